@@ -1,0 +1,228 @@
+# Makefile -- builds the library, the programs and the tests; `make help` lists what it can do.
+# What this machine has is found once by tests/tools/configure and kept in build/config.mk.
+#
+#     make VARIANT=asan test        another variant (normal, asan, tsan, pic), in build/asan
+#     make CC=clang WERROR=1 VARIANT=clang all       any other name: normal flags, its own folder
+#     make test TEST="pool idx"     only these topics
+#     make BLAS=plain               without OpenBLAS
+# CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are yours: they come after our own flags.
+
+VERSION := 0.1.0
+VARIANT ?= normal
+BUILD := build/$(VARIANT)
+TOOLS := tests/tools
+CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+FORCE:
+.PHONY: FORCE all run test asan tsan valgrind bench fuzz check-deps format format-check setup \
+        clean install help test-programs shared
+
+# ---- setup and clean come first ----------------------------------------------------------------
+# What else is asked for in the same line waits for them and is built by a make of its own, so that
+# it sees what setup has just installed (`make setup run`).
+FIRST_GOALS := $(filter setup clean,$(MAKECMDGOALS))
+OTHER_GOALS := $(filter-out setup clean,$(MAKECMDGOALS))
+
+setup: ## install what is missing: compiler, OpenBLAS, jansson, zlib, Check
+	@$(TOOLS)/setup
+	@rm -f build/config.mk
+
+clean: ## remove everything that make made
+	rm -rf build profile_mlp profile_model
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+check-deps: ## verify who includes whom, and the top level
+	@$(TOOLS)/check_deps
+
+FORMATTED = $(wildcard */*.[ch] */*/*.[ch] */*.cu */*/*.cu */*.cuh */*/*.cuh)
+format: ## format every source in place (clang-format 14)
+	$(CLANG_FORMAT) -i $(FORMATTED)
+format-check: ## verify that every source is formatted (clang-format 14)
+	@$(CLANG_FORMAT) --version | grep -q 'version 14\.' || \
+	    { echo "format-check: clang-format 14 is needed, because versions disagree"; exit 1; }
+	@$(CLANG_FORMAT) --dry-run --Werror $(FORMATTED)
+
+ifneq ($(and $(FIRST_GOALS),$(OTHER_GOALS)),)
+.PHONY: $(OTHER_GOALS)
+$(if $(filter setup,$(FIRST_GOALS)),$(if $(filter clean,$(FIRST_GOALS)),setup: clean))
+$(firstword $(OTHER_GOALS)): $(FIRST_GOALS)
+	@$(MAKE) --no-print-directory $(OTHER_GOALS)
+$(wordlist 2,$(words $(OTHER_GOALS)),$(OTHER_GOALS)): $(firstword $(OTHER_GOALS))
+	@:
+else
+
+# ---- what was found ----------------------------------------------------------------------------
+ifneq ($(filter-out setup clean help check-deps format format-check,$(or $(MAKECMDGOALS),all)),)
+include build/config.mk
+endif
+build/config.mk: $(TOOLS)/configure
+	@mkdir -p build
+	@$< >$@.new && mv $@.new $@ || { rm -f $@.new; exit 1; }
+
+ifeq ($(origin CC),default)
+CC := $(FOUND_CC)
+endif
+BLAS ?= $(FOUND_BLAS)
+
+# ---- flags -------------------------------------------------------------------------------------
+# No -march=native (the products must run elsewhere and under valgrind) and no -ffast-math (NaN and
+# the order of sums are part of the contract).
+OPTIMIZE := -O3 -g
+OPTIMIZE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
+OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+OPTIMIZE_pic := -O3 -g -fPIC
+OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
+
+WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
+BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
+BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
+    $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math -pthread $(WARNINGS) \
+    $(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
+LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm $(LDLIBS)
+
+# ---- sources -----------------------------------------------------------------------------------
+LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models profiler
+MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
+BLAS_SOURCES := $(wildcard tensor/blas_*.c)
+LIBRARY_SOURCES := $(filter-out $(MAINS) $(BLAS_SOURCES),$(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
+    $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
+TEST_SOURCES := $(wildcard tests/test_*.c)
+BENCH_SOURCES := $(wildcard tests/bench_*.c)
+FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
+HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES),\
+    $(wildcard tests/*.c))
+SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
+    $(HELPER_SOURCES)
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+programs = $(patsubst %.c,$(BUILD)/%,$(1))
+
+LIBRARY := $(BUILD)/libridgepoint.a
+HELPERS := $(BUILD)/tests/libhelpers.a
+# The programs of the normal build lie in the root, those of another variant in its folder.
+PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
+PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
+
+all: $(LIBRARY) $(PROGRAMS) ## build the library and the programs
+
+# Files that hold the command line and the list of sources, rewritten only when these change: what
+# was built otherwise is then rebuilt.
+$(BUILD)/command: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
+$(BUILD)/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(SOURCES)' | cmp -s - $@ || echo '$(SOURCES)' >$@
+
+$(BUILD)/%.o: %.c $(BUILD)/command
+	@mkdir -p $(@D)
+	@echo "  compile $<"
+	@$(COMPILE) -MMD -MP -c -o $@ $<
+
+# What only tests use is compiled with Check's flags as well.
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
+	@mkdir -p $(@D)
+	@$(if $(CHECK_LIBS),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
+	@echo "  compile $<"
+	@$(COMPILE) $(CHECK_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+$(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
+$(LIBRARY) $(HELPERS):
+	@rm -f $@
+	@$(AR) rcs $@ $(filter %.o,$^)
+
+$(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(LIBRARY)
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+
+TEST_PROGRAMS := $(call programs,$(TEST_SOURCES))
+OTHER_TEST_PROGRAMS := $(call programs,$(BENCH_SOURCES) $(FUZZ_SOURCES))
+$(TEST_PROGRAMS) $(OTHER_TEST_PROGRAMS): %: %.o $(HELPERS) $(LIBRARY)
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+-include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
+
+# ---- running -----------------------------------------------------------------------------------
+run: $(PROGRAM_FOLDER)profile_mlp ## profile the two-layer perceptron
+	@./$<
+
+# What the sanitizers and valgrind find is only true without the caches, and they are slow. Each
+# variant may choose its topics; TEST names others.
+TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=5 TEST_SECONDS=600 \
+    ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+# OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
+TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
+TOPICS_tsan := pool context threads loader
+TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 TEST_SECONDS=900 \
+    OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
+    --errors-for-leak-kinds=definite --error-exitcode=99'
+TOPICS_valgrind := tensor scope memory
+
+# Topics without a program are left out of a list above, but not out of TEST.
+ALL_TOPICS := $(TEST_SOURCES:tests/test_%.c=%)
+topic_programs = $(patsubst %,$(BUILD)/tests/test_%,$(or $(TEST),$(if $(TOPICS_$(1)),\
+    $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS))))
+run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
+
+test-programs: $(TEST_PROGRAMS) $(OTHER_TEST_PROGRAMS)
+
+test: $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics
+	@$(call run_tests,$(VARIANT))
+
+asan: ## the tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory VARIANT=asan test
+tsan: ## the tests that use threads under ThreadSanitizer
+	@$(MAKE) --no-print-directory VARIANT=tsan test
+
+valgrind: $(call topic_programs,valgrind) ## some tests under valgrind; TEST= names others
+	@$(call run_tests,valgrind)
+
+bench: $(call programs,$(BENCH_SOURCES)) ## run the benchmarks
+	@for program in $^; do ./$$program || exit 1; done
+
+# A fuzz program tries random inputs for about as many seconds as its argument says.
+FUZZ_SECONDS ?= 60
+fuzz: $(call programs,$(FUZZ_SOURCES)) ## feed random input to the readers; FUZZ_SECONDS=60 each
+	@for program in $^; do \
+	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
+
+# ---- installing --------------------------------------------------------------------------------
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR ?= $(PREFIX)/bin
+PUBLIC_HEADERS = $(wildcard $(LIBRARY_FOLDERS:%=%/*.h))
+SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
+
+shared: $(BUILD)/libridgepoint.so.$(VERSION)
+$(BUILD)/libridgepoint.so.$(VERSION): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+	@echo "  link    $@"
+	@$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $(filter %.o,$^) $(LIBS)
+
+install: all ## install library, headers, pkg-config file and programs; PREFIX=, DESTDIR=
+	@$(MAKE) --no-print-directory VARIANT=pic shared
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(BINDIR)
+	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)
+	install -m 755 build/pic/libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libridgepoint.so
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
+	@for header in $(PUBLIC_HEADERS); do \
+	    install -d $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$(dirname $$header) && \
+	    install -m 644 $$header $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$header || exit 1; \
+	done
+	@printf '%s\n' 'Name: ridgepoint' 'Description: A small tensor framework that knows its cost' \
+	    'Version: $(VERSION)' 'Cflags: -I$(INCLUDEDIR)/ridgepoint' 'Libs: -L$(LIBDIR) -lridgepoint' \
+	    'Libs.private: $(LIBS) -pthread' >$(DESTDIR)$(LIBDIR)/pkgconfig/ridgepoint.pc
+
+endif

@@ -1,0 +1,48 @@
+// autograd.h -- gradients: a tape that records tensor ops as they run, and the walk back over it.
+//
+//     tensor_requires_grad(w, true);
+//     Tensor *loss = tensor_mean(tensor_mul(w, x), DIM_ALL, false);
+//     autograd_backward(loss);            // tensor_grad(w) now holds d loss / d w
+#ifndef AUTOGRAD_AUTOGRAD_H
+#define AUTOGRAD_AUTOGRAD_H
+
+#include "tensor/context.h"
+#include "tensor/ops.h"
+
+// Marks a tensor of yours (float32, not an op's result) as a leaf whose gradient is wanted, and
+// installs a tape in the current context if it has none.
+Status tensor_requires_grad(Tensor *leaf, bool wanted);
+
+// The gradient of a leaf, owned by the leaf; NULL when there is none (no error).
+Tensor *tensor_grad(Tensor *leaf);
+void tensor_zero_grad(Tensor *leaf); // marks it empty; touches no memory
+
+// Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph. The loss has one
+// element. STATUS_STATE when it was not recorded, was walked already, or when a saved buffer was
+// written in place since.
+Status autograd_backward(Tensor *loss);
+Status autograd_backward_keep(Tensor *loss); // keeps the graph, so it can be walked again
+// With a starting gradient of the output's shape instead of 1.
+Status autograd_backward_from(Tensor *output, Tensor *grad_output);
+
+void autograd_clear(void); // forgets everything recorded (after a forward without backward)
+int64_t autograd_saved_bytes(void); // kept for backward now, each storage once, activations only
+int autograd_node_count(void);
+
+// Compares backward with central differences, element by element.
+//     bool ok = autograd_gradcheck(my_function, NULL, inputs, 2, gradcheck_defaults(), report,
+//     stderr);
+typedef Tensor *(*GradcheckFunction)(Tensor *const inputs[], int n_inputs, void *user);
+typedef struct GradcheckOptions {
+    float step;               // h of (f(x+h) - f(x-h)) / 2h
+    float absolute, relative; // |analytic - numeric| <= absolute + relative * |numeric|
+    uint64_t seed;            // of the random weights that make the output a scalar
+} GradcheckOptions;
+GradcheckOptions gradcheck_defaults(void);
+// Inputs are contiguous float32 leaves of yours; integer ones are passed along unchecked. STATUS_OK
+// when every element agrees; STATUS_INVALID_ARGUMENT with a readable table of the worst elements on
+// `report` (may be NULL) when not; other statuses when the function itself failed.
+Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const inputs[],
+                          int n_inputs, GradcheckOptions options, FILE *report);
+
+#endif

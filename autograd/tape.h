@@ -1,0 +1,32 @@
+// tape.h -- internal to autograd/: what the tape remembers of each op, and its storage.
+#ifndef AUTOGRAD_TAPE_H
+#define AUTOGRAD_TAPE_H
+
+#include "autograd/autograd.h"
+#include "tensor/handle.h"
+
+enum { NODE_INPUTS = 4 }; // kept in the node; an op with more has an array of its own
+
+typedef struct Node {
+    OpCall call;                     // in: points at `in` below, or at `many`
+    Tensor *in[NODE_INPUTS], **many; // a reference each; ownership too where saved
+    Tensor *grad[OP_MAX_OUTPUTS];    // what has arrived for each output; owned
+    uint32_t version[OP_MAX_OUTPUTS + NODE_INPUTS]; // of saved inputs, then outputs
+    unsigned saved;                  // SAVE_IN / SAVE_OUT bits
+    int site;                        // the layer it ran in
+} Node;
+
+typedef struct Tape {
+    Recorder recorder; // first: the context knows it by this
+    Node *nodes;
+    int count, capacity;
+    int64_t saved_bytes; // activations kept, each storage once
+} Tape;
+
+Tape *tape_current(void);           // NULL when the context has none
+Status tape_install(void);          // makes one if there is none
+void tape_clear(Tape *tape);        // drops every node; a new generation
+void tape_drop_node(Tape *tape, Node *node);
+static inline Tensor **node_inputs(Node *node) { return node->many ? node->many : node->in; }
+
+#endif

@@ -1,0 +1,61 @@
+// dataset.c -- owns labelled images in host memory, and parts them. Batches are loader.c.
+#include "layers/train/dataset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tensor/memory.h"
+
+void dataset_free(Dataset *dataset) {
+    memory_free(dataset->images);
+    memory_free(dataset->labels);
+    *dataset = (Dataset){0};
+}
+
+// A new dataset of the `count` images that `order` names.
+static Status gather(const Dataset *from, const int64_t *order, int64_t count, Dataset *out) {
+    size_t pixels = (size_t)(from->rows * from->columns);
+    Dataset chosen = *from;
+    chosen.count = count;
+    chosen.images = memory_new((size_t)count * pixels);
+    chosen.labels = memory_new((size_t)count);
+    if (!chosen.images || !chosen.labels) {
+        dataset_free(&chosen);
+        return STATUS_OUT_OF_MEMORY;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(chosen.images + (size_t)i * pixels, from->images + (size_t)order[i] * pixels,
+               pixels);
+        chosen.labels[i] = from->labels[order[i]];
+    }
+    *out = chosen;
+    return STATUS_OK;
+}
+
+Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset *rest) {
+    *rest = (Dataset){0};
+    if (held_out < 0 || held_out > dataset->count) {
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "dataset: cannot hold out %lld of %lld images. HINT: between 0 and all "
+                         "of them",
+                         (long long)held_out, (long long)dataset->count);
+    }
+    int64_t *order = memory_new((size_t)dataset->count * sizeof(int64_t));
+    if (!order) return STATUS_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < dataset->count; i++) order[i] = i;
+    RandomState random = {.seed = seed};
+    if (seed != 0) random_shuffle(&random, order, dataset->count);
+
+    int64_t kept = dataset->count - held_out;
+    Dataset first = {0};
+    Status status = gather(dataset, order, kept, &first);
+    if (status == STATUS_OK) status = gather(dataset, order + kept, held_out, rest);
+    memory_free(order);
+    if (status) { // nothing has changed
+        dataset_free(&first);
+        return status;
+    }
+    dataset_free(dataset);
+    *dataset = first;
+    return STATUS_OK;
+}

@@ -1,0 +1,49 @@
+// dataset.h -- labelled images in host memory, and batches of them as tensors.
+// Where they come from: idx.h (MNIST, Fashion-MNIST folders), digits.h (drawn, no download).
+#ifndef LAYERS_TRAIN_DATASET_H
+#define LAYERS_TRAIN_DATASET_H
+
+#include "tensor/random.h"
+#include "tensor/tensor.h"
+
+typedef struct Dataset {
+    int64_t count;         // images
+    int64_t rows, columns; // of one image
+    int classes;           // labels are in [0, classes)
+    uint8_t *images;       // count x rows x columns, 0 black .. 255 white; owned
+    uint8_t *labels;       // count; owned
+    char name[160];        // for reports: "generated digits", a folder
+} Dataset;
+
+void dataset_free(Dataset *dataset); // frees what it holds, not the struct; safe on {0}
+// Moves the last `held_out` images into *rest (a shuffle by `seed` first, when it is not 0). On
+// failure the dataset is unchanged and *rest empty.
+Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset *rest);
+
+// Batches in the order of a fresh shuffle per epoch. The two tensors are made once, on the
+// context's device, and refilled: borrowed by the caller, valid until the next call.
+typedef struct Loader Loader;
+typedef struct LoaderOptions {
+    int64_t batch; // images per batch, >= 1
+    bool shuffle;
+    bool drop_last;    // leave out a last batch that is not full; else it is delivered smaller
+    uint64_t seed;     // of the shuffles
+    float mean, scale; // pixel p becomes (p / 255 - mean) * scale; {0, 1}: as it is
+} LoaderOptions;
+typedef struct Batch {
+    Tensor *images; // (batch, rows * columns) float32
+    Tensor *labels; // (batch) int64
+    int64_t count;
+} Batch;
+// Borrows the dataset; stands at the start of a first epoch. NULL with an error pending when there
+// would be no batch at all.
+Loader *loader_new(const Dataset *dataset, LoaderOptions options);
+void loader_free(Loader *loader);
+void loader_start_epoch(Loader *loader); // reshuffles, rewinds
+// Fills *batch; false at the end of the epoch, or on failure with an error pending. On the meta
+// device only the shapes are real. Counts as a write in place: a backward that still needs the
+// batch before is refused.
+bool loader_next(Loader *loader, Batch *batch);
+int64_t loader_batches(const Loader *loader); // per epoch
+
+#endif

@@ -1,0 +1,139 @@
+// statistics.c -- order statistics of latency samples; every function works on a sorted copy.
+#include "profiler/statistics.h"
+
+#include "tensor/memory.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *left, const void *right) {
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static Status check(const double *seconds, int64_t n) {
+    if (n < 1) {
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "statistics: no samples (n = %lld) HINT: measure at least once",
+                         (long long)n);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(seconds[i])) {
+            return error_set(STATUS_NON_FINITE,
+                             "statistics: sample %lld is %g HINT: a latency is a finite time",
+                             (long long)i, seconds[i]);
+        }
+        if (seconds[i] < 0.0) {
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "statistics: sample %lld is %g s, below 0 HINT: take both times from "
+                             "the same monotonic clock, and subtract the earlier one",
+                             (long long)i, seconds[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
+// Checks the samples and gives a sorted copy, to be freed with memory_free.
+static Status sorted_copy(const double *seconds, int64_t n, double **out) {
+    Status status = check(seconds, n);
+    if (status != STATUS_OK) return status;
+    size_t bytes = (size_t)n * sizeof(double);
+    double *sorted = memory_new(bytes);
+    if (sorted == NULL) return STATUS_OUT_OF_MEMORY;
+    memcpy(sorted, seconds, bytes);
+    qsort(sorted, (size_t)n, sizeof(double), compare);
+    *out = sorted;
+    return STATUS_OK;
+}
+
+static double quantile(const double *sorted, int64_t n, double q) {
+    double position = (double)(n - 1) * q;
+    int64_t below = (int64_t)position;
+    if (below == n - 1) return sorted[below];
+    double fraction = position - (double)below;
+    return sorted[below] + fraction * (sorted[below + 1] - sorted[below]);
+}
+
+// The largest r with P(X < r) <= 2.5 % for X ~ Binomial(n, 1/2); 0 when there is none. Starts at
+// the centre, where the tail is known by symmetry, and walks down: about sqrt(n) steps, where
+// summing from 0 would start with 2^-n, which is 0 in floating point for n > 1074.
+static int64_t interval_rank(int64_t n) {
+    int64_t k = n / 2;
+    double mass = 1.0; // becomes P(X = k) = (1/2)(3/4)(5/6)...
+    for (int64_t i = 1; i <= (n + 1) / 2; i++) mass *= (double)(2 * i - 1) / (double)(2 * i);
+    double tail = n % 2 == 0 ? 0.5 + 0.5 * mass : 0.5; // P(X <= k)
+    while (k >= 0 && tail > 0.025) {
+        tail -= mass;
+        mass *= (double)k / (double)(n - k + 1);
+        k--;
+    }
+    return k + 1;
+}
+
+// Welford's update: no overflow of a sum, and equal samples give exactly themselves and spread 0.
+static void mean_and_stddev(const double *sorted, int64_t n, LatencyStatistics *out) {
+    double mean = 0.0;
+    double squares = 0.0; // sum of squared distances from the mean so far
+    for (int64_t i = 0; i < n; i++) {
+        double distance = sorted[i] - mean;
+        mean += distance / (double)(i + 1);
+        squares += distance * (sorted[i] - mean);
+    }
+    out->mean = mean;
+    out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : (double)NAN;
+}
+
+Status statistics_summarise(const double *seconds, int64_t n, LatencyStatistics *out) {
+    double *sorted = NULL;
+    Status status = sorted_copy(seconds, n, &sorted);
+    if (status != STATUS_OK) return status;
+    out->n = n;
+    out->min = sorted[0];
+    out->max = sorted[n - 1];
+    mean_and_stddev(sorted, n, out);
+    out->median = quantile(sorted, n, 0.5);
+    out->iqr = quantile(sorted, n, 0.75) - quantile(sorted, n, 0.25);
+    int64_t rank = interval_rank(n);
+    out->ci95_reached = rank >= 1;
+    if (rank < 1) rank = 1;
+    out->ci95_low = sorted[rank - 1];
+    out->ci95_high = sorted[n - rank];
+    memory_free(sorted);
+    return STATUS_OK;
+}
+
+int64_t statistics_samples_needed(double percent) {
+    assert(percent >= 50.0 && percent < 100.0);
+    if (percent == 50.0) return 1;
+    return (int64_t)ceil(log(0.01) / log(percent / 100.0));
+}
+
+Status statistics_percentile(const double *seconds, int64_t n, double percent, double *value,
+                             bool *enough, int64_t *missing) {
+    if (!(percent >= 50.0 && percent < 100.0)) {
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "statistics: percentile %g is not in [50, 100) HINT: p99.9 is 99.9, and "
+                         "the largest sample is the maximum",
+                         percent);
+    }
+    double *sorted = NULL;
+    Status status = sorted_copy(seconds, n, &sorted);
+    if (status != STATUS_OK) return status;
+    int64_t needed = statistics_samples_needed(percent);
+    *enough = n >= needed;
+    *missing = *enough ? 0 : needed - n;
+    if (!*enough) {
+        *value = (double)NAN;
+    } else if (percent == 50.0) {
+        *value = quantile(sorted, n, 0.5);
+    } else {
+        // 50.2 is no double: what it is off by, times n, must not push a whole rank up by one.
+        double rank = ceil(percent * (double)n / 100.0 - 1e-12 * (double)n);
+        *value = sorted[(int64_t)rank - 1];
+    }
+    memory_free(sorted);
+    return STATUS_OK;
+}

@@ -1,0 +1,49 @@
+// statistics.h -- what a list of latency samples says: its centre, its spread, and how sure we are.
+// Not here: taking the samples, or deciding when there are enough of them to stop.
+#ifndef PROFILER_STATISTICS_H
+#define PROFILER_STATISTICS_H
+
+#include "tensor/status.h"
+
+#include <stdint.h>
+
+// All in the unit of the samples. Latencies are skewed (interrupts only ever add time), so the
+// median is the headline and its interval assumes no distribution.
+typedef struct LatencyStatistics {
+    int64_t n;
+    double min, max;
+    double mean;
+    double stddev; // divisor n - 1; NaN for one sample, which has no spread to speak of
+    double median; // quantile 1/2
+    double iqr;    // quantile 3/4 - quantile 1/4
+    // The quantile q is at position h = (n - 1) q of the sorted samples counted from 0, linearly
+    // interpolated between its neighbours (Hyndman and Fan's type 7, numpy's default 'linear').
+
+    // A 95 % confidence interval of the median: the sorted samples number r and n + 1 - r (from 1),
+    // with the largest r for which P(Binomial(n, 1/2) < r) <= 2.5 %. (Fewer than r samples fall
+    // below the true median that rarely; the same holds above.) It is therefore never shorter than
+    // 95 %. For n < 6 even min..max is not that sure: then the two are min and max, and the flag
+    // is false.
+    double ci95_low, ci95_high;
+    bool ci95_reached;
+} LatencyStatistics;
+
+// Summarises n >= 1 finite samples >= 0, in any order; they are not modified. On failure *out is
+// not written: STATUS_INVALID_ARGUMENT (no sample, or a negative one), STATUS_NON_FINITE,
+// STATUS_OUT_OF_MEMORY (it sorts a copy).
+Status statistics_summarise(const double *seconds, int64_t n, LatencyStatistics *out);
+
+// The percentile `percent` in [50, 100): 99.9 for p99.9. p50 is the median; any other is the
+// nearest rank, sorted sample number ceil(percent / 100 * n), hence a latency that did occur. With
+// fewer than statistics_samples_needed(percent) samples *value is NaN, *enough false, and *missing
+// how many more it takes (else 0). Fails like statistics_summarise, which is also for `percent`
+// out of range; then nothing is written.
+Status statistics_percentile(const double *seconds, int64_t n, double percent, double *value,
+                             bool *enough, int64_t *missing);
+
+// The smallest n with 1 - (percent / 100)^n >= 99 %: so many samples hold, at 99 % confidence, at
+// least one beyond that percentile; with fewer, its estimate may have seen nothing of the tail.
+// p90 44, p95 90, p99 459, p99.9 4603; p50 1, because a median needs no tail.
+int64_t statistics_samples_needed(double percent);
+
+#endif

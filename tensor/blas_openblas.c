@@ -1,0 +1,51 @@
+// blas_openblas.c -- one-thread products by OpenBLAS. The Makefile takes blas_plain.c instead where
+// no OpenBLAS is installed.
+#include <cblas.h>
+#include <stdio.h>
+
+#include "tensor/gemm.h"
+
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int n);
+
+// Our pool is the only one that splits work: two pools on the same cores are slower than one.
+static void use_one_thread(void) {
+    static _Thread_local bool done; // per calling thread, as OpenBLAS may keep it so
+    if (done) return;
+    openblas_set_num_threads(1);
+    done = true;
+}
+
+static void vector_product(const Gemm *g) {
+    bool row = g->m == 1; // c^T = op(b)^T a^T, or c = op(a) b: matrix times vector
+    const float *matrix = row ? g->b : g->a, *x = row ? g->a : g->b;
+    int64_t lda = row ? g->ldb : g->lda;
+    bool transposed = row ? g->trans_b : g->trans_a;          // as stored: (n,k) or (k,m)
+    bool plain = row ? transposed : !transposed;               // rows of the matrix are outputs
+    int64_t outputs = row ? g->n : g->m;
+    int64_t step_x = row ? (g->trans_a ? g->lda : 1) : (g->trans_b ? 1 : g->ldb);
+    int64_t step_y = row ? 1 : g->ldc;
+    int rows = (int)(plain ? outputs : g->k), columns = (int)(plain ? g->k : outputs);
+    cblas_sgemv(CblasRowMajor, plain ? CblasNoTrans : CblasTrans, rows, columns, 1.0f, matrix,
+                (int)lda, x, (int)step_x, 0.0f, g->c, (int)step_y);
+}
+
+void blas_gemm(const Gemm *g) {
+    use_one_thread();
+    if (g->k > 0 && (g->m == 1 || g->n == 1)) {
+        vector_product(g);
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, g->trans_a ? CblasTrans : CblasNoTrans,
+                g->trans_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1.0f, g->a,
+                (int)g->lda, g->b, (int)g->ldb, 0.0f, g->c, (int)g->ldc);
+}
+
+const char *blas_name(void) {
+    static _Thread_local char name[64];
+    char config[128], version[32] = "";
+    snprintf(config, sizeof(config), "%s", openblas_get_config());
+    sscanf(config, "OpenBLAS %31s", version);
+    snprintf(name, sizeof(name), "OpenBLAS %s (%s)", version, openblas_get_corename());
+    return name;
+}

@@ -1,0 +1,109 @@
+// context.h -- what a thread works in: default device, open scopes, tape, phase, layer stack,
+// observers, ledger, random state, thread pool, pending error. One per thread, never shared.
+#ifndef TENSOR_CONTEXT_H
+#define TENSOR_CONTEXT_H
+
+#include "tensor/op.h"
+#include "tensor/pool.h"
+#include "tensor/random.h"
+
+typedef enum Phase {
+    PHASE_FORWARD,
+    PHASE_BACKWARD,        // accumulation, broadcasting reductions, the seed
+    PHASE_BACKWARD_INPUT,  // gradients of activations
+    PHASE_BACKWARD_WEIGHT, // gradients of parameters
+    PHASE_OPTIMIZER,
+    PHASE_COUNT
+} Phase;
+const char *phase_name(Phase phase); // "backward_weight"
+
+// Something that watches. Every slot may be NULL. Observers are called in the order added; they
+// must not run ops. Dispatch, layer_forward, storage and the tape are the only points observed.
+typedef struct Observer {
+    void (*op_begin)(struct Observer *self, const OpCall *call); // inputs known, outputs not yet
+    void (*op_end)(struct Observer *self, const OpCall *call); // also after a failure: out[0] NULL
+    void (*storage)(struct Observer *self, const Storage *storage, int64_t delta); // +/- bytes
+    void (*saved)(struct Observer *self, const Storage *storage,
+                  int site); // first save of a buffer
+    void (*site_begin)(struct Observer *self, int site);
+    void (*site_end)(struct Observer *self, int site);
+    struct Observer *next;
+} Observer;
+
+// What records ops for backward; autograd/ installs one. tensor/ knows no more of it than this.
+typedef struct Recorder {
+    Status (*record)(struct Recorder *self, OpCall *call); // after a successful run
+    void (*free)(struct Recorder *self);
+    uint32_t generation; // outputs that carry it are on the tape
+} Recorder;
+
+// A call site: a layer at its place in the model. Paths are resolved at report time.
+typedef struct Site {
+    int parent;        // -1: none
+    const void *owner; // the layer; compared, never followed
+    char *name;        // "fc1"; owned
+    char *type;        // "Linear"; owned
+} Site;
+
+typedef struct Context {
+    Device *device; // for _new functions
+    bool dry_run;   // kernels skipped, outputs on meta, gradients and versions of others untouched
+    int no_grad;    // > 0: nothing is recorded
+    Phase phase;
+    int site;            // innermost open call site, -1 none
+    const char *running; // name of the op being run, for the ledger's peak
+    Ledger *ledger;
+    Recorder *recorder;
+    Observer *observers;
+    RandomState random;
+    int threads;
+    Pool *pool;                // NULL until an op is worth splitting
+    Tensor **backward_slots;   // during a backward rule: its grad_in, and which of them
+    uint64_t backward_weights; // are parameters' (bit i)
+    int backward_count;
+    Scope *scope, *free_scopes; // innermost open one; recycled ones
+    Tensor *free_tensors; // recycled handles
+    Site *sites;
+    int n_sites, site_capacity, site_cursor;
+    struct DryGradients *dry_gradients; // dry run: leaf -> gradient, since leaves are others'
+    struct {
+        Status status;
+        char message[512];
+    } error;
+    struct Context *outer; // the context this one was pushed over
+} Context;
+
+extern _Thread_local Context *context_tls;
+Context *context_default(void); // makes this thread's own on first use
+static inline Context *context_current(void) {
+    return context_tls ? context_tls : context_default();
+}
+
+// Contexts of your own: two threads, a dry run. NULL with an error pending in the current one.
+Context *context_new(void);
+void context_push(Context *context); // becomes current
+void context_pop(void);              // back to the outer one; its pending error moves outwards
+void context_free(Context *context); // its tensors must be gone; frees its cache, tape and pool
+// Frees this thread's default context (at thread or program end; a later call makes a new one).
+void context_release_thread(void);
+
+void context_set_device(Device *device);
+void context_set_threads(int threads); // 1..64; default: pool_default_threads()
+void context_seed(uint64_t seed);      // restarts the random numbers
+
+void no_grad_begin(void);
+void no_grad_end(void);
+
+void observer_add(Observer *observer); // borrowed until removed
+void observer_remove(Observer *observer);
+
+// Enters the call site (current site, owner); returns the previous one for site_leave. -1 is valid.
+int site_enter(const void *owner, const char *name, const char *type);
+void site_leave(int previous);
+// "encoder.fc1" into text (cut at size); "(model)" for -1.
+char *site_path(const Context *context, int site, char *text, size_t size);
+
+// The place of a leaf's gradient: the tensor's own field, or the dry run's. NULL: out of memory.
+Tensor **context_gradient(Tensor *leaf, bool **empty);
+
+#endif

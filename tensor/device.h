@@ -1,0 +1,34 @@
+// device.h -- a device is a table of functions; the CPU and meta tables live in cpu.c and meta.c.
+// The GPU is one more entry, handed over by a plug-in (cuda/).
+#ifndef TENSOR_DEVICE_H
+#define TENSOR_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tensor/status.h"
+
+struct OpCall;
+
+typedef struct Device {
+    const char *name; // "cpu", "meta"
+    bool has_data;    // false on meta: shapes, costs and bytes are real, values are absent
+    bool on_host;     // tensor_data may hand out the pointer
+    void *(*allocate)(struct Device *self, size_t bytes); // NULL when exhausted
+    void (*release)(struct Device *self, void *data, size_t bytes);
+    // Runs the kernel of call->op for its dtype. A missing one is STATUS_NOT_IMPLEMENTED naming op
+    // and device, never a silent copy to another device, which would falsify the profile.
+    Status (*run)(struct Device *self, const struct OpCall *call);
+    // Temporary bytes the kernel takes: the device's answer for its thread count, not the op's
+    // cost.
+    int64_t (*workspace)(struct Device *self, const struct OpCall *call);
+    Status (*from_host)(struct Device *self, void *to, const void *from, size_t bytes);
+    Status (*to_host)(struct Device *self, void *to, const void *from, size_t bytes);
+} Device;
+
+Device *device_cpu(void);
+Device *device_meta(void);
+Device *device_by_name(const char *name); // NULL when there is none of that name; no error is set
+
+#endif

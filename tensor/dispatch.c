@@ -1,0 +1,185 @@
+// dispatch.c -- runs one op: check, infer, allocate, execute, record, observe. The hot path of the
+// engine; what it costs is measured by `make bench` (row "dispatch").
+#include <string.h>
+
+#include "tensor/handle.h"
+#include "tensor/ops.h"
+
+enum { DENSE_MAX = 8 }; // inputs that may need a contiguous copy; ops with more take leaves only
+
+// ---- checks ----------------------------------------------------------------------------------
+static bool signature_matches(const DTypeSignature *signature, const OpCall *call) {
+    for (int i = 0; i < call->n_in; i++) {
+        int k = i < signature->n_in ? i : signature->n_in - 1;
+        if (call->in[i] && call->in[i]->dtype != signature->in[k]) return false;
+    }
+    return true;
+}
+
+static Status check_dtypes(const OpCall *call) {
+    const Op *op = call->op;
+    for (int s = 0; s < op->n_dtypes; s++)
+        if (signature_matches(&op->dtypes[s], call)) return STATUS_OK;
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i] && call->in[i]->dtype != op->dtypes[0].in[0])
+            return op_error(call, STATUS_DTYPE, "input %d is %s. HINT: it takes %s", i,
+                            dtype_name(call->in[i]->dtype), dtype_name(op->dtypes[0].in[0]));
+    return op_error(call, STATUS_DTYPE, "this combination of element types is not supported");
+}
+
+static Status bad_input(const OpCall *call, int i) {
+    const Tensor *t = call->in[i];
+    if (!t) return op_error(call, STATUS_INVALID_ARGUMENT, "input %d is NULL", i);
+    if (t->flags & TENSOR_UNSAVED)
+        return op_error(call, STATUS_STATE,
+                        "backward reads input %d, which was not saved. HINT: declare it in the "
+                        "op's `saves`", i);
+    return op_error(call, STATUS_STATE, "input %d has been freed. HINT: tensor_keep it", i);
+}
+
+// Every input is there, alive and on one device; finds out which need gradients.
+static Status check_inputs(Context *context, OpCall *call, bool *dense) {
+    const Op *op = call->op;
+    if (call->n_in < op->min_inputs || (op->max_inputs && call->n_in > op->max_inputs))
+        return op_error(call, STATUS_INVALID_ARGUMENT, "takes %d to %d inputs, got %d",
+                        op->min_inputs, op->max_inputs, call->n_in);
+    const Recorder *recorder = context->no_grad ? NULL : context->recorder;
+    Device *device = NULL;
+    uint64_t needs = 0;
+    bool contiguous = true;
+    for (int i = 0; i < call->n_in; i++) {
+        const Tensor *t = call->in[i];
+        if (!t && i < 32 && (op->optional >> i & 1)) continue;
+        if (!t || (t->flags & TENSOR_UNSAVED) || !t->storage) return bad_input(call, i);
+        contiguous = contiguous && (t->flags & TENSOR_CONTIGUOUS);
+        if (device && t->device != device && !context->dry_run)
+            return op_error(call, STATUS_DEVICE, "inputs are on %s and %s", device->name,
+                            t->device->name);
+        device = t->device;
+        if (recorder && i < 64 &&
+            ((t->flags & TENSOR_LEAF_GRAD) || t->tape_generation == recorder->generation))
+            needs |= (uint64_t)1 << i;
+    }
+    call->needs_grad = op->backward ? needs : 0;
+    *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
+    if (needs && op->mutates)
+        return op_error(call, STATUS_STATE, "writes in place what needs a gradient. HINT: put it "
+                                            "between no_grad_begin and no_grad_end");
+    return check_dtypes(call);
+}
+
+// Copies of strided inputs, for kernels that walk memory straight. The copying is an op too.
+static Status make_dense(const OpCall *call, Tensor *copies[DENSE_MAX]) {
+    if (call->n_in > (int)DENSE_MAX || call->op->mutates)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "needs contiguous inputs");
+    for (int i = 0; i < call->n_in; i++) {
+        copies[i] = call->in[i] ? tensor_contiguous(call->in[i]) : NULL;
+        if (call->in[i] && !copies[i]) return error_status();
+    }
+    return STATUS_OK;
+}
+
+// ---- outputs ---------------------------------------------------------------------------------
+static Status allocate_outputs(OpCall *call) {
+    for (int i = 0; i < call->n_out; i++) {
+        Tensor *out = call->out[i];
+        if (out->storage) continue;
+        if (call->op->flags & OP_VIEW) out->storage = storage_retain(call->in[0]->storage);
+        else if (handle_allocate(out, MEM_ACTIVATION)) return STATUS_OUT_OF_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static void bump_versions(Context *context, const OpCall *call, Tensor *const preset[]) {
+    const Op *op = call->op;
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
+        if (preset[i]) preset[i]->storage->version++;
+    if (!op->mutates || context->dry_run) return;
+    for (int i = 0; i < call->n_in; i++)
+        if (op->mutates(call, i)) call->in[i]->storage->version++;
+}
+
+static Status undo(OpCall *call, Tensor *const preset[], Status status) {
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) {
+        if (call->out[i] && call->out[i] != preset[i]) tensor_release(call->out[i]);
+        call->out[i] = NULL;
+    }
+    return status;
+}
+
+// ---- the op ----------------------------------------------------------------------------------
+static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
+    const Op *op = call->op;
+    Status status = op->infer(call);
+    if (status) return status;
+    const char *outer = context->running;
+    context->running = op->name;
+    status = allocate_outputs(call);
+    if (!status && !(op->flags & OP_VIEW)) {
+        if (op->flags & OP_RANDOM) {
+            call->params.seed = context->random.seed;
+            call->params.offset = random_reserve(&context->random, call->params.size[0]);
+        }
+        Device *device = call->n_out ? call->out[0]->device : call->in[0]->device;
+        if (device->has_data && !context->dry_run) status = device->run(device, call);
+        if (!status) bump_versions(context, call, preset);
+    }
+    context->running = outer;
+    if (!status && call->needs_grad && call->n_out)
+        status = context->recorder->record(context->recorder, call);
+    return status;
+}
+
+Status op_dispatch(OpCall *call) {
+    Context *context = context_current();
+    Tensor *const preset[OP_MAX_OUTPUTS] = {call->out[0], call->out[1], call->out[2]};
+    if (context->error.status) return undo(call, preset, context->error.status);
+    bool dense = true;
+    Tensor *copies[DENSE_MAX], **given = call->in;
+    Status status = check_inputs(context, call, &dense);
+    if (!status && !dense) {
+        status = make_dense(call, copies);
+        call->in = copies;
+    }
+    if (status) {
+        call->in = given;
+        return undo(call, preset, status);
+    }
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->op_begin) o->op_begin(o, call);
+    status = execute(context, call, preset);
+    if (status) undo(call, preset, status);
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->op_end) o->op_end(o, call);
+    call->in = given;
+    return status;
+}
+
+Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {
+    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
+    if (params) call.params = *params;
+    return op_dispatch(&call) ? NULL : call.out[0];
+}
+
+// Work written to grad_in[i] of a backward rule is the input's or the weight's gradient, depending
+// on what in[i] was; everything else a rule does is plain backward.
+static Phase phase_of_slot(const Context *context, const Op *op, Tensor **slot) {
+    if (context->phase != PHASE_BACKWARD || (op->flags & OP_UNATTRIBUTED)) return context->phase;
+    Tensor **first = context->backward_slots;
+    if (!first || slot < first || slot >= first + context->backward_count) return context->phase;
+    return context->backward_weights >> (slot - first) & 1 ? PHASE_BACKWARD_WEIGHT
+                                                           : PHASE_BACKWARD_INPUT;
+}
+
+Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
+                   int n_in) {
+    Context *context = context_current();
+    Phase before = context->phase;
+    context->phase = phase_of_slot(context, op, slot);
+    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in, .out = {*slot}};
+    if (params) call.params = *params;
+    Status status = op_dispatch(&call);
+    if (!status) *slot = call.out[0];
+    context->phase = before;
+    return status;
+}

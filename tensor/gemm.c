@@ -1,0 +1,88 @@
+// gemm.c -- splits a product over the pool, and takes the shapes for which a BLAS call costs more
+// than the product: tiny ones, and outer products.
+#include "tensor/gemm.h"
+
+#include "tensor/math.h"
+#include "tensor/op.h"
+
+// Below SMALL_MACS a plain loop beats the BLAS interface; below SPLIT_MACS one thread beats two
+// (about 20 us); blocks are multiples of 16 so that the BLAS kernels stay on full tiles.
+enum { SMALL_MACS = 2048, SPLIT_MACS = 1 << 18, SPLIT_GRAIN = 16 };
+
+// c (m,n) = a (m,k) . b (k,n) for tiny shapes; b transposed makes rows of b contiguous dot products.
+KERNEL static void gemm_small(const Gemm *g) {
+    for (int64_t i = 0; i < g->m; i++) {
+        const float *a = g->trans_a ? g->a + i : g->a + i * g->lda;
+        int64_t step = g->trans_a ? g->lda : 1;
+        float *c = g->c + i * g->ldc;
+        if (g->trans_b) {
+            for (int64_t j = 0; j < g->n; j++) {
+                const float *b = g->b + j * g->ldb;
+                float sum = 0.0f;
+                for (int64_t p = 0; p < g->k; p++) sum += a[p * step] * b[p];
+                c[j] = sum;
+            }
+        } else {
+            for (int64_t j = 0; j < g->n; j++) c[j] = 0.0f;
+            for (int64_t p = 0; p < g->k; p++) {
+                const float scale = a[p * step], *b = g->b + p * g->ldb;
+                for (int64_t j = 0; j < g->n; j++) c[j] += scale * b[j];
+            }
+        }
+    }
+}
+
+// k = 1: every row of c is b scaled. Pure writing; a BLAS would first have to clear c.
+KERNEL static void gemm_outer(const Gemm *g) {
+    int64_t step = g->trans_b ? g->ldb : 1;
+    for (int64_t i = 0; i < g->m; i++) {
+        float scale = g->a[g->trans_a ? i : i * g->lda];
+        float *c = g->c + i * g->ldc;
+        if (step == 1)
+            for (int64_t j = 0; j < g->n; j++) c[j] = scale * g->b[j];
+        else
+            for (int64_t j = 0; j < g->n; j++) c[j] = scale * g->b[j * step];
+    }
+}
+
+static void gemm_block(const Gemm *g) {
+    if (g->k == 1) gemm_outer(g);
+    else if (g->m * g->n * g->k <= SMALL_MACS) gemm_small(g);
+    else blas_gemm(g);
+}
+
+typedef struct GemmJob {
+    const Gemm *gemm;
+    GemmEpilogue epilogue;
+    void *argument;
+    bool by_rows;
+} GemmJob;
+
+static void run_range(void *argument, int64_t begin, int64_t end) {
+    const GemmJob *job = argument;
+    Gemm part = *job->gemm;
+    int64_t count = end - begin;
+    if (job->by_rows) {
+        part.a += part.trans_a ? begin : begin * part.lda;
+        part.c += begin * part.ldc;
+        part.m = count;
+    } else {
+        part.b += part.trans_b ? begin * part.ldb : begin;
+        part.c += begin;
+        part.n = count;
+    }
+    gemm_block(&part);
+    if (!job->epilogue) return;
+    if (job->by_rows) job->epilogue(job->argument, begin, count, 0, part.n);
+    else job->epilogue(job->argument, 0, part.m, begin, count);
+}
+
+void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
+    if (gemm->m == 0 || gemm->n == 0) return;
+    bool by_rows = gemm->m >= gemm->n;
+    int64_t length = by_rows ? gemm->m : gemm->n;
+    GemmJob job = {gemm, epilogue, argument, by_rows};
+    double macs = (double)gemm->m * (double)gemm->n * (double)gemm->k;
+    if (macs < SPLIT_MACS) run_range(&job, 0, length);
+    else cpu_parallel(length, SPLIT_GRAIN, run_range, &job);
+}

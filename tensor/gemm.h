@@ -1,0 +1,29 @@
+// gemm.h -- one matrix product on the CPU, over threads: what matmul and linear share.
+// The single-thread product itself is blas.h's (OpenBLAS, or plain C where there is none).
+#ifndef TENSOR_GEMM_H
+#define TENSOR_GEMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// c (m,n) = op(a) (m,k) . op(b) (k,n), row-major; op transposes when asked. c is overwritten.
+typedef struct Gemm {
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc; // elements from one row as stored to the next
+    bool trans_a, trans_b;
+} Gemm;
+
+// Called on each block of c right after it was computed, in the thread that did.
+typedef void (*GemmEpilogue)(void *argument, int64_t row, int64_t rows, int64_t column,
+                             int64_t columns);
+
+void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument);
+
+// One product on the calling thread; safe to call from several threads at once.
+void blas_gemm(const Gemm *gemm);
+// What stands behind it, for reports: "OpenBLAS 0.3.21 (SkylakeX)".
+const char *blas_name(void);
+
+#endif

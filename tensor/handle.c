@@ -1,0 +1,114 @@
+// handle.c -- tensor handles: made, recycled, kept alive by owners and references.
+#include "tensor/handle.h"
+
+#include <string.h>
+
+#include "tensor/memory.h"
+
+static Tensor *obtain(Context *context) {
+    if (!memory_request()) {
+        error_set(STATUS_OUT_OF_MEMORY, "tensor: no room for a handle");
+        return NULL;
+    }
+    Tensor *tensor = context->free_tensors;
+    if (!tensor) return memory_new(sizeof(Tensor));
+    context->free_tensors = tensor->scope_next;
+    return tensor;
+}
+
+static Status bad_shape(const char *what, Shape shape, Status status, const char *why) {
+    char text[SHAPE_TEXT];
+    return error_set(status, "%s: shape %s: %s", what, shape_text(shape, text), why);
+}
+
+// Row-major strides and the element count, refusing what does not fit in int64 bytes.
+static Status set_shape(const char *what, Tensor *t, Shape shape) {
+    if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS)
+        return error_set(STATUS_SHAPE, "%s: %d dimensions. HINT: at most %d", what, shape.ndim,
+                         TENSOR_MAX_DIMS);
+    t->ndim = (uint8_t)shape.ndim;
+    int64_t numel = 1, span = 1; // span ignores zeros, so that an empty shape cannot hide overflow
+    for (int i = shape.ndim - 1; i >= 0; i--) {
+        int64_t size = shape.dims[i];
+        if (size < 0) return bad_shape(what, shape, STATUS_SHAPE, "a dimension is negative");
+        t->shape[i] = size;
+        t->stride[i] = span;
+        if (size > 0 && __builtin_mul_overflow(span, size, &span))
+            return bad_shape(what, shape, STATUS_OVERFLOW, "more elements than 2^63");
+        numel = size == 0 ? 0 : numel ? span : 0;
+    }
+    if (span > INT64_MAX / 16) return bad_shape(what, shape, STATUS_OVERFLOW, "too many bytes");
+    t->numel = numel;
+    return STATUS_OK;
+}
+
+Tensor *handle_new(const char *what, DType dtype, Shape shape, Device *device, Scope *scope) {
+    Context *context = context_current();
+    Tensor *t = obtain(context);
+    if (!t) return NULL;
+    if (set_shape(what, t, shape)) {
+        t->scope_next = context->free_tensors;
+        context->free_tensors = t;
+        return NULL;
+    }
+    t->storage = NULL;
+    t->offset = 0;
+    t->device = device;
+    t->dtype = (uint8_t)dtype;
+    t->flags = TENSOR_CONTIGUOUS;
+    t->node_output = 0;
+    t->tape_generation = 0;
+    t->node = 0;
+    t->owners = t->references = 1;
+    t->scope = NULL;
+    t->grad = NULL;
+    t->grad_empty = false;
+    if (scope) scope_adopt(scope, t);
+    return t;
+}
+
+Status handle_allocate(Tensor *t, MemoryCategory category) {
+    t->storage = storage_new(t->device, t->numel * dtype_size(t->dtype), category);
+    return t->storage ? STATUS_OK : STATUS_OUT_OF_MEMORY;
+}
+
+void handle_update_contiguous(Tensor *t) {
+    int64_t expected = 1;
+    bool contiguous = true;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->shape[i] != 1 && t->stride[i] != expected) contiguous = false;
+        expected *= t->shape[i];
+    }
+    t->flags = (uint8_t)(contiguous || t->numel == 0 ? t->flags | TENSOR_CONTIGUOUS
+                                                     : t->flags & ~TENSOR_CONTIGUOUS);
+}
+
+void tensor_unrefer(Tensor *t) {
+    if (--t->references > 0) return;
+    Context *context = context_current();
+    if (context->ledger && context->ledger->raw) {
+        memory_free(t);
+        return;
+    }
+    t->scope_next = context->free_tensors;
+    context->free_tensors = t;
+}
+
+void tensor_disown(Tensor *t) {
+    if (--t->owners == 0) {
+        storage_release(t->storage);
+        t->storage = NULL;
+        if (t->grad) tensor_disown(t->grad);
+        t->grad = NULL;
+    }
+    tensor_unrefer(t);
+}
+
+void handle_free_list(Context *context) {
+    for (Tensor *t = context->free_tensors; t;) {
+        Tensor *next = t->scope_next;
+        memory_free(t);
+        t = next;
+    }
+    context->free_tensors = NULL;
+}

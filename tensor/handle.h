@@ -1,0 +1,32 @@
+// handle.h -- internal to tensor/ and autograd/: making tensor handles, and who keeps them alive.
+// An owner keeps handle and data (the user, a scope, a tape node that saved it); a reference keeps
+// the handle alone, so that a tape can know shapes without keeping bytes.
+#ifndef TENSOR_HANDLE_H
+#define TENSOR_HANDLE_H
+
+#include "tensor/context.h"
+
+// A handle with row-major strides and no storage; one owner: the innermost scope, or, with
+// `scope` NULL, the caller. NULL with an error pending (`what` names the op): bad or overflowing
+// shape, out of memory.
+Tensor *handle_new(const char *what, DType dtype, Shape shape, Device *device, Scope *scope);
+Status handle_allocate(Tensor *tensor, MemoryCategory category); // gives it a storage of its own
+void handle_update_contiguous(Tensor *tensor);                   // after strides were set
+void handle_free_list(Context *context);
+
+static inline void tensor_own(Tensor *t) {
+    t->owners++;
+    t->references++;
+}
+static inline void tensor_refer(Tensor *t) { t->references++; }
+void tensor_disown(Tensor *t);   // the last owner's leaving frees the data
+void tensor_unrefer(Tensor *t);  // the last reference's leaving recycles the handle
+
+void scope_adopt(Scope *scope, Tensor *tensor);
+void scope_forget(Tensor *tensor);
+void scope_free_list(Context *context);
+
+// gradient.c: where the gradients of leaves live
+void gradient_free_dry(Context *context);
+
+#endif

@@ -1,0 +1,206 @@
+// math.h -- the per-element formulas: what relu, exp, gelu ... are, for the CPU and for CUDA alike.
+// Not here: loops over tensors (ops/), and random numbers (philox.h).
+//
+// A plain loop over any of these becomes vector code, because nothing here branches or calls a
+// library: a condition is a choice between two finished values. Every function takes and gives any
+// float: NaN stays NaN, and infinities, zeros and denormals are right. Accuracy is in units in the
+// last place (ulp) of float32, measured against double (tests/test_math.c).
+#ifndef TENSOR_MATH_H
+#define TENSOR_MATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+// The one guard for CUDA in the project. KERNEL marks a hot CPU loop: it is compiled for three
+// generations of x86-64, and the loader picks the best that the machine has. It is empty where that
+// does not work: other machines, clang before 18 (its clones cannot be called from other files) and
+// the thread sanitizer (it is not ready yet when the loader asks).
+#ifdef __CUDACC__
+#define MATH_INLINE static __host__ __device__ inline
+#else
+#define MATH_INLINE static inline __attribute__((always_inline))
+#endif
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__) &&                  \
+    (!defined(__clang__) || __clang_major__ >= 18)
+#define KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define KERNEL
+#endif
+
+// ---- the bits of a float ---------------------------------------------------------------------
+
+MATH_INLINE uint32_t math_to_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+MATH_INLINE float math_from_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+MATH_INLINE float math_absolute(float x) { return math_from_bits(math_to_bits(x) & 0x7fffffffu); }
+
+// |x| with the sign of `sign`, also for zero and NaN.
+MATH_INLINE float math_with_sign(float x, float sign) {
+    return math_from_bits((math_to_bits(x) & 0x7fffffffu) | (math_to_bits(sign) & 0x80000000u));
+}
+
+// 2^k for -126 <= k <= 127: k becomes the exponent field.
+MATH_INLINE float math_power_of_two(int32_t k) {
+    return math_from_bits(((uint32_t)k + 127u) << 23);
+}
+
+// ---- choices ---------------------------------------------------------------------------------
+
+MATH_INLINE float math_add(float a, float b) { return a + b; }
+MATH_INLINE float math_sub(float a, float b) { return a - b; }
+MATH_INLINE float math_mul(float a, float b) { return a * b; }
+MATH_INLINE float math_div(float a, float b) { return a / b; }
+// From relu's output y: the slope is 0 where y is 0, and NaN lets the gradient through.
+MATH_INLINE float math_relu_backward(float grad, float y) { return y <= 0.0f ? 0.0f : grad; }
+MATH_INLINE float math_relu(float x) { return x < 0.0f ? 0.0f : x; }
+
+// The larger one; NaN when either is NaN.
+MATH_INLINE float math_max(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+
+// ---- exp, log, sqrt --------------------------------------------------------------------------
+
+// Splits x = k ln 2 + r with |r| <= ln 2 / 2; gives exp(r) - 1 and k, so exp(x) = 2^k (1 + result).
+// ln 2 is taken off in two parts, the first short enough for k times it to be exact.
+MATH_INLINE float math_exp_reduced(float x, int32_t *k) {
+    const float round_here = 0x1.8p23f; // adding it pushes the fraction out of the mantissa
+    float shifted = x * 1.44269504f + round_here;
+    float whole = shifted - round_here;
+    *k = (int32_t)(math_to_bits(shifted) - math_to_bits(round_here));
+    float r = (x - whole * 0.693359375f) - whole * -2.12194440e-4f;
+    float q = 1.9764248e-4f;
+    q = q * r + 1.3932342e-3f;
+    q = q * r + 8.333543e-3f;
+    q = q * r + 4.1666493e-2f;
+    q = q * r + 1.6666666e-1f;
+    q = q * r + 0.5f;
+    return r + r * r * q;
+}
+
+// exp(x) for |x| < 87, where 2^k is a normal number. NaN stays NaN.
+MATH_INLINE float math_exp_small(float x) {
+    int32_t k;
+    float y = 1.0f + math_exp_reduced(x, &k);
+    return y * math_power_of_two(k);
+}
+
+// exp(x), 1 ulp. Two factors of half the exponent each reach into the denormals and to infinity
+// with a single rounding.
+MATH_INLINE float math_exp(float x) {
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    int32_t k;
+    float y = 1.0f + math_exp_reduced(x, &k);
+    int32_t half = k >> 1;
+    return y * math_power_of_two(half) * math_power_of_two(k - half);
+}
+
+// Natural logarithm, 1 ulp. x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
+MATH_INLINE float math_log(float x) {
+    const uint32_t sqrt_half = 0x3f3504f3u;
+    int tiny = x < 0x1p-126f; // a denormal has no exponent of its own: scale it up first
+    uint32_t bits = math_to_bits(tiny ? x * 0x1p23f : x);
+    int32_t exponent = (int32_t)(bits - sqrt_half) >> 23;
+    float f = math_from_bits(bits - ((uint32_t)exponent << 23)) - 1.0f;
+    float k = (float)(tiny ? exponent - 23 : exponent);
+    float p = -7.636439e-2f;
+    p = p * f + 1.2762217e-1f;
+    p = p * f + -1.315961e-1f;
+    p = p * f + 1.420158e-1f;
+    p = p * f + -1.6623409e-1f;
+    p = p * f + 2.0001242e-1f;
+    p = p * f + -2.500082e-1f;
+    p = p * f + 3.333333e-1f;
+    float square = f * f;
+    float tail = square * f * p - 0.5f * square + k * -2.12194440e-4f;
+    float y = k * 0.693359375f + (f + tail);
+    float outside = x == 0.0f ? -INFINITY : NAN;
+    y = x < INFINITY ? y : x;
+    return x > 0.0f ? y : outside;
+}
+
+MATH_INLINE float math_sqrt(float x) { return sqrtf(x); }
+
+// ---- sigmoid, tanh, erf ----------------------------------------------------------------------
+
+// 1 / (1 + exp(-x)), 3 ulp; exp of a negative number only, so that nothing overflows.
+MATH_INLINE float math_sigmoid(float x) {
+    float e = math_exp(-math_absolute(x));
+    float above = x < 0.0f ? e : 1.0f;
+    return above / (1.0f + e);
+}
+
+// tanh |x| = -m / (2 + m) with m = exp(-2|x|) - 1, 3 ulp. The 1 is taken off before scaling,
+// so small x keep all their digits.
+MATH_INLINE float math_tanh(float x) {
+    float a = math_absolute(x);
+    a = a > 10.0f ? 10.0f : a; // tanh is 1 in float32 from 9.02 on
+    int32_t k;
+    float reduced = math_exp_reduced(-2.0f * a, &k);
+    float scale = math_power_of_two(k);
+    float m = scale * reduced + (scale - 1.0f);
+    return math_with_sign(m / (2.0f + m), x);
+}
+
+// The error function, 2 ulp: x + x P(x^2) near zero, 1 - exp(|x| Q(|x|)) further out.
+MATH_INLINE float math_erf(float x) {
+    float a = math_absolute(x);
+    a = a > 4.0f ? 4.0f : a; // erf is 1 in float32 from 3.92 on
+    float s = a * a;
+    float p = -5.994505e-4f;
+    p = p * s + 4.994038e-3f;
+    p = p * s + -2.6767349e-2f;
+    p = p * s + 1.12818435e-1f;
+    p = p * s + -3.7612498e-1f;
+    p = p * s + 1.2837915e-1f;
+    float near = a + a * p;
+    float q = 2.1393342e-4f;
+    q = q * a + -3.214514e-3f;
+    q = q * a + 2.2888502e-2f;
+    q = q * a + -1.052595e-1f;
+    q = q * a + -6.3572013e-1f;
+    q = q * a + -1.1285138f;
+    float far = 1.0f - math_exp_small(a * q);
+    return math_with_sign(a < 0.921875f ? near : far, x);
+}
+
+// ---- GELU and its derivatives ----------------------------------------------------------------
+
+// x Phi(x), with Phi the standard normal distribution: x/2 (1 + erf(x / sqrt 2)).
+MATH_INLINE float math_gelu(float x) { return 0.5f * x * (1.0f + math_erf(x * 0.70710678f)); }
+
+// Phi(x) + x phi(x), with phi the standard normal density.
+MATH_INLINE float math_gelu_derivative(float x) {
+    float phi = 0.39894228f * math_exp(-0.5f * x * x);
+    return 0.5f * (1.0f + math_erf(x * 0.70710678f)) + x * phi;
+}
+
+// The argument of tanh in the approximation: sqrt(2/pi) (x + 0.044715 x^3) (Hendrycks 2016).
+MATH_INLINE float math_gelu_tanh_inner(float x) {
+    return 0.79788456f * (x + 0.044715f * (x * x * x));
+}
+
+MATH_INLINE float math_gelu_tanh(float x) {
+    return 0.5f * x * (1.0f + math_tanh(math_gelu_tanh_inner(x)));
+}
+
+MATH_INLINE float math_gelu_tanh_derivative(float x) {
+    // Beyond 10 the slope is 0 or 1; staying there keeps x^2 from overflowing against a zero.
+    x = x > 10.0f ? 10.0f : x;
+    x = x < -10.0f ? -10.0f : x;
+    float t = math_tanh(math_gelu_tanh_inner(x));
+    float inner_slope = 0.79788456f * (1.0f + 3.0f * 0.044715f * (x * x));
+    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner_slope;
+}
+
+#endif

@@ -1,0 +1,146 @@
+// op.h -- what an operation is. Read this page first: dispatch, tape, cost, kernels and observers
+// all read an OpCall, and an op is one `const Op` beside its CPU kernel, in one file of ops/.
+#ifndef TENSOR_OP_H
+#define TENSOR_OP_H
+
+#include "tensor/op_list.h"
+#include "tensor/tensor.h"
+
+enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 4 };
+
+// Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
+typedef struct OpParams {
+    int64_t size[TENSOR_MAX_DIMS]; // a shape, a permutation, a count
+    int64_t begin, step;           // of a slice
+    float value[4];                // scalars, epsilons
+    int32_t count;                 // how many of size[] hold
+    int32_t dim;                   // a dimension, counted from 0
+    uint32_t flags;                // of the op
+    uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same numbers
+} OpParams;
+
+typedef struct OpCall { // one execution
+    const struct Op *op;
+    Tensor **in;
+    int n_in;
+    Tensor *out[OP_MAX_OUTPUTS]; // infer makes them with op_output; preset: written into
+    int n_out;
+    uint64_t needs_grad; // bit i: in[i] needs a gradient
+    OpParams params;
+} OpCall;
+
+// What one op costs, from its shapes alone; the same on every device (conventions.md, cost).
+typedef struct OpCost {
+    uint64_t macs;                      // multiply-adds of a contraction; flops = 2 * macs
+    uint64_t bias_flops;                // one per output element that gets a bias
+    uint64_t elementwise_flops;         // + - * / and comparisons of the declared formula
+    uint64_t transcendental_flops;      // exp, log, tanh, erf, sqrt, rsqrt, pow: one each
+    uint64_t bytes_read, bytes_written; // compulsory traffic: each distinct operand once
+} OpCost;
+
+typedef enum OpFlag {
+    OP_VIEW = 1,       // the output looks at in[0]'s storage; no kernel, no cost
+    OP_RANDOM = 2,     // dispatch reserves random numbers: params.size[0] of them
+    OP_STRIDED = 4,    // its kernel walks strides; others get contiguous inputs
+    OP_BY_ELEMENT = 8, // the kernel's items are out[0]'s elements; they may be split over threads
+    OP_BY_ROW = 16,    // items are rows: in[0] without its last dimension
+    OP_UNATTRIBUTED = 32, // accumulation and broadcasting reductions: neither input nor weight
+                          // gradient work, only backward
+} OpFlag;
+
+// One allowed combination; inputs beyond the last named one repeat it.
+typedef struct DTypeSignature {
+    uint8_t n_in;
+    uint8_t in[OP_MAX_DTYPES];
+} DTypeSignature;
+
+typedef struct Op {
+    int id;                     // OP_relu
+    const char *name;           // "relu"
+    unsigned flags;             // OpFlag
+    int min_inputs, max_inputs; // max 0: any number
+    unsigned optional;          // bit i: in[i] may be NULL
+    const DTypeSignature *dtypes;
+    int n_dtypes;
+    Status (*infer)(OpCall *call);      // makes the outputs with op_output, or leaves a message
+    OpCost (*cost)(const OpCall *call); // this op alone; NULL: unknown, reported as uncounted
+    // Calls ops to fill grad_in[i] for every i in needs_grad (OP_INTO writes where autograd wants
+    // it); NULL there means zero. NULL function: not differentiable.
+    Status (*backward)(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]);
+    // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
+    unsigned (*saves)(const OpCall *call);
+    bool (*mutates)(const OpCall *call, int input); // is in[input] written in place? NULL: none is
+    const char *formula; // for --explain, products only
+} Op;
+
+#define SAVE_IN(i) (1u << (i))
+#define SAVE_OUT(i) (1u << (16 + (i)))
+
+// A CPU kernel does items [begin, end) of a call: elements, rows, or the one item 0.
+typedef Status (*CpuKernel)(const OpCall *call, int64_t begin, int64_t end);
+
+#define OP_ENUM(name) OP_##name,
+typedef enum OpId { OP_LIST(OP_ENUM, OP_ENUM) OP_COUNT } OpId;
+#undef OP_ENUM
+#define OP_EXTERN(name) extern const Op op_##name;
+OP_LIST(OP_EXTERN, OP_EXTERN)
+#undef OP_EXTERN
+
+const Op *op_by_id(int id); // NULL when out of range
+
+// ---- calling ---------------------------------------------------------------------------------
+// Runs one op: checks, infers, allocates, executes, records, observes. On failure every output is
+// NULL, the error is pending, and nothing changed.
+Status op_dispatch(OpCall *call);
+// The first output; the innermost scope owns it. NULL with an error pending. `params` may be NULL.
+Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in);
+// As op_run, but writes into *slot when it holds a tensor of the right shape; leaves the result
+// there. Backward rules give it &grad_in[i]; so the work is known as input or weight gradient.
+Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
+                   int n_in);
+
+#define OP_INPUTS(...)                                                                             \
+    (Tensor *[]){__VA_ARGS__}, (int)(sizeof((Tensor *[]){__VA_ARGS__}) / sizeof(Tensor *))
+#define OP_RUN(op, params, ...) op_run(&(op), params, OP_INPUTS(__VA_ARGS__))
+#define OP_INTO(slot, op, params, ...) op_run_into(slot, &(op), params, OP_INPUTS(__VA_ARGS__))
+
+// ---- for infer, cost and kernels -------------------------------------------------------------
+Status op_output(OpCall *call, int index, DType dtype, Shape shape);
+Status op_output_like(OpCall *call, int index, const Tensor *like); // same dtype and shape
+
+Status op_infer_same(OpCall *call); // one output like in[0]
+
+// "matmul: shapes (2, 3) and (4, 5) ...": error_set with the op's name and inputs' shapes in front.
+Status op_error(const OpCall *call, Status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+OpCost op_cost(const OpCall *call); // zero for views; op->cost otherwise
+// The usual costs: every distinct input read once, every output written once, and so many FLOPs per
+// element of the first output.
+OpCost op_cost_traffic(const OpCall *call);
+OpCost op_cost_none(const OpCall *call); // a view's
+OpCost op_cost_elementwise(const OpCall *call, uint64_t elementwise, uint64_t transcendental);
+
+static inline uint64_t op_cost_total_flops(OpCost c) {
+    return 2 * c.macs + c.bias_flops + c.elementwise_flops + c.transcendental_flops;
+}
+static inline bool call_needs(const OpCall *call, int input) {
+    return (call->needs_grad >> input & 1) != 0;
+}
+static inline char *tensor_raw(const Tensor *t) {
+    extern const uint8_t dtype_sizes[DTYPE_COUNT];
+    return (char *)t->storage->data + t->offset * dtype_sizes[t->dtype];
+}
+static inline float *call_in(const OpCall *call, int i) { return (float *)tensor_raw(call->in[i]); }
+static inline float *call_out(const OpCall *call, int i) {
+    return (float *)tensor_raw(call->out[i]);
+}
+static inline int64_t call_numel(const OpCall *call) { return call->out[0]->numel; }
+
+// Runs a task over [0, n) on the context's threads, for kernels that split their own work.
+void cpu_parallel(int64_t n, int64_t grain, void (*task)(void *, int64_t, int64_t), void *argument);
+
+extern const DTypeSignature dtypes_float[1];         // float32 everywhere
+extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype
+
+#endif

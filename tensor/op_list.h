@@ -1,0 +1,53 @@
+// op_list.h -- every op, one line each: COMPUTE(name) has a kernel `name_cpu`, VIEW(name) has none.
+// The list yields the enum, the externs and the kernel tables; ops/<name>.c defines the op.
+#ifndef TENSOR_OP_LIST_H
+#define TENSOR_OP_LIST_H
+
+#define OP_LIST(COMPUTE, VIEW)                                                                     \
+    VIEW(reshape)                                                                                  \
+    VIEW(permute)                                                                                  \
+    VIEW(slice)                                                                                    \
+    VIEW(expand)                                                                                   \
+    VIEW(detach)                                                                                   \
+    COMPUTE(contiguous)                                                                            \
+    COMPUTE(slice_backward)                                                                        \
+    COMPUTE(fill)                                                                                  \
+    COMPUTE(accumulate)                                                                            \
+    COMPUTE(add)                                                                                   \
+    COMPUTE(sub)                                                                                   \
+    COMPUTE(mul)                                                                                   \
+    COMPUTE(div)                                                                                   \
+    COMPUTE(add_scalar)                                                                            \
+    COMPUTE(mul_scalar)                                                                            \
+    COMPUTE(exp)                                                                                   \
+    COMPUTE(log)                                                                                   \
+    COMPUTE(sqrt)                                                                                  \
+    COMPUTE(relu)                                                                                  \
+    COMPUTE(relu_backward)                                                                         \
+    COMPUTE(sigmoid)                                                                               \
+    COMPUTE(sigmoid_backward)                                                                      \
+    COMPUTE(tanh)                                                                                  \
+    COMPUTE(tanh_backward)                                                                         \
+    COMPUTE(gelu)                                                                                  \
+    COMPUTE(gelu_backward)                                                                         \
+    COMPUTE(matmul)                                                                                \
+    COMPUTE(linear)                                                                                \
+    COMPUTE(sum)                                                                                   \
+    COMPUTE(sum_to)                                                                                \
+    COMPUTE(max)                                                                                   \
+    COMPUTE(max_backward)                                                                          \
+    COMPUTE(argmax)                                                                                \
+    COMPUTE(softmax)                                                                               \
+    COMPUTE(softmax_backward)                                                                      \
+    COMPUTE(log_softmax)                                                                           \
+    COMPUTE(log_softmax_backward)                                                                  \
+    COMPUTE(cross_entropy)                                                                         \
+    COMPUTE(cross_entropy_backward)                                                                \
+    COMPUTE(mse)                                                                                   \
+    COMPUTE(mse_backward)                                                                          \
+    COMPUTE(dropout)                                                                               \
+    COMPUTE(dropout_backward)                                                                      \
+    COMPUTE(sgd_step)                                                                              \
+    COMPUTE(adamw_step)
+
+#endif

@@ -1,0 +1,93 @@
+// ops.h -- every operation a program can call. Each returns a tensor that the innermost scope owns,
+// or NULL with an error pending (its message names op, shapes and a HINT). If any input is NULL
+// because of an earlier failure, the result is NULL too, so calls can be chained and checked once.
+#ifndef TENSOR_OPS_H
+#define TENSOR_OPS_H
+
+#include "tensor/tensor.h"
+
+// ---- views: no data moves, no cost ----
+Tensor *tensor_reshape(Tensor *x, Shape shape); // one dim may be -1; copies first if x is strided
+Tensor *tensor_transpose(Tensor *x, int dim0, int dim1);
+Tensor *tensor_permute(Tensor *x, const int *dims); // output dim i is x's dim dims[i]
+Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step); // step >= 1
+Tensor *tensor_expand(Tensor *x, Shape shape); // dims of 1, and new leading ones, repeat
+Tensor *tensor_detach(Tensor *x);              // same data, no gradient flows through
+Tensor *tensor_contiguous(Tensor *x);          // x itself when it already is, else a copy
+
+// ---- element-wise, with NumPy broadcasting ----
+Tensor *tensor_add(Tensor *a, Tensor *b);
+Tensor *tensor_sub(Tensor *a, Tensor *b);
+Tensor *tensor_mul(Tensor *a, Tensor *b);
+Tensor *tensor_div(Tensor *a, Tensor *b);
+Tensor *tensor_add_scalar(Tensor *x, float s);
+Tensor *tensor_sub_scalar(Tensor *x, float s);
+Tensor *tensor_mul_scalar(Tensor *x, float s);
+Tensor *tensor_div_scalar(Tensor *x, float s); // multiplies by 1/s
+Tensor *tensor_exp(Tensor *x);
+Tensor *tensor_log(Tensor *x);
+Tensor *tensor_sqrt(Tensor *x);
+Tensor *tensor_relu(Tensor *x);
+Tensor *tensor_sigmoid(Tensor *x);
+Tensor *tensor_tanh(Tensor *x);
+// What follows a product. GELU: x/2 (1 + erf(x/sqrt 2)), or its tanh approximation (Hendrycks
+// 2016).
+#define ACTIVATION_LIST(X)                                                                         \
+    X(NONE, "none")                                                                                \
+    X(RELU, "relu")                                                                                \
+    X(SIGMOID, "sigmoid")                                                                          \
+    X(TANH, "tanh")                                                                                \
+    X(GELU, "gelu")                                                                                \
+    X(GELU_TANH, "gelu_tanh")
+typedef enum Activation {
+#define ACTIVATION_ENUM(name, text) ACTIVATION_##name,
+    ACTIVATION_LIST(ACTIVATION_ENUM)
+#undef ACTIVATION_ENUM
+        ACTIVATION_COUNT
+} Activation;
+const char *activation_name(Activation activation); // "gelu_tanh"
+Tensor *tensor_gelu(Tensor *x, Activation form);    // ACTIVATION_GELU or ACTIVATION_GELU_TANH
+Tensor *tensor_activation(Tensor *x, Activation activation); // NONE gives x
+
+// ---- products ----
+// (…, m, k) . (…, k, n) -> (…, m, n); leading dims broadcast. A transposed operand is read in
+// place.
+Tensor *tensor_matmul(Tensor *a, Tensor *b);
+// x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation is
+// fused.
+Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, Activation activation);
+
+// ---- reductions; dim < 0 counts from the end ----
+enum { DIM_ALL = -1000 }; // over every element; the result is a scalar
+Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim);
+Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim);   // of nothing: NaN
+Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);    // of nothing: an error; NaN wins
+Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
+Tensor *tensor_softmax(Tensor *x, int dim);
+Tensor *tensor_log_softmax(Tensor *x, int dim);
+
+// ---- losses: mean over the rows (cross-entropy) or elements (mse), a scalar ----
+Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels); // (n, classes), int64 (n)
+Tensor *tensor_mse(Tensor *prediction, Tensor *target);
+
+// ---- random ----
+Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales the rest 1/(1-p)
+
+// ---- in place ----
+Status tensor_fill(Tensor *x, float value);            // float32
+Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same shape
+// One pass over all parameters. `state` is a small float32 tensor of what changes per step, so that
+// a captured step can be replayed: sgd {learning rate}, adam {learning rate, t (incremented)}.
+typedef struct SgdParams {
+    float momentum, weight_decay; // as torch.optim.SGD, dampening 0
+} SgdParams;
+typedef struct AdamParams {
+    float beta1, beta2, epsilon, weight_decay;
+    bool decoupled; // AdamW: decay the weight itself; else add it to the gradient
+} AdamParams;
+// groups: n x {parameter, gradient} or, with momentum != 0, n x {parameter, gradient, velocity}
+Status tensor_sgd_step(Tensor *state, Tensor *const groups[], int n_groups, SgdParams params);
+// groups: n x {parameter, gradient, m, v}
+Status tensor_adam_step(Tensor *state, Tensor *const groups[], int n_groups, AdamParams params);
+
+#endif

@@ -1,0 +1,29 @@
+// accumulate.c -- into + value; autograd adds gradients with it, mostly in place (out is into)
+#include "tensor/ops/elementwise.h"
+
+Status tensor_accumulate(Tensor *into, Tensor *value) {
+    return OP_INTO(&into, op_accumulate, NULL, into, value);
+}
+
+static Status infer(OpCall *call) {
+    if (!shape_equal(tensor_shape(call->in[0]), tensor_shape(call->in[1])))
+        return op_error(call, STATUS_SHAPE, "shapes differ");
+    return op_infer_same(call);
+}
+
+KERNEL Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const float *into = call_in(call, 0), *value = call_in(call, 1);
+    float *out = call_out(call, 0);
+    for (int64_t i = begin; i < end; i++) out[i] = into[i] + value[i];
+    return STATUS_OK;
+}
+
+const Op op_accumulate = {.id = OP_accumulate,
+                          .name = "accumulate",
+                          .flags = OP_BY_ELEMENT | OP_UNATTRIBUTED,
+                          .min_inputs = 2,
+                          .max_inputs = 2,
+                          .dtypes = dtypes_float,
+                          .n_dtypes = 1,
+                          .infer = infer,
+                          .cost = cost_one_flop};

@@ -1,0 +1,142 @@
+// cross_entropy.c -- mean over rows of logsumexp(x) - x[label]: softmax and its logarithm, fused.
+// Forward reads the logits once and keeps one number a row; backward writes the gradient in one pass.
+#include "tensor/ops/reduce.h"
+
+Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
+    return OP_RUN(op_cross_entropy, NULL, logits, labels);
+}
+
+static Status cross_entropy_infer(OpCall *call) {
+    const Tensor *logits = call->in[0], *labels = call->in[1];
+    if (logits->ndim != 2 || labels->ndim != 1 || logits->shape[0] != labels->shape[0])
+        return op_error(call, STATUS_SHAPE, "takes logits (n, classes) and labels (n,)");
+    if (logits->shape[1] == 0) return op_error(call, STATUS_SHAPE, "there are no classes");
+    Status status = op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
+    return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape[0]));
+}
+
+// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2 adds
+// for max + log - x[label]; then the mean: one more per row.
+static OpCost cross_entropy_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    uint64_t rows = (uint64_t)call->in[0]->shape[0], c = (uint64_t)call->in[0]->shape[1];
+    cost.elementwise_flops = rows * 3 * c + rows;
+    cost.transcendental_flops = rows * (c + 1);
+    return cost;
+}
+
+static Status check_labels(const OpCall *call, const int64_t *labels) {
+    int64_t rows = call->in[0]->shape[0], classes = call->in[0]->shape[1];
+    for (int64_t r = 0; r < rows; r++)
+        if (labels[r] < 0 || labels[r] >= classes)
+            return op_error(call, STATUS_INVALID_ARGUMENT,
+                            "label %lld in row %lld is not in [0, %lld)", (long long)labels[r],
+                            (long long)r, (long long)classes);
+    return STATUS_OK;
+}
+
+// lse (rows) = max + log(sum(e^(x - max))) for rows [begin, end) of x (rows, c)
+KERNEL static void logsumexp_rows(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    int64_t c = call->in[0]->shape[1];
+    float *lse = call_out(call, 1);
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = call_in(call, 0) + r * c;
+        float largest = reduce_max(x, c), part[REDUCE_BLOCK];
+        double total = 0.0;
+        for (int64_t from = 0; from < c; from += REDUCE_BLOCK) {
+            int64_t n = c - from < REDUCE_BLOCK ? c - from : REDUCE_BLOCK;
+            for (int64_t j = 0; j < n; j++) part[j] = math_exp(x[from + j] - largest);
+            total += (double)reduce_sum(part, n);
+        }
+        lse[r] = largest + math_log((float)total);
+    }
+}
+
+enum { GRAIN_LOGITS = 4096, SPLIT_LOGITS = 1 << 14 }; // exponentials: worth splitting early
+
+static void over_rows(const OpCall *call, const Tensor *logits,
+                      void (*task)(void *, int64_t, int64_t)) {
+    int64_t rows = logits->shape[0], c = logits->shape[1];
+    if (rows * c < SPLIT_LOGITS) task((void *)(uintptr_t)call, 0, rows);
+    else cpu_parallel(rows, (GRAIN_LOGITS + c - 1) / c, task, (void *)(uintptr_t)call);
+}
+
+Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t rows = call->in[0]->shape[0], c = call->in[0]->shape[1];
+    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    if (check_labels(call, labels)) return error_status();
+    over_rows(call, call->in[0], logsumexp_rows);
+    const float *x = call_in(call, 0), *lse = call_out(call, 1);
+    double total = 0.0;
+    for (int64_t r = 0; r < rows; r++) total += (double)(lse[r] - x[r * c + labels[r]]);
+    *call_out(call, 0) = (float)(total / (double)rows);
+    return STATUS_OK;
+}
+
+static Status cross_entropy_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    if (!call_needs(saved, 0)) return STATUS_OK;
+    return OP_INTO(&grad_in[0], op_cross_entropy_backward, NULL, grad_out[0], saved->in[0],
+                   saved->in[1], saved->out[1]);
+}
+
+static unsigned cross_entropy_saves(const OpCall *call) {
+    (void)call;
+    return SAVE_IN(0) | SAVE_IN(1) | SAVE_OUT(1);
+}
+
+// ---- backward: dx = (e^(x - lse) - onehot(label)) g / rows ---------------------------------------
+// Inputs: grad (), logits (n, c), labels (n), lse (n). Per row: C subtractions, C exponentials, one
+// subtraction at the label, C products.
+static Status backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
+
+static OpCost backward_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    uint64_t rows = (uint64_t)call->in[1]->shape[0], c = (uint64_t)call->in[1]->shape[1];
+    cost.elementwise_flops = rows * (2 * c + 1);
+    cost.transcendental_flops = rows * c;
+    return cost;
+}
+
+KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    int64_t c = call->in[1]->shape[1];
+    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
+    const float *lse = call_in(call, 3);
+    float scale = *call_in(call, 0) / (float)call->in[1]->shape[0];
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = call_in(call, 1) + r * c;
+        float *out = call_out(call, 0) + r * c;
+        for (int64_t j = 0; j < c; j++) out[j] = math_exp(x[j] - lse[r]) * scale;
+        out[labels[r]] -= scale;
+    }
+}
+
+Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    over_rows(call, call->in[1], gradient_rows);
+    return STATUS_OK;
+}
+
+static const DTypeSignature logits_and_labels[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
+const Op op_cross_entropy = {.id = OP_cross_entropy,
+                             .name = "cross_entropy",
+                             .min_inputs = 2,
+                             .max_inputs = 2,
+                             .dtypes = logits_and_labels,
+                             .n_dtypes = 1,
+                             .infer = cross_entropy_infer,
+                             .cost = cross_entropy_cost,
+                             .backward = cross_entropy_backward,
+                             .saves = cross_entropy_saves};
+static const DTypeSignature backward_types[1] = {
+    {4, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_INT64, DTYPE_FLOAT32}}};
+const Op op_cross_entropy_backward = {.id = OP_cross_entropy_backward,
+                                      .name = "cross_entropy_backward",
+                                      .min_inputs = 4,
+                                      .max_inputs = 4,
+                                      .dtypes = backward_types,
+                                      .n_dtypes = 1,
+                                      .infer = backward_infer,
+                                      .cost = backward_cost};

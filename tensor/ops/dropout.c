@@ -1,0 +1,81 @@
+// dropout.c -- zeroes each element with probability p and scales the others by 1 / (1 - p)
+// params: value[0] = p; seed and offset are stored in the call, so a recomputation drops the same
+#include "tensor/context.h"
+#include "tensor/ops/elementwise.h"
+
+Tensor *tensor_dropout(Tensor *x, float p) {
+    OpParams params = {.value = {p}, .size = {x ? x->numel : 0}};
+    return OP_RUN(op_dropout, &params, x);
+}
+
+static Status dropout_infer(OpCall *call) {
+    float p = call->params.value[0];
+    if (!(p >= 0.0f && p <= 1.0f))
+        return op_error(call, STATUS_INVALID_ARGUMENT, "p = %g is not a probability", (double)p);
+    Status status = op_infer_same(call);
+    return status ? status : op_output(call, 1, DTYPE_UINT8, tensor_shape(call->in[0]));
+}
+
+static OpCost dropout_cost(const OpCall *call) { // a comparison and a product
+    return op_cost_elementwise(call, 2, 0);
+}
+
+static float scale_of(const OpCall *call) {
+    float p = call->params.value[0];
+    return p < 1.0f ? 1.0f / (1.0f - p) : 0.0f;
+}
+
+Status dropout_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const OpParams *params = &call->params;
+    const float *x = call_in(call, 0), scale = scale_of(call);
+    float *y = call_out(call, 0), u[256];
+    uint8_t *mask = (uint8_t *)tensor_raw(call->out[1]);
+    for (int64_t from = begin; from < end; from += 256) {
+        int64_t to = from + 256 < end ? from + 256 : end;
+        random_uniform(params->seed, params->offset, from, to, u);
+        for (int64_t i = from; i < to; i++) {
+            mask[i] = u[i - from] >= params->value[0];
+            y[i] = mask[i] ? x[i] * scale : 0.0f;
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status dropout_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return OP_INTO(&grad_in[0], op_dropout_backward, &saved->params, grad_out[0], saved->out[1]);
+}
+
+static unsigned dropout_saves(const OpCall *call) {
+    (void)call;
+    return SAVE_OUT(1);
+}
+
+KERNEL Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const float *grad = call_in(call, 0), scale = scale_of(call);
+    const uint8_t *mask = (const uint8_t *)tensor_raw(call->in[1]);
+    float *out = call_out(call, 0);
+    for (int64_t i = begin; i < end; i++) out[i] = mask[i] ? grad[i] * scale : 0.0f;
+    return STATUS_OK;
+}
+
+const Op op_dropout = {.id = OP_dropout,
+                       .name = "dropout",
+                       .flags = OP_BY_ELEMENT | OP_RANDOM,
+                       .min_inputs = 1,
+                       .max_inputs = 1,
+                       .dtypes = dtypes_float,
+                       .n_dtypes = 1,
+                       .infer = dropout_infer,
+                       .cost = dropout_cost,
+                       .backward = dropout_backward,
+                       .saves = dropout_saves};
+static const DTypeSignature gradient_and_mask[1] = {{2, {DTYPE_FLOAT32, DTYPE_UINT8}}};
+const Op op_dropout_backward = {.id = OP_dropout_backward,
+                                .name = "dropout_backward",
+                                .flags = OP_BY_ELEMENT,
+                                .min_inputs = 2,
+                                .max_inputs = 2,
+                                .dtypes = gradient_and_mask,
+                                .n_dtypes = 1,
+                                .infer = op_infer_same,
+                                .cost = cost_one_flop};

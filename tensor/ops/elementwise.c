@@ -1,0 +1,57 @@
+// elementwise.c -- shape rules, costs and gradient helpers that element-wise ops share.
+#include "tensor/ops/elementwise.h"
+
+Status infer_broadcast(OpCall *call) {
+    const Tensor *a = call->in[0], *b = call->in[1];
+    Shape shape = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
+    for (int i = 0; i < shape.ndim; i++) { // i counts from the last dim
+        int64_t na = i < a->ndim ? a->shape[a->ndim - 1 - i] : 1;
+        int64_t nb = i < b->ndim ? b->shape[b->ndim - 1 - i] : 1;
+        if (na != nb && na != 1 && nb != 1)
+            return op_error(call, STATUS_SHAPE,
+                            "cannot broadcast %lld against %lld in dimension %d. HINT: sizes must "
+                            "be equal or 1, counted from the last", (long long)na, (long long)nb,
+                            shape.ndim - 1 - i);
+        shape.dims[shape.ndim - 1 - i] = na == 1 ? nb : na;
+    }
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+OpCost cost_one_flop(const OpCall *call) { return op_cost_elementwise(call, 1, 0); }
+OpCost cost_one_transcendental(const OpCall *call) { return op_cost_elementwise(call, 0, 1); }
+
+unsigned save_input(const OpCall *call) {
+    (void)call;
+    return SAVE_IN(0);
+}
+
+unsigned save_output(const OpCall *call) {
+    (void)call;
+    return SAVE_OUT(0);
+}
+
+void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]) {
+    int missing = out->ndim - in->ndim;
+    for (int i = 0; i < out->ndim; i++) {
+        int k = i - missing;
+        stride[i] = k < 0 || in->shape[k] == 1 ? 0 : in->stride[k];
+    }
+}
+
+Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like) {
+    if (!grad) return error_status();
+    Shape shape = tensor_shape(like);
+    if (shape_equal(tensor_shape(grad), shape)) {
+        *slot = grad;
+        return STATUS_OK;
+    }
+    OpParams params = {.count = shape.ndim};
+    for (int i = 0; i < shape.ndim; i++) params.size[i] = shape.dims[i];
+    return OP_INTO(slot, op_sum_to, &params, grad);
+}
+
+Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like) {
+    bool direct = a->numel >= b->numel && shape_equal(tensor_shape(a), tensor_shape(like));
+    if (direct) return OP_INTO(slot, *op, NULL, a, b);
+    return backward_sum_to(slot, OP_RUN(*op, NULL, a, b), like);
+}

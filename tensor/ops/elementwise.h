@@ -1,0 +1,76 @@
+// elementwise.h -- internal to ops/: the loops and shape rules that element-wise ops share.
+// The formula of an op is an inline function; the loop is compiled once around each.
+#ifndef TENSOR_OPS_ELEMENTWISE_H
+#define TENSOR_OPS_ELEMENTWISE_H
+
+#include "tensor/math.h"
+#include "tensor/op.h"
+#include "tensor/ops.h"
+
+// Output: the NumPy broadcast of in[0] and in[1].
+Status infer_broadcast(OpCall *call);
+OpCost cost_one_flop(const OpCall *call);           // one + - * / or comparison per output element
+OpCost cost_one_transcendental(const OpCall *call); // one exp, log, ...
+
+unsigned save_input(const OpCall *call);  // backward reads in[0]
+unsigned save_output(const OpCall *call); // backward reads out[0]
+
+// What a broadcast input owes: *slot = grad summed to the shape of `like` (grad itself when equal).
+Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like);
+// The same after one more element-wise op, written straight to the slot when nothing broadcast.
+Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like);
+
+// Strides of input i along the output's dims: 0 where it is broadcast.
+void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]);
+
+// y[i] = f(a[i], b[i]) for output elements [begin, end), any strides.
+MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
+                              float (*f)(float, float)) {
+    const Tensor *out = call->out[0];
+    float *y = call_out(call, 0);
+    int64_t sa[TENSOR_MAX_DIMS], sb[TENSOR_MAX_DIMS];
+    broadcast_strides(call->in[0], out, sa);
+    broadcast_strides(call->in[1], out, sb);
+    int last = out->ndim - 1;
+    int64_t row = out->ndim ? out->shape[last] : 1;
+    bool flat = tensor_is_contiguous(call->in[0]) && tensor_is_contiguous(call->in[1]) &&
+                call->in[0]->numel == out->numel && call->in[1]->numel == out->numel;
+    if (flat) row = out->numel;
+    int64_t step_a = flat ? 1 : last >= 0 ? sa[last] : 0, step_b = flat ? 1 : last >= 0 ? sb[last] : 0;
+    while (begin < end) { // one row of the output, or what [begin, end) holds of it, at a time
+        int64_t column = begin % row, rest = begin / row, n = row - column;
+        if (n > end - begin) n = end - begin;
+        const float *a = call_in(call, 0) + column * step_a;
+        const float *b = call_in(call, 1) + column * step_b;
+        for (int d = flat ? -1 : last - 1; d >= 0; d--) {
+            int64_t index = rest % out->shape[d];
+            rest /= out->shape[d];
+            a += index * sa[d];
+            b += index * sb[d];
+        }
+        float *to = y + begin;
+        if (step_a == 1 && step_b == 1)
+            for (int64_t i = 0; i < n; i++) to[i] = f(a[i], b[i]);
+        else if (step_a == 1 && step_b == 0)
+            for (int64_t i = 0; i < n; i++) to[i] = f(a[i], *b);
+        else if (step_a == 0 && step_b == 1)
+            for (int64_t i = 0; i < n; i++) to[i] = f(*a, b[i]);
+        else
+            for (int64_t i = 0; i < n; i++) to[i] = f(a[i * step_a], b[i * step_b]);
+        begin += n;
+    }
+}
+
+// A binary element-wise op that broadcasts, and a unary one with one output like its input.
+#define ELEMENTWISE_BINARY                                                                         \
+    .flags = OP_STRIDED | OP_BY_ELEMENT, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float, \
+    .n_dtypes = 1, .infer = infer_broadcast
+#define ELEMENTWISE_UNARY                                                                          \
+    .flags = OP_BY_ELEMENT, .min_inputs = 1, .max_inputs = 1, .dtypes = dtypes_float,              \
+    .n_dtypes = 1, .infer = op_infer_same
+// grad, and a saved tensor of the same shape -> gradient
+#define ELEMENTWISE_BACKWARD                                                                       \
+    .flags = OP_BY_ELEMENT, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float,              \
+    .n_dtypes = 1, .infer = op_infer_same
+
+#endif

@@ -1,0 +1,160 @@
+// matmul.c -- (..., m, k) . (..., k, n), leading dimensions broadcast. A transposed view is read in
+// place through the product's transpose flags; it is never copied.
+#include "tensor/gemm.h"
+#include "tensor/ops/elementwise.h"
+#include "tensor/ops/product.h"
+
+// Dense in its last two dims, one way or the other: what a product can read where it lies.
+static bool readable(const Tensor *t) {
+    int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
+    int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
+    return (column == 1 && (row >= columns || rows == 1)) ||
+           (row == 1 && (column >= rows || columns == 1));
+}
+
+Tensor *tensor_matmul(Tensor *a, Tensor *b) {
+    if (!a || !b || a->ndim < 2 || b->ndim < 2) return OP_RUN(op_matmul, NULL, a, b);
+    if (!readable(a)) a = tensor_contiguous(a);
+    if (!readable(b)) b = tensor_contiguous(b);
+    if (!a || !b) return NULL;
+    if (b->ndim > 2 || a->ndim == 2 || !tensor_is_contiguous(a)) return OP_RUN(op_matmul, NULL, a, b);
+    // One matrix on the right: the batch is just more rows.
+    Shape shape = tensor_shape(a);
+    Tensor *rows = tensor_reshape(a, product_flat(a));
+    Tensor *product = OP_RUN(op_matmul, NULL, rows, b);
+    shape.dims[shape.ndim - 1] = b->shape[1];
+    return product ? tensor_reshape(product, shape) : NULL;
+}
+
+typedef struct Dims { // of one product, after the transpose flags
+    int64_t m, n, k;
+} Dims;
+
+static Dims dims_of(const OpCall *call) {
+    const Tensor *a = call->in[0], *b = call->in[1];
+    bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
+    return (Dims){.m = a->shape[a->ndim - (ta ? 1 : 2)],
+                  .k = a->shape[a->ndim - (ta ? 2 : 1)],
+                  .n = b->shape[b->ndim - (tb ? 2 : 1)]};
+}
+
+static Status matmul_infer(OpCall *call) {
+    const Tensor *a = call->in[0], *b = call->in[1];
+    if (a->ndim < 2 || b->ndim < 2)
+        return op_error(call, STATUS_SHAPE, "needs matrices. HINT: tensor_reshape a vector to "
+                                            "(1, n) or (n, 1)");
+    Dims d = dims_of(call);
+    int64_t kb = b->shape[b->ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
+    if (d.k != kb)
+        return op_error(call, STATUS_SHAPE, "inner sizes %lld and %lld differ. HINT: (m, k) . "
+                                            "(k, n); tensor_transpose one of them", (long long)d.k,
+                        (long long)kb);
+    Shape shape = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
+    for (int i = 0; i < shape.ndim - 2; i++) { // batch dims, counted from the last of them
+        int64_t na = i < a->ndim - 2 ? a->shape[a->ndim - 3 - i] : 1;
+        int64_t nb = i < b->ndim - 2 ? b->shape[b->ndim - 3 - i] : 1;
+        if (na != nb && na != 1 && nb != 1)
+            return op_error(call, STATUS_SHAPE, "batch sizes %lld and %lld do not broadcast",
+                            (long long)na, (long long)nb);
+        shape.dims[shape.ndim - 3 - i] = na == 1 ? nb : na;
+    }
+    shape.dims[shape.ndim - 2] = d.m;
+    shape.dims[shape.ndim - 1] = d.n;
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+static OpCost matmul_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    cost.macs = (uint64_t)call_numel(call) * (uint64_t)dims_of(call).k;
+    return cost;
+}
+
+// How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense one.
+static bool stored_transposed(const Tensor *t, int64_t *ld) {
+    int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
+    int64_t columns = t->shape[t->ndim - 1];
+    bool plain = column == 1 && (row >= columns || t->shape[t->ndim - 2] == 1);
+    *ld = plain ? row : column;
+    int64_t least = plain ? columns : t->shape[t->ndim - 2]; // a single row may carry any stride
+    if (*ld < least) *ld = least;
+    if (*ld < 1) *ld = 1;
+    return !plain;
+}
+
+// Offset of batch `index` (counted over the output's batch dims) in an operand that broadcasts.
+static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
+    int64_t offset = 0;
+    for (int i = 0; i < out->ndim - 2; i++) {
+        int64_t size = out->shape[out->ndim - 3 - i], at = index % size;
+        index /= size;
+        if (i < t->ndim - 2 && t->shape[t->ndim - 3 - i] != 1)
+            offset += at * t->stride[t->ndim - 3 - i];
+    }
+    return offset;
+}
+
+Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
+    Dims d = dims_of(call);
+    Gemm gemm = {.m = d.m, .n = d.n, .k = d.k, .ldc = d.n > 0 ? d.n : 1};
+    bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
+    gemm.trans_a = stored_transposed(a, &gemm.lda) != ta;
+    gemm.trans_b = stored_transposed(b, &gemm.ldb) != tb;
+    int64_t batches = out->numel ? out->numel / (d.m * d.n) : 0;
+    for (int64_t i = 0; i < batches; i++) {
+        gemm.a = call_in(call, 0) + batch_offset(a, out, i);
+        gemm.b = call_in(call, 1) + batch_offset(b, out, i);
+        gemm.c = call_out(call, 0) + i * d.m * d.n;
+        gemm_run(&gemm, NULL, NULL);
+    }
+    return STATUS_OK;
+}
+
+// *slot = the product summed over the batch dims that broadcast.
+static Status product_to(Tensor **slot, Tensor *a, unsigned trans, Tensor *b, const Tensor *like) {
+    OpParams params = {.flags = trans};
+    bool direct = like->ndim == (a->ndim > b->ndim ? a->ndim : b->ndim);
+    for (int i = 0; direct && i < like->ndim - 2; i++) {
+        int64_t na = i < a->ndim - 2 ? a->shape[a->ndim - 3 - i] : 1;
+        int64_t nb = i < b->ndim - 2 ? b->shape[b->ndim - 3 - i] : 1;
+        direct = like->shape[like->ndim - 3 - i] == (na == 1 ? nb : na);
+    }
+    if (direct) return OP_INTO(slot, op_matmul, &params, a, b);
+    Tensor *batched = NULL;
+    if (OP_INTO(&batched, op_matmul, &params, a, b)) return error_status();
+    return backward_sum_to(slot, batched, like);
+}
+
+// c = a . b: da = dc . b^T, db = a^T . dc; with the flags, the same products read the other way.
+static Status matmul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    Tensor *a = saved->in[0], *b = saved->in[1], *grad = grad_out[0];
+    bool ta = saved->params.flags & MATMUL_TRANS_A, tb = saved->params.flags & MATMUL_TRANS_B;
+    unsigned flag_a = ta ? MATMUL_TRANS_A : 0, flag_b = tb ? MATMUL_TRANS_B : 0;
+    if (call_needs(saved, 0)) {
+        Status status = ta ? product_to(&grad_in[0], b, (tb ? MATMUL_TRANS_A : 0) | MATMUL_TRANS_B,
+                                        grad, a)
+                           : product_to(&grad_in[0], grad, flag_b ^ MATMUL_TRANS_B, b, a);
+        if (status) return status;
+    }
+    if (!call_needs(saved, 1)) return STATUS_OK;
+    return tb ? product_to(&grad_in[1], grad, MATMUL_TRANS_A | (ta ? MATMUL_TRANS_B : 0), a, b)
+              : product_to(&grad_in[1], a, flag_a ^ MATMUL_TRANS_A, grad, b);
+}
+
+static unsigned matmul_saves(const OpCall *call) {
+    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
+}
+
+const Op op_matmul = {.id = OP_matmul,
+                      .name = "matmul",
+                      .flags = OP_STRIDED,
+                      .min_inputs = 2,
+                      .max_inputs = 2,
+                      .dtypes = dtypes_float,
+                      .n_dtypes = 1,
+                      .infer = matmul_infer,
+                      .cost = matmul_cost,
+                      .backward = matmul_backward,
+                      .saves = matmul_saves,
+                      .formula = "macs = batch x m x k x n"};

@@ -1,0 +1,130 @@
+// max.c -- largest element along the last dimension, and where it was; NaN wins, the first of equals
+#include "tensor/ops/reduce.h"
+
+Tensor *tensor_max(Tensor *x, int dim, bool keep_dim) {
+    Tensor *rows = reduce_move_last("max", x, dim);
+    return rows ? reduce_finish(OP_RUN(op_max, NULL, rows), x, dim, keep_dim)
+                : OP_RUN(op_max, NULL, rows);
+}
+
+Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim) {
+    Tensor *rows = reduce_move_last("argmax", x, dim);
+    return rows ? reduce_finish(OP_RUN(op_argmax, NULL, rows), x, dim, keep_dim)
+                : OP_RUN(op_argmax, NULL, rows);
+}
+
+static Shape without_last(const Tensor *x) {
+    Shape shape = tensor_shape(x);
+    if (shape.ndim) shape.ndim--;
+    return shape;
+}
+
+static Status check(OpCall *call) {
+    if (row_length(call->in[0]) > 0) return STATUS_OK;
+    return op_error(call, STATUS_SHAPE, "there is no largest of nothing. HINT: the reduced "
+                                        "dimension is empty");
+}
+
+static Status max_infer(OpCall *call) {
+    if (check(call)) return error_status();
+    Shape shape = without_last(call->in[0]);
+    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
+    return status ? status : op_output(call, 1, DTYPE_INT64, shape);
+}
+
+static Status argmax_infer(OpCall *call) {
+    if (check(call)) return error_status();
+    return op_output(call, 0, DTYPE_INT64, without_last(call->in[0]));
+}
+
+static OpCost cost(const OpCall *call) { // n - 1 comparisons per output
+    OpCost c = op_cost_traffic(call);
+    c.elementwise_flops = (uint64_t)(call->in[0]->numel - call_numel(call));
+    return c;
+}
+
+// The largest value by lanes, then the first place where it stands.
+KERNEL static int64_t find_max(const float *x, int64_t n, float *value) {
+    float largest = reduce_max(x, n);
+    *value = largest;
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] == largest || x[i] != x[i]) return i;
+    return 0;
+}
+
+Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    int64_t n = row_length(call->in[0]);
+    const float *x = call_in(call, 0);
+    float *y = call_out(call, 0);
+    int64_t *where = (int64_t *)(void *)tensor_raw(call->out[1]);
+    for (int64_t r = begin; r < end; r++) where[r] = find_max(x + r * n, n, &y[r]);
+    return STATUS_OK;
+}
+
+Status argmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    int64_t n = row_length(call->in[0]);
+    const float *x = call_in(call, 0);
+    int64_t *where = (int64_t *)(void *)tensor_raw(call->out[0]);
+    float ignored;
+    for (int64_t r = begin; r < end; r++) where[r] = find_max(x + r * n, n, &ignored);
+    return STATUS_OK;
+}
+
+static Status max_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    OpParams params = {.count = saved->in[0]->ndim};
+    for (int i = 0; i < params.count; i++) params.size[i] = saved->in[0]->shape[i];
+    return OP_INTO(&grad_in[0], op_max_backward, &params, grad_out[0], saved->out[1]);
+}
+
+static unsigned max_saves(const OpCall *call) {
+    (void)call;
+    return SAVE_OUT(1);
+}
+
+// ---- backward: zeros, with each row's gradient where its largest element was -------------------
+static Status backward_infer(OpCall *call) { // params: size = the input's shape (count dims)
+    Shape shape = {.ndim = call->params.count};
+    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = call->params.size[i];
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t n = row_length(call->out[0]), rows = call->in[0]->numel;
+    const float *grad = call_in(call, 0);
+    const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    float *y = call_out(call, 0);
+    for (int64_t i = 0; i < rows * n; i++) y[i] = 0.0f;
+    for (int64_t r = 0; r < rows; r++) y[r * n + where[r]] = grad[r];
+    return STATUS_OK;
+}
+
+const Op op_max = {.id = OP_max,
+                   .name = "max",
+                   .flags = OP_BY_ROW,
+                   .min_inputs = 1,
+                   .max_inputs = 1,
+                   .dtypes = dtypes_float,
+                   .n_dtypes = 1,
+                   .infer = max_infer,
+                   .cost = cost,
+                   .backward = max_backward,
+                   .saves = max_saves};
+const Op op_argmax = {.id = OP_argmax,
+                      .name = "argmax",
+                      .flags = OP_BY_ROW,
+                      .min_inputs = 1,
+                      .max_inputs = 1,
+                      .dtypes = dtypes_float,
+                      .n_dtypes = 1,
+                      .infer = argmax_infer,
+                      .cost = cost};
+static const DTypeSignature gradient_and_indices[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
+const Op op_max_backward = {.id = OP_max_backward,
+                            .name = "max_backward",
+                            .min_inputs = 2,
+                            .max_inputs = 2,
+                            .dtypes = gradient_and_indices,
+                            .n_dtypes = 1,
+                            .infer = backward_infer,
+                            .cost = op_cost_traffic};

@@ -1,0 +1,16 @@
+// product.h -- internal to ops/: what matmul and linear share.
+#ifndef TENSOR_OPS_PRODUCT_H
+#define TENSOR_OPS_PRODUCT_H
+
+#include "tensor/op.h"
+
+enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2 }; // params.flags: of the last two dims as given
+
+// (rows, last): all leading dims as one.
+static inline Shape product_flat(const Tensor *t) {
+    int64_t last = t->shape[t->ndim - 1], rows = 1;
+    for (int i = 0; i < t->ndim - 1; i++) rows *= t->shape[i];
+    return SHAPE(rows, last);
+}
+
+#endif

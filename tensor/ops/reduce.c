@@ -1,0 +1,40 @@
+// reduce.c -- how reductions over any dimension become reductions over the last one: by views.
+#include "tensor/ops/reduce.h"
+
+static bool find_dim(const char *op, const Tensor *x, int dim, int *found) {
+    *found = dim < 0 ? dim + x->ndim : dim;
+    if (*found >= 0 && *found < x->ndim) return true;
+    error_set(STATUS_SHAPE, "%s: no dimension %d in a %d-d tensor. HINT: DIM_ALL reduces all", op,
+              dim, x->ndim);
+    return false;
+}
+
+Tensor *reduce_move_last(const char *op, Tensor *x, int dim) {
+    if (!x) return NULL;
+    if (dim == DIM_ALL) return tensor_reshape(x, SHAPE(x->numel));
+    int d;
+    if (!find_dim(op, x, dim, &d)) return NULL;
+    if (d == x->ndim - 1) return x;
+    int dims[TENSOR_MAX_DIMS], n = 0;
+    for (int i = 0; i < x->ndim; i++)
+        if (i != d) dims[n++] = i;
+    dims[n] = d;
+    return tensor_permute(x, dims);
+}
+
+Tensor *reduce_move_back(Tensor *y, int dim) {
+    if (!y) return NULL;
+    int d = dim < 0 ? dim + y->ndim : dim;
+    if (d == y->ndim - 1) return y;
+    int dims[TENSOR_MAX_DIMS];
+    for (int i = 0; i < y->ndim; i++) dims[i] = i < d ? i : i == d ? y->ndim - 1 : i - 1;
+    return tensor_permute(y, dims);
+}
+
+Tensor *reduce_finish(Tensor *reduced, const Tensor *x, int dim, bool keep_dim) {
+    if (!reduced || !keep_dim) return reduced;
+    Shape shape = tensor_shape(x);
+    for (int i = 0; i < shape.ndim; i++)
+        if (dim == DIM_ALL || i == (dim < 0 ? dim + shape.ndim : dim)) shape.dims[i] = 1;
+    return tensor_reshape(reduced, shape);
+}

@@ -1,0 +1,67 @@
+// reduce.h -- internal to ops/: sums and maxima with explicit lanes, so that a compiler vectorises
+// them without reordering anything, and the result does not depend on the thread count.
+#ifndef TENSOR_OPS_REDUCE_H
+#define TENSOR_OPS_REDUCE_H
+
+#include "tensor/ops/elementwise.h"
+
+enum { REDUCE_LANES = 16, REDUCE_BLOCK = 4096 };
+
+// 16 lanes over blocks of 4,096; the blocks are added in double, so long sums stay accurate.
+MATH_INLINE float reduce_sum(const float *x, int64_t n) {
+    double total = 0.0;
+    while (n > 0) {
+        int64_t block = n < REDUCE_BLOCK ? n : REDUCE_BLOCK, i = 0;
+        float lane[REDUCE_LANES] = {0};
+        for (; i + REDUCE_LANES <= block; i += REDUCE_LANES)
+            for (int k = 0; k < REDUCE_LANES; k++) lane[k] += x[i + k];
+        for (int k = 0; i + k < block; k++) lane[k] += x[i + k];
+        for (int half = REDUCE_LANES / 2; half > 0; half /= 2)
+            for (int k = 0; k < half; k++) lane[k] += lane[k + half];
+        total += (double)lane[0];
+        x += block;
+        n -= block;
+    }
+    return (float)total;
+}
+
+// The same over x[i] * y[i].
+MATH_INLINE float reduce_dot(const float *x, const float *y, int64_t n) {
+    float lane[REDUCE_LANES] = {0};
+    int64_t i = 0;
+    for (; i + REDUCE_LANES <= n; i += REDUCE_LANES)
+        for (int k = 0; k < REDUCE_LANES; k++) lane[k] += x[i + k] * y[i + k];
+    for (int k = 0; i + k < n; k++) lane[k] += x[i + k] * y[i + k];
+    for (int half = REDUCE_LANES / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) lane[k] += lane[k + half];
+    return lane[0];
+}
+
+// The largest of n >= 1; NaN wins.
+MATH_INLINE float reduce_max(const float *x, int64_t n) {
+    float lane[REDUCE_LANES];
+    for (int k = 0; k < REDUCE_LANES; k++) lane[k] = x[0];
+    int64_t i = 0;
+    for (; i + REDUCE_LANES <= n; i += REDUCE_LANES)
+        for (int k = 0; k < REDUCE_LANES; k++) lane[k] = math_max(lane[k], x[i + k]);
+    for (int k = 0; i + k < n; k++) lane[k] = math_max(lane[k], x[i + k]);
+    for (int half = REDUCE_LANES / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) lane[k] = math_max(lane[k], lane[k + half]);
+    return lane[0];
+}
+
+// x with dimension `dim` (negative: from the end) moved to the end; the others keep their order.
+// DIM_ALL: all of it as one dimension. NULL with an error pending.
+Tensor *reduce_move_last(const char *op, Tensor *x, int dim);
+// The public shape of a result whose last dimension was reduced after reduce_move_last.
+Tensor *reduce_finish(Tensor *reduced, const Tensor *x, int dim, bool keep_dim);
+// Moves the last dimension back to `dim`, for row-wise ops that keep the shape.
+Tensor *reduce_move_back(Tensor *y, int dim);
+
+// Row-wise ops: C, the size of the last dimension, and how many rows of it there are.
+static inline int64_t row_length(const Tensor *t) { return t->ndim ? t->shape[t->ndim - 1] : 1; }
+static inline int64_t row_count(const Tensor *t) {
+    return row_length(t) ? t->numel / row_length(t) : 0;
+}
+
+#endif

@@ -1,0 +1,110 @@
+// sum.c -- sum or mean over one dimension, or over all; no transposing: rows are added to rows
+// params: dim, or DIM_ALL; flags: SUM_MEAN, SUM_KEEP_DIM
+#include "tensor/ops/reduce.h"
+
+enum { SUM_MEAN = 1, SUM_KEEP_DIM = 2 };
+
+static Tensor *run(Tensor *x, int dim, unsigned flags) {
+    if (x && dim != DIM_ALL && dim < 0) dim += x->ndim;
+    return OP_RUN(op_sum, (&(OpParams){.dim = dim, .flags = flags}), x);
+}
+
+Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim) {
+    return run(x, dim, keep_dim ? SUM_KEEP_DIM : 0);
+}
+
+Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim) {
+    return run(x, dim, SUM_MEAN | (keep_dim ? SUM_KEEP_DIM : 0));
+}
+
+// x seen as (outer, n, inner), n the reduced dimension
+typedef struct Extent {
+    int64_t outer, n, inner;
+} Extent;
+
+static Extent extent_of(const OpCall *call) {
+    const Tensor *x = call->in[0];
+    Extent e = {1, 1, 1};
+    if (call->params.dim == DIM_ALL) return (Extent){1, x->numel, 1};
+    for (int i = 0; i < x->ndim; i++) {
+        if (i < call->params.dim) e.outer *= x->shape[i];
+        else if (i == call->params.dim) e.n = x->shape[i];
+        else e.inner *= x->shape[i];
+    }
+    return e;
+}
+
+static Status sum_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    int dim = call->params.dim;
+    bool all = dim == DIM_ALL, keep = call->params.flags & SUM_KEEP_DIM;
+    if (!all && (dim < 0 || dim >= x->ndim))
+        return op_error(call, STATUS_SHAPE, "no dimension %d. HINT: DIM_ALL reduces all", dim);
+    Shape shape = {0};
+    for (int i = 0; i < x->ndim; i++) {
+        if (!all && i != dim) shape.dims[shape.ndim++] = x->shape[i];
+        else if (keep) shape.dims[shape.ndim++] = 1;
+    }
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+// n - 1 adds per output, and for the mean one division
+static OpCost sum_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    int64_t in = call->in[0]->numel, out = call_numel(call);
+    cost.elementwise_flops = (uint64_t)(in > out ? in - out : 0);
+    if (call->params.flags & SUM_MEAN) cost.elementwise_flops += (uint64_t)out;
+    return cost;
+}
+
+// y[j] = scale * sum over n rows of x (n, inner), for j in [from, to)
+KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
+                            float scale) {
+    for (int64_t j = from; j < to; j++) y[j] = 0.0f;
+    for (int64_t i = 0; i < e.n; i++)
+        for (int64_t j = from; j < to; j++) y[j] += x[i * e.inner + j];
+    if (scale == 1.0f) return;
+    for (int64_t j = from; j < to; j++) y[j] *= scale;
+}
+
+KERNEL Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const float *x = call_in(call, 0);
+    float *y = call_out(call, 0);
+    Extent e = extent_of(call);
+    float scale = call->params.flags & SUM_MEAN ? 1.0f / (float)e.n : 1.0f;
+    if (e.inner == 1) {
+        for (int64_t o = begin; o < end; o++) y[o] = scale * reduce_sum(x + o * e.n, e.n);
+        return STATUS_OK;
+    }
+    while (begin < end) { // outputs are (outer, inner): one outer index at a time
+        int64_t o = begin / e.inner, from = begin % e.inner;
+        int64_t to = e.inner < from + end - begin ? e.inner : from + end - begin;
+        sum_rows(x + o * e.n * e.inner, y + o * e.inner, e, from, to, scale);
+        begin += to - from;
+    }
+    return STATUS_OK;
+}
+
+// Every summand gets the gradient of its sum: a view, expanded.
+static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    Tensor *x = saved->in[0], *grad = grad_out[0];
+    Extent e = extent_of(saved);
+    if (saved->params.flags & SUM_MEAN) grad = tensor_mul_scalar(grad, 1.0f / (float)e.n);
+    Shape kept = tensor_shape(x);
+    for (int i = 0; i < kept.ndim; i++)
+        if (saved->params.dim == DIM_ALL || i == saved->params.dim) kept.dims[i] = 1;
+    if (grad) grad = tensor_expand(tensor_reshape(grad, kept), tensor_shape(x));
+    grad_in[0] = grad;
+    return grad ? STATUS_OK : error_status();
+}
+
+const Op op_sum = {.id = OP_sum,
+                   .name = "sum",
+                   .flags = OP_BY_ELEMENT,
+                   .min_inputs = 1,
+                   .max_inputs = 1,
+                   .dtypes = dtypes_float,
+                   .n_dtypes = 1,
+                   .infer = sum_infer,
+                   .cost = sum_cost,
+                   .backward = sum_backward};

@@ -1,0 +1,295 @@
+// print.c -- tensor_print: a tensor as NumPy 2 would print it with its default options.
+// Not here: files that keep tensors, and any number the program computes with.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "tensor/decimal.h"
+#include "tensor/memory.h"
+#include "tensor/op.h"
+
+enum {
+    LINE_WIDTH = 75,
+    SUMMARY_ABOVE = 1000, // elements; beyond it long dimensions show their ends only
+    EDGE_ITEMS = 3,
+    FRACTION_DIGITS = 8, // after the point, outside scientific notation
+    WORD = 64,           // the longest element: 40 digits before the point, 12 behind it
+};
+
+typedef struct Printer {
+    FILE *file;
+    const Tensor *tensor;
+    const char *data; // element 0, in host memory
+    bool summary;
+    float least, greatest; // of the finite values that are not 0, without sign; greatest 0: none
+    bool scientific;
+    bool any_special, negative_infinity;
+    int left, right;        // characters before and after the point, over all elements
+    int indent, limit;      // of the current row
+    int64_t column, blanks; // blanks: passed over, but dropped at the end of a line
+} Printer;
+
+// ---- one float -------------------------------------------------------------------------------
+
+// What stands before the point, and what behind it; either may be empty.
+typedef struct Word {
+    char before[WORD], after[WORD];
+} Word;
+
+static Word word_scientific(Decimal d, int fraction_digits) {
+    Word word;
+    snprintf(word.before, sizeof word.before, "%s%c", d.negative ? "-" : "", d.digits[0]);
+    int zeros = fraction_digits > d.count - 1 ? fraction_digits - (d.count - 1) : 0;
+    snprintf(word.after, sizeof word.after, "%.*s%.*se%+03d", d.count - 1, d.digits + 1, zeros,
+             "00000000", d.exponent);
+    return word;
+}
+
+static Word word_positional(Decimal d) {
+    Word word;
+    int length = d.negative;
+    if (d.negative) word.before[0] = '-';
+    if (d.exponent < 0) word.before[length++] = '0';
+    for (int i = 0; i <= d.exponent; i++) word.before[length++] = i < d.count ? d.digits[i] : '0';
+    word.before[length] = '\0';
+    length = 0;
+    for (int i = d.exponent + 1; i < d.count; i++) word.after[length++] = i < 0 ? '0' : d.digits[i];
+    word.after[length] = '\0';
+    return word;
+}
+
+static Word word_of_float(float x, bool scientific, int fraction_digits) {
+    Decimal d = decimal_shortest(x);
+    if (scientific) {
+        // More digits than this one needs are its true ones, not zeros: NumPy does so.
+        if (d.count < fraction_digits + 1) d = decimal_rounded(x, fraction_digits + 1);
+        return word_scientific(d, fraction_digits);
+    }
+    if (d.digits[0] != '0' && d.count - 1 - d.exponent > FRACTION_DIGITS)
+        d = decimal_rounded(x, d.exponent + 1 + FRACTION_DIGITS);
+    return word_positional(d);
+}
+
+// ---- one element -----------------------------------------------------------------------------
+
+static float float_at(const Printer *p, int64_t offset) {
+    return ((const float *)(const void *)p->data)[offset];
+}
+
+static int64_t integer_at(const Printer *p, int64_t offset) {
+    if (p->tensor->dtype == DTYPE_UINT8) return ((const uint8_t *)p->data)[offset];
+    return ((const int64_t *)(const void *)p->data)[offset];
+}
+
+// The element at `offset` (in elements, from data), padded to the common width.
+static void element_text(const Printer *p, int64_t offset, char text[2 * WORD]) {
+    if (p->tensor->dtype != DTYPE_FLOAT32) {
+        snprintf(text, 2 * WORD, "%*" PRId64, p->left, integer_at(p, offset));
+        return;
+    }
+    float x = float_at(p, offset);
+    if (isfinite(x)) {
+        Word word = word_of_float(x, p->scientific, p->right - 4); // 4: "e-05"
+        snprintf(text, 2 * WORD, "%*s.%-*s", p->left, word.before, p->right, word.after);
+    } else {
+        const char *name = isnan(x) ? "nan" : x < 0.0f ? "-inf" : "inf";
+        snprintf(text, 2 * WORD, "%*s", p->left + 1 + p->right, name);
+    }
+}
+
+// A tensor without dimensions prints as Python's number: all its digits, no padding.
+static void print_scalar(const Printer *p) {
+    if (p->tensor->dtype != DTYPE_FLOAT32) {
+        fprintf(p->file, "%" PRId64, integer_at(p, 0));
+        return;
+    }
+    float x = float_at(p, 0), magnitude = fabsf(x);
+    bool scientific = magnitude != 0.0f && (magnitude < 1e-4f || magnitude >= 1e6f);
+    if (!isfinite(x)) {
+        fputs(isnan(x) ? "nan" : x < 0.0f ? "-inf" : "inf", p->file);
+    } else if (scientific) {
+        Decimal d = decimal_shortest(x);
+        Word word = word_scientific(d, 0);
+        fprintf(p->file, "%s%s%s", word.before, d.count > 1 ? "." : "", word.after);
+    } else {
+        Word word = word_positional(decimal_shortest(x));
+        fprintf(p->file, "%s.%s", word.before, word.after[0] ? word.after : "0");
+    }
+}
+
+// ---- the common format: two looks at everything that will be shown ---------------------------
+
+// The index shown after i: in a summary a long dimension jumps from its head to its tail.
+static int64_t next_index(const Printer *p, int axis, int64_t i) {
+    int64_t n = p->tensor->shape[axis];
+    bool jump = p->summary && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS - 1;
+    return jump ? n - EDGE_ITEMS : i + 1;
+}
+
+static void look_at(Printer *p, int axis, int64_t offset, void (*see)(Printer *, int64_t)) {
+    const Tensor *t = p->tensor;
+    if (axis == t->ndim) {
+        see(p, offset);
+        return;
+    }
+    for (int64_t i = 0; i < t->shape[axis]; i = next_index(p, axis, i))
+        look_at(p, axis + 1, offset + i * t->stride[axis], see);
+}
+
+static void see_range(Printer *p, int64_t offset) {
+    float x = float_at(p, offset), magnitude = fabsf(x);
+    if (!isfinite(x)) {
+        p->any_special = true;
+        if (x < 0.0f) p->negative_infinity = true;
+        return;
+    }
+    if (magnitude == 0.0f) return;
+    if (p->greatest == 0.0f || magnitude < p->least) p->least = magnitude;
+    if (magnitude > p->greatest) p->greatest = magnitude;
+}
+
+static void widen(int *width, size_t length) {
+    if ((int)length > *width) *width = (int)length;
+}
+
+static void see_float(Printer *p, int64_t offset) {
+    float x = float_at(p, offset);
+    if (!isfinite(x)) return;
+    Word word = word_of_float(x, p->scientific, 0);
+    widen(&p->left, strlen(word.before));
+    widen(&p->right, strlen(word.after));
+}
+
+static void see_integer(Printer *p, int64_t offset) {
+    char text[WORD];
+    widen(&p->left, (size_t)snprintf(text, sizeof text, "%" PRId64, integer_at(p, offset)));
+}
+
+static void choose_format(Printer *p) {
+    if (p->tensor->dtype != DTYPE_FLOAT32) {
+        look_at(p, 0, 0, see_integer);
+        return;
+    }
+    look_at(p, 0, 0, see_range);
+    p->scientific = p->greatest > 0.0f &&
+                    (p->greatest >= 1e6f || p->least < 1e-4f || p->greatest / p->least > 1000.0f);
+    look_at(p, 0, 0, see_float);
+    int special = p->negative_infinity ? 4 : 3;
+    if (p->any_special && p->left + 1 + p->right < special) p->left = special - 1 - p->right;
+}
+
+// ---- brackets, lines, columns ----------------------------------------------------------------
+
+static void print_blanks(Printer *p, int64_t count) {
+    for (; count > 0; count--) fputc(' ', p->file);
+}
+
+// Blanks at the end of a word are held back: a line must not end in them.
+static void print_word(Printer *p, const char *word) {
+    int length = (int)strlen(word), visible = length;
+    while (visible > 0 && word[visible - 1] == ' ') visible--;
+    if (p->column + length > p->limit && p->column > p->indent) {
+        fputc('\n', p->file);
+        p->column = p->indent;
+        p->blanks = p->indent;
+    }
+    print_blanks(p, p->blanks);
+    fprintf(p->file, "%.*s", visible, word);
+    p->column += length;
+    p->blanks = length - visible;
+}
+
+static void pass_blank(Printer *p) {
+    p->column++;
+    p->blanks++;
+}
+
+static void print_row(Printer *p, int axis, int64_t offset) {
+    int64_t n = p->tensor->shape[axis], next;
+    p->column = p->indent = axis + 1;
+    p->limit = LINE_WIDTH - axis - 1;
+    p->blanks = 0;
+    for (int64_t i = 0; i < n; i = next) {
+        char text[2 * WORD];
+        element_text(p, offset + i * p->tensor->stride[axis], text);
+        print_word(p, text);
+        next = next_index(p, axis, i);
+        if (next < n) pass_blank(p);
+        if (next > i + 1) {
+            print_word(p, "...");
+            pass_blank(p);
+        }
+    }
+    print_blanks(p, p->blanks);
+}
+
+static void print_newlines(Printer *p, int count, int indent) {
+    for (; count > 0; count--) fputc('\n', p->file);
+    print_blanks(p, indent);
+}
+
+// Rows stand on lines of their own, matrices are a blank line apart, and so on outwards.
+static void print_part(Printer *p, int axis, int64_t offset) {
+    const Tensor *t = p->tensor;
+    int inner = t->ndim - 1 - axis;
+    fputc('[', p->file);
+    if (inner == 0 || axis == TENSOR_MAX_DIMS - 1) { // the latter is for the compiler to know
+        print_row(p, axis, offset);
+        fputc(']', p->file);
+        return;
+    }
+    for (int64_t i = 0, next; i < t->shape[axis]; i = next) {
+        print_part(p, axis + 1, offset + i * t->stride[axis]);
+        next = next_index(p, axis, i);
+        if (next > i + 1) {
+            print_newlines(p, inner, axis + 1);
+            fputs("...", p->file);
+        }
+        if (next < t->shape[axis]) print_newlines(p, inner, axis + 1);
+    }
+    fputc(']', p->file);
+}
+
+// The storage's bytes in host memory: its own, or a copy that `copy` then owns. All of them,
+// because a view may reach anywhere. NULL with an error pending.
+static const char *host_bytes(const Storage *storage, char **copy) {
+    Device *device = storage->device;
+    if (device->on_host) return storage->data;
+    *copy = memory_new((size_t)storage->bytes);
+    if (!*copy) return NULL;
+    return device->to_host(device, *copy, storage->data, (size_t)storage->bytes) ? NULL : *copy;
+}
+
+static void print_values(const Tensor *t, const char *data, FILE *file) {
+    Printer printer = {.file = file, .tensor = t, .summary = t->numel > SUMMARY_ABOVE};
+    printer.data = data + t->offset * dtype_size(t->dtype);
+    if (t->ndim == 0) {
+        print_scalar(&printer);
+    } else {
+        choose_format(&printer);
+        print_part(&printer, 0, 0);
+    }
+}
+
+Status tensor_print(const Tensor *t, FILE *file) {
+    if (error_pending()) return error_status();
+    if (!t || !t->storage) return error_set(STATUS_STATE, "tensor_print: no tensor");
+    char shape[SHAPE_TEXT];
+    if (!t->device->has_data)
+        return error_set(STATUS_DEVICE,
+                         "tensor_print: a %s tensor of shape %s on %s has no values. HINT: make it "
+                         "on device cpu",
+                         dtype_name(t->dtype), shape_text(tensor_shape(t), shape), t->device->name);
+    if (t->numel == 0) {
+        fputs("[]", file);
+    } else {
+        char *copy = NULL;
+        const char *data = host_bytes(t->storage, &copy);
+        if (data) print_values(t, data, file);
+        memory_free(copy);
+        if (!data) return error_status();
+    }
+    fputc('\n', file);
+    return ferror(file) ? error_set(STATUS_IO, "tensor_print: the output cannot be written")
+                        : STATUS_OK;
+}

@@ -1,0 +1,108 @@
+// scope.c -- scopes free the results of ops: each is a doubly linked list of the tensors it owns.
+#include <stddef.h>
+
+#include "tensor/handle.h"
+#include "tensor/memory.h"
+
+struct Scope {
+    Tensor *first;
+    Scope *outer;
+};
+
+Scope *scope_open(void) {
+    Context *context = context_current();
+    Scope *scope = context->free_scopes;
+    if (!memory_request()) {
+        error_set(STATUS_OUT_OF_MEMORY, "scope_open: no room for a scope");
+        return NULL;
+    }
+    if (scope) {
+        context->free_scopes = scope->outer;
+    } else {
+        scope = memory_new(sizeof(Scope));
+        if (!scope) return NULL;
+    }
+    scope->first = NULL;
+    scope->outer = context->scope;
+    context->scope = scope;
+    return scope;
+}
+
+void scope_adopt(Scope *scope, Tensor *tensor) {
+    tensor->scope = scope;
+    tensor->scope_previous = NULL;
+    tensor->scope_next = scope->first;
+    if (scope->first) scope->first->scope_previous = tensor;
+    scope->first = tensor;
+}
+
+void scope_forget(Tensor *tensor) {
+    if (tensor->scope_previous) tensor->scope_previous->scope_next = tensor->scope_next;
+    else tensor->scope->first = tensor->scope_next;
+    if (tensor->scope_next) tensor->scope_next->scope_previous = tensor->scope_previous;
+    tensor->scope = NULL;
+}
+
+static void close_innermost(Context *context) {
+    Scope *scope = context->scope;
+    while (scope->first) {
+        Tensor *tensor = scope->first;
+        scope->first = tensor->scope_next;
+        tensor->scope = NULL;
+        tensor_disown(tensor);
+    }
+    context->scope = scope->outer;
+    scope->outer = context->free_scopes;
+    context->free_scopes = scope;
+}
+
+static bool is_open(const Context *context, const Scope *scope) {
+    for (const Scope *s = context->scope; s; s = s->outer)
+        if (s == scope) return true;
+    return false;
+}
+
+void scope_close(Scope *scope) {
+    Context *context = context_current();
+    if (!scope || !is_open(context, scope)) return;
+    while (context->scope != scope) close_innermost(context);
+    close_innermost(context);
+}
+
+Tensor *scope_close_with(Scope *scope, Tensor *result) {
+    if (!scope) return result;
+    Scope *outer = scope->outer;
+    bool dies = false; // else it is an input that was passed through: its owner keeps it
+    for (Scope *s = context_current()->scope; result && s != outer && s; s = s->outer)
+        dies = dies || s == result->scope;
+    if (dies) scope_forget(result);
+    scope_close(scope);
+    if (dies && outer) scope_adopt(outer, result);
+    return result;
+}
+
+Tensor *tensor_keep(Tensor *tensor) {
+    if (tensor && tensor->scope) scope_forget(tensor);
+    return tensor;
+}
+
+void tensor_release(Tensor *tensor) {
+    if (!tensor || !tensor->scope) return;
+    scope_forget(tensor);
+    tensor_disown(tensor);
+}
+
+void tensor_free(Tensor *tensor) {
+    if (!tensor || tensor->scope) return;
+    tensor_disown(tensor);
+}
+
+void scope_free_list(Context *context) {
+    while (context->scope) close_innermost(context);
+    for (Scope *s = context->free_scopes; s;) {
+        Scope *next = s->outer;
+        memory_free(s);
+        s = next;
+    }
+    context->free_scopes = NULL;
+}

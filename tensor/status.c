@@ -1,0 +1,49 @@
+// status.c -- names of statuses, and the one pending error of the current context.
+#include "tensor/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tensor/context.h"
+
+static const struct {
+    const char *name, *text;
+} statuses[] = {
+#define STATUS_ENTRY(name, text) {"STATUS_" #name, text},
+    STATUS_LIST(STATUS_ENTRY)
+#undef STATUS_ENTRY
+};
+
+enum { STATUS_COUNT = sizeof(statuses) / sizeof(statuses[0]) };
+
+const char *status_name(Status status) {
+    return (unsigned)status < STATUS_COUNT ? statuses[status].name : "STATUS_?";
+}
+
+const char *status_text(Status status) {
+    return (unsigned)status < STATUS_COUNT ? statuses[status].text : "unknown status";
+}
+
+Status error_set(Status status, const char *format, ...) {
+    Context *context = context_current();
+    if (context->error.status) return status; // the first message wins
+    context->error.status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->error.message, sizeof(context->error.message), format, arguments);
+    va_end(arguments);
+    const char *stop = getenv("RIDGEPOINT_ABORT_ON_ERROR"); // for a debugger, never in production
+    if (stop && stop[0] == '1') abort();
+    return status;
+}
+
+bool error_pending(void) { return context_current()->error.status != STATUS_OK; }
+Status error_status(void) { return context_current()->error.status; }
+const char *error_message(void) { return context_current()->error.message; }
+
+void error_clear(void) {
+    Context *context = context_current();
+    context->error.status = STATUS_OK;
+    context->error.message[0] = '\0';
+}

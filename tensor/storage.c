@@ -1,0 +1,203 @@
+// storage.c -- allocates tensor data through a size-class cache, and keeps the ledger.
+#include "tensor/storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/context.h"
+#include "tensor/memory.h"
+
+static const char *const category_names[MEM_COUNT] = {
+#define MEMORY_NAME(name, text) text,
+    MEMORY_CATEGORY_LIST(MEMORY_NAME)
+#undef MEMORY_NAME
+};
+
+const char *memory_category_name(MemoryCategory category) {
+    return (unsigned)category < MEM_COUNT ? category_names[category] : "?";
+}
+
+// ---- size classes ----------------------------------------------------------------------------
+// Multiples of 64 bytes up to 512, then eight steps per power of two: at most 12.5 % is lost, and a
+// steady step finds every size it had before.
+enum { CLASS_UNIT = 64, CLASS_LINEAR = 8, CLASS_STEPS = 8 };
+
+static int size_class(int64_t bytes, int64_t *rounded) {
+    int64_t units = (bytes + CLASS_UNIT - 1) / CLASS_UNIT;
+    if (units <= CLASS_LINEAR) {
+        *rounded = units * CLASS_UNIT;
+        return (int)units;
+    }
+    int power = 63 - __builtin_clzll((uint64_t)(units - 1)); // 2^power <= units - 1
+    int64_t step = ((int64_t)1 << power) / CLASS_STEPS;
+    int64_t steps = (units - ((int64_t)1 << power) + step - 1) / step; // 1..8
+    *rounded = (((int64_t)1 << power) + steps * step) * CLASS_UNIT;
+    int index = CLASS_LINEAR + (power - 3) * CLASS_STEPS + (int)steps;
+    return index < STORAGE_CLASS_COUNT ? index : -1;
+}
+
+// ---- ledger ----------------------------------------------------------------------------------
+Ledger *ledger_new(void) {
+    Ledger *ledger = memory_new(sizeof(Ledger));
+    if (!ledger) return NULL;
+    const char *mode = getenv("RIDGEPOINT_ALLOC");
+    ledger->raw = mode && strcmp(mode, "raw") == 0;
+    ledger->references = 1;
+    ledger->peak_site = -1;
+    return ledger;
+}
+
+void ledger_trim(Ledger *ledger) {
+    for (int i = 0; i < STORAGE_CLASS_COUNT; i++) {
+        for (Storage *s = ledger->free_storages[i]; s;) {
+            Storage *next = s->next_free;
+            s->device->release(s->device, s->data, (size_t)s->reserved);
+            ledger->reserved_bytes -= s->reserved;
+            ledger->cached_bytes -= s->reserved;
+            memory_free(s);
+            s = next;
+        }
+        ledger->free_storages[i] = NULL;
+    }
+    for (Storage *s = ledger->free_headers; s;) {
+        Storage *next = s->next_free;
+        memory_free(s);
+        s = next;
+    }
+    ledger->free_headers = NULL;
+}
+
+void ledger_release(Ledger *ledger) {
+    if (!ledger || --ledger->references > 0) return;
+    ledger_trim(ledger);
+    memory_free(ledger);
+}
+
+void ledger_reset_peak(Ledger *ledger) {
+    ledger->peak = ledger->live;
+    ledger->peak_op = NULL;
+    ledger->peak_site = -1;
+    ledger->peak_phase = PHASE_FORWARD;
+}
+
+int64_t ledger_unaccounted(const Ledger *ledger) {
+    return ledger->reserved_bytes - ledger->live_host_bytes - ledger->cached_bytes -
+           ledger->rounding_bytes;
+}
+
+static void charge(Context *context, const Storage *storage, int64_t delta) {
+    Ledger *ledger = storage->ledger;
+    ledger->live.category[storage->category] += delta;
+    ledger->live.total += delta;
+    if (storage->data) ledger->live_host_bytes += delta;
+    if (ledger->live.total > ledger->peak.total) {
+        ledger->peak = ledger->live;
+        ledger->peak_op = context->running;
+        ledger->peak_site = context->site;
+        ledger->peak_phase = (int)context->phase;
+    }
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->storage) o->storage(o, storage, delta);
+}
+
+// ---- storage ---------------------------------------------------------------------------------
+static Storage *take_free(Storage **list) {
+    Storage *storage = *list;
+    if (storage) *list = storage->next_free;
+    return storage;
+}
+
+// A header with data behind it: from the cache, else from the system, else, when the system has no
+// more, from the system after the cache was given back.
+static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
+    int64_t reserved = bytes;
+    int index = bytes > 0 && device->has_data ? size_class(bytes, &reserved) : -1;
+    if (!memory_request()) return NULL;
+    if (index >= 0 && !ledger->raw) {
+        Storage *cached = take_free(&ledger->free_storages[index]);
+        if (cached && cached->device == device) {
+            ledger->cached_bytes -= cached->reserved;
+            return cached;
+        }
+        if (cached) { // another device's: put it back
+            cached->next_free = ledger->free_storages[index];
+            ledger->free_storages[index] = cached;
+        }
+    }
+    Storage *storage = ledger->raw ? NULL : take_free(&ledger->free_headers);
+    if (!storage) storage = memory_new(sizeof(Storage));
+    if (!storage) return NULL;
+    storage->device = device;
+    storage->data = NULL;
+    storage->size_class = index;
+    storage->reserved = 0;
+    if (bytes == 0 || !device->has_data) return storage;
+    if (ledger->raw) reserved = bytes; // so that a checker sees every byte beyond the request
+    storage->data = device->allocate(device, (size_t)reserved);
+    if (!storage->data) {
+        ledger_trim(ledger);
+        storage->data = device->allocate(device, (size_t)reserved);
+    }
+    if (!storage->data) {
+        memory_free(storage);
+        return NULL;
+    }
+    storage->reserved = reserved;
+    ledger->reserved_bytes += reserved;
+    return storage;
+}
+
+static Ledger *current_ledger(Context *context) {
+    if (!context->ledger) context->ledger = ledger_new();
+    return context->ledger;
+}
+
+Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
+    Context *context = context_current();
+    Ledger *ledger = current_ledger(context);
+    if (!ledger) return NULL;
+    Storage *storage = obtain(ledger, device, bytes);
+    if (!storage) {
+        error_set(STATUS_OUT_OF_MEMORY,
+                  "%s: %s memory exhausted: %lld bytes asked, %lld live, %lld cached. "
+                  "HINT: use a smaller batch",
+                  context->running ? context->running : "tensor", device->name, (long long)bytes,
+                  (long long)ledger->live.total, (long long)ledger->cached_bytes);
+        return NULL;
+    }
+    storage->references = 1;
+    storage->saves = 0;
+    storage->version = 0;
+    storage->category = category;
+    storage->site = context->site;
+    storage->phase = (int)context->phase;
+    storage->bytes = bytes;
+    storage->ledger = ledger;
+    ledger->references++;
+    ledger->live_storages++;
+    ledger->rounding_bytes += storage->data ? storage->reserved - bytes : 0;
+    charge(context, storage, bytes);
+    return storage;
+}
+
+void storage_release(Storage *storage) {
+    if (!storage || --storage->references > 0) return;
+    Ledger *ledger = storage->ledger;
+    charge(context_current(), storage, -storage->bytes);
+    ledger->live_storages--;
+    ledger->rounding_bytes -= storage->data ? storage->reserved - storage->bytes : 0;
+    if (ledger->raw || (storage->data && storage->size_class < 0)) {
+        if (storage->data) {
+            storage->device->release(storage->device, storage->data, (size_t)storage->reserved);
+            ledger->reserved_bytes -= storage->reserved;
+        }
+        memory_free(storage);
+    } else {
+        Storage **list = storage->data ? &ledger->free_storages[storage->size_class]
+                                       : &ledger->free_headers;
+        ledger->cached_bytes += storage->reserved;
+        storage->next_free = *list;
+        *list = storage;
+    }
+    ledger_release(ledger);
+}

@@ -1,0 +1,188 @@
+// tensor.c -- shapes, creation and reading. Handles are in handle.c, printing in print.c.
+#include "tensor/tensor.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tensor/handle.h"
+#include "tensor/ops.h"
+
+const uint8_t dtype_sizes[DTYPE_COUNT] = {
+#define DTYPE_SIZE(name, text, size) size,
+    DTYPE_LIST(DTYPE_SIZE)
+#undef DTYPE_SIZE
+};
+static const char *const dtype_names[DTYPE_COUNT] = {
+#define DTYPE_NAME(name, text, size) text,
+    DTYPE_LIST(DTYPE_NAME)
+#undef DTYPE_NAME
+};
+
+const char *dtype_name(DType dtype) {
+    return (unsigned)dtype < DTYPE_COUNT ? dtype_names[dtype] : "?";
+}
+int64_t dtype_size(DType dtype) { return dtype_sizes[dtype]; }
+
+bool shape_equal(Shape a, Shape b) {
+    if (a.ndim != b.ndim) return false;
+    for (int i = 0; i < a.ndim; i++)
+        if (a.dims[i] != b.dims[i]) return false;
+    return true;
+}
+
+char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
+    int used = snprintf(text, SHAPE_TEXT, "(");
+    int shown = shape.ndim < TENSOR_MAX_DIMS ? shape.ndim : TENSOR_MAX_DIMS;
+    for (int i = 0; i < shown; i++)
+        used += snprintf(text + used, (size_t)(SHAPE_TEXT - used), "%s%lld", i ? ", " : "",
+                         (long long)shape.dims[i]);
+    snprintf(text + used, (size_t)(SHAPE_TEXT - used), shape.ndim == 1 ? ",)" : ")");
+    return text;
+}
+
+int64_t tensor_bytes(const Tensor *t) { return t->numel * dtype_size(t->dtype); }
+
+int64_t tensor_distinct_bytes(const Tensor *t) {
+    if (t->numel == 0) return 0;
+    int64_t count = 1;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i] != 0) count *= t->shape[i];
+    return count * dtype_size(t->dtype);
+}
+
+// ---- creation --------------------------------------------------------------------------------
+Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category) {
+    Context *context = context_current();
+    if (context->error.status) return NULL;
+    Tensor *t = handle_new("tensor_new", dtype, shape, context->device, NULL);
+    if (t && handle_allocate(t, category)) {
+        tensor_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+Tensor *tensor_new(Shape shape, DType dtype) { return tensor_new_as(shape, dtype, MEM_DATA); }
+
+Tensor *tensor_full_new(Shape shape, float value) {
+    Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
+    if (!t) return NULL;
+    no_grad_begin();
+    Status status = tensor_fill(t, value);
+    no_grad_end();
+    if (!status) return t;
+    tensor_free(t);
+    return NULL;
+}
+
+Tensor *tensor_zeros_new(Shape shape) { return tensor_full_new(shape, 0.0f); }
+
+static Tensor *copied(Tensor *t, const void *values) {
+    if (!t) return NULL;
+    size_t bytes = (size_t)tensor_bytes(t);
+    if (!t->device->from_host(t->device, t->storage->data, values, bytes)) return t;
+    tensor_free(t);
+    return NULL;
+}
+
+Tensor *tensor_from_floats_new(Shape shape, const float *values) {
+    return copied(tensor_new(shape, DTYPE_FLOAT32), values);
+}
+
+Tensor *tensor_from_labels_new(Shape shape, const int64_t *values) {
+    return copied(tensor_new(shape, DTYPE_INT64), values);
+}
+
+// Random tensors are made on the host, so that every device starts from the same bits.
+Tensor *tensor_uniform_new(Shape shape, float low, float high) {
+    Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
+    if (t && tensor_fill_uniform(t, low, high)) {
+        tensor_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+Tensor *tensor_normal_new(Shape shape, float mean, float deviation) {
+    Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
+    if (t && tensor_fill_normal(t, mean, deviation)) {
+        tensor_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+// ---- reading ---------------------------------------------------------------------------------
+static void *host_pointer(const Tensor *t, DType dtype, const char *what) {
+    char shape[SHAPE_TEXT];
+    if (!t || error_pending()) return NULL;
+    if (!t->storage) error_set(STATUS_STATE, "%s: the tensor has been freed", what);
+    else if (t->dtype != dtype)
+        error_set(STATUS_DTYPE, "%s: the tensor is %s, not %s", what, dtype_name(t->dtype),
+                  dtype_name(dtype));
+    else if (!t->device->on_host)
+        error_set(STATUS_DEVICE, "%s: the data of a %s tensor is not in host memory. HINT: "
+                                 "tensor_read_floats copies what there is", what, t->device->name);
+    else if (!tensor_is_contiguous(t))
+        error_set(STATUS_SHAPE, "%s: %s is a strided view. HINT: tensor_contiguous copies it", what,
+                  shape_text(tensor_shape(t), shape));
+    else return tensor_raw(t);
+    return NULL;
+}
+
+float *tensor_data(Tensor *t) { return host_pointer(t, DTYPE_FLOAT32, "tensor_data"); }
+int64_t *tensor_labels(Tensor *t) { return host_pointer(t, DTYPE_INT64, "tensor_labels"); }
+
+static float element(const Tensor *t, int64_t offset) {
+    const char *p = tensor_raw(t) + offset * dtype_size(t->dtype);
+    if (t->dtype == DTYPE_INT64) return (float)*(const int64_t *)(const void *)p;
+    if (t->dtype == DTYPE_UINT8) return (float)*(const uint8_t *)p;
+    return *(const float *)(const void *)p;
+}
+
+Status tensor_read_floats(const Tensor *t, float *out) {
+    if (error_pending()) return error_status();
+    if (!t || !t->storage) return error_set(STATUS_STATE, "tensor_read_floats: no tensor");
+    Device *device = t->device;
+    if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t) && device->has_data)
+        return device->to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
+    if (!device->on_host)
+        return device->has_data
+                   ? error_set(STATUS_DEVICE, "tensor_read_floats: a strided %s tensor. HINT: "
+                                              "tensor_contiguous first", device->name)
+                   : device->to_host(device, out, NULL, 0);
+    int64_t index[TENSOR_MAX_DIMS] = {0}, offset = 0;
+    for (int64_t i = 0; i < t->numel; i++) {
+        out[i] = element(t, offset);
+        for (int d = t->ndim - 1; d >= 0; d--) { // the next index in row-major order
+            offset += t->stride[d];
+            if (++index[d] < t->shape[d]) break;
+            offset -= t->stride[d] * index[d];
+            index[d] = 0;
+        }
+    }
+    return STATUS_OK;
+}
+
+Status tensor_write_floats(Tensor *t, const float *values) {
+    if (error_pending()) return error_status();
+    if (!t || !t->storage || t->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(t))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "tensor_write_floats: needs a contiguous float32 tensor");
+    t->storage->version++;
+    size_t bytes = (size_t)tensor_bytes(t);
+    return t->device->from_host(t->device, t->device->has_data ? tensor_raw(t) : NULL, values,
+                                bytes);
+}
+
+double tensor_item(const Tensor *t) {
+    if (!t || error_pending()) return (double)NAN;
+    if (t->numel != 1) {
+        char text[SHAPE_TEXT];
+        error_set(STATUS_SHAPE, "tensor_item: shape %s has %lld elements, not one",
+                  shape_text(tensor_shape(t), text), (long long)t->numel);
+        return (double)NAN;
+    }
+    float value = NAN;
+    return tensor_read_floats(t, &value) ? (double)NAN : (double)value;
+}

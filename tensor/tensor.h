@@ -1,0 +1,129 @@
+// tensor.h -- values: shapes, views, creation, reading, printing, and who owns what.
+// Operations are in ops.h, gradients in autograd/autograd.h.
+//
+//     Scope *scope = scope_open();                              // frees the results of ops
+//     Tensor *x = tensor_uniform_new(SHAPE(2, 3), -1.0f, 1.0f); // _new: yours
+//     Tensor *y = tensor_relu(x);                               // an op's: the scope's
+//     tensor_print(y, stdout);
+//     scope_close(scope);
+//     tensor_free(x);
+#ifndef TENSOR_TENSOR_H
+#define TENSOR_TENSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tensor/device.h"
+#include "tensor/status.h"
+#include "tensor/storage.h"
+
+enum { TENSOR_MAX_DIMS = 6 };
+
+#define DTYPE_LIST(X)                                                                              \
+    X(FLOAT32, "float32", 4)                                                                       \
+    X(INT64, "int64", 8)                                                                           \
+    X(UINT8, "uint8", 1)
+
+typedef enum DType {
+#define DTYPE_ENUM(name, text, size) DTYPE_##name,
+    DTYPE_LIST(DTYPE_ENUM)
+#undef DTYPE_ENUM
+        DTYPE_COUNT
+} DType;
+
+const char *dtype_name(DType dtype); // "float32"
+int64_t dtype_size(DType dtype);     // bytes
+
+typedef struct Shape {
+    int ndim;
+    int64_t dims[TENSOR_MAX_DIMS];
+} Shape;
+
+#define SHAPE(...)                                                                                 \
+    ((Shape){.ndim = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                    \
+             .dims = {__VA_ARGS__}})
+#define SHAPE_SCALAR ((Shape){.ndim = 0})
+
+bool shape_equal(Shape a, Shape b);
+// "(64, 784)" into text; returns text.
+enum { SHAPE_TEXT = 160 };
+char *shape_text(Shape shape, char text[SHAPE_TEXT]);
+
+typedef enum TensorFlag {
+    TENSOR_LEAF_GRAD = 1,  // a leaf whose gradient is wanted (tensor_requires_grad)
+    TENSOR_UNSAVED = 2,    // during a backward rule: not declared by Op.saves, so not readable
+    TENSOR_CONTIGUOUS = 4, // row-major, dense; kept up to date by tensor.c
+} TensorFlag;
+
+typedef struct Tensor {
+    Storage *storage; // NULL once its owners are gone
+    int64_t shape[TENSOR_MAX_DIMS];
+    int64_t stride[TENSOR_MAX_DIMS]; // in elements; 0 along expanded dims
+    int64_t offset;                  // in elements
+    int64_t numel;
+    Device *device;
+    uint8_t dtype; // DType
+    uint8_t ndim;
+    uint8_t flags;            // TensorFlag
+    uint8_t node_output;      // which output of its tape node this is
+    uint32_t tape_generation; // the tape that recorded it; 0: none
+    uint32_t node;            // index of its node on that tape
+    int32_t owners;           // the user or a scope, and tape nodes that saved it
+    int32_t references;       // owners, and tape nodes that know its shape
+    struct Scope *scope; // frees it when it closes; NULL: the user does
+    struct Tensor *scope_next, *scope_previous;
+    struct Tensor *grad; // leaf only: kept between steps
+    bool grad_empty;     // zero_grad was called: the first writer overwrites
+} Tensor;
+
+// ---- creation: yours, free with tensor_free --------------------------------------------------
+// On the context's default device, category data. NULL with an error pending on a negative size, an
+// element count that overflows, or exhausted memory.
+Tensor *tensor_new(Shape shape, DType dtype); // uninitialised
+Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category);
+Tensor *tensor_zeros_new(Shape shape);
+Tensor *tensor_full_new(Shape shape, float value);
+Tensor *tensor_from_floats_new(Shape shape, const float *values);   // copies numel values
+Tensor *tensor_from_labels_new(Shape shape, const int64_t *values); // int64
+Tensor *tensor_uniform_new(Shape shape, float low, float high);     // from the context's generator
+Tensor *tensor_normal_new(Shape shape, float mean, float deviation);
+void tensor_free(Tensor *tensor); // NULL is fine; a tensor that a scope owns is left to its scope
+
+// ---- scopes: they free what ops gave you -----------------------------------------------------
+typedef struct Scope Scope;
+Scope *scope_open(void);
+void scope_close(Scope *scope); // and every scope opened inside it; NULL is fine
+// Closes, but hands `result` to the enclosing scope (to you when there is none). Returns it.
+Tensor *scope_close_with(Scope *scope, Tensor *result);
+Tensor *tensor_keep(Tensor *tensor); // an op's result becomes yours; NULL passes through
+void tensor_release(Tensor *tensor); // ends one early, inside its scope
+
+// ---- looking ---------------------------------------------------------------------------------
+static inline Shape tensor_shape(const Tensor *t) {
+    Shape shape = {.ndim = t->ndim};
+    for (int i = 0; i < t->ndim; i++) shape.dims[i] = t->shape[i];
+    return shape;
+}
+static inline bool tensor_is_contiguous(const Tensor *t) {
+    return (t->flags & TENSOR_CONTIGUOUS) != 0;
+}
+int64_t tensor_bytes(const Tensor *t);          // numel * element size
+int64_t tensor_distinct_bytes(const Tensor *t); // the same, expanded dims counted once
+
+// The elements of a contiguous float32 tensor on the host; NULL with an error pending otherwise
+// (meta has no data, a view may be strided: read it with tensor_read_floats).
+float *tensor_data(Tensor *t);
+int64_t *tensor_labels(Tensor *t); // the same for int64
+// Copies all elements out in row-major order, converting to float; `out` has room for numel.
+Status tensor_read_floats(const Tensor *t, float *out);
+Status tensor_write_floats(Tensor *t,
+                           const float *values); // float32, contiguous; bumps the version
+// Overwrite a tensor of yours (float32, contiguous) with random numbers from the context's generator.
+Status tensor_fill_uniform(Tensor *t, float low, float high); // [low, high)
+Status tensor_fill_normal(Tensor *t, float mean, float deviation);
+double tensor_item(const Tensor *t); // the value of a one-element tensor; NaN with an error pending
+// Prints as NumPy does: brackets, aligned columns, "..." in the middle of more than 1,000 elements.
+Status tensor_print(const Tensor *t, FILE *file);
+
+#endif

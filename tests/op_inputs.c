@@ -1,0 +1,150 @@
+// op_inputs.c -- the tensors of an op case: dense leaves with fixed values, and the views over them
+// that the op gets to see. The cases are in op_cases.c.
+#include <stdlib.h>
+
+#include "tests/op_cases.h"
+
+static int64_t shape_numel(Shape shape) {
+    int64_t numel = 1;
+    for (int i = 0; i < shape.ndim; i++) numel *= shape.dims[i];
+    return numel;
+}
+
+// A number from (seed, input, i) alone: splitmix64 (Steele, Lea, Flood 2014).
+static uint64_t scramble(uint64_t seed, int input, int64_t i) {
+    uint64_t z = seed * 0x9e3779b97f4a7c15u + (uint64_t)input * 0xd1342543de82ef95u + (uint64_t)i;
+    z = (z + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static float between(uint64_t bits, float low, float high) {
+    return low + (high - low) * (float)(bits >> 40) * 0x1p-24f;
+}
+
+bool op_case_is_small(const OpCase *self) {
+    int64_t numel = 0;
+    for (int i = 0; i < self->n_in; i++) numel += shape_numel(op_case_leaf_shape(self, i));
+    return numel <= 80;
+}
+
+Shape op_case_leaf_shape(const OpCase *self, int input) {
+    Shape shape = self->in[input].shape;
+    int last = shape.ndim - 1;
+    switch (self->in[input].layout) {
+    case LAYOUT_TRANSPOSED:
+        shape.dims[last] = self->in[input].shape.dims[last - 1];
+        shape.dims[last - 1] = self->in[input].shape.dims[last];
+        break;
+    case LAYOUT_STEPPED:
+        shape.dims[last] = 2 * shape.dims[last] + 1;
+        break;
+    case LAYOUT_EXPANDED:
+        shape.dims[0] = 1;
+        break;
+    case LAYOUT_DENSE:
+    case LAYOUT_SAME:
+        break;
+    }
+    return shape;
+}
+
+void op_case_leaf_values(const OpCase *self, int input, float *values) {
+    Shape first = self->in[0].shape;
+    int64_t numel = shape_numel(op_case_leaf_shape(self, input));
+    int64_t prime = numel < 101 ? 101 : 104729; // above numel, so multiples of 37 stay distinct
+    for (int64_t i = 0; i < numel; i++) {
+        uint64_t bits = scramble(self->seed, input, i);
+        float sign = bits & 1 ? 1.0f : -1.0f;
+        switch (self->in[input].values) {
+        case VALUES_ANY:
+            values[i] = between(bits, -2.0f, 2.0f);
+            break;
+        case VALUES_AWAY:
+            values[i] = sign * between(bits, 0.25f, 2.0f);
+            break;
+        case VALUES_POSITIVE:
+            values[i] = between(bits, 0.5f, 2.0f);
+            break;
+        case VALUES_DISTINCT:
+            values[i] = 0.125f * (float)(i * 37 % prime) - 5.0f;
+            break;
+        case VALUES_LABELS:
+            values[i] = (float)(bits % (uint64_t)first.dims[first.ndim - 1]);
+            break;
+        case VALUES_STRAY:
+            values[i] = (float)first.dims[first.ndim - 1];
+            break;
+        case VALUES_STATE:
+            values[i] = i == 0 ? 0.1f : 3.0f;
+            break;
+        }
+    }
+}
+
+static Tensor *leaf_new(const OpCase *self, int input) {
+    Shape shape = op_case_leaf_shape(self, input);
+    int64_t numel = shape_numel(shape);
+    float *values = calloc((size_t)numel + 1, sizeof *values);
+    int64_t *labels = calloc((size_t)numel + 1, sizeof *labels);
+    Tensor *leaf = NULL;
+    if (values == NULL || labels == NULL) {
+        error_set(STATUS_OUT_OF_MEMORY, "op case: no memory for %lld values HINT: free some",
+                  (long long)numel);
+    } else {
+        op_case_leaf_values(self, input, values);
+        for (int64_t i = 0; i < numel; i++) labels[i] = (int64_t)values[i];
+        OpValues kind = self->in[input].values;
+        leaf = kind == VALUES_LABELS || kind == VALUES_STRAY
+                   ? tensor_from_labels_new(shape, labels)
+                   : tensor_from_floats_new(shape, values);
+    }
+    free(values);
+    free(labels);
+    return leaf;
+}
+
+Status op_case_leaves_new(const OpCase *self, Tensor *leaves[]) {
+    for (int i = 0; i < self->n_in; i++) leaves[i] = NULL;
+    for (int i = 0; i < self->n_in; i++) {
+        if (self->in[i].layout == LAYOUT_SAME) continue;
+        leaves[i] = leaf_new(self, i);
+        if (leaves[i] == NULL) {
+            op_case_leaves_free(self, leaves);
+            return error_status();
+        }
+    }
+    return STATUS_OK;
+}
+
+void op_case_leaves_free(const OpCase *self, Tensor *leaves[]) {
+    for (int i = 0; i < self->n_in; i++) {
+        tensor_free(leaves[i]);
+        leaves[i] = NULL;
+    }
+}
+
+static Tensor *lay_out(const struct OpCaseInput *input, Tensor *leaf) {
+    switch (input->layout) {
+    case LAYOUT_TRANSPOSED:
+        return tensor_transpose(leaf, -1, -2);
+    case LAYOUT_STEPPED:
+        return tensor_slice(leaf, -1, 1, leaf->shape[leaf->ndim - 1], 2);
+    case LAYOUT_EXPANDED:
+        return tensor_expand(leaf, input->shape);
+    case LAYOUT_DENSE:
+    case LAYOUT_SAME:
+        break;
+    }
+    return leaf;
+}
+
+Tensor *op_case_run(const OpCase *self, Tensor *const leaves[]) {
+    Tensor *in[OP_CASE_MAX_INPUTS];
+    for (int i = 0; i < self->n_in; i++) {
+        in[i] = leaves[i] == NULL ? in[0] : lay_out(&self->in[i], leaves[i]);
+        if (in[i] == NULL) return NULL;
+    }
+    return self->function(in, self->n_in, &self->arguments);
+}

@@ -1,0 +1,114 @@
+// oracle_loss.c -- the two losses and dropout.
+#include "tests/oracle.h"
+
+#include "tensor/random.h"
+
+static const double *row_of(const OracleTensor *t, int64_t row) {
+    return t->values + row * t->shape.dims[1];
+}
+
+// max + log(sum exp(x - max))
+static double log_sum_exp(OpCost *n, const double *x, int64_t classes) {
+    double top = x[0];
+    for (int64_t c = 1; c < classes; c++) {
+        if (overtakes(n, x[c], top)) top = x[c];
+    }
+    double total = 0.0;
+    for (int64_t c = 0; c < classes; c++) {
+        double power = transcendental(n, exp, minus(n, x[c], top));
+        total = c == 0 ? power : plus(n, total, power);
+    }
+    return plus(n, top, transcendental(n, log, total));
+}
+
+// Mean over the rows of logsumexp(row) - row[label]; the mean of no rows is NaN.
+static bool cross_entropy(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *logits = &call->in[0];
+    int64_t rows = logits->shape.dims[0];
+    int64_t classes = logits->shape.dims[1];
+    if (!oracle_expects(call, 0, SHAPE_SCALAR) || !oracle_expects(call, 1, SHAPE(rows))) {
+        return false;
+    }
+    double total = 0.0;
+    for (int64_t r = 0; r < rows; r++) {
+        double lse = log_sum_exp(n, row_of(logits, r), classes);
+        double loss = minus(n, lse, row_of(logits, r)[(int64_t)call->in[1].values[r]]);
+        call->out[1].values[r] = lse;
+        total = r == 0 ? loss : plus(n, total, loss);
+    }
+    call->out[0].values[0] = rows == 0 ? (double)NAN : over(n, total, (double)rows);
+    return true;
+}
+
+// (exp(x - lse) - onehot) (g / R)
+static bool cross_entropy_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *logits = &call->in[1];
+    int64_t rows = logits->shape.dims[0];
+    int64_t classes = logits->shape.dims[1];
+    double scale = call->in[0].values[0] / (double)rows;
+    if (!oracle_expects(call, 0, logits->shape)) return false;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t label = (int64_t)call->in[2].values[r];
+        for (int64_t c = 0; c < classes; c++) {
+            double shifted = minus(n, row_of(logits, r)[c], call->in[3].values[r]);
+            double slope = transcendental(n, exp, shifted);
+            if (c == label) slope = minus(n, slope, 1.0);
+            call->out[0].values[r * classes + c] = times(n, slope, scale);
+        }
+    }
+    return true;
+}
+
+// Mean of (p - t)^2; of nothing NaN.
+static bool mse(OracleCall *call) {
+    OpCost *n = &call->counted;
+    int64_t count = call->in[0].numel;
+    double total = 0.0;
+    if (!oracle_expects(call, 0, SHAPE_SCALAR)) return false;
+    for (int64_t i = 0; i < count; i++) {
+        double difference = minus(n, call->in[0].values[i], call->in[1].values[i]);
+        double square = times(n, difference, difference);
+        total = i == 0 ? square : plus(n, total, square);
+    }
+    call->out[0].values[0] = count == 0 ? (double)NAN : over(n, total, (double)count);
+    return true;
+}
+
+// (p - t) (2 g / n), negated for the gradient of t
+static bool mse_backward(OracleCall *call) {
+    const OracleTensor *p = &call->in[1];
+    double scale = 2.0 * call->in[0].values[0] / (double)p->numel * (double)call->params.value[0];
+    if (!oracle_expects(call, 0, p->shape)) return false;
+    for (int64_t i = 0; i < p->numel; i++) {
+        double difference = minus(&call->counted, p->values[i], call->in[2].values[i]);
+        call->out[0].values[i] = times(&call->counted, difference, scale);
+    }
+    return true;
+}
+
+// Keeps element i when its uniform number is at least p, scaled by 1 / (1 - p).
+static bool dropout(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *x = &call->in[0];
+    double p = (double)call->params.value[0];
+    if (!oracle_expects(call, 0, x->shape) || !oracle_expects(call, 1, x->shape)) return false;
+    for (int64_t i = 0; i < x->numel; i++) {
+        float uniform = 0.0f;
+        random_uniform(call->params.seed, call->params.offset, i, i + 1, &uniform);
+        bool kept = !less(n, (double)uniform, p);
+        n->elementwise_flops++; // by a factor that is 0 or the scale
+        call->out[0].values[i] = kept ? x->values[i] / (1.0 - p) : 0.0;
+        call->out[1].values[i] = kept ? 1.0 : 0.0;
+    }
+    return true;
+}
+
+const OracleFunction oracle_losses[OP_COUNT] = {
+    [OP_cross_entropy] = cross_entropy,
+    [OP_cross_entropy_backward] = cross_entropy_backward,
+    [OP_mse] = mse,
+    [OP_mse_backward] = mse_backward,
+    [OP_dropout] = dropout,
+};

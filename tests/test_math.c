@@ -1,0 +1,193 @@
+// test_math.c -- the per-element formulas against double-precision libm, over the whole range of
+// float32, and at the places where formulas break.
+#include "tensor/math.h"
+
+#include <float.h>
+#include <stdbool.h>
+
+#include "tests/harness.h"
+
+enum { BLOCK = 4096, STRIDE = 997 }; // every 997th float: 4.3 million, of every sign and exponent
+
+// ---- what each should be ---------------------------------------------------------------------
+
+static const double sqrt_half = 0.70710678118654752, root_of_2_over_pi = 0.79788456080286536;
+
+static double relu(double x) { return x < 0 ? 0 : x; }
+static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+static double gelu(double x) { return 0.5 * x * erfc(-x * sqrt_half); }
+static double gelu_inner(double x) { return root_of_2_over_pi * (x + 0.044715 * x * x * x); }
+static double gelu_tanh(double x) { return 0.5 * x * (1 + tanh(gelu_inner(x))); }
+
+static double gelu_derivative(double x) {
+    double density = 0.39894228040143268 * exp(-0.5 * x * x);
+    return 0.5 * erfc(-x * sqrt_half) + x * density;
+}
+
+static double gelu_tanh_derivative(double x) {
+    if (fabs(x) > 20) return x > 0; // tanh is 1 there, even in double
+    double t = tanh(gelu_inner(x));
+    double slope = root_of_2_over_pi * (1 + 3 * 0.044715 * x * x);
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
+}
+
+// X(formula math_..., its reference, ulp allowed, or else this absolute error)
+#define FORMULA_LIST(X)                                                                            \
+    X(relu, relu, 0, 0)                                                                            \
+    X(exp, exp, 1, 0)                                                                              \
+    X(log, log, 1, 0)                                                                              \
+    X(sqrt, sqrt, 0.5, 0)                                                                          \
+    X(tanh, tanh, 3, 0)                                                                            \
+    X(erf, erf, 2, 0)                                                                              \
+    X(sigmoid, sigmoid, 3, 0)                                                                      \
+    X(gelu, gelu, 2, 5e-7)                                                                         \
+    X(gelu_tanh, gelu_tanh, 2, 5e-7)                                                               \
+    X(gelu_derivative, gelu_derivative, 2, 3e-7)                                                   \
+    X(gelu_tanh_derivative, gelu_tanh_derivative, 2, 2.5e-6)
+
+// Each formula in two loops: as kernels compile it, and for the oldest machine.
+#define DEFINE_LOOPS(name, reference, ulps, absolute)                                              \
+    KERNEL static void name##_kernel(const float *x, float *y) {                                   \
+        for (int i = 0; i < BLOCK; i++) y[i] = math_##name(x[i]);                                  \
+    }                                                                                              \
+    static void name##_plain(const float *x, float *y) {                                           \
+        for (int i = 0; i < BLOCK; i++) y[i] = math_##name(x[i]);                                  \
+    }
+FORMULA_LIST(DEFINE_LOOPS)
+
+typedef struct Formula {
+    const char *name;
+    void (*kernel)(const float *x, float *y), (*plain)(const float *x, float *y);
+    double (*reference)(double x);
+    double ulps, absolute;
+} Formula;
+
+#define TABLE_ROW(name, reference, ulps, absolute)                                                 \
+    {#name, name##_kernel, name##_plain, reference, ulps, absolute},
+static const Formula formulas[] = {FORMULA_LIST(TABLE_ROW)};
+enum { FORMULAS = sizeof formulas / sizeof *formulas };
+
+// ---- comparing -------------------------------------------------------------------------------
+
+// The next BLOCK floats, STRIDE apart; false when all have been seen.
+static bool next_block(uint64_t *bits, float x[BLOCK]) {
+    if (*bits > UINT32_MAX) return false;
+    for (int i = 0; i < BLOCK; i++, *bits += STRIDE) x[i] = math_from_bits((uint32_t)*bits);
+    return true;
+}
+
+// The distance in units of float32's last place at `want`, which is not rounded itself.
+static double ulps_between(float got, double want) {
+    if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : INFINITY;
+    if (isinf(want)) return (double)got == want ? 0 : INFINITY;
+    if (isinf(got)) got = got > 0 ? FLT_MAX : -FLT_MAX; // right if `want` is as large or larger
+    if (fabs(want) > (double)FLT_MAX) want = want > 0 ? (double)FLT_MAX : -(double)FLT_MAX;
+    int exponent;
+    frexp(want, &exponent);
+    if (want == 0 || exponent < -125) exponent = -125; // denormals share one spacing
+    return fabs((double)got - want) / ldexp(1, exponent - 24);
+}
+
+START_TEST(formula_is_accurate_everywhere) {
+    const Formula *f = &formulas[_i];
+    static float x[BLOCK], y[BLOCK];
+    for (uint64_t bits = 0; next_block(&bits, x);) {
+        f->kernel(x, y);
+        for (int i = 0; i < BLOCK; i++) {
+            double want = f->reference((double)x[i]);
+            double ulps = ulps_between(y[i], want);
+            bool close = ulps <= f->ulps || fabs((double)y[i] - want) <= f->absolute;
+            ck_assert_msg(close, "%s(%a) = %a, should be %a: %.2f ulp", f->name, (double)x[i],
+                          (double)y[i], want, ulps);
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_machine_computes_the_same_bits) {
+    const Formula *f = &formulas[_i];
+    static float x[BLOCK], y[BLOCK], z[BLOCK];
+    for (uint64_t bits = 0; next_block(&bits, x);) {
+        f->kernel(x, y);
+        f->plain(x, z);
+        for (int i = 0; i < BLOCK; i++) {
+            bool same = math_to_bits(y[i]) == math_to_bits(z[i]) || (isnan(y[i]) && isnan(z[i]));
+            ck_assert_msg(same, "%s(%a): %a and %a", f->name, (double)x[i], (double)y[i],
+                          (double)z[i]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(nan_stays_nan) {
+    const Formula *f = &formulas[_i];
+    static float x[BLOCK], y[BLOCK];
+    for (int i = 0; i < BLOCK; i++) x[i] = i % 2 ? NAN : -NAN;
+    f->kernel(x, y);
+    for (int i = 0; i < BLOCK; i++) ck_assert(isnan(y[i]));
+}
+END_TEST
+
+// ---- special values --------------------------------------------------------------------------
+
+static bool same(float a, float b) {
+    return math_to_bits(a) == math_to_bits(b) || (isnan(a) && isnan(b));
+}
+
+START_TEST(the_ends_of_the_range_are_exact) {
+    ck_assert(same(math_exp(-INFINITY), 0.0f) && same(math_exp(INFINITY), INFINITY));
+    ck_assert(same(math_exp(0.0f), 1.0f) && same(math_exp(-0.0f), 1.0f));
+    ck_assert(same(math_exp(88.72284f), INFINITY) && isfinite(math_exp(88.72283f)));
+    ck_assert(same(math_exp(-103.97f), 0x1p-149f) && same(math_exp(-103.98f), 0.0f));
+    ck_assert(same(math_log(0.0f), -INFINITY) && same(math_log(-0.0f), -INFINITY));
+    ck_assert(same(math_log(-1.0f), NAN) && same(math_log(-INFINITY), NAN));
+    ck_assert(same(math_log(INFINITY), INFINITY) && same(math_log(1.0f), 0.0f));
+    ck_assert(same(math_sqrt(-1.0f), NAN) && same(math_sqrt(-0.0f), -0.0f));
+    ck_assert(same(math_sigmoid(INFINITY), 1.0f) && same(math_sigmoid(-INFINITY), 0.0f));
+    ck_assert(same(math_sigmoid(0.0f), 0.5f));
+    for (int sign = -1; sign <= 1; sign += 2) {
+        float s = (float)sign;
+        ck_assert(same(math_tanh(s * INFINITY), s) && same(math_tanh(s * 0.0f), s * 0.0f));
+        ck_assert(same(math_erf(s * INFINITY), s) && same(math_erf(s * 0.0f), s * 0.0f));
+        ck_assert(same(math_tanh(s * 0x1p-149f), s * 0x1p-149f));
+        ck_assert(same(math_gelu(s * 0.0f), s * 0.0f));
+    }
+}
+END_TEST
+
+START_TEST(relu_keeps_nan_and_zero) {
+    ck_assert(same(math_relu(-INFINITY), 0.0f) && same(math_relu(INFINITY), INFINITY));
+    ck_assert(same(math_relu(-0.0f), -0.0f) && same(math_relu(NAN), NAN));
+    ck_assert(same(math_relu_backward(3.0f, 2.0f), 3.0f));
+    ck_assert(same(math_relu_backward(3.0f, 0.0f), 0.0f));
+    ck_assert(same(math_relu_backward(NAN, 0.0f), 0.0f));
+    ck_assert(same(math_relu_backward(3.0f, NAN), 3.0f));
+}
+END_TEST
+
+START_TEST(in_max_nan_wins) {
+    ck_assert(same(math_max(1.0f, 2.0f), 2.0f) && same(math_max(2.0f, 1.0f), 2.0f));
+    ck_assert(same(math_max(-INFINITY, -1.0f), -1.0f));
+    ck_assert(same(math_max(NAN, INFINITY), NAN) && same(math_max(INFINITY, NAN), NAN));
+    ck_assert(same(math_max(NAN, -INFINITY), NAN) && same(math_max(-INFINITY, NAN), NAN));
+}
+END_TEST
+
+START_TEST(powers_of_two_are_exact) {
+    for (int k = -126; k <= 127; k++) ck_assert(same(math_power_of_two(k), ldexpf(1.0f, k)));
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {formula_is_accurate_everywhere, FORMULAS},
+        {every_machine_computes_the_same_bits, FORMULAS},
+        {nan_stays_nan, FORMULAS},
+        {the_ends_of_the_range_are_exact, 0},
+        {relu_keeps_nan_and_zero, 0},
+        {in_max_nan_wins, 0},
+        {powers_of_two_are_exact, 0},
+        {NULL, 0},
+    };
+    return harness_main("math", tests);
+}
