@@ -9,8 +9,10 @@
 #include "tensor/context.h"
 #include "tensor/ops.h"
 
-// Marks a tensor of yours (float32, not an op's result) as a leaf whose gradient is wanted, and
-// installs a tape in the current context if it has none.
+// Installs a tape in the current context if it has none; tensor_requires_grad does it too.
+Status autograd_enable(void);
+
+// Marks a tensor of yours (float32, not an op's result) as a leaf whose gradient is wanted.
 Status tensor_requires_grad(Tensor *leaf, bool wanted);
 
 // The gradient of a leaf, owned by the leaf; NULL when there is none (no error).

@@ -19,7 +19,7 @@ Status tensor_requires_grad(Tensor *leaf, bool wanted) {
         return STATUS_OK;
     }
     leaf->flags |= TENSOR_LEAF_GRAD;
-    return tape_install();
+    return autograd_enable();
 }
 
 Tensor *tensor_grad(Tensor *leaf) {

@@ -108,7 +108,7 @@ static void tape_free(Recorder *self) {
     memory_free(tape);
 }
 
-Status tape_install(void) {
+Status autograd_enable(void) {
     Context *context = context_current();
     if (context->recorder) return STATUS_OK;
     Tape *tape = memory_new(sizeof(Tape));

@@ -24,7 +24,6 @@ typedef struct Tape {
 } Tape;
 
 Tape *tape_current(void);           // NULL when the context has none
-Status tape_install(void);          // makes one if there is none
 void tape_clear(Tape *tape);        // drops every node; a new generation
 void tape_drop_node(Tape *tape, Node *node);
 static inline Tensor **node_inputs(Node *node) { return node->many ? node->many : node->in; }

@@ -52,7 +52,7 @@ typedef struct Context {
     Phase phase;
     int site;            // innermost open call site, -1 none
     const char *running; // name of the op being run, for the ledger's peak
-    Ledger *ledger;
+    Ledger *ledger; // NULL until the first storage: context_ledger() makes it
     Recorder *recorder;
     Observer *observers;
     RandomState random;
@@ -90,6 +90,8 @@ void context_release_thread(void);
 void context_set_device(Device *device);
 void context_set_threads(int threads); // 1..64; default: pool_default_threads()
 void context_seed(uint64_t seed);      // restarts the random numbers
+
+Ledger *context_ledger(void); // the current context's; NULL with an error pending: out of memory
 
 void no_grad_begin(void);
 void no_grad_end(void);

@@ -11,6 +11,7 @@
 
 struct OpCall;
 
+// Outlives every ledger that holds its memory: freed blocks wait in the cache with their device.
 typedef struct Device {
     const char *name; // "cpu", "meta"
     bool has_data;    // false on meta: shapes, costs and bytes are real, values are absent

@@ -80,6 +80,12 @@ void ledger_reset_peak(Ledger *ledger) {
     ledger->peak_phase = PHASE_FORWARD;
 }
 
+void ledger_adopt(Ledger *ledger, MemoryCategory category, int64_t bytes) {
+    ledger->live.category[category] += bytes;
+    ledger->live.total += bytes;
+    if (ledger->live.total > ledger->peak.total) ledger->peak = ledger->live;
+}
+
 int64_t ledger_unaccounted(const Ledger *ledger) {
     return ledger->reserved_bytes - ledger->live_host_bytes - ledger->cached_bytes -
            ledger->rounding_bytes;
@@ -147,14 +153,15 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     return storage;
 }
 
-static Ledger *current_ledger(Context *context) {
+Ledger *context_ledger(void) {
+    Context *context = context_current();
     if (!context->ledger) context->ledger = ledger_new();
     return context->ledger;
 }
 
 Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     Context *context = context_current();
-    Ledger *ledger = current_ledger(context);
+    Ledger *ledger = context_ledger();
     if (!ledger) return NULL;
     Storage *storage = obtain(ledger, device, bytes);
     if (!storage) {

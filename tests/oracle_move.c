@@ -70,10 +70,8 @@ static bool slice(OracleCall *call) {
 static bool slice_backward(OracleCall *call) {
     const OracleTensor *g = &call->in[0];
     OracleTensor *y = &call->out[0];
-    Shape shape = {.ndim = call->params.count};
-    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = call->params.size[i];
-    if (!oracle_expects(call, 0, shape)) return false;
-    OracleLanes whole = oracle_lanes(shape, call->params.dim);
+    if (!oracle_expects(call, 0, oracle_params_shape(&call->params))) return false;
+    OracleLanes whole = oracle_lanes(y->shape, call->params.dim);
     OracleLanes part = oracle_lanes(g->shape, call->params.dim);
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
     for (int64_t i = 0; i < g->numel; i++) {

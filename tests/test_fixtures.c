@@ -226,7 +226,7 @@ START_TEST(optimizers_follow_pytorch) {
         ck_assert(take_word(&at, "after"));
         for (int i = 0; i < 2; i++) {
             Tensor *want = take_tensor(&at, shapes[i]);
-            char what[64];
+            char what[96];
             snprintf(what, sizeof what, "%s, step %d, parameter %d", op, step + 1, i);
             harness_assert_close(tensor_data(t.parameter[i]), tensor_data(want), want->numel, 2e-6,
                                  2e-6, what);

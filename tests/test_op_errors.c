@@ -66,6 +66,9 @@ static const struct Refusal {
     {"dropout", "(3)", {.value = 1.5f}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"slice", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
     {"accumulate", "(3) (1)", {0}, STATUS_SHAPE, "(1"},
+    {"accumulate", "transposed (3, 4) (3, 4)", {0}, STATUS_INVALID_ARGUMENT, "contiguous"},
+    {"fill", "transposed (3, 4)", {0}, STATUS_INVALID_ARGUMENT, "contiguous"},
+    {"sgd_step", "state (1) transposed (3, 4) (3, 4)", {0}, STATUS_INVALID_ARGUMENT, "contiguous"},
     {"fill", "labels (3)", {0}, STATUS_DTYPE, "int64"},
     {"sgd_step", "state (2) (3) (3)", {0}, STATUS_INVALID_ARGUMENT, "state"},
     {"sgd_step", "state (1) (3) (4)", {0}, STATUS_SHAPE, "parameter"},
@@ -126,7 +129,9 @@ START_TEST(views_refuse_what_does_not_fit) {
     ck_assert_ptr_null(tensor_expand(x, SHAPE(2, 4)));
     assert_refused("expand", STATUS_SHAPE, "(2, 3)");
     ck_assert_ptr_null(tensor_expand(x, SHAPE(3)));
-    assert_refused("expand to fewer dims", STATUS_SHAPE, "(2, 3)");
+    assert_refused("expand to fewer dims", STATUS_SHAPE, "(3");
+    ck_assert_ptr_null(tensor_expand(tensor_slice(x, 0, 0, 1, 1), SHAPE(-4, 3)));
+    assert_refused("expand to a negative size", STATUS_SHAPE, "expand");
     const int64_t ranges[][3] = {{2, 1, 1}, {-1, 2, 1}, {0, 4, 1}, {0, 3, 0}};
     for (int i = 0; i < 4; i++) {
         ck_assert_ptr_null(tensor_slice(x, 1, ranges[i][0], ranges[i][1], ranges[i][2]));
@@ -224,6 +229,8 @@ START_TEST(writing_into_a_leaf_that_wants_a_gradient_is_refused) {
     tensor_requires_grad(x, true);
     ck_assert_int_ne(tensor_fill(x, 1.0f), STATUS_OK);
     assert_refused("fill", STATUS_STATE, "no_grad_begin");
+    ck_assert_int_ne(tensor_accumulate(x, x), STATUS_OK);
+    assert_refused("accumulate", STATUS_STATE, "no_grad_begin");
     no_grad_begin();
     ck_assert_int_eq(tensor_fill(x, 1.0f), STATUS_OK);
     no_grad_end();

@@ -153,10 +153,9 @@ START_TEST(no_tensor_is_an_error_and_a_pending_one_stays) {
 }
 END_TEST
 
-START_TEST(a_full_disk_is_an_error) {
-    FILE *file = fopen("/dev/full", "w");
-    if (!file) test_skip("/dev/full is not there");
-    setvbuf(file, NULL, _IONBF, 0);
+START_TEST(a_file_that_cannot_be_written_is_an_error) {
+    FILE *file = fopen("/dev/null", "r");
+    ck_assert_ptr_nonnull(file);
     Tensor *t = tensor_new(SHAPE(0), DTYPE_FLOAT32);
     ck_assert_int_eq(tensor_print(t, file), STATUS_IO);
     error_clear();
@@ -170,7 +169,7 @@ int main(void) {
                                  {meta_tensors_have_nothing_to_print, 0},
                                  {data_of_another_device_is_copied_first, 0},
                                  {no_tensor_is_an_error_and_a_pending_one_stays, 0},
-                                 {a_full_disk_is_an_error, 0},
+                                 {a_file_that_cannot_be_written_is_an_error, 0},
                                  {NULL, 0}};
     return harness_main("print", tests);
 }

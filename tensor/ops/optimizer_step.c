@@ -25,8 +25,8 @@ Status step_infer(OpCall *call, int period, int64_t state_size) {
 
 Status step_dispatch(const Op *op, Tensor *state, Tensor *const groups[], int n_tensors,
                      OpParams params) {
-    enum { FEW = 64 };
-    Tensor *few[FEW], **in = few; // steps of small models need no memory for this
+    enum { FEW = 1024 };
+    Tensor *few[FEW], **in = few; // a step of 256 parameters and fewer asks for no memory
     if (n_tensors >= FEW) in = memory_new((size_t)(n_tensors + 1) * sizeof(Tensor *));
     if (!in) return STATUS_OUT_OF_MEMORY;
     in[0] = state;

@@ -1,0 +1,81 @@
+// cost.c -- the dry run: the same code as a real run, watched by an observer that adds up costs.
+#include "layers/cost.h"
+
+void cost_add(OpCost *total, OpCost more) {
+    total->macs += more.macs;
+    total->bias_flops += more.bias_flops;
+    total->elementwise_flops += more.elementwise_flops;
+    total->transcendental_flops += more.transcendental_flops;
+    total->bytes_read += more.bytes_read;
+    total->bytes_written += more.bytes_written;
+}
+
+static Status adopt_parameters(const Layer *model, Ledger *ledger) {
+    ParameterList list;
+    Status status = layer_parameters(model, &list);
+    if (status) return status;
+    for (int i = 0; i < list.count; i++)
+        ledger_adopt(ledger, MEM_PARAMETER, tensor_bytes(list.items[i].tensor));
+    parameter_list_free(&list);
+    return STATUS_OK;
+}
+
+Context *dry_run_begin(const Layer *model) {
+    int threads = context_current()->threads;
+    Context *context = context_new();
+    if (!context) return NULL;
+    context->dry_run = true;
+    context->device = device_meta();
+    context->threads = threads;
+    context_push(context);
+    Ledger *ledger = context_ledger();
+    if (ledger && !adopt_parameters(model, ledger) && !autograd_enable()) return context;
+    dry_run_end(context);
+    return NULL;
+}
+
+void dry_run_end(Context *context) {
+    if (!context) return;
+    context_pop();
+    context_free(context);
+}
+
+typedef struct CostWatch {
+    Observer observer; // first
+    LayerCost *cost;
+} CostWatch;
+
+static void add_op(Observer *observer, const OpCall *call) {
+    LayerCost *cost = ((CostWatch *)observer)->cost;
+    if (call->n_out > 0 && !call->out[0]) return; // it failed
+    cost->ops++;
+    if (!call->op->cost) cost->uncounted++;
+    else cost_add(&cost->phase[context_current()->phase], op_cost(call));
+}
+
+static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
+    Scope *scope = scope_open();
+    Tensor *out = scope ? layer_forward_many(layer, in, n_in) : NULL;
+    Status status = out ? STATUS_OK : error_status();
+    cost->saved_bytes = autograd_saved_bytes();
+    if (out && autograd_node_count() > 0) {
+        Tensor *grad = tensor_new_as(tensor_shape(out), DTYPE_FLOAT32, MEM_ACTIVATION);
+        status = grad ? autograd_backward_from(out, grad) : error_status();
+        tensor_free(grad);
+    }
+    scope_close(scope);
+    return status;
+}
+
+Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
+    *cost = (LayerCost){0};
+    Context *context = dry_run_begin(layer);
+    if (!context) return error_status();
+    CostWatch watch = {.observer = {.op_end = add_op}, .cost = cost};
+    observer_add(&watch.observer);
+    Status status = run(layer, in, n_in, cost);
+    observer_remove(&watch.observer);
+    cost->peak = context->ledger->peak;
+    dry_run_end(context);
+    return status;
+}

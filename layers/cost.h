@@ -1,0 +1,28 @@
+// cost.h -- what a layer would cost, found by running its own code without running kernels.
+#ifndef LAYERS_COST_H
+#define LAYERS_COST_H
+
+#include "layers/layer.h"
+
+// Enters a context in which ops infer, cost and record as ever, but no kernel runs and no tensor data
+// is allocated: outputs are on meta wherever the inputs live, gradients and optimizer state are the
+// context's own, and the model is not touched. Its parameters are counted as live, so that the
+// context's ledger predicts the real one. NULL with an error pending.
+Context *dry_run_begin(const Layer *model);
+void dry_run_end(Context *context); // leaves and frees it; a pending error moves outwards
+
+typedef struct LayerCost {
+    OpCost phase[PHASE_COUNT]; // PHASE_BACKWARD: neither input's nor weight's gradient
+    int64_t saved_bytes;       // activations kept for backward, each buffer once
+    MemoryUse peak;            // with parameters and gradients; the inputs are the caller's
+    int64_t ops, uncounted;    // executed; of them, those without a cost function
+} LayerCost;
+
+// Forward, and, when anything in it needs a gradient, backward from a gradient of the output's shape.
+// The inputs may live anywhere. Example: a model of any size, in milliseconds:
+//     context_set_device(device_meta());  Layer *m = mlp_new(...);  layer_cost(m, &x, 1, &cost);
+Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost);
+
+void cost_add(OpCost *total, OpCost more);
+
+#endif

@@ -1,0 +1,50 @@
+// init.c -- initialisers; the random numbers are the context's (tensor_fill_uniform, _normal).
+#include "layers/init.h"
+
+#include <math.h>
+
+Status init_fans(const Tensor *weight, Fans *fans) {
+    if (!weight) return error_set(STATUS_INVALID_ARGUMENT, "init: no weight");
+    if (weight->ndim < 2)
+        return error_set(STATUS_SHAPE, "init: a %d-d tensor has no fan-in. HINT: weights are "
+                                       "(out, in, ...)", weight->ndim);
+    int64_t rest = 1;
+    for (int i = 2; i < weight->ndim; i++) rest *= weight->shape[i];
+    *fans = (Fans){.in = weight->shape[1] * rest, .out = weight->shape[0] * rest};
+    return STATUS_OK;
+}
+
+static Status uniform(Tensor *weight, double bound) {
+    return tensor_fill_uniform(weight, (float)-bound, (float)bound);
+}
+
+static double kaiming_gain(float slope) { return sqrt(2.0 / (1.0 + (double)slope * (double)slope)); }
+
+Status init_kaiming_uniform(Tensor *weight, float slope) {
+    Fans fans = {0};
+    Status status = init_fans(weight, &fans);
+    if (status) return status;
+    return uniform(weight, kaiming_gain(slope) * sqrt(3.0 / (double)fans.in));
+}
+
+Status init_kaiming_normal(Tensor *weight, float slope) {
+    Fans fans = {0};
+    Status status = init_fans(weight, &fans);
+    if (status) return status;
+    return tensor_fill_normal(weight, 0.0f, (float)(kaiming_gain(slope) / sqrt((double)fans.in)));
+}
+
+Status init_xavier_uniform(Tensor *weight, float gain) {
+    Fans fans = {0};
+    Status status = init_fans(weight, &fans);
+    if (status) return status;
+    return uniform(weight, (double)gain * sqrt(6.0 / (double)(fans.in + fans.out)));
+}
+
+Status init_xavier_normal(Tensor *weight, float gain) {
+    Fans fans = {0};
+    Status status = init_fans(weight, &fans);
+    if (status) return status;
+    double deviation = (double)gain * sqrt(2.0 / (double)(fans.in + fans.out));
+    return tensor_fill_normal(weight, 0.0f, (float)deviation);
+}

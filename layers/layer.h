@@ -1,0 +1,107 @@
+// layer.h -- modules composed of ops: parameters with names, children, one forward function.
+// A layer has no formula for its cost and no profiling line: both follow from the ops it runs.
+//
+//     Layer *model = mlp_new((int64_t[]){784, 512, 10}, 3, mlp_defaults());
+//     Tensor *logits = layer_forward(model, x);       // x (batch, 784) -> (batch, 10)
+//     layer_free(model);
+#ifndef LAYERS_LAYER_H
+#define LAYERS_LAYER_H
+
+#include <stddef.h>
+
+#include "autograd/autograd.h"
+
+typedef struct Layer Layer;
+
+typedef enum AttributeKind {
+    ATTRIBUTE_INTEGER,   // int64_t
+    ATTRIBUTE_REAL,      // float
+    ATTRIBUTE_FLAG,      // bool
+    ATTRIBUTE_ACTIVATION // Activation
+} AttributeKind;
+
+typedef struct LayerAttribute {
+    const char *name; // "in_features"
+    AttributeKind kind;
+    size_t offset; // in the layer's struct
+} LayerAttribute;
+
+typedef struct LayerType {
+    const char *name;                  // "Linear"
+    size_t size;                       // of its struct, whose first member is a Layer
+    const LayerAttribute *attributes;  // for summaries and --explain
+    int n_attributes;
+    Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in); // composes tensor_ ops
+    void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
+} LayerType;
+
+typedef struct Parameter {
+    char *name; // "weight"; within its layer
+    Tensor *tensor;
+} Parameter;
+
+struct Layer {
+    const LayerType *type;
+    char *name; // within its parent: "fc1"; "" at the root
+    Layer **children;
+    int n_children;
+    Parameter *parameters; // owned, unless tied
+    int n_parameters;
+    bool training; // dropout acts
+};
+
+// For the authors of layers: a zeroed struct of the type; NULL with an error pending.
+Layer *layer_new(const LayerType *type);
+// Takes ownership of the tensor (also on failure) and marks it as wanting a gradient. NULL passes.
+Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor);
+// Takes ownership of the child (also on failure).
+Status layer_add_child(Layer *self, const char *name, Layer *child);
+
+void layer_free(Layer *self); // with children and parameters; NULL is fine
+
+// Runs the layer in a scope and a call site of its own; the result belongs to the caller's scope.
+Tensor *layer_forward(Layer *self, Tensor *x);
+Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
+void layer_train(Layer *self, bool training); // this layer and all below; true from the start
+
+// Every parameter once (tied ones by their first path), in the order of definition.
+typedef struct ParameterEntry {
+    char *path; // "fc1.weight"
+    Tensor *tensor;
+} ParameterEntry;
+typedef struct ParameterList {
+    ParameterEntry *items;
+    int count;
+} ParameterList;
+Status layer_parameters(const Layer *self, ParameterList *list); // free with parameter_list_free
+void parameter_list_free(ParameterList *list);
+int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 with an error pending
+int64_t layer_own_parameter_count(const Layer *self); // without children
+int64_t layer_trainable_count(const Layer *self);     // those that want a gradient
+
+// "in_features=784, out_features=512, bias=true" into text (cut at size).
+char *layer_attributes_text(const Layer *self, char *text, size_t size);
+
+// ---- the layers ------------------------------------------------------------------------------
+// weight (out, in), bias (out): uniform in +-1/sqrt(in), as PyTorch's nn.Linear.
+Layer *linear_new(int64_t in_features, int64_t out_features, bool bias);
+// With an activation fused into the product.
+Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
+                        Activation activation);
+Layer *activation_new(Activation activation); // "ReLU", "GELU" ...
+Layer *relu_new(void);
+Layer *gelu_new(void);
+Layer *dropout_new(float p);
+Layer *sequential_new(void); // fill with layer_add_child; runs its children in order
+
+typedef struct MlpOptions {
+    Activation activation; // between the linear layers
+    float dropout;         // after each activation; 0: none
+    bool fuse;             // activation inside the linear layer
+    bool bias;
+} MlpOptions;
+MlpOptions mlp_defaults(void); // ReLU, no dropout, not fused, bias
+// sizes {784, 512, 10}: fc1 784->512, relu1, fc2 512->10. At least two sizes, each >= 1.
+Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options);
+
+#endif

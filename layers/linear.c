@@ -1,0 +1,70 @@
+// linear.c -- y = x . weight^T + bias, with an activation fused in where asked
+#include <math.h>
+
+#include "layers/init.h"
+#include "layers/layer.h"
+
+typedef struct Linear {
+    Layer layer;
+    int64_t in_features, out_features;
+    bool has_bias;
+    Activation activation;
+} Linear;
+
+static const LayerAttribute attributes[] = {
+    {"in_features", ATTRIBUTE_INTEGER, offsetof(Linear, in_features)},
+    {"out_features", ATTRIBUTE_INTEGER, offsetof(Linear, out_features)},
+    {"bias", ATTRIBUTE_FLAG, offsetof(Linear, has_bias)},
+    {"activation", ATTRIBUTE_ACTIVATION, offsetof(Linear, activation)},
+};
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    const Linear *linear = (Linear *)self;
+    if (n_in != 1) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s: Linear takes one input, got %d", self->name, n_in);
+        return NULL;
+    }
+    Tensor *bias = linear->has_bias ? self->parameters[1].tensor : NULL;
+    return tensor_linear(in[0], self->parameters[0].tensor, bias, linear->activation);
+}
+
+static const LayerType linear_type = {.name = "Linear",
+                                      .size = sizeof(Linear),
+                                      .attributes = attributes,
+                                      .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
+                                      .forward = forward};
+
+static Tensor *parameter_new(Shape shape, float bound) {
+    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
+    if (!t || !tensor_fill_uniform(t, -bound, bound)) return t;
+    tensor_free(t);
+    return NULL;
+}
+
+// nn.Linear draws both from +-1/sqrt(in): Kaiming's bound for a leaky ReLU of slope sqrt(5).
+Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
+                        Activation activation) {
+    if (in_features < 0 || out_features < 0) {
+        error_set(STATUS_INVALID_ARGUMENT, "linear_new: sizes %lld -> %lld. HINT: at least 0",
+                  (long long)in_features, (long long)out_features);
+        return NULL;
+    }
+    Linear *self = (Linear *)layer_new(&linear_type);
+    if (!self) return NULL;
+    self->in_features = in_features;
+    self->out_features = out_features;
+    self->has_bias = bias;
+    self->activation = activation;
+    float bound = in_features > 0 ? (float)(1.0 / sqrt((double)in_features)) : 0.0f;
+    Status status = layer_add_parameter(&self->layer, "weight",
+                                        parameter_new(SHAPE(out_features, in_features), bound));
+    if (!status && bias)
+        status = layer_add_parameter(&self->layer, "bias", parameter_new(SHAPE(out_features), bound));
+    if (!status) return &self->layer;
+    layer_free(&self->layer);
+    return NULL;
+}
+
+Layer *linear_new(int64_t in_features, int64_t out_features, bool bias) {
+    return linear_new_fused(in_features, out_features, bias, ACTIVATION_NONE);
+}

@@ -1,0 +1,41 @@
+// mlp.c -- multilayer perceptron: linear layers with an activation between them
+#include <ctype.h>
+#include <stdio.h>
+
+#include "layers/layer.h"
+
+MlpOptions mlp_defaults(void) { return (MlpOptions){.activation = ACTIVATION_RELU, .bias = true}; }
+
+static Status add(Layer *model, const char *stem, int number, Layer *child) {
+    char name[48];
+    snprintf(name, sizeof(name), "%s%d", stem, number);
+    return layer_add_child(model, name, child);
+}
+
+// fc<i>, then, except after the last, its activation and dropout
+static Status add_block(Layer *model, const int64_t *sizes, int i, bool last, MlpOptions o) {
+    Activation fused = o.fuse && !last ? o.activation : ACTIVATION_NONE;
+    Status status = add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));
+    if (status || last) return status;
+    if (!o.fuse && o.activation != ACTIVATION_NONE)
+        status = add(model, activation_name(o.activation), i + 1, activation_new(o.activation));
+    if (!status && o.dropout > 0.0f) status = add(model, "drop", i + 1, dropout_new(o.dropout));
+    return status;
+}
+
+Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options) {
+    for (int i = 0; i < n_sizes; i++)
+        if (sizes[i] < 1) n_sizes = 0;
+    if (n_sizes < 2) {
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "mlp_new: needs at least an input and an output size, each at least 1");
+        return NULL;
+    }
+    Layer *model = sequential_new();
+    for (int i = 0; model && i + 1 < n_sizes; i++) {
+        if (!add_block(model, sizes, i, i + 2 == n_sizes, options)) continue;
+        layer_free(model);
+        return NULL;
+    }
+    return model;
+}

@@ -1,0 +1,116 @@
+// fit.c -- the training loop.
+#include "layers/train/fit.h"
+
+#include <math.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
+    Scope *scope = scope_open();
+    optimizer_zero_grad(optimizer);
+    Tensor *logits = layer_forward(model, x);
+    Tensor *mean_loss = loss_cross_entropy(logits, labels);
+    autograd_backward(mean_loss);
+    optimizer_step(optimizer);
+    *loss = mean_loss && mean_loss->device->has_data ? tensor_item(mean_loss) : (double)NAN;
+    scope_close(scope);
+    if (error_pending()) autograd_clear();
+    return error_status();
+}
+
+typedef struct Fit {
+    Layer *model;
+    Optimizer *optimizer;
+    Loader *loader;
+    FitOptions options;
+    FitResult *result;
+    double start;
+    int64_t steps; // planned
+} Fit;
+
+static Status one_step(Fit *fit, const Batch *batch, int64_t epoch, double *loss) {
+    Status status = train_step(fit->model, fit->optimizer, batch->images, batch->labels, loss);
+    if (status) return status;
+    FitResult *r = fit->result;
+    r->steps++;
+    r->samples += batch->count;
+    if (batch->images->device->has_data && !isfinite(*loss))
+        return train_explain_non_finite(fit->model, batch->images, r->steps, *loss);
+    if (!fit->options.progress) return STATUS_OK;
+    FitProgress progress = {epoch, fit->options.epochs, r->steps, fit->steps, *loss,
+                            now() - fit->start, r->samples};
+    fit->options.progress(fit->options.argument, &progress);
+    return STATUS_OK;
+}
+
+static bool done(const Fit *fit) {
+    return fit->options.max_steps > 0 && fit->result->steps >= fit->options.max_steps;
+}
+
+static Status one_epoch(Fit *fit, int64_t epoch) {
+    double total = 0.0;
+    int64_t batches = 0;
+    Batch batch;
+    loader_start_epoch(fit->loader);
+    while (!done(fit)) {
+        double asked = now();
+        bool more = loader_next(fit->loader, &batch);
+        fit->result->data_wait_seconds += now() - asked;
+        if (!more) break;
+        double loss;
+        Status status = one_step(fit, &batch, epoch, &loss);
+        if (status) return status;
+        total += loss;
+        batches++;
+    }
+    if (error_pending()) return error_status();
+    if (batches > 0) fit->result->final_loss = total / (double)batches;
+    fit->result->epochs = epoch;
+    return STATUS_OK;
+}
+
+Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
+                 FitResult *result) {
+    *result = (FitResult){.final_loss = (double)NAN};
+    Fit fit = {model, optimizer, loader, options, result, now(),
+               options.epochs * loader_batches(loader)};
+    if (options.max_steps > 0 && options.max_steps < fit.steps) fit.steps = options.max_steps;
+    layer_train(model, true);
+    Status status = STATUS_OK;
+    for (int64_t epoch = 1; epoch <= options.epochs && !status && !done(&fit); epoch++)
+        status = one_epoch(&fit, epoch);
+    result->seconds = now() - fit.start;
+    return status;
+}
+
+static int64_t count_right(Layer *model, const Batch *batch) {
+    Scope *scope = scope_open();
+    Tensor *best = tensor_argmax(layer_forward(model, batch->images), 1, false);
+    const int64_t *guess = best ? tensor_labels(best) : NULL;
+    const int64_t *label = guess ? tensor_labels(batch->labels) : NULL;
+    int64_t right = 0;
+    for (int64_t i = 0; label && i < batch->count; i++) right += guess[i] == label[i];
+    scope_close(scope);
+    return right;
+}
+
+Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
+    int64_t right = 0, total = 0;
+    Batch batch;
+    layer_train(model, false);
+    no_grad_begin();
+    loader_start_epoch(loader);
+    while (!error_pending() && loader_next(loader, &batch)) {
+        right += count_right(model, &batch);
+        total += batch.count;
+    }
+    no_grad_end();
+    layer_train(model, true);
+    *accuracy = total > 0 ? (double)right / (double)total : (double)NAN;
+    return error_status();
+}

@@ -1,0 +1,40 @@
+// fit.h -- the training loop around PyTorch's five lines, with progress and the first bad loss.
+#ifndef LAYERS_TRAIN_FIT_H
+#define LAYERS_TRAIN_FIT_H
+
+#include "layers/train/dataset.h"
+#include "layers/train/optimizer.h"
+
+typedef struct FitProgress { // what the callback sees after a step
+    int64_t epoch, epochs;   // from 1
+    int64_t step, steps;     // of all epochs, from 1
+    double loss;             // of this batch
+    double seconds;          // since the start
+    int64_t samples;         // trained on so far
+} FitProgress;
+
+typedef struct FitOptions {
+    int64_t epochs;
+    int64_t max_steps; // 0: no limit
+    void (*progress)(void *argument, const FitProgress *progress); // may be NULL
+    void *argument;
+} FitOptions;
+
+typedef struct FitResult {
+    int64_t epochs, steps, samples; // done
+    double final_loss;              // mean over the last epoch's batches
+    double seconds;                 // training alone
+    double data_wait_seconds;       // of it, waiting for the loader
+} FitResult;
+
+// One batch: zero_grad, forward, loss, backward, step. *loss is the batch's mean (NaN on meta).
+Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
+
+// Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer.
+Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
+                 FitResult *result);
+
+// Share of images whose largest logit is their label, in inference mode.
+Status train_accuracy(Layer *model, Loader *loader, double *accuracy);
+
+#endif

@@ -1,0 +1,151 @@
+// optimizer.c -- keeps per-parameter state and calls the one-pass step ops.
+#include "layers/train/optimizer.h"
+
+#include "tensor/memory.h"
+
+static const struct {
+    const char *flag, *name;
+} kinds[OPTIMIZER_COUNT] = {
+#define OPTIMIZER_ENTRY(kind, flag, text) [OPTIMIZER_##kind] = {flag, text},
+    OPTIMIZER_LIST(OPTIMIZER_ENTRY)
+#undef OPTIMIZER_ENTRY
+};
+
+const char *optimizer_flag(OptimizerKind kind) {
+    return (unsigned)kind < OPTIMIZER_COUNT ? kinds[kind].flag : "?";
+}
+const char *optimizer_name(OptimizerKind kind) {
+    return (unsigned)kind < OPTIMIZER_COUNT ? kinds[kind].name : "?";
+}
+
+OptimizerConfig optimizer_defaults(OptimizerKind kind) {
+    OptimizerConfig config = {.kind = kind,
+                              .learning_rate = 0.001f,
+                              .beta1 = 0.9f,
+                              .beta2 = 0.999f,
+                              .epsilon = 1e-8f};
+    if (kind == OPTIMIZER_SGD) config.learning_rate = 0.1f;
+    if (kind == OPTIMIZER_MOMENTUM) {
+        config.learning_rate = 0.05f;
+        config.momentum = 0.9f;
+    }
+    if (kind == OPTIMIZER_ADAMW) config.weight_decay = 0.01f;
+    return config;
+}
+
+struct Optimizer {
+    OptimizerConfig config;
+    Tensor **parameters; // borrowed
+    Tensor **states;     // count x n_states, owned
+    Tensor **groups;     // scratch of one step: {p, g, states...} of parameters with a gradient
+    int count, n_states, state_count;
+    Tensor *scalars; // {learning rate (, t)}: what a step op reads; staged from the host
+};
+
+static int states_of(OptimizerKind kind) {
+    return kind == OPTIMIZER_SGD ? 0 : kind == OPTIMIZER_MOMENTUM ? 1 : 2;
+}
+
+static Tensor *zeros_like(const Tensor *parameter) {
+    Tensor *t = tensor_new_as(tensor_shape(parameter), DTYPE_FLOAT32, MEM_OPTIMIZER);
+    if (!t || !tensor_fill(t, 0.0f)) return t;
+    tensor_free(t);
+    return NULL;
+}
+
+static Status take_parameters(Optimizer *self, const ParameterList *list) {
+    size_t n = (size_t)list->count, states = (size_t)self->n_states;
+    self->parameters = memory_new(n * sizeof(Tensor *));
+    self->states = memory_new(n * states * sizeof(Tensor *));
+    self->groups = memory_new(n * (2 + states) * sizeof(Tensor *));
+    if (!self->parameters || !self->states || !self->groups) return STATUS_OUT_OF_MEMORY;
+    for (int i = 0; i < list->count; i++) {
+        Tensor *parameter = list->items[i].tensor;
+        if (!(parameter->flags & TENSOR_LEAF_GRAD)) continue; // frozen
+        for (int k = 0; k < self->n_states; k++) {
+            Tensor *state = zeros_like(parameter);
+            if (!state) return error_status();
+            self->states[self->state_count++] = state;
+        }
+        self->parameters[self->count++] = parameter;
+    }
+    float start[2] = {self->config.learning_rate, 0.0f};
+    bool adam = self->n_states == 2;
+    self->scalars = tensor_new_as(SHAPE(adam ? 2 : 1), DTYPE_FLOAT32, MEM_STAGING);
+    return self->scalars ? tensor_write_floats(self->scalars, start) : error_status();
+}
+
+Optimizer *optimizer_new(const Layer *model, OptimizerConfig config) {
+    ParameterList list;
+    if (layer_parameters(model, &list)) return NULL;
+    Optimizer *self = memory_new(sizeof(Optimizer));
+    if (self) {
+        self->config = config;
+        self->n_states = states_of(config.kind);
+        if (take_parameters(self, &list)) {
+            optimizer_free(self);
+            self = NULL;
+        }
+    }
+    parameter_list_free(&list);
+    return self;
+}
+
+void optimizer_free(Optimizer *self) {
+    if (!self) return;
+    for (int i = 0; i < self->state_count; i++) tensor_free(self->states[i]);
+    tensor_free(self->scalars);
+    memory_free(self->parameters);
+    memory_free(self->states);
+    memory_free(self->groups);
+    memory_free(self);
+}
+
+void optimizer_zero_grad(Optimizer *self) {
+    for (int i = 0; i < self->count; i++) tensor_zero_grad(self->parameters[i]);
+}
+
+void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {
+    if (self->config.learning_rate == learning_rate) return;
+    self->config.learning_rate = learning_rate;
+    Tensor *t = self->scalars; // only the first number: t belongs to the step op
+    if (t->device->has_data)
+        t->device->from_host(t->device, t->storage->data, &learning_rate, sizeof(float));
+}
+
+static int gather_groups(Optimizer *self) {
+    int n = 0, period = 2 + self->n_states;
+    for (int i = 0; i < self->count; i++) {
+        Tensor *grad = tensor_grad(self->parameters[i]);
+        if (!grad) continue; // took no part in this loss
+        Tensor **group = self->groups + n++ * period;
+        group[0] = self->parameters[i];
+        group[1] = grad;
+        for (int k = 0; k < self->n_states; k++)
+            group[2 + k] = self->states[i * self->n_states + k];
+    }
+    return n;
+}
+
+Status optimizer_step(Optimizer *self) {
+    Context *context = context_current();
+    if (context->error.status) return context->error.status;
+    const OptimizerConfig *c = &self->config;
+    int n = gather_groups(self);
+    if (n == 0) return STATUS_OK;
+    Phase phase = context->phase;
+    context->phase = PHASE_OPTIMIZER;
+    no_grad_begin();
+    Status status;
+    if (self->n_states == 2) {
+        AdamParams params = {c->beta1, c->beta2, c->epsilon, c->weight_decay,
+                             c->kind == OPTIMIZER_ADAMW};
+        status = tensor_adam_step(self->scalars, self->groups, n, params);
+    } else {
+        status = tensor_sgd_step(self->scalars, self->groups, n,
+                                 (SgdParams){c->momentum, c->weight_decay});
+    }
+    no_grad_end();
+    context->phase = phase;
+    return status;
+}

@@ -1,0 +1,50 @@
+// optimizer.h -- what changes parameters by their gradients: SGD, momentum, Adam, AdamW; and the
+// losses and checks that a training loop needs beside them.
+#ifndef LAYERS_TRAIN_OPTIMIZER_H
+#define LAYERS_TRAIN_OPTIMIZER_H
+
+#include "layers/layer.h"
+
+#define OPTIMIZER_LIST(X)                                                                          \
+    X(SGD, "sgd", "SGD")                                                                           \
+    X(MOMENTUM, "momentum", "SGD with momentum")                                                   \
+    X(ADAM, "adam", "Adam")                                                                        \
+    X(ADAMW, "adamw", "AdamW")
+
+typedef enum OptimizerKind {
+#define OPTIMIZER_ENUM(name, flag, text) OPTIMIZER_##name,
+    OPTIMIZER_LIST(OPTIMIZER_ENUM)
+#undef OPTIMIZER_ENUM
+        OPTIMIZER_COUNT
+} OptimizerKind;
+const char *optimizer_flag(OptimizerKind kind); // "adamw"
+const char *optimizer_name(OptimizerKind kind); // "AdamW"
+
+typedef struct OptimizerConfig {
+    OptimizerKind kind;
+    float learning_rate;
+    float momentum;     // MOMENTUM only
+    float weight_decay; // ADAMW decays the weight itself, the others add it to the gradient
+    float beta1, beta2, epsilon; // ADAM, ADAMW
+} OptimizerConfig;
+// PyTorch's defaults; learning rates 0.1 (SGD), 0.05 (momentum 0.9), 0.001 (Adam, AdamW; decay 0.01).
+OptimizerConfig optimizer_defaults(OptimizerKind kind);
+
+typedef struct Optimizer Optimizer;
+// Borrows the model's parameters (those that want gradients now); its state is category optimizer.
+Optimizer *optimizer_new(const Layer *model, OptimizerConfig config);
+void optimizer_free(Optimizer *optimizer);
+void optimizer_zero_grad(Optimizer *optimizer); // marks gradients empty; touches no memory
+// One pass over every parameter that has a gradient.
+Status optimizer_step(Optimizer *optimizer);
+void optimizer_set_learning_rate(Optimizer *optimizer, float learning_rate);
+
+// Losses, as call site `loss`.
+Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels);
+Tensor *loss_mse(Tensor *prediction, Tensor *target);
+
+// For a loss that is not finite: runs forward once more and says where NaN or infinity first came
+// up. Returns STATUS_NON_FINITE with "step 12: loss is nan; first in fc2 (linear)" pending.
+Status train_explain_non_finite(Layer *model, Tensor *x, int64_t step, double loss);
+
+#endif
