@@ -127,6 +127,10 @@ $(BUILD)/%.o: %.c $(BUILD)/command
 	@echo "  compile $<"
 	@$(COMPILE) -MMD -MP -c -o $@ $<
 
+# A report says how its program was built.
+$(BUILD)/profiler/environment.o: CPPFLAGS += \
+    '-DBUILD_FLAGS="$(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math"'
+
 # What only tests use is compiled with Check's flags as well.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)

@@ -27,6 +27,7 @@ CALL(relu, tensor_relu(in[0]))
 CALL(sigmoid, tensor_sigmoid(in[0]))
 CALL(tanh, tensor_tanh(in[0]))
 CALL(gelu, tensor_gelu(in[0], a->activation))
+CALL(activation, tensor_activation(in[0], a->activation))
 CALL(matmul, tensor_matmul(in[0], in[1]))
 CALL(linear, tensor_linear(in[0], in[1], n_in > 2 ? in[2] : NULL, a->activation))
 CALL(sum, tensor_sum(in[0], a->dim, a->flag))
@@ -101,6 +102,7 @@ static const struct NamedFunction {
     {"sigmoid", call_sigmoid},
     {"tanh", call_tanh},
     {"gelu", call_gelu},
+    {"activation", call_activation},
     {"matmul", call_matmul},
     {"linear", call_linear},
     {"sum", call_sum},

@@ -1,9 +1,80 @@
-// op_inputs.c -- the tensors of an op case: dense leaves with fixed values, and the views over them
-// that the op gets to see. The cases are in op_cases.c.
+// op_inputs.c -- the tensors of an op case: read from text, "transposed (3, 4) positive (4)", made
+// as dense leaves with fixed values, shown to the op through views. The cases are in op_cases.c.
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/op_cases.h"
 
+// ---- reading the text -------------------------------------------------------------------------
+static const char *const layout_words[] = {
+    [LAYOUT_DENSE] = "dense",     [LAYOUT_TRANSPOSED] = "transposed",
+    [LAYOUT_STEPPED] = "stepped", [LAYOUT_EXPANDED] = "expanded",
+    [LAYOUT_SAME] = "same",
+};
+static const char *const value_words[] = {
+    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",     [VALUES_POSITIVE] = "positive",
+    [VALUES_DISTINCT] = "distinct", [VALUES_LABELS] = "labels", [VALUES_STATE] = "state",
+    [VALUES_STRAY] = "stray",
+};
+
+static int word_index(const char *const words[], int count, const char *word, size_t length) {
+    for (int i = 0; i < count; i++) {
+        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0) return i;
+    }
+    return -1;
+}
+
+// "(3, 4)" at *text; leaves *text behind it.
+static Shape read_shape(const char **text) {
+    Shape shape = {0};
+    const char *at = *text + 1;
+    while (*at != ')') {
+        char *end;
+        shape.dims[shape.ndim++] = strtoll(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+    }
+    *text = at + 1;
+    return shape;
+}
+
+static void read_inputs(OpCase *self, const char *text) {
+    struct OpCaseInput next = {0};
+    while (*text != '\0') {
+        if (*text == ' ') {
+            text++;
+            continue;
+        }
+        size_t length = strcspn(text, " ");
+        if (*text == '(') {
+            next.shape = read_shape(&text);
+        } else {
+            int layout = word_index(layout_words, 5, text, length);
+            int kind = word_index(value_words, 7, text, length);
+            assert(layout >= 0 || kind >= 0); // a misspelt word
+            if (layout >= 0) next.layout = (OpLayout)layout;
+            if (kind >= 0) next.values = (OpValues)kind;
+            text += length;
+            if (next.layout != LAYOUT_SAME) continue;
+            next.shape = self->in[0].shape;
+        }
+        self->in[self->n_in++] = next;
+        next = (struct OpCaseInput){0};
+    }
+}
+
+OpCase op_case_of(const char *op, const char *inputs, OpArguments arguments) {
+    const OpArguments *a = &arguments;
+    OpCase self = {.function = op_function_by_name(op), .arguments = arguments};
+    read_inputs(&self, inputs);
+    snprintf(self.name, sizeof self.name, "%s %s [dim %d%s value %g decay %g %s]", op, inputs,
+             a->dim, a->flag ? " flag" : "", (double)a->value, (double)a->decay,
+             activation_name(a->activation));
+    return self;
+}
+
+// ---- leaves -----------------------------------------------------------------------------------
 static int64_t shape_numel(Shape shape) {
     int64_t numel = 1;
     for (int i = 0; i < shape.ndim; i++) numel *= shape.dims[i];

@@ -37,9 +37,9 @@ static double gelu_tanh_derivative(double x) {
     X(exp, exp, 1, 0)                                                                              \
     X(log, log, 1, 0)                                                                              \
     X(sqrt, sqrt, 0.5, 0)                                                                          \
-    X(tanh, tanh, 3, 0)                                                                            \
-    X(erf, erf, 2, 0)                                                                              \
-    X(sigmoid, sigmoid, 3, 0)                                                                      \
+    X(tanh, tanh, 2.75, 0)                                                                         \
+    X(erf, erf, 1.5, 0)                                                                            \
+    X(sigmoid, sigmoid, 2.5, 0)                                                                    \
     X(gelu, gelu, 2, 5e-7)                                                                         \
     X(gelu_tanh, gelu_tanh, 2, 5e-7)                                                               \
     X(gelu_derivative, gelu_derivative, 2, 3e-7)                                                   \

@@ -33,6 +33,7 @@ static const struct Refusal {
     {"sum", "labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
     {"gelu", "(3)", {.activation = ACTIVATION_RELU}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"gelu", "(3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
+    {"activation", "(3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"matmul", "(2, 3) (4, 5)", {0}, STATUS_SHAPE, "(4, 5)"},
     {"matmul", "(3) (3, 2)", {0}, STATUS_SHAPE, "(3"},
     {"matmul", "(2, 3) ()", {0}, STATUS_SHAPE, "(2, 3)"},

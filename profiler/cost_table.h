@@ -1,0 +1,33 @@
+// cost_table.h -- an observer that adds up, per call site and phase, what the ops that ran cost.
+// It works the same in a dry run and in a real one; that the two agree is the point.
+#ifndef PROFILER_COST_TABLE_H
+#define PROFILER_COST_TABLE_H
+
+#include "layers/cost.h"
+
+typedef struct CostRow {
+    int site; // of the context it ran in; -1: outside any layer
+    OpCost cost[PHASE_COUNT];
+    int64_t calls[PHASE_COUNT]; // ops run, views included
+    int64_t saved_bytes;        // activations that this site was the first to save for backward
+    Shape input, output;        // of its first and last op in forward
+    bool has_forward;
+} CostRow;
+
+typedef struct CostTable {
+    Observer observer; // first
+    CostRow *rows;     // in the order in which sites first ran an op
+    int count, capacity;
+    int *row_of_site;  // index: site + 1; -1: none yet
+    int site_capacity;
+    int64_t ops;                      // all of them
+    uint64_t uncounted_ops[OP_COUNT]; // how often an op without a cost ran
+    Status status;                    // out of memory while counting
+} CostTable;
+
+void cost_table_start(CostTable *table); // zeroes it and begins to observe the current context
+void cost_table_stop(CostTable *table);
+void cost_table_free(CostTable *table);
+int cost_table_row(const CostTable *table, int site); // -1: no op ran there
+
+#endif

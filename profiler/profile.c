@@ -1,0 +1,84 @@
+// profile.c -- makes a Profile: run two steps and count, predict the same by a dry run, then time.
+#include "profiler/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/clock.h"
+#include "profiler/profile_parts.h"
+#include "tensor/memory.h"
+
+ProfileOptions profile_defaults(void) { return (ProfileOptions){.warmup = 20, .seconds = 1.0}; }
+
+// VmHWM of /proc/self/status: the most this process ever had resident. -1 where there is none.
+static int64_t process_peak(void) {
+    FILE *file = fopen("/proc/self/status", "r");
+    if (!file) return -1;
+    char line[128];
+    long long kib = -1;
+    while (fgets(line, sizeof(line), file))
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
+    fclose(file);
+    return kib < 0 ? -1 : kib * 1024;
+}
+
+static Status describe(Layer *model, OptimizerConfig config, const Tensor *x, Profile *profile) {
+    profile->input = tensor_shape(x);
+    profile->batch = x->ndim ? x->shape[0] : 1;
+    profile->parameters = layer_parameter_count(model);
+    profile->trainable_parameters = layer_trainable_count(model);
+    profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
+    profile->threads = context_current()->threads;
+    snprintf(profile->optimizer, sizeof(profile->optimizer), "%s", optimizer_name(config.kind));
+    snprintf(profile->device, sizeof(profile->device), "%s", x->device->name);
+    return error_status();
+}
+
+// The first step ever pays for page faults and caches; it is timed apart.
+static Status count(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
+                    CostTable *executed, Profile *profile) {
+    StepTimes cold;
+    Status status = profile_step(model, optimizer, x, labels, &cold);
+    if (status) return status;
+    profile->cold_seconds = x->device->has_data ? cold.total : (double)NAN;
+    status = profile_count_step(model, optimizer, x, labels, executed, &profile->measured);
+    return status ? status : profile_take_counts(profile, executed, model);
+}
+
+Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
+                        ProfileOptions options, Profile *profile) {
+    memset(profile, 0, sizeof(*profile));
+    profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
+    if (options.warmup < 2) options.warmup = 2;
+    profile->warmup = options.warmup;
+    Status status = describe(model, config, x, profile);
+    if (status) return status;
+    config.learning_rate = 0.0f; // the same work, and the model stays as it is
+    Optimizer *optimizer = optimizer_new(model, config);
+    if (!optimizer) return error_status();
+    CostTable executed = {0};
+    status = count(model, optimizer, x, labels, &executed, profile);
+    if (!status) status = profile_predict(model, config, x, labels, profile);
+    if (!status && x->device->has_data)
+        status = profile_measure(model, optimizer, x, labels, options, &executed, profile);
+    const Ledger *ledger = context_current()->ledger;
+    profile->unaccounted_bytes = ledger_unaccounted(ledger);
+    profile->reserved_bytes = ledger->reserved_bytes;
+    profile->process_peak_bytes = process_peak();
+    cost_table_free(&executed);
+    optimizer_free(optimizer);
+    return status;
+}
+
+static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
+    for (int p = 0; p < REPORT_COUNT; p++) memory_free(phases[p].latency.samples);
+}
+
+void profile_free(Profile *profile) {
+    for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
+    free_latencies(profile->totals);
+    memory_free(profile->inference.samples);
+    memory_free(profile->layers);
+    memset(profile, 0, sizeof(*profile));
+}

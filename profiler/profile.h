@@ -1,0 +1,100 @@
+// profile.h -- what one training step costs and took: the record that every report reads.
+// Counts come from the ops that ran (cost_table.h), times from the clock (timeline.h), memory from
+// the ledger; each count and byte is there twice, predicted by a dry run and as executed.
+#ifndef PROFILER_PROFILE_H
+#define PROFILER_PROFILE_H
+
+#include <math.h>
+
+#include "layers/train/fit.h"
+#include "profiler/cost_table.h"
+#include "profiler/statistics.h"
+
+// Samples of one latency, in seconds, and what they say. count 0: not measured (meta).
+typedef struct Latency {
+    double *samples; // owned
+    int64_t count;
+    LatencyStatistics statistics;
+} Latency;
+
+typedef struct ProfilePhase {
+    OpCost cost;
+    bool happened; // some op ran; else the phase is reported as null
+    Latency latency;
+} ProfilePhase;
+
+// What a report shows of a layer and of the whole: backward is the sum of the two parts below it
+// and of the rest (accumulation, broadcasting reductions).
+typedef enum ReportPhase {
+    REPORT_FORWARD,
+    REPORT_BACKWARD,
+    REPORT_BACKWARD_INPUT,
+    REPORT_BACKWARD_WEIGHT,
+    REPORT_OPTIMIZER,
+    REPORT_STEP, // forward + backward + optimizer
+    REPORT_COUNT
+} ReportPhase;
+const char *report_phase_name(ReportPhase phase); // "backward_input"
+
+typedef struct ProfileLayer { // a call site, exclusive of what runs inside other sites
+    char path[96];            // "fc1", "(model)", "loss"
+    char type[32];            // "Linear"
+    Shape input, output;      // of its first and last forward op; ndim -1: it has no forward
+    int64_t parameters;
+    int64_t saved_bytes;
+    ProfilePhase phase[REPORT_COUNT];
+} ProfileLayer;
+
+typedef struct ProfileMemory {
+    MemoryUse peak;      // the composition at the step's highest moment, adding up to its total
+    int64_t saved_bytes; // activations kept for backward
+    char peak_op[160];   // "relu_backward in relu1 (backward_input)"
+} ProfileMemory;
+
+typedef struct Profile {
+    char model[160];
+    Shape input;
+    int64_t batch, parameters, trainable_parameters, parameter_bytes;
+    char optimizer[32], device[16];
+    int threads;
+
+    ProfileLayer *layers; // owned, in the order in which they ran
+    int n_layers;
+    ProfilePhase totals[REPORT_COUNT];
+    double unattributed_seconds; // step median - sum of the layers' medians; NaN on meta
+    double overhead_fraction;    // observed step / unobserved step - 1, interleaved; NaN on meta
+    Latency inference;           // forward alone, no gradients
+    double cold_seconds;         // the very first step
+    int64_t warmup;              // steps before the first sample
+
+    ProfileMemory predicted, measured;
+    int64_t unaccounted_bytes, reserved_bytes, process_peak_bytes;
+    int64_t inference_bytes;  // peak of a forward alone, parameters and batch included
+    int64_t bytes_per_sample; // more at the peak for one more sample in the batch
+
+    bool reconciled;       // predicted = executed, in every count of every layer and every byte
+    char difference[200];  // the first count that differs, when not
+    const char *uncounted[OP_COUNT]; // names of ops without a cost
+    int n_uncounted;
+} Profile;
+
+typedef struct ProfileOptions {
+    int64_t warmup;     // steps, at least 2: the second is the counted one
+    int64_t iterations; // samples of each latency; 0: as many as fit in `seconds`, at most 200
+    double seconds;     // time limit of a measurement when iterations is 0
+} ProfileOptions;
+ProfileOptions profile_defaults(void);
+
+// Profiles training steps of `model` (with learning rate 0: it stays as it is, the work is the same)
+// on one resident batch: x (batch, ...), labels (batch). *profile is the caller's; free it with
+// profile_free, also after a failure.
+Status profile_training(Layer *model, OptimizerConfig optimizer, Tensor *x, Tensor *labels,
+                        ProfileOptions options, Profile *profile);
+void profile_free(Profile *profile);
+
+double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
+static inline double latency_median(const Latency *latency) {
+    return latency->count > 0 ? latency->statistics.median : (double)NAN;
+}
+
+#endif

@@ -1,0 +1,67 @@
+// measure.c -- samples that are long enough for the clock, and what is printed of them.
+#include "tests/bench/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double measure_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double timed(const Work *work, int64_t times) {
+    double start = measure_now();
+    work->run(work->state, times);
+    return (measure_now() - start) / (double)times;
+}
+
+double measure_work(Work *work, double seconds) {
+    if (!work->run) return (double)NAN;
+    if (work->estimate < seconds) {
+        double first = timed(work, 1);
+        if (work->estimate == 0.0) work->estimate = first;
+    }
+    double wanted = seconds / work->estimate;
+    work->estimate = timed(work, wanted < 1.0 ? 1 : wanted > 1e9 ? 1000000000 : (int64_t)wanted);
+    return work->estimate;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double measure_median(double *values, int n) {
+    if (n == 0) return (double)NAN;
+    qsort(values, (size_t)n, sizeof(double), ascending);
+    return 0.5 * (values[n / 2] + values[(n - 1) / 2]);
+}
+
+char *measure_text(double seconds, char text[MEASURE_TEXT]) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int unit = 0;
+    double value = seconds * 1e9;
+    while (unit < 3 && value >= 999.5) {
+        value /= 1000.0;
+        unit++;
+    }
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (isnan(seconds)) snprintf(text, MEASURE_TEXT, "-");
+    else snprintf(text, MEASURE_TEXT, "%.*f %s", decimals, value, units[unit]);
+    return text;
+}
+
+void *measure_memory(size_t bytes) {
+    enum { LINE = 64 };
+    size_t rounded = (bytes / LINE + 1) * LINE;
+    void *memory = aligned_alloc(LINE, rounded);
+    if (!memory) {
+        fprintf(stderr, "bench: no room for %zu bytes\n", rounded);
+        exit(1);
+    }
+    return memset(memory, 0, rounded);
+}

@@ -1,0 +1,28 @@
+// measure.h -- timing for the benchmarks: one sample of some work, medians, times as text.
+#ifndef TESTS_BENCH_MEASURE_H
+#define TESTS_BENCH_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Work {
+    void (*run)(void *state, int64_t times); // NULL: nobody does this
+    void *state;
+    double estimate; // seconds a run took in the last sample; 0: none yet
+} Work;
+
+double measure_now(void); // seconds, monotonic
+
+// Runs for about `seconds`, at least once, after a first run that brings the data into the caches
+// (unless a single run is longer than that). Returns seconds per run; NaN when there is no work.
+double measure_work(Work *work, double seconds);
+
+double measure_median(double *values, int n); // sorts them; NaN of none
+
+// "35.2 us" into text; "-" for NaN. Returns text.
+enum { MEASURE_TEXT = 16 };
+char *measure_text(double seconds, char text[MEASURE_TEXT]);
+
+void *measure_memory(size_t bytes); // zeroed, on a cache line of its own; ends the program if none
+
+#endif
