@@ -83,7 +83,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(
 BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
 BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
-    $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math -pthread $(WARNINGS) \
+    $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math -ffp-contract=off -pthread $(WARNINGS) \
     $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm $(LDLIBS)
@@ -95,12 +95,14 @@ BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(BLAS_SOURCES),$(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 TEST_SOURCES := $(wildcard tests/test_*.c)
-BENCH_SOURCES := $(wildcard tests/bench_*.c)
+# A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
+BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
+BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES)
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -131,10 +133,10 @@ $(BUILD)/%.o: %.c $(BUILD)/command
 $(BUILD)/profiler/environment.o: CPPFLAGS += \
     '-DBUILD_FLAGS="$(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math"'
 
-# What only tests use is compiled with Check's flags as well.
+# What only tests use is compiled with Check's flags as well; benchmarks do without Check.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(if $(CHECK_LIBS),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
+	@$(if $(CHECK_LIBS)$(filter $(BUILD)/tests/bench%,$@),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
 	@echo "  compile $<"
 	@$(COMPILE) $(CHECK_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -149,10 +151,15 @@ $(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(LIBRARY)
 	@$(LINK) -o $@ $^ $(LIBS)
 
 TEST_PROGRAMS := $(call programs,$(TEST_SOURCES))
-OTHER_TEST_PROGRAMS := $(call programs,$(BENCH_SOURCES) $(FUZZ_SOURCES))
-$(TEST_PROGRAMS) $(OTHER_TEST_PROGRAMS): %: %.o $(HELPERS) $(LIBRARY)
+FUZZ_PROGRAMS := $(call programs,$(FUZZ_SOURCES))
+$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(LIBRARY)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
+$(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
+	@echo "  link    $@"
+	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
 
@@ -178,7 +185,7 @@ topic_programs = $(patsubst %,$(BUILD)/tests/test_%,$(or $(TEST),$(if $(TOPICS_$
     $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS))))
 run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
 
-test-programs: $(TEST_PROGRAMS) $(OTHER_TEST_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
 
 test: $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics
 	@$(call run_tests,$(VARIANT))
@@ -191,12 +198,13 @@ tsan: ## the tests that use threads under ThreadSanitizer
 valgrind: $(call topic_programs,valgrind) ## some tests under valgrind; TEST= names others
 	@$(call run_tests,valgrind)
 
-bench: $(call programs,$(BENCH_SOURCES)) ## run the benchmarks
+bench: $(BENCH_PROGRAMS) ## ours, by hand, the limit, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
+	@$(if $^,:,echo "bench: needs OpenBLAS, to do the same work by hand"; exit 1)
 	@for program in $^; do ./$$program || exit 1; done
 
 # A fuzz program tries random inputs for about as many seconds as its argument says.
 FUZZ_SECONDS ?= 60
-fuzz: $(call programs,$(FUZZ_SOURCES)) ## feed random input to the readers; FUZZ_SECONDS=60 each
+fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	@for program in $^; do \
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
 

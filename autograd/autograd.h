@@ -36,7 +36,7 @@ int autograd_node_count(void);
 //     stderr);
 typedef Tensor *(*GradcheckFunction)(Tensor *const inputs[], int n_inputs, void *user);
 typedef struct GradcheckOptions {
-    float step;               // h of (f(x+h) - f(x-h)) / 2h
+    float step;               // h of (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) / 12h
     float absolute, relative; // |analytic - numeric| <= absolute + relative * |numeric|
     uint64_t seed;            // of the random weights that make the output a scalar
 } GradcheckOptions;

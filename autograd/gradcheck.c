@@ -70,7 +70,8 @@ static Status run_backward(const Check *check) {
         status = grad ? autograd_backward_from(out, grad) : error_status();
         tensor_free(grad);
     } else if (!status) {
-        status = error_set(STATUS_INVALID_ARGUMENT, "gradcheck: the function returned NULL");
+        status = out ? STATUS_OUT_OF_MEMORY
+                     : error_set(STATUS_INVALID_ARGUMENT, "gradcheck: the function returned NULL");
     }
     memory_free(weights);
     scope_close(scope);
@@ -80,8 +81,9 @@ static Status run_backward(const Check *check) {
 static void note(Check *check, Mismatch m) {
     check->wrong++;
     for (int i = 0; i < WORST_SHOWN; i++) {
-        bool worse = check->worst[i].excess < m.excess || isnan(m.excess);
-        if (!worse && check->worst[i].excess > 0.0) continue;
+        const Mismatch *shown = &check->worst[i]; // NaN is worse than any number
+        bool worse = isnan(m.excess) || (!isnan(shown->excess) && shown->excess < m.excess);
+        if (!worse) continue;
         memmove(&check->worst[i + 1], &check->worst[i],
                 (size_t)(WORST_SHOWN - 1 - i) * sizeof(Mismatch));
         check->worst[i] = m;
@@ -129,7 +131,7 @@ static Status check_input(Check *check, int input) {
 }
 
 static void print_report(const Check *check, FILE *report) {
-    fprintf(report, "gradcheck: %lld of %lld gradients differ from (f(x+h) - f(x-h)) / 2h\n"
+    fprintf(report, "gradcheck: %lld of %lld gradients differ from differences of f\n"
                     "  input element      backward    difference       numeric\n",
             (long long)check->wrong, (long long)check->compared);
     for (int i = 0; i < WORST_SHOWN && i < check->wrong; i++) {
@@ -163,7 +165,8 @@ Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const 
     if (report) print_report(&check, report);
     return error_set(STATUS_INVALID_ARGUMENT,
                      "gradcheck: %lld of %lld gradients are wrong; worst: input %d, element %lld: "
-                     "backward %g, numeric %g", (long long)check.wrong, (long long)check.compared,
+                     "backward %g, numeric %g. HINT: the rule's formula, or a kink or jump of "
+                     "f near these inputs", (long long)check.wrong, (long long)check.compared,
                      check.worst[0].input, (long long)check.worst[0].element,
                      check.worst[0].analytic, check.worst[0].numeric);
 }

@@ -163,7 +163,8 @@ static Status run_rounds(Measurement *m, int64_t samples) {
 
 Status profile_measure(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                        ProfileOptions options, const CostTable *executed, Profile *profile) {
-    Measurement m = {model, optimizer, x, labels, options, executed, profile, {0}, {0}};
+    Measurement m = {.model = model, .optimizer = optimizer, .x = x, .labels = labels,
+                     .options = options, .executed = executed, .profile = profile};
     int64_t samples = options.iterations > 0 ? options.iterations : MOST_SAMPLES;
     Status status = make_rooms(profile, samples);
     if (!status) status = make_room(&m.observed, samples);

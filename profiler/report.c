@@ -13,11 +13,11 @@
 static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t batch) {
     const LatencyStatistics *s = &latency->statistics;
     Text rate = text_count((int64_t)((double)batch / s->median + 0.5));
-    char spread[64] = "";
+    char spread[300] = "(median)";
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)",
                  text_duration(s->ci95_low).s, text_duration(s->ci95_high).s);
-    fprintf(file, "  %-14s %8s  %-35s %9s samples/s\n", what, text_duration(s->median).s, spread,
+    fprintf(file, "  %-14s%8s  %-35s%9s samples/s\n", what, text_duration(s->median).s, spread,
             rate.s);
 }
 
@@ -66,6 +66,8 @@ static void print_head(const Profile *profile, FILE *file) {
 }
 
 // ---- the time table --------------------------------------------------------------------------
+enum { LABEL_WIDTH = 16 };
+
 typedef struct Units { // one unit per table, so that a column can be added up by eye
     double flops;
     const char *flops_name, *time;
@@ -103,8 +105,9 @@ static Text label_of(const Profile *profile, const ProfileLayer *layer) {
                  (long long)layer->input.dims[layer->input.ndim - 1],
                  (long long)layer->output.dims[layer->output.ndim - 1]);
     else snprintf(label, sizeof(label), "%s", path);
-    if (text_width(label) > 16) snprintf(label + 15, 2, "~");
-    return text_pad_right(label, 16);
+    Text padded = text_pad_right(label, LABEL_WIDTH);
+    if (text_width(label) > LABEL_WIDTH) memcpy(padded.s + LABEL_WIDTH - 1, "~", 2);
+    return padded;
 }
 
 static Text cell_count(int64_t count) { // whole up to seven digits, then rounded with its unit
@@ -112,7 +115,8 @@ static Text cell_count(int64_t count) { // whole up to seven digits, then rounde
     Text text = {""};
     double value = (double)count;
     const char *unit = value >= 999.5e6 ? "G" : "M";
-    snprintf(text.s, sizeof(text.s), "%s%s", text_number(value / (*unit == 'G' ? 1e9 : 1e6)).s, unit);
+    Text number = text_number(value / (*unit == 'G' ? 1e9 : 1e6));
+    snprintf(text.s, sizeof(text.s), "%.16s%s", number.s, unit);
     return text;
 }
 
@@ -124,23 +128,22 @@ static Text cell_time(const ProfilePhase *phase, const Units *units) {
 static void print_row(FILE *file, const char *label, const char *parameters,
                       const ProfilePhase phases[REPORT_COUNT], double share, const Units *units) {
     const OpCost cost = phases[REPORT_STEP].cost;
-    char percent[8] = "", intensity[16] = "";
-    if (!isnan(share)) snprintf(percent, sizeof(percent), "%s", text_percent(share).s);
-    if (!isnan(profile_intensity(cost)))
-        snprintf(intensity, sizeof(intensity), "%s", text_number(profile_intensity(cost)).s);
+    Text none = {""}, percent = isnan(share) ? none : text_percent(share);
+    double per_byte = profile_intensity(cost);
+    Text intensity = isnan(per_byte) ? none : text_number(per_byte);
     fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-6s %6s\n", label, parameters,
             text_number((double)op_cost_total_flops(cost) / units->flops).s,
             cell_time(&phases[REPORT_FORWARD], units).s,
             cell_time(&phases[REPORT_BACKWARD], units).s,
-            cell_time(&phases[REPORT_STEP], units).s, percent,
-            isnan(share) ? "" : text_bar(share, 10).s, intensity);
+            cell_time(&phases[REPORT_STEP], units).s, percent.s,
+            share < 1.0 ? text_bar(share, 10).s : "", intensity.s);
 }
 
 static void print_unattributed(const Profile *profile, FILE *file, const Units *units) {
     double seconds = profile->unattributed_seconds;
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (isnan(seconds)) return;
-    fprintf(file, "%s%8s %6s%6s%6s%6s%5s\n", text_pad_right("unattributed", 16).s, "", "", "", "",
+    fprintf(file, "%s%8s %6s%6s%6s%6s%5s\n", text_pad_right("unattributed", LABEL_WIDTH).s, "", "", "", "",
             text_duration_in(seconds, units->time).s, text_percent(seconds / step).s);
 }
 
@@ -151,7 +154,7 @@ static void print_table(const Profile *profile, FILE *file) {
     fprintf(file, "\n%s%s%s  step = %lld samples; multiply-add = 2 FLOP; FLOP and FLOP/B: fwd + bwd\n",
             timed ? "TIME (" : "COST", timed ? units.time : "", timed ? ")" : "",
             (long long)profile->batch);
-    fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-6s %6s\n", text_pad_right("layer", 16).s, "params",
+    fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-6s %6s\n", text_pad_right("layer", LABEL_WIDTH).s, "params",
             units.flops_name, timed ? "fwd" : "", timed ? "bwd" : "", timed ? "sum" : "",
             timed ? "step" : "", "", "FLOP/B");
     for (int i = 0; i < profile->n_layers; i++) {
@@ -162,7 +165,7 @@ static void print_table(const Profile *profile, FILE *file) {
                   layer->phase, share, &units);
     }
     print_unattributed(profile, file, &units);
-    print_row(file, text_pad_right("step", 16).s, cell_count(profile->parameters).s,
+    print_row(file, text_pad_right("step", LABEL_WIDTH).s, cell_count(profile->parameters).s,
               profile->totals, timed ? 1.0 : (double)NAN, &units);
     const OpCost *total = &profile->totals[REPORT_STEP].cost;
     const OpCost *forward = &profile->totals[REPORT_FORWARD].cost;

@@ -20,10 +20,13 @@ static Status check_dtypes(const OpCall *call) {
     const Op *op = call->op;
     for (int s = 0; s < op->n_dtypes; s++)
         if (signature_matches(&op->dtypes[s], call)) return STATUS_OK;
-    for (int i = 0; i < call->n_in; i++)
-        if (call->in[i] && call->in[i]->dtype != op->dtypes[0].in[0])
+    const DTypeSignature *first = &op->dtypes[0];
+    for (int i = 0; i < call->n_in; i++) {
+        DType wanted = (DType)first->in[i < first->n_in ? i : first->n_in - 1];
+        if (call->in[i] && call->in[i]->dtype != wanted)
             return op_error(call, STATUS_DTYPE, "input %d is %s. HINT: it takes %s", i,
-                            dtype_name(call->in[i]->dtype), dtype_name(op->dtypes[0].in[0]));
+                            dtype_name(call->in[i]->dtype), dtype_name(wanted));
+    }
     return op_error(call, STATUS_DTYPE, "this combination of element types is not supported");
 }
 
@@ -65,18 +68,20 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     if (needs && op->mutates)
         return op_error(call, STATUS_STATE, "writes in place what needs a gradient. HINT: put it "
                                             "between no_grad_begin and no_grad_end");
+    if (!*dense && (call->n_in > DENSE_MAX || op->mutates))
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "needs contiguous inputs. HINT: tensor_contiguous copies a view");
     return check_dtypes(call);
 }
 
 // Copies of strided inputs, for kernels that walk memory straight. The copying is an op too.
 static Status make_dense(const OpCall *call, Tensor *copies[DENSE_MAX]) {
-    if (call->n_in > (int)DENSE_MAX || call->op->mutates)
-        return op_error(call, STATUS_INVALID_ARGUMENT, "needs contiguous inputs");
+    Status status = STATUS_OK;
     for (int i = 0; i < call->n_in; i++) {
         copies[i] = call->in[i] ? tensor_contiguous(call->in[i]) : NULL;
-        if (call->in[i] && !copies[i]) return error_status();
+        if (call->in[i] && !copies[i]) status = error_status();
     }
-    return STATUS_OK;
+    return status;
 }
 
 // ---- outputs ---------------------------------------------------------------------------------
@@ -130,6 +135,16 @@ static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
     return status;
 }
 
+static Status observe_and_execute(Context *context, OpCall *call, Tensor *const preset[]) {
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->op_begin) o->op_begin(o, call);
+    Status status = execute(context, call, preset);
+    if (status) undo(call, preset, status);
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->op_end) o->op_end(o, call);
+    return status;
+}
+
 Status op_dispatch(OpCall *call) {
     Context *context = context_current();
     Tensor *const preset[OP_MAX_OUTPUTS] = {call->out[0], call->out[1], call->out[2]};
@@ -137,22 +152,16 @@ Status op_dispatch(OpCall *call) {
     bool dense = true;
     Tensor *copies[DENSE_MAX], **given = call->in;
     Status status = check_inputs(context, call, &dense);
-    if (!status && !dense) {
+    if (status) return undo(call, preset, status);
+    if (!dense) {
         status = make_dense(call, copies);
         call->in = copies;
     }
-    if (status) {
-        call->in = given;
-        return undo(call, preset, status);
-    }
-    for (Observer *o = context->observers; o; o = o->next)
-        if (o->op_begin) o->op_begin(o, call);
-    status = execute(context, call, preset);
-    if (status) undo(call, preset, status);
-    for (Observer *o = context->observers; o; o = o->next)
-        if (o->op_end) o->op_end(o, call);
+    if (!status) status = observe_and_execute(context, call, preset);
     call->in = given;
-    return status;
+    for (int i = 0; !dense && i < call->n_in; i++) // the tape keeps what it needs of the copies
+        if (copies[i] && copies[i] != given[i]) tensor_release(copies[i]);
+    return status ? undo(call, preset, status) : STATUS_OK;
 }
 
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {

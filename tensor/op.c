@@ -24,8 +24,11 @@ Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
     Tensor *preset = call->out[index];
     if (call->n_out <= index) call->n_out = index + 1;
     if (preset) {
-        if (preset->dtype == dtype && shape_equal(tensor_shape(preset), shape)) return STATUS_OK;
-        return op_error(call, STATUS_SHAPE, "cannot be written into the tensor given for it");
+        bool fits = preset->dtype == dtype && shape_equal(tensor_shape(preset), shape);
+        if (fits && preset->storage && tensor_is_contiguous(preset)) return STATUS_OK;
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "the tensor to write into must be contiguous and of the result's shape. "
+                        "HINT: tensor_contiguous copies a view");
     }
     Context *context = context_current();
     if (!context->scope)

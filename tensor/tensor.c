@@ -115,8 +115,9 @@ Tensor *tensor_normal_new(Shape shape, float mean, float deviation) {
 // ---- reading ---------------------------------------------------------------------------------
 static void *host_pointer(const Tensor *t, DType dtype, const char *what) {
     char shape[SHAPE_TEXT];
-    if (!t || error_pending()) return NULL;
-    if (!t->storage) error_set(STATUS_STATE, "%s: the tensor has been freed", what);
+    if (error_pending()) return NULL;
+    if (!t) error_set(STATUS_INVALID_ARGUMENT, "%s: there is no tensor (NULL)", what);
+    else if (!t->storage) error_set(STATUS_STATE, "%s: the tensor has been freed", what);
     else if (t->dtype != dtype)
         error_set(STATUS_DTYPE, "%s: the tensor is %s, not %s", what, dtype_name(t->dtype),
                   dtype_name(dtype));
@@ -176,7 +177,11 @@ Status tensor_write_floats(Tensor *t, const float *values) {
 }
 
 double tensor_item(const Tensor *t) {
-    if (!t || error_pending()) return (double)NAN;
+    if (error_pending()) return (double)NAN;
+    if (!t) {
+        error_set(STATUS_INVALID_ARGUMENT, "tensor_item: there is no tensor (NULL)");
+        return (double)NAN;
+    }
     if (t->numel != 1) {
         char text[SHAPE_TEXT];
         error_set(STATUS_SHAPE, "tensor_item: shape %s has %lld elements, not one",

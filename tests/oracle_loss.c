@@ -7,41 +7,44 @@ static const double *row_of(const OracleTensor *t, int64_t row) {
     return t->values + row * t->shape.dims[1];
 }
 
-// max + log(sum exp(x - max))
-static double log_sum_exp(OpCost *n, const double *x, int64_t classes) {
-    double top = x[0];
+// The largest of a row, and the sum of exp(x - largest).
+static double sum_of_powers(OpCost *n, const double *x, int64_t classes, double *top) {
+    *top = x[0];
     for (int64_t c = 1; c < classes; c++) {
-        if (overtakes(n, x[c], top)) top = x[c];
+        if (overtakes(n, x[c], *top)) *top = x[c];
     }
     double total = 0.0;
     for (int64_t c = 0; c < classes; c++) {
-        double power = transcendental(n, exp, minus(n, x[c], top));
+        double power = transcendental(n, exp, minus(n, x[c], *top));
         total = c == 0 ? power : plus(n, total, power);
     }
-    return plus(n, top, transcendental(n, log, total));
+    return total;
 }
 
-// Mean over the rows of logsumexp(row) - row[label]; the mean of no rows is NaN.
+// Mean over the rows of log(sum exp(row - max)) - (row[label] - max); the mean of no rows is NaN.
+// The second output holds max and sum of each row.
 static bool cross_entropy(OracleCall *call) {
     OpCost *n = &call->counted;
     const OracleTensor *logits = &call->in[0];
     int64_t rows = logits->shape.dims[0];
     int64_t classes = logits->shape.dims[1];
-    if (!oracle_expects(call, 0, SHAPE_SCALAR) || !oracle_expects(call, 1, SHAPE(rows))) {
+    if (!oracle_expects(call, 0, SHAPE_SCALAR) || !oracle_expects(call, 1, SHAPE(rows, 2))) {
         return false;
     }
     double total = 0.0;
     for (int64_t r = 0; r < rows; r++) {
-        double lse = log_sum_exp(n, row_of(logits, r), classes);
-        double loss = minus(n, lse, row_of(logits, r)[(int64_t)call->in[1].values[r]]);
-        call->out[1].values[r] = lse;
+        double top, sum = sum_of_powers(n, row_of(logits, r), classes, &top);
+        double below = minus(n, row_of(logits, r)[(int64_t)call->in[1].values[r]], top);
+        double loss = minus(n, transcendental(n, log, sum), below);
+        call->out[1].values[2 * r] = top;
+        call->out[1].values[2 * r + 1] = sum;
         total = r == 0 ? loss : plus(n, total, loss);
     }
     call->out[0].values[0] = rows == 0 ? (double)NAN : over(n, total, (double)rows);
     return true;
 }
 
-// (exp(x - lse) - onehot) (g / R)
+// exp(x - max) (g / R / sum), less g / R at the label
 static bool cross_entropy_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     const OracleTensor *logits = &call->in[1];
@@ -51,12 +54,14 @@ static bool cross_entropy_backward(OracleCall *call) {
     if (!oracle_expects(call, 0, logits->shape)) return false;
     for (int64_t r = 0; r < rows; r++) {
         int64_t label = (int64_t)call->in[2].values[r];
+        double top = call->in[3].values[2 * r];
+        double factor = over(n, scale, call->in[3].values[2 * r + 1]);
+        double *gradient = &call->out[0].values[r * classes];
         for (int64_t c = 0; c < classes; c++) {
-            double shifted = minus(n, row_of(logits, r)[c], call->in[3].values[r]);
-            double slope = transcendental(n, exp, shifted);
-            if (c == label) slope = minus(n, slope, 1.0);
-            call->out[0].values[r * classes + c] = times(n, slope, scale);
+            double power = transcendental(n, exp, minus(n, row_of(logits, r)[c], top));
+            gradient[c] = times(n, power, factor);
         }
+        gradient[label] = minus(n, gradient[label], scale);
     }
     return true;
 }

@@ -1,13 +1,17 @@
 // accumulate.c -- into + value; autograd adds gradients with it, mostly in place (out is into)
+#include "tensor/context.h"
 #include "tensor/ops/elementwise.h"
 
 Status tensor_accumulate(Tensor *into, Tensor *value) {
+    if (into && (into->flags & TENSOR_LEAF_GRAD) && !context_current()->no_grad)
+        return error_set(STATUS_STATE, "accumulate: writes in place what needs a gradient. HINT: put "
+                                       "it between no_grad_begin and no_grad_end");
     return OP_INTO(&into, op_accumulate, NULL, into, value);
 }
 
 static Status infer(OpCall *call) {
     if (!shape_equal(tensor_shape(call->in[0]), tensor_shape(call->in[1])))
-        return op_error(call, STATUS_SHAPE, "shapes differ");
+        return op_error(call, STATUS_SHAPE, "shapes differ. HINT: tensor_expand the smaller one");
     return op_infer_same(call);
 }
 

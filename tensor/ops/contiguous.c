@@ -4,7 +4,7 @@
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_contiguous(Tensor *x) {
-    if (x && x->storage && tensor_is_contiguous(x)) return x;
+    if (x && x->storage && tensor_is_contiguous(x)) return error_pending() ? NULL : x;
     return OP_RUN(op_contiguous, NULL, x);
 }
 

@@ -1,5 +1,5 @@
-// cross_entropy.c -- mean over rows of logsumexp(x) - x[label]: softmax and its logarithm, fused.
-// Forward reads the logits once and keeps one number a row; backward writes the gradient in one pass.
+// cross_entropy.c -- mean over rows of log(sum(e^(x - max))) - (x[label] - max): softmax and its
+// logarithm, fused. Forward reads the logits once and keeps two numbers a row; backward writes the gradient in one pass.
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
@@ -9,14 +9,15 @@ Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
 static Status cross_entropy_infer(OpCall *call) {
     const Tensor *logits = call->in[0], *labels = call->in[1];
     if (logits->ndim != 2 || labels->ndim != 1 || logits->shape[0] != labels->shape[0])
-        return op_error(call, STATUS_SHAPE, "takes logits (n, classes) and labels (n,)");
-    if (logits->shape[1] == 0) return op_error(call, STATUS_SHAPE, "there are no classes");
+        return op_error(call, STATUS_SHAPE, "the shapes do not belong together. HINT: logits (n, classes) "
+                                            "and labels (n,)");
+    if (logits->shape[1] == 0) return op_error(call, STATUS_SHAPE, "there are no classes. HINT: logits are (n, classes)");
     Status status = op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
-    return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape[0]));
+    return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape[0], 2));
 }
 
-// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2 adds
-// for max + log - x[label]; then the mean: one more per row.
+// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2
+// subtractions for log(sum) - (x[label] - max); then the mean: one more per row.
 static OpCost cross_entropy_cost(const OpCall *call) {
     OpCost cost = op_cost_traffic(call);
     uint64_t rows = (uint64_t)call->in[0]->shape[0], c = (uint64_t)call->in[0]->shape[1];
@@ -30,26 +31,29 @@ static Status check_labels(const OpCall *call, const int64_t *labels) {
     for (int64_t r = 0; r < rows; r++)
         if (labels[r] < 0 || labels[r] >= classes)
             return op_error(call, STATUS_INVALID_ARGUMENT,
-                            "label %lld in row %lld is not in [0, %lld)", (long long)labels[r],
-                            (long long)r, (long long)classes);
+                            "label %lld in row %lld is not in [0, %lld). HINT: the last layer has "
+                            "one output per class", (long long)labels[r], (long long)r,
+                            (long long)classes);
     return STATUS_OK;
 }
 
-// lse (rows) = max + log(sum(e^(x - max))) for rows [begin, end) of x (rows, c)
-KERNEL static void logsumexp_rows(void *argument, int64_t begin, int64_t end) {
+// statistics (rows, 2) = {max, sum(e^(x - max))} for rows [begin, end) of x (rows, c). Kept apart:
+// their logsumexp in one float would lose digits at large logits.
+KERNEL static void row_statistics(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     int64_t c = call->in[0]->shape[1];
-    float *lse = call_out(call, 1);
+    float part[REDUCE_BLOCK];
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 0) + r * c;
-        float largest = reduce_max(x, c), part[REDUCE_BLOCK];
+        float largest = reduce_max(x, c);
         double total = 0.0;
         for (int64_t from = 0; from < c; from += REDUCE_BLOCK) {
             int64_t n = c - from < REDUCE_BLOCK ? c - from : REDUCE_BLOCK;
             for (int64_t j = 0; j < n; j++) part[j] = math_exp(x[from + j] - largest);
             total += (double)reduce_sum(part, n);
         }
-        lse[r] = largest + math_log((float)total);
+        call_out(call, 1)[2 * r] = largest;
+        call_out(call, 1)[2 * r + 1] = (float)total;
     }
 }
 
@@ -64,13 +68,16 @@ static void over_rows(const OpCall *call, const Tensor *logits,
 
 Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    int64_t rows = call->in[0]->shape[0], c = call->in[0]->shape[1];
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
     if (check_labels(call, labels)) return error_status();
-    over_rows(call, call->in[0], logsumexp_rows);
-    const float *x = call_in(call, 0), *lse = call_out(call, 1);
-    double total = 0.0;
-    for (int64_t r = 0; r < rows; r++) total += (double)(lse[r] - x[r * c + labels[r]]);
+    over_rows(call, call->in[0], row_statistics);
+    const float *x = call_in(call, 0), *statistics = call_out(call, 1);
+    int64_t rows = call->in[0]->shape[0], c = call->in[0]->shape[1];
+    double total = 0.0; // in the order of rows, whatever the threads did
+    for (int64_t r = 0; r < rows; r++) {
+        float largest = statistics[2 * r], sum = statistics[2 * r + 1];
+        total += (double)(math_log(sum) - (x[r * c + labels[r]] - largest));
+    }
     *call_out(call, 0) = (float)(total / (double)rows);
     return STATUS_OK;
 }
@@ -86,15 +93,15 @@ static unsigned cross_entropy_saves(const OpCall *call) {
     return SAVE_IN(0) | SAVE_IN(1) | SAVE_OUT(1);
 }
 
-// ---- backward: dx = (e^(x - lse) - onehot(label)) g / rows ---------------------------------------
-// Inputs: grad (), logits (n, c), labels (n), lse (n). Per row: C subtractions, C exponentials, one
-// subtraction at the label, C products.
+// ---- backward: dx = (e^(x - max) / sum - onehot(label)) g / rows --------------------------------
+// Inputs: grad (), logits (n, c), labels (n), statistics (n, 2). Per row: C subtractions, C
+// exponentials, one division for g / rows / sum, C products, one subtraction at the label.
 static Status backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
 
 static OpCost backward_cost(const OpCall *call) {
     OpCost cost = op_cost_traffic(call);
     uint64_t rows = (uint64_t)call->in[1]->shape[0], c = (uint64_t)call->in[1]->shape[1];
-    cost.elementwise_flops = rows * (2 * c + 1);
+    cost.elementwise_flops = rows * (2 * c + 2);
     cost.transcendental_flops = rows * c;
     return cost;
 }
@@ -103,12 +110,13 @@ KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     int64_t c = call->in[1]->shape[1];
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
-    const float *lse = call_in(call, 3);
+    const float *statistics = call_in(call, 3);
     float scale = *call_in(call, 0) / (float)call->in[1]->shape[0];
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 1) + r * c;
         float *out = call_out(call, 0) + r * c;
-        for (int64_t j = 0; j < c; j++) out[j] = math_exp(x[j] - lse[r]) * scale;
+        float largest = statistics[2 * r], factor = scale / statistics[2 * r + 1];
+        for (int64_t j = 0; j < c; j++) out[j] = math_exp(x[j] - largest) * factor;
         out[labels[r]] -= scale;
     }
 }

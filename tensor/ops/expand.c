@@ -12,12 +12,15 @@ static Status expand_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     Shape shape = {.ndim = call->params.count};
     char text[SHAPE_TEXT];
+    if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS)
+        return op_error(call, STATUS_SHAPE, "cannot have %d dimensions. HINT: at most %d",
+                        shape.ndim, TENSOR_MAX_DIMS);
     int missing = shape.ndim - x->ndim;
-    bool fits = missing >= 0 && shape.ndim <= TENSOR_MAX_DIMS;
-    for (int i = 0; fits && i < shape.ndim; i++) {
+    bool fits = missing >= 0;
+    for (int i = 0; i < shape.ndim; i++) {
         shape.dims[i] = call->params.size[i];
-        int64_t size = i < missing ? 1 : x->shape[i - missing];
-        fits = size == 1 || size == shape.dims[i];
+        int64_t size = i < missing ? 1 : x->shape[i - (missing > 0 ? missing : 0)];
+        fits = fits && (size == 1 || size == shape.dims[i]);
     }
     if (!fits)
         return op_error(call, STATUS_SHAPE, "cannot be expanded to %s. HINT: only dimensions of "

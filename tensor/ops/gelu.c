@@ -16,14 +16,25 @@ Tensor *tensor_gelu(Tensor *x, Activation form) {
     return OP_RUN(op_gelu, (&(OpParams){.flags = form}), x);
 }
 
+static Status gelu_infer(OpCall *call) {
+    unsigned form = call->params.flags;
+    if (form == ACTIVATION_GELU || form == ACTIVATION_GELU_TANH) return op_infer_same(call);
+    return op_error(call, STATUS_INVALID_ARGUMENT, "no GELU form %u. HINT: ACTIVATION_GELU or "
+                                                   "ACTIVATION_GELU_TANH", form);
+}
+
 Tensor *tensor_activation(Tensor *x, Activation activation) {
     switch (activation) {
+    case ACTIVATION_NONE: return error_pending() ? NULL : x;
     case ACTIVATION_RELU: return tensor_relu(x);
     case ACTIVATION_SIGMOID: return tensor_sigmoid(x);
     case ACTIVATION_TANH: return tensor_tanh(x);
     case ACTIVATION_GELU:
     case ACTIVATION_GELU_TANH: return tensor_gelu(x, activation);
-    default: return x;
+    default:
+        error_set(STATUS_INVALID_ARGUMENT, "activation: there is no activation %d. HINT: one of "
+                                           "enum Activation", (int)activation);
+        return NULL;
     }
 }
 
@@ -66,7 +77,12 @@ static OpCost gelu_backward_cost(const OpCall *call) {
 
 const Op op_gelu = {.id = OP_gelu,
                     .name = "gelu",
-                    ELEMENTWISE_UNARY,
+                    .flags = OP_BY_ELEMENT,
+                    .min_inputs = 1,
+                    .max_inputs = 1,
+                    .dtypes = dtypes_float,
+                    .n_dtypes = 1,
+                    .infer = gelu_infer,
                     .cost = gelu_cost,
                     .backward = gelu_backward,
                     .saves = save_input};

@@ -23,6 +23,9 @@ static Status linear_infer(OpCall *call) {
     if (bias && (bias->ndim != 1 || bias->shape[0] != weight->shape[0]))
         return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
                         (long long)weight->shape[0]);
+    if (call->params.flags >= ACTIVATION_COUNT)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "there is no activation %u. HINT: one of "
+                                                       "enum Activation", call->params.flags);
     Shape shape = tensor_shape(x);
     shape.dims[shape.ndim - 1] = weight->shape[0];
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);

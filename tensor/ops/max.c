@@ -2,13 +2,13 @@
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_max(Tensor *x, int dim, bool keep_dim) {
-    Tensor *rows = reduce_move_last("max", x, dim);
+    Tensor *rows = reduce_flatten_or_move("max", x, dim);
     return rows ? reduce_finish(OP_RUN(op_max, NULL, rows), x, dim, keep_dim)
                 : OP_RUN(op_max, NULL, rows);
 }
 
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim) {
-    Tensor *rows = reduce_move_last("argmax", x, dim);
+    Tensor *rows = reduce_flatten_or_move("argmax", x, dim);
     return rows ? reduce_finish(OP_RUN(op_argmax, NULL, rows), x, dim, keep_dim)
                 : OP_RUN(op_argmax, NULL, rows);
 }

@@ -4,22 +4,25 @@
 static bool find_dim(const char *op, const Tensor *x, int dim, int *found) {
     *found = dim < 0 ? dim + x->ndim : dim;
     if (*found >= 0 && *found < x->ndim) return true;
-    error_set(STATUS_SHAPE, "%s: no dimension %d in a %d-d tensor. HINT: DIM_ALL reduces all", op,
-              dim, x->ndim);
+    char text[SHAPE_TEXT];
+    error_set(STATUS_SHAPE, "%s of %s: no dimension %d. HINT: 0 to %d, or negative from the end", op,
+              shape_text(tensor_shape(x), text), dim, x->ndim - 1);
     return false;
 }
 
 Tensor *reduce_move_last(const char *op, Tensor *x, int dim) {
-    if (!x) return NULL;
-    if (dim == DIM_ALL) return tensor_reshape(x, SHAPE(x->numel));
     int d;
-    if (!find_dim(op, x, dim, &d)) return NULL;
+    if (!x || !find_dim(op, x, dim, &d)) return NULL;
     if (d == x->ndim - 1) return x;
     int dims[TENSOR_MAX_DIMS], n = 0;
     for (int i = 0; i < x->ndim; i++)
         if (i != d) dims[n++] = i;
     dims[n] = d;
     return tensor_permute(x, dims);
+}
+
+Tensor *reduce_flatten_or_move(const char *op, Tensor *x, int dim) {
+    return x && dim == DIM_ALL ? tensor_reshape(x, SHAPE(x->numel)) : reduce_move_last(op, x, dim);
 }
 
 Tensor *reduce_move_back(Tensor *y, int dim) {

@@ -51,9 +51,11 @@ MATH_INLINE float reduce_max(const float *x, int64_t n) {
 }
 
 // x with dimension `dim` (negative: from the end) moved to the end; the others keep their order.
-// DIM_ALL: all of it as one dimension. NULL with an error pending.
+// NULL with an error pending.
 Tensor *reduce_move_last(const char *op, Tensor *x, int dim);
-// The public shape of a result whose last dimension was reduced after reduce_move_last.
+// The same, or, for DIM_ALL, all of it as one dimension.
+Tensor *reduce_flatten_or_move(const char *op, Tensor *x, int dim);
+// The public shape of a result whose last dimension was reduced after that.
 Tensor *reduce_finish(Tensor *reduced, const Tensor *x, int dim, bool keep_dim);
 // Moves the last dimension back to `dim`, for row-wise ops that keep the shape.
 Tensor *reduce_move_back(Tensor *y, int dim);

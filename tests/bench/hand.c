@@ -1,5 +1,6 @@
 // hand.c -- a perceptron by hand: forward, backward and update over cblas, split over the pool at
-// the same sizes as the engine splits (tensor/gemm.c, tensor/cpu.c), so that only the engine differs.
+// the same sizes as the engine splits (tensor/gemm.c, tensor/cpu.c), so that only the engine
+// differs.
 #include "tests/bench/hand.h"
 
 #include <cblas.h>
@@ -83,8 +84,10 @@ static void product_run(Product p) {
     bool by_rows = p.m >= p.n, blas_splits = product_threads > 1 && p.k > 1;
     PoolTask task = by_rows ? product_rows : product_columns;
     int64_t length = by_rows ? p.m : p.n;
-    if (blas_splits || p.m * p.n * p.k < SPLIT_PRODUCT) task(&p, 0, length);
-    else hand_parallel(length, GRAIN_PRODUCT, task, &p);
+    if (blas_splits || p.m * p.n * p.k < SPLIT_PRODUCT)
+        task(&p, 0, length);
+    else
+        hand_parallel(length, GRAIN_PRODUCT, task, &p);
 }
 
 // ---- the net -----------------------------------------------------------------------------------
@@ -133,9 +136,13 @@ void hand_net_free(HandNet *net) {
 
 void hand_net_forward(HandNet *net) {
     for (int i = 0; i < net->layers; i++)
-        product_run((Product){.m = net->batch, .n = net->size[i + 1], .k = net->size[i],
-                              .a = net->value[i], .b = net->parameters + weight_offset(net, i),
-                              .trans_b = true, .c = net->value[i + 1],
+        product_run((Product){.m = net->batch,
+                              .n = net->size[i + 1],
+                              .k = net->size[i],
+                              .a = net->value[i],
+                              .b = net->parameters + weight_offset(net, i),
+                              .trans_b = true,
+                              .c = net->value[i + 1],
                               .bias = net->parameters + bias_offset(net, i),
                               .relu = i + 1 < net->layers});
 }
@@ -155,14 +162,25 @@ static void backward_layer(HandNet *net, int i) {
     int64_t in = net->size[i], out = net->size[i + 1];
     const float *grad = net->grad[i + 1];
     if (i > 0) // the input of the first layer needs no gradient
-        product_run((Product){.m = net->batch, .n = in, .k = out, .a = grad,
-                              .b = net->parameters + weight_offset(net, i), .c = net->grad[i],
+        product_run((Product){.m = net->batch,
+                              .n = in,
+                              .k = out,
+                              .a = grad,
+                              .b = net->parameters + weight_offset(net, i),
+                              .c = net->grad[i],
                               .mask = net->value[i]});
-    product_run((Product){.m = out, .n = in, .k = net->batch, .a = grad, .trans_a = true,
-                          .b = net->value[i], .c = net->gradients + weight_offset(net, i)});
+    product_run((Product){.m = out,
+                          .n = in,
+                          .k = net->batch,
+                          .a = grad,
+                          .trans_a = true,
+                          .b = net->value[i],
+                          .c = net->gradients + weight_offset(net, i)});
     BiasGradient bias = {grad, net->gradients + bias_offset(net, i), net->batch, out};
-    if (net->batch * out < SPLIT_ELEMENTS) sum_columns(&bias, 0, out);
-    else hand_parallel(out, GRAIN_COLUMNS, sum_columns, &bias);
+    if (net->batch * out < SPLIT_ELEMENTS)
+        sum_columns(&bias, 0, out);
+    else
+        hand_parallel(out, GRAIN_COLUMNS, sum_columns, &bias);
 }
 
 static void update(void *argument, int64_t begin, int64_t end) {
@@ -184,6 +202,8 @@ void hand_net_step(HandNet *net) {
                                    net->batch, net->size[net->layers]);
     for (int i = net->layers - 1; i >= 0; i--) backward_layer(net, i);
     net->steps++;
-    if (net->count < SPLIT_UPDATE) update(net, 0, net->count);
-    else hand_parallel(net->count, GRAIN_UPDATE, update, net);
+    if (net->count < SPLIT_UPDATE)
+        update(net, 0, net->count);
+    else
+        hand_parallel(net->count, GRAIN_UPDATE, update, net);
 }

@@ -19,7 +19,7 @@ enum { HAND_LAYERS = 4 };
 typedef struct HandNet {
     int layers;
     int64_t size[HAND_LAYERS + 1], batch;
-    const int64_t *labels; // borrowed
+    const int64_t *labels;         // borrowed
     float *value[HAND_LAYERS + 1]; // (batch, size): the input (borrowed), then each layer's output
     float *grad[HAND_LAYERS + 1];  // of value[i], i >= 1
     int64_t count;                 // of parameters: per layer weight (out, in), bias (out)

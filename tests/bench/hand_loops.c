@@ -84,8 +84,7 @@ KERNEL void hand_bias(float *y, int64_t rows, int64_t columns, int64_t ld, const
     }
 }
 
-KERNEL void hand_mask(float *grad, int64_t rows, int64_t columns, int64_t ld,
-                      const float *output) {
+KERNEL void hand_mask(float *grad, int64_t rows, int64_t columns, int64_t ld, const float *output) {
     for (int64_t i = 0; i < rows; i++, grad += ld, output += ld)
         for (int64_t j = 0; j < columns; j++) grad[j] = math_relu_backward(grad[j], output[j]);
 }

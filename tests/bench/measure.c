@@ -50,8 +50,10 @@ char *measure_text(double seconds, char text[MEASURE_TEXT]) {
         unit++;
     }
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    if (isnan(seconds)) snprintf(text, MEASURE_TEXT, "-");
-    else snprintf(text, MEASURE_TEXT, "%.*f %s", decimals, value, units[unit]);
+    if (isnan(seconds))
+        snprintf(text, MEASURE_TEXT, "-");
+    else
+        snprintf(text, MEASURE_TEXT, "%.*f %s", decimals, value, units[unit]);
     return text;
 }
 

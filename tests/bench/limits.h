@@ -1,0 +1,38 @@
+// limits.h -- what this machine can do, measured here and now, and the time that the engine's own
+// counts of FLOPs and bytes would take at that pace: no program can be faster.
+#ifndef TESTS_BENCH_LIMITS_H
+#define TESTS_BENCH_LIMITS_H
+
+#include "tensor/context.h"
+
+enum { LIMITS_L1, LIMITS_L2, LIMITS_L3, LIMITS_MEMORY, LIMITS_LEVELS };
+
+typedef struct Limits { // of so many threads together
+    int threads;
+    double flops_per_second;                // sgemm, n = 1024
+    double bytes_per_second[LIMITS_LEVELS]; // the best of reading, writing and copying
+    double copy_bytes_per_second;           // read + written, beyond the caches
+    int64_t level_bytes[LIMITS_LEVELS];     // how much a level holds
+} Limits;
+
+void limits_measure(Limits *limits, Pool *pool);
+
+// Watches ops run and adds up their limits: of each op the longer of its FLOPs at the product's
+// pace and its bytes, each operand at the pace of the smallest level that still holds it.
+enum { LIMITS_BUFFERS = 256 };
+typedef struct RoofWatch {
+    Observer observer; // first
+    const Limits *limits;
+    double seconds;  // set to 0 to start over
+    int64_t traffic; // bytes moved so far
+    int n_buffers;
+    struct {
+        const void *data;
+        int64_t touched; // traffic by then
+    } buffers[LIMITS_BUFFERS];
+} RoofWatch;
+
+// The seconds that a second run in a row has to take at least; the first fills the caches.
+double limits_of(const Limits *limits, void (*run)(void *state, int64_t times), void *state);
+
+#endif

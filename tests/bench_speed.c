@@ -1,0 +1,218 @@
+// bench_speed.c -- the engine beside the same work by hand, the machine's limit and PyTorch, all in
+// one run and in turns, so that their ratios hold whatever else the machine does. Not a test.
+//
+//     make bench                                    RIDGEPOINT_BENCH_SECONDS=120 for calmer figures
+//     RIDGEPOINT_PYTHON=venv/bin/python make bench  the Python that has torch
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tensor/gemm.h"
+#include "tests/bench/cases.h"
+#include "tests/bench/limits.h"
+#include "tests/bench/peer.h"
+
+enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 200, BLAS_EVERY = 5 };
+
+typedef struct Row {          // medians, seconds per item; NaN: there is none
+    double ours, hand, ratio; // ratio: the median of each round's ours / hand
+    double blas;              // by hand with OpenBLAS's own threads
+    double limit, peer;
+    int rounds;
+} Row;
+
+static void rest(double seconds) {
+    struct timespec t = {.tv_nsec = (long)(seconds * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+// ---- one row -----------------------------------------------------------------------------------
+// Afterwards OpenBLAS's threads still look for work for a while; nobody else can be timed then.
+static double sample_blas(Work *work, Pool *pool, double seconds) {
+    hand_use(pool, pool_threads(pool));
+    double sample = measure_work(work, seconds);
+    hand_use(pool, 1);
+    rest(0.04);
+    return sample;
+}
+
+static double sample_peer(const Case *of, int threads, double seconds) {
+    double sample = peer_sample(of->peer, threads, seconds);
+    if (threads > 1 && !isnan(sample)) rest(0.003); // its threads, too, look around for a while
+    return sample;
+}
+
+static void add_sample(double *samples, int *n, double sample) {
+    if (!isnan(sample)) samples[(*n)++] = sample;
+}
+
+static Row measure_row(Subject *subject, Pool *pool, double budget) {
+    double ours[MOST_ROUNDS], hand[MOST_ROUNDS], ratio[MOST_ROUNDS], peer[MOST_ROUNDS];
+    double blas[MOST_ROUNDS];
+    int n_hand = 0, n_blas = 0, n_peer = 0, round = 0, threads = pool_threads(pool);
+    double slice = budget / 150.0, items = (double)subject->of->items;
+    Work with_blas = subject->hand;
+    sample_peer(subject->of, threads, slice); // it makes its choices now, not in the budget
+    double start = measure_now();
+    for (; round < MOST_ROUNDS; round++) {
+        if (round >= LEAST_ROUNDS && measure_now() - start > budget) break;
+        ours[round] = measure_work(&subject->ours, slice);
+        double by_hand = measure_work(&subject->hand, slice);
+        ratio[round] = ours[round] / by_hand;
+        add_sample(hand, &n_hand, by_hand);
+        add_sample(peer, &n_peer, sample_peer(subject->of, threads, slice));
+        if (threads > 1 && subject->hand_net && round % BLAS_EVERY == 0)
+            add_sample(blas, &n_blas, sample_blas(&with_blas, pool, slice));
+    }
+    ours_check();
+    return (Row){.ours = measure_median(ours, round) / items,
+                 .hand = measure_median(hand, n_hand) / items,
+                 .ratio = n_hand ? measure_median(ratio, round) : (double)NAN,
+                 .blas = measure_median(blas, n_blas) / items,
+                 .peer = measure_median(peer, n_peer) / items,
+                 .rounds = round};
+}
+
+// ---- the table ---------------------------------------------------------------------------------
+static void print_heading(void) {
+    printf("\n%-26s %2s %8s %8s %6s %8s %8s %8s %11s\n", "workload", "T", "ours", "by hand",
+           "x hand", "BLAS thr", "limit", "PyTorch", "goal");
+}
+
+static void print_row(const Case *of, int threads, Row row) {
+    char ours[MEASURE_TEXT], hand[MEASURE_TEXT], blas[MEASURE_TEXT], limit[MEASURE_TEXT];
+    char peer[MEASURE_TEXT], goal[MEASURE_TEXT] = "", ratio[MEASURE_TEXT] = "-";
+    if (!isnan(row.ratio)) snprintf(ratio, sizeof ratio, "%.2f", row.ratio);
+    if (of->goal > 0.0)
+        measure_text(of->goal, goal);
+    else
+        snprintf(goal, sizeof goal, "%.2f x hand", cases_by_hand_goal);
+    bool met = of->goal > 0.0 ? row.ours <= of->goal : row.ratio <= cases_by_hand_goal;
+    printf("%-26s %2d %8s %8s %6s %8s %8s %8s %11s %s\n", of->name, threads,
+           measure_text(row.ours, ours), measure_text(row.hand, hand), ratio,
+           measure_text(row.blas, blas), measure_text(row.limit, limit),
+           measure_text(row.peer, peer), goal, met ? "ok" : "over");
+    fflush(stdout);
+}
+
+static void run_cases(const Limits *limits, Pool *pool, double budget, const char *only) {
+    int threads = pool_threads(pool);
+    context_set_threads(threads);
+    hand_use(pool, 1);
+    for (int i = 0; i < n_cases; i++) {
+        const Case *of = &cases[i];
+        if ((threads > 1 && !of->any_threads) || (only && !strstr(of->name, only))) continue;
+        Subject subject;
+        subject_new(&subject, of);
+        double limit = limits_of(limits, subject.ours.run, subject.ours.state);
+        Row row = measure_row(&subject, pool, budget);
+        bool whole_run_counts = of->any_threads; // what is all dispatch has no limit worth a figure
+        row.limit = whole_run_counts ? limit : (double)NAN;
+        print_row(of, threads, row);
+        subject_free(&subject);
+    }
+}
+
+// ---- around the table --------------------------------------------------------------------------
+static void print_machine(int threads) {
+    char line[256] = "", model[128] = "unknown processor";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %127[^\n]", model) == 1) break;
+    if (file) fclose(file);
+    printf("%s, %d core%s; %s; compiler %s\n", model, threads, threads == 1 ? "" : "s", blas_name(),
+           __VERSION__);
+}
+
+static void print_limits(const Limits *l) {
+    const double *pace = l->bytes_per_second;
+    printf(
+        "limits, T = %d: product %.0f GFLOP/s; GB/s from L1 %.0f, L2 %.0f, L3 %.0f, memory %.1f; "
+        "copying 16 MB %s\n",
+        l->threads, l->flops_per_second * 1e-9, pace[LIMITS_L1] * 1e-9, pace[LIMITS_L2] * 1e-9,
+        pace[LIMITS_L3] * 1e-9, pace[LIMITS_MEMORY] * 1e-9,
+        measure_text(32e6 / l->copy_bytes_per_second, (char[MEASURE_TEXT]){0}));
+}
+
+// Seconds from fork to exit of `program --version`; NaN when it fails.
+static double start_once(const char *program, double *resident_mb) {
+    double start = measure_now();
+    pid_t process = fork();
+    if (process == 0) {
+        if (!freopen("/dev/null", "w", stdout)) _exit(1);
+        execl(program, program, "--version", (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    struct rusage use;
+    if (process < 0 || wait4(process, &status, 0, &use) != process || status != 0)
+        return (double)NAN;
+    *resident_mb = (double)use.ru_maxrss / 1000.0;
+    return measure_now() - start;
+}
+
+static void print_start(const char *program) {
+    enum { STARTS = 21 };
+    double seconds[STARTS], resident_mb = 0.0;
+    char text[MEASURE_TEXT];
+    if (access(program, X_OK)) return;
+    for (int i = 0; i < STARTS; i++) seconds[i] = start_once(program, &resident_mb);
+    double median = measure_median(seconds, STARTS);
+    printf("\nstart of %s --version: %s (goal 10 ms), %.1f MB resident (goal 30 MB)", program,
+           measure_text(median, text), resident_mb);
+    if (peer_version()[0])
+        printf("; import torch: %s, %.0f MB", measure_text(peer_start_seconds(), text),
+               peer_resident_mb());
+    printf("\n");
+}
+
+static void print_legend(void) {
+    printf(
+        "\nMedians of interleaved rounds; x hand is the median of each round's ratio. By hand: "
+        "plain C over\nthe same OpenBLAS calls and thread pool, no engine, the same losses; BLAS "
+        "thr: the same with\nOpenBLAS's own threads. Limit: each op's counted FLOPs and bytes at "
+        "this machine's pace. MLP:\n784-512-256-10 with ReLU. T: threads.\n");
+}
+
+static double total_seconds(void) {
+    const char *text = getenv("RIDGEPOINT_BENCH_SECONDS");
+    double seconds = text ? strtod(text, NULL) : 0.0;
+    return seconds > 0.0 ? seconds : 60.0;
+}
+
+// An argument restricts it to the cases whose name has it: bench_speed "SGD step"
+int main(int argc, char **argv) {
+    const char *only = argc > 1 ? argv[1] : NULL;
+    int cores = pool_default_threads(), counts[] = {1, cores > 1 ? 2 : 1}, n_rows = 0;
+    for (int i = 0; i < n_cases; i++)
+        if (!only || strstr(cases[i].name, only))
+            n_rows += cases[i].any_threads && cores > 1 ? 2 : 1;
+    if (n_rows == 0) return 1;
+    double budget = 0.65 * total_seconds() / n_rows; // the rest goes to limits and to preparing
+
+    print_machine(cores);
+    if (peer_start())
+        printf("PyTorch %s\n", peer_version());
+    else
+        printf("no PyTorch here (RIDGEPOINT_PYTHON=... names a Python that has torch)\n");
+    for (int i = 0; i < (cores > 1 ? 2 : 1); i++) {
+        Pool *pool = pool_new(counts[i]);
+        ours_check();
+        Limits limits;
+        limits_measure(&limits, pool);
+        if (i == 0) print_heading();
+        print_limits(&limits);
+        run_cases(&limits, pool, budget, only);
+        pool_free(pool);
+    }
+    print_start("./profile_mlp");
+    print_legend();
+    peer_stop();
+    context_release_thread();
+    return 0;
+}
