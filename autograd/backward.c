@@ -81,8 +81,8 @@ static Status deliver_to_node(Tape *tape, Tensor *in, Tensor *grad) {
         return STATUS_OK;
     }
     // Only a gradient that nobody else looks at may be added to in place.
-    bool exclusive = (*slot)->owners == 1 && (*slot)->storage->references == 1 &&
-                     tensor_is_contiguous(*slot);
+    bool exclusive =
+        (*slot)->owners == 1 && (*slot)->storage->references == 1 && tensor_is_contiguous(*slot);
     Tensor *sum = exclusive ? *slot : NULL;
     if (OP_INTO(&sum, op_accumulate, NULL, *slot, grad)) return error_status();
     if (sum == *slot) return STATUS_OK;
@@ -161,9 +161,10 @@ static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
         if (!grad || !call_needs(call, i)) continue;
         if (!shape_equal(tensor_shape(grad), tensor_shape(in))) {
             char got[SHAPE_TEXT], want[SHAPE_TEXT];
-            return error_set(STATUS_SHAPE, "backward of %s: the gradient of input %d has shape %s, "
-                                           "not %s", call->op->name, i,
-                             shape_text(tensor_shape(grad), got),
+            return error_set(STATUS_SHAPE,
+                             "backward of %s: the gradient of input %d has shape %s, "
+                             "not %s",
+                             call->op->name, i, shape_text(tensor_shape(grad), got),
                              shape_text(tensor_shape(in), want));
         }
         Status status = in->flags & TENSOR_LEAF_GRAD ? deliver_to_leaf(in, grad)
@@ -195,11 +196,14 @@ static Status check_start(const Tape *tape, const Tensor *output, const char *wh
     if (!output) return error_set(STATUS_INVALID_ARGUMENT, "%s: the loss is NULL", what);
     if (tape && output->tape_generation == tape->recorder.generation) return STATUS_OK;
     if (output->tape_generation != 0)
-        return error_set(STATUS_STATE, "%s: the graph of this loss was freed by an earlier backward. "
-                                       "HINT: run forward again, or use autograd_backward_keep",
+        return error_set(STATUS_STATE,
+                         "%s: the graph of this loss was freed by an earlier backward. "
+                         "HINT: run forward again, or use autograd_backward_keep",
                          what);
-    return error_set(STATUS_STATE, "%s: no graph leads to this loss. HINT: mark its parameters with "
-                                   "tensor_requires_grad, and compute it outside no_grad", what);
+    return error_set(STATUS_STATE,
+                     "%s: no graph leads to this loss. HINT: mark its parameters with "
+                     "tensor_requires_grad, and compute it outside no_grad",
+                     what);
 }
 
 static void drop_gradients(Node *node) {
@@ -214,8 +218,10 @@ static Status walk(Context *context, Tape *tape, int last, bool keep) {
         Node *node = &tape->nodes[i];
         bool reached = node->grad[0] || node->grad[1] || node->grad[2];
         if (reached && backward_node(context, tape, node)) return error_status();
-        if (keep) drop_gradients(node);
-        else tape_drop_node(tape, node); // its buffers are free as soon as they can be
+        if (keep)
+            drop_gradients(node);
+        else
+            tape_drop_node(tape, node); // its buffers are free as soon as they can be
     }
     return STATUS_OK;
 }
@@ -223,7 +229,8 @@ static Status walk(Context *context, Tape *tape, int last, bool keep) {
 // d loss / d loss = 1
 static Tensor *seed_new(Context *context, const Tensor *loss) {
     Device *device = context->dry_run ? device_meta() : loss->device;
-    Tensor *seed = handle_new("gradient", DTYPE_FLOAT32, tensor_shape(loss), device, context->scope);
+    Tensor *seed =
+        handle_new("gradient", DTYPE_FLOAT32, tensor_shape(loss), device, context->scope);
     if (!seed || handle_allocate(seed, MEM_ACTIVATION) || tensor_fill(seed, 1.0f)) return NULL;
     return seed;
 }
@@ -251,7 +258,8 @@ static Status backward_from(Tensor *output, Tensor *grad, bool keep) {
     context->phase = phase;
     context->site = site;
     scope_close(scope);
-    if (!keep) tape_clear(tape);
+    if (!keep)
+        tape_clear(tape);
     else if (status)
         for (int i = 0; i < tape->count; i++) drop_gradients(&tape->nodes[i]);
     return status;
@@ -262,8 +270,9 @@ static Status backward(Tensor *loss, bool keep) {
     if (check_start(tape_current(), loss, "autograd_backward")) return error_status();
     if (loss->numel == 1) return backward_from(loss, NULL, keep);
     char text[SHAPE_TEXT];
-    return error_set(STATUS_SHAPE, "autograd_backward: the loss has shape %s, not one element. "
-                                   "HINT: tensor_mean it, or use autograd_backward_from",
+    return error_set(STATUS_SHAPE,
+                     "autograd_backward: the loss has shape %s, not one element. "
+                     "HINT: tensor_mean it, or use autograd_backward_from",
                      shape_text(tensor_shape(loss), text));
 }
 

@@ -23,7 +23,7 @@ typedef struct Check {
     Tensor *const *inputs;
     int n_inputs;
     GradcheckOptions options;
-    uint64_t random_offset; // the same random numbers (dropout) at every evaluation
+    uint64_t random_offset;      // the same random numbers (dropout) at every evaluation
     Mismatch worst[WORST_SHOWN]; // by excess over the tolerance
     int64_t wrong, compared;
 } Check;
@@ -121,8 +121,8 @@ static Status check_input(Check *check, int input) {
         double numeric, got = analytic ? (double)analytic[i] : 0.0;
         Status status = numeric_gradient(check, &value[i], &numeric);
         if (status) return status;
-        double allowed = (double)check->options.absolute +
-                         (double)check->options.relative * fabs(numeric);
+        double allowed =
+            (double)check->options.absolute + (double)check->options.relative * fabs(numeric);
         double excess = fabs(got - numeric) - allowed;
         check->compared++;
         if (!(excess <= 0.0)) note(check, (Mismatch){input, i, got, numeric, excess});
@@ -131,8 +131,9 @@ static Status check_input(Check *check, int input) {
 }
 
 static void print_report(const Check *check, FILE *report) {
-    fprintf(report, "gradcheck: %lld of %lld gradients differ from differences of f\n"
-                    "  input element      backward    difference       numeric\n",
+    fprintf(report,
+            "gradcheck: %lld of %lld gradients differ from differences of f\n"
+            "  input element      backward    difference       numeric\n",
             (long long)check->wrong, (long long)check->compared);
     for (int i = 0; i < WORST_SHOWN && i < check->wrong; i++) {
         const Mismatch *m = &check->worst[i];
@@ -158,15 +159,20 @@ static Status check_all(Check *check) {
 Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const inputs[],
                           int n_inputs, GradcheckOptions options, FILE *report) {
     if (error_pending()) return error_status();
-    Check check = {.function = function, .user = user, .inputs = inputs, .n_inputs = n_inputs,
-                   .options = options, .random_offset = context_current()->random.offset};
+    Check check = {.function = function,
+                   .user = user,
+                   .inputs = inputs,
+                   .n_inputs = n_inputs,
+                   .options = options,
+                   .random_offset = context_current()->random.offset};
     Status status = check_all(&check);
     if (status || check.wrong == 0) return status;
     if (report) print_report(&check, report);
     return error_set(STATUS_INVALID_ARGUMENT,
                      "gradcheck: %lld of %lld gradients are wrong; worst: input %d, element %lld: "
                      "backward %g, numeric %g. HINT: the rule's formula, or a kink or jump of "
-                     "f near these inputs", (long long)check.wrong, (long long)check.compared,
-                     check.worst[0].input, (long long)check.worst[0].element,
-                     check.worst[0].analytic, check.worst[0].numeric);
+                     "f near these inputs",
+                     (long long)check.wrong, (long long)check.compared, check.worst[0].input,
+                     (long long)check.worst[0].element, check.worst[0].analytic,
+                     check.worst[0].numeric);
 }

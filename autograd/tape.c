@@ -5,7 +5,8 @@
 
 #include "tensor/memory.h"
 
-// Tensors name their node by generation and index, so an old name finds nothing, never a wrong node.
+// Tensors name their node by generation and index, so an old name finds nothing, never a wrong
+// node.
 static uint32_t next_generation(void) {
     static _Thread_local uint32_t generation; // tapes of one thread never share a number
     return ++generation ? generation : ++generation;
@@ -113,7 +114,8 @@ Status autograd_enable(void) {
     if (context->recorder) return STATUS_OK;
     Tape *tape = memory_new(sizeof(Tape));
     if (!tape) return STATUS_OUT_OF_MEMORY;
-    tape->recorder = (Recorder){.record = record, .free = tape_free, .generation = next_generation()};
+    tape->recorder =
+        (Recorder){.record = record, .free = tape_free, .generation = next_generation()};
     context->recorder = &tape->recorder;
     return STATUS_OK;
 }

@@ -8,12 +8,12 @@
 enum { NODE_INPUTS = 4 }; // kept in the node; an op with more has an array of its own
 
 typedef struct Node {
-    OpCall call;                     // in: points at `in` below, or at `many`
-    Tensor *in[NODE_INPUTS], **many; // a reference each; ownership too where saved
-    Tensor *grad[OP_MAX_OUTPUTS];    // what has arrived for each output; owned
+    OpCall call;                                    // in: points at `in` below, or at `many`
+    Tensor *in[NODE_INPUTS], **many;                // a reference each; ownership too where saved
+    Tensor *grad[OP_MAX_OUTPUTS];                   // what has arrived for each output; owned
     uint32_t version[OP_MAX_OUTPUTS + NODE_INPUTS]; // of saved inputs, then outputs
-    unsigned saved;                  // SAVE_IN / SAVE_OUT bits
-    int site;                        // the layer it ran in
+    unsigned saved;                                 // SAVE_IN / SAVE_OUT bits
+    int site;                                       // the layer it ran in
 } Node;
 
 typedef struct Tape {
@@ -23,8 +23,8 @@ typedef struct Tape {
     int64_t saved_bytes; // activations kept, each storage once
 } Tape;
 
-Tape *tape_current(void);           // NULL when the context has none
-void tape_clear(Tape *tape);        // drops every node; a new generation
+Tape *tape_current(void);    // NULL when the context has none
+void tape_clear(Tape *tape); // drops every node; a new generation
 void tape_drop_node(Tape *tape, Node *node);
 static inline Tensor **node_inputs(Node *node) { return node->many ? node->many : node->in; }
 

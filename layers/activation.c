@@ -13,10 +13,13 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return NULL;
 }
 
-#define ACTIVATION_TYPE(text) {.name = text, .size = sizeof(ActivationLayer), .forward = forward}
+#define ACTIVATION_TYPE(text)                                                                      \
+    { .name = text, .size = sizeof(ActivationLayer), .forward = forward }
 static const LayerType types[ACTIVATION_COUNT] = {
-    [ACTIVATION_NONE] = ACTIVATION_TYPE("Identity"), [ACTIVATION_RELU] = ACTIVATION_TYPE("ReLU"),
-    [ACTIVATION_SIGMOID] = ACTIVATION_TYPE("Sigmoid"), [ACTIVATION_TANH] = ACTIVATION_TYPE("Tanh"),
+    [ACTIVATION_NONE] = ACTIVATION_TYPE("Identity"),
+    [ACTIVATION_RELU] = ACTIVATION_TYPE("ReLU"),
+    [ACTIVATION_SIGMOID] = ACTIVATION_TYPE("Sigmoid"),
+    [ACTIVATION_TANH] = ACTIVATION_TYPE("Tanh"),
     [ACTIVATION_GELU] = ACTIVATION_TYPE("GELU"),
     [ACTIVATION_GELU_TANH] = ACTIVATION_TYPE("GELU(tanh)"),
 };

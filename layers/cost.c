@@ -49,8 +49,10 @@ static void add_op(Observer *observer, const OpCall *call) {
     LayerCost *cost = ((CostWatch *)observer)->cost;
     if (call->n_out > 0 && !call->out[0]) return; // it failed
     cost->ops++;
-    if (!call->op->cost) cost->uncounted++;
-    else cost_add(&cost->phase[context_current()->phase], op_cost(call));
+    if (!call->op->cost)
+        cost->uncounted++;
+    else
+        cost_add(&cost->phase[context_current()->phase], op_cost(call));
 }
 
 static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {

@@ -4,10 +4,10 @@
 
 #include "layers/layer.h"
 
-// Enters a context in which ops infer, cost and record as ever, but no kernel runs and no tensor data
-// is allocated: outputs are on meta wherever the inputs live, gradients and optimizer state are the
-// context's own, and the model is not touched. Its parameters are counted as live, so that the
-// context's ledger predicts the real one. NULL with an error pending.
+// Enters a context in which ops infer, cost and record as ever, but no kernel runs and no tensor
+// data is allocated: outputs are on meta wherever the inputs live, gradients and optimizer state
+// are the context's own, and the model is not touched. Its parameters are counted as live, so that
+// the context's ledger predicts the real one. NULL with an error pending.
 Context *dry_run_begin(const Layer *model);
 void dry_run_end(Context *context); // leaves and frees it; a pending error moves outwards
 
@@ -18,8 +18,8 @@ typedef struct LayerCost {
     int64_t ops, uncounted;    // executed; of them, those without a cost function
 } LayerCost;
 
-// Forward, and, when anything in it needs a gradient, backward from a gradient of the output's shape.
-// The inputs may live anywhere. Example: a model of any size, in milliseconds:
+// Forward, and, when anything in it needs a gradient, backward from a gradient of the output's
+// shape. The inputs may live anywhere. Example: a model of any size, in milliseconds:
 //     context_set_device(device_meta());  Layer *m = mlp_new(...);  layer_cost(m, &x, 1, &cost);
 Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost);
 

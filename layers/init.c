@@ -6,8 +6,10 @@
 Status init_fans(const Tensor *weight, Fans *fans) {
     if (!weight) return error_set(STATUS_INVALID_ARGUMENT, "init: no weight");
     if (weight->ndim < 2)
-        return error_set(STATUS_SHAPE, "init: a %d-d tensor has no fan-in. HINT: weights are "
-                                       "(out, in, ...)", weight->ndim);
+        return error_set(STATUS_SHAPE,
+                         "init: a %d-d tensor has no fan-in. HINT: weights are "
+                         "(out, in, ...)",
+                         weight->ndim);
     int64_t rest = 1;
     for (int i = 2; i < weight->ndim; i++) rest *= weight->shape[i];
     *fans = (Fans){.in = weight->shape[1] * rest, .out = weight->shape[0] * rest};
@@ -18,7 +20,9 @@ static Status uniform(Tensor *weight, double bound) {
     return tensor_fill_uniform(weight, (float)-bound, (float)bound);
 }
 
-static double kaiming_gain(float slope) { return sqrt(2.0 / (1.0 + (double)slope * (double)slope)); }
+static double kaiming_gain(float slope) {
+    return sqrt(2.0 / (1.0 + (double)slope * (double)slope));
+}
 
 Status init_kaiming_uniform(Tensor *weight, float slope) {
     Fans fans = {0};

@@ -102,8 +102,7 @@ static Status append(ParameterList *list, const char *prefix, const Parameter *p
 
 static Status collect(const Layer *self, const char *prefix, ParameterList *list) {
     for (int i = 0; i < self->n_parameters; i++)
-        if (!listed(list, self->parameters[i].tensor) &&
-            append(list, prefix, &self->parameters[i]))
+        if (!listed(list, self->parameters[i].tensor) && append(list, prefix, &self->parameters[i]))
             return STATUS_OUT_OF_MEMORY;
     for (int i = 0; i < self->n_children; i++) {
         const Layer *child = self->children[i];

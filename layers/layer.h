@@ -27,9 +27,9 @@ typedef struct LayerAttribute {
 } LayerAttribute;
 
 typedef struct LayerType {
-    const char *name;                  // "Linear"
-    size_t size;                       // of its struct, whose first member is a Layer
-    const LayerAttribute *attributes;  // for summaries and --explain
+    const char *name;                 // "Linear"
+    size_t size;                      // of its struct, whose first member is a Layer
+    const LayerAttribute *attributes; // for summaries and --explain
     int n_attributes;
     Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in); // composes tensor_ ops
     void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL

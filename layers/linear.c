@@ -59,7 +59,8 @@ Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
     Status status = layer_add_parameter(&self->layer, "weight",
                                         parameter_new(SHAPE(out_features, in_features), bound));
     if (!status && bias)
-        status = layer_add_parameter(&self->layer, "bias", parameter_new(SHAPE(out_features), bound));
+        status =
+            layer_add_parameter(&self->layer, "bias", parameter_new(SHAPE(out_features), bound));
     if (!status) return &self->layer;
     layer_free(&self->layer);
     return NULL;

@@ -16,7 +16,8 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return x;
 }
 
-static const LayerType sequential_type = {
-    .name = "Sequential", .size = sizeof(Layer), .forward = forward};
+static const LayerType sequential_type = {.name = "Sequential",
+                                          .size = sizeof(Layer),
+                                          .forward = forward};
 
 Layer *sequential_new(void) { return layer_new(&sequential_type); }

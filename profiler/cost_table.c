@@ -51,8 +51,10 @@ static void count_op(Observer *observer, const OpCall *call) {
     }
     table->ops++;
     row->calls[context->phase]++;
-    if (call->op->cost) cost_add(&row->cost[context->phase], op_cost(call));
-    else table->uncounted_ops[call->op->id]++;
+    if (call->op->cost)
+        cost_add(&row->cost[context->phase], op_cost(call));
+    else
+        table->uncounted_ops[call->op->id]++;
     if (context->phase != PHASE_FORWARD || call->n_out == 0) return;
     if (!row->has_forward) row->input = tensor_shape(call->in[0]);
     row->output = tensor_shape(call->out[0]);
@@ -62,8 +64,10 @@ static void count_op(Observer *observer, const OpCall *call) {
 static void count_saved(Observer *observer, const Storage *storage, int site) {
     if (storage->category != MEM_ACTIVATION) return;
     CostRow *row = row_of((CostTable *)observer, site);
-    if (row) row->saved_bytes += storage->bytes;
-    else ((CostTable *)observer)->status = STATUS_OUT_OF_MEMORY;
+    if (row)
+        row->saved_bytes += storage->bytes;
+    else
+        ((CostTable *)observer)->status = STATUS_OUT_OF_MEMORY;
 }
 
 void cost_table_start(CostTable *table) {

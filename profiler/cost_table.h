@@ -18,7 +18,7 @@ typedef struct CostTable {
     Observer observer; // first
     CostRow *rows;     // in the order in which sites first ran an op
     int count, capacity;
-    int *row_of_site;  // index: site + 1; -1: none yet
+    int *row_of_site; // index: site + 1; -1: none yet
     int site_capacity;
     int64_t ops;                      // all of them
     uint64_t uncounted_ops[OP_COUNT]; // how often an op without a cost ran

@@ -34,8 +34,8 @@ static bool take_count(Options *options, const Flag *flag, const char *text) {
         *(int64_t *)(void *)((char *)options + flag->offset) = value;
         return true;
     }
-    snprintf(expected, sizeof(expected), "a whole number from %lld to %lld",
-             (long long)flag->least, (long long)flag->most);
+    snprintf(expected, sizeof(expected), "a whole number from %lld to %lld", (long long)flag->least,
+             (long long)flag->most);
     return refuse(flag, text, expected);
 }
 
@@ -123,7 +123,8 @@ static const Flag flags[] = {
      take_learning_rate, 0, 0, 0},
     {"epochs", "N", "passes over the training data; 0: profile only (5)",
      COUNT(epochs, 0, 1 << 20)},
-    {"steps", "N", "stop training after so many steps; 0: no limit (0)", COUNT(steps, 0, INT32_MAX)},
+    {"steps", "N", "stop training after so many steps; 0: no limit (0)",
+     COUNT(steps, 0, INT32_MAX)},
     {"data", "DIR", "MNIST or Fashion-MNIST folder (IDX, plain or .gz); else digits are drawn",
      take_data, 0, 0, 0},
     {"seed", "N", "of weights, digits and shuffles (1)", COUNT(seed, 0, INT64_MAX)},
@@ -161,18 +162,27 @@ static bool unknown(int argc, char **argv) {
         fprintf(stderr, "profile_mlp: --%s needs %s, as in --%s %s\n", flags[optopt - 256].name,
                 flags[optopt - 256].argument ? "a value" : "no value", flags[optopt - 256].name,
                 flags[optopt - 256].argument ? flags[optopt - 256].argument : "");
-    else fprintf(stderr, "profile_mlp: %s: unknown option; see profile_mlp --help\n", given);
+    else
+        fprintf(stderr, "profile_mlp: %s: unknown option; see profile_mlp --help\n", given);
     return false;
 }
 
 bool options_parse(int argc, char **argv, Options *options) {
-    *options = (Options){.layers = {784, 512, 256, 10}, .n_layers = 4, .batch = 64, .epochs = 5,
-                         .activation = ACTIVATION_RELU, .optimizer = OPTIMIZER_ADAM, .warmup = 20,
-                         .learning_rate = (double)NAN, .device = device_cpu(), .seed = 1};
+    *options = (Options){.layers = {784, 512, 256, 10},
+                         .n_layers = 4,
+                         .batch = 64,
+                         .epochs = 5,
+                         .activation = ACTIVATION_RELU,
+                         .optimizer = OPTIMIZER_ADAM,
+                         .warmup = 20,
+                         .learning_rate = (double)NAN,
+                         .device = device_cpu(),
+                         .seed = 1};
     struct option table[FLAG_COUNT + 1] = {{0}};
     for (int i = 0; i < FLAG_COUNT; i++)
-        table[i] = (struct option){flags[i].name, flags[i].argument ? required_argument : no_argument,
-                                   NULL, 256 + i};
+        table[i] =
+            (struct option){flags[i].name, flags[i].argument ? required_argument : no_argument,
+                            NULL, 256 + i};
     opterr = 0;
     for (;;) {
         int found = getopt_long(argc, argv, ":", table, NULL);

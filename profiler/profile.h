@@ -72,8 +72,8 @@ typedef struct Profile {
     int64_t inference_bytes;  // peak of a forward alone, parameters and batch included
     int64_t bytes_per_sample; // more at the peak for one more sample in the batch
 
-    bool reconciled;       // predicted = executed, in every count of every layer and every byte
-    char difference[200];  // the first count that differs, when not
+    bool reconciled;      // predicted = executed, in every count of every layer and every byte
+    char difference[200]; // the first count that differs, when not
     const char *uncounted[OP_COUNT]; // names of ops without a cost
     int n_uncounted;
 } Profile;
@@ -85,9 +85,9 @@ typedef struct ProfileOptions {
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 
-// Profiles training steps of `model` (with learning rate 0: it stays as it is, the work is the same)
-// on one resident batch: x (batch, ...), labels (batch). *profile is the caller's; free it with
-// profile_free, also after a failure.
+// Profiles training steps of `model` (with learning rate 0: it stays as it is, the work is the
+// same) on one resident batch: x (batch, ...), labels (batch). *profile is the caller's; free it
+// with profile_free, also after a failure.
 Status profile_training(Layer *model, OptimizerConfig optimizer, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile);
 void profile_free(Profile *profile);

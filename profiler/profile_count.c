@@ -6,8 +6,9 @@
 #include "profiler/profile_parts.h"
 #include "tensor/memory.h"
 
-static const char *const phase_names[REPORT_COUNT] = {
-    "forward", "backward", "backward_input", "backward_weight", "optimizer", "step"};
+static const char *const phase_names[REPORT_COUNT] = {"forward",        "backward",
+                                                      "backward_input", "backward_weight",
+                                                      "optimizer",      "step"};
 
 const char *report_phase_name(ReportPhase phase) {
     return (unsigned)phase < REPORT_COUNT ? phase_names[phase] : "?";
@@ -106,8 +107,8 @@ Status profile_take_counts(Profile *profile, const CostTable *table, const Layer
             if (layer->phase[p].happened) add_phase(&profile->totals[p], layer->phase[p].cost);
     }
     for (int op = 0; op < OP_COUNT; op++)
-        if (table->uncounted_ops[op]) profile->uncounted[profile->n_uncounted++] =
-            op_by_id(op)->name;
+        if (table->uncounted_ops[op])
+            profile->uncounted[profile->n_uncounted++] = op_by_id(op)->name;
     return STATUS_OK;
 }
 
@@ -142,7 +143,8 @@ static void differ(Profile *profile, const char *where, const char *phase, const
 static const CostRow *row_by_path(const CostTable *table, const char *path) {
     char other[96];
     for (int i = 0; i < table->count; i++)
-        if (strcmp(site_path(context_current(), table->rows[i].site, other, sizeof(other)), path) == 0)
+        if (strcmp(site_path(context_current(), table->rows[i].site, other, sizeof(other)), path) ==
+            0)
             return &table->rows[i];
     return NULL;
 }

@@ -48,7 +48,8 @@ static void write_percentiles(JsonWriter *json, const Latency *latency) {
         bool enough;
         int64_t missing;
         if (!statistics_percentile(latency->samples, latency->count, wanted[i].percent, &value,
-                                   &enough, &missing) && enough)
+                                   &enough, &missing) &&
+            enough)
             real(json, wanted[i].name, value);
     }
     json_writer_end_object(json);
@@ -104,7 +105,8 @@ static void write_phase_members(JsonWriter *json, const ProfilePhase *phase) {
     null(json, "level");
 }
 
-static void write_phase(JsonWriter *json, const char *key, const ProfilePhase *phase, bool happened) {
+static void write_phase(JsonWriter *json, const char *key, const ProfilePhase *phase,
+                        bool happened) {
     if (!happened) {
         null(json, key);
         return;

@@ -1,4 +1,5 @@
-// profile_json.h -- a Profile as JSON, schema ridgepoint.profile/v1 (keys and units: --help counts).
+// profile_json.h -- a Profile as JSON, schema ridgepoint.profile/v1 (keys and units: --help
+// counts).
 #ifndef PROFILER_PROFILE_JSON_H
 #define PROFILER_PROFILE_JSON_H
 

@@ -85,11 +85,12 @@ static Status check_fit(const Options *options, const Dataset *data) {
     int64_t pixels = data->rows * data->columns;
     int64_t in = options->layers[0], out = options->layers[options->n_layers - 1];
     if (in == pixels && out >= data->classes) return STATUS_OK;
-    return error_set(STATUS_FORMAT,
-                     "--data: %s has %lld pixels an image and %d classes, the model %lld inputs and "
-                     "%lld outputs. HINT: --layers %lld,...,%d", data->name, (long long)pixels,
-                     data->classes, (long long)in, (long long)out, (long long)pixels,
-                     data->classes);
+    return error_set(
+        STATUS_FORMAT,
+        "--data: %s has %lld pixels an image and %d classes, the model %lld inputs and "
+        "%lld outputs. HINT: --layers %lld,...,%d",
+        data->name, (long long)pixels, data->classes, (long long)in, (long long)out,
+        (long long)pixels, data->classes);
 }
 
 static bool digits_fit(const Options *options) {
@@ -99,12 +100,12 @@ static bool digits_fit(const Options *options) {
 
 static Status load(const Options *options, Images *images) {
     if (options->data) {
-        Status status = dataset_read_folder(options->data, &images->train, &images->test,
-                                            &images->was_split);
+        Status status =
+            dataset_read_folder(options->data, &images->train, &images->test, &images->was_split);
         return status ? status : check_fit(options, &images->train);
     }
-    Status status = digits_generate(TRAIN_DIGITS + TEST_DIGITS, (uint64_t)options->seed,
-                                    &images->train);
+    Status status =
+        digits_generate(TRAIN_DIGITS + TEST_DIGITS, (uint64_t)options->seed, &images->train);
     return status ? status : dataset_split(&images->train, TEST_DIGITS, 0, &images->test);
 }
 
@@ -124,13 +125,15 @@ static Status fit(const Options *options, Layer *model, Optimizer *optimizer, co
                   ProfileTraining *training) {
     double shown = 0.0;
     bool terminal = !options->quiet && isatty(STDERR_FILENO);
-    LoaderOptions load = {.batch = options->batch, .shuffle = true, .scale = 1.0f,
-                          .seed = (uint64_t)options->seed};
-    FitOptions how = {.epochs = options->epochs, .max_steps = options->steps,
-                      .progress = terminal ? show_progress : NULL, .argument = &shown};
+    LoaderOptions load = {
+        .batch = options->batch, .shuffle = true, .scale = 1.0f, .seed = (uint64_t)options->seed};
+    FitOptions how = {.epochs = options->epochs,
+                      .max_steps = options->steps,
+                      .progress = terminal ? show_progress : NULL,
+                      .argument = &shown};
     Loader *loader = loader_new(&images->train, load);
-    Status status = loader ? train_fit(model, optimizer, loader, how, &training->fit)
-                           : error_status();
+    Status status =
+        loader ? train_fit(model, optimizer, loader, how, &training->fit) : error_status();
     loader_free(loader);
     if (terminal) fprintf(stderr, "\r\033[K");
     if (status) return status;
@@ -157,8 +160,8 @@ static void print_training(const ProfileTraining *training, const Images *images
            text_count(images->train.count).s, text_count(images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
     printf("  %lld epochs, %s steps in %s: loss %.4f, test accuracy %.2f%%, %s samples/s\n",
-           (long long)f->epochs, text_count(f->steps).s, text_duration(f->seconds).s,
-           f->final_loss, 100.0 * training->test_accuracy,
+           (long long)f->epochs, text_count(f->steps).s, text_duration(f->seconds).s, f->final_loss,
+           100.0 * training->test_accuracy,
            text_count((int64_t)((double)f->samples / f->seconds)).s);
 }
 
@@ -177,10 +180,11 @@ static int profile_and_train(const Options *options, const char *command) {
     Images images = {0};
     Profile profile = {0};
     ProfileTraining training = {.test_accuracy = (double)NAN};
-    bool train = options->epochs > 0 && options->device->has_data &&
-                 (options->data || digits_fit(options));
+    bool train =
+        options->epochs > 0 && options->device->has_data && (options->data || digits_fit(options));
     bool report = !options->quiet && !(options->json && strcmp(options->json, "-") == 0);
-    Status status = options->data ? load(options, &images) : STATUS_OK; // a bad folder fails at once
+    Status status =
+        options->data ? load(options, &images) : STATUS_OK; // a bad folder fails at once
     if (!status) status = run_profile(options, &profile);
     if (!status && report) {
         report_print(&profile, stdout);

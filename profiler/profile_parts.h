@@ -14,15 +14,15 @@ Status profile_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *label
                     StepTimes *times);
 
 // What one step of the current context's device costs: the second of two steps is counted, so that
-// gradients and optimizer state exist. Afterwards `table` says which sites ran, the ledger's peak is
-// the step's.
+// gradients and optimizer state exist. Afterwards `table` says which sites ran, the ledger's peak
+// is the step's.
 Status profile_count_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                           CostTable *table, ProfileMemory *memory);
 
 // Fills profile->layers and the counts of all phases from a table of the current context.
 Status profile_take_counts(Profile *profile, const CostTable *table, const Layer *model);
-// Compares every count of the profile's layers, and the composition of the peak, with a table of the
-// current (dry) context; needs profile->predicted and ->measured.
+// Compares every count of the profile's layers, and the composition of the peak, with a table of
+// the current (dry) context; needs profile->predicted and ->measured.
 void profile_reconcile(Profile *profile, const CostTable *table);
 
 // Dry runs of a step and of inference: predicted memory, bytes per sample, inference peak; and the
@@ -34,7 +34,8 @@ Status profile_predict(Layer *model, OptimizerConfig optimizer, const Tensor *x,
 Status profile_measure(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                        ProfileOptions options, const CostTable *executed, Profile *profile);
 
-// Which report phase an op's phase adds to, besides the step: itself, and for backward's parts both.
+// Which report phase an op's phase adds to, besides the step: itself, and for backward's parts
+// both.
 ReportPhase profile_report_phase(Phase phase);
 
 #endif

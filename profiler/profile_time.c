@@ -1,5 +1,5 @@
-// profile_time.c -- latencies: whole steps unobserved, layers from observed steps, in turns, so that
-// drift of the machine meets both alike and their difference is the profiler's overhead.
+// profile_time.c -- latencies: whole steps unobserved, layers from observed steps, in turns, so
+// that drift of the machine meets both alike and their difference is the profiler's overhead.
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +98,8 @@ static void take_times(Profile *profile, StepTimes times) {
 
 static Status finish(Profile *profile, const Latency *observed) {
     Status status = summarise(&profile->inference);
-    for (int p = 0; p < REPORT_COUNT && !status; p++) status = summarise(&profile->totals[p].latency);
+    for (int p = 0; p < REPORT_COUNT && !status; p++)
+        status = summarise(&profile->totals[p].latency);
     double layers = 0.0;
     for (int i = 0; i < profile->n_layers; i++) {
         for (int p = 0; p < REPORT_COUNT && !status; p++)
@@ -163,8 +164,13 @@ static Status run_rounds(Measurement *m, int64_t samples) {
 
 Status profile_measure(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                        ProfileOptions options, const CostTable *executed, Profile *profile) {
-    Measurement m = {.model = model, .optimizer = optimizer, .x = x, .labels = labels,
-                     .options = options, .executed = executed, .profile = profile};
+    Measurement m = {.model = model,
+                     .optimizer = optimizer,
+                     .x = x,
+                     .labels = labels,
+                     .options = options,
+                     .executed = executed,
+                     .profile = profile};
     int64_t samples = options.iterations > 0 ? options.iterations : MOST_SAMPLES;
     Status status = make_rooms(profile, samples);
     if (!status) status = make_room(&m.observed, samples);

@@ -1,5 +1,5 @@
-// report.c -- headline, time table and memory of the terminal report. Every figure is the profile's,
-// only rounded; the rows and columns add up before rounding.
+// report.c -- headline, time table and memory of the terminal report. Every figure is the
+// profile's, only rounded; the rows and columns add up before rounding.
 #include "profiler/report.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
     Text rate = text_count((int64_t)((double)batch / s->median + 0.5));
     char spread[300] = "(median)";
     if (s->ci95_reached)
-        snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)",
-                 text_duration(s->ci95_low).s, text_duration(s->ci95_high).s);
+        snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
+                 text_duration(s->ci95_high).s);
     fprintf(file, "  %-14s%8s  %-35s%9s samples/s\n", what, text_duration(s->median).s, spread,
             rate.s);
 }
@@ -62,7 +62,8 @@ static void print_head(const Profile *profile, FILE *file) {
     if (first)
         fprintf(file, "  Start with %s: %s of the step.\n", shown_path(profile, first, &name),
                 text_percent(latency_median(&first->phase[REPORT_STEP].latency) /
-                             step->statistics.median).s);
+                             step->statistics.median)
+                    .s);
 }
 
 // ---- the time table --------------------------------------------------------------------------
@@ -87,8 +88,10 @@ static Units choose_units(const Profile *profile) {
             break;
         }
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    if (step >= 10.0) units.time = "s";
-    else if (step >= 0.01) units.time = "ms";
+    if (step >= 10.0)
+        units.time = "s";
+    else if (step >= 0.01)
+        units.time = "ms";
     return units;
 }
 
@@ -98,13 +101,14 @@ static Text label_of(const Profile *profile, const ProfileLayer *layer) {
     const char *path = shown_path(profile, layer, &text);
     char label[160];
     if (strcmp(layer->path, "loss") == 0)
-        snprintf(label, sizeof(label), "%s loss", strcmp(layer->type, "CrossEntropy") == 0
-                                                      ? "CE" : layer->type);
+        snprintf(label, sizeof(label), "%s loss",
+                 strcmp(layer->type, "CrossEntropy") == 0 ? "CE" : layer->type);
     else if (layer->parameters > 0 && layer->input.ndim > 0 && layer->output.ndim > 0)
         snprintf(label, sizeof(label), "%s %lld->%lld", path,
                  (long long)layer->input.dims[layer->input.ndim - 1],
                  (long long)layer->output.dims[layer->output.ndim - 1]);
-    else snprintf(label, sizeof(label), "%s", path);
+    else
+        snprintf(label, sizeof(label), "%s", path);
     Text padded = text_pad_right(label, LABEL_WIDTH);
     if (text_width(label) > LABEL_WIDTH) memcpy(padded.s + LABEL_WIDTH - 1, "~", 2);
     return padded;
@@ -134,28 +138,28 @@ static void print_row(FILE *file, const char *label, const char *parameters,
     fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-6s %6s\n", label, parameters,
             text_number((double)op_cost_total_flops(cost) / units->flops).s,
             cell_time(&phases[REPORT_FORWARD], units).s,
-            cell_time(&phases[REPORT_BACKWARD], units).s,
-            cell_time(&phases[REPORT_STEP], units).s, percent.s,
-            share < 1.0 ? text_bar(share, 10).s : "", intensity.s);
+            cell_time(&phases[REPORT_BACKWARD], units).s, cell_time(&phases[REPORT_STEP], units).s,
+            percent.s, share < 1.0 ? text_bar(share, 10).s : "", intensity.s);
 }
 
 static void print_unattributed(const Profile *profile, FILE *file, const Units *units) {
     double seconds = profile->unattributed_seconds;
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (isnan(seconds)) return;
-    fprintf(file, "%s%8s %6s%6s%6s%6s%5s\n", text_pad_right("unattributed", LABEL_WIDTH).s, "", "", "", "",
-            text_duration_in(seconds, units->time).s, text_percent(seconds / step).s);
+    fprintf(file, "%s%8s %6s%6s%6s%6s%5s\n", text_pad_right("unattributed", LABEL_WIDTH).s, "", "",
+            "", "", text_duration_in(seconds, units->time).s, text_percent(seconds / step).s);
 }
 
 static void print_table(const Profile *profile, FILE *file) {
     Units units = choose_units(profile);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     bool timed = !isnan(step);
-    fprintf(file, "\n%s%s%s  step = %lld samples; multiply-add = 2 FLOP; FLOP and FLOP/B: fwd + bwd\n",
+    fprintf(file,
+            "\n%s%s%s  step = %lld samples; multiply-add = 2 FLOP; FLOP and FLOP/B: fwd + bwd\n",
             timed ? "TIME (" : "COST", timed ? units.time : "", timed ? ")" : "",
             (long long)profile->batch);
-    fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-6s %6s\n", text_pad_right("layer", LABEL_WIDTH).s, "params",
-            units.flops_name, timed ? "fwd" : "", timed ? "bwd" : "", timed ? "sum" : "",
+    fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-6s %6s\n", text_pad_right("layer", LABEL_WIDTH).s,
+            "params", units.flops_name, timed ? "fwd" : "", timed ? "bwd" : "", timed ? "sum" : "",
             timed ? "step" : "", "", "FLOP/B");
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
@@ -174,8 +178,10 @@ static void print_table(const Profile *profile, FILE *file) {
             text_number(2.0 * (double)total->macs / units.flops).s,
             text_number((double)op_cost_total_flops(*total) / units.flops).s, units.flops_name);
     if (forward->macs)
-        fprintf(file, "; their\n  backward is %.3g x forward, not 2 x: the first layer's input "
-                      "needs no gradient.", (double)backward->macs / (double)forward->macs);
+        fprintf(file,
+                "; their\n  backward is %.3g x forward, not 2 x: the first layer's input "
+                "needs no gradient.",
+                (double)backward->macs / (double)forward->macs);
     fprintf(file, "\n");
 }
 
@@ -212,13 +218,16 @@ static void print_evidence(const Profile *profile, FILE *file) {
     fprintf(file, "\n");
     if (profile->reconciled)
         fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
-    else fprintf(file, "PREDICTED IS NOT EXECUTED: %s\n", profile->difference);
+    else
+        fprintf(file, "PREDICTED IS NOT EXECUTED: %s\n", profile->difference);
     for (int i = 0; i < profile->n_uncounted; i++)
         fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) return;
-    fprintf(file, "%lld steps, %lld warm-up, IQR %s; layers from a second pass, overhead %.1f%%; "
-                  "cold %s\n", (long long)step->count, (long long)profile->warmup,
+    fprintf(file,
+            "%lld steps, %lld warm-up, IQR %s; layers from a second pass, overhead %.1f%%; "
+            "cold %s\n",
+            (long long)step->count, (long long)profile->warmup,
             text_percent(step->statistics.iqr / step->statistics.median).s,
             100.0 * profile->overhead_fraction, text_duration(profile->cold_seconds).s);
 }

@@ -1,5 +1,6 @@
 // timeline.h -- an observer that stamps begin and end of every op into a buffer allocated before.
-// While it records it allocates nothing, formats nothing and takes no lock; names come at report time.
+// While it records it allocates nothing, formats nothing and takes no lock; names come at report
+// time.
 #ifndef PROFILER_TIMELINE_H
 #define PROFILER_TIMELINE_H
 

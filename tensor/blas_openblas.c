@@ -20,8 +20,8 @@ static void vector_product(const Gemm *g) {
     bool row = g->m == 1; // c^T = op(b)^T a^T, or c = op(a) b: matrix times vector
     const float *matrix = row ? g->b : g->a, *x = row ? g->a : g->b;
     int64_t lda = row ? g->ldb : g->lda;
-    bool transposed = row ? g->trans_b : g->trans_a;          // as stored: (n,k) or (k,m)
-    bool plain = row ? transposed : !transposed;               // rows of the matrix are outputs
+    bool transposed = row ? g->trans_b : g->trans_a; // as stored: (n,k) or (k,m)
+    bool plain = row ? transposed : !transposed;     // rows of the matrix are outputs
     int64_t outputs = row ? g->n : g->m;
     int64_t step_x = row ? (g->trans_a ? g->lda : 1) : (g->trans_b ? 1 : g->ldb);
     int64_t step_y = row ? 1 : g->ldc;

@@ -1,5 +1,5 @@
-// blas_plain.c -- one-thread products in plain C, blocked for the cache; used only where no OpenBLAS
-// is installed, and several times slower: `make` says so.
+// blas_plain.c -- one-thread products in plain C, blocked for the cache; used only where no
+// OpenBLAS is installed, and several times slower: `make` says so.
 #include "tensor/gemm.h"
 #include "tensor/math.h"
 

@@ -52,7 +52,7 @@ typedef struct Context {
     Phase phase;
     int site;            // innermost open call site, -1 none
     const char *running; // name of the op being run, for the ledger's peak
-    Ledger *ledger; // NULL until the first storage: context_ledger() makes it
+    Ledger *ledger;      // NULL until the first storage: context_ledger() makes it
     Recorder *recorder;
     Observer *observers;
     RandomState random;
@@ -62,7 +62,7 @@ typedef struct Context {
     uint64_t backward_weights; // are parameters' (bit i)
     int backward_count;
     Scope *scope, *free_scopes; // innermost open one; recycled ones
-    Tensor *free_tensors; // recycled handles
+    Tensor *free_tensors;       // recycled handles
     Site *sites;
     int n_sites, site_capacity, site_cursor;
     struct DryGradients *dry_gradients; // dry run: leaf -> gradient, since leaves are others'

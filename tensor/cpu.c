@@ -80,13 +80,13 @@ static Status copy(Device *self, void *to, const void *from, size_t bytes) {
 
 Device *device_cpu(void) {
     static const Device cpu = {.name = "cpu",
-                         .has_data = true,
-                         .on_host = true,
-                         .allocate = cpu_allocate,
-                         .release = cpu_release,
-                         .run = cpu_run,
-                         .workspace = no_workspace,
-                         .from_host = copy,
-                         .to_host = copy};
+                               .has_data = true,
+                               .on_host = true,
+                               .allocate = cpu_allocate,
+                               .release = cpu_release,
+                               .run = cpu_run,
+                               .workspace = no_workspace,
+                               .from_host = copy,
+                               .to_host = copy};
     return (Device *)&cpu; // never written to
 }

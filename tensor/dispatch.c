@@ -36,7 +36,8 @@ static Status bad_input(const OpCall *call, int i) {
     if (t->flags & TENSOR_UNSAVED)
         return op_error(call, STATUS_STATE,
                         "backward reads input %d, which was not saved. HINT: declare it in the "
-                        "op's `saves`", i);
+                        "op's `saves`",
+                        i);
     return op_error(call, STATUS_STATE, "input %d has been freed. HINT: tensor_keep it", i);
 }
 
@@ -66,8 +67,9 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
     if (needs && op->mutates)
-        return op_error(call, STATUS_STATE, "writes in place what needs a gradient. HINT: put it "
-                                            "between no_grad_begin and no_grad_end");
+        return op_error(call, STATUS_STATE,
+                        "writes in place what needs a gradient. HINT: put it "
+                        "between no_grad_begin and no_grad_end");
     if (!*dense && (call->n_in > DENSE_MAX || op->mutates))
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "needs contiguous inputs. HINT: tensor_contiguous copies a view");
@@ -89,8 +91,10 @@ static Status allocate_outputs(OpCall *call) {
     for (int i = 0; i < call->n_out; i++) {
         Tensor *out = call->out[i];
         if (out->storage) continue;
-        if (call->op->flags & OP_VIEW) out->storage = storage_retain(call->in[0]->storage);
-        else if (handle_allocate(out, MEM_ACTIVATION)) return STATUS_OUT_OF_MEMORY;
+        if (call->op->flags & OP_VIEW)
+            out->storage = storage_retain(call->in[0]->storage);
+        else if (handle_allocate(out, MEM_ACTIVATION))
+            return STATUS_OUT_OF_MEMORY;
     }
     return STATUS_OK;
 }

@@ -1,4 +1,5 @@
-// fill_random.c -- random tensors: made on the host, so that every device starts from the same bits.
+// fill_random.c -- random tensors: made on the host, so that every device starts from the same
+// bits.
 #include "tensor/context.h"
 #include "tensor/memory.h"
 
@@ -12,14 +13,13 @@ static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *w
     uint64_t offset = random_reserve(&context->random, t->numel); // on meta too: the same sequence
     if (!t->device->has_data || t->numel == 0) return STATUS_OK;
     t->storage->version++;
-    float *staged = t->device->on_host ? (float *)tensor_raw(t)
-                                       : memory_new((size_t)t->numel * sizeof(float));
+    float *staged =
+        t->device->on_host ? (float *)tensor_raw(t) : memory_new((size_t)t->numel * sizeof(float));
     if (!staged) return STATUS_OUT_OF_MEMORY;
     draw(context->random.seed, offset, 0, t->numel, staged);
     for (int64_t i = 0; i < t->numel; i++) staged[i] = shift + scale * staged[i];
     if (t->device->on_host) return STATUS_OK;
-    Status status =
-        t->device->from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
+    Status status = t->device->from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
     memory_free(staged);
     return status;
 }

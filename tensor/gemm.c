@@ -9,7 +9,8 @@
 // (about 20 us); blocks are multiples of 16 so that the BLAS kernels stay on full tiles.
 enum { SMALL_MACS = 2048, SPLIT_MACS = 1 << 18, SPLIT_GRAIN = 16 };
 
-// c (m,n) = a (m,k) . b (k,n) for tiny shapes; b transposed makes rows of b contiguous dot products.
+// c (m,n) = a (m,k) . b (k,n) for tiny shapes; b transposed makes rows of b contiguous dot
+// products.
 KERNEL static void gemm_small(const Gemm *g) {
     for (int64_t i = 0; i < g->m; i++) {
         const float *a = g->trans_a ? g->a + i : g->a + i * g->lda;
@@ -46,9 +47,12 @@ KERNEL static void gemm_outer(const Gemm *g) {
 }
 
 static void gemm_block(const Gemm *g) {
-    if (g->k == 1) gemm_outer(g);
-    else if (g->m * g->n * g->k <= SMALL_MACS) gemm_small(g);
-    else blas_gemm(g);
+    if (g->k == 1)
+        gemm_outer(g);
+    else if (g->m * g->n * g->k <= SMALL_MACS)
+        gemm_small(g);
+    else
+        blas_gemm(g);
 }
 
 typedef struct GemmJob {
@@ -73,8 +77,10 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
     }
     gemm_block(&part);
     if (!job->epilogue) return;
-    if (job->by_rows) job->epilogue(job->argument, begin, count, 0, part.n);
-    else job->epilogue(job->argument, 0, part.m, begin, count);
+    if (job->by_rows)
+        job->epilogue(job->argument, begin, count, 0, part.n);
+    else
+        job->epilogue(job->argument, 0, part.m, begin, count);
 }
 
 void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
@@ -83,6 +89,8 @@ void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
     int64_t length = by_rows ? gemm->m : gemm->n;
     GemmJob job = {gemm, epilogue, argument, by_rows};
     double macs = (double)gemm->m * (double)gemm->n * (double)gemm->k;
-    if (macs < SPLIT_MACS) run_range(&job, 0, length);
-    else cpu_parallel(length, SPLIT_GRAIN, run_range, &job);
+    if (macs < SPLIT_MACS)
+        run_range(&job, 0, length);
+    else
+        cpu_parallel(length, SPLIT_GRAIN, run_range, &job);
 }

@@ -1,5 +1,5 @@
-// gradient.c -- where the gradient of a leaf lives: in the leaf, or, in a dry run, in a table of the
-// context, since the leaves of a dry run are somebody else's and must stay as they are.
+// gradient.c -- where the gradient of a leaf lives: in the leaf, or, in a dry run, in a table of
+// the context, since the leaves of a dry run are somebody else's and must stay as they are.
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 

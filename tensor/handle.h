@@ -19,8 +19,8 @@ static inline void tensor_own(Tensor *t) {
     t->references++;
 }
 static inline void tensor_refer(Tensor *t) { t->references++; }
-void tensor_disown(Tensor *t);   // the last owner's leaving frees the data
-void tensor_unrefer(Tensor *t);  // the last reference's leaving recycles the handle
+void tensor_disown(Tensor *t);  // the last owner's leaving frees the data
+void tensor_unrefer(Tensor *t); // the last reference's leaving recycles the handle
 
 void scope_adopt(Scope *scope, Tensor *tensor);
 void scope_forget(Tensor *tensor);

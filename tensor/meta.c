@@ -29,19 +29,18 @@ static Status ignore_values(Device *self, void *to, const void *from, size_t byt
 
 static Status no_values(Device *self, void *to, const void *from, size_t bytes) {
     (void)self, (void)to, (void)from, (void)bytes;
-    return error_set(STATUS_DEVICE,
-                     "meta: a tensor on the meta device has a shape but no values. "
-                     "HINT: build the model on the cpu device to read values");
+    return error_set(STATUS_DEVICE, "meta: a tensor on the meta device has a shape but no values. "
+                                    "HINT: build the model on the cpu device to read values");
 }
 
 Device *device_meta(void) {
     static const Device meta = {.name = "meta",
-                          .allocate = no_data,
-                          .release = nothing_to_free,
-                          .run = nothing_to_run,
-                          .workspace = as_the_cpu,
-                          .from_host = ignore_values,
-                          .to_host = no_values};
+                                .allocate = no_data,
+                                .release = nothing_to_free,
+                                .run = nothing_to_run,
+                                .workspace = as_the_cpu,
+                                .from_host = ignore_values,
+                                .to_host = no_values};
     return (Device *)&meta; // never written to
 }
 

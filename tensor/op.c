@@ -16,8 +16,9 @@ static const Op *const ops[OP_COUNT] = {
 const Op *op_by_id(int id) { return id >= 0 && id < OP_COUNT ? ops[id] : NULL; }
 
 const DTypeSignature dtypes_float[1] = {{1, {DTYPE_FLOAT32}}};
-const DTypeSignature dtypes_any[DTYPE_COUNT] = {
-    {1, {DTYPE_FLOAT32}}, {1, {DTYPE_INT64}}, {1, {DTYPE_UINT8}}};
+const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
+                                                {1, {DTYPE_INT64}},
+                                                {1, {DTYPE_UINT8}}};
 
 // ---- outputs ---------------------------------------------------------------------------------
 Status op_output(OpCall *call, int index, DType dtype, Shape shape) {

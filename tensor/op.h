@@ -70,7 +70,7 @@ typedef struct Op {
     // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
     unsigned (*saves)(const OpCall *call);
     bool (*mutates)(const OpCall *call, int input); // is in[input] written in place? NULL: none is
-    const char *formula; // for --explain, products only
+    const char *formula;                            // for --explain, products only
 } Op;
 
 #define SAVE_IN(i) (1u << (i))

@@ -37,8 +37,10 @@ void scope_adopt(Scope *scope, Tensor *tensor) {
 }
 
 void scope_forget(Tensor *tensor) {
-    if (tensor->scope_previous) tensor->scope_previous->scope_next = tensor->scope_next;
-    else tensor->scope->first = tensor->scope_next;
+    if (tensor->scope_previous)
+        tensor->scope_previous->scope_next = tensor->scope_next;
+    else
+        tensor->scope->first = tensor->scope_next;
     if (tensor->scope_next) tensor->scope_next->scope_previous = tensor->scope_previous;
     tensor->scope = NULL;
 }

@@ -200,8 +200,8 @@ void storage_release(Storage *storage) {
         }
         memory_free(storage);
     } else {
-        Storage **list = storage->data ? &ledger->free_storages[storage->size_class]
-                                       : &ledger->free_headers;
+        Storage **list =
+            storage->data ? &ledger->free_storages[storage->size_class] : &ledger->free_headers;
         ledger->cached_bytes += storage->reserved;
         storage->next_free = *list;
         *list = storage;

@@ -61,10 +61,10 @@ struct Ledger {
     MemoryUse peak;      // composition at the highest total since ledger_reset_peak
     const char *peak_op; // op that ran then, NULL outside any
     int peak_site, peak_phase;
-    int64_t reserved_bytes; // taken from the system: live + cached + rounding
-    int64_t cached_bytes;   // of it, in free blocks
-    int64_t rounding_bytes; // of it, lost to size classes inside live blocks
-    int64_t live_host_bytes;     // live bytes that have memory behind them (not meta)
+    int64_t reserved_bytes;  // taken from the system: live + cached + rounding
+    int64_t cached_bytes;    // of it, in free blocks
+    int64_t rounding_bytes;  // of it, lost to size classes inside live blocks
+    int64_t live_host_bytes; // live bytes that have memory behind them (not meta)
     int64_t live_storages;
     bool raw; // no cache: every storage is a system call (RIDGEPOINT_ALLOC=raw)
     Storage *free_storages[STORAGE_CLASS_COUNT];
@@ -74,7 +74,7 @@ struct Ledger {
 Ledger *ledger_new(void);            // NULL with an error pending
 void ledger_release(Ledger *ledger); // the owner lets go; it dies with its last storage
 void ledger_reset_peak(Ledger *ledger);
-void ledger_trim(Ledger *ledger);                 // gives every cached block back to the system
+void ledger_trim(Ledger *ledger); // gives every cached block back to the system
 // Counts bytes that live elsewhere as if they were allocated here (a dry run's parameters).
 void ledger_adopt(Ledger *ledger, MemoryCategory category, int64_t bytes);
 int64_t ledger_unaccounted(const Ledger *ledger); // reserved - live on host - cached - rounding: 0

@@ -116,18 +116,23 @@ Tensor *tensor_normal_new(Shape shape, float mean, float deviation) {
 static void *host_pointer(const Tensor *t, DType dtype, const char *what) {
     char shape[SHAPE_TEXT];
     if (error_pending()) return NULL;
-    if (!t) error_set(STATUS_INVALID_ARGUMENT, "%s: there is no tensor (NULL)", what);
-    else if (!t->storage) error_set(STATUS_STATE, "%s: the tensor has been freed", what);
+    if (!t)
+        error_set(STATUS_INVALID_ARGUMENT, "%s: there is no tensor (NULL)", what);
+    else if (!t->storage)
+        error_set(STATUS_STATE, "%s: the tensor has been freed", what);
     else if (t->dtype != dtype)
         error_set(STATUS_DTYPE, "%s: the tensor is %s, not %s", what, dtype_name(t->dtype),
                   dtype_name(dtype));
     else if (!t->device->on_host)
-        error_set(STATUS_DEVICE, "%s: the data of a %s tensor is not in host memory. HINT: "
-                                 "tensor_read_floats copies what there is", what, t->device->name);
+        error_set(STATUS_DEVICE,
+                  "%s: the data of a %s tensor is not in host memory. HINT: "
+                  "tensor_read_floats copies what there is",
+                  what, t->device->name);
     else if (!tensor_is_contiguous(t))
         error_set(STATUS_SHAPE, "%s: %s is a strided view. HINT: tensor_contiguous copies it", what,
                   shape_text(tensor_shape(t), shape));
-    else return tensor_raw(t);
+    else
+        return tensor_raw(t);
     return NULL;
 }
 
@@ -148,10 +153,11 @@ Status tensor_read_floats(const Tensor *t, float *out) {
     if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t) && device->has_data)
         return device->to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
     if (!device->on_host)
-        return device->has_data
-                   ? error_set(STATUS_DEVICE, "tensor_read_floats: a strided %s tensor. HINT: "
-                                              "tensor_contiguous first", device->name)
-                   : device->to_host(device, out, NULL, 0);
+        return device->has_data ? error_set(STATUS_DEVICE,
+                                            "tensor_read_floats: a strided %s tensor. HINT: "
+                                            "tensor_contiguous first",
+                                            device->name)
+                                : device->to_host(device, out, NULL, 0);
     int64_t index[TENSOR_MAX_DIMS] = {0}, offset = 0;
     for (int64_t i = 0; i < t->numel; i++) {
         out[i] = element(t, offset);

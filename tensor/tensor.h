@@ -71,7 +71,7 @@ typedef struct Tensor {
     uint32_t node;            // index of its node on that tape
     int32_t owners;           // the user or a scope, and tape nodes that saved it
     int32_t references;       // owners, and tape nodes that know its shape
-    struct Scope *scope; // frees it when it closes; NULL: the user does
+    struct Scope *scope;      // frees it when it closes; NULL: the user does
     struct Tensor *scope_next, *scope_previous;
     struct Tensor *grad; // leaf only: kept between steps
     bool grad_empty;     // zero_grad was called: the first writer overwrites
@@ -119,7 +119,8 @@ int64_t *tensor_labels(Tensor *t); // the same for int64
 Status tensor_read_floats(const Tensor *t, float *out);
 Status tensor_write_floats(Tensor *t,
                            const float *values); // float32, contiguous; bumps the version
-// Overwrite a tensor of yours (float32, contiguous) with random numbers from the context's generator.
+// Overwrite a tensor of yours (float32, contiguous) with random numbers from the context's
+// generator.
 Status tensor_fill_uniform(Tensor *t, float low, float high); // [low, high)
 Status tensor_fill_normal(Tensor *t, float mean, float deviation);
 double tensor_item(const Tensor *t); // the value of a one-element tensor; NaN with an error pending

@@ -15,7 +15,8 @@ static Status add(Layer *model, const char *stem, int number, Layer *child) {
 // fc<i>, then, except after the last, its activation and dropout
 static Status add_block(Layer *model, const int64_t *sizes, int i, bool last, MlpOptions o) {
     Activation fused = o.fuse && !last ? o.activation : ACTIVATION_NONE;
-    Status status = add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));
+    Status status =
+        add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));
     if (status || last) return status;
     if (!o.fuse && o.activation != ACTIVATION_NONE)
         status = add(model, activation_name(o.activation), i + 1, activation_new(o.activation));

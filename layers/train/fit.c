@@ -42,8 +42,8 @@ static Status one_step(Fit *fit, const Batch *batch, int64_t epoch, double *loss
     if (batch->images->device->has_data && !isfinite(*loss))
         return train_explain_non_finite(fit->model, batch->images, r->steps, *loss);
     if (!fit->options.progress) return STATUS_OK;
-    FitProgress progress = {epoch, fit->options.epochs, r->steps, fit->steps, *loss,
-                            now() - fit->start, r->samples};
+    FitProgress progress = {epoch, fit->options.epochs, r->steps,  fit->steps,
+                            *loss, now() - fit->start,  r->samples};
     fit->options.progress(fit->options.argument, &progress);
     return STATUS_OK;
 }
@@ -77,8 +77,8 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result) {
     *result = (FitResult){.final_loss = (double)NAN};
-    Fit fit = {model, optimizer, loader, options, result, now(),
-               options.epochs * loader_batches(loader)};
+    Fit fit = {
+        model, optimizer, loader, options, result, now(), options.epochs * loader_batches(loader)};
     if (options.max_steps > 0 && options.max_steps < fit.steps) fit.steps = options.max_steps;
     layer_train(model, true);
     Status status = STATUS_OK;

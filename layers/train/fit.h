@@ -15,7 +15,7 @@ typedef struct FitProgress { // what the callback sees after a step
 
 typedef struct FitOptions {
     int64_t epochs;
-    int64_t max_steps; // 0: no limit
+    int64_t max_steps;                                             // 0: no limit
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
     void *argument;
 } FitOptions;

@@ -52,5 +52,6 @@ Status train_explain_non_finite(Layer *model, Tensor *x, int64_t step, double lo
     observer_remove(&watch.observer);
     return error_set(STATUS_NON_FINITE,
                      "training: step %lld: the loss is %g; %s. HINT: a smaller learning rate, or "
-                     "look at the input data", (long long)step, loss, watch.where);
+                     "look at the input data",
+                     (long long)step, loss, watch.where);
 }

@@ -19,11 +19,8 @@ const char *optimizer_name(OptimizerKind kind) {
 }
 
 OptimizerConfig optimizer_defaults(OptimizerKind kind) {
-    OptimizerConfig config = {.kind = kind,
-                              .learning_rate = 0.001f,
-                              .beta1 = 0.9f,
-                              .beta2 = 0.999f,
-                              .epsilon = 1e-8f};
+    OptimizerConfig config = {
+        .kind = kind, .learning_rate = 0.001f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f};
     if (kind == OPTIMIZER_SGD) config.learning_rate = 0.1f;
     if (kind == OPTIMIZER_MOMENTUM) {
         config.learning_rate = 0.05f;

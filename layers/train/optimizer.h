@@ -27,7 +27,8 @@ typedef struct OptimizerConfig {
     float weight_decay; // ADAMW decays the weight itself, the others add it to the gradient
     float beta1, beta2, epsilon; // ADAM, ADAMW
 } OptimizerConfig;
-// PyTorch's defaults; learning rates 0.1 (SGD), 0.05 (momentum 0.9), 0.001 (Adam, AdamW; decay 0.01).
+// PyTorch's defaults; learning rates 0.1 (SGD), 0.05 (momentum 0.9), 0.001 (Adam, AdamW; decay
+// 0.01).
 OptimizerConfig optimizer_defaults(OptimizerKind kind);
 
 typedef struct Optimizer Optimizer;

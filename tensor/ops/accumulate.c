@@ -4,8 +4,9 @@
 
 Status tensor_accumulate(Tensor *into, Tensor *value) {
     if (into && (into->flags & TENSOR_LEAF_GRAD) && !context_current()->no_grad)
-        return error_set(STATUS_STATE, "accumulate: writes in place what needs a gradient. HINT: put "
-                                       "it between no_grad_begin and no_grad_end");
+        return error_set(STATUS_STATE,
+                         "accumulate: writes in place what needs a gradient. HINT: put "
+                         "it between no_grad_begin and no_grad_end");
     return OP_INTO(&into, op_accumulate, NULL, into, value);
 }
 

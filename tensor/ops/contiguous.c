@@ -17,7 +17,8 @@ static void copy_row(char *to, const char *from, int64_t n, int64_t stride, int6
         const float *x = (const float *)(const void *)from;
         for (int64_t i = 0; i < n; i++) y[i] = x[i * stride];
     } else {
-        for (int64_t i = 0; i < n; i++) memcpy(to + i * size, from + i * stride * size, (size_t)size);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * size, from + i * stride * size, (size_t)size);
     }
 }
 

@@ -1,5 +1,6 @@
 // cross_entropy.c -- mean over rows of log(sum(e^(x - max))) - (x[label] - max): softmax and its
-// logarithm, fused. Forward reads the logits once and keeps two numbers a row; backward writes the gradient in one pass.
+// logarithm, fused. Forward reads the logits once and keeps two numbers a row; backward writes the
+// gradient in one pass.
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
@@ -9,9 +10,11 @@ Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
 static Status cross_entropy_infer(OpCall *call) {
     const Tensor *logits = call->in[0], *labels = call->in[1];
     if (logits->ndim != 2 || labels->ndim != 1 || logits->shape[0] != labels->shape[0])
-        return op_error(call, STATUS_SHAPE, "the shapes do not belong together. HINT: logits (n, classes) "
-                                            "and labels (n,)");
-    if (logits->shape[1] == 0) return op_error(call, STATUS_SHAPE, "there are no classes. HINT: logits are (n, classes)");
+        return op_error(call, STATUS_SHAPE,
+                        "the shapes do not belong together. HINT: logits (n, classes) "
+                        "and labels (n,)");
+    if (logits->shape[1] == 0)
+        return op_error(call, STATUS_SHAPE, "there are no classes. HINT: logits are (n, classes)");
     Status status = op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
     return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape[0], 2));
 }
@@ -32,8 +35,8 @@ static Status check_labels(const OpCall *call, const int64_t *labels) {
         if (labels[r] < 0 || labels[r] >= classes)
             return op_error(call, STATUS_INVALID_ARGUMENT,
                             "label %lld in row %lld is not in [0, %lld). HINT: the last layer has "
-                            "one output per class", (long long)labels[r], (long long)r,
-                            (long long)classes);
+                            "one output per class",
+                            (long long)labels[r], (long long)r, (long long)classes);
     return STATUS_OK;
 }
 
@@ -62,8 +65,10 @@ enum { GRAIN_LOGITS = 4096, SPLIT_LOGITS = 1 << 14 }; // exponentials: worth spl
 static void over_rows(const OpCall *call, const Tensor *logits,
                       void (*task)(void *, int64_t, int64_t)) {
     int64_t rows = logits->shape[0], c = logits->shape[1];
-    if (rows * c < SPLIT_LOGITS) task((void *)(uintptr_t)call, 0, rows);
-    else cpu_parallel(rows, (GRAIN_LOGITS + c - 1) / c, task, (void *)(uintptr_t)call);
+    if (rows * c < SPLIT_LOGITS)
+        task((void *)(uintptr_t)call, 0, rows);
+    else
+        cpu_parallel(rows, (GRAIN_LOGITS + c - 1) / c, task, (void *)(uintptr_t)call);
 }
 
 Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {

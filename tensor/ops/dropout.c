@@ -11,8 +11,8 @@ Tensor *tensor_dropout(Tensor *x, float p) {
 static Status dropout_infer(OpCall *call) {
     float p = call->params.value[0];
     if (!(p >= 0.0f && p <= 1.0f))
-        return op_error(call, STATUS_INVALID_ARGUMENT, "p = %g is not a probability. HINT: from 0 to 1",
-                        (double)p);
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "p = %g is not a probability. HINT: from 0 to 1", (double)p);
     Status status = op_infer_same(call);
     return status ? status : op_output(call, 1, DTYPE_UINT8, tensor_shape(call->in[0]));
 }

@@ -10,8 +10,8 @@ Status infer_broadcast(OpCall *call) {
         if (na != nb && na != 1 && nb != 1)
             return op_error(call, STATUS_SHAPE,
                             "cannot broadcast %lld against %lld in dimension %d. HINT: sizes must "
-                            "be equal or 1, counted from the last", (long long)na, (long long)nb,
-                            shape.ndim - 1 - i);
+                            "be equal or 1, counted from the last",
+                            (long long)na, (long long)nb, shape.ndim - 1 - i);
         shape.dims[shape.ndim - 1 - i] = na == 1 ? nb : na;
     }
     return op_output(call, 0, DTYPE_FLOAT32, shape);

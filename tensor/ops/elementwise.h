@@ -36,7 +36,12 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
     bool flat = tensor_is_contiguous(call->in[0]) && tensor_is_contiguous(call->in[1]) &&
                 call->in[0]->numel == out->numel && call->in[1]->numel == out->numel;
     if (flat) row = out->numel;
-    int64_t step_a = flat ? 1 : last >= 0 ? sa[last] : 0, step_b = flat ? 1 : last >= 0 ? sb[last] : 0;
+    int64_t step_a = flat        ? 1
+                     : last >= 0 ? sa[last]
+                                 : 0,
+            step_b = flat        ? 1
+                     : last >= 0 ? sb[last]
+                                 : 0;
     while (begin < end) { // one row of the output, or what [begin, end) holds of it, at a time
         int64_t column = begin % row, rest = begin / row, n = row - column;
         if (n > end - begin) n = end - begin;

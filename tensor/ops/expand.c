@@ -23,8 +23,10 @@ static Status expand_infer(OpCall *call) {
         fits = fits && (size == 1 || size == shape.dims[i]);
     }
     if (!fits)
-        return op_error(call, STATUS_SHAPE, "cannot be expanded to %s. HINT: only dimensions of "
-                                            "size 1 repeat", shape_text(shape, text));
+        return op_error(call, STATUS_SHAPE,
+                        "cannot be expanded to %s. HINT: only dimensions of "
+                        "size 1 repeat",
+                        shape_text(shape, text));
     if (op_output(call, 0, x->dtype, shape)) return error_status();
     broadcast_strides(x, call->out[0], call->out[0]->stride);
     call->out[0]->offset = x->offset;

@@ -19,21 +19,30 @@ Tensor *tensor_gelu(Tensor *x, Activation form) {
 static Status gelu_infer(OpCall *call) {
     unsigned form = call->params.flags;
     if (form == ACTIVATION_GELU || form == ACTIVATION_GELU_TANH) return op_infer_same(call);
-    return op_error(call, STATUS_INVALID_ARGUMENT, "no GELU form %u. HINT: ACTIVATION_GELU or "
-                                                   "ACTIVATION_GELU_TANH", form);
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "no GELU form %u. HINT: ACTIVATION_GELU or "
+                    "ACTIVATION_GELU_TANH",
+                    form);
 }
 
 Tensor *tensor_activation(Tensor *x, Activation activation) {
     switch (activation) {
-    case ACTIVATION_NONE: return error_pending() ? NULL : x;
-    case ACTIVATION_RELU: return tensor_relu(x);
-    case ACTIVATION_SIGMOID: return tensor_sigmoid(x);
-    case ACTIVATION_TANH: return tensor_tanh(x);
+    case ACTIVATION_NONE:
+        return error_pending() ? NULL : x;
+    case ACTIVATION_RELU:
+        return tensor_relu(x);
+    case ACTIVATION_SIGMOID:
+        return tensor_sigmoid(x);
+    case ACTIVATION_TANH:
+        return tensor_tanh(x);
     case ACTIVATION_GELU:
-    case ACTIVATION_GELU_TANH: return tensor_gelu(x, activation);
+    case ACTIVATION_GELU_TANH:
+        return tensor_gelu(x, activation);
     default:
-        error_set(STATUS_INVALID_ARGUMENT, "activation: there is no activation %d. HINT: one of "
-                                           "enum Activation", (int)activation);
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "activation: there is no activation %d. HINT: one of "
+                  "enum Activation",
+                  (int)activation);
         return NULL;
     }
 }

@@ -18,14 +18,17 @@ static bool keeps_preactivation(const OpCall *call) {
 static Status linear_infer(OpCall *call) {
     const Tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
     if (x->ndim < 1 || weight->ndim != 2 || x->shape[x->ndim - 1] != weight->shape[1])
-        return op_error(call, STATUS_SHAPE, "x (..., in) against weight (out, in). HINT: the last "
-                                            "size of x must be the weight's last size");
+        return op_error(call, STATUS_SHAPE,
+                        "x (..., in) against weight (out, in). HINT: the last "
+                        "size of x must be the weight's last size");
     if (bias && (bias->ndim != 1 || bias->shape[0] != weight->shape[0]))
         return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
                         (long long)weight->shape[0]);
     if (call->params.flags >= ACTIVATION_COUNT)
-        return op_error(call, STATUS_INVALID_ARGUMENT, "there is no activation %u. HINT: one of "
-                                                       "enum Activation", call->params.flags);
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "there is no activation %u. HINT: one of "
+                        "enum Activation",
+                        call->params.flags);
     Shape shape = tensor_shape(x);
     shape.dims[shape.ndim - 1] = weight->shape[0];
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
@@ -74,7 +77,8 @@ KERNEL static void activate_row(float *y, int64_t n, unsigned activation) {
     case ACTIVATION_GELU_TANH:
         for (int64_t j = 0; j < n; j++) y[j] = math_gelu_tanh(y[j]);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -104,9 +108,16 @@ Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
                   .before = call->n_out > 1 ? call_out(call, 1) : NULL,
                   .n = n,
                   .activation = call->params.flags};
-    Gemm gemm = {.m = m, .n = n, .k = k, .a = call_in(call, 0), .lda = k > 0 ? k : 1,
-                 .b = call_in(call, 1), .ldb = k > 0 ? k : 1, .trans_b = true,
-                 .c = e.y, .ldc = n > 0 ? n : 1};
+    Gemm gemm = {.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = call_in(call, 0),
+                 .lda = k > 0 ? k : 1,
+                 .b = call_in(call, 1),
+                 .ldb = k > 0 ? k : 1,
+                 .trans_b = true,
+                 .c = e.y,
+                 .ldc = n > 0 ? n : 1};
     bool plain = !e.bias && !e.before && e.activation == ACTIVATION_NONE;
     gemm_run(&gemm, plain ? NULL : finish_block, &e);
     return STATUS_OK;
@@ -115,13 +126,17 @@ Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
 // The gradient before the activation.
 static Tensor *through_activation(const OpCall *saved, Tensor *grad) {
     switch (saved->params.flags) {
-    case ACTIVATION_RELU: return OP_RUN(op_relu_backward, NULL, grad, saved->out[0]);
-    case ACTIVATION_SIGMOID: return OP_RUN(op_sigmoid_backward, NULL, grad, saved->out[0]);
-    case ACTIVATION_TANH: return OP_RUN(op_tanh_backward, NULL, grad, saved->out[0]);
+    case ACTIVATION_RELU:
+        return OP_RUN(op_relu_backward, NULL, grad, saved->out[0]);
+    case ACTIVATION_SIGMOID:
+        return OP_RUN(op_sigmoid_backward, NULL, grad, saved->out[0]);
+    case ACTIVATION_TANH:
+        return OP_RUN(op_tanh_backward, NULL, grad, saved->out[0]);
     case ACTIVATION_GELU:
     case ACTIVATION_GELU_TANH:
         return OP_RUN(op_gelu_backward, &saved->params, grad, saved->out[1]);
-    default: return grad;
+    default:
+        return grad;
     }
 }
 
@@ -154,7 +169,8 @@ static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
 
 static unsigned linear_saves(const OpCall *call) {
     unsigned activation = call->params.flags;
-    unsigned saves = (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
+    unsigned saves =
+        (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
     if (keeps_preactivation(call)) return saves | SAVE_OUT(1);
     return activation == ACTIVATION_NONE ? saves : saves | SAVE_OUT(0);
 }

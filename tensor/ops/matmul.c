@@ -17,7 +17,8 @@ Tensor *tensor_matmul(Tensor *a, Tensor *b) {
     if (!readable(a)) a = tensor_contiguous(a);
     if (!readable(b)) b = tensor_contiguous(b);
     if (!a || !b) return NULL;
-    if (b->ndim > 2 || a->ndim == 2 || !tensor_is_contiguous(a)) return OP_RUN(op_matmul, NULL, a, b);
+    if (b->ndim > 2 || a->ndim == 2 || !tensor_is_contiguous(a))
+        return OP_RUN(op_matmul, NULL, a, b);
     // One matrix on the right: the batch is just more rows.
     Shape shape = tensor_shape(a);
     Tensor *rows = tensor_reshape(a, product_flat(a));
@@ -41,14 +42,16 @@ static Dims dims_of(const OpCall *call) {
 static Status matmul_infer(OpCall *call) {
     const Tensor *a = call->in[0], *b = call->in[1];
     if (a->ndim < 2 || b->ndim < 2)
-        return op_error(call, STATUS_SHAPE, "needs matrices. HINT: tensor_reshape a vector to "
-                                            "(1, n) or (n, 1)");
+        return op_error(call, STATUS_SHAPE,
+                        "needs matrices. HINT: tensor_reshape a vector to "
+                        "(1, n) or (n, 1)");
     Dims d = dims_of(call);
     int64_t kb = b->shape[b->ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
     if (d.k != kb)
-        return op_error(call, STATUS_SHAPE, "inner sizes %lld and %lld differ. HINT: (m, k) . "
-                                            "(k, n); tensor_transpose one of them", (long long)d.k,
-                        (long long)kb);
+        return op_error(call, STATUS_SHAPE,
+                        "inner sizes %lld and %lld differ. HINT: (m, k) . "
+                        "(k, n); tensor_transpose one of them",
+                        (long long)d.k, (long long)kb);
     Shape shape = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
     for (int i = 0; i < shape.ndim - 2; i++) { // batch dims, counted from the last of them
         int64_t na = i < a->ndim - 2 ? a->shape[a->ndim - 3 - i] : 1;
@@ -69,7 +72,8 @@ static OpCost matmul_cost(const OpCall *call) {
     return cost;
 }
 
-// How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense one.
+// How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense
+// one.
 static bool stored_transposed(const Tensor *t, int64_t *ld) {
     int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
     int64_t columns = t->shape[t->ndim - 1];
@@ -132,9 +136,9 @@ static Status matmul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     bool ta = saved->params.flags & MATMUL_TRANS_A, tb = saved->params.flags & MATMUL_TRANS_B;
     unsigned flag_a = ta ? MATMUL_TRANS_A : 0, flag_b = tb ? MATMUL_TRANS_B : 0;
     if (call_needs(saved, 0)) {
-        Status status = ta ? product_to(&grad_in[0], b, (tb ? MATMUL_TRANS_A : 0) | MATMUL_TRANS_B,
-                                        grad, a)
-                           : product_to(&grad_in[0], grad, flag_b ^ MATMUL_TRANS_B, b, a);
+        Status status =
+            ta ? product_to(&grad_in[0], b, (tb ? MATMUL_TRANS_A : 0) | MATMUL_TRANS_B, grad, a)
+               : product_to(&grad_in[0], grad, flag_b ^ MATMUL_TRANS_B, b, a);
         if (status) return status;
     }
     if (!call_needs(saved, 1)) return STATUS_OK;

@@ -1,4 +1,5 @@
-// max.c -- largest element along the last dimension, and where it was; NaN wins, the first of equals
+// max.c -- largest element along the last dimension, and where it was; NaN wins, the first of
+// equals
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_max(Tensor *x, int dim, bool keep_dim) {
@@ -21,8 +22,9 @@ static Shape without_last(const Tensor *x) {
 
 static Status check(OpCall *call) {
     if (row_length(call->in[0]) > 0) return STATUS_OK;
-    return op_error(call, STATUS_SHAPE, "there is no largest of nothing. HINT: the reduced "
-                                        "dimension is empty");
+    return op_error(call, STATUS_SHAPE,
+                    "there is no largest of nothing. HINT: the reduced "
+                    "dimension is empty");
 }
 
 static Status max_infer(OpCall *call) {

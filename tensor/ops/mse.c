@@ -39,8 +39,8 @@ Status mse_cpu(const OpCall *call, int64_t begin, int64_t end) {
 static Status mse_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     for (int i = 0; i < 2; i++) {
         OpParams sign = {.value = {i == 0 ? 1.0f : -1.0f}};
-        if (call_needs(saved, i) && OP_INTO(&grad_in[i], op_mse_backward, &sign, grad_out[0],
-                                            saved->in[0], saved->in[1]))
+        if (call_needs(saved, i) &&
+            OP_INTO(&grad_in[i], op_mse_backward, &sign, grad_out[0], saved->in[0], saved->in[1]))
             return error_status();
     }
     return STATUS_OK;

@@ -11,8 +11,8 @@ KERNEL Status mul_cpu(const OpCall *call, int64_t begin, int64_t end) {
 // Each factor's gradient is the other factor.
 static Status mul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     for (int i = 0; i < 2; i++)
-        if (call_needs(saved, i) && backward_binary_to(&grad_in[i], &op_mul, grad_out[0],
-                                                       saved->in[1 - i], saved->in[i]))
+        if (call_needs(saved, i) &&
+            backward_binary_to(&grad_in[i], &op_mul, grad_out[0], saved->in[1 - i], saved->in[i]))
             return error_status();
     return STATUS_OK;
 }

@@ -17,8 +17,10 @@ Status step_infer(OpCall *call, int period, int64_t state_size) {
     for (int i = 1; i < call->n_in; i++) {
         const Tensor *parameter = call->in[i - (i - 1) % period];
         if (!shape_equal(tensor_shape(call->in[i]), tensor_shape(parameter)))
-            return op_error(call, STATUS_SHAPE, "tensor %d of group %d has another shape than its "
-                                                "parameter", (i - 1) % period, (i - 1) / period);
+            return op_error(call, STATUS_SHAPE,
+                            "tensor %d of group %d has another shape than its "
+                            "parameter",
+                            (i - 1) % period, (i - 1) / period);
     }
     return STATUS_OK;
 }
@@ -59,6 +61,8 @@ void step_run(const OpCall *call, int period, StepTask task) {
     enum { SPLIT_FROM = 1 << 15, GRAIN = 1 << 12 };
     StepJob job = {call, period, task};
     int64_t n = step_numel(call, period);
-    if (n < SPLIT_FROM) run_range(&job, 0, n);
-    else cpu_parallel(n, GRAIN, run_range, &job);
+    if (n < SPLIT_FROM)
+        run_range(&job, 0, n);
+    else
+        cpu_parallel(n, GRAIN, run_range, &job);
 }

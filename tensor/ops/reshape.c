@@ -13,8 +13,10 @@ static Shape resolve(Shape shape, int64_t numel) {
     int64_t known = 1;
     int unknown = -1;
     for (int i = 0; i < shape.ndim && i < TENSOR_MAX_DIMS; i++) {
-        if (shape.dims[i] == -1 && unknown < 0) unknown = i;
-        else if (__builtin_mul_overflow(known, shape.dims[i], &known)) return shape;
+        if (shape.dims[i] == -1 && unknown < 0)
+            unknown = i;
+        else if (__builtin_mul_overflow(known, shape.dims[i], &known))
+            return shape;
     }
     if (unknown >= 0 && known > 0 && numel % known == 0) shape.dims[unknown] = numel / known;
     return shape;
@@ -39,7 +41,8 @@ static Status reshape_infer(OpCall *call) {
     int64_t numel = 1;
     bool valid = true;
     for (int i = 0; i < shape.ndim; i++)
-        valid = valid && shape.dims[i] >= 0 && !__builtin_mul_overflow(numel, shape.dims[i], &numel);
+        valid =
+            valid && shape.dims[i] >= 0 && !__builtin_mul_overflow(numel, shape.dims[i], &numel);
     if (!valid || numel != call->in[0]->numel)
         return op_error(call, STATUS_SHAPE, "%lld elements cannot take shape %s",
                         (long long)call->in[0]->numel, shape_text(shape, text));

@@ -25,15 +25,15 @@ KERNEL Status sigmoid_backward_cpu(const OpCall *call, int64_t begin, int64_t en
 static OpCost cost_three_flops(const OpCall *call) { return op_cost_elementwise(call, 3, 0); }
 
 const Op op_sigmoid_backward = {.id = OP_sigmoid_backward,
-                              .name = "sigmoid_backward",
-                              ELEMENTWISE_BACKWARD,
-                              .cost = cost_three_flops};
+                                .name = "sigmoid_backward",
+                                ELEMENTWISE_BACKWARD,
+                                .cost = cost_three_flops};
 
 static OpCost sigmoid_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 1); }
 
 const Op op_sigmoid = {.id = OP_sigmoid,
-                   .name = "sigmoid",
-                   ELEMENTWISE_UNARY,
-                   .cost = sigmoid_cost,
-                   .backward = sigmoid_backward,
-                   .saves = save_output};
+                       .name = "sigmoid",
+                       ELEMENTWISE_UNARY,
+                       .cost = sigmoid_cost,
+                       .backward = sigmoid_backward,
+                       .saves = save_output};

@@ -10,12 +10,14 @@ Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t ste
         char text[SHAPE_TEXT];
         error_set(STATUS_SHAPE,
                   "slice of %s: [%lld, %lld) by %lld in dimension %d is outside. HINT: 0 <= begin "
-                  "<= end <= size, step >= 1", shape_text(tensor_shape(x), text), (long long)begin,
-                  (long long)end, (long long)step, dim);
+                  "<= end <= size, step >= 1",
+                  shape_text(tensor_shape(x), text), (long long)begin, (long long)end,
+                  (long long)step, dim);
         return NULL;
     }
     int64_t count = (end - begin) / step + ((end - begin) % step != 0);
-    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = begin, .step = step, .size = {count}}), x);
+    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = begin, .step = step, .size = {count}}),
+                  x);
 }
 
 static Status slice_infer(OpCall *call) {

@@ -27,9 +27,12 @@ static Extent extent_of(const OpCall *call) {
     Extent e = {1, 1, 1};
     if (call->params.dim == DIM_ALL) return (Extent){1, x->numel, 1};
     for (int i = 0; i < x->ndim; i++) {
-        if (i < call->params.dim) e.outer *= x->shape[i];
-        else if (i == call->params.dim) e.n = x->shape[i];
-        else e.inner *= x->shape[i];
+        if (i < call->params.dim)
+            e.outer *= x->shape[i];
+        else if (i == call->params.dim)
+            e.n = x->shape[i];
+        else
+            e.inner *= x->shape[i];
     }
     return e;
 }
@@ -42,8 +45,10 @@ static Status sum_infer(OpCall *call) {
         return op_error(call, STATUS_SHAPE, "no dimension %d. HINT: DIM_ALL reduces all", dim);
     Shape shape = {0};
     for (int i = 0; i < x->ndim; i++) {
-        if (!all && i != dim) shape.dims[shape.ndim++] = x->shape[i];
-        else if (keep) shape.dims[shape.ndim++] = 1;
+        if (!all && i != dim)
+            shape.dims[shape.ndim++] = x->shape[i];
+        else if (keep)
+            shape.dims[shape.ndim++] = 1;
     }
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
@@ -57,8 +62,8 @@ static OpCost sum_cost(const OpCall *call) {
     return cost;
 }
 
-// y[j] = scale * sum over n rows of x (n, inner), for columns [from, to). Up to 64 rows are added in
-// float, then their sums in double: long columns stay accurate at the speed of float.
+// y[j] = scale * sum over n rows of x (n, inner), for columns [from, to). Up to 64 rows are added
+// in float, then their sums in double: long columns stay accurate at the speed of float.
 KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
                             float scale) {
     enum { TILE = 256, ROWS = 64 };

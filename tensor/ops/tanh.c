@@ -25,13 +25,13 @@ KERNEL Status tanh_backward_cpu(const OpCall *call, int64_t begin, int64_t end) 
 static OpCost cost_three_flops(const OpCall *call) { return op_cost_elementwise(call, 3, 0); }
 
 const Op op_tanh_backward = {.id = OP_tanh_backward,
-                              .name = "tanh_backward",
-                              ELEMENTWISE_BACKWARD,
-                              .cost = cost_three_flops};
+                             .name = "tanh_backward",
+                             ELEMENTWISE_BACKWARD,
+                             .cost = cost_three_flops};
 
 const Op op_tanh = {.id = OP_tanh,
-                   .name = "tanh",
-                   ELEMENTWISE_UNARY,
-                   .cost = cost_one_transcendental,
-                   .backward = tanh_backward,
-                   .saves = save_output};
+                    .name = "tanh",
+                    ELEMENTWISE_UNARY,
+                    .cost = cost_one_transcendental,
+                    .backward = tanh_backward,
+                    .saves = save_output};
