@@ -159,7 +159,7 @@ static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
     for (int i = 0; i < call->n_in; i++) {
         Tensor *in = call->in[i], *grad = grad_in[i];
         if (!grad || !call_needs(call, i)) continue;
-        if (!shape_equal(tensor_shape(grad), tensor_shape(in))) {
+        if (!tensor_same_shape(grad, in)) {
             char got[SHAPE_TEXT], want[SHAPE_TEXT];
             return error_set(STATUS_SHAPE,
                              "backward of %s: the gradient of input %d has shape %s, "
@@ -282,7 +282,7 @@ Status autograd_backward_keep(Tensor *loss) { return backward(loss, true); }
 Status autograd_backward_from(Tensor *output, Tensor *grad_output) {
     if (error_pending()) return error_status();
     if (check_start(tape_current(), output, "autograd_backward_from")) return error_status();
-    if (grad_output && shape_equal(tensor_shape(output), tensor_shape(grad_output)))
+    if (grad_output && tensor_same_shape(output, grad_output))
         return backward_from(output, grad_output, false);
     return error_set(STATUS_SHAPE,
                      "autograd_backward_from: the gradient must have the output's shape");

@@ -99,25 +99,25 @@ static Status allocate_outputs(OpCall *call) {
     return STATUS_OK;
 }
 
-static void bump_versions(Context *context, const OpCall *call, Tensor *const preset[]) {
+static void bump_versions(Context *context, const OpCall *call, unsigned preset) {
     const Op *op = call->op;
     for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if (preset[i]) preset[i]->storage->version++;
+        if (preset >> i & 1) call->out[i]->storage->version++;
     if (!op->mutates || context->dry_run) return;
     for (int i = 0; i < call->n_in; i++)
         if (op->mutates(call, i)) call->in[i]->storage->version++;
 }
 
-static Status undo(OpCall *call, Tensor *const preset[], Status status) {
+static Status undo(OpCall *call, unsigned preset, Status status) {
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) {
-        if (call->out[i] && call->out[i] != preset[i]) tensor_release(call->out[i]);
+        if (call->out[i] && !(preset >> i & 1)) tensor_release(call->out[i]);
         call->out[i] = NULL;
     }
     return status;
 }
 
 // ---- the op ----------------------------------------------------------------------------------
-static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
+static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;
     Status status = op->infer(call);
     if (status) return status;
@@ -139,7 +139,7 @@ static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
     return status;
 }
 
-static Status observe_and_execute(Context *context, OpCall *call, Tensor *const preset[]) {
+static Status observe_and_execute(Context *context, OpCall *call, unsigned preset) {
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_begin) o->op_begin(o, call);
     Status status = execute(context, call, preset);
@@ -151,7 +151,8 @@ static Status observe_and_execute(Context *context, OpCall *call, Tensor *const 
 
 Status op_dispatch(OpCall *call) {
     Context *context = context_current();
-    Tensor *const preset[OP_MAX_OUTPUTS] = {call->out[0], call->out[1], call->out[2]};
+    unsigned preset = 0; // bit i: out[i] was given, to be written into
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= (call->out[i] ? 1u : 0u) << i;
     if (context->error.status) return undo(call, preset, context->error.status);
     bool dense = true;
     Tensor *copies[DENSE_MAX], **given = call->in;

@@ -105,6 +105,12 @@ static inline Shape tensor_shape(const Tensor *t) {
     for (int i = 0; i < t->ndim; i++) shape.dims[i] = t->shape[i];
     return shape;
 }
+static inline bool tensor_same_shape(const Tensor *a, const Tensor *b) {
+    if (a->ndim != b->ndim) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] != b->shape[i]) return false;
+    return true;
+}
 static inline bool tensor_is_contiguous(const Tensor *t) {
     return (t->flags & TENSOR_CONTIGUOUS) != 0;
 }

@@ -11,7 +11,7 @@ START_TEST(closing_a_scope_frees_every_result_of_its_ops) {
     ck_assert_int_eq(expect_live_bytes(), live + 4000);
     scope_close(scope);
     ck_assert_int_eq(expect_live_bytes(), live);
-    ck_assert_float_eq(tensor_data(x)[99], 1.0f); // x itself is untouched
+    ck_assert_double_eq((double)tensor_data(x)[99], 1.0); // x itself is untouched
     tensor_free(x);
 }
 END_TEST

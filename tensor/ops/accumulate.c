@@ -11,7 +11,7 @@ Status tensor_accumulate(Tensor *into, Tensor *value) {
 }
 
 static Status infer(OpCall *call) {
-    if (!shape_equal(tensor_shape(call->in[0]), tensor_shape(call->in[1])))
+    if (!tensor_same_shape(call->in[0], call->in[1]))
         return op_error(call, STATUS_SHAPE, "shapes differ. HINT: tensor_expand the smaller one");
     return op_infer_same(call);
 }

@@ -40,18 +40,18 @@ void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSO
 
 Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like) {
     if (!grad) return error_status();
-    Shape shape = tensor_shape(like);
-    if (shape_equal(tensor_shape(grad), shape)) {
+    if (tensor_same_shape(grad, like)) {
         *slot = grad;
         return STATUS_OK;
     }
+    Shape shape = tensor_shape(like);
     OpParams params = {.count = shape.ndim};
     for (int i = 0; i < shape.ndim; i++) params.size[i] = shape.dims[i];
     return OP_INTO(slot, op_sum_to, &params, grad);
 }
 
 Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like) {
-    bool direct = a->numel >= b->numel && shape_equal(tensor_shape(a), tensor_shape(like));
+    bool direct = a->numel >= b->numel && tensor_same_shape(a, like);
     if (direct) return OP_INTO(slot, *op, NULL, a, b);
     return backward_sum_to(slot, OP_RUN(*op, NULL, a, b), like);
 }

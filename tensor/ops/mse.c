@@ -6,7 +6,7 @@ Tensor *tensor_mse(Tensor *prediction, Tensor *target) {
 }
 
 static Status mse_infer(OpCall *call) {
-    if (!shape_equal(tensor_shape(call->in[0]), tensor_shape(call->in[1])))
+    if (!tensor_same_shape(call->in[0], call->in[1]))
         return op_error(call, STATUS_SHAPE, "prediction and target must have one shape");
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }

@@ -16,7 +16,7 @@ Status step_infer(OpCall *call, int period, int64_t state_size) {
                         (long long)state_size, period);
     for (int i = 1; i < call->n_in; i++) {
         const Tensor *parameter = call->in[i - (i - 1) % period];
-        if (!shape_equal(tensor_shape(call->in[i]), tensor_shape(parameter)))
+        if (!tensor_same_shape(call->in[i], parameter))
             return op_error(call, STATUS_SHAPE,
                             "tensor %d of group %d has another shape than its "
                             "parameter",

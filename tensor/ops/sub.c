@@ -13,7 +13,7 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
         return error_status();
     if (!call_needs(saved, 1)) return STATUS_OK;
     OpParams minus = {.value = {-1.0f}};
-    if (shape_equal(tensor_shape(grad_out[0]), tensor_shape(saved->in[1])))
+    if (tensor_same_shape(grad_out[0], saved->in[1]))
         return OP_INTO(&grad_in[1], op_mul_scalar, &minus, grad_out[0]);
     Tensor *reduced = NULL; // sum first: there is less to negate
     if (backward_sum_to(&reduced, grad_out[0], saved->in[1])) return error_status();

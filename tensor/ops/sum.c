@@ -69,10 +69,12 @@ KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, in
     enum { TILE = 256, ROWS = 64 };
     for (int64_t first = from; first < to; first += TILE) {
         int64_t width = to - first < TILE ? to - first : TILE;
-        double total[TILE] = {0};
+        double total[TILE];
+        for (int64_t j = 0; j < width; j++) total[j] = 0.0;
         for (int64_t i = 0; i < e.n; i += ROWS) {
             int64_t last = e.n - i < ROWS ? e.n : i + ROWS;
-            float part[TILE] = {0};
+            float part[TILE];
+            for (int64_t j = 0; j < width; j++) part[j] = 0.0f;
             for (int64_t k = i; k < last; k++)
                 for (int64_t j = 0; j < width; j++) part[j] += x[k * e.inner + first + j];
             for (int64_t j = 0; j < width; j++) total[j] += (double)part[j];

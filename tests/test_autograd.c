@@ -1,0 +1,342 @@
+// test_autograd.c -- the tape and the walk back over it: where gradients arrive, what is kept and for
+// how long, and what is refused. That each op's gradient is right is test_gradcheck.c's.
+#include "autograd/autograd.h"
+#include "tensor/memory.h"
+#include "tests/expect.h"
+
+static Tensor *leaf_new(Shape shape, const float *values) {
+    Tensor *leaf = tensor_from_floats_new(shape, values);
+    tensor_requires_grad(leaf, true);
+    return leaf;
+}
+
+static Tensor *pair_new(float a, float b) { return leaf_new(SHAPE(2), (float[]){a, b}); }
+static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
+
+// ---- where gradients arrive -------------------------------------------------------------------
+START_TEST(a_leaf_used_twice_by_one_op_gets_both_gradients) {
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    ck_assert_int_eq(autograd_backward(total(tensor_mul(w, w))), STATUS_OK);
+    expect_values(tensor_grad(w), 6, -4);
+    ck_assert_int_eq(autograd_backward(total(tensor_sub(w, w))), STATUS_OK);
+    expect_values(tensor_grad(w), 6, -4); // 1 - 1 was added
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(a_hidden_value_used_twice_by_one_op_gets_both_gradients) {
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    Tensor *h = tensor_mul_scalar(w, 2.0f);
+    autograd_backward(total(tensor_mul(h, h))); // 4 w^2
+    expect_values(tensor_grad(w), 24, -16);
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(a_leaf_used_by_two_ops_gets_the_sum) {
+    Tensor *w = pair_new(3, -2), *x = pair_new(5, 7);
+    Scope *scope = scope_open();
+    autograd_backward(total(tensor_add(tensor_mul(w, x), tensor_mul_scalar(w, 10.0f))));
+    expect_values(tensor_grad(w), 15, 17);
+    expect_values(tensor_grad(x), 3, -2);
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(x);
+}
+END_TEST
+
+// Two ways from h to the loss; add hands the same gradient to both, so it must not be added to in
+// place.
+START_TEST(a_diamond_adds_the_gradients_of_its_two_sides) {
+    Tensor *w = pair_new(1, 2);
+    Scope *scope = scope_open();
+    Tensor *h = tensor_mul_scalar(w, 3.0f);
+    Tensor *left = tensor_add(h, h), *right = tensor_mul(h, h);
+    autograd_backward(total(tensor_add(tensor_add(left, right), h))); // 3h + h^2
+    expect_values(tensor_grad(w), 3 * (3 + 2 * 3), 3 * (3 + 2 * 6));
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(a_long_chain_of_diamonds_grows_as_powers_of_two) {
+    Tensor *w = pair_new(1, 2);
+    Scope *scope = scope_open();
+    Tensor *h = w;
+    for (int i = 0; i < 20; i++) h = tensor_add(h, h);
+    autograd_backward(total(h));
+    expect_values(tensor_grad(w), 1 << 20, 1 << 20);
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(views_of_a_leaf_lead_back_to_it) {
+    Tensor *w = leaf_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
+    Scope *scope = scope_open();
+    Tensor *flat = tensor_reshape(w, SHAPE(6)), *turned = tensor_transpose(w, 0, 1);
+    Tensor *row = tensor_slice(w, 0, 1, 2, 1);
+    Tensor *loss = tensor_add(total(tensor_mul(flat, flat)), total(tensor_mul_scalar(turned, 10)));
+    autograd_backward(tensor_add(loss, total(tensor_mul_scalar(row, 100.0f))));
+    expect_values(tensor_grad(w), 12, 14, 16, 118, 120, 122);
+    ck_assert_ptr_ne(tensor_grad(w)->storage, w->storage);
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+// The gradient of a sum is an expanded view, that of a reshape a view of somebody else's buffer.
+START_TEST(a_gradient_that_is_a_view_is_copied_into_the_leafs_own_buffer) {
+    Tensor *w = pair_new(1, 2), *x = pair_new(1, 2);
+    Scope *scope = scope_open();
+    autograd_backward(total(tensor_add(w, x))); // both get the very same gradient
+    ck_assert_ptr_ne(tensor_grad(w)->storage, tensor_grad(x)->storage);
+    ck_assert(tensor_is_contiguous(tensor_grad(w)));
+    ck_assert_int_eq(tensor_grad(w)->storage->category, MEM_GRADIENT);
+    tensor_write_floats(tensor_grad(w), (float[]){8, 9});
+    expect_values(tensor_grad(x), 1, 1);
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(x);
+}
+END_TEST
+
+START_TEST(a_leaf_that_does_not_take_part_has_no_gradient) {
+    Tensor *w = pair_new(1, 2), *other = pair_new(3, 4), *data = tensor_full_new(SHAPE(2), 1.0f);
+    Scope *scope = scope_open();
+    tensor_mul(other, data); // recorded, but no way leads to it
+    autograd_backward(total(tensor_mul(w, data)));
+    ck_assert_ptr_nonnull(tensor_grad(w));
+    ck_assert_ptr_null(tensor_grad(other));
+    ck_assert_ptr_null(tensor_grad(data));
+    ck_assert_ptr_null(tensor_grad(NULL));
+    expect_no_error();
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(other);
+    tensor_free(data);
+}
+END_TEST
+
+START_TEST(detach_and_no_grad_stop_the_gradient) {
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    Tensor *h = tensor_mul_scalar(w, 2.0f), *constant = tensor_detach(h);
+    autograd_backward(total(tensor_mul(h, constant))); // as if 2w were a constant: 2 * 2w
+    expect_values(tensor_grad(w), 12, -8);
+    no_grad_begin();
+    Tensor *silent = total(tensor_mul(w, w));
+    no_grad_end();
+    ck_assert_int_eq(autograd_node_count(), 0);
+    ck_assert_int_ne(autograd_backward(silent), STATUS_OK);
+    expect_error(STATUS_STATE, "no graph leads to this loss. HINT: mark its parameters");
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+// ---- the leaf's buffer over steps -------------------------------------------------------------
+START_TEST(gradients_add_up_until_zero_grad_and_the_buffer_stays) {
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    autograd_backward(total(tensor_mul(w, w)));
+    const Tensor *grad = tensor_grad(w);
+    const void *buffer = grad->storage->data;
+    autograd_backward(total(tensor_mul(w, w)));
+    expect_values(tensor_grad(w), 12, -8);
+    tensor_zero_grad(w);
+    ck_assert_ptr_null(tensor_grad(w)); // empty, as after PyTorch's zero_grad
+    uint64_t requests = memory_requests();
+    tensor_zero_grad(w);
+    tensor_zero_grad(NULL);
+    ck_assert_uint_eq(memory_requests(), requests);
+    autograd_backward(total(tensor_mul_scalar(w, 5.0f)));
+    expect_values(tensor_grad(w), 5, 5); // overwritten, not added to what was there
+    ck_assert_ptr_eq(tensor_grad(w), grad);
+    ck_assert_ptr_eq(tensor_grad(w)->storage->data, buffer);
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(the_gradient_buffer_dies_with_its_leaf) {
+    int64_t before = context_ledger()->live.category[MEM_GRADIENT];
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    autograd_backward(total(w));
+    scope_close(scope);
+    ck_assert_int_eq(context_ledger()->live.category[MEM_GRADIENT], before + 8);
+    tensor_free(w);
+    ck_assert_int_eq(context_ledger()->live.category[MEM_GRADIENT], before);
+}
+END_TEST
+
+START_TEST(a_leaf_frozen_after_forward_gets_nothing_and_disturbs_nobody) {
+    Tensor *w = pair_new(3, -2), *frozen = leaf_new(SHAPE(2, 1), (float[]){1, 1});
+    Scope *scope = scope_open();
+    Tensor *first = tensor_mul(w, w); // node 0
+    Tensor *loss = total(tensor_matmul(tensor_reshape(first, SHAPE(1, 2)), frozen));
+    tensor_requires_grad(frozen, false);
+    ck_assert_msg(autograd_backward(loss) == STATUS_OK, "%s", error_message());
+    expect_values(tensor_grad(w), 6, -4);
+    ck_assert_ptr_null(tensor_grad(frozen));
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(frozen);
+}
+END_TEST
+
+// ---- walking again ----------------------------------------------------------------------------
+START_TEST(a_kept_graph_can_be_walked_again_and_doubles_the_gradients) {
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    Tensor *h = tensor_mul(w, w), *loss = total(tensor_add(h, tensor_exp(tensor_sub(h, h))));
+    int nodes = autograd_node_count();
+    ck_assert_int_eq(autograd_backward_keep(loss), STATUS_OK);
+    expect_values(tensor_grad(w), 6, -4);
+    ck_assert_int_eq(autograd_backward_keep(loss), STATUS_OK);
+    expect_values(tensor_grad(w), 12, -8);
+    ck_assert_int_eq(autograd_node_count(), nodes);
+    ck_assert_int_eq(autograd_backward(loss), STATUS_OK); // the last walk frees it
+    expect_values(tensor_grad(w), 18, -12);
+    ck_assert_int_eq(autograd_node_count(), 0);
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(a_freed_graph_cannot_be_walked_again) {
+    Tensor *w = pair_new(3, -2);
+    Scope *scope = scope_open();
+    Tensor *loss = total(tensor_mul(w, w));
+    autograd_backward(loss);
+    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
+    expect_error(STATUS_STATE, "freed by an earlier backward. HINT: run forward again");
+    tensor_mul(w, w); // a new graph does not revive the old one's names
+    ck_assert_int_eq(autograd_backward_keep(loss), STATUS_STATE);
+    expect_error(STATUS_STATE, "freed by an earlier backward");
+    expect_values(tensor_grad(w), 6, -4);
+    autograd_clear();
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(backward_from_starts_with_the_gradient_it_is_given) {
+    Tensor *w = pair_new(3, -2), *start = tensor_from_floats_new(SHAPE(2), (float[]){10, 100});
+    Scope *scope = scope_open();
+    ck_assert_int_eq(autograd_backward_from(tensor_mul(w, w), start), STATUS_OK);
+    expect_values(tensor_grad(w), 60, -400);
+    expect_values(start, 10, 100);
+    Tensor *y = tensor_mul(w, w);
+    ck_assert_int_eq(autograd_backward_from(y, w), STATUS_OK); // even a leaf may be the start
+    expect_values(tensor_grad(w), 60 + 18, -400 + 8);
+    scope_close(scope);
+    tensor_free(start);
+    tensor_free(w);
+}
+END_TEST
+
+// ---- what is refused --------------------------------------------------------------------------
+START_TEST(a_loss_that_cannot_be_walked_is_refused_with_a_reason) {
+    Tensor *w = pair_new(3, -2), *plain = tensor_full_new(SHAPE(2), 1.0f);
+    Tensor *labels = tensor_new(SHAPE(2), DTYPE_INT64);
+    Scope *scope = scope_open();
+    Tensor *y = tensor_mul(w, w);
+    ck_assert_int_eq(autograd_backward(y), STATUS_SHAPE);
+    expect_error(STATUS_SHAPE, "the loss has shape (2,), not one element. HINT: tensor_mean");
+    ck_assert_int_eq(autograd_backward(NULL), STATUS_INVALID_ARGUMENT);
+    expect_error(STATUS_INVALID_ARGUMENT, "the loss is NULL");
+    ck_assert_int_eq(autograd_backward(plain), STATUS_STATE);
+    expect_error(STATUS_STATE, "no graph leads to this loss");
+    ck_assert_int_eq(autograd_backward_from(y, NULL), STATUS_SHAPE);
+    expect_error(STATUS_SHAPE, "the output's shape");
+    Tensor *scalar = total(w);
+    ck_assert_int_eq(autograd_backward_from(y, scalar), STATUS_SHAPE);
+    expect_error(STATUS_SHAPE, "the output's shape");
+    ck_assert_int_ne(autograd_backward_from(y, labels), STATUS_OK); // of the right shape only
+    expect_error(STATUS_DTYPE, "float32");
+    ck_assert_int_eq(tensor_requires_grad(y, true), STATUS_STATE);
+    expect_error(STATUS_STATE, "this is an op's result, not a leaf");
+    ck_assert_int_eq(tensor_requires_grad(labels, true), STATUS_DTYPE);
+    expect_error(STATUS_DTYPE, "only float32");
+    ck_assert_int_eq(tensor_requires_grad(NULL, true), STATUS_DTYPE);
+    error_clear();
+    error_set(STATUS_IO, "earlier");
+    ck_assert_int_eq(autograd_backward(y), STATUS_IO);
+    error_clear();
+    autograd_clear();
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(plain);
+    tensor_free(labels);
+}
+END_TEST
+
+START_TEST(writing_in_place_what_backward_needs_is_found_out) {
+    Tensor *w = pair_new(3, -2), *x = tensor_full_new(SHAPE(2), 5.0f);
+    Scope *scope = scope_open();
+    Tensor *loss = total(tensor_mul(w, x));
+    tensor_fill(x, 6.0f);
+    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
+    expect_error(STATUS_STATE, "backward of mul: its input 1 was written in place after it was "
+                               "saved (version 1, now 2)");
+    Tensor *y = tensor_exp(w); // exp keeps its output
+    loss = total(y);
+    no_grad_begin();
+    tensor_fill(tensor_reshape(y, SHAPE(1, 2)), 0.0f); // through a view
+    no_grad_end();
+    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
+    expect_error(STATUS_STATE, "backward of exp: its output 0 was written in place");
+    loss = total(tensor_add(w, x)); // add keeps nothing: writing is harmless
+    tensor_fill(x, 7.0f);
+    ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(x);
+}
+END_TEST
+
+START_TEST(writing_in_place_into_the_graph_itself_is_refused) {
+    Tensor *w = pair_new(3, -2), *x = tensor_full_new(SHAPE(2), 5.0f);
+    Scope *scope = scope_open();
+    ck_assert_int_ne(tensor_accumulate(tensor_mul(w, x), x), STATUS_OK);
+    expect_error(STATUS_STATE, "in place");
+    ck_assert_int_ne(tensor_fill(w, 0.0f), STATUS_OK);
+    expect_error(STATUS_STATE, "no_grad_begin");
+    expect_values(w, 3, -2);
+    autograd_clear();
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(x);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_leaf_used_twice_by_one_op_gets_both_gradients, 0},
+        {a_hidden_value_used_twice_by_one_op_gets_both_gradients, 0},
+        {a_leaf_used_by_two_ops_gets_the_sum, 0},
+        {a_diamond_adds_the_gradients_of_its_two_sides, 0},
+        {a_long_chain_of_diamonds_grows_as_powers_of_two, 0},
+        {views_of_a_leaf_lead_back_to_it, 0},
+        {a_gradient_that_is_a_view_is_copied_into_the_leafs_own_buffer, 0},
+        {a_leaf_that_does_not_take_part_has_no_gradient, 0},
+        {detach_and_no_grad_stop_the_gradient, 0},
+        {gradients_add_up_until_zero_grad_and_the_buffer_stays, 0},
+        {the_gradient_buffer_dies_with_its_leaf, 0},
+        {a_leaf_frozen_after_forward_gets_nothing_and_disturbs_nobody, 0},
+        {a_kept_graph_can_be_walked_again_and_doubles_the_gradients, 0},
+        {a_freed_graph_cannot_be_walked_again, 0},
+        {backward_from_starts_with_the_gradient_it_is_given, 0},
+        {a_loss_that_cannot_be_walked_is_refused_with_a_reason, 0},
+        {writing_in_place_what_backward_needs_is_found_out, 0},
+        {writing_in_place_into_the_graph_itself_is_refused, 0},
+        {NULL, 0},
+    };
+    return harness_main("autograd", tests);
+}
