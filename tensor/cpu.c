@@ -14,9 +14,9 @@ static const CpuKernel kernels[OP_COUNT] = {
 #undef CPU_ENTRY
 };
 
-// Below this many elements one thread is faster than waking a second: a pass over this much takes
-// about 20 us, a wake-up from spinning 1, from sleeping up to 50.
-enum { SPLIT_ELEMENTS = 1 << 16, GRAIN_ELEMENTS = 1 << 10 };
+// Below this many elements one thread is as fast as two: a pass over them takes a few microseconds,
+// and so does handing half of it to a thread that spins.
+enum { SPLIT_ELEMENTS = 1 << 15, GRAIN_ELEMENTS = 1 << 10 };
 
 typedef struct KernelJob {
     CpuKernel kernel;

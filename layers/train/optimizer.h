@@ -7,7 +7,7 @@
 
 #define OPTIMIZER_LIST(X)                                                                          \
     X(SGD, "sgd", "SGD")                                                                           \
-    X(MOMENTUM, "momentum", "SGD with momentum")                                                   \
+    X(MOMENTUM, "momentum", "Momentum")                                                             \
     X(ADAM, "adam", "Adam")                                                                        \
     X(ADAMW, "adamw", "AdamW")
 

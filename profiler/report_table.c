@@ -1,0 +1,165 @@
+// report_table.c -- the table of the report: times beside counts, or, where nothing ran, counts alone.
+#include "profiler/report_table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LABEL_WIDTH = 16, BAR_WIDTH = 6 };
+
+typedef struct Units { // one unit per table, so that a column can be added up by eye
+    double flops;
+    const char *flops_name, *time;
+} Units;
+
+static Units choose_units(const Profile *profile) {
+    static const struct {
+        double flops;
+        const char *name;
+    } scales[] = {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}};
+    enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
+    double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    int i = 0;
+    while (i < SCALES - 1 && total < scales[i].flops) i++;
+    return (Units){.flops = scales[i].flops,
+                   .flops_name = scales[i].name,
+                   .time = step >= 10.0 ? "s" : step >= 0.01 ? "ms" : "us"};
+}
+
+// ---- cells -----------------------------------------------------------------------------------
+Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
+    Text name = {""};
+    if (strcmp(layer->path, "(model)") == 0)
+        snprintf(name.s, sizeof(name.s), "%s update", profile->optimizer);
+    else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)
+        snprintf(name.s, sizeof(name.s), "CE loss");
+    else
+        snprintf(name.s, sizeof(name.s), "%s", layer->path);
+    return name;
+}
+
+// "fc1 784->512", cut to the column
+static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
+    char label[200];
+    Text name = report_layer_name(profile, layer);
+    bool sized = layer->parameters > 0 && layer->input.ndim > 0 && layer->output.ndim > 0;
+    if (sized)
+        snprintf(label, sizeof(label), "%s %lld->%lld", name.s,
+                 (long long)layer->input.dims[layer->input.ndim - 1],
+                 (long long)layer->output.dims[layer->output.ndim - 1]);
+    else
+        snprintf(label, sizeof(label), "%s", name.s);
+    Text padded = text_pad_right(label, LABEL_WIDTH);
+    if (text_width(label) > LABEL_WIDTH) memcpy(padded.s + LABEL_WIDTH - 1, "~", 2);
+    return padded;
+}
+
+static Text cell_count(int64_t count) { // whole up to seven digits, then rounded with its unit
+    if (count < 10000000) return text_count(count);
+    Text text = {""};
+    bool giga = count >= 999500000;
+    Text number = text_number((double)count / (giga ? 1e9 : 1e6));
+    snprintf(text.s, sizeof(text.s), "%.16s%s", number.s, giga ? "G" : "M");
+    return text;
+}
+
+static Text cell_parameters(const ProfileLayer *layer) {
+    return strcmp(layer->path, "(model)") == 0 ? (Text){""} : cell_count(layer->parameters);
+}
+
+static Text cell_time(const ProfilePhase *phase, const Units *units) {
+    if (phase->latency.count == 0) return (Text){""};
+    return text_duration_in(phase->latency.statistics.median, units->time);
+}
+
+static Text cell_flops(const ProfilePhase *phase, const Units *units) {
+    if (!phase->happened) return (Text){""};
+    return text_number((double)op_cost_total_flops(phase->cost) / units->flops);
+}
+
+static Text cell_intensity(const ProfilePhase *phase) {
+    double intensity = profile_intensity(phase->cost);
+    return isnan(intensity) ? (Text){""} : text_number(intensity);
+}
+
+// ---- times -----------------------------------------------------------------------------------
+static void print_timed_row(FILE *file, Text label, Text parameters,
+                            const ProfilePhase phase[REPORT_COUNT], double share,
+                            const Units *units) {
+    // A full bar is 60 %: most layers stay below, and their differences show.
+    Text bar = share < 1.0 ? text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH) : (Text){""};
+    fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s\n", label.s, parameters.s,
+            cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
+            cell_time(&phase[REPORT_BACKWARD], units).s, cell_time(&phase[REPORT_STEP], units).s,
+            text_percent(share).s, BAR_WIDTH, bar.s, cell_intensity(&phase[REPORT_STEP]).s);
+}
+
+static void print_timed(const Profile *profile, FILE *file, const Units *units) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    fprintf(file, "TIME (%s)  step = %lld samples; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
+            units->time, (long long)profile->batch);
+    fprintf(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s\n", LABEL_WIDTH, "layer", "params",
+            units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B");
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        print_timed_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
+                        latency_median(&layer->phase[REPORT_STEP].latency) / step, units);
+    }
+    fprintf(file, "%-*s%33s%6s%5s\n", LABEL_WIDTH - 6, "unattributed", "",
+            text_duration_in(profile->unattributed_seconds, units->time).s,
+            text_percent(profile->unattributed_seconds / step).s);
+    print_timed_row(file, text_pad_right("step", LABEL_WIDTH), cell_count(profile->parameters),
+                    profile->totals, 1.0, units);
+}
+
+// ---- counts ----------------------------------------------------------------------------------
+static void print_counted_row(FILE *file, Text label, Text parameters,
+                              const ProfilePhase phase[REPORT_COUNT], int64_t saved,
+                              const Units *units) {
+    fprintf(file, "%s%8s %8s %8s %8s %8s %8s %10s\n", label.s, parameters.s,
+            cell_flops(&phase[REPORT_FORWARD], units).s,
+            cell_flops(&phase[REPORT_BACKWARD], units).s, cell_flops(&phase[REPORT_STEP], units).s,
+            cell_intensity(&phase[REPORT_FORWARD]).s, cell_intensity(&phase[REPORT_BACKWARD]).s,
+            text_bytes_si(saved).s);
+}
+
+static void print_counted(const Profile *profile, FILE *file, const Units *units) {
+    fprintf(file, "COST (%s)  step = %lld samples; multiply-add = 2 FLOP\n", units->flops_name,
+            (long long)profile->batch);
+    fprintf(file, "%-*s%8s %8s %8s %8s %8s %8s %10s\n", LABEL_WIDTH, "layer", "params", "fwd",
+            "bwd", "sum", "fwd", "bwd", "kept for");
+    fprintf(file, "%-*s%8s %8s %8s %8s %8s %8s %10s\n", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
+            "FLOP/B", "backward");
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        print_counted_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
+                          layer->saved_bytes, units);
+    }
+    print_counted_row(file, text_pad_right("step", LABEL_WIDTH), cell_count(profile->parameters),
+                      profile->totals, profile->measured.saved_bytes, units);
+}
+
+// The question everyone asks first: why is backward not twice forward?
+static void print_products(const Profile *profile, FILE *file, const Units *units) {
+    const OpCost *step = &profile->totals[REPORT_STEP].cost;
+    const OpCost *forward = &profile->totals[REPORT_FORWARD].cost;
+    const OpCost *backward = &profile->totals[REPORT_BACKWARD].cost;
+    if (step->macs == 0) return;
+    fprintf(file, "  %s of %s %s are matrix products (PyTorch's count)",
+            text_number(2.0 * (double)step->macs / units->flops).s,
+            text_number((double)op_cost_total_flops(*step) / units->flops).s, units->flops_name);
+    if (forward->macs > 0)
+        fprintf(file, "; their backward is\n  %.4g x forward",
+                (double)backward->macs / (double)forward->macs);
+    if (profile->n_layers > 0 &&
+        profile->layers[0].phase[REPORT_BACKWARD_INPUT].cost.macs == 0)
+        fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
+    fprintf(file, ".\n");
+}
+
+void report_print_table(const Profile *profile, FILE *file) {
+    Units units = choose_units(profile);
+    if (profile->totals[REPORT_STEP].latency.count > 0) print_timed(profile, file, &units);
+    else print_counted(profile, file, &units);
+    print_products(profile, file, &units);
+}
