@@ -18,7 +18,7 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 FORCE:
-.PHONY: FORCE all run test asan tsan valgrind bench fuzz check-deps format format-check setup \
+.PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check setup \
         clean install help test-programs shared
 
 # ---- setup and clean come first ----------------------------------------------------------------
@@ -36,6 +36,9 @@ clean: ## remove everything that make made
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+check-readme: $(LIBRARY) ## run the code that the READMEs show
+	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
 
 check-deps: ## verify who includes whom, and the top level
 	@$(TOOLS)/check_deps

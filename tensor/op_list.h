@@ -47,6 +47,7 @@
     COMPUTE(mse_backward)                                                                          \
     COMPUTE(dropout)                                                                               \
     COMPUTE(dropout_backward)                                                                      \
+    COMPUTE(clip_norm)                                                                             \
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)
 

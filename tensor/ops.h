@@ -80,6 +80,7 @@ Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same sh
 // a captured step can be replayed: sgd {learning rate}, adam {learning rate, t (incremented)}.
 typedef struct SgdParams {
     float momentum, weight_decay; // as torch.optim.SGD, dampening 0
+    bool nesterov;                // look ahead; only with momentum
 } SgdParams;
 typedef struct AdamParams {
     float beta1, beta2, epsilon, weight_decay;
@@ -89,5 +90,9 @@ typedef struct AdamParams {
 Status tensor_sgd_step(Tensor *state, Tensor *const groups[], int n_groups, SgdParams params);
 // groups: n x {parameter, gradient, m, v}
 Status tensor_adam_step(Tensor *state, Tensor *const groups[], int n_groups, AdamParams params);
+// Scales all tensors by max_norm / (norm + 1e-6) where their common Euclidean norm is larger, as
+// torch.nn.utils.clip_grad_norm_; always one multiplication each, so the cost depends on no value.
+// The result is the norm before, a scalar.
+Tensor *tensor_clip_norm(Tensor *const tensors[], int n_tensors, float max_norm);
 
 #endif

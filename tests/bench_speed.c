@@ -19,6 +19,12 @@
 
 enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 200, BLAS_EVERY = 5 };
 
+#ifdef __clang__
+#define COMPILER __VERSION__ // "Clang 14.0.6"
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 typedef struct Row {          // medians, seconds per item; NaN: there is none
     double ours, hand, ratio; // ratio: the median of each round's ours / hand
     double blas;              // by hand with OpenBLAS's own threads
@@ -61,8 +67,11 @@ static Row measure_row(Subject *subject, Pool *pool, double budget) {
     double start = measure_now();
     for (; round < MOST_ROUNDS; round++) {
         if (round >= LEAST_ROUNDS && measure_now() - start > budget) break;
+        // In turns who comes first, because the one after PyTorch finds cold caches.
+        bool hand_first = round % 2 == 1;
+        double by_hand = hand_first ? measure_work(&subject->hand, slice) : 0.0;
         ours[round] = measure_work(&subject->ours, slice);
-        double by_hand = measure_work(&subject->hand, slice);
+        if (!hand_first) by_hand = measure_work(&subject->hand, slice);
         ratio[round] = ours[round] / by_hand;
         add_sample(hand, &n_hand, by_hand);
         add_sample(peer, &n_peer, sample_peer(subject->of, threads, slice));
@@ -102,7 +111,6 @@ static void print_row(const Case *of, int threads, Row row) {
 
 static void run_cases(const Limits *limits, Pool *pool, double budget, const char *only) {
     int threads = pool_threads(pool);
-    context_set_threads(threads);
     hand_use(pool, 1);
     for (int i = 0; i < n_cases; i++) {
         const Case *of = &cases[i];
@@ -125,8 +133,8 @@ static void print_machine(int threads) {
     while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "model name : %127[^\n]", model) == 1) break;
     if (file) fclose(file);
-    printf("%s, %d core%s; %s; compiler %s\n", model, threads, threads == 1 ? "" : "s", blas_name(),
-           __VERSION__);
+    printf("%s, %d core%s; %s; %s\n", model, threads, threads == 1 ? "" : "s", blas_name(),
+           COMPILER);
 }
 
 static void print_limits(const Limits *l) {
@@ -139,8 +147,13 @@ static void print_limits(const Limits *l) {
         measure_text(32e6 / l->copy_bytes_per_second, (char[MEASURE_TEXT]){0}));
 }
 
-// Seconds from fork to exit of `program --version`; NaN when it fails.
-static double start_once(const char *program, double *resident_mb) {
+typedef struct Start {
+    double seconds, resident_mb; // NaN: there is no such program
+} Start;
+
+// `program --version` from fork to exit.
+static Start start_once(const char *program) {
+    const Start none = {(double)NAN, (double)NAN};
     double start = measure_now();
     pid_t process = fork();
     if (process == 0) {
@@ -150,21 +163,29 @@ static double start_once(const char *program, double *resident_mb) {
     }
     int status;
     struct rusage use;
-    if (process < 0 || wait4(process, &status, 0, &use) != process || status != 0)
-        return (double)NAN;
-    *resident_mb = (double)use.ru_maxrss / 1000.0;
-    return measure_now() - start;
+    if (process < 0 || wait4(process, &status, 0, &use) != process || status != 0) return none;
+    return (Start){measure_now() - start, (double)use.ru_maxrss / 1000.0};
 }
 
-static void print_start(const char *program) {
+// Ask for it first of all: a child counts the memory that its parent had as its own.
+static Start measure_start(const char *program) {
     enum { STARTS = 21 };
-    double seconds[STARTS], resident_mb = 0.0;
+    double seconds[STARTS];
+    Start start = {(double)NAN, (double)NAN};
+    if (access(program, X_OK)) return start;
+    for (int i = 0; i < STARTS; i++) {
+        start = start_once(program);
+        seconds[i] = start.seconds;
+    }
+    start.seconds = measure_median(seconds, STARTS);
+    return start;
+}
+
+static void print_start(Start start) {
     char text[MEASURE_TEXT];
-    if (access(program, X_OK)) return;
-    for (int i = 0; i < STARTS; i++) seconds[i] = start_once(program, &resident_mb);
-    double median = measure_median(seconds, STARTS);
-    printf("\nstart of %s --version: %s (goal 10 ms), %.1f MB resident (goal 30 MB)", program,
-           measure_text(median, text), resident_mb);
+    if (isnan(start.seconds)) return;
+    printf("\nprofile_mlp --version: %s (goal 10 ms), %.1f MB resident (goal 30 MB)",
+           measure_text(start.seconds, text), start.resident_mb);
     if (peer_version()[0])
         printf("; import torch: %s, %.0f MB", measure_text(peer_start_seconds(), text),
                peer_resident_mb());
@@ -195,22 +216,25 @@ int main(int argc, char **argv) {
     if (n_rows == 0) return 1;
     double budget = 0.65 * total_seconds() / n_rows; // the rest goes to limits and to preparing
 
+    Start start = measure_start("./profile_mlp");
     print_machine(cores);
     if (peer_start())
         printf("PyTorch %s\n", peer_version());
     else
         printf("no PyTorch here (RIDGEPOINT_PYTHON=... names a Python that has torch)\n");
     for (int i = 0; i < (cores > 1 ? 2 : 1); i++) {
+        // One pool for both sides, so that the same threads on the same cores do their work.
+        context_set_threads(counts[i]);
         Pool *pool = pool_new(counts[i]);
         ours_check();
+        context_current()->pool = pool; // which frees it
         Limits limits;
         limits_measure(&limits, pool);
         if (i == 0) print_heading();
         print_limits(&limits);
         run_cases(&limits, pool, budget, only);
-        pool_free(pool);
     }
-    print_start("./profile_mlp");
+    print_start(start);
     print_legend();
     peer_stop();
     context_release_thread();

@@ -21,14 +21,20 @@ void dataset_free(Dataset *dataset); // frees what it holds, not the struct; saf
 Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset *rest);
 
 // Batches in the order of a fresh shuffle per epoch. The two tensors are made once, on the
-// context's device, and refilled: borrowed by the caller, valid until the next call.
+// context's device, and refilled: borrowed by the caller, valid until the next call. A loader and
+// its dataset belong to one thread. With `prefetch`, a thread of the loader's own reads and
+// converts the next images meanwhile, into host memory outside the ledger; the batches are the
+// same, bit for bit. A child of fork() must not use such a loader of its parent's, not even free
+// it: that thread stayed with the parent.
 typedef struct Loader Loader;
+enum { LOADER_MAX_PREFETCH = 64 };
 typedef struct LoaderOptions {
     int64_t batch; // images per batch, >= 1
     bool shuffle;
     bool drop_last;    // leave out a last batch that is not full; else it is delivered smaller
     uint64_t seed;     // of the shuffles
     float mean, scale; // pixel p becomes (p / 255 - mean) * scale; {0, 1}: as it is
+    int prefetch;      // batches kept ready, <= LOADER_MAX_PREFETCH; 0: no thread
 } LoaderOptions;
 typedef struct Batch {
     Tensor *images; // (batch, rows * columns) float32
@@ -45,5 +51,18 @@ void loader_start_epoch(Loader *loader); // reshuffles, rewinds
 // batch before is refused.
 bool loader_next(Loader *loader, Batch *batch);
 int64_t loader_batches(const Loader *loader); // per epoch
+
+// Since loader_new. Filling, in the thread or without one in loader_next, is reading the images and
+// converting them in a single pass: all of its time is preprocess_seconds.
+typedef struct LoaderCounts {
+    int64_t batches;           // delivered
+    int prefetch;              // 0: no thread (not wanted, not startable, or the meta device)
+    double wait_seconds;       // loader_next slept until the thread had a batch
+    double load_seconds;       // 0: reading is part of the single pass
+    double preprocess_seconds; // also of batches that a restart threw away
+    double average_depth;      // batches ready when loader_next asked; 0 without a thread
+    int max_depth;
+} LoaderCounts;
+LoaderCounts loader_counts(const Loader *loader);
 
 #endif

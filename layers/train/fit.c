@@ -34,6 +34,9 @@ typedef struct Fit {
 } Fit;
 
 static Status one_step(Fit *fit, const Batch *batch, int64_t epoch, double *loss) {
+    if (fit->options.schedule)
+        optimizer_set_learning_rate(fit->optimizer,
+                                    schedule_rate(fit->options.schedule, fit->result->steps));
     Status status = train_step(fit->model, fit->optimizer, batch->images, batch->labels, loss);
     if (status) return status;
     FitResult *r = fit->result;

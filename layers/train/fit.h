@@ -4,6 +4,7 @@
 
 #include "layers/train/dataset.h"
 #include "layers/train/optimizer.h"
+#include "layers/train/schedule.h"
 
 typedef struct FitProgress { // what the callback sees after a step
     int64_t epoch, epochs;   // from 1
@@ -15,7 +16,8 @@ typedef struct FitProgress { // what the callback sees after a step
 
 typedef struct FitOptions {
     int64_t epochs;
-    int64_t max_steps;                                             // 0: no limit
+    int64_t max_steps;        // 0: no limit
+    const Schedule *schedule; // NULL: the optimizer's learning rate throughout
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
     void *argument;
 } FitOptions;

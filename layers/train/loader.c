@@ -1,22 +1,35 @@
 // loader.c -- batches of a dataset as tensors: shuffles, converts pixels, copies labels.
-// No thread of its own; the images themselves are dataset.c's.
+// The thread that may do so ahead of time is ring.c's; the images themselves are dataset.c's.
+#include <stdatomic.h>
+#include <time.h>
+
 #include "layers/train/dataset.h"
+#include "layers/train/ring.h"
 #include "tensor/context.h"
+#include "tensor/math.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
-
-enum { PIXEL_VALUES = 256 };
 
 struct Loader {
     const Dataset *dataset; // borrowed
     LoaderOptions options;
     RandomState random;
-    int64_t *order;                // the images, as this epoch delivers them
-    int64_t next;                  // position in it
-    Batch full, last;              // `last` looks at the front of `full`; NULL when not needed
-    Storage *pixels, *classes;     // staging, for a device whose memory the host cannot write
-    float converted[PIXEL_VALUES]; // what each pixel value becomes
+    int64_t *order;            // the images, as this epoch delivers them
+    int64_t next;              // the batch that loader_next delivers
+    Batch full, last;          // `last` looks at the front of `full`; NULL when not needed
+    Ring *ring;                // of Rows; NULL without a thread
+    Storage *pixels, *classes; // without one: staging, for memory that the host cannot write
+
+    int64_t delivered, wait_nanoseconds, depths; // depths: the sum of those that next() found
+    int max_depth;
+    atomic_llong fill_nanoseconds; // the thread adds to it
 };
+
+// A batch in host memory.
+typedef struct Rows {
+    int64_t *labels; // (count)
+    float *images;   // (count, pixels)
+} Rows;
 
 static int64_t last_count(const Loader *loader) {
     return loader->options.drop_last ? 0 : loader->dataset->count % loader->options.batch;
@@ -32,6 +45,11 @@ static Status check_options(const Dataset *dataset, LoaderOptions options) {
                          "loader: a batch of %lld images. HINT: at least 1",
                          (long long)options.batch);
     }
+    if (options.prefetch < 0 || options.prefetch > LOADER_MAX_PREFETCH) {
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "loader: prefetch of %d batches. HINT: 0 (no thread) to %d",
+                         options.prefetch, LOADER_MAX_PREFETCH);
+    }
     if (dataset->count < (options.drop_last ? options.batch : 1)) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "loader: %lld images give no batch of %lld. HINT: a smaller batch, or "
@@ -40,6 +58,56 @@ static Status check_options(const Dataset *dataset, LoaderOptions options) {
     }
     return STATUS_OK;
 }
+
+// ---- filling: by the ring's thread, or by the caller ------------------------------------------
+
+static int64_t now_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t image_pixels(const Loader *loader) {
+    return loader->dataset->rows * loader->dataset->columns;
+}
+
+static int64_t batch_count(const Loader *loader, int64_t index) {
+    int64_t left = loader->dataset->count - index * loader->full.count;
+    return left < loader->full.count ? left : loader->full.count;
+}
+
+KERNEL static void convert(const uint8_t *from, int64_t n, float mean, float scale, float *to) {
+    for (int64_t i = 0; i < n; i++) to[i] = ((float)from[i] / 255.0f - mean) * scale;
+}
+
+// The images of batch `index` in this epoch's order. Reads only what stays as it is while a thread
+// runs.
+static void fill(Loader *loader, int64_t index, Rows to) {
+    int64_t start = now_nanoseconds();
+    const Dataset *dataset = loader->dataset;
+    const LoaderOptions *options = &loader->options;
+    const int64_t *order = loader->order + index * loader->full.count;
+    int64_t pixels = image_pixels(loader), count = batch_count(loader, index);
+    for (int64_t i = 0; i < count; i++) {
+        convert(dataset->images + order[i] * pixels, pixels, options->mean, options->scale,
+                to.images + i * pixels);
+        to.labels[i] = dataset->labels[order[i]];
+    }
+    atomic_fetch_add_explicit(&loader->fill_nanoseconds, now_nanoseconds() - start,
+                              memory_order_relaxed);
+}
+
+// Labels first: eight-byte values want the slot's alignment.
+static Rows slot_rows(const Loader *loader, void *slot) {
+    int64_t *labels = slot;
+    return (Rows){labels, (float *)(void *)(labels + loader->full.count)};
+}
+
+static void fill_slot(void *loader, int64_t index, void *slot) {
+    fill(loader, index, slot_rows(loader, slot));
+}
+
+// ---- making ----------------------------------------------------------------------------------
 
 // The short batch is a view: one resident batch is all that the loader holds.
 static Status make_last(Loader *loader, int64_t count) {
@@ -54,34 +122,41 @@ static Status make_last(Loader *loader, int64_t count) {
 
 static Status make_batches(Loader *loader) {
     const Dataset *dataset = loader->dataset;
-    int64_t pixels = dataset->rows * dataset->columns;
     int64_t batch = loader->options.batch;
     Batch *full = &loader->full;
     full->count = batch < dataset->count ? batch : dataset->count;
-    full->images = tensor_new_as(SHAPE(full->count, pixels), DTYPE_FLOAT32, MEM_DATA);
+    full->images = tensor_new_as(SHAPE(full->count, image_pixels(loader)), DTYPE_FLOAT32, MEM_DATA);
     full->labels = tensor_new_as(SHAPE(full->count), DTYPE_INT64, MEM_DATA);
     if (!full->images || !full->labels) return error_status();
-    Device *device = full->images->device;
-    if (device->has_data && !device->on_host) {
-        Device *host = device_cpu();
-        loader->pixels = storage_new(host, tensor_bytes(full->images), MEM_STAGING);
-        loader->classes = storage_new(host, tensor_bytes(full->labels), MEM_STAGING);
-        if (!loader->pixels || !loader->classes) return error_status();
-    }
     int64_t rest = dataset->count > batch ? last_count(loader) : 0;
     return rest > 0 ? make_last(loader, rest) : STATUS_OK;
 }
 
-static Status prepare(Loader *loader) {
-    const Dataset *dataset = loader->dataset;
-    loader->order = memory_new((size_t)dataset->count * sizeof(int64_t));
-    if (!loader->order) return STATUS_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < dataset->count; i++) loader->order[i] = i;
-    for (int p = 0; p < PIXEL_VALUES; p++) {
-        float value = (float)p / (PIXEL_VALUES - 1);
-        loader->converted[p] = (value - loader->options.mean) * loader->options.scale;
+// Where batches are put together when not in the tensors themselves: in the thread's ring, or, for
+// a device whose memory the host cannot write, in one staging buffer.
+static Status make_room(Loader *loader) {
+    const Batch *full = &loader->full;
+    Device *device = full->images->device;
+    if (!device->has_data) return STATUS_OK;
+    if (loader->options.prefetch > 0) {
+        size_t bytes = (size_t)(tensor_bytes(full->images) + tensor_bytes(full->labels));
+        loader->ring = ring_new(loader->options.prefetch, bytes, fill_slot, loader);
     }
-    return make_batches(loader);
+    if (!loader->ring && !error_pending() && !device->on_host) {
+        Device *host = device_cpu();
+        loader->pixels = storage_new(host, tensor_bytes(full->images), MEM_STAGING);
+        loader->classes = storage_new(host, tensor_bytes(full->labels), MEM_STAGING);
+    }
+    return error_status();
+}
+
+static Status prepare(Loader *loader) {
+    int64_t count = loader->dataset->count;
+    loader->order = memory_new((size_t)count * sizeof(int64_t));
+    if (!loader->order) return STATUS_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < count; i++) loader->order[i] = i;
+    Status status = make_batches(loader);
+    return status ? status : make_room(loader);
 }
 
 Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
@@ -101,6 +176,7 @@ Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
 
 void loader_free(Loader *loader) {
     if (!loader) return;
+    ring_free(loader->ring); // first: its thread reads the order
     tensor_free(loader->last.images);
     tensor_free(loader->last.labels);
     tensor_free(loader->full.images);
@@ -111,52 +187,78 @@ void loader_free(Loader *loader) {
     memory_free(loader);
 }
 
+// ---- delivering ------------------------------------------------------------------------------
+
 void loader_start_epoch(Loader *loader) {
+    if (loader->ring) ring_stop(loader->ring); // the order is changed only while nobody reads it
     loader->next = 0;
     if (loader->options.shuffle) {
         random_shuffle(&loader->random, loader->order, loader->dataset->count);
     }
+    if (loader->ring) ring_start(loader->ring, loader_batches(loader));
 }
 
-// images (count, pixels), labels (count), from the images that `order` names
-static void fill(const Loader *loader, const int64_t *order, int64_t count, float *images,
-                 int64_t *labels) {
-    const Dataset *dataset = loader->dataset;
-    int64_t pixels = dataset->rows * dataset->columns;
-    for (int64_t i = 0; i < count; i++) {
-        const uint8_t *from = dataset->images + order[i] * pixels;
-        float *to = images + i * pixels;
-        for (int64_t p = 0; p < pixels; p++) to[p] = loader->converted[from[p]];
-        labels[i] = dataset->labels[order[i]];
-    }
-}
-
-static Status deliver(Loader *loader, Batch *batch, const int64_t *order) {
+static Status send(const Batch *batch, Rows rows) {
     Device *device = batch->images->device;
-    if (!device->has_data) return STATUS_OK; // meta: the shapes are all there is
-    if (device->on_host) {
-        float *images = tensor_data(batch->images);
-        int64_t *labels = tensor_labels(batch->labels);
-        if (!images || !labels) return error_status();
-        fill(loader, order, batch->count, images, labels);
-        return STATUS_OK;
-    }
-    fill(loader, order, batch->count, loader->pixels->data, loader->classes->data);
-    Status status = device->from_host(device, batch->images->storage->data, loader->pixels->data,
+    Status status = device->from_host(device, batch->images->storage->data, rows.images,
                                       (size_t)tensor_bytes(batch->images));
     if (status) return status;
-    return device->from_host(device, batch->labels->storage->data, loader->classes->data,
+    return device->from_host(device, batch->labels->storage->data, rows.labels,
                              (size_t)tensor_bytes(batch->labels));
 }
 
+// A batch that could not be sent stays in front, for the caller may try again.
+static Status deliver_filled(Loader *loader, const Batch *batch) {
+    int depth;
+    int64_t asked = now_nanoseconds();
+    void *slot = ring_front(loader->ring, &depth);
+    if (depth == 0) loader->wait_nanoseconds += now_nanoseconds() - asked;
+    Status status = send(batch, slot_rows(loader, slot));
+    if (status) return status;
+    ring_pop(loader->ring);
+    loader->depths += depth;
+    if (depth > loader->max_depth) loader->max_depth = depth;
+    return STATUS_OK;
+}
+
+static Status deliver(Loader *loader, Batch *batch) {
+    Device *device = batch->images->device;
+    if (!device->has_data) return STATUS_OK; // meta: the shapes are all there is
+    if (loader->ring) return deliver_filled(loader, batch);
+    if (!device->on_host) {
+        Rows rows = {loader->classes->data, loader->pixels->data};
+        fill(loader, loader->next, rows);
+        return send(batch, rows);
+    }
+    Rows rows = {tensor_labels(batch->labels), tensor_data(batch->images)};
+    if (!rows.labels || !rows.images) return error_status();
+    fill(loader, loader->next, rows);
+    return STATUS_OK;
+}
+
 bool loader_next(Loader *loader, Batch *batch) {
-    int64_t left = loader->dataset->count - loader->next;
-    Batch *now = left < loader->full.count ? &loader->last : &loader->full;
-    if (left == 0 || !now->images) return false; // the end, or a rest to be dropped
-    if (deliver(loader, now, loader->order + loader->next)) return false;
+    if (loader->next == loader_batches(loader)) return false;
+    bool is_short = batch_count(loader, loader->next) < loader->full.count;
+    Batch *now = is_short ? &loader->last : &loader->full;
+    if (deliver(loader, now)) return false;
     now->images->storage->version++; // a backward that still needs the batch before will say so
     now->labels->storage->version++;
-    loader->next += now->count;
+    loader->next++;
+    loader->delivered++;
     *batch = *now;
     return true;
+}
+
+LoaderCounts loader_counts(const Loader *loader) {
+    int64_t filling = atomic_load_explicit(&loader->fill_nanoseconds, memory_order_relaxed);
+    LoaderCounts counts = {
+        .batches = loader->delivered,
+        .prefetch = loader->ring ? loader->options.prefetch : 0,
+        .wait_seconds = 1e-9 * (double)loader->wait_nanoseconds,
+        .preprocess_seconds = 1e-9 * (double)filling,
+        .max_depth = loader->max_depth,
+    };
+    if (loader->delivered > 0)
+        counts.average_depth = (double)loader->depths / (double)loader->delivered;
+    return counts;
 }

@@ -1,6 +1,8 @@
 // optimizer.c -- keeps per-parameter state and calls the one-pass step ops.
 #include "layers/train/optimizer.h"
 
+#include <math.h>
+
 #include "tensor/memory.h"
 
 static const struct {
@@ -124,6 +126,28 @@ static int gather_groups(Optimizer *self) {
     return n;
 }
 
+Status optimizer_clip_gradients(Optimizer *self, float max_norm, double *norm) {
+    Context *context = context_current();
+    if (norm) *norm = (double)NAN;
+    if (context->error.status) return context->error.status;
+    int n = 0; // the scratch of a step holds the gradients alone, for now
+    for (int i = 0; i < self->count; i++) {
+        Tensor *grad = tensor_grad(self->parameters[i]);
+        if (grad) self->groups[n++] = grad;
+    }
+    if (n == 0) return STATUS_OK;
+    Phase phase = context->phase;
+    context->phase = PHASE_OPTIMIZER;
+    no_grad_begin();
+    Scope *scope = scope_open();
+    Tensor *before = scope ? tensor_clip_norm(self->groups, n, max_norm) : NULL;
+    if (before && norm && before->device->has_data) *norm = tensor_item(before);
+    scope_close(scope);
+    no_grad_end();
+    context->phase = phase;
+    return error_status();
+}
+
 Status optimizer_step(Optimizer *self) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
@@ -140,7 +164,7 @@ Status optimizer_step(Optimizer *self) {
         status = tensor_adam_step(self->scalars, self->groups, n, params);
     } else {
         status = tensor_sgd_step(self->scalars, self->groups, n,
-                                 (SgdParams){c->momentum, c->weight_decay});
+                                 (SgdParams){c->momentum, c->weight_decay, c->nesterov});
     }
     no_grad_end();
     context->phase = phase;

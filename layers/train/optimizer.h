@@ -7,7 +7,7 @@
 
 #define OPTIMIZER_LIST(X)                                                                          \
     X(SGD, "sgd", "SGD")                                                                           \
-    X(MOMENTUM, "momentum", "Momentum")                                                             \
+    X(MOMENTUM, "momentum", "Momentum")                                                            \
     X(ADAM, "adam", "Adam")                                                                        \
     X(ADAMW, "adamw", "AdamW")
 
@@ -24,6 +24,7 @@ typedef struct OptimizerConfig {
     OptimizerKind kind;
     float learning_rate;
     float momentum;     // MOMENTUM only
+    bool nesterov;      // MOMENTUM only
     float weight_decay; // ADAMW decays the weight itself, the others add it to the gradient
     float beta1, beta2, epsilon; // ADAM, ADAMW
 } OptimizerConfig;
@@ -38,6 +39,9 @@ void optimizer_free(Optimizer *optimizer);
 void optimizer_zero_grad(Optimizer *optimizer); // marks gradients empty; touches no memory
 // One pass over every parameter that has a gradient.
 Status optimizer_step(Optimizer *optimizer);
+// Between backward and step: scales all gradients to a common norm of at most max_norm, in place.
+// The norm before goes to *norm (NaN on meta) when it is not NULL.
+Status optimizer_clip_gradients(Optimizer *optimizer, float max_norm, double *norm);
 void optimizer_set_learning_rate(Optimizer *optimizer, float learning_rate);
 
 // Losses, as call site `loss`.

@@ -1,11 +1,16 @@
 // sgd_step.c -- stochastic gradient descent over all parameters in one pass, as torch.optim.SGD:
 //   g += weight_decay p;  v = momentum v + g;  p -= lr v      (without momentum: p -= lr g)
-// params: value = {momentum, weight decay}; inputs: state {lr}, then p, g (, v) of each parameter
+//   Nesterov:                                  p -= lr (g + momentum v)
+// params: value = {momentum, weight decay}, flags: SGD_NESTEROV
+// inputs: state {lr}, then p, g (, v) of each parameter
 #include "tensor/ops/optimizer_step.h"
+
+enum { SGD_NESTEROV = 1 };
 
 Status tensor_sgd_step(Tensor *state, Tensor *const groups[], int n_groups, SgdParams params) {
     return step_dispatch(&op_sgd_step, state, groups, n_groups * (params.momentum != 0.0f ? 3 : 2),
-                         (OpParams){.value = {params.momentum, params.weight_decay}});
+                         (OpParams){.value = {params.momentum, params.weight_decay},
+                                    .flags = params.nesterov ? SGD_NESTEROV : 0});
 }
 
 static int period_of(const OpCall *call) { return call->params.value[0] != 0.0f ? 3 : 2; }
@@ -16,10 +21,11 @@ static bool mutates(const OpCall *call, int input) { // of each group all but th
     return input > 0 && (input - 1) % period_of(call) != 1;
 }
 
-static OpCost cost(const OpCall *call) { // 2 per element, 2 more for decay and for momentum
+// 2 per element; 2 more for decay, for momentum, and for Nesterov's step
+static OpCost cost(const OpCall *call) {
     OpCost c = op_cost_traffic(call);
     uint64_t n = (uint64_t)step_numel(call, period_of(call)), per_element = 2;
-    if (call->params.value[0] != 0.0f) per_element += 2;
+    if (call->params.value[0] != 0.0f) per_element += call->params.flags & SGD_NESTEROV ? 4 : 2;
     if (call->params.value[1] != 0.0f) per_element += 2;
     c.elementwise_flops = per_element * n;
     return c;
@@ -47,9 +53,22 @@ KERNEL static void with_momentum(const OpCall *call, Tensor *const group[], int6
     }
 }
 
+KERNEL static void with_nesterov(const OpCall *call, Tensor *const group[], int64_t begin,
+                                 int64_t end) {
+    float *p = step_data(group[0]), *v = step_data(group[2]);
+    const float *g = step_data(group[1]);
+    float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
+    for (int64_t i = begin; i < end; i++) {
+        float grad = g[i] + decay * p[i], velocity = momentum * v[i] + grad;
+        v[i] = velocity;
+        p[i] -= lr * (grad + momentum * velocity);
+    }
+}
+
 Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    step_run(call, period_of(call), period_of(call) == 3 ? with_momentum : plain);
+    StepTask task = call->params.flags & SGD_NESTEROV ? with_nesterov : with_momentum;
+    step_run(call, period_of(call), period_of(call) == 3 ? task : plain);
     return STATUS_OK;
 }
 

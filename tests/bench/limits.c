@@ -1,9 +1,9 @@
 // limits.c -- small own loops for bandwidth, one product for arithmetic; the best of several.
 #include "tests/bench/limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tensor/gemm.h"
 #include "tensor/math.h"
@@ -65,24 +65,42 @@ static double best_bandwidth(Traffic *traffic, int threads, double *copy) {
     return best;
 }
 
-// What the system says a cache holds, or a common size when it does not say.
-static int64_t cache_bytes(int name, int64_t otherwise) {
-    long bytes = sysconf(name);
-    return bytes > 0 ? bytes : otherwise;
+// One file of what the system knows about a cache of the first core; "" when there is none.
+static const char *cache_file(int index, const char *name, char text[32]) {
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(text, 32, file)) text[0] = '\0';
+    if (file) fclose(file);
+    return text;
+}
+
+// What a data cache of that level holds, or a common size when the system does not say. (sysconf is
+// no help: it adds up caches that one core does not reach.)
+static int64_t cache_bytes(int level, int64_t otherwise) {
+    enum { INDICES = 8, KIB = 1024 };
+    char text[32];
+    for (int i = 0; i < INDICES; i++) {
+        if (atoi(cache_file(i, "level", text)) != level) continue;
+        if (cache_file(i, "type", text)[0] == 'I') continue; // of instructions
+        int64_t kib = atoi(cache_file(i, "size", text));     // "32768K"
+        if (kib > 0) return kib * KIB;
+    }
+    return otherwise;
 }
 
 static void measure_bandwidth(Limits *limits) {
     enum { KIB = 1024, MIB = 1024 * KIB, ENOUGH = 128 * MIB };
     int64_t *level = limits->level_bytes, threads = limits->threads;
-    level[LIMITS_L1] = threads * cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * KIB);
-    level[LIMITS_L2] = threads * cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 * MIB);
-    level[LIMITS_L3] = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 16 * MIB);
+    level[LIMITS_L1] = threads * cache_bytes(1, 32 * KIB);
+    level[LIMITS_L2] = threads * cache_bytes(2, 1 * MIB);
+    level[LIMITS_L3] = cache_bytes(3, 16 * MIB);
     level[LIMITS_MEMORY] = 4 * level[LIMITS_L3] > ENOUGH ? 4 * level[LIMITS_L3] : ENOUGH;
     Traffic traffic = {.from = measure_memory((size_t)level[LIMITS_MEMORY]),
                        .to = measure_memory((size_t)level[LIMITS_MEMORY])};
     for (int i = 0; i < LIMITS_LEVELS; i++) {
         // A third of a cache each: the two arrays of a copy must both fit in.
-        int64_t bytes = i == LIMITS_MEMORY ? level[i] / 2 : level[i] / 3;
+        int64_t bytes = i == LIMITS_MEMORY ? level[i] : level[i] / 3;
         traffic.count = bytes / (int64_t)sizeof(int32_t);
         traffic.times = 1 + ENOUGH / bytes;
         limits->copy_bytes_per_second = 0.0; // that of the last level stays
