@@ -172,16 +172,15 @@ START_TEST(the_number_of_threads_changes_no_bit_while_products_are_small) {
 END_TEST
 
 // OpenBLAS adds in another order in a block of another shape, so bigger products agree to rounding
-// only: after 8 steps the losses differ by at most 3e-6 of their size (Adam, which divides small
-// gradients by their own size, makes the most of it).
+// only. Measured: within 8 steps no loss moved by more than 7e-8 of its size, one unit in the last
+// place.
 START_TEST(the_number_of_threads_changes_large_products_by_rounding_only) {
     static Trace one, many;
     train_with_threads(1, (OptimizerKind)_i, 257, 130, &one);
     for (int threads = 2; threads <= 3; threads++) {
         train_with_threads(threads, (OptimizerKind)_i, 257, 130, &many);
         for (int i = 0; i < TRACE; i++)
-            ck_assert_double_eq_tol(many.losses[i], one.losses[i], 1e-4 * one.losses[i]);
-        if (getenv("SHOW")) for (int i = 0; i < TRACE; i++) printf("%d %g\n", i, fabs(many.losses[i]-one.losses[i])/one.losses[i]);
+            ck_assert_double_eq_tol(many.losses[i], one.losses[i], 1e-6 * one.losses[i]);
     }
 }
 END_TEST

@@ -152,6 +152,8 @@ Status optimizer_step(Optimizer *self) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
     const OptimizerConfig *c = &self->config;
+    if (c->clip_norm > 0.0f && optimizer_clip_gradients(self, c->clip_norm, NULL))
+        return context->error.status;
     int n = gather_groups(self);
     if (n == 0) return STATUS_OK;
     Phase phase = context->phase;

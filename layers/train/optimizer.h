@@ -27,6 +27,7 @@ typedef struct OptimizerConfig {
     bool nesterov;      // MOMENTUM only
     float weight_decay; // ADAMW decays the weight itself, the others add it to the gradient
     float beta1, beta2, epsilon; // ADAM, ADAMW
+    float clip_norm;             // each step first scales the gradients to this norm; 0: not
 } OptimizerConfig;
 // PyTorch's defaults; learning rates 0.1 (SGD), 0.05 (momentum 0.9), 0.001 (Adam, AdamW; decay
 // 0.01).
@@ -39,8 +40,8 @@ void optimizer_free(Optimizer *optimizer);
 void optimizer_zero_grad(Optimizer *optimizer); // marks gradients empty; touches no memory
 // One pass over every parameter that has a gradient.
 Status optimizer_step(Optimizer *optimizer);
-// Between backward and step: scales all gradients to a common norm of at most max_norm, in place.
-// The norm before goes to *norm (NaN on meta) when it is not NULL.
+// Scales all gradients to a common norm of at most max_norm, in place, for loops that want to see
+// the norm before: it goes to *norm (NaN on meta) when that is not NULL. clip_norm does it unasked.
 Status optimizer_clip_gradients(Optimizer *optimizer, float max_norm, double *norm);
 void optimizer_set_learning_rate(Optimizer *optimizer, float learning_rate);
 
