@@ -65,7 +65,7 @@ typedef struct Profile {
     double overhead_fraction;    // observed step / unobserved step - 1, interleaved; NaN on meta
     Latency inference;           // forward alone, no gradients
     double cold_seconds;         // the very first step
-    int64_t warmup;              // steps before the first sample
+    int64_t warmup;              // steps that ran before the first sample
 
     ProfileMemory predicted, measured;
     int64_t unaccounted_bytes, reserved_bytes, process_peak_bytes;
@@ -79,7 +79,7 @@ typedef struct Profile {
 } Profile;
 
 typedef struct ProfileOptions {
-    int64_t warmup;     // steps, at least 2: the second is the counted one
+    int64_t warmup;     // steps before the first sample, beside the three that are counted or cold
     int64_t iterations; // samples of each latency; 0: as many as fit in `seconds`, at most 200
     double seconds;     // time limit of a measurement when iterations is 0
 } ProfileOptions;

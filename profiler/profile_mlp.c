@@ -24,9 +24,19 @@ typedef struct Images {
 
 static int fail(void) {
     fprintf(stderr, "profile_mlp: %s\n", error_message());
-    Status status = error_status();
-    return status == STATUS_IO || status == STATUS_FORMAT || status == STATUS_DEVICE ? EXIT_UNUSABLE
-                                                                                     : EXIT_FAILURE;
+    switch (error_status()) {
+    case STATUS_IO:
+    case STATUS_FORMAT:
+    case STATUS_DEVICE:
+    case STATUS_OUT_OF_MEMORY:
+        return EXIT_UNUSABLE;
+    case STATUS_INVALID_ARGUMENT:
+    case STATUS_SHAPE:
+    case STATUS_OVERFLOW:
+        return EXIT_USAGE;
+    default:
+        return EXIT_FAILURE; // a loss that is not finite
+    }
 }
 
 static OptimizerConfig optimizer_config(const Options *options) {
@@ -93,9 +103,16 @@ static Status check_fit(const Options *options, const Dataset *data) {
         (long long)pixels, data->classes);
 }
 
-static bool digits_fit(const Options *options) {
-    return options->layers[0] == DIGITS_SIDE * DIGITS_SIDE &&
-           options->layers[options->n_layers - 1] >= 10;
+// Whether there is anything to train on, and, when not, why (on the report).
+static bool can_train(const Options *options, bool report) {
+    if (options->epochs == 0 || !options->device->has_data) return false;
+    int64_t in = options->layers[0], out = options->layers[options->n_layers - 1];
+    if (options->data || (in == DIGITS_SIDE * DIGITS_SIDE && out >= 10)) return true;
+    if (report)
+        printf("\nTRAINING  none: drawn digits have %d pixels and 10 classes, this model has\n"
+               "  %lld inputs and %lld outputs. --data trains on others, --epochs 0 not at all.\n",
+               DIGITS_SIDE * DIGITS_SIDE, (long long)in, (long long)out);
+    return false;
 }
 
 static Status load(const Options *options, Images *images) {
@@ -180,8 +197,6 @@ static int profile_and_train(const Options *options, const char *command) {
     Images images = {0};
     Profile profile = {0};
     ProfileTraining training = {.test_accuracy = (double)NAN};
-    bool train =
-        options->epochs > 0 && options->device->has_data && (options->data || digits_fit(options));
     bool report = !options->quiet && !(options->json && strcmp(options->json, "-") == 0);
     Status status =
         options->data ? load(options, &images) : STATUS_OK; // a bad folder fails at once
@@ -190,6 +205,7 @@ static int profile_and_train(const Options *options, const char *command) {
         report_print(&profile, stdout);
         fflush(stdout);
     }
+    bool train = !status && can_train(options, report);
     if (!status && train && !options->data) status = load(options, &images);
     if (!status && train) status = run_training(options, &images, &training);
     if (!status && train && report) print_training(&training, &images);

@@ -139,6 +139,23 @@ static Status one_round(Measurement *m) {
     return STATUS_OK;
 }
 
+// Asked for a number of samples: all of the warm-up. Else at most half of the time goes into it.
+static Status warm_up(Measurement *m) {
+    double start = clock_seconds();
+    StepTimes ignored;
+    Status status = STATUS_OK;
+    int64_t done = 0;
+    while (done < m->options.warmup && !status) {
+        bool late = m->options.iterations == 0 && done >= 2 &&
+                    clock_seconds() - start > 0.5 * m->options.seconds;
+        if (late) break;
+        status = profile_step(m->model, m->optimizer, m->x, m->labels, &ignored);
+        done++;
+    }
+    m->profile->warmup = done;
+    return status;
+}
+
 // As many rounds as asked for; else until the time is used up, within bounds.
 static Status run_rounds(Measurement *m, int64_t samples) {
     double start = clock_seconds();
@@ -151,7 +168,7 @@ static Status run_rounds(Measurement *m, int64_t samples) {
     }
     layer_train(m->model, false);
     start = clock_seconds();
-    for (int64_t i = 0; i < m->options.warmup; i++) inference_seconds(m->model, m->x);
+    for (int64_t i = 0; i < m->profile->warmup; i++) inference_seconds(m->model, m->x);
     for (int64_t i = 0; i < m->profile->totals[REPORT_STEP].latency.count; i++) {
         push(&m->profile->inference, inference_seconds(m->model, m->x));
         if (m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
@@ -175,9 +192,7 @@ Status profile_measure(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *la
     Status status = make_rooms(profile, samples);
     if (!status) status = make_room(&m.observed, samples);
     if (!status) status = timeline_new(&m.timeline, executed->ops + 16);
-    StepTimes ignored;
-    for (int64_t i = 0; i < options.warmup && !status; i++)
-        status = profile_step(model, optimizer, x, labels, &ignored);
+    if (!status) status = warm_up(&m);
     if (!status) status = run_rounds(&m, samples);
     if (!status) status = summarise(&m.observed);
     if (!status) status = finish(profile, &m.observed);

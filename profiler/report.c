@@ -1,5 +1,5 @@
-// report.c -- the terminal report: headline, table, memory, evidence. Every figure is the profile's,
-// only rounded; rows and columns add up before rounding.
+// report.c -- the terminal report: headline, table, memory, evidence. Every figure is the
+// profile's, only rounded; rows and columns add up before rounding.
 #include "profiler/report.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
     Text rate = text_count((int64_t)((double)batch / s->median + 0.5));
     char spread[300] = "(median)";
     if (s->ci95_reached)
-        snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)",
-                 text_duration(s->ci95_low).s, text_duration(s->ci95_high).s);
+        snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
+                 text_duration(s->ci95_high).s);
     fprintf(file, "  %-14s%8s  %-35s%9s samples/s\n", what, text_duration(s->median).s, spread,
             rate.s);
 }
@@ -106,9 +106,20 @@ static void print_evidence(const Profile *profile, FILE *file) {
             100.0 * profile->overhead_fraction);
 }
 
+// Other work on the machine shows as spread, and as layers that do not add up to the step.
+static void print_noise(const Profile *profile, FILE *file) {
+    const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
+    if (profile->totals[REPORT_STEP].latency.count == 0) return;
+    double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
+    if (spread <= 0.1 && gap >= -0.02) return;
+    fprintf(file,
+            "noisy: something else ran on these cores; run it alone, or raise --iterations\n");
+}
+
 void report_print(const Profile *profile, FILE *file) {
     print_head(profile, file);
     report_print_table(profile, file);
     print_memory(profile, file);
     print_evidence(profile, file);
+    print_noise(profile, file);
 }

@@ -1,4 +1,5 @@
-// report_table.c -- the table of the report: times beside counts, or, where nothing ran, counts alone.
+// report_table.c -- the table of the report: times beside counts, or, where nothing ran, counts
+// alone.
 #include "profiler/report_table.h"
 
 #include <math.h>
@@ -23,7 +24,9 @@ static Units choose_units(const Profile *profile) {
     while (i < SCALES - 1 && total < scales[i].flops) i++;
     return (Units){.flops = scales[i].flops,
                    .flops_name = scales[i].name,
-                   .time = step >= 10.0 ? "s" : step >= 0.01 ? "ms" : "us"};
+                   .time = step >= 10.0   ? "s"
+                           : step >= 0.01 ? "ms"
+                                          : "us"};
 }
 
 // ---- cells -----------------------------------------------------------------------------------
@@ -96,7 +99,8 @@ static void print_timed_row(FILE *file, Text label, Text parameters,
 
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    fprintf(file, "TIME (%s)  step = %lld samples; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
+    fprintf(file,
+            "TIME (%s)  step = %lld samples; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
             units->time, (long long)profile->batch);
     fprintf(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s\n", LABEL_WIDTH, "layer", "params",
             units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B");
@@ -151,15 +155,16 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
     if (forward->macs > 0)
         fprintf(file, "; their backward is\n  %.4g x forward",
                 (double)backward->macs / (double)forward->macs);
-    if (profile->n_layers > 0 &&
-        profile->layers[0].phase[REPORT_BACKWARD_INPUT].cost.macs == 0)
+    if (profile->n_layers > 0 && profile->layers[0].phase[REPORT_BACKWARD_INPUT].cost.macs == 0)
         fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
     fprintf(file, ".\n");
 }
 
 void report_print_table(const Profile *profile, FILE *file) {
     Units units = choose_units(profile);
-    if (profile->totals[REPORT_STEP].latency.count > 0) print_timed(profile, file, &units);
-    else print_counted(profile, file, &units);
+    if (profile->totals[REPORT_STEP].latency.count > 0)
+        print_timed(profile, file, &units);
+    else
+        print_counted(profile, file, &units);
     print_products(profile, file, &units);
 }

@@ -1,5 +1,5 @@
-// test_autograd.c -- the tape and the walk back over it: where gradients arrive, what is kept and for
-// how long, and what is refused. That each op's gradient is right is test_gradcheck.c's.
+// test_autograd.c -- the tape and the walk back over it: where gradients arrive, what is kept and
+// for how long, and what is refused. That each op's gradient is right is test_gradcheck.c's.
 #include "autograd/autograd.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
@@ -102,6 +102,40 @@ START_TEST(a_gradient_that_is_a_view_is_copied_into_the_leafs_own_buffer) {
     scope_close(scope);
     tensor_free(w);
     tensor_free(x);
+}
+END_TEST
+
+// Both products of c (m, n) = a (m, k) . b (k, n), whole or summed first: then the gradient that
+// arrives at the product is an expanded view, whose strides no product can read in place.
+static void gradients_of_product(int sum_dim, bool linear, float grad_a[6], float grad_b[12]) {
+    Tensor *a = leaf_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
+    Tensor *b = leaf_new(linear ? SHAPE(4, 3) : SHAPE(3, 4),
+                         (float[]){1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6});
+    Scope *scope = scope_open();
+    Tensor *c = linear ? tensor_linear(a, b, NULL, ACTIVATION_NONE) : tensor_matmul(a, b);
+    Tensor *ones = tensor_full_new(SHAPE(2, 4), 1.0f);
+    Tensor *loss = sum_dim == -1 ? total(tensor_mul(c, ones)) // dense
+                                 : total(tensor_sum(c, sum_dim, false));
+    ck_assert_msg(autograd_backward(loss) == STATUS_OK, "%s", error_message());
+    tensor_read_floats(tensor_grad(a), grad_a);
+    tensor_read_floats(tensor_grad(b), grad_b);
+    scope_close(scope);
+    tensor_free(a);
+    tensor_free(b);
+    tensor_free(ones);
+}
+
+START_TEST(an_expanded_gradient_goes_through_a_product_like_a_dense_one) {
+    const int dims[] = {DIM_ALL, 0, 1};
+    for (int linear = 0; linear < 2; linear++) {
+        float want_a[6], want_b[12], grad_a[6], grad_b[12];
+        gradients_of_product(-1, linear, want_a, want_b);
+        for (int i = 0; i < 3; i++) {
+            gradients_of_product(dims[i], linear, grad_a, grad_b);
+            harness_assert_close(grad_a, want_a, 6, 0.0, 0.0, linear ? "x" : "a");
+            harness_assert_close(grad_b, want_b, 12, 0.0, 0.0, linear ? "weight" : "b");
+        }
+    }
 }
 END_TEST
 
@@ -328,6 +362,7 @@ int main(void) {
         {a_long_chain_of_diamonds_grows_as_powers_of_two, 0},
         {views_of_a_leaf_lead_back_to_it, 0},
         {a_gradient_that_is_a_view_is_copied_into_the_leafs_own_buffer, 0},
+        {an_expanded_gradient_goes_through_a_product_like_a_dense_one, 0},
         {a_leaf_that_does_not_take_part_has_no_gradient, 0},
         {detach_and_no_grad_stop_the_gradient, 0},
         {gradients_add_up_until_zero_grad_and_the_buffer_stays, 0},

@@ -1,5 +1,5 @@
-// test_context.c -- contexts: nested, independent on two threads, their errors, sites, observers, and
-// a fork after the thread pool was used. ThreadSanitizer runs this one.
+// test_context.c -- contexts: nested, independent on two threads, their errors, sites, observers,
+// and a fork after the thread pool was used. ThreadSanitizer runs this one.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +224,8 @@ static void *train(void *argument) {
     Tensor *x = tensor_normal_new(SHAPE(BATCH, INPUTS), 0.0f, 1.0f);
     Tensor *labels = tensor_new(SHAPE(BATCH), DTYPE_INT64);
     for (int i = 0; i < BATCH; i++) tensor_labels(labels)[i] = i % CLASSES;
-    for (int i = 0; i < STEPS; i++) t->status |= train_step(model, optimizer, x, labels, &t->loss[i]);
+    for (int i = 0; i < STEPS; i++)
+        t->status |= train_step(model, optimizer, x, labels, &t->loss[i]);
     tensor_free(x);
     tensor_free(labels);
     optimizer_free(optimizer);

@@ -75,8 +75,8 @@ static Mlp mlp_random(int seed) {
 
 // Per element: forward + - * / and transcendentals, then the same of the slope times the gradient.
 static const uint64_t activation_flops[ACTIVATION_COUNT][4] = {
-    [ACTIVATION_RELU] = {1, 0, 1, 0}, [ACTIVATION_SIGMOID] = {2, 1, 3, 0},
-    [ACTIVATION_TANH] = {0, 1, 3, 0}, [ACTIVATION_GELU] = {4, 1, 9, 2},
+    [ACTIVATION_RELU] = {1, 0, 1, 0},       [ACTIVATION_SIGMOID] = {2, 1, 3, 0},
+    [ACTIVATION_TANH] = {0, 1, 3, 0},       [ACTIVATION_GELU] = {4, 1, 9, 2},
     [ACTIVATION_GELU_TANH] = {8, 1, 17, 1},
 };
 
@@ -95,8 +95,10 @@ static void add_activation(LayerCost *want, const Mlp *mlp, uint64_t n) {
     forward->transcendental_flops += flops[1] * n;
     backward->elementwise_flops += flops[2] * n;
     backward->transcendental_flops += flops[3] * n;
-    if (!fused) add_traffic(forward, n, n);
-    else if (gelu) add_traffic(forward, 0, n); // what went into the GELU is an output of its own
+    if (!fused)
+        add_traffic(forward, n, n);
+    else if (gelu)
+        add_traffic(forward, 0, n); // what went into the GELU is an output of its own
     add_traffic(backward, 2 * n, n);
     if (gelu) want->saved_bytes += 4 * (int64_t)n;
 }
@@ -124,7 +126,8 @@ static LayerCost closed_formulas(const Mlp *mlp) {
             add_traffic(input, b * out + in * out, b * in);
             want.saved_bytes += 4 * (int64_t)(b * in);
         }
-        if (!last && mlp->options.activation != ACTIVATION_NONE) add_activation(&want, mlp, b * out);
+        if (!last && mlp->options.activation != ACTIVATION_NONE)
+            add_activation(&want, mlp, b * out);
     }
     return want;
 }
@@ -176,9 +179,9 @@ START_TEST(the_dry_run_equals_closed_formulas_and_a_real_run_in_every_field_and_
     peak.category[MEM_DATA] -= tensor_bytes(x); // which is the caller's
     peak.total -= tensor_bytes(x);
     for (int c = 0; c < MEM_COUNT; c++)
-        ck_assert_msg(cost.peak.category[c] == peak.category[c], "%s: predicted %lld, measured %lld",
-                      memory_category_name((MemoryCategory)c), (long long)cost.peak.category[c],
-                      (long long)peak.category[c]);
+        ck_assert_msg(cost.peak.category[c] == peak.category[c],
+                      "%s: predicted %lld, measured %lld", memory_category_name((MemoryCategory)c),
+                      (long long)cost.peak.category[c], (long long)peak.category[c]);
     ck_assert_int_eq(cost.peak.total, peak.total);
     tensor_free(x);
     layer_free(model);
@@ -286,7 +289,9 @@ static Tensor *write_statistics(Layer *self, Tensor *const in[], int n_in) {
 }
 
 START_TEST(a_dry_run_does_not_write_where_a_layer_writes_in_place) {
-    const LayerType type = {.name = "Statistics", .size = sizeof(Layer), .forward = write_statistics};
+    const LayerType type = {.name = "Statistics",
+                            .size = sizeof(Layer),
+                            .forward = write_statistics};
     Layer *layer = layer_new(&type);
     Tensor *x = tensor_full_new(SHAPE(2), 1.0f);
     running = tensor_full_new(SHAPE(2), 5.0f);

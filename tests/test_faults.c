@@ -11,8 +11,12 @@
 enum { IMAGES = 20, PIXELS = 12, CLASSES = 3, BATCH = 8 };
 
 static uint8_t pixels[IMAGES * PIXELS], classes[IMAGES];
-static const Dataset dataset = {.count = IMAGES, .rows = 3, .columns = 4, .classes = CLASSES,
-                                .images = pixels, .labels = classes};
+static const Dataset dataset = {.count = IMAGES,
+                                .rows = 3,
+                                .columns = 4,
+                                .classes = CLASSES,
+                                .images = pixels,
+                                .labels = classes};
 
 typedef struct Session { // everything that a training program holds
     Layer *model;
@@ -27,9 +31,10 @@ static Status session_open(Session *s, OptimizerKind kind) {
     options.activation = ACTIVATION_GELU;
     s->model = mlp_new((int64_t[]){PIXELS, 7, CLASSES}, 3, options);
     s->optimizer = s->model ? optimizer_new(s->model, optimizer_defaults(kind)) : NULL;
-    s->loader = s->optimizer ? loader_new(&dataset, (LoaderOptions){.batch = BATCH, .shuffle = true,
-                                                                    .scale = 1.0f})
-                             : NULL;
+    s->loader =
+        s->optimizer
+            ? loader_new(&dataset, (LoaderOptions){.batch = BATCH, .shuffle = true, .scale = 1.0f})
+            : NULL;
     return s->loader ? STATUS_OK : error_status();
 }
 

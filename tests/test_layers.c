@@ -1,5 +1,5 @@
-// test_layers.c -- layers: their parameters and paths, counts, attributes, train and eval mode, what
-// they keep alive, and what their constructors refuse. Initial values are test_init.c's.
+// test_layers.c -- layers: their parameters and paths, counts, attributes, train and eval mode,
+// what they keep alive, and what their constructors refuse. Initial values are test_init.c's.
 #include <math.h>
 #include <stdlib.h>
 

@@ -252,7 +252,8 @@ START_TEST(random_keeping_releasing_and_closing_loses_and_frees_nothing_twice) {
             if (last->scope) tensor_release(last);
             last = x;
             break;
-        default: last = tensor_add_scalar(random_next(&random) & 1 ? x : last, 1.0f);
+        default:
+            last = tensor_add_scalar(random_next(&random) & 1 ? x : last, 1.0f);
         }
         ck_assert_msg(last != NULL, "%s", error_message());
         ck_assert(!(tensor_data(last)[0] < 1.0f));

@@ -11,8 +11,10 @@ static Context *own;
 
 // Pushes a fresh context whose ledger keeps a cache, or, with `raw`, none.
 static Ledger *enter(bool raw) {
-    if (raw) setenv("RIDGEPOINT_ALLOC", "raw", 1);
-    else unsetenv("RIDGEPOINT_ALLOC");
+    if (raw)
+        setenv("RIDGEPOINT_ALLOC", "raw", 1);
+    else
+        unsetenv("RIDGEPOINT_ALLOC");
     own = context_new();
     context_push(own);
     return context_ledger();
@@ -129,7 +131,8 @@ START_TEST(rounding_is_at_most_an_eighth_and_blocks_are_aligned) {
     Ledger *ledger = enter(false);
     RandomState random = {.seed = 5};
     for (int i = 0; i < 4000; i++) {
-        int64_t bytes = 1 + (int64_t)(random_next(&random) >> random_next_below(&random, 31)) % 8000000;
+        int64_t bytes =
+            1 + (int64_t)(random_next(&random) >> random_next_below(&random, 31)) % 8000000;
         if (i < 1100) bytes = i + 1; // every small size
         Storage *a = cpu_storage(bytes);
         ck_assert_uint_eq((uintptr_t)a->data % 64, 0);
@@ -220,9 +223,11 @@ START_TEST(random_allocations_leave_nothing_unaccounted) {
             storage_release(*slot);
             *slot = NULL;
         } else {
-            int64_t bytes = random_next_below(&random, (int64_t)1 << random_next_below(&random, 18));
+            int64_t bytes =
+                random_next_below(&random, (int64_t)1 << random_next_below(&random, 18));
             Device *device = random_next_below(&random, 4) ? device_cpu() : device_meta();
-            *slot = storage_new(device, bytes, (MemoryCategory)random_next_below(&random, MEM_COUNT));
+            *slot =
+                storage_new(device, bytes, (MemoryCategory)random_next_below(&random, MEM_COUNT));
             total += bytes;
         }
         if (random_next_below(&random, 500) == 0) ledger_trim(ledger);

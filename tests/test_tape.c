@@ -1,5 +1,6 @@
-// test_tape.c -- what the tape keeps for backward, how much of it, for how long, and that an op which
-// forgot to declare what its backward reads is told so. Gradients' values are test_autograd.c's.
+// test_tape.c -- what the tape keeps for backward, how much of it, for how long, and that an op
+// which forgot to declare what its backward reads is told so. Gradients' values are
+// test_autograd.c's.
 #include "autograd/autograd.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
@@ -13,14 +14,16 @@ static Tensor *leaf_new(Shape shape, float value) {
 static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
 
 // ---- an op that forgets to save ---------------------------------------------------------------
-static Status backward_reading_its_input(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+static Status backward_reading_its_input(const OpCall *saved, Tensor *grad_out[],
+                                         Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_mul, NULL, grad_out[0], saved->in[0]);
 }
 static Status backward_reading_its_output(const OpCall *saved, Tensor *grad_out[],
                                           Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_mul, NULL, grad_out[0], saved->out[0]);
 }
-static Status backward_of_a_wrong_shape(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+static Status backward_of_a_wrong_shape(const OpCall *saved, Tensor *grad_out[],
+                                        Tensor *grad_in[]) {
     (void)saved;
     grad_in[0] = tensor_reshape(grad_out[0], SHAPE(1, -1));
     return grad_in[0] ? STATUS_OK : error_status();

@@ -1,5 +1,5 @@
-// test_train.c -- training: PyTorch's trajectories, repeatable bits, what a steady step allocates, the
-// state each optimizer keeps, losses that are not finite.
+// test_train.c -- training: PyTorch's trajectories, repeatable bits, what a steady step allocates,
+// the state each optimizer keeps, losses that are not finite.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ typedef struct Fixture {
     int64_t labels[BATCH];
 } Fixture;
 
-static const int parameter_sizes[4] = {HIDDEN * INPUTS, HIDDEN, OUTPUTS * HIDDEN, OUTPUTS};
+static const int parameter_sizes[4] = {HIDDEN * INPUTS, HIDDEN, OUTPUTS *HIDDEN, OUTPUTS};
 
 static void read_row(FILE *file, const char *name, float *values, int count) {
     char word[32];
@@ -189,7 +189,8 @@ END_TEST
 START_TEST(a_steady_training_step_makes_no_system_call_for_memory) {
     if (context_ledger()->raw) test_skip("RIDGEPOINT_ALLOC=raw: there is no cache");
     context_set_threads(2);
-    Task task = task_new(optimizer_defaults((OptimizerKind)_i), (int64_t[]){257, 300, 11}, 130, 0.1f);
+    Task task =
+        task_new(optimizer_defaults((OptimizerKind)_i), (int64_t[]){257, 300, 11}, 130, 0.1f);
     for (int i = 0; i < 3; i++) step(&task);
     uint64_t calls = memory_system_calls();
     int64_t live = expect_live_bytes(), reserved = context_ledger()->reserved_bytes;
@@ -283,7 +284,8 @@ START_TEST(training_stops_at_the_first_bad_loss_and_names_step_and_layer) {
     ck_assert_int_eq(status, STATUS_NON_FINITE);
     const float *first = tensor_data(task.model->children[0]->parameters[0].tensor);
     bool harmed = first && isnan(first[0]);
-    expect_error(STATUS_NON_FINITE, "training: step 4: the loss is nan; first in fc2 (linear). HINT");
+    expect_error(STATUS_NON_FINITE,
+                 "training: step 4: the loss is nan; first in fc2 (linear). HINT");
     ck_assert_msg(!harmed, "the bad gradient was still applied to fc1");
     task_free(&task);
     loader_free(loader);
@@ -297,7 +299,8 @@ START_TEST(an_input_that_is_not_a_number_stops_training_at_the_first_layer) {
     Loader *loader = loader_new(&dataset, options);
     Task task = small_task(OPTIMIZER_SGD);
     FitResult result;
-    Status status = train_fit(task.model, task.optimizer, loader, (FitOptions){.epochs = 2}, &result);
+    Status status =
+        train_fit(task.model, task.optimizer, loader, (FitOptions){.epochs = 2}, &result);
     ck_assert_int_eq(status, STATUS_NON_FINITE);
     expect_error(STATUS_NON_FINITE, "step 1: the loss is nan; first in fc1 (linear)");
     ck_assert_int_eq(result.steps, 1);

@@ -143,13 +143,15 @@ static Tensor *random_view(RandomState *random, Tensor *x) {
     int dim = (int)random_next_below(random, x->ndim);
     int64_t size = x->shape[dim];
     switch (random_next_below(random, 4)) {
-    case 0: return tensor_transpose(x, dim, (int)random_next_below(random, x->ndim));
+    case 0:
+        return tensor_transpose(x, dim, (int)random_next_below(random, x->ndim));
     case 1: {
         int64_t begin = random_next_below(random, size + 1);
         int64_t end = begin + random_next_below(random, size - begin + 1);
         return tensor_slice(x, dim, begin, end, 1 + random_next_below(random, 3));
     }
-    case 2: return x->ndim < 5 ? tensor_reshape(x, SHAPE(1, x->numel)) : tensor_detach(x);
+    case 2:
+        return x->ndim < 5 ? tensor_reshape(x, SHAPE(1, x->numel)) : tensor_detach(x);
     default: {
         Shape shape = tensor_shape(x);
         if (size == 1) shape.dims[dim] = 2;
