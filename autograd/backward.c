@@ -93,21 +93,24 @@ static Status deliver_to_node(Tape *tape, Tensor *in, Tensor *grad) {
 }
 
 // ---- one node --------------------------------------------------------------------------------
-static Status check_versions(Node *node) {
-    Tensor **in = node_inputs(node);
-    for (int i = 0; i < node->call.n_in + node->call.n_out; i++) {
-        bool input = i < node->call.n_in;
-        int k = input ? i : i - node->call.n_in;
-        if (!(node->saved & (input ? SAVE_IN(k) : SAVE_OUT(k))) || (input && k >= NODE_INPUTS))
-            continue;
-        const Tensor *t = input ? in[k] : node->call.out[k];
-        uint32_t recorded = node->version[input ? k : NODE_INPUTS + k];
-        if (t->storage->version != recorded)
-            return error_set(STATUS_STATE,
-                             "backward of %s: its %s %d was written in place after it was saved "
-                             "(version %u, now %u). HINT: write to a copy, or run backward first",
-                             node->call.op->name, input ? "input" : "output", k, recorded,
-                             t->storage->version);
+static Status changed(const Node *node, const char *what, int index, uint32_t was, uint32_t now) {
+    return error_set(
+        STATUS_STATE,
+        "backward of %s: its %s %d was written in place after it was saved (version %u, "
+        "now %u). HINT: write to a copy, or run backward first",
+        node->call.op->name, what, index, was, now);
+}
+
+static Status check_versions(const Node *node) {
+    Tensor *const *in = node_inputs(node);
+    const uint32_t *version = node_versions(node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if ((node->saved & SAVE_IN(i)) && in[i]->storage->version != version[i])
+            return changed(node, "input", i, version[i], in[i]->storage->version);
+    for (int i = 0; i < node->call.n_out; i++) {
+        uint32_t now = node->saved & SAVE_OUT(i) ? node->call.out[i]->storage->version : 0;
+        if ((node->saved & SAVE_OUT(i)) && now != node->out_version[i])
+            return changed(node, "output", i, node->out_version[i], now);
     }
     return STATUS_OK;
 }
@@ -159,6 +162,8 @@ static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
     for (int i = 0; i < call->n_in; i++) {
         Tensor *in = call->in[i], *grad = grad_in[i];
         if (!grad || !call_needs(call, i)) continue;
+        bool leaf = in->flags & TENSOR_LEAF_GRAD;
+        if (!leaf && in->tape_generation != tape->recorder.generation) continue; // frozen meanwhile
         if (!tensor_same_shape(grad, in)) {
             char got[SHAPE_TEXT], want[SHAPE_TEXT];
             return error_set(STATUS_SHAPE,
@@ -167,8 +172,7 @@ static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
                              call->op->name, i, shape_text(tensor_shape(grad), got),
                              shape_text(tensor_shape(in), want));
         }
-        Status status = in->flags & TENSOR_LEAF_GRAD ? deliver_to_leaf(in, grad)
-                                                     : deliver_to_node(tape, in, grad);
+        Status status = leaf ? deliver_to_leaf(in, grad) : deliver_to_node(tape, in, grad);
         if (status) return status;
     }
     return STATUS_OK;
@@ -282,6 +286,9 @@ Status autograd_backward_keep(Tensor *loss) { return backward(loss, true); }
 Status autograd_backward_from(Tensor *output, Tensor *grad_output) {
     if (error_pending()) return error_status();
     if (check_start(tape_current(), output, "autograd_backward_from")) return error_status();
+    if (grad_output && grad_output->dtype != DTYPE_FLOAT32)
+        return error_set(STATUS_DTYPE, "autograd_backward_from: the gradient is %s, not float32",
+                         dtype_name((DType)grad_output->dtype));
     if (grad_output && tensor_same_shape(output, grad_output))
         return backward_from(output, grad_output, false);
     return error_set(STATUS_SHAPE,

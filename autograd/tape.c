@@ -48,8 +48,10 @@ static Status record(Recorder *self, OpCall *call) {
     Context *context = context_current();
     node->many = NULL;
     if (call->n_in > NODE_INPUTS) {
-        node->many = memory_new((size_t)call->n_in * sizeof(Tensor *));
+        size_t n = (size_t)call->n_in;
+        node->many = memory_new(n * (sizeof(Tensor *) + sizeof(uint32_t)));
         if (!node->many) return STATUS_OUT_OF_MEMORY;
+        node->many_versions = (uint32_t *)(void *)(node->many + n);
     }
     node->call = *call;
     node->saved = call->op->saves ? call->op->saves(call) : 0;
@@ -61,7 +63,7 @@ static Status record(Recorder *self, OpCall *call) {
         if (!in[i]) continue;
         tensor_refer(in[i]);
         if (!(node->saved & SAVE_IN(i))) continue;
-        if (i < NODE_INPUTS) node->version[i] = in[i]->storage->version;
+        node_versions(node)[i] = in[i]->storage->version;
         save(context, tape, node, in[i]);
     }
     for (int i = 0; i < call->n_out; i++) {
@@ -71,7 +73,7 @@ static Status record(Recorder *self, OpCall *call) {
         out->node_output = (uint8_t)i;
         tensor_refer(out);
         if (!(node->saved & SAVE_OUT(i))) continue;
-        node->version[NODE_INPUTS + i] = out->storage->version;
+        node->out_version[i] = out->storage->version;
         save(context, tape, node, out);
     }
     tape->count++;

@@ -8,12 +8,13 @@
 enum { NODE_INPUTS = 4 }; // kept in the node; an op with more has an array of its own
 
 typedef struct Node {
-    OpCall call;                                    // in: points at `in` below, or at `many`
-    Tensor *in[NODE_INPUTS], **many;                // a reference each; ownership too where saved
-    Tensor *grad[OP_MAX_OUTPUTS];                   // what has arrived for each output; owned
-    uint32_t version[OP_MAX_OUTPUTS + NODE_INPUTS]; // of saved inputs, then outputs
-    unsigned saved;                                 // SAVE_IN / SAVE_OUT bits
-    int site;                                       // the layer it ran in
+    OpCall call;                                      // in: points at `in` below, or at `many`
+    Tensor *in[NODE_INPUTS], **many;                  // a reference each; ownership too where saved
+    uint32_t in_version[NODE_INPUTS], *many_versions; // of saved inputs, when they were saved
+    uint32_t out_version[OP_MAX_OUTPUTS];
+    Tensor *grad[OP_MAX_OUTPUTS]; // what has arrived for each output; owned
+    unsigned saved;               // SAVE_IN / SAVE_OUT bits
+    int site;                     // the layer it ran in
 } Node;
 
 typedef struct Tape {
@@ -26,6 +27,11 @@ typedef struct Tape {
 Tape *tape_current(void);    // NULL when the context has none
 void tape_clear(Tape *tape); // drops every node; a new generation
 void tape_drop_node(Tape *tape, Node *node);
-static inline Tensor **node_inputs(Node *node) { return node->many ? node->many : node->in; }
+static inline Tensor **node_inputs(const Node *node) {
+    return node->many ? node->many : (Tensor **)node->in;
+}
+static inline uint32_t *node_versions(const Node *node) {
+    return node->many ? node->many_versions : (uint32_t *)node->in_version;
+}
 
 #endif

@@ -47,7 +47,7 @@ typedef struct CostWatch {
 
 static void add_op(Observer *observer, const OpCall *call) {
     LayerCost *cost = ((CostWatch *)observer)->cost;
-    if (call->n_out > 0 && !call->out[0]) return; // it failed
+    if (error_pending()) return; // it failed
     cost->ops++;
     if (!call->op->cost)
         cost->uncounted++;
@@ -71,6 +71,7 @@ static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
 
 Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
     *cost = (LayerCost){0};
+    if (error_pending()) return error_status();
     Context *context = dry_run_begin(layer);
     if (!context) return error_status();
     CostWatch watch = {.observer = {.op_end = add_op}, .cost = cost};

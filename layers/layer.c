@@ -32,6 +32,10 @@ Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor) {
     return STATUS_OK;
 }
 
+Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor) {
+    return layer_add_parameter(self, name, tensor_retain(tensor));
+}
+
 Status layer_add_child(Layer *self, const char *name, Layer *child) {
     if (!child) return error_status();
     size_t bytes = (size_t)self->n_children * sizeof(Layer *);
@@ -63,7 +67,12 @@ void layer_free(Layer *self) {
 }
 
 Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in) {
-    if (!self || error_pending()) return NULL;
+    if (error_pending()) return NULL;
+    if (!self || (n_in == 1 && !in[0])) {
+        error_set(STATUS_INVALID_ARGUMENT, "layer_forward: %s is NULL",
+                  self ? "the input" : "the layer");
+        return NULL;
+    }
     int outer = site_enter(self, self->name, self->type->name);
     Scope *scope = scope_open();
     Tensor *out = scope ? self->type->forward(self, in, n_in) : NULL;

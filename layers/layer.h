@@ -45,7 +45,7 @@ struct Layer {
     char *name; // within its parent: "fc1"; "" at the root
     Layer **children;
     int n_children;
-    Parameter *parameters; // owned, unless tied
+    Parameter *parameters; // owned; tied ones together with another layer
     int n_parameters;
     bool training; // dropout acts
 };
@@ -54,6 +54,8 @@ struct Layer {
 Layer *layer_new(const LayerType *type);
 // Takes ownership of the tensor (also on failure) and marks it as wanting a gradient. NULL passes.
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor);
+// A parameter that another layer owns too (tied weights): it lives as long as either.
+Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor);
 // Takes ownership of the child (also on failure).
 Status layer_add_child(Layer *self, const char *name, Layer *child);
 

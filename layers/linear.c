@@ -49,6 +49,11 @@ Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
                   (long long)in_features, (long long)out_features);
         return NULL;
     }
+    if ((unsigned)activation >= ACTIVATION_COUNT) {
+        error_set(STATUS_INVALID_ARGUMENT, "linear_new: there is no activation %d",
+                  (int)activation);
+        return NULL;
+    }
     Linear *self = (Linear *)layer_new(&linear_type);
     if (!self) return NULL;
     self->in_features = in_features;

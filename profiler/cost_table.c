@@ -43,7 +43,7 @@ static CostRow *row_of(CostTable *table, int site) {
 static void count_op(Observer *observer, const OpCall *call) {
     CostTable *table = (CostTable *)observer;
     const Context *context = context_current();
-    if (call->n_out > 0 && !call->out[0]) return; // it failed
+    if (context->error.status) return; // it failed
     CostRow *row = row_of(table, context->site);
     if (!row) {
         table->status = STATUS_OUT_OF_MEMORY;

@@ -230,10 +230,11 @@ void json_writer_null(JsonWriter *json) { put_short(json, "null"); }
 // ---- Files
 
 static Status cannot_write(const char *path, int error) {
-    return error_set(STATUS_IO,
-                     "cannot write '%s': %s HINT: check that the directory exists, is writable and "
-                     "has space left, or give another path",
-                     path, strerror(error));
+    return error_set(
+        STATUS_IO,
+        "cannot write '%s': %s. HINT: check that the directory exists, is writable and "
+        "has space left, or give another path",
+        path, strerror(error));
 }
 
 static void writer_free(JsonWriter *json) {
@@ -303,6 +304,8 @@ Status json_writer_close(JsonWriter *json) {
         if (rename(json->temporary, json->path) != 0) json->error = errno;
     }
     if (json->temporary != NULL && json->error != 0) (void)unlink(json->temporary);
+    // A reader of the pipe that has had enough is no failure of ours.
+    if (json->temporary == NULL && json->error == EPIPE) json->error = 0;
     Status status = json->error == 0 ? STATUS_OK : cannot_write(json->path, json->error);
     writer_free(json);
     return status;

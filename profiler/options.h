@@ -20,10 +20,12 @@ typedef struct Options {
     const char *data; // NULL: generated digits
     const char *json; // NULL: none; "-": standard output
     bool quiet, help, version;
+    const char *topic; // of the help; NULL: the options
 } Options;
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
 bool options_parse(int argc, char **argv, Options *options);
-void options_print_help(void);
+// The options, or what `topic` explains; false after one line on standard error.
+bool options_print_help(const char *topic);
 
 #endif

@@ -50,6 +50,7 @@ Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor 
                         ProfileOptions options, Profile *profile) {
     memset(profile, 0, sizeof(*profile));
     profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
+    if (options.warmup < 2) options.warmup = 2;
     Status status = describe(model, config, x, profile);
     if (status) return status;
     config.learning_rate = 0.0f; // the same work, and the model stays as it is

@@ -79,7 +79,7 @@ typedef struct Profile {
 } Profile;
 
 typedef struct ProfileOptions {
-    int64_t warmup;     // steps before the first sample, beside the three that are counted or cold
+    int64_t warmup;     // steps before the first sample; at least 2
     int64_t iterations; // samples of each latency; 0: as many as fit in `seconds`, at most 200
     double seconds;     // time limit of a measurement when iterations is 0
 } ProfileOptions;

@@ -176,10 +176,11 @@ static void print_training(const ProfileTraining *training, const Images *images
     printf("\nTRAINING  %s: %s for training, %s held out%s\n", images->train.name,
            text_count(images->train.count).s, text_count(images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
-    printf("  %lld epochs, %s steps in %s: loss %.4f, test accuracy %.2f%%, %s samples/s\n",
-           (long long)f->epochs, text_count(f->steps).s, text_duration(f->seconds).s, f->final_loss,
-           100.0 * training->test_accuracy,
-           text_count((int64_t)((double)f->samples / f->seconds)).s);
+    printf("  %lld epoch%s, %s steps in %s (%s samples/s): loss %.4f\n  test accuracy %.2f%%\n",
+           (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s,
+           text_duration(f->seconds).s,
+           text_short_count((int64_t)((double)f->samples / f->seconds)).s, f->final_loss,
+           100.0 * training->test_accuracy);
 }
 
 // ---- the program -----------------------------------------------------------------------------
@@ -193,7 +194,14 @@ static char *command_line(int argc, char **argv, char *text, size_t size) {
     return text;
 }
 
-static int profile_and_train(const Options *options, const char *command) {
+// 0, or the errno of the first write that failed: a later success would hide it.
+static int flush_output(void) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    return errno ? errno : EIO;
+}
+
+static int profile_and_train(const Options *options, const char *command, int *output_error) {
     Images images = {0};
     Profile profile = {0};
     ProfileTraining training = {.test_accuracy = (double)NAN};
@@ -203,7 +211,7 @@ static int profile_and_train(const Options *options, const char *command) {
     if (!status) status = run_profile(options, &profile);
     if (!status && report) {
         report_print(&profile, stdout);
-        fflush(stdout);
+        *output_error = flush_output(); // the reader sees it before training starts
     }
     bool train = !status && can_train(options, report);
     if (!status && train && !options->data) status = load(options, &images);
@@ -223,17 +231,18 @@ int main(int argc, char **argv) {
     char command[1024];
     command_line(argc, argv, command, sizeof(command)); // getopt reorders argv
     if (!options_parse(argc, argv, &options)) return EXIT_USAGE;
-    if (options.help) options_print_help();
+    if (options.help && !options_print_help(options.topic)) return EXIT_USAGE;
     if (options.version) printf("profile_mlp %s\n", ridgepoint_version);
-    int code = EXIT_SUCCESS;
+    int code = EXIT_SUCCESS, output_error = 0;
     if (!options.help && !options.version) {
         context_set_device(options.device);
         if (options.threads > 0) context_set_threads((int)options.threads);
-        code = profile_and_train(&options, command);
+        code = profile_and_train(&options, command, &output_error);
         context_release_thread();
     }
-    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    if (errno == EPIPE) return code; // the reader had enough
-    fprintf(stderr, "profile_mlp: standard output: %s\n", strerror(errno));
+    if (output_error == 0) output_error = flush_output();
+    if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
+        return code; // a reader that has had enough is no failure of ours
+    fprintf(stderr, "profile_mlp: standard output: %s\n", strerror(output_error));
     return EXIT_UNUSABLE;
 }

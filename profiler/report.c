@@ -11,7 +11,7 @@
 // ---- headline --------------------------------------------------------------------------------
 static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t batch) {
     const LatencyStatistics *s = &latency->statistics;
-    Text rate = text_count((int64_t)((double)batch / s->median + 0.5));
+    Text rate = text_short_count((int64_t)((double)batch / s->median + 0.5));
     char spread[300] = "(median)";
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
@@ -83,7 +83,7 @@ static void print_memory(const Profile *profile, FILE *file) {
         column = (column + 1) % COLUMNS;
         if (column == 0 || i == CELLS - 1) fprintf(file, "\n");
     }
-    fprintf(file, "  kept for backward %s; inference alone %s; each further sample %s%s\n",
+    fprintf(file, "  kept for backward %s; inference alone %s; per sample %s%s\n",
             text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s,
             profile->bytes_per_sample >= 0 ? "+" : "", text_bytes_si(profile->bytes_per_sample).s);
 }

@@ -57,17 +57,8 @@ static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
     return padded;
 }
 
-static Text cell_count(int64_t count) { // whole up to seven digits, then rounded with its unit
-    if (count < 10000000) return text_count(count);
-    Text text = {""};
-    bool giga = count >= 999500000;
-    Text number = text_number((double)count / (giga ? 1e9 : 1e6));
-    snprintf(text.s, sizeof(text.s), "%.16s%s", number.s, giga ? "G" : "M");
-    return text;
-}
-
 static Text cell_parameters(const ProfileLayer *layer) {
-    return strcmp(layer->path, "(model)") == 0 ? (Text){""} : cell_count(layer->parameters);
+    return strcmp(layer->path, "(model)") == 0 ? (Text){""} : text_short_count(layer->parameters);
 }
 
 static Text cell_time(const ProfilePhase *phase, const Units *units) {
@@ -112,8 +103,8 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
     fprintf(file, "%-*s%33s%6s%5s\n", LABEL_WIDTH - 6, "unattributed", "",
             text_duration_in(profile->unattributed_seconds, units->time).s,
             text_percent(profile->unattributed_seconds / step).s);
-    print_timed_row(file, text_pad_right("step", LABEL_WIDTH), cell_count(profile->parameters),
-                    profile->totals, 1.0, units);
+    print_timed_row(file, text_pad_right("step", LABEL_WIDTH),
+                    text_short_count(profile->parameters), profile->totals, 1.0, units);
 }
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -139,8 +130,9 @@ static void print_counted(const Profile *profile, FILE *file, const Units *units
         print_counted_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
                           layer->saved_bytes, units);
     }
-    print_counted_row(file, text_pad_right("step", LABEL_WIDTH), cell_count(profile->parameters),
-                      profile->totals, profile->measured.saved_bytes, units);
+    print_counted_row(file, text_pad_right("step", LABEL_WIDTH),
+                      text_short_count(profile->parameters), profile->totals,
+                      profile->measured.saved_bytes, units);
 }
 
 // The question everyone asks first: why is backward not twice forward?

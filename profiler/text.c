@@ -80,6 +80,15 @@ Text text_count(int64_t count) {
     return text;
 }
 
+Text text_short_count(int64_t count) {
+    if (count < 10000000) return text_count(count);
+    Text text = {""};
+    bool giga = count >= 999500000;
+    Text number = text_number((double)count / (giga ? 1e9 : 1e6));
+    snprintf(text.s, sizeof(text.s), "%.16s%s", number.s, giga ? "G" : "M");
+    return text;
+}
+
 Text text_number(double value) {
     double magnitude = fabs(value);
     if (magnitude >= 999.95 && magnitude < 1e15) return text_count((int64_t)llround(value));

@@ -169,6 +169,7 @@ int site_enter(const void *owner, const char *name, const char *type) {
 
 void site_leave(int previous) {
     Context *context = context_current();
+    if (context->site == previous) return; // entering failed: nothing was announced
     for (Observer *o = context->observers; o; o = o->next)
         if (o->site_end) o->site_end(o, context->site);
     context->site = previous;

@@ -21,7 +21,7 @@ const char *phase_name(Phase phase); // "backward_weight"
 // must not run ops. Dispatch, layer_forward, storage and the tape are the only points observed.
 typedef struct Observer {
     void (*op_begin)(struct Observer *self, const OpCall *call); // inputs known, outputs not yet
-    void (*op_end)(struct Observer *self, const OpCall *call); // also after a failure: out[0] NULL
+    void (*op_end)(struct Observer *self, const OpCall *call);   // a failure has its error pending
     void (*storage)(struct Observer *self, const Storage *storage, int64_t delta); // +/- bytes
     void (*saved)(struct Observer *self, const Storage *storage,
                   int site); // first save of a buffer

@@ -66,7 +66,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     }
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
-    if (needs && op->mutates)
+    if (needs && (op->mutates || call->out[0]))
         return op_error(call, STATUS_STATE,
                         "writes in place what needs a gradient. HINT: put it "
                         "between no_grad_begin and no_grad_end");
@@ -102,7 +102,8 @@ static Status allocate_outputs(OpCall *call) {
 static void bump_versions(Context *context, const OpCall *call, unsigned preset) {
     const Op *op = call->op;
     for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if (preset >> i & 1) call->out[i]->storage->version++;
+        if ((preset >> i & 1) && !(context->dry_run && call->out[i]->device->has_data))
+            call->out[i]->storage->version++;
     if (!op->mutates || context->dry_run) return;
     for (int i = 0; i < call->n_in; i++)
         if (op->mutates(call, i)) call->in[i]->storage->version++;

@@ -94,6 +94,11 @@ void tensor_release(Tensor *tensor) {
     tensor_disown(tensor);
 }
 
+Tensor *tensor_retain(Tensor *tensor) {
+    if (tensor) tensor_own(tensor);
+    return tensor;
+}
+
 void tensor_free(Tensor *tensor) {
     if (!tensor || tensor->scope) return;
     tensor_disown(tensor);

@@ -107,7 +107,9 @@ static void charge(Context *context, const Storage *storage, int64_t delta) {
 }
 
 // ---- storage ---------------------------------------------------------------------------------
-static Storage *take_free(Storage **list) {
+// The first free block of the device; with one device that is the first of the list.
+static Storage *take_free(Storage **list, const Device *device) {
+    while (*list && device && (*list)->device != device) list = &(*list)->next_free;
     Storage *storage = *list;
     if (storage) *list = storage->next_free;
     return storage;
@@ -120,17 +122,13 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     int index = bytes > 0 && device->has_data ? size_class(bytes, &reserved) : -1;
     if (!memory_request()) return NULL;
     if (index >= 0 && !ledger->raw) {
-        Storage *cached = take_free(&ledger->free_storages[index]);
-        if (cached && cached->device == device) {
+        Storage *cached = take_free(&ledger->free_storages[index], device);
+        if (cached) {
             ledger->cached_bytes -= cached->reserved;
             return cached;
         }
-        if (cached) { // another device's: put it back
-            cached->next_free = ledger->free_storages[index];
-            ledger->free_storages[index] = cached;
-        }
     }
-    Storage *storage = ledger->raw ? NULL : take_free(&ledger->free_headers);
+    Storage *storage = ledger->raw ? NULL : take_free(&ledger->free_headers, NULL);
     if (!storage) storage = memory_new(sizeof(Storage));
     if (!storage) return NULL;
     storage->device = device;

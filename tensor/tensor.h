@@ -90,6 +90,9 @@ Tensor *tensor_uniform_new(Shape shape, float low, float high);     // from the 
 Tensor *tensor_normal_new(Shape shape, float mean, float deviation);
 void tensor_free(Tensor *tensor); // NULL is fine; a tensor that a scope owns is left to its scope
 
+// One more owner of a tensor that is yours: it takes one more tensor_free. Gives the tensor back.
+Tensor *tensor_retain(Tensor *tensor);
+
 // ---- scopes: they free what ops gave you -----------------------------------------------------
 typedef struct Scope Scope;
 Scope *scope_open(void);

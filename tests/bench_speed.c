@@ -109,20 +109,43 @@ static void print_row(const Case *of, int threads, Row row) {
     fflush(stdout);
 }
 
-static void run_cases(const Limits *limits, Pool *pool, double budget, const char *only) {
-    int threads = pool_threads(pool);
-    hand_use(pool, 1);
+typedef struct Table { // of one number of threads
+    Pool *pool;
+    Limits limits;
+    char throughput[160]; // of the element-wise cases
+} Table;
+
+static void note_throughput(Table *table, const Case *of, const Row *row) {
+    if (!of->hand_op || of->hand_op == hand_softmax) return;
+    size_t used = strlen(table->throughput);
+    double elements = (double)(of->sizes[0] * of->sizes[1]);
+    snprintf(table->throughput + used, sizeof table->throughput - used, "%.*s %.1f, ",
+             (int)strcspn(of->name, ","), of->name, elements / row->ours * 1e-9);
+}
+
+static void run_case(Table *table, const Case *of, double budget) {
+    Subject subject;
+    subject_new(&subject, of);
+    limits_measure_product(&table->limits, table->pool);
+    Row row = measure_row(&subject, table->pool, budget);
+    bool is_dispatch = !of->any_threads; // which no machine sets a limit to
+    row.limit =
+        is_dispatch ? (double)NAN : limits_of(&table->limits, subject.ours.run, subject.ours.state);
+    print_row(of, pool_threads(table->pool), row);
+    note_throughput(table, of, &row);
+    subject_free(&subject);
+}
+
+static void run_cases(Table *table, int threads, double budget, const char *only) {
+    // One pool for both sides, so that the same threads on the same cores do their work.
+    context_set_threads(threads);
+    table->pool = context_current()->pool = pool_new(threads); // the context frees it
+    ours_check();
+    hand_use(table->pool, 1);
+    limits_measure(&table->limits, table->pool);
     for (int i = 0; i < n_cases; i++) {
-        const Case *of = &cases[i];
-        if ((threads > 1 && !of->any_threads) || (only && !strstr(of->name, only))) continue;
-        Subject subject;
-        subject_new(&subject, of);
-        double limit = limits_of(limits, subject.ours.run, subject.ours.state);
-        Row row = measure_row(&subject, pool, budget);
-        bool whole_run_counts = of->any_threads; // what is all dispatch has no limit worth a figure
-        row.limit = whole_run_counts ? limit : (double)NAN;
-        print_row(of, threads, row);
-        subject_free(&subject);
+        if (threads > 1 && !cases[i].any_threads) continue;
+        if (!only || strstr(cases[i].name, only)) run_case(table, &cases[i], budget);
     }
 }
 
@@ -137,14 +160,15 @@ static void print_machine(int threads) {
            COMPILER);
 }
 
-static void print_limits(const Limits *l) {
+static void print_limits(const Table *table) {
+    const Limits *l = &table->limits;
     const double *pace = l->bytes_per_second;
-    printf(
-        "limits, T = %d: product %.0f GFLOP/s; GB/s from L1 %.0f, L2 %.0f, L3 %.0f, memory %.1f; "
-        "copying 16 MB %s\n",
-        l->threads, l->flops_per_second * 1e-9, pace[LIMITS_L1] * 1e-9, pace[LIMITS_L2] * 1e-9,
-        pace[LIMITS_L3] * 1e-9, pace[LIMITS_MEMORY] * 1e-9,
-        measure_text(32e6 / l->copy_bytes_per_second, (char[MEASURE_TEXT]){0}));
+    printf("\nT = %d: product %.0f GFLOP/s; GB/s from L1 %.0f, L2 %.0f, L3 %.0f, memory %.1f\n",
+           l->threads, l->flops_per_second * 1e-9, pace[LIMITS_L1] * 1e-9, pace[LIMITS_L2] * 1e-9,
+           pace[LIMITS_L3] * 1e-9, pace[LIMITS_MEMORY] * 1e-9);
+    if (table->throughput[0])
+        printf("       Gelem/s: %sa copy in memory %.1f\n", table->throughput,
+               l->copy_bytes_per_second / (2.0 * sizeof(float)) * 1e-9);
 }
 
 typedef struct Start {
@@ -206,37 +230,39 @@ static double total_seconds(void) {
     return seconds > 0.0 ? seconds : 60.0;
 }
 
+static void print_company(double others, double wall) {
+    if (others > 0.05 * wall)
+        printf(
+            "\nOther programs used %.1f s of CPU in these %.0f s: figures of all cores suffer.\n",
+            others, wall);
+}
+
 // An argument restricts it to the cases whose name has it: bench_speed "SGD step"
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : NULL;
-    int cores = pool_default_threads(), counts[] = {1, cores > 1 ? 2 : 1}, n_rows = 0;
+    int cores = pool_default_threads(), thread_counts = cores > 1 ? 2 : 1, n_rows = 0;
     for (int i = 0; i < n_cases; i++)
         if (!only || strstr(cases[i].name, only))
-            n_rows += cases[i].any_threads && cores > 1 ? 2 : 1;
+            n_rows += cases[i].any_threads ? thread_counts : 1;
     if (n_rows == 0) return 1;
-    double budget = 0.65 * total_seconds() / n_rows; // the rest goes to limits and to preparing
+    double budget = 0.6 * total_seconds() / n_rows; // the rest goes to limits and to preparing
 
+    double begin = measure_now(), busy = measure_cpu_seconds(false);
     Start start = measure_start("./profile_mlp");
     print_machine(cores);
     if (peer_start())
         printf("PyTorch %s\n", peer_version());
     else
         printf("no PyTorch here (RIDGEPOINT_PYTHON=... names a Python that has torch)\n");
-    for (int i = 0; i < (cores > 1 ? 2 : 1); i++) {
-        // One pool for both sides, so that the same threads on the same cores do their work.
-        context_set_threads(counts[i]);
-        Pool *pool = pool_new(counts[i]);
-        ours_check();
-        context_current()->pool = pool; // which frees it
-        Limits limits;
-        limits_measure(&limits, pool);
-        if (i == 0) print_heading();
-        print_limits(&limits);
-        run_cases(&limits, pool, budget, only);
-    }
-    print_start(start);
+    print_heading();
+    Table tables[2] = {{0}};
+    for (int i = 0; i < thread_counts; i++) run_cases(&tables[i], i + 1, budget, only);
     print_legend();
+    for (int i = 0; i < thread_counts; i++) print_limits(&tables[i]);
+    print_start(start);
     peer_stop();
+    print_company(measure_cpu_seconds(false) - busy - measure_cpu_seconds(true),
+                  measure_now() - begin);
     context_release_thread();
     return 0;
 }

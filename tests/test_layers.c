@@ -70,13 +70,12 @@ START_TEST(the_children_of_an_mlp_are_named_by_kind_and_number) {
 }
 END_TEST
 
-// Two layers with one weight: `first` owns it, `second` holds an ownership of its own.
+// Two layers with one weight, owned by both.
 static Layer *tied_new(void) {
     Layer *model = sequential_new();
     Layer *first = linear_new(6, 6, true), *second = sequential_new();
     layer_add_child(model, "first", first);
-    tensor_own(first->parameters[0].tensor);
-    layer_add_parameter(second, "weight", first->parameters[0].tensor);
+    layer_tie_parameter(second, "weight", first->parameters[0].tensor);
     layer_add_child(model, "second", second);
     return model;
 }

@@ -74,6 +74,34 @@ START_TEST(a_rule_that_gives_a_gradient_of_another_shape_is_named) {
 }
 END_TEST
 
+static Status backward_to_all(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    for (int i = 0; i < saved->n_in; i++)
+        if (OP_INTO(&grad_in[i], op_mul, NULL, grad_out[0], saved->in[i])) return error_status();
+    return STATUS_OK;
+}
+static unsigned all_inputs(const OpCall *call) { return (1u << call->n_in) - 1; }
+
+START_TEST(an_op_of_many_inputs_gives_each_its_gradient) {
+    enum { MANY = 11 };
+    Op op = op_like_exp(backward_to_all, all_inputs);
+    op.max_inputs = MANY;
+    Tensor *in[MANY];
+    for (int i = 0; i < MANY; i++) in[i] = leaf_new(SHAPE(2), (float)i);
+    Scope *scope = scope_open();
+    Tensor *loss = total(op_run(&op, NULL, in, MANY)); // exp(0) is 1
+    ck_assert_msg(autograd_backward(loss) == STATUS_OK, "%s", error_message());
+    for (int i = 0; i < MANY; i++) expect_values(tensor_grad(in[i]), (float)i, (float)i);
+    loss = total(op_run(&op, NULL, in, MANY));
+    no_grad_begin();
+    tensor_fill(in[9], 0.0f);
+    no_grad_end();
+    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE); // a late input is watched, too
+    expect_error(STATUS_STATE, "backward of forgetful: its input 9 was written in place");
+    scope_close(scope);
+    for (int i = 0; i < MANY; i++) tensor_free(in[i]);
+}
+END_TEST
+
 START_TEST(an_op_without_a_backward_is_not_recorded) {
     const Op op = op_like_exp(NULL, NULL);
     Tensor *w = leaf_new(SHAPE(2), 0.0f);
@@ -245,6 +273,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {reading_in_backward_what_was_not_saved_is_an_error_though_it_is_alive, 0},
         {a_rule_that_gives_a_gradient_of_another_shape_is_named, 0},
+        {an_op_of_many_inputs_gives_each_its_gradient, 0},
         {an_op_without_a_backward_is_not_recorded, 0},
         {saved_bytes_count_each_activation_once_and_leaves_not_at_all, 0},
         {what_backward_needs_outlives_its_scope_and_nothing_else_does, 0},

@@ -20,7 +20,7 @@ static Status add_block(Layer *model, const int64_t *sizes, int i, bool last, Ml
     if (status || last) return status;
     if (!o.fuse && o.activation != ACTIVATION_NONE)
         status = add(model, activation_name(o.activation), i + 1, activation_new(o.activation));
-    if (!status && o.dropout > 0.0f) status = add(model, "drop", i + 1, dropout_new(o.dropout));
+    if (!status && o.dropout != 0.0f) status = add(model, "drop", i + 1, dropout_new(o.dropout));
     return status;
 }
 

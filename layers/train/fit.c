@@ -15,9 +15,14 @@ Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
     optimizer_zero_grad(optimizer);
     Tensor *logits = layer_forward(model, x);
     Tensor *mean_loss = loss_cross_entropy(logits, labels);
-    autograd_backward(mean_loss);
-    optimizer_step(optimizer);
-    *loss = mean_loss && mean_loss->device->has_data ? tensor_item(mean_loss) : (double)NAN;
+    bool known = mean_loss && mean_loss->device->has_data;
+    *loss = known ? tensor_item(mean_loss) : (double)NAN;
+    if (!known || isfinite(*loss)) {
+        autograd_backward(mean_loss);
+        optimizer_step(optimizer);
+    } else {
+        autograd_clear(); // a step from here would only spread it over every weight
+    }
     scope_close(scope);
     if (error_pending()) autograd_clear();
     return error_status();

@@ -29,7 +29,8 @@ typedef struct FitResult {
     double data_wait_seconds;       // of it, waiting for the loader
 } FitResult;
 
-// One batch: zero_grad, forward, loss, backward, step. *loss is the batch's mean (NaN on meta).
+// One batch: zero_grad, forward, loss, backward, step. *loss is the batch's mean (NaN on meta);
+// where it is not finite the model is left as it was.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
 
 // Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer.

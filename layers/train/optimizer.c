@@ -79,6 +79,10 @@ Optimizer *optimizer_new(const Layer *model, OptimizerConfig config) {
     if (layer_parameters(model, &list)) return NULL;
     Optimizer *self = memory_new(sizeof(Optimizer));
     if (self) {
+        // Momentum 0 is SGD, and SGD has none: the step op tells the two by this number.
+        if (config.kind == OPTIMIZER_MOMENTUM && config.momentum == 0.0f)
+            config.kind = OPTIMIZER_SGD;
+        if (config.kind != OPTIMIZER_MOMENTUM) config.momentum = 0.0f;
         self->config = config;
         self->n_states = states_of(config.kind);
         if (take_parameters(self, &list)) {

@@ -1,12 +1,7 @@
 // accumulate.c -- into + value; autograd adds gradients with it, mostly in place (out is into)
-#include "tensor/context.h"
 #include "tensor/ops/elementwise.h"
 
 Status tensor_accumulate(Tensor *into, Tensor *value) {
-    if (into && (into->flags & TENSOR_LEAF_GRAD) && !context_current()->no_grad)
-        return error_set(STATUS_STATE,
-                         "accumulate: writes in place what needs a gradient. HINT: put "
-                         "it between no_grad_begin and no_grad_end");
     return OP_INTO(&into, op_accumulate, NULL, into, value);
 }
 

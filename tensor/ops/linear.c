@@ -155,6 +155,7 @@ static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     Tensor *x = saved->in[0];
     Tensor *grad = through_activation(saved, grad_out[0]);
     if (grad && x->ndim != 2) grad = tensor_reshape(grad, product_flat(grad));
+    grad = product_operand(grad);
     if (!grad) return error_status();
     if (call_needs(saved, 0) && product_like(&grad_in[0], grad, saved->in[1], x))
         return error_status();

@@ -12,10 +12,12 @@ static bool readable(const Tensor *t) {
            (row == 1 && (column >= rows || columns == 1));
 }
 
+Tensor *product_operand(Tensor *t) { return t && !readable(t) ? tensor_contiguous(t) : t; }
+
 Tensor *tensor_matmul(Tensor *a, Tensor *b) {
     if (!a || !b || a->ndim < 2 || b->ndim < 2) return OP_RUN(op_matmul, NULL, a, b);
-    if (!readable(a)) a = tensor_contiguous(a);
-    if (!readable(b)) b = tensor_contiguous(b);
+    a = product_operand(a);
+    b = product_operand(b);
     if (!a || !b) return NULL;
     if (b->ndim > 2 || a->ndim == 2 || !tensor_is_contiguous(a))
         return OP_RUN(op_matmul, NULL, a, b);
@@ -132,7 +134,8 @@ static Status product_to(Tensor **slot, Tensor *a, unsigned trans, Tensor *b, co
 
 // c = a . b: da = dc . b^T, db = a^T . dc; with the flags, the same products read the other way.
 static Status matmul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    Tensor *a = saved->in[0], *b = saved->in[1], *grad = grad_out[0];
+    Tensor *a = saved->in[0], *b = saved->in[1], *grad = product_operand(grad_out[0]);
+    if (!grad) return error_status();
     bool ta = saved->params.flags & MATMUL_TRANS_A, tb = saved->params.flags & MATMUL_TRANS_B;
     unsigned flag_a = ta ? MATMUL_TRANS_A : 0, flag_b = tb ? MATMUL_TRANS_B : 0;
     if (call_needs(saved, 0)) {

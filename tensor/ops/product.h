@@ -13,4 +13,7 @@ static inline Shape product_flat(const Tensor *t) {
     return SHAPE(rows, last);
 }
 
+// t itself, or a dense copy when a product cannot read it where it lies (an expanded gradient).
+Tensor *product_operand(Tensor *t);
+
 #endif

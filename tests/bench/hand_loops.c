@@ -2,28 +2,27 @@
 #include "tensor/math.h"
 #include "tests/bench/hand.h"
 
-enum { LANES = 16 }; // sums and maxima in fixed lanes: a compiler may not reorder them otherwise
+enum { LANES = 16 }; // sums in fixed lanes: a compiler may not reorder them otherwise
 
 MATH_INLINE float sum_of(const float *x, int64_t n) {
     float lane[LANES] = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (int k = 0; k < LANES; k++) lane[k] += x[i + k];
-    float sum = 0.0f;
-    for (int k = 0; k < LANES; k++) sum += lane[k];
-    for (; i < n; i++) sum += x[i];
-    return sum;
+    for (int k = 0; i + k < n; k++) lane[k] += x[i + k];
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) lane[k] += lane[k + half];
+    return lane[0];
 }
 
+// By way of integers of the same order, because their maximum may be reordered. (Not for NaN.)
 MATH_INLINE float largest_of(const float *x, int64_t n) {
-    float lane[LANES];
-    for (int k = 0; k < LANES; k++) lane[k] = x[0];
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) lane[k] = math_max(lane[k], x[i + k]);
-    for (int k = 1; k < LANES; k++) lane[0] = math_max(lane[0], lane[k]);
-    for (; i < n; i++) lane[0] = math_max(lane[0], x[i]);
-    return lane[0];
+    int32_t largest = INT32_MIN;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t bits = (int32_t)math_to_bits(x[i]), key = bits ^ (bits >> 31 & INT32_MAX);
+        largest = key > largest ? key : largest;
+    }
+    return math_from_bits((uint32_t)(largest ^ (largest >> 31 & INT32_MAX)));
 }
 
 // ---- element-wise and by row -------------------------------------------------------------------

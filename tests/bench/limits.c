@@ -7,7 +7,6 @@
 
 #include "tensor/gemm.h"
 #include "tensor/math.h"
-#include "tests/bench/hand.h"
 #include "tests/bench/measure.h"
 
 // ---- bandwidth ---------------------------------------------------------------------------------
@@ -48,14 +47,15 @@ static void move(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-static double best_bandwidth(Traffic *traffic, int threads, double *copy) {
+static double best_bandwidth(Traffic *traffic, Pool *pool, double *copy) {
     enum { REPEATS = 5 };
+    int64_t share = (traffic->count + pool_threads(pool) - 1) / pool_threads(pool);
     double best = 0.0;
     for (int kind = READ; kind < KINDS; kind++) {
         traffic->kind = kind;
         for (int i = 0; i < REPEATS; i++) {
             double start = measure_now();
-            hand_parallel(traffic->count, (traffic->count + threads - 1) / threads, move, traffic);
+            pool_run(pool, traffic->count, share, move, traffic);
             double bytes = (double)(traffic->count * traffic->times) * sizeof(int32_t);
             double pace = bytes * (kind == COPY ? 2.0 : 1.0) / (measure_now() - start);
             if (pace > best) best = pace;
@@ -89,7 +89,7 @@ static int64_t cache_bytes(int level, int64_t otherwise) {
     return otherwise;
 }
 
-static void measure_bandwidth(Limits *limits) {
+static void measure_bandwidth(Limits *limits, Pool *pool) {
     enum { KIB = 1024, MIB = 1024 * KIB, ENOUGH = 128 * MIB };
     int64_t *level = limits->level_bytes, threads = limits->threads;
     level[LIMITS_L1] = threads * cache_bytes(1, 32 * KIB);
@@ -105,7 +105,7 @@ static void measure_bandwidth(Limits *limits) {
         traffic.times = 1 + ENOUGH / bytes;
         limits->copy_bytes_per_second = 0.0; // that of the last level stays
         limits->bytes_per_second[i] =
-            best_bandwidth(&traffic, limits->threads, &limits->copy_bytes_per_second);
+            best_bandwidth(&traffic, pool, &limits->copy_bytes_per_second);
     }
     free(traffic.from);
     free(traffic.to);
@@ -122,8 +122,8 @@ static void multiply_rows(void *argument, int64_t begin, int64_t end) {
     blas_gemm(&part);
 }
 
-static void measure_product(Limits *limits) {
-    enum { REPEATS = 12, GRAIN = 16 };
+void limits_measure_product(Limits *limits, Pool *pool) {
+    enum { REPEATS = 4, GRAIN = 16 };
     size_t bytes = (size_t)PEAK_SIZE * PEAK_SIZE * sizeof(float);
     float *a = measure_memory(bytes), *b = measure_memory(bytes), *c = measure_memory(bytes);
     Gemm gemm = {.m = PEAK_SIZE,
@@ -137,7 +137,7 @@ static void measure_product(Limits *limits) {
                  .ldc = PEAK_SIZE};
     for (int i = 0; i < REPEATS; i++) {
         double start = measure_now();
-        hand_parallel(PEAK_SIZE, GRAIN, multiply_rows, &gemm);
+        pool_run(pool, PEAK_SIZE, GRAIN, multiply_rows, &gemm);
         double pace = 2.0 * PEAK_SIZE * PEAK_SIZE * PEAK_SIZE / (measure_now() - start);
         if (pace > limits->flops_per_second) limits->flops_per_second = pace;
     }
@@ -148,9 +148,8 @@ static void measure_product(Limits *limits) {
 
 void limits_measure(Limits *limits, Pool *pool) {
     *limits = (Limits){.threads = pool_threads(pool)};
-    hand_use(pool, 1);
-    measure_bandwidth(limits);
-    measure_product(limits);
+    measure_bandwidth(limits, pool);
+    limits_measure_product(limits, pool);
 }
 
 // ---- what a workload needs at least ------------------------------------------------------------

@@ -16,6 +16,8 @@ typedef struct Limits { // of so many threads together
 } Limits;
 
 void limits_measure(Limits *limits, Pool *pool);
+// The product again, in case it was disturbed: the best of all measurements counts.
+void limits_measure_product(Limits *limits, Pool *pool);
 
 // Watches ops run and adds up their limits: of each op the longer of its FLOPs at the product's
 // pace and its bytes, each operand at the pace of the smallest level that still holds it.

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 double measure_now(void) {
     struct timespec t;
@@ -28,6 +30,23 @@ double measure_work(Work *work, double seconds) {
     double wanted = seconds / work->estimate;
     work->estimate = timed(work, wanted < 1.0 ? 1 : wanted > 1e9 ? 1000000000 : (int64_t)wanted);
     return work->estimate;
+}
+
+static double own_cpu_seconds(int who) {
+    struct rusage use;
+    getrusage(who, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+double measure_cpu_seconds(bool own) {
+    if (own) return own_cpu_seconds(RUSAGE_SELF) + own_cpu_seconds(RUSAGE_CHILDREN);
+    long long user = 0, nice = 0, kernel = 0; // in ticks
+    FILE *file = fopen("/proc/stat", "r");
+    int fields = file ? fscanf(file, "cpu %lld %lld %lld", &user, &nice, &kernel) : 0;
+    if (file) fclose(file);
+    return fields == 3 ? (double)(user + nice + kernel) / (double)sysconf(_SC_CLK_TCK)
+                       : (double)NAN;
 }
 
 static int ascending(const void *a, const void *b) {

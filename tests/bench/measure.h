@@ -2,6 +2,7 @@
 #ifndef TESTS_BENCH_MEASURE_H
 #define TESTS_BENCH_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,10 @@ double measure_now(void); // seconds, monotonic
 // Runs for about `seconds`, at least once, after a first run that brings the data into the caches
 // (unless a single run is longer than that). Returns seconds per run; NaN when there is no work.
 double measure_work(Work *work, double seconds);
+
+// CPU seconds since the start that everybody (own: only we and our ended children) used, of all
+// cores together; NaN where the system does not say.
+double measure_cpu_seconds(bool own);
 
 double measure_median(double *values, int n); // sorts them; NaN of none
 

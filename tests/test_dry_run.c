@@ -1,0 +1,198 @@
+// test_dry_run.c -- a dry run leaves no trace on the model, allocates no tensor data, however large
+// the model, and says why it cannot be done. Its figures are test_cost.c's.
+#include <time.h>
+
+#include "layers/cost.h"
+#include "tensor/memory.h"
+#include "tests/expect.h"
+
+static uint64_t macs_of_backward(const LayerCost *cost) {
+    return cost->phase[PHASE_BACKWARD].macs + cost->phase[PHASE_BACKWARD_INPUT].macs +
+           cost->phase[PHASE_BACKWARD_WEIGHT].macs;
+}
+
+// ---- no trace ---------------------------------------------------------------------------------
+static void train_once(Layer *model, Tensor *x) {
+    Scope *scope = scope_open();
+    autograd_backward(tensor_mean(layer_forward(model, x), DIM_ALL, false));
+    scope_close(scope);
+}
+
+START_TEST(a_dry_run_leaves_the_model_its_gradients_and_the_context_as_they_were) {
+    Layer *model = mlp_new((int64_t[]){20, 30, 5}, 3, mlp_defaults());
+    Tensor *x = tensor_normal_new(SHAPE(8, 20), 0.0f, 1.0f), *parameter[4], handle[4];
+    Storage storage[4];
+    float values[4][600], gradients[4][600];
+    train_once(model, x);
+    ParameterList list;
+    layer_parameters(model, &list);
+    for (int i = 0; i < 4; i++) {
+        parameter[i] = list.items[i].tensor;
+        handle[i] = *parameter[i];
+        storage[i] = *parameter[i]->storage;
+        tensor_read_floats(parameter[i], values[i]);
+        tensor_read_floats(tensor_grad(parameter[i]), gradients[i]);
+    }
+    RandomState random = context_current()->random;
+    Ledger ledger = *context_ledger();
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+    ck_assert_mem_eq(&ledger, context_ledger(), sizeof ledger);
+    ck_assert_mem_eq(&random, &context_current()->random, sizeof random);
+    ck_assert_int_eq(autograd_node_count(), 0);
+    for (int i = 0; i < 4; i++) {
+        size_t bytes = (size_t)tensor_bytes(parameter[i]);
+        ck_assert_mem_eq(&handle[i], parameter[i], sizeof handle[i]);
+        ck_assert_mem_eq(&storage[i], parameter[i]->storage, sizeof storage[i]);
+        ck_assert_mem_eq(values[i], tensor_data(parameter[i]), bytes);
+        ck_assert_mem_eq(gradients[i], tensor_data(tensor_grad(parameter[i])), bytes);
+    }
+    parameter_list_free(&list);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(a_dry_run_in_the_middle_of_a_step_does_not_disturb_it) {
+    Layer *model = mlp_new((int64_t[]){20, 30, 5}, 3, mlp_defaults());
+    Tensor *x = tensor_normal_new(SHAPE(8, 20), 0.0f, 1.0f), *bias;
+    LayerCost before, between;
+    bias = model->children[2]->parameters[1].tensor;
+    layer_cost(model, &x, 1, &before);
+    Scope *scope = scope_open();
+    Tensor *loss = tensor_sum(layer_forward(model, x), DIM_ALL, false);
+    layer_cost(model, &x, 1, &between);
+    ck_assert_mem_eq(&before, &between, sizeof before);
+    ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+    expect_values(tensor_grad(bias), 8, 8, 8, 8, 8);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+// A layer that keeps running statistics: it writes into a tensor of its own.
+static Tensor *running;
+static Tensor *write_statistics(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    no_grad_begin();
+    tensor_accumulate(running, in[0]);
+    tensor_fill(running, 0.0f);
+    no_grad_end();
+    return tensor_relu(in[0]);
+}
+
+START_TEST(a_dry_run_does_not_write_where_a_layer_writes_in_place) {
+    const LayerType type = {.name = "Statistics",
+                            .size = sizeof(Layer),
+                            .forward = write_statistics};
+    Layer *layer = layer_new(&type);
+    Tensor *x = tensor_full_new(SHAPE(2), 1.0f);
+    running = tensor_full_new(SHAPE(2), 5.0f);
+    uint32_t version = running->storage->version;
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(layer, &x, 1, &cost), STATUS_OK);
+    expect_values(running, 5, 5);
+    ck_assert_uint_eq(running->storage->version, version);
+    tensor_free(running);
+    tensor_free(x);
+    layer_free(layer);
+}
+END_TEST
+
+// ---- models that no machine could hold --------------------------------------------------------
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+START_TEST(a_model_of_175_billion_parameters_is_costed_at_once_and_without_memory) {
+    enum { LAYERS = 12, WIDTH = 120800, BATCH = 512 };
+    int64_t sizes[LAYERS + 1];
+    for (int i = 0; i <= LAYERS; i++) sizes[i] = WIDTH;
+    int64_t reserved = context_ledger()->reserved_bytes;
+    uint64_t calls = memory_system_calls();
+    double start = seconds();
+    context_set_device(device_meta());
+    Layer *model = mlp_new(sizes, LAYERS + 1, mlp_defaults());
+    Tensor *x = tensor_zeros_new(SHAPE(BATCH, WIDTH));
+    LayerCost cost;
+    ck_assert_msg(layer_cost(model, &x, 1, &cost) == STATUS_OK, "%s", error_message());
+    double elapsed = seconds() - start;
+    const uint64_t weights = (uint64_t)LAYERS * WIDTH * WIDTH;
+    ck_assert_int_eq(layer_parameter_count(model), (int64_t)weights + LAYERS * WIDTH);
+    ck_assert_int_ge(layer_parameter_count(model), 175000000000);
+    ck_assert_uint_eq(cost.phase[PHASE_FORWARD].macs, weights * BATCH);
+    ck_assert_uint_eq(macs_of_backward(&cost), (2 * weights - weights / LAYERS) * BATCH);
+    ck_assert_int_eq(cost.peak.category[MEM_PARAMETER], 4 * layer_parameter_count(model));
+    ck_assert_int_eq(context_ledger()->reserved_bytes, reserved);
+    ck_assert_uint_lt(memory_system_calls() - calls, 1000);
+    ck_assert_msg(elapsed < 0.5, "it took %g s", elapsed); // 0.0005 s when nothing else runs
+    tensor_free(x);
+    layer_free(model);
+    context_set_device(device_cpu());
+}
+END_TEST
+
+START_TEST(a_dry_run_of_a_cpu_model_allocates_no_tensor_data) {
+    Layer *model = mlp_new((int64_t[]){200, 300, 50}, 3, mlp_defaults());
+    Tensor *x = tensor_zeros_new(SHAPE(64, 200));
+    Context *context = dry_run_begin(model);
+    Scope *scope = scope_open();
+    Tensor *y = layer_forward(model, x);
+    ck_assert_ptr_eq(y->device, device_meta());
+    ck_assert_int_eq(autograd_backward(tensor_mean(y, DIM_ALL, false)), STATUS_OK);
+    ck_assert_int_eq(context->ledger->reserved_bytes, 0);
+    ck_assert_int_gt(context->ledger->live.category[MEM_GRADIENT], 0);
+    ck_assert_int_eq(tensor_bytes(tensor_grad(model->children[0]->parameters[0].tensor)), 240000);
+    scope_close(scope);
+    dry_run_end(context);
+    ck_assert_ptr_null(tensor_grad(model->children[0]->parameters[0].tensor));
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(what_cannot_run_cannot_be_costed_and_says_why) {
+    Layer *model = mlp_new((int64_t[]){4, 3}, 2, mlp_defaults());
+    Tensor *x = tensor_zeros_new(SHAPE(2, 5));
+    Context *before = context_current();
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_SHAPE);
+    expect_error(STATUS_SHAPE, "linear of (2, 5), (3, 4)");
+    ck_assert_int_eq(layer_cost(NULL, &x, 1, &cost), STATUS_INVALID_ARGUMENT);
+    expect_error(STATUS_INVALID_ARGUMENT, "no layer");
+    ck_assert_ptr_eq(context_current(), before);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(without_gradients_there_is_only_a_forward) {
+    Layer *model = relu_new();
+    Tensor *x = tensor_zeros_new(SHAPE(10));
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+    ck_assert_int_eq(cost.ops, 1);
+    ck_assert_uint_eq(cost.phase[PHASE_FORWARD].elementwise_flops, 10);
+    ck_assert_int_eq(cost.saved_bytes, 0);
+    ck_assert_int_eq(cost.peak.total, 40);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_dry_run_leaves_the_model_its_gradients_and_the_context_as_they_were, 0},
+        {a_dry_run_in_the_middle_of_a_step_does_not_disturb_it, 0},
+        {a_dry_run_does_not_write_where_a_layer_writes_in_place, 0},
+        {a_model_of_175_billion_parameters_is_costed_at_once_and_without_memory, 0},
+        {a_dry_run_of_a_cpu_model_allocates_no_tensor_data, 0},
+        {what_cannot_run_cannot_be_costed_and_says_why, 0},
+        {without_gradients_there_is_only_a_forward, 0},
+        {NULL, 0},
+    };
+    return harness_main("dry_run", tests);
+}

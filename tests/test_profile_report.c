@@ -1,0 +1,219 @@
+// test_profile_report.c -- the report that ./profile_mlp prints: 80 plain columns whatever the
+// model, figures that add up, and the README shows what is printed today.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/report.h"
+#include "profiler/text.h"
+#include "tests/expect.h"
+#include "tests/profile_document.h"
+#include "tests/run_program.h"
+
+#define QUICK " --iterations 3 --warmup 2"
+#define EIGHT(x) x "," x "," x "," x "," x "," x "," x "," x
+#define SIXTYFOUR(x)                                                                               \
+    EIGHT(x)                                                                                       \
+    "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x)
+
+static char *report_of(const char *arguments) { // free it
+    ProgramRun run = program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
+    ck_assert_msg(run.status == 0 && !run.err[0], "%s: exit status %d: %s", arguments, run.status,
+                  run.err);
+    free(run.err);
+    return run.out;
+}
+
+// ---- columns ---------------------------------------------------------------------------------
+static void check_line(const char *line, const char *what) {
+    size_t size = strlen(line);
+    int width = text_width(line);
+    ck_assert_msg(width <= REPORT_WIDTH, "%s: %d columns:\n%s", what, width, line);
+    ck_assert_msg(size == 0 || line[size - 1] != ' ', "%s: a space ends\n%s|", what, line);
+    for (size_t i = 0; i < size; i++)
+        ck_assert_msg((unsigned char)line[i] >= ' ', "%s: byte %d in\n%s", what, line[i], line);
+    ck_assert_msg(!strstr(line, "nan") && !strstr(line, " inf "), "%s: no number:\n%s", what, line);
+}
+
+static void check_report(char *report, const char *what) {
+    char *rest = report;
+    ck_assert_int_gt(program_count_lines(report), 10);
+    for (char *line; (line = strsep(&rest, "\n"));) check_line(line, what);
+}
+
+static const char *const models[] = {
+    "--epochs 1 --steps 2" QUICK, // the default, with training
+    "--layers 1,1 --batch 1 --epochs 0" QUICK,
+    "--layers 3,2 --batch 1 --epochs 0" QUICK,
+    "--layers 2,2 --batch 65536 --epochs 0" QUICK, // many samples a second
+    "--layers 2000,2000 --batch 128 --epochs 0 --threads 1 --optimizer sgd" QUICK, // milliseconds
+    "--layers " SIXTYFOUR("9") " --batch 2 --epochs 0" QUICK,
+    "--layers 7,5,3 --activation gelu_tanh --optimizer momentum --epochs 0" QUICK,
+    "--layers 7,5,3 --activation none --optimizer adamw --epochs 0" QUICK,
+    "--device meta --layers 1,1 --batch 1",
+    "--device meta --layers 8,4",
+    "--device meta --layers 12288,49152,12288 --batch 2048",
+    "--device meta --layers " SIXTYFOUR("12345") " --batch 1024",
+    "--device meta --layers 2147483647,1 --batch 1",
+};
+enum { MODELS = sizeof models / sizeof models[0] };
+
+START_TEST(a_report_is_80_plain_columns_wide) {
+    char *report = report_of(models[_i]);
+    check_report(report, models[_i]);
+    free(report);
+}
+END_TEST
+
+// ---- figures ---------------------------------------------------------------------------------
+static int64_t bytes_of(const char *report, const char *name) {
+    const char *at = strstr(report, "\nMEMORY");
+    at = at ? strstr(at, name) : NULL;
+    if (!at) return 0; // nothing there: no cell for it
+    int64_t bytes = 0;
+    at += strcspn(at, "0123456789");
+    for (; *at == ',' || (*at >= '0' && *at <= '9'); at++)
+        if (*at != ',') bytes = 10 * bytes + (*at - '0');
+    return bytes;
+}
+
+START_TEST(the_report_says_what_the_document_says) {
+    static const struct {
+        const char *cell, *key;
+    } cells[] = {{"  parameters ", "parameter_bytes"}, {"  gradients ", "gradient_bytes"},
+                 {"  optimizer ", "optimizer_bytes"},  {"  activations ", "activation_bytes"},
+                 {"  batch data ", "data_bytes"},      {"  workspace ", "workspace_bytes"},
+                 {"  staging ", "staging_bytes"},      {"  PEAK ", "peak_bytes"}};
+    char *report = report_of(models[_i]);
+    json_t *document = document_new(models[_i]);
+    json_t *memory = document_at(document, "memory.measured");
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+        ck_assert_msg(bytes_of(report, cells[i].cell) == document_integer(memory, cells[i].key),
+                      "%s: %s", models[_i], cells[i].cell);
+    ck_assert(strstr(report, json_string_value(document_at(document, "memory.peak_op"))) != NULL);
+    ck_assert(strstr(report, "\npredicted = executed: ") != NULL);
+    bool counted_only = strstr(report, "Counted on the meta device") != NULL;
+    ck_assert(counted_only == json_is_null(document_at(document, "totals.step.latency")));
+    ck_assert(counted_only == !strstr(report, "samples/s"));
+    json_decref(document);
+    free(report);
+}
+END_TEST
+
+// The 2,000,000,000 and more parameters of it would be 20 GB; what it asks of memory is small.
+START_TEST(a_model_on_meta_takes_no_memory_and_counts_as_on_the_cpu) {
+    json_t *huge = document_new("--device meta --layers 12288,49152,12288 --batch 2048");
+    ck_assert(document_integer(huge, "memory.measured.peak_bytes") > 20000000000);
+    json_int_t used = document_integer(huge, "memory.process_peak_bytes");
+    ck_assert_msg(used < 200000000, "%lld bytes", used);
+    ck_assert_int_eq(document_integer(huge, "memory.reserved_bytes"), 0);
+    json_decref(huge);
+    json_t *meta = document_new("--epochs 0 --device meta --layers 50,40,10 --optimizer adamw");
+    json_t *cpu = document_new("--epochs 0 --layers 50,40,10 --optimizer adamw" QUICK);
+    document_check_same_counts(meta, cpu, "meta and cpu");
+    json_decref(meta);
+    json_decref(cpu);
+}
+END_TEST
+
+START_TEST(the_number_of_threads_changes_no_count) {
+    json_t *one = document_new("--epochs 0 --threads 1" QUICK);
+    json_t *two = document_new("--epochs 0 --threads 2" QUICK);
+    ck_assert_int_eq(document_integer(one, "environment.threads"), 1);
+    ck_assert_int_eq(document_integer(two, "environment.threads"), 2);
+    document_check_same_counts(one, two, "1 and 2 threads");
+    json_decref(one);
+    json_decref(two);
+}
+END_TEST
+
+START_TEST(a_difference_is_told_within_the_columns) {
+    Profile profile = {.model = "MLP", .optimizer = "SGD", .device = "meta"};
+    snprintf(profile.difference, sizeof profile.difference,
+             "fc1 backward_weight: transcendental_flops: predicted 12345678, executed 12345679");
+    char *report = NULL;
+    size_t size;
+    FILE *file = open_memstream(&report, &size);
+    report_print(&profile, file);
+    fclose(file);
+    ck_assert_msg(strstr(report, "PREDICTED IS NOT EXECUTED") && strstr(report, profile.difference),
+                  "%s", report);
+    check_report(report, "a difference");
+    free(report);
+}
+END_TEST
+
+// ---- the README ------------------------------------------------------------------------------
+static char readme[1 << 16];
+
+static void read_readme(void) {
+    FILE *file = fopen("README.md", "r");
+    ck_assert_msg(file != NULL, "README.md: run the tests from the root");
+    size_t size = fread(readme, 1, sizeof readme - 1, file);
+    ck_assert_msg(size < sizeof readme - 1, "README.md is longer than this test thought");
+    fclose(file);
+}
+
+// Blanks what the clock decides: of a row of the TIME table, all between FLOPs and FLOP/B.
+static void blank_times(char *row) {
+    enum { TIMES = 31, INTENSITY = 61 };
+    size_t size = strlen(row);
+    for (size_t i = TIMES; i < size && i < INTENSITY; i++) row[i] = ' ';
+}
+
+// The lines of a report that are the same at every run, in place: headline, table, memory.
+static void keep_counts(char *report) {
+    char *to = report, *rest = report;
+    bool head = true, table = false, memory = false;
+    for (char *line; (line = strsep(&rest, "\n")) && strncmp(line, "predicted", 9) != 0;) {
+        size_t size = strlen(line);
+        if (strncmp(line, "TIME", 4) == 0) table = true;
+        memory = memory || strncmp(line, "MEMORY", 6) == 0;
+        bool row = table && !memory && line[0] != ' ' && strncmp(line, "TIME", 4) != 0;
+        if (row) blank_times(line);
+        bool keep = (head || table) && strncmp(line, "TIME", 4) && strncmp(line, "unattr", 6);
+        head = false;
+        if (!keep) continue;
+        memmove(to, line, size);
+        to += size;
+        *to++ = '\n';
+    }
+    *to = '\0';
+}
+
+START_TEST(the_readme_shows_what_is_printed_today) {
+    char *printed = report_of("--epochs 0" QUICK), *whole = strdup(printed);
+    read_readme();
+    char *shown = strstr(readme, "\nMLP 784-512-256-10 relu | ");
+    ck_assert_msg(shown != NULL, "README.md has no report. Paste what ./profile_mlp prints:\n%s",
+                  whole);
+    shown++;
+    char *end = strstr(shown, "\n```");
+    if (end) *end = '\0';
+    keep_counts(shown);
+    keep_counts(printed);
+    char *a = shown, *b = printed, *want, *got;
+    while ((want = strsep(&b, "\n"))) {
+        got = strsep(&a, "\n");
+        ck_assert_msg(
+            got && strcmp(got, want) == 0,
+            "README.md shows\n%s\nbut ./profile_mlp prints (times left out)\n%s\nPaste:\n%s",
+            got ? got : "nothing", want, whole);
+    }
+    free(printed);
+    free(whole);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_report_is_80_plain_columns_wide, MODELS},
+        {the_report_says_what_the_document_says, MODELS},
+        {a_model_on_meta_takes_no_memory_and_counts_as_on_the_cpu, 0},
+        {the_number_of_threads_changes_no_count, 0},
+        {a_difference_is_told_within_the_columns, 0},
+        {the_readme_shows_what_is_printed_today, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_report", tests);
+}
