@@ -176,11 +176,11 @@ TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=5 TEST_SECON
     ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
 # OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
 TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
-TOPICS_tsan := pool context threads loader
+TOPICS_tsan := pool context loader prefetch
 TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 TEST_SECONDS=900 \
     OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
     --errors-for-leak-kinds=definite --error-exitcode=99'
-TOPICS_valgrind := tensor scope memory
+TOPICS_valgrind := scope tape faults
 
 # Topics without a program are left out of a list above, but not out of TEST.
 ALL_TOPICS := $(TEST_SOURCES:tests/test_%.c=%)

@@ -142,8 +142,12 @@ static Status fit(const Options *options, Layer *model, Optimizer *optimizer, co
                   ProfileTraining *training) {
     double shown = 0.0;
     bool terminal = !options->quiet && isatty(STDERR_FILENO);
-    LoaderOptions load = {
-        .batch = options->batch, .shuffle = true, .scale = 1.0f, .seed = (uint64_t)options->seed};
+    bool spare_core = context_current()->threads < pool_default_threads();
+    LoaderOptions load = {.batch = options->batch,
+                          .shuffle = true,
+                          .scale = 1.0f,
+                          .seed = (uint64_t)options->seed,
+                          .prefetch = spare_core ? 2 : 0}; // else it would only take turns with us
     FitOptions how = {.epochs = options->epochs,
                       .max_steps = options->steps,
                       .progress = terminal ? show_progress : NULL,

@@ -3,6 +3,7 @@
 #include "profiler/report_table.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { LABEL_WIDTH = 16, BAR_WIDTH = 6 };
@@ -76,16 +77,29 @@ static Text cell_intensity(const ProfilePhase *phase) {
     return isnan(intensity) ? (Text){""} : text_number(intensity);
 }
 
+// A row of cells; what is empty at its end leaves no spaces.
+static void print_row(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_row(FILE *file, const char *format, ...) {
+    char row[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(row, sizeof(row), format, arguments);
+    va_end(arguments);
+    size_t length = strlen(row);
+    while (length > 0 && row[length - 1] == ' ') length--;
+    fprintf(file, "%.*s\n", (int)length, row);
+}
+
 // ---- times -----------------------------------------------------------------------------------
 static void print_timed_row(FILE *file, Text label, Text parameters,
                             const ProfilePhase phase[REPORT_COUNT], double share,
                             const Units *units) {
     // A full bar is 60 %: most layers stay below, and their differences show.
     Text bar = share < 1.0 ? text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH) : (Text){""};
-    fprintf(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s\n", label.s, parameters.s,
-            cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
-            cell_time(&phase[REPORT_BACKWARD], units).s, cell_time(&phase[REPORT_STEP], units).s,
-            text_percent(share).s, BAR_WIDTH, bar.s, cell_intensity(&phase[REPORT_STEP]).s);
+    print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s", label.s, parameters.s,
+              cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
+              cell_time(&phase[REPORT_BACKWARD], units).s, cell_time(&phase[REPORT_STEP], units).s,
+              text_percent(share).s, BAR_WIDTH, bar.s, cell_intensity(&phase[REPORT_STEP]).s);
 }
 
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
@@ -93,16 +107,16 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
     fprintf(file,
             "TIME (%s)  step = %lld samples; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
             units->time, (long long)profile->batch);
-    fprintf(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s\n", LABEL_WIDTH, "layer", "params",
-            units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B");
+    print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s", LABEL_WIDTH, "layer", "params",
+              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B");
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         print_timed_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
                         latency_median(&layer->phase[REPORT_STEP].latency) / step, units);
     }
-    fprintf(file, "%-*s%33s%6s%5s\n", LABEL_WIDTH - 6, "unattributed", "",
-            text_duration_in(profile->unattributed_seconds, units->time).s,
-            text_percent(profile->unattributed_seconds / step).s);
+    print_row(file, "%-*s%33s%6s%5s", LABEL_WIDTH - 6, "unattributed", "",
+              text_duration_in(profile->unattributed_seconds, units->time).s,
+              text_percent(profile->unattributed_seconds / step).s);
     print_timed_row(file, text_pad_right("step", LABEL_WIDTH),
                     text_short_count(profile->parameters), profile->totals, 1.0, units);
 }
@@ -111,20 +125,20 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
 static void print_counted_row(FILE *file, Text label, Text parameters,
                               const ProfilePhase phase[REPORT_COUNT], int64_t saved,
                               const Units *units) {
-    fprintf(file, "%s%8s %8s %8s %8s %8s %8s %10s\n", label.s, parameters.s,
-            cell_flops(&phase[REPORT_FORWARD], units).s,
-            cell_flops(&phase[REPORT_BACKWARD], units).s, cell_flops(&phase[REPORT_STEP], units).s,
-            cell_intensity(&phase[REPORT_FORWARD]).s, cell_intensity(&phase[REPORT_BACKWARD]).s,
-            text_bytes_si(saved).s);
+    print_row(file, "%s%8s %8s %8s %8s %8s %8s %10s", label.s, parameters.s,
+              cell_flops(&phase[REPORT_FORWARD], units).s,
+              cell_flops(&phase[REPORT_BACKWARD], units).s,
+              cell_flops(&phase[REPORT_STEP], units).s, cell_intensity(&phase[REPORT_FORWARD]).s,
+              cell_intensity(&phase[REPORT_BACKWARD]).s, text_bytes_si(saved).s);
 }
 
 static void print_counted(const Profile *profile, FILE *file, const Units *units) {
     fprintf(file, "COST (%s)  step = %lld samples; multiply-add = 2 FLOP\n", units->flops_name,
             (long long)profile->batch);
-    fprintf(file, "%-*s%8s %8s %8s %8s %8s %8s %10s\n", LABEL_WIDTH, "layer", "params", "fwd",
-            "bwd", "sum", "fwd", "bwd", "kept for");
-    fprintf(file, "%-*s%8s %8s %8s %8s %8s %8s %10s\n", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
-            "FLOP/B", "backward");
+    print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
+              "bwd", "sum", "fwd", "bwd", "kept for");
+    print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
+              "FLOP/B", "backward");
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         print_counted_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,

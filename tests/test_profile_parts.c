@@ -1,0 +1,288 @@
+// test_profile_parts.c -- what a profile is made of: recording without a trace, differences that
+// are found and worded, and memory that runs out at every single request.
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/profile_parts.h"
+#include "tensor/memory.h"
+#include "tests/expect.h"
+#include "tests/nets.h"
+
+// ---- the timeline ----------------------------------------------------------------------------
+typedef struct Steps { // a task that has run twice: gradients, state and caches are there
+    NetTask task;
+    Optimizer *optimizer;
+} Steps;
+
+static void step(Steps *steps) {
+    StepTimes times;
+    profile_step(steps->task.model, steps->optimizer, steps->task.x, steps->task.labels, &times);
+    expect_no_error();
+    double parts = times.forward + times.backward + times.optimizer;
+    ck_assert(times.forward > 0.0 && times.backward > 0.0 && times.optimizer > 0.0);
+    ck_assert(parts <= times.total + 1e-12);
+}
+
+static Steps steps_new(int seed) {
+    Net net = net_random(seed);
+    Steps steps = {.task = net_task_new(&net)};
+    steps.optimizer = optimizer_new(steps.task.model, optimizer_defaults(net.optimizer));
+    for (int i = 0; i < 2; i++) step(&steps);
+    return steps;
+}
+
+static void steps_free(Steps *steps) {
+    optimizer_free(steps->optimizer);
+    net_task_free(&steps->task);
+}
+
+START_TEST(a_step_is_recorded_whole_in_order_and_under_the_right_sites) {
+    Steps steps = steps_new(_i);
+    Timeline timeline;
+    CostTable table;
+    ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
+    timeline_start(&timeline);
+    cost_table_start(&table);
+    step(&steps);
+    cost_table_stop(&table);
+    timeline_stop(&timeline);
+    step(&steps); // no longer observed
+    ck_assert_int_eq(timeline.count, table.ops);
+    ck_assert_int_eq(timeline.dropped, 0);
+    for (int64_t i = 0; i < timeline.count; i++) {
+        const ProfileEvent *event = &timeline.events[i];
+        ck_assert(event->begin <= event->end && op_by_id(event->op) != NULL);
+        ck_assert(i == 0 || timeline.events[i - 1].end <= event->begin);
+        int row = cost_table_row(&table, event->site);
+        ck_assert_int_ge(row, 0);
+        ck_assert_int_gt(table.rows[row].calls[event->phase]--, 0); // each call has one event
+    }
+    cost_table_free(&table);
+    timeline_free(&timeline);
+    steps_free(&steps);
+}
+END_TEST
+
+START_TEST(recording_makes_no_request_for_memory) {
+    Steps steps = steps_new(_i);
+    Timeline timeline;
+    ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
+    uint64_t requests = memory_requests();
+    step(&steps);
+    uint64_t without = memory_requests() - requests, calls = memory_system_calls();
+    requests = memory_requests();
+    timeline_start(&timeline);
+    step(&steps);
+    timeline_stop(&timeline);
+    ck_assert_uint_eq(memory_requests() - requests, without);
+    if (!context_ledger()->raw) ck_assert_uint_eq(memory_system_calls(), calls);
+    timeline_free(&timeline);
+    steps_free(&steps);
+}
+END_TEST
+
+START_TEST(a_full_timeline_drops_and_counts) {
+    Steps steps = steps_new(_i);
+    Timeline timeline;
+    ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
+    timeline_start(&timeline);
+    step(&steps);
+    timeline_stop(&timeline);
+    int64_t all = timeline.count;
+    timeline_free(&timeline);
+    ck_assert_int_eq(timeline_new(&timeline, all - 2), STATUS_OK);
+    timeline_start(&timeline);
+    step(&steps);
+    ck_assert_int_eq(timeline.count, all - 2);
+    ck_assert_int_eq(timeline.dropped, 2);
+    timeline_rewind(&timeline);
+    step(&steps);
+    timeline_stop(&timeline);
+    ck_assert_int_eq(timeline.count, all - 2);
+    ck_assert_int_eq(timeline.dropped, 4);
+    timeline_free(&timeline);
+    steps_free(&steps);
+}
+END_TEST
+
+// ---- differences -----------------------------------------------------------------------------
+// A layer whose dry run is not what it does: one ReLU more when it runs.
+static Tensor *lie(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    Tensor *y = tensor_relu(in[0]);
+    return context_current()->dry_run ? y : tensor_relu(y);
+}
+static const LayerType lying_type = {.name = "Lying", .size = sizeof(Layer), .forward = lie};
+
+static Profile profile_layer(Layer *model, int64_t batch, int64_t inputs) { // frees the model
+    Profile profile;
+    Tensor *x = tensor_zeros_new(SHAPE(batch, inputs));
+    Tensor *labels = tensor_from_labels_new(SHAPE(batch), (int64_t[]){0, 0, 0, 0, 0, 0, 0, 0});
+    profile_training(model, optimizer_defaults(OPTIMIZER_SGD), x, labels,
+                     (ProfileOptions){.iterations = 1}, &profile);
+    expect_no_error();
+    layer_free(model);
+    tensor_free(x);
+    tensor_free(labels);
+    return profile;
+}
+
+START_TEST(work_that_was_not_predicted_is_found_and_named) {
+    Layer *model = sequential_new();
+    layer_add_child(model, "fc", linear_new(3, 5, true));
+    layer_add_child(model, "liar", layer_new(&lying_type));
+    Profile profile = profile_layer(model, 4, 3);
+    ck_assert(!profile.reconciled);
+    ck_assert_str_eq(profile.difference,
+                     "liar forward: elementwise_flops: predicted 20, executed 40");
+    profile_free(&profile);
+}
+END_TEST
+
+// A layer that takes memory for itself when it runs: 400 bytes of activation.
+static Tensor *hoard(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    if (!context_current()->dry_run)
+        tensor_free(tensor_new_as(SHAPE(100), DTYPE_FLOAT32, MEM_ACTIVATION));
+    return tensor_relu(in[0]);
+}
+static const LayerType hoarding_type = {.name = "Hoarding",
+                                        .size = sizeof(Layer),
+                                        .forward = hoard};
+
+START_TEST(a_byte_that_was_not_predicted_is_found_and_named) {
+    Layer *model = sequential_new();
+    layer_add_child(model, "fc", linear_new(3, 5, true));
+    layer_add_child(model, "hoard", layer_new(&hoarding_type));
+    Profile profile = profile_layer(model, 4, 3);
+    ck_assert(!profile.reconciled);
+    ck_assert_msg(strstr(profile.difference, "memory at the peak activation: bytes: predicted ") !=
+                      NULL,
+                  "%s", profile.difference);
+    profile_free(&profile);
+}
+END_TEST
+
+// Predicts for `model` into `profile`, as profile_training does.
+static void predict(Profile *profile, NetTask *task) {
+    profile_predict(task->model, optimizer_defaults(OPTIMIZER_SGD), task->x, task->labels, profile);
+    expect_no_error();
+}
+
+START_TEST(a_single_wrong_count_is_found_and_named) {
+    static const char *const names[] = {
+        "macs",       "bias_flops",   "elementwise_flops", "transcendental_flops",
+        "bytes_read", "bytes_written"};
+    Net net = net_random(0);
+    net.optimizer = OPTIMIZER_SGD;
+    Profile profile = net_profile(&net, 1);
+    NetTask task = net_task_new(&net);
+    char want[64];
+    for (int i = 0; i < profile.n_layers; i++)
+        for (int c = 0; c < 6; c++) {
+            ReportPhase phase = (ReportPhase)((i + c) % REPORT_COUNT);
+            uint64_t *count = (uint64_t *)(void *)&profile.layers[i].phase[phase].cost + c;
+            ++*count;
+            predict(&profile, &task);
+            --*count;
+            ck_assert(!profile.reconciled);
+            snprintf(want, sizeof want, "%s %s: %s: predicted %llu, executed %llu",
+                     profile.layers[i].path, report_phase_name(phase), names[c],
+                     (unsigned long long)*count, (unsigned long long)*count + 1);
+            ck_assert_str_eq(profile.difference, want);
+        }
+    profile.layers[1].saved_bytes += 4;
+    predict(&profile, &task);
+    ck_assert_msg(strstr(profile.difference, "saved_bytes") != NULL, "%s", profile.difference);
+    profile.layers[1].saved_bytes -= 4;
+    predict(&profile, &task);
+    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    profile_free(&profile);
+    net_task_free(&task);
+}
+END_TEST
+
+// ---- failures --------------------------------------------------------------------------------
+static Status profile_small(NetTask *task, OptimizerKind kind, Profile *profile) {
+    return profile_training(task->model, optimizer_defaults(kind), task->x, task->labels,
+                            (ProfileOptions){.warmup = 2, .iterations = 2}, profile);
+}
+
+static void check_usable(NetTask *task, OptimizerKind kind, uint64_t failed) {
+    Profile profile;
+    Status status = profile_small(task, kind, &profile);
+    ck_assert_msg(!status && profile.reconciled, "after a failure at request %llu: %s%s",
+                  (unsigned long long)failed, error_message(), profile.difference);
+    ck_assert_int_eq(profile.totals[REPORT_STEP].latency.count, 2);
+    profile_free(&profile);
+}
+
+// Profiles with the n-th request failing, in a context of its own; false when there are fewer.
+static bool fail_at(const Net *net, uint64_t n) {
+    Context *context = context_new();
+    context_push(context);
+    context_set_threads(1);
+    NetTask task = net_task_new(net);
+    Profile profile;
+    uint64_t before = memory_requests();
+    memory_fail_at(n);
+    Status status = profile_small(&task, net->optimizer, &profile);
+    memory_fail_at(0);
+    bool reached = memory_requests() - before >= n;
+    profile_free(&profile);
+    if (reached) {
+        ck_assert_msg(status == STATUS_OUT_OF_MEMORY, "request %llu: %s: \"%s\"",
+                      (unsigned long long)n, status_name(status), error_message());
+        expect_error(STATUS_OUT_OF_MEMORY, ": ");
+        ck_assert_ptr_eq(context_current(), context);
+        ck_assert(!context->observers && !context->scope && !context->no_grad &&
+                  context->site == -1);
+        check_usable(&task, net->optimizer, n);
+    }
+    net_task_free(&task);
+    ck_assert_msg(expect_live_bytes() == 0, "request %llu: %lld bytes are left",
+                  (unsigned long long)n, (long long)expect_live_bytes());
+    ck_assert_int_eq(context->ledger->live_storages, 0);
+    context_free(context);
+    return reached;
+}
+
+START_TEST(memory_may_run_out_at_any_request) {
+    Net net = {.sizes = {2, 3, 2}, .n_sizes = 3, .batch = 2, .options = mlp_defaults()};
+    net.optimizer = (OptimizerKind)_i;
+    uint64_t n = 1;
+    while (fail_at(&net, n)) n++;
+    ck_assert_uint_gt(n, 300); // it did count through a whole profile
+}
+END_TEST
+
+START_TEST(a_wrong_label_is_refused_and_the_model_can_be_profiled_afterwards) {
+    Net net = net_random(_i);
+    NetTask task = net_task_new(&net);
+    Profile profile;
+    int64_t *label = tensor_labels(task.labels), right = label[0];
+    label[0] = net.sizes[net.n_sizes - 1];
+    ck_assert_int_eq(profile_small(&task, net.optimizer, &profile), STATUS_INVALID_ARGUMENT);
+    profile_free(&profile);
+    expect_error(STATUS_INVALID_ARGUMENT, "in row 0 is not in [0, ");
+    label[0] = right;
+    check_usable(&task, net.optimizer, 0);
+    net_task_free(&task);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_step_is_recorded_whole_in_order_and_under_the_right_sites, 24},
+        {recording_makes_no_request_for_memory, 24},
+        {a_full_timeline_drops_and_counts, 6},
+        {work_that_was_not_predicted_is_found_and_named, 0},
+        {a_byte_that_was_not_predicted_is_found_and_named, 0},
+        {a_single_wrong_count_is_found_and_named, 0},
+        {memory_may_run_out_at_any_request, OPTIMIZER_COUNT},
+        {a_wrong_label_is_refused_and_the_model_can_be_profiled_afterwards, 6},
+        {NULL, 0},
+    };
+    return harness_main("profile_parts", tests);
+}
