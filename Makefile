@@ -102,7 +102,7 @@ TEST_SOURCES := $(wildcard tests/test_*.c)
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
-HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES),\
+HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
     $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)

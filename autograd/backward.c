@@ -40,7 +40,7 @@ static Status leaf_buffer(Tensor *leaf, Tensor **slot, bool *empty) {
     if (*slot) return STATUS_OK;
     Context *context = context_current();
     Device *device = context->dry_run ? device_meta() : leaf->device;
-    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, tensor_shape(leaf), device, NULL);
+    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, leaf->ndim, leaf->shape, device, NULL);
     if (!grad) return error_status();
     if (handle_allocate(grad, MEM_GRADIENT)) {
         tensor_disown(grad);
@@ -234,7 +234,7 @@ static Status walk(Context *context, Tape *tape, int last, bool keep) {
 static Tensor *seed_new(Context *context, const Tensor *loss) {
     Device *device = context->dry_run ? device_meta() : loss->device;
     Tensor *seed =
-        handle_new("gradient", DTYPE_FLOAT32, tensor_shape(loss), device, context->scope);
+        handle_new("gradient", DTYPE_FLOAT32, loss->ndim, loss->shape, device, context->scope);
     if (!seed || handle_allocate(seed, MEM_ACTIVATION) || tensor_fill(seed, 1.0f)) return NULL;
     return seed;
 }

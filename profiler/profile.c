@@ -35,6 +35,39 @@ static Status describe(Layer *model, OptimizerConfig config, const Tensor *x, Pr
     return error_status();
 }
 
+static void add_bytes(MemoryUse *use, const Tensor *t) {
+    if (!t || !t->storage) return;
+    use->category[t->storage->category] += t->storage->bytes;
+    use->total += t->storage->bytes;
+}
+
+// What was alive before the profile and is none of its business: all but the model, the gradients
+// that its steps will write to, and the batch.
+static Status bystanders(const Layer *model, Tensor *x, const Tensor *labels, MemoryUse *others) {
+    ParameterList list;
+    Status status = layer_parameters(model, &list);
+    if (status) return status;
+    MemoryUse own = {0};
+    add_bytes(&own, x);
+    add_bytes(&own, labels);
+    if (x->flags & TENSOR_LEAF_GRAD) add_bytes(&own, x->grad);
+    for (int i = 0; i < list.count; i++) {
+        const Tensor *parameter = list.items[i].tensor;
+        add_bytes(&own, parameter);
+        if (parameter->flags & TENSOR_LEAF_GRAD) add_bytes(&own, parameter->grad);
+    }
+    parameter_list_free(&list);
+    *others = context_current()->ledger->live;
+    for (int c = 0; c < MEM_COUNT; c++) others->category[c] -= own.category[c];
+    others->total -= own.total;
+    return STATUS_OK;
+}
+
+static void leave_out(MemoryUse *use, const MemoryUse *others) {
+    for (int c = 0; c < MEM_COUNT; c++) use->category[c] -= others->category[c];
+    use->total -= others->total;
+}
+
 // The first step ever pays for page faults and caches; it is timed apart.
 static Status count(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                     CostTable *executed, Profile *profile) {
@@ -46,18 +79,16 @@ static Status count(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *label
     return status ? status : profile_take_counts(profile, executed, model);
 }
 
-Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
-                        ProfileOptions options, Profile *profile) {
-    memset(profile, 0, sizeof(*profile));
-    profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
-    if (options.warmup < 2) options.warmup = 2;
-    Status status = describe(model, config, x, profile);
+static Status run(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
+                  ProfileOptions options, Profile *profile) {
+    MemoryUse others;
+    Status status = bystanders(model, x, labels, &others);
     if (status) return status;
-    config.learning_rate = 0.0f; // the same work, and the model stays as it is
     Optimizer *optimizer = optimizer_new(model, config);
     if (!optimizer) return error_status();
     CostTable executed = {0};
     status = count(model, optimizer, x, labels, &executed, profile);
+    leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(model, config, x, labels, profile);
     if (!status && x->device->has_data)
         status = profile_measure(model, optimizer, x, labels, options, &executed, profile);
@@ -67,6 +98,27 @@ Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor 
     profile->process_peak_bytes = process_peak();
     cost_table_free(&executed);
     optimizer_free(optimizer);
+    return status;
+}
+
+Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
+                        ProfileOptions options, Profile *profile) {
+    memset(profile, 0, sizeof(*profile));
+    profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
+    if (options.warmup < 2) options.warmup = 2;
+    if (error_pending()) return error_status();
+    if (!model || !x || !labels)
+        return error_set(STATUS_INVALID_ARGUMENT, "profile_training: %s is NULL",
+                         !model ? "the model"
+                         : !x   ? "x"
+                                : "labels");
+    Status status = describe(model, config, x, profile);
+    if (status) return status;
+    config.learning_rate = 0.0f; // the same work, and the model stays as it is
+    bool training = model->training;
+    layer_train(model, true);
+    status = run(model, config, x, labels, options, profile);
+    layer_train(model, training);
     return status;
 }
 

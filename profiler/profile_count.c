@@ -187,8 +187,10 @@ static Status dry_batch_new(const Tensor *x, const Tensor *labels, int64_t more,
     Shape shape = tensor_shape(x), rows = tensor_shape(labels);
     shape.dims[0] += more;
     rows.dims[0] += more;
-    batch->x = tensor_new(shape, (DType)x->dtype);
-    batch->labels = batch->x ? tensor_new(rows, (DType)labels->dtype) : NULL;
+    batch->x = tensor_new_as(shape, (DType)x->dtype, x->storage->category);
+    if (batch->x && (x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(batch->x, true))
+        return error_status();
+    batch->labels = tensor_new_as(rows, (DType)labels->dtype, labels->storage->category);
     return batch->labels ? STATUS_OK : error_status();
 }
 

@@ -13,6 +13,7 @@
 #include "profiler/profile_json.h"
 #include "profiler/report.h"
 #include "profiler/text.h"
+#include "tensor/gemm.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
 enum { TRAIN_DIGITS = 10000, TEST_DIGITS = 2000, TEST_BATCH = 500 };
@@ -231,6 +232,7 @@ static int profile_and_train(const Options *options, const char *command, int *o
 }
 
 int main(int argc, char **argv) {
+    blas_choose_kernels(argv);
     Options options;
     char command[1024];
     command_line(argc, argv, command, sizeof(command)); // getopt reorders argv
@@ -244,7 +246,8 @@ int main(int argc, char **argv) {
         code = profile_and_train(&options, command, &output_error);
         context_release_thread();
     }
-    if (output_error == 0) output_error = flush_output();
+    bool json_only = options.json && strcmp(options.json, "-") == 0; // its writer has checked
+    if (output_error == 0 && !json_only) output_error = flush_output();
     if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
         return code; // a reader that has had enough is no failure of ours
     fprintf(stderr, "profile_mlp: standard output: %s\n", strerror(output_error));

@@ -49,9 +49,8 @@ static void print_head(const Profile *profile, FILE *file) {
                 profile->device);
         return;
     }
-    fprintf(file, "  %.40s, %d thread%s, %.*s\n", environment.cpu, profile->threads,
-            profile->threads == 1 ? "" : "s", (int)strcspn(environment.blas, "(") - 1,
-            environment.blas);
+    fprintf(file, "  %.40s, %d thread%s, %s\n", environment.cpu, profile->threads,
+            profile->threads == 1 ? "" : "s", environment.blas);
     print_rate_line(file, "Training step", step, profile->batch);
     print_rate_line(file, "Forward only", &profile->inference, profile->batch);
     print_slowest(profile, file);
@@ -94,13 +93,14 @@ static void print_evidence(const Profile *profile, FILE *file) {
     if (profile->reconciled)
         fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
     else
-        fprintf(file, "PREDICTED IS NOT EXECUTED: %s\n", profile->difference);
+        fprintf(file, "PREDICTED IS NOT EXECUTED\n  %.78s\n", profile->difference);
     for (int i = 0; i < profile->n_uncounted; i++)
         fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) return;
     fprintf(file,
-            "%lld steps after %lld warm-up, IQR %s; layers from a second pass, overhead %.1f%%\n",
+            "%lld steps after %lld of warm-up, IQR %s;\n"
+            "layers from as many observed steps in between, overhead %.1f%%\n",
             (long long)step->count, (long long)profile->warmup,
             text_percent(step->statistics.iqr / step->statistics.median).s,
             100.0 * profile->overhead_fraction);

@@ -85,7 +85,9 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
 
 void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
     if (gemm->m == 0 || gemm->n == 0) return;
-    bool by_rows = gemm->m >= gemm->n;
+    // The longer side, but a weight's gradient (its product transposes a) always by rows: so a
+    // thread writes the gradient of the weight rows that it read in forward.
+    bool by_rows = gemm->m >= gemm->n || gemm->trans_a;
     int64_t length = by_rows ? gemm->m : gemm->n;
     GemmJob job = {gemm, epilogue, argument, by_rows};
     double macs = (double)gemm->m * (double)gemm->n * (double)gemm->k;

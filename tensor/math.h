@@ -56,6 +56,18 @@ MATH_INLINE float math_power_of_two(int32_t k) {
     return math_from_bits(((uint32_t)k + 127u) << 23);
 }
 
+MATH_INLINE uint64_t math_to_bits_double(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+MATH_INLINE double math_from_bits_double(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 // ---- choices ---------------------------------------------------------------------------------
 
 MATH_INLINE float math_add(float a, float b) { return a + b; }
@@ -68,6 +80,30 @@ MATH_INLINE float math_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 // The larger one; NaN when either is NaN.
 MATH_INLINE float math_max(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+// What max(mine, other) owes to `mine`: equals share the gradient, and NaN lets it through.
+MATH_INLINE float math_max_backward(float grad, float mine, float other) {
+    float tied = mine == other ? 0.5f * grad : grad;
+    return mine < other ? 0.0f : tied;
+}
+
+// The slope of |x|: none at 0.
+MATH_INLINE float math_absolute_backward(float grad, float x) {
+    float falling = x < 0.0f ? -grad : 0.0f;
+    return x > 0.0f ? grad : falling;
+}
+
+MATH_INLINE float math_clamp(float x, float low, float high) {
+    float raised = x < low ? low : x;
+    return raised > high ? high : raised;
+}
+MATH_INLINE float math_clamp_backward(float grad, float x, float low, float high) {
+    return ((x >= low) & (x <= high)) ? grad : 0.0f;
+}
+
+MATH_INLINE float math_leaky_relu(float x, float slope) { return x > 0.0f ? x : slope * x; }
+MATH_INLINE float math_leaky_relu_backward(float grad, float x, float slope) {
+    return x > 0.0f ? grad : slope * grad;
+}
 
 // ---- exp, log, sqrt --------------------------------------------------------------------------
 
@@ -132,6 +168,61 @@ MATH_INLINE float math_log(float x) {
 
 MATH_INLINE float math_sqrt(float x) { return sqrtf(x); }
 
+// ---- powers: in double, because the exponent multiplies the logarithm's error -----------------
+
+// log2(x) for finite x > 0, relative error 2e-12. x = 2^k m with m in [sqrt(1/2), sqrt(2)), and
+// log(m) = 2 artanh(s) with s = (m - 1) / (m + 1): the series s + s^3/3 + s^5/5 ...
+MATH_INLINE double math_log2_double(float x) {
+    const uint64_t sqrt_half = 0x3fe6a09e667f3bcdu, bias = 1024;
+    uint64_t bits = math_to_bits_double((double)x); // as a double, no float is denormal
+    uint64_t biased = (bits + (bias << 52) - sqrt_half) >> 52;
+    double k = math_from_bits_double(0x4330000000000000u | biased) - (0x1p52 + (double)bias);
+    double m = math_from_bits_double(bits - ((biased - bias) << 52));
+    double s = (m - 1.0) / (m + 1.0), z = s * s;
+    double series = z * (1.0 / 13) + 1.0 / 11;
+    series = series * z + 1.0 / 9;
+    series = series * z + 1.0 / 7;
+    series = series * z + 1.0 / 5;
+    series = series * z + 1.0 / 3;
+    series = series * z + 1.0;
+    return k + s * series * 2.8853900817779268; // 2 / ln 2
+}
+
+// 2^x for |x| <= 200, relative error 3e-10: the series of exp(r) with |r| <= ln 2 / 2.
+MATH_INLINE double math_exp2_double(double x) {
+    const double round_here = 0x1.8p52;
+    double shifted = x + round_here;
+    double r = (x - (shifted - round_here)) * 0.69314718055994531;
+    double q = r * (1.0 / 40320) + 1.0 / 5040;
+    q = q * r + 1.0 / 720;
+    q = q * r + 1.0 / 120;
+    q = q * r + 1.0 / 24;
+    q = q * r + 1.0 / 6;
+    q = q * r + 0.5;
+    q = q * r + 1.0;
+    q = q * r + 1.0;
+    uint64_t k = math_to_bits_double(shifted) - math_to_bits_double(round_here);
+    return q * math_from_bits_double((k + 1023) << 52);
+}
+
+// x^p, 0.51 ulp, with C's rules: x^0 and 1^p are 1 even for NaN; a negative x takes whole p only.
+MATH_INLINE float math_pow(float x, float p) {
+    float a = math_absolute(x), size = math_absolute(p);
+    int32_t nearest = size < 0x1p24f ? (int32_t)p : 0; // from there on every float is even
+    int whole = (size >= 0x1p24f) | ((float)nearest == p);
+    double logarithm = a == 0.0f ? -(double)INFINITY : math_log2_double(a);
+    logarithm = a < INFINITY ? logarithm : (double)a;
+    double product = logarithm == 0.0 ? 0.0 : (double)p * logarithm; // p may be infinite
+    product = product > 200.0 ? 200.0 : product;
+    product = product < -200.0 ? -200.0 : product;
+    float y = (float)math_exp2_double(product);
+    y = (whole & nearest & 1) ? math_with_sign(y, x) : y;
+    y = ((x < 0.0f) & (x > -INFINITY) & !whole) ? NAN : y;
+    return ((x == 1.0f) | (p == 0.0f)) ? 1.0f : y;
+}
+
+MATH_INLINE float math_pow_derivative(float x, float p) { return p * math_pow(x, p - 1.0f); }
+
 // ---- sigmoid, tanh, erf ----------------------------------------------------------------------
 
 // 1 / (1 + exp(-x)), 3 ulp; exp of a negative number only, so that nothing overflows.
@@ -139,6 +230,26 @@ MATH_INLINE float math_sigmoid(float x) {
     float e = math_exp(-math_absolute(x));
     float above = x < 0.0f ? e : 1.0f;
     return above / (1.0f + e);
+}
+
+MATH_INLINE float math_silu(float x) { return x * math_sigmoid(x); }
+
+MATH_INLINE float math_silu_derivative(float x) {
+    float s = math_sigmoid(x);
+    return s * (1.0f + x * (1.0f - s));
+}
+
+// log(1 + exp(-|x|)), 3 ulp: log(1 + exp(x)) without its max(x, 0). 1 + e rounds; multiplying by
+// e / ((1 + e) - 1) gives back what that took (Kahan), so a tiny e stays itself.
+MATH_INLINE float math_softplus_tail(float x) {
+    float e = math_exp(-math_absolute(x)), sum = 1.0f + e;
+    float corrected = math_log(sum) * (e / (sum - 1.0f));
+    return sum == 1.0f ? e : corrected;
+}
+
+// -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)), which would overflow if computed like that.
+MATH_INLINE float math_binary_cross_entropy(float x, float t) {
+    return (math_max(x, 0.0f) - x * t) + math_softplus_tail(x);
 }
 
 // tanh |x| = -m / (2 + m) with m = exp(-2|x|) - 1, 3 ulp. The 1 is taken off before scaling,

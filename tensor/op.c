@@ -21,12 +21,20 @@ const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
                                                 {1, {DTYPE_UINT8}}};
 
 // ---- outputs ---------------------------------------------------------------------------------
-Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
+static bool has_shape(const Tensor *t, int ndim, const int64_t *shape) {
+    if (t->ndim != ndim) return false;
+    for (int i = 0; i < ndim; i++)
+        if (t->shape[i] != shape[i]) return false;
+    return true;
+}
+
+static Status output(OpCall *call, int index, DType dtype, int ndim, const int64_t *shape) {
     Tensor *preset = call->out[index];
     if (call->n_out <= index) call->n_out = index + 1;
     if (preset) {
-        bool fits = preset->dtype == dtype && shape_equal(tensor_shape(preset), shape);
-        if (fits && preset->storage && tensor_is_contiguous(preset)) return STATUS_OK;
+        if (preset->dtype == dtype && has_shape(preset, ndim, shape) && preset->storage &&
+            tensor_is_contiguous(preset))
+            return STATUS_OK;
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "the tensor to write into must be contiguous and of the result's shape. "
                         "HINT: tensor_contiguous copies a view");
@@ -37,12 +45,16 @@ Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
                         "called outside any scope. HINT: open one with scope_open(), so that the "
                         "result has somebody to free it");
     Device *device = context->dry_run ? device_meta() : call->in[0]->device;
-    call->out[index] = handle_new(call->op->name, dtype, shape, device, context->scope);
+    call->out[index] = handle_new(call->op->name, dtype, ndim, shape, device, context->scope);
     return call->out[index] ? STATUS_OK : context->error.status;
 }
 
+Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
+    return output(call, index, dtype, shape.ndim, shape.dims);
+}
+
 Status op_output_like(OpCall *call, int index, const Tensor *like) {
-    return op_output(call, index, like->dtype, tensor_shape(like));
+    return output(call, index, (DType)like->dtype, like->ndim, like->shape);
 }
 
 Status op_infer_same(OpCall *call) { return op_output_like(call, 0, call->in[0]); }

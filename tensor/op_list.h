@@ -11,21 +11,37 @@
     VIEW(detach)                                                                                   \
     COMPUTE(contiguous)                                                                            \
     COMPUTE(slice_backward)                                                                        \
+    COMPUTE(concat)                                                                                \
+    COMPUTE(gather)                                                                                \
+    COMPUTE(gather_backward)                                                                       \
     COMPUTE(fill)                                                                                  \
     COMPUTE(accumulate)                                                                            \
     COMPUTE(add)                                                                                   \
     COMPUTE(sub)                                                                                   \
     COMPUTE(mul)                                                                                   \
     COMPUTE(div)                                                                                   \
+    COMPUTE(maximum)                                                                               \
+    COMPUTE(maximum_backward)                                                                      \
     COMPUTE(add_scalar)                                                                            \
     COMPUTE(mul_scalar)                                                                            \
+    COMPUTE(neg)                                                                                   \
+    COMPUTE(abs)                                                                                   \
+    COMPUTE(abs_backward)                                                                          \
+    COMPUTE(pow)                                                                                   \
+    COMPUTE(pow_backward)                                                                          \
+    COMPUTE(clamp)                                                                                 \
+    COMPUTE(clamp_backward)                                                                        \
     COMPUTE(exp)                                                                                   \
     COMPUTE(log)                                                                                   \
     COMPUTE(sqrt)                                                                                  \
     COMPUTE(relu)                                                                                  \
     COMPUTE(relu_backward)                                                                         \
+    COMPUTE(leaky_relu)                                                                            \
+    COMPUTE(leaky_relu_backward)                                                                   \
     COMPUTE(sigmoid)                                                                               \
     COMPUTE(sigmoid_backward)                                                                      \
+    COMPUTE(silu)                                                                                  \
+    COMPUTE(silu_backward)                                                                         \
     COMPUTE(tanh)                                                                                  \
     COMPUTE(tanh_backward)                                                                         \
     COMPUTE(gelu)                                                                                  \
@@ -45,6 +61,8 @@
     COMPUTE(cross_entropy_backward)                                                                \
     COMPUTE(mse)                                                                                   \
     COMPUTE(mse_backward)                                                                          \
+    COMPUTE(binary_cross_entropy_with_logits)                                                      \
+    COMPUTE(binary_cross_entropy_with_logits_backward)                                             \
     COMPUTE(dropout)                                                                               \
     COMPUTE(dropout_backward)                                                                      \
     COMPUTE(clip_norm)                                                                             \

@@ -15,20 +15,37 @@ Tensor *tensor_expand(Tensor *x, Shape shape); // dims of 1, and new leading one
 Tensor *tensor_detach(Tensor *x);              // same data, no gradient flows through
 Tensor *tensor_contiguous(Tensor *x);          // x itself when it already is, else a copy
 
+// ---- joining and picking ----
+// Side by side along dim; sizes may differ there only. Any number of tensors, of any one dtype; at
+// most 64 when one of them needs a gradient.
+Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim);
+Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim); // along a new dimension
+// Result (of index's shape) [i][j][k] = x[index[i][j][k]][j][k] for dim 0, x[i][index[i][j][k]][k]
+// for dim 1 ... index: int64, as many dims as x, in the others at most x's size.
+Tensor *tensor_gather(Tensor *x, int dim, Tensor *index);
+
 // ---- element-wise, with NumPy broadcasting ----
 Tensor *tensor_add(Tensor *a, Tensor *b);
 Tensor *tensor_sub(Tensor *a, Tensor *b);
 Tensor *tensor_mul(Tensor *a, Tensor *b);
 Tensor *tensor_div(Tensor *a, Tensor *b);
+Tensor *tensor_maximum(Tensor *a, Tensor *b); // NaN wins; equals share the gradient
 Tensor *tensor_add_scalar(Tensor *x, float s);
 Tensor *tensor_sub_scalar(Tensor *x, float s);
 Tensor *tensor_mul_scalar(Tensor *x, float s);
 Tensor *tensor_div_scalar(Tensor *x, float s); // multiplies by 1/s
+Tensor *tensor_neg(Tensor *x);
+Tensor *tensor_abs(Tensor *x);
+Tensor *tensor_pow(Tensor *x, float exponent); // as C's powf
+// low <= high; an infinite one bounds nothing. The slope is 1 at the bounds, too.
+Tensor *tensor_clamp(Tensor *x, float low, float high);
 Tensor *tensor_exp(Tensor *x);
 Tensor *tensor_log(Tensor *x);
 Tensor *tensor_sqrt(Tensor *x);
 Tensor *tensor_relu(Tensor *x);
+Tensor *tensor_leaky_relu(Tensor *x, float slope); // x where positive, else slope * x
 Tensor *tensor_sigmoid(Tensor *x);
+Tensor *tensor_silu(Tensor *x); // x * sigmoid(x)
 Tensor *tensor_tanh(Tensor *x);
 // What follows a product. GELU: x/2 (1 + erf(x/sqrt 2)), or its tanh approximation (Hendrycks
 // 2016).
@@ -66,9 +83,11 @@ Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);
 
-// ---- losses: mean over the rows (cross-entropy) or elements (mse), a scalar ----
+// ---- losses: mean over the rows (cross-entropy) or elements (the others), a scalar ----
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels); // (n, classes), int64 (n)
 Tensor *tensor_mse(Tensor *prediction, Tensor *target);
+// -t log(p) - (1 - t) log(1 - p) with p = sigmoid(logit); targets t of the logits' shape.
+Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets);
 
 // ---- random ----
 Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales the rest 1/(1-p)

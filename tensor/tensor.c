@@ -54,7 +54,7 @@ int64_t tensor_distinct_bytes(const Tensor *t) {
 Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category) {
     Context *context = context_current();
     if (context->error.status) return NULL;
-    Tensor *t = handle_new("tensor_new", dtype, shape, context->device, NULL);
+    Tensor *t = handle_new("tensor_new", dtype, shape.ndim, shape.dims, context->device, NULL);
     if (t && handle_allocate(t, category)) {
         tensor_free(t);
         return NULL;

@@ -162,10 +162,11 @@ static void print_machine(int threads) {
 
 static void print_limits(const Table *table) {
     const Limits *l = &table->limits;
-    const double *pace = l->bytes_per_second;
-    printf("\nT = %d: product %.0f GFLOP/s; GB/s from L1 %.0f, L2 %.0f, L3 %.0f, memory %.1f\n",
-           l->threads, l->flops_per_second * 1e-9, pace[LIMITS_L1] * 1e-9, pace[LIMITS_L2] * 1e-9,
-           pace[LIMITS_L3] * 1e-9, pace[LIMITS_MEMORY] * 1e-9);
+    const double *pace = l->bytes_per_second[LIMITS_READ];
+    printf(
+        "\nT = %d: product %.0f GFLOP/s; GB/s read from L1 %.0f, L2 %.0f, L3 %.0f, memory %.1f\n",
+        l->threads, l->flops_per_second * 1e-9, pace[LIMITS_L1] * 1e-9, pace[LIMITS_L2] * 1e-9,
+        pace[LIMITS_L3] * 1e-9, pace[LIMITS_MEMORY] * 1e-9);
     if (table->throughput[0])
         printf("       Gelem/s: %sa copy in memory %.1f\n", table->throughput,
                l->copy_bytes_per_second / (2.0 * sizeof(float)) * 1e-9);
@@ -239,6 +240,7 @@ static void print_company(double others, double wall) {
 
 // An argument restricts it to the cases whose name has it: bench_speed "SGD step"
 int main(int argc, char **argv) {
+    blas_choose_kernels(argv);
     const char *only = argc > 1 ? argv[1] : NULL;
     int cores = pool_default_threads(), thread_counts = cores > 1 ? 2 : 1, n_rows = 0;
     for (int i = 0; i < n_cases; i++)

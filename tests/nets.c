@@ -35,9 +35,9 @@ void net_task_free(NetTask *task) {
 Profile net_profile(const Net *net, int64_t samples) {
     Profile profile;
     NetTask task = net_task_new(net);
-    Status status =
-        profile_training(task.model, optimizer_defaults(net->optimizer), task.x, task.labels,
-                         (ProfileOptions){.iterations = samples}, &profile);
+    ProfileOptions options = {.warmup = 2, .iterations = samples};
+    Status status = profile_training(task.model, optimizer_defaults(net->optimizer), task.x,
+                                     task.labels, options, &profile);
     ck_assert_msg(status == STATUS_OK, "%s", error_message());
     expect_no_error();
     net_task_free(&task);

@@ -16,6 +16,11 @@ CALL(add, tensor_add(in[0], in[1]))
 CALL(sub, tensor_sub(in[0], in[1]))
 CALL(mul, tensor_mul(in[0], in[1]))
 CALL(div, tensor_div(in[0], in[1]))
+CALL(maximum, tensor_maximum(in[0], in[1]))
+CALL(neg, tensor_neg(in[0]))
+CALL(abs, tensor_abs(in[0]))
+CALL(pow, tensor_pow(in[0], a->value))
+CALL(clamp, tensor_clamp(in[0], a->value, a->value + 1.0f))
 CALL(add_scalar, tensor_add_scalar(in[0], a->value))
 CALL(sub_scalar, tensor_sub_scalar(in[0], a->value))
 CALL(mul_scalar, tensor_mul_scalar(in[0], a->value))
@@ -24,6 +29,8 @@ CALL(exp, tensor_exp(in[0]))
 CALL(log, tensor_log(in[0]))
 CALL(sqrt, tensor_sqrt(in[0]))
 CALL(relu, tensor_relu(in[0]))
+CALL(leaky_relu, tensor_leaky_relu(in[0], a->value))
+CALL(silu, tensor_silu(in[0]))
 CALL(sigmoid, tensor_sigmoid(in[0]))
 CALL(tanh, tensor_tanh(in[0]))
 CALL(gelu, tensor_gelu(in[0], a->activation))
@@ -38,11 +45,16 @@ CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(cross_entropy, tensor_cross_entropy(in[0], in[1]))
 CALL(mse, tensor_mse(in[0], in[1]))
+CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
+CALL(concat, tensor_concat(in, n_in, a->dim))
+CALL(stack, tensor_stack(in, n_in, a->dim))
+CALL(gather, tensor_gather(in[0], a->dim, in[1]))
 CALL(contiguous, tensor_contiguous(in[0]))
 CALL(detach, tensor_detach(in[0]))
 CALL(flatten, tensor_reshape(in[0], SHAPE(-1)))
 CALL(transpose, tensor_transpose(in[0], -1, -2))
 CALL(slice, tensor_slice(in[0], a->dim, 1, in[0]->shape[a->dim], a->flag ? 2 : 1))
+CALL(clip_norm, tensor_clip_norm(in, n_in, a->value))
 CALL(fill, tensor_fill(in[0], a->value) == STATUS_OK ? in[0] : NULL)
 CALL(accumulate, tensor_accumulate(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
 #undef CALL
@@ -71,7 +83,7 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
 }
 
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
-    SgdParams params = {.momentum = a->value, .weight_decay = a->decay};
+    SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
     int period = a->value != 0.0f ? 3 : 2;
     Status status = tensor_sgd_step(in[0], in + 1, (n_in - 1) / period, params);
     return status == STATUS_OK ? in[1] : NULL;
@@ -91,6 +103,11 @@ static const struct NamedFunction {
     {"sub", call_sub},
     {"mul", call_mul},
     {"div", call_div},
+    {"maximum", call_maximum},
+    {"neg", call_neg},
+    {"abs", call_abs},
+    {"pow", call_pow},
+    {"clamp", call_clamp},
     {"add_scalar", call_add_scalar},
     {"sub_scalar", call_sub_scalar},
     {"mul_scalar", call_mul_scalar},
@@ -99,6 +116,8 @@ static const struct NamedFunction {
     {"log", call_log},
     {"sqrt", call_sqrt},
     {"relu", call_relu},
+    {"leaky_relu", call_leaky_relu},
+    {"silu", call_silu},
     {"sigmoid", call_sigmoid},
     {"tanh", call_tanh},
     {"gelu", call_gelu},
@@ -113,6 +132,10 @@ static const struct NamedFunction {
     {"log_softmax", call_log_softmax},
     {"cross_entropy", call_cross_entropy},
     {"mse", call_mse},
+    {"binary_cross_entropy", call_binary_cross_entropy},
+    {"concat", call_concat},
+    {"stack", call_stack},
+    {"gather", call_gather},
     {"contiguous", call_contiguous},
     {"detach", call_detach},
     {"flatten", call_flatten},
@@ -123,6 +146,7 @@ static const struct NamedFunction {
     {"dropout", call_dropout},
     {"fill", call_fill},
     {"accumulate", call_accumulate},
+    {"clip_norm", call_clip_norm},
     {"sgd_step", call_sgd_step},
     {"adam_step", call_adam_step},
 };

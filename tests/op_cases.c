@@ -1,7 +1,6 @@
-// op_cases.c -- the table: families of calls, each run over a list of input shapes. How the text
-// "transposed (3, 4) positive (4)" becomes tensors: op_inputs.c. Some shapes are as large as they
-// are because kernels split their work over threads from there on.
+// op_cases.c -- the table: families of calls, each run over one of the lists of op_shapes.h.
 #include "tests/op_cases.h"
+#include "tests/op_shapes.h"
 
 typedef struct Family {
     const char *op;
@@ -12,127 +11,12 @@ typedef struct Family {
     double absolute, relative;
 } Family;
 
-static const char *const one[] = {
-    "()",
-    "(1)",
-    "(3)",
-    "(17)",
-    "(257)",
-    "(0)",
-    "(0, 3)",
-    "(33, 17)",
-    "(2, 3, 1, 5)",
-    "transposed (3, 5)",
-    "stepped (3, 4)",
-    "expanded (3, 4)",
-    "(300, 257)",
-    NULL,
-};
-static const char *const strided[] = {"transposed (3, 5)", "stepped (3, 4)",
-                                      "expanded (3, 4)",   "transposed (2, 33, 17)",
-                                      "expanded (0, 3)",   NULL};
-static const char *const pair[] = {
-    "() ()",
-    "(3) (3)",
-    "(257) (257)",
-    "(3, 1) (1, 4)",
-    "(17) (33, 17)",
-    "(33, 17) ()",
-    "(1) (3)",
-    "(0, 3) (3)",
-    "(0, 3) (1, 3)",
-    "(0) (1)",
-    "(2, 1, 3) (4, 1)",
-    "(3, 4) same",
-    "transposed (5, 3) (5, 3)",
-    "stepped (4, 3) expanded (4, 3)",
-    "transposed (17, 33) (33)",
-    "expanded (2, 3) expanded (2, 3)",
-    "(300, 257) (257)",
-    NULL,
-};
-static const char *const cube[] = {
-    "(3, 17, 5)",         "(2, 3, 4)",         "(1, 1, 1)",     "transposed (2, 3, 4)",
-    "expanded (2, 3, 4)", "stepped (2, 3, 4)", "(130, 4, 150)", NULL,
-};
-static const char *const hollow_cube[] = {"(2, 0, 3)", "(0, 2, 3)", "(0, 0, 0)", NULL};
-static const char *const line[] = {"()", "(1)", "(257)", "(3, 4)", "(300, 257)", NULL};
-static const char *const products[] = {
-    "(1, 1) (1, 1)",
-    "(3, 4) (4, 5)",
-    "(17, 33) (33, 3)",
-    "(1, 257) (257, 1)",
-    "(257, 33) (33, 33)",
-    "(33, 33) (33, 257)",
-    "(3, 1) (1, 4)",
-    "transposed (3, 1) transposed (1, 4)",
-    "transposed (17, 33) (33, 17)",
-    "(17, 33) transposed (33, 17)",
-    "transposed (17, 33) transposed (33, 17)",
-    "(3, 4) transposed (4, 5)",
-    "transposed (3, 4) transposed (4, 5)",
-    "stepped (3, 4) (4, 2)",
-    "expanded (3, 4) (4, 2)",
-    "(3, 4) expanded (4, 2)",
-    "(3, 3) same",
-    "(2, 3, 4) (2, 4, 2)",
-    "(2, 3, 4) (4, 5)",
-    "(3, 4) (2, 4, 1)",
-    "(2, 1, 3, 4) (3, 4, 2)",
-    "transposed (2, 3, 4) transposed (2, 4, 2)",
-    "(3, 0) (0, 4)",
-    "(0, 3) (3, 4)",
-    "(0, 2, 3) (3, 4)",
-    NULL,
-};
-static const char *const layers[] = {
-    "(1, 1) (1, 1) (1)",
-    "(3, 5) (4, 5) (4)",
-    "(3, 5) (4, 5)",
-    "(17, 33) (3, 33) (3)",
-    "(257, 33) (33, 33) (33)",
-    "(3, 1) (4, 1) (4)",
-    "(1, 257) (17, 257) (17)",
-    "(2, 3, 5) (4, 5) (4)",
-    "(2, 1, 5) (3, 5)",
-    "(5) (4, 5) (4)",
-    "transposed (3, 5) transposed (4, 5) (4)",
-    "stepped (3, 4) (2, 4) stepped (2)",
-    "expanded (3, 4) (2, 4) (2)",
-    "(0, 5) (4, 5) (4)",
-    "(3, 0) (4, 0) (4)",
-    NULL,
-};
-static const char *const classified[] = {
-    "(3, 4) labels (3)",         "(17, 10) labels (17)",
-    "(1, 3) labels (1)",         "(3, 1) labels (3)",
-    "(70, 257) labels (70)",     "(2, 5000) labels (2)",
-    "(0, 10) labels (0)",        "transposed (4, 3) labels (4)",
-    "stepped (4, 3) labels (4)", NULL,
-};
-static const char *const alike[] = {
-    "() ()",   "(3) (3)",     "(17) (17)",     "(33, 257) (33, 257)",
-    "(0) (0)", "(3, 4) same", "(0, 3) (0, 3)", "transposed (3, 4) (3, 4)",
-    NULL,
-};
-static const char *const into[] = {
-    "() ()", "(17) (17)", "(0) (0)", "(3, 4) transposed (3, 4)", "(33, 257) expanded (33, 257)",
-    NULL};
-static const char *const sgd_plain[] = {"state (1) (17) (17)",
-                                        "state (1) (3) (3) (257, 130) (257, 130)",
-                                        "state (1) (0) (0)", NULL};
-static const char *const sgd_momentum[] = {"state (1) (17) (17) (17)",
-                                           "state (1) (3) (3) (3) (33, 17) (33, 17) (33, 17)",
-                                           NULL};
-static const char *const adam[] = {
-    "state (2) (17) (17) (17) positive (17)",
-    "state (2) (3) (3) (3) positive (3) (257, 130) (257, 130) (257, 130) positive (257, 130)",
-    NULL};
-
 #define EACH_GELU(op, inputs, absolute, relative)                                                  \
     {op, inputs, VALUES_ANY, {.activation = ACTIVATION_GELU}, true, absolute, relative}, {         \
         op, inputs, VALUES_ANY, {.activation = ACTIVATION_GELU_TANH}, true, absolute, relative     \
     }
+#define EACH_POWER(exponent, inputs, values)                                                       \
+    { "pow", inputs, values, {.value = exponent}, true, 1e-6, 1e-6 }
 #define EACH_DIM(op, inputs, values, differentiable, absolute)                                     \
     {op, inputs, values, {.dim = 0}, differentiable, absolute, 2e-6},                              \
         {op, inputs, values, {.dim = 1}, differentiable, absolute, 2e-6}, {                        \
@@ -159,14 +43,28 @@ static const Family families[] = {
     {"sub", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
     {"mul", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
     {"div", pair, VALUES_AWAY, {0}, true, 1e-4, 1e-6},
+    {"maximum", pair, VALUES_DISTINCT, {0}, true, 1e-4, 1e-6}, // and equal here and there
     {"add_scalar", one, VALUES_ANY, {.value = 0.75f}, true, 0, 1e-6},
     {"sub_scalar", one, VALUES_ANY, {.value = 0.3f}, true, 1e-7, 1e-6},
     {"mul_scalar", one, VALUES_ANY, {.value = -1.5f}, true, 0, 1e-6},
     {"div_scalar", one, VALUES_ANY, {.value = 3.0f}, true, 0, 1e-6},
+    {"neg", one, VALUES_ANY, {0}, true, 0, 0},
+    {"abs", one, VALUES_AWAY, {0}, true, 0, 0},
+    EACH_POWER(2.0f, one, VALUES_ANY),
+    EACH_POWER(3.0f, line, VALUES_ANY),
+    EACH_POWER(1.0f, line, VALUES_ANY),
+    EACH_POWER(0.0f, line, VALUES_ANY),
+    EACH_POWER(-1.0f, line, VALUES_AWAY),
+    EACH_POWER(0.5f, line, VALUES_POSITIVE),
+    EACH_POWER(-1.5f, one, VALUES_POSITIVE),
+    {"clamp", one, VALUES_ANY, {.value = -0.5f}, true, 0, 0},
     {"exp", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"log", one, VALUES_POSITIVE, {0}, true, 1e-6, 1e-6},
     {"sqrt", one, VALUES_POSITIVE, {0}, true, 1e-6, 1e-6},
     {"relu", one, VALUES_AWAY, {0}, true, 0, 1e-6},
+    {"leaky_relu", one, VALUES_AWAY, {.value = 0.01f}, true, 0, 1e-6},
+    {"leaky_relu", line, VALUES_AWAY, {.value = -2.0f}, true, 0, 1e-6},
+    {"silu", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"sigmoid", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"tanh", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"activation", line, VALUES_AWAY, {.activation = ACTIVATION_RELU}, true, 0, 1e-6},
@@ -196,6 +94,14 @@ static const Family families[] = {
     EACH_DIM("log_softmax", hollow_cube, VALUES_ANY, true, 0),
     {"cross_entropy", classified, VALUES_ANY, {0}, true, 2e-6, 2e-6},
     {"mse", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
+    {"binary_cross_entropy", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
+    {"concat", rows_joined, VALUES_ANY, {.dim = 0}, true, 0, 1e-6},
+    {"concat", columns_joined, VALUES_ANY, {.dim = -1}, true, 0, 1e-6},
+    {"concat", middles_joined, VALUES_ANY, {.dim = 1}, true, 0, 1e-6},
+    EACH_DIM("stack", stacked, VALUES_ANY, true, 0),
+    {"stack", scalars, VALUES_ANY, {.dim = -1}, true, 0, 0},
+    EACH_DIM("gather", gathered, VALUES_ANY, true, 1e-6),
+    {"gather", gathered_often, VALUES_ANY, {.dim = 0}, true, 1e-4, 2e-6},
     {"dropout", one, VALUES_ANY, {.value = 0.0f}, true, 0, 1e-6},
     {"dropout", one, VALUES_ANY, {.value = 0.3f}, true, 0, 1e-6},
     {"dropout", one, VALUES_ANY, {.value = 1.0f}, true, 0, 1e-6},
@@ -205,6 +111,16 @@ static const Family families[] = {
     {"sgd_step", sgd_plain, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 1e-6},
     {"sgd_step", sgd_momentum, VALUES_ANY, {.value = 0.9f}, false, 1e-6, 1e-6},
     {"sgd_step", sgd_momentum, VALUES_ANY, {.value = 0.9f, .decay = 0.01f}, false, 1e-6, 1e-6},
+    {"sgd_step", sgd_momentum, VALUES_ANY, {.value = 0.9f, .flag = true}, false, 1e-6, 1e-6},
+    {"sgd_step",
+     sgd_momentum,
+     VALUES_ANY,
+     {.value = 0.9f, .decay = 0.01f, .flag = true},
+     false,
+     1e-6,
+     1e-6},
+    {"clip_norm", gradients, VALUES_ANY, {.value = 0.75f}, false, 1e-6, 1e-5},
+    {"clip_norm", gradients, VALUES_ANY, {.value = 1e6f}, false, 1e-6, 1e-5},
     {"adam_step", adam, VALUES_ANY, {0}, false, 1e-6, 2e-6},
     {"adam_step", adam, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 2e-6},
     {"adam_step", adam, VALUES_ANY, {.flag = true}, false, 1e-6, 2e-6},

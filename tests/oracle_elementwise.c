@@ -88,6 +88,51 @@ static double mul_scalar(OpCost *n, const OpParams *p, double a, double b) {
     (void)b;
     return times(n, a, (double)p->value[0]);
 }
+static double negated(OpCost *n, const OpParams *p, double a, double b) {
+    (void)n, (void)p, (void)b;
+    return -a;
+}
+static double absolute(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p, (void)b;
+    return less(n, a, 0.0) ? -a : fabs(a);
+}
+static double absolute_backward(OpCost *n, const OpParams *p, double g, double x) {
+    (void)p;
+    bool above = less(n, 0.0, x), below = less(n, x, 0.0);
+    return above ? g : below ? -g : 0.0;
+}
+static double power(OpCost *n, const OpParams *p, double a, double b) {
+    (void)b;
+    n->transcendental_flops++;
+    return pow(a, (double)p->value[0]);
+}
+static double power_backward(OpCost *n, const OpParams *p, double g, double x) {
+    double exponent = (double)p->value[0];
+    n->transcendental_flops++;
+    double slope = times(n, g, times(n, exponent, pow(x, exponent - 1.0)));
+    return exponent == 0.0 ? 0.0 : slope;
+}
+static double clamp(OpCost *n, const OpParams *p, double a, double b) {
+    (void)b;
+    double low = (double)p->value[0], high = (double)p->value[1];
+    bool below = less(n, a, low), above = less(n, high, a);
+    return below ? low : above ? high : a;
+}
+static double clamp_backward(OpCost *n, const OpParams *p, double g, double x) {
+    bool below = less(n, x, (double)p->value[0]), above = less(n, (double)p->value[1], x);
+    return below || above || isnan(x) ? 0.0 : g;
+}
+static double maximum(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p;
+    return overtakes(n, b, a) ? b : a;
+}
+static double leaky_relu(OpCost *n, const OpParams *p, double a, double b) {
+    (void)b;
+    return times(n, a, less(n, 0.0, a) ? 1.0 : (double)p->value[0]);
+}
+static double leaky_relu_backward(OpCost *n, const OpParams *p, double g, double x) {
+    return times(n, g, less(n, 0.0, x) ? 1.0 : (double)p->value[0]);
+}
 static double exponential(OpCost *n, const OpParams *p, double a, double b) {
     (void)p, (void)b;
     return transcendental(n, exp, a);
@@ -117,6 +162,15 @@ static double sigmoid_backward(OpCost *n, const OpParams *p, double g, double y)
     (void)p;
     return times(n, times(n, g, y), minus(n, 1.0, y));
 }
+static double silu(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p, (void)b;
+    return times(n, a, sigmoid_of(n, a));
+}
+static double silu_backward(OpCost *n, const OpParams *p, double g, double x) {
+    (void)p;
+    double s = sigmoid_of(n, x);
+    return times(n, g, times(n, s, plus(n, 1.0, times(n, x, minus(n, 1.0, s)))));
+}
 static double hyperbolic(OpCost *n, const OpParams *p, double a, double b) {
     (void)p, (void)b;
     return transcendental(n, tanh, a);
@@ -138,6 +192,24 @@ static double dropout_backward(OpCost *n, const OpParams *p, double g, double ma
     return mask != 0.0 ? g / (1.0 - (double)p->value[0]) : 0.0;
 }
 
+// ---- three operands ---------------------------------------------------------------------------
+// grad, mine, other: all of it where mine is larger, half where they are equal.
+static bool maximum_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    Shape shape = call->in[0].shape;
+    if (!oracle_expects(call, 0, shape)) return false;
+    for (int64_t i = 0; i < call->out[0].numel; i++) {
+        double mine = call->in[1].values[oracle_broadcast(&call->in[1], shape, i)];
+        double other = call->in[2].values[oracle_broadcast(&call->in[2], shape, i)];
+        bool lost = less(n, mine, other), won = less(n, other, mine);
+        double share = lost ? 0.0 : won || mine != other ? 1.0 : 0.5;
+        call->out[0].values[i] = times(n, call->in[0].values[i], share);
+    }
+    return true;
+}
+
+const OracleFunction oracle_ternaries[OP_COUNT] = {[OP_maximum_backward] = maximum_backward};
+
 const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_add] = {add},
     [OP_sub] = {sub},
@@ -145,6 +217,16 @@ const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_div] = {divide},
     [OP_add_scalar] = {add_scalar},
     [OP_mul_scalar] = {mul_scalar},
+    [OP_maximum] = {maximum},
+    [OP_neg] = {negated},
+    [OP_abs] = {absolute},
+    [OP_abs_backward] = {absolute_backward},
+    [OP_pow] = {power},
+    [OP_pow_backward] = {power_backward},
+    [OP_clamp] = {clamp},
+    [OP_clamp_backward] = {clamp_backward},
+    [OP_leaky_relu] = {leaky_relu},
+    [OP_leaky_relu_backward] = {leaky_relu_backward},
     [OP_exp] = {exponential},
     [OP_log] = {logarithm},
     [OP_sqrt] = {square_root},
@@ -152,6 +234,8 @@ const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_relu_backward] = {relu_backward},
     [OP_sigmoid] = {sigmoid},
     [OP_sigmoid_backward] = {sigmoid_backward},
+    [OP_silu] = {silu},
+    [OP_silu_backward] = {silu_backward},
     [OP_tanh] = {hyperbolic},
     [OP_tanh_backward] = {hyperbolic_backward},
     [OP_gelu] = {gelu},

@@ -1,4 +1,4 @@
-// oracle_loss.c -- the two losses and dropout.
+// oracle_loss.c -- the losses and dropout.
 #include "tests/oracle.h"
 
 #include "tensor/random.h"
@@ -93,6 +93,38 @@ static bool mse_backward(OracleCall *call) {
     return true;
 }
 
+// Mean of max(x, 0) - x t + log(1 + exp(-|x|)); of nothing NaN.
+static bool binary_cross_entropy(OracleCall *call) {
+    OpCost *n = &call->counted;
+    int64_t count = call->in[0].numel;
+    double total = 0.0;
+    if (!oracle_expects(call, 0, SHAPE_SCALAR)) return false;
+    for (int64_t i = 0; i < count; i++) {
+        double x = call->in[0].values[i], t = call->in[1].values[i];
+        double above = overtakes(n, x, 0.0) ? x : 0.0, size = less(n, x, 0.0) ? -x : x;
+        double line = minus(n, above, times(n, x, t));
+        n->elementwise_flops++; // the 1 + of log1p
+        double tail = transcendental(n, log1p, transcendental(n, exp, -size));
+        double loss = plus(n, line, tail);
+        total = i == 0 ? loss : plus(n, total, loss);
+    }
+    call->out[0].values[0] = count == 0 ? (double)NAN : over(n, total, (double)count);
+    return true;
+}
+
+// (sigmoid(x) - t) (g / n)
+static bool binary_cross_entropy_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *x = &call->in[1];
+    double scale = call->in[0].values[0] / (double)x->numel;
+    if (!oracle_expects(call, 0, x->shape)) return false;
+    for (int64_t i = 0; i < x->numel; i++) {
+        double p = over(n, 1.0, plus(n, 1.0, transcendental(n, exp, -x->values[i])));
+        call->out[0].values[i] = times(n, minus(n, p, call->in[2].values[i]), scale);
+    }
+    return true;
+}
+
 // Keeps element i when its uniform number is at least p, scaled by 1 / (1 - p).
 static bool dropout(OracleCall *call) {
     OpCost *n = &call->counted;
@@ -115,5 +147,7 @@ const OracleFunction oracle_losses[OP_COUNT] = {
     [OP_cross_entropy_backward] = cross_entropy_backward,
     [OP_mse] = mse,
     [OP_mse_backward] = mse_backward,
+    [OP_binary_cross_entropy_with_logits] = binary_cross_entropy,
+    [OP_binary_cross_entropy_with_logits_backward] = binary_cross_entropy_backward,
     [OP_dropout] = dropout,
 };

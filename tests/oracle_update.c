@@ -24,21 +24,24 @@ static bool accumulate(OracleCall *call) {
     return true;
 }
 
-// torch.optim.SGD, dampening 0: g += wd p; v = mu v + g; p -= lr v.
+// torch.optim.SGD, dampening 0: g += wd p; v = mu v + g; p -= lr v, or lr (g + mu v) by Nesterov.
 static bool sgd_step(OracleCall *call) {
     OpCost *n = &call->counted;
     double rate = call->in[0].values[0];
     double momentum = (double)call->params.value[0];
     double decay = (double)call->params.value[1];
+    bool nesterov = (call->params.flags & 1) != 0;
     int period = momentum != 0.0 ? 3 : 2;
     for (int first = 1; first < call->n_in; first += period) {
         double *p = call->in[first].values;
         const double *g = call->in[first + 1].values;
         double *v = momentum != 0.0 ? call->in[first + 2].values : NULL;
         for (int64_t i = 0; i < call->in[first].numel; i++) {
-            double step = g[i];
-            if (decay != 0.0) step = plus(n, step, times(n, decay, p[i]));
-            if (v != NULL) step = v[i] = plus(n, times(n, momentum, v[i]), step);
+            double gradient = g[i];
+            if (decay != 0.0) gradient = plus(n, gradient, times(n, decay, p[i]));
+            double step = gradient;
+            if (v != NULL) step = v[i] = plus(n, times(n, momentum, v[i]), gradient);
+            if (v != NULL && nesterov) step = plus(n, gradient, times(n, momentum, v[i]));
             p[i] = minus(n, p[i], times(n, rate, step));
         }
         oracle_writes_input(call, first);
@@ -92,9 +95,37 @@ static bool adamw_step(OracleCall *call) {
     return true;
 }
 
+// The squares of each 2^14 elements of a tensor make one partial sum, the second output.
+static bool clip_norm(OracleCall *call) {
+    OpCost *n = &call->counted;
+    double total = 0.0;
+    int64_t seen = 0;
+    int64_t sums = 0;
+    for (int k = 0; k < call->n_in; k++) {
+        for (int64_t i = 0; i < call->in[k].numel; i++) {
+            double square = times(n, call->in[k].values[i], call->in[k].values[i]);
+            total = seen++ == 0 ? square : plus(n, total, square);
+            if (i % (1 << 14) == 0) call->out[1].values[sums++] = 0.0;
+            call->out[1].values[sums - 1] += square;
+        }
+    }
+    if (!oracle_expects(call, 0, SHAPE_SCALAR) || !oracle_expects(call, 1, SHAPE(sums))) {
+        return false;
+    }
+    double norm = transcendental(n, sqrt, total);
+    double factor = over(n, (double)call->params.value[0], plus(n, norm, 1e-6));
+    if (!less(n, factor, 1.0)) factor = 1.0;
+    for (int k = 0; k < call->n_in; k++) {
+        for (int64_t i = 0; i < call->in[k].numel; i++) {
+            call->in[k].values[i] = times(n, call->in[k].values[i], factor);
+        }
+        oracle_writes_input(call, k);
+    }
+    call->out[0].values[0] = norm;
+    return true;
+}
+
 const OracleFunction oracle_updates[OP_COUNT] = {
-    [OP_fill] = fill,
-    [OP_accumulate] = accumulate,
-    [OP_sgd_step] = sgd_step,
-    [OP_adamw_step] = adamw_step,
+    [OP_fill] = fill,         [OP_accumulate] = accumulate, [OP_clip_norm] = clip_norm,
+    [OP_sgd_step] = sgd_step, [OP_adamw_step] = adamw_step,
 };

@@ -128,3 +128,13 @@ int program_count_lines(const char *text) {
     size_t size = strlen(text);
     return size > 0 && text[size - 1] != '\n' ? -1 : lines;
 }
+
+void program_check_refusal(ProgramRun *run, int status, const char *first, const char *second) {
+    ck_assert_msg(run->status == status, "exit status %d instead of %d: %s", run->status, status,
+                  run->err);
+    ck_assert_msg(program_count_lines(run->err) == 1, "not one line: \"%s\"", run->err);
+    ck_assert_msg(strncmp(run->err, "profile_mlp: ", 13) == 0, "who complains? \"%s\"", run->err);
+    ck_assert_msg(strstr(run->err, first) && strstr(run->err, second),
+                  "\"%s\" lacks \"%s\" or \"%s\"", run->err, first, second);
+    program_run_free(run);
+}

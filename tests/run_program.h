@@ -19,6 +19,10 @@ typedef struct ProgramRun {
 ProgramRun program_run(const char *program, const char *arguments, ProgramOutput output);
 void program_run_free(ProgramRun *run);
 
+// Fails the test unless the run ended with `status` after one line on standard error that says who
+// complains and mentions both. Frees the run.
+void program_check_refusal(ProgramRun *run, int status, const char *first, const char *second);
+
 // The program of this build: in the root for build/normal, else in the build's own folder.
 const char *program_path(const char *name);
 

@@ -15,6 +15,14 @@ static const double sqrt_half = 0.70710678118654752, root_of_2_over_pi = 0.79788
 
 static double relu(double x) { return x < 0 ? 0 : x; }
 static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+static double silu(double x) { return x * sigmoid(x); }
+static double softplus_tail(double x) { return log1p(exp(-fabs(x))); }
+
+static double silu_derivative(double x) {
+    double s = sigmoid(x);
+    return s * (1 + x * (1 - s));
+}
+
 static double gelu(double x) { return 0.5 * x * erfc(-x * sqrt_half); }
 static double gelu_inner(double x) { return root_of_2_over_pi * (x + 0.044715 * x * x * x); }
 static double gelu_tanh(double x) { return 0.5 * x * (1 + tanh(gelu_inner(x))); }
@@ -34,12 +42,16 @@ static double gelu_tanh_derivative(double x) {
 // X(formula math_..., its reference, ulp allowed, or else this absolute error)
 #define FORMULA_LIST(X)                                                                            \
     X(relu, relu, 0, 0)                                                                            \
+    X(absolute, fabs, 0, 0)                                                                        \
     X(exp, exp, 1, 0)                                                                              \
     X(log, log, 1, 0)                                                                              \
     X(sqrt, sqrt, 0.5, 0)                                                                          \
     X(tanh, tanh, 2.75, 0)                                                                         \
     X(erf, erf, 1.5, 0)                                                                            \
     X(sigmoid, sigmoid, 2.5, 0)                                                                    \
+    X(silu, silu, 3.5, 1e-43)                                                                      \
+    X(silu_derivative, silu_derivative, 2, 1e-6)                                                   \
+    X(softplus_tail, softplus_tail, 2.75, 0)                                                       \
     X(gelu, gelu, 2, 5e-7)                                                                         \
     X(gelu_tanh, gelu_tanh, 2, 5e-7)                                                               \
     X(gelu_derivative, gelu_derivative, 2, 3e-7)                                                   \
@@ -173,6 +185,101 @@ START_TEST(in_max_nan_wins) {
 }
 END_TEST
 
+// ---- two arguments ---------------------------------------------------------------------------
+
+KERNEL static void pow_kernel(const float *x, float p, float *y) {
+    for (int i = 0; i < BLOCK; i++) y[i] = math_pow(x[i], p);
+}
+static void pow_plain(const float *x, float p, float *y) {
+    for (int i = 0; i < BLOCK; i++) y[i] = math_pow(x[i], p);
+}
+
+static const float exponents[] = {
+    2.0f,  3.0f,    0.5f,      -1.0f,       -0.5f,   0.33333334f, -1.7f,  10.0f,  127.0f, -126.0f,
+    0.01f, 1000.5f, 100001.0f, 16777215.0f, 0x1p24f, 1.0000001f,  -0.75f, 1e-20f, 1e30f,
+};
+
+START_TEST(pow_is_accurate_everywhere) {
+    static float x[BLOCK], y[BLOCK], z[BLOCK];
+    float p = exponents[_i];
+    for (uint64_t bits = 0; next_block(&bits, x);) {
+        pow_kernel(x, p, y);
+        pow_plain(x, p, z);
+        for (int i = 0; i < BLOCK; i++) {
+            double want = pow((double)x[i], (double)p), ulps = ulps_between(y[i], want);
+            bool sign = isnan(want) || !signbit(want) == !signbit(y[i]);
+            if (ulps <= 0.51 && sign && same(y[i], z[i])) continue;
+            ck_abort_msg("pow(%a, %a) = %a and %a, should be %a: %.3f ulp", (double)x[i], (double)p,
+                         (double)y[i], (double)z[i], want, ulps);
+        }
+    }
+}
+END_TEST
+
+START_TEST(pow_breaks_where_c_says) {
+    const float at[] = {0.0f,   -0.0f,     1.0f,       -1.0f, 0.5f,    -0.5f,      2.0f,
+                        -2.0f,  3.0f,      -3.0f,      4.0f,  1e-40f,  -1e-40f,    3e38f,
+                        -3e38f, INFINITY,  -INFINITY,  NAN,   0x1p24f, -0x1p24f,   16777215.0f,
+                        -1.5f,  0x1p-149f, -0x1p-149f, 1e10f, -1e10f,  8388607.5f, -8388607.5f};
+    enum { COUNT = sizeof at / sizeof *at };
+    for (int i = 0; i < COUNT * COUNT; i++) {
+        float x = at[i / COUNT], p = at[i % COUNT], got = math_pow(x, p);
+        float want = (float)pow((double)x, (double)p);
+        ck_assert_msg(same(got, want), "pow(%a, %a) = %a, should be %a", (double)x, (double)p,
+                      (double)got, (double)want);
+    }
+}
+END_TEST
+
+START_TEST(powers_of_whole_numbers_are_exact) {
+    for (int i = -255; i <= 255; i++) {
+        float x = (float)i;
+        ck_assert(same(math_pow(x, 1.0f), x) && same(math_pow(x, 2.0f), x * x));
+        ck_assert(same(math_pow(x, 3.0f), x * x * x) && same(math_pow(x, 0.0f), 1.0f));
+        ck_assert(i < 0 || same(math_pow(x * x, 0.5f), x));
+        if (i > -127) ck_assert(same(math_pow(2.0f, x), ldexpf(1.0f, i)));
+    }
+}
+END_TEST
+
+START_TEST(clamp_keeps_nan_and_its_bounds_have_a_slope) {
+    ck_assert(same(math_clamp(NAN, -1.0f, 1.0f), NAN));
+    ck_assert(same(math_clamp(-INFINITY, -1.0f, 1.0f), -1.0f));
+    ck_assert(same(math_clamp(7.0f, -INFINITY, 1.0f), 1.0f));
+    const float x[] = {-2.0f, -1.0f, 0.0f, 1.0f, 2.0f, NAN};
+    const float slope[] = {0.0f, 3.0f, 3.0f, 3.0f, 0.0f, 0.0f};
+    for (int i = 0; i < 6; i++) {
+        ck_assert(same(math_clamp_backward(3.0f, x[i], -1.0f, 1.0f), slope[i]));
+    }
+}
+END_TEST
+
+START_TEST(slopes_where_there_is_a_choice) {
+    ck_assert(same(math_max_backward(3.0f, 1.0f, 2.0f), 0.0f));
+    ck_assert(same(math_max_backward(3.0f, 2.0f, 1.0f), 3.0f));
+    ck_assert(same(math_max_backward(3.0f, 0.0f, -0.0f), 1.5f));
+    ck_assert(same(math_max_backward(3.0f, NAN, 1.0f), 3.0f));
+    ck_assert(same(math_max_backward(3.0f, 1.0f, NAN), 3.0f));
+    ck_assert(same(math_absolute_backward(3.0f, -2.0f), -3.0f));
+    ck_assert(same(math_absolute_backward(3.0f, -0.0f), 0.0f));
+    ck_assert(same(math_absolute_backward(3.0f, NAN), 0.0f));
+    ck_assert(same(math_leaky_relu(-4.0f, 0.25f), -1.0f));
+    ck_assert(same(math_leaky_relu(NAN, 0.25f), NAN));
+    ck_assert(same(math_leaky_relu_backward(4.0f, 0.0f, 0.25f), 1.0f));
+    ck_assert(same(math_leaky_relu_backward(4.0f, 1.0f, 0.25f), 4.0f));
+}
+END_TEST
+
+START_TEST(binary_cross_entropy_keeps_small_losses) {
+    ck_assert(same(math_binary_cross_entropy(30.0f, 1.0f), (float)log1p(exp(-30.0))));
+    ck_assert(same(math_binary_cross_entropy(-30.0f, 0.0f), (float)log1p(exp(-30.0))));
+    ck_assert(same(math_binary_cross_entropy(1e30f, 0.0f), 1e30f));
+    ck_assert(same(math_binary_cross_entropy(0.0f, 0.25f), (float)log(2.0)));
+    ck_assert(same(math_binary_cross_entropy(NAN, 0.0f), NAN));
+    ck_assert(same(math_binary_cross_entropy(0.0f, NAN), NAN));
+}
+END_TEST
+
 START_TEST(powers_of_two_are_exact) {
     for (int k = -126; k <= 127; k++) ck_assert(same(math_power_of_two(k), ldexpf(1.0f, k)));
 }
@@ -187,6 +294,12 @@ int main(void) {
         {relu_keeps_nan_and_zero, 0},
         {in_max_nan_wins, 0},
         {powers_of_two_are_exact, 0},
+        {pow_is_accurate_everywhere, sizeof exponents / sizeof *exponents},
+        {pow_breaks_where_c_says, 0},
+        {powers_of_whole_numbers_are_exact, 0},
+        {clamp_keeps_nan_and_its_bounds_have_a_slope, 0},
+        {slopes_where_there_is_a_choice, 0},
+        {binary_cross_entropy_keeps_small_losses, 0},
         {NULL, 0},
     };
     return harness_main("math", tests);

@@ -1,5 +1,6 @@
 // test_op_errors.c -- what ops refuse: every refusal has its status, names the op and the shapes,
 // allocates nothing and leaves the engine usable.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,15 @@ static const struct Refusal {
     {"relu", "labels (3)", {0}, STATUS_DTYPE, "int64"},
     {"exp", "labels (3)", {0}, STATUS_DTYPE, "int64"},
     {"sum", "labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
+    {"neg", "labels (3)", {0}, STATUS_DTYPE, "int64"},
+    {"abs", "labels (3)", {0}, STATUS_DTYPE, "int64"},
+    {"pow", "labels (3)", {.value = 2.0f}, STATUS_DTYPE, "int64"},
+    {"silu", "labels (3)", {0}, STATUS_DTYPE, "int64"},
+    {"leaky_relu", "labels (3)", {.value = 0.1f}, STATUS_DTYPE, "int64"},
+    {"clamp", "labels (3)", {0}, STATUS_DTYPE, "int64"},
+    {"clamp", "(3)", {.value = NAN}, STATUS_INVALID_ARGUMENT, "HINT"},
+    {"maximum", "(2, 3) (4)", {0}, STATUS_SHAPE, "(2, 3)"},
+    {"maximum", "(3) labels (3)", {0}, STATUS_DTYPE, "int64"},
     {"gelu", "(3)", {.activation = ACTIVATION_RELU}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"gelu", "(3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"activation", "(3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
@@ -63,6 +73,25 @@ static const struct Refusal {
     {"cross_entropy", "(3, 4) stray (3)", {0}, STATUS_INVALID_ARGUMENT, "label 4"},
     {"mse", "(3) (4)", {0}, STATUS_SHAPE, "(4"},
     {"mse", "(3, 1) (3)", {0}, STATUS_SHAPE, "(3, 1)"},
+    {"binary_cross_entropy", "(3) (4)", {0}, STATUS_SHAPE, "(4"},
+    {"binary_cross_entropy", "(3, 1) (3)", {0}, STATUS_SHAPE, "(3, 1)"},
+    {"binary_cross_entropy", "(3) labels (3)", {0}, STATUS_DTYPE, "int64"},
+    {"concat", "(2, 3) (2, 4)", {.dim = 0}, STATUS_SHAPE, "input 1 is (2, 4)"},
+    {"concat", "(2, 3) (3)", {.dim = 1}, STATUS_SHAPE, "input 1 is (3"},
+    {"concat", "(1) (1) (1) (1) (1) (1, 1)", {.dim = 0}, STATUS_SHAPE, "input 5 is (1, 1)"},
+    {"concat", "(2, 3) (2, 3)", {.dim = 2}, STATUS_SHAPE, "no dimension 2"},
+    {"concat", "(2, 3) (2, 3)", {.dim = -3}, STATUS_SHAPE, "no dimension -3"},
+    {"concat", "() ()", {.dim = 0}, STATUS_SHAPE, "tensor_stack"},
+    {"concat", "(3) labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
+    {"stack", "(2, 3) (2, 3) (3, 2)", {.dim = 0}, STATUS_SHAPE, "tensor 2 is (3, 2)"},
+    {"stack", "(2, 3) (2, 3)", {.dim = 3}, STATUS_SHAPE, "-3 to 2"},
+    {"stack", "(2, 3) (2, 3)", {.dim = -4}, STATUS_SHAPE, "-3 to 2"},
+    {"stack", "(1, 1, 1, 1, 1, 1)", {.dim = 0}, STATUS_SHAPE, "at most 6"},
+    {"gather", "(2, 3) labels (2)", {.dim = 0}, STATUS_SHAPE, "(2, 3)"},
+    {"gather", "(2, 3) labels (3, 1)", {.dim = 1}, STATUS_SHAPE, "(3, 1)"},
+    {"gather", "(2, 3) labels (2, 3)", {.dim = 2}, STATUS_SHAPE, "no dimension 2"},
+    {"gather", "(3, 3) (3, 3)", {.dim = 0}, STATUS_DTYPE, "float32"},
+    {"gather", "(3, 3) stray (2, 2)", {.dim = 1}, STATUS_INVALID_ARGUMENT, "index 3 at (0, 0)"},
     {"dropout", "(3)", {.value = -0.5f}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"dropout", "(3)", {.value = 1.5f}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"slice", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
@@ -114,6 +143,19 @@ START_TEST(negative_labels_are_refused) {
 }
 END_TEST
 
+START_TEST(bounds_in_the_wrong_order_are_refused) {
+    Scope *scope = scope_open();
+    Tensor *x = tensor_zeros_new(SHAPE(3));
+    ck_assert_ptr_null(tensor_clamp(x, 1.0f, 0.5f));
+    assert_refused("clamp", STATUS_INVALID_ARGUMENT, "between 1 and 0.5");
+    ck_assert_ptr_null(tensor_clamp(x, 0.0f, NAN));
+    assert_refused("clamp", STATUS_INVALID_ARGUMENT, "nan");
+    ck_assert_ptr_nonnull(tensor_clamp(x, -INFINITY, INFINITY));
+    tensor_free(x);
+    scope_close(scope);
+}
+END_TEST
+
 START_TEST(views_refuse_what_does_not_fit) {
     Scope *scope = scope_open();
     Tensor *x = tensor_zeros_new(SHAPE(2, 3));
@@ -145,12 +187,15 @@ END_TEST
 
 // ---- absent, elsewhere, too late --------------------------------------------------------------
 static const char *const every_op[] = {
-    "add",        "sub",        "mul",    "div",     "add_scalar",  "sub_scalar",
-    "mul_scalar", "div_scalar", "exp",    "log",     "sqrt",        "relu",
-    "sigmoid",    "tanh",       "gelu",   "matmul",  "linear",      "sum",
-    "mean",       "max",        "argmax", "softmax", "log_softmax", "cross_entropy",
-    "mse",        "contiguous", "detach", "flatten", "transpose",   "dropout",
-    "fill",       "accumulate",
+    "add",        "sub",        "mul",         "div",           "add_scalar",
+    "sub_scalar", "mul_scalar", "div_scalar",  "exp",           "log",
+    "sqrt",       "relu",       "sigmoid",     "tanh",          "gelu",
+    "matmul",     "linear",     "sum",         "mean",          "max",
+    "argmax",     "softmax",    "log_softmax", "cross_entropy", "mse",
+    "contiguous", "detach",     "flatten",     "transpose",     "dropout",
+    "fill",       "accumulate", "neg",         "abs",           "pow",
+    "clamp",      "maximum",    "leaky_relu",  "silu",          "binary_cross_entropy",
+    "concat",     "stack",      "gather",      "clip_norm",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL, .activation = ACTIVATION_GELU};
@@ -165,8 +210,10 @@ START_TEST(null_is_refused) {
 END_TEST
 
 START_TEST(null_as_second_input_is_refused) {
-    const char *const names[] = {"add",           "div", "matmul",    "linear",
-                                 "cross_entropy", "mse", "accumulate"};
+    const char *const names[] = {"add",        "div",           "matmul",
+                                 "linear",     "cross_entropy", "mse",
+                                 "accumulate", "maximum",       "binary_cross_entropy",
+                                 "concat",     "stack",         "gather"};
     Scope *scope = scope_open();
     Tensor *in[3] = {tensor_zeros_new(SHAPE(2, 2)), NULL, NULL};
     ck_assert_ptr_null(op_function_by_name(names[_i])(in, 3, &valid_arguments));
@@ -202,7 +249,8 @@ START_TEST(the_first_error_survives_the_calls_after_it) {
 END_TEST
 
 START_TEST(devices_do_not_mix) {
-    const char *const names[] = {"add", "matmul", "linear", "mse", "accumulate"};
+    const char *const names[] = {"add",        "matmul",  "linear", "mse",
+                                 "accumulate", "maximum", "concat"};
     Scope *scope = scope_open();
     Tensor *in[2] = {tensor_zeros_new(SHAPE(2, 2))};
     context_set_device(device_meta());
@@ -259,12 +307,13 @@ int main(void) {
     const HarnessTest tests[] = {
         {bad_inputs_are_refused_by_name, REFUSAL_COUNT},
         {negative_labels_are_refused, 0},
+        {bounds_in_the_wrong_order_are_refused, 0},
         {views_refuse_what_does_not_fit, 0},
         {null_is_refused, EVERY_OP_COUNT},
-        {null_as_second_input_is_refused, 7},
+        {null_as_second_input_is_refused, 12},
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
-        {devices_do_not_mix, 5},
+        {devices_do_not_mix, 7},
         {an_op_outside_any_scope_is_refused, 0},
         {writing_into_a_leaf_that_wants_a_gradient_is_refused, 0},
         {backward_through_what_was_overwritten_is_refused, 0},

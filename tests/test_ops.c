@@ -157,6 +157,34 @@ START_TEST(values_do_not_depend_on_the_number_of_threads) {
 }
 END_TEST
 
+// What leaf `input` gets when the leaves in the mask want gradients.
+static Outcome gradient_of(const OpCase *self, int input, unsigned wanted) {
+    Outcome outcome = {0};
+    Tensor *leaves[OP_CASE_MAX_INPUTS];
+    op_case_leaves_new(self, leaves);
+    run_case(self, leaves, wanted);
+    Tensor *gradient = tensor_grad(leaves[input]);
+    outcome_add(&outcome, gradient, 0, gradient->numel);
+    op_case_leaves_free(self, leaves);
+    return outcome;
+}
+
+START_TEST(a_gradient_does_not_depend_on_who_else_wants_one) {
+    OpCase self = op_case_at(_i);
+    unsigned all = all_wanted(&self);
+    for (int i = 0; i < self.n_in; i++) {
+        if ((all >> i & 1) == 0 || all == 1u << i) continue;
+        Outcome together = gradient_of(&self, i, all);
+        Outcome alone = gradient_of(&self, i, 1u << i);
+        ck_assert_int_eq(alone.count, together.count);
+        harness_assert_close(alone.values, together.values, together.count, self.absolute,
+                             self.relative, self.name);
+        free(together.values);
+        free(alone.values);
+    }
+}
+END_TEST
+
 START_TEST(meta_runs_the_same_ops_at_the_same_cost) {
     static OracleWatch dry;
     OpCase self = op_case_at(_i);
@@ -259,6 +287,7 @@ int main(void) {
         {every_case_has_the_values_and_counts_of_the_oracle, cases},
         {every_op_has_an_oracle_and_is_run_by_some_case, 0},
         {values_do_not_depend_on_the_number_of_threads, cases},
+        {a_gradient_does_not_depend_on_who_else_wants_one, cases},
         {meta_runs_the_same_ops_at_the_same_cost, cases},
         {ops_stay_inside_their_operands, cases},
         {NULL, 0},

@@ -1,12 +1,10 @@
-// test_profile_mlp.c -- ./profile_mlp from outside: its command line, exit status, files, streams,
-// and what its training reaches. What the report looks like is test_profile_report.c's.
+// test_profile_mlp.c -- ./profile_mlp from outside: its command line, exit status, files and
+// streams. What the report looks like is test_profile_report.c's, training
+// test_profile_training.c's.
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tests/data_files.h"
 #include "tests/harness.h"
 #include "tests/profile_document.h"
 #include "tests/run_program.h"
@@ -16,18 +14,6 @@
 
 static ProgramRun run(const char *arguments) {
     return program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
-}
-
-// Ends with `status`, nothing on standard output and one line on standard error, which says who
-// complains and mentions both.
-static void check_refusal(ProgramRun *got, int status, const char *first, const char *second) {
-    ck_assert_msg(got->status == status, "exit status %d instead of %d: %s", got->status, status,
-                  got->err);
-    ck_assert_msg(program_count_lines(got->err) == 1, "not one line: \"%s\"", got->err);
-    ck_assert_msg(strncmp(got->err, "profile_mlp: ", 13) == 0, "%s", got->err);
-    ck_assert_msg(strstr(got->err, first) && strstr(got->err, second),
-                  "\"%s\" lacks \"%s\" or \"%s\"", got->err, first, second);
-    program_run_free(got);
 }
 
 // ---- options ---------------------------------------------------------------------------------
@@ -107,7 +93,7 @@ enum { WRONG = sizeof wrong / sizeof wrong[0] };
 START_TEST(a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected) {
     ProgramRun got = run(wrong[_i].arguments);
     ck_assert_msg(!got.out[0], "standard output: %s", got.out);
-    check_refusal(&got, 2, wrong[_i].what, wrong[_i].expectation);
+    program_check_refusal(&got, 2, wrong[_i].what, wrong[_i].expectation);
 }
 END_TEST
 
@@ -119,45 +105,21 @@ START_TEST(an_abbreviation_of_one_option_is_that_option) {
 }
 END_TEST
 
-// ---- data ------------------------------------------------------------------------------------
-START_TEST(a_folder_that_cannot_be_used_is_refused_before_anything_is_measured) {
-    char folder[DATA_PATH], arguments[2 * DATA_PATH];
-    ProgramRun got = run("--data /nonexistent");
+START_TEST(help_explains_a_topic_or_names_those_there_are) {
+    ProgramRun got = run("--help counts");
+    ck_assert_msg(got.status == 0 && strstr(got.out, "\nsaved_bytes ") && !got.err[0], "%s",
+                  got.out);
+    program_run_free(&got);
+    got = run("--help nope");
     ck_assert_str_eq(got.out, "");
-    check_refusal(&got, 3, "/nonexistent", "HINT");
-    data_folder_new(folder);
-    snprintf(arguments, sizeof arguments, "--data %s", folder);
-    got = run(arguments);
-    check_refusal(&got, 3, folder, "ubyte");
-    DataBytes images = data_images(20, 28, 28);
-    images.size -= 100;
-    data_write(folder, DATA_TRAIN_IMAGES, images);
-    data_write(folder, DATA_TRAIN_LABELS, data_labels(20));
-    got = run(arguments);
-    ck_assert_str_eq(got.out, "");
-    check_refusal(&got, 3, DATA_TRAIN_IMAGES, "HINT");
-    data_write(folder, DATA_TRAIN_IMAGES, data_images(20, 8, 8));
-    got = run(arguments);
-    ck_assert_str_eq(got.out, "");
-    check_refusal(&got, 3, "64 pixels", "--layers 64,...,10");
-    data_folder_remove(folder);
+    program_check_refusal(&got, 2, "--help nope", "counts");
 }
 END_TEST
 
-START_TEST(a_folder_of_images_is_trained_on) {
-    char folder[DATA_PATH], arguments[2 * DATA_PATH];
-    data_folder_new(folder);
-    data_write(folder, DATA_TRAIN_IMAGES, data_images(100, 4, 4));
-    data_write(folder, DATA_TRAIN_LABELS, data_labels(100));
-    snprintf(arguments, sizeof arguments, "--data %s --layers 16,10 --batch 9 --epochs 2" QUICK,
-             folder);
-    json_t *document = document_new(arguments);
-    const char *name = json_string_value(document_at(document, "training.data"));
-    ck_assert_msg(name && strcmp(name, folder) == 0, "training on %s", name);
-    ck_assert_int_eq(document_integer(document, "training.epochs"), 2);
-    ck_assert_int_eq(document_integer(document, "training.steps"), 18); // 80 images, 9 at a time
-    json_decref(document);
-    data_folder_remove(folder);
+START_TEST(counts_that_do_not_fit_64_bits_are_refused) {
+    ProgramRun got = run("--device meta --layers 4194304,1048576 --batch 16777216");
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, 2, "", "");
 }
 END_TEST
 
@@ -169,7 +131,7 @@ START_TEST(json_that_cannot_be_written_is_status_3) {
         snprintf(arguments, sizeof arguments, SMALL " --quiet --json %s", places[i]);
         ProgramRun got = run(arguments);
         ck_assert_str_eq(got.out, "");
-        check_refusal(&got, 3, places[i], "HINT");
+        program_check_refusal(&got, 3, places[i], "HINT");
     }
 }
 END_TEST
@@ -179,7 +141,7 @@ START_TEST(a_full_disk_under_standard_output_is_status_3) {
                                             "--help"};
     for (int i = 0; i < 4; i++) {
         ProgramRun got = program_run(program_path("profile_mlp"), arguments[i], PROGRAM_FULL_DISK);
-        check_refusal(&got, 3, "standard output", "No space left");
+        program_check_refusal(&got, 3, "standard output", "No space left");
     }
 }
 END_TEST
@@ -188,7 +150,7 @@ END_TEST
 // either.
 START_TEST(a_reader_that_has_had_enough_gets_no_complaint) {
     static const char *const arguments[] = {SMALL, SMALL " --json -", SMALL " --json /dev/null",
-                                            "--epochs 1 --steps 2" QUICK, "--help"};
+                                            ("--epochs 1 --steps 2" QUICK), "--help"};
     static const ProgramOutput outputs[] = {PROGRAM_NO_READER, PROGRAM_DEAF_TO_IT};
     for (int i = 0; i < 2 * 5; i++) {
         ProgramRun got = program_run(program_path("profile_mlp"), arguments[i / 2], outputs[i % 2]);
@@ -212,89 +174,18 @@ START_TEST(json_on_standard_output_stands_there_alone) {
 }
 END_TEST
 
-// ---- training --------------------------------------------------------------------------------
-START_TEST(steps_end_training_early) {
-    json_t *document = document_new("--epochs 1 --steps 20" QUICK);
-    ck_assert_int_eq(document_integer(document, "training.steps"), 20);
-    ck_assert_int_eq(document_integer(document, "training.epochs"), 1);
-    ck_assert(document_real(document, "training.samples_per_second") > 0.0);
-    ck_assert(document_real(document, "training.data_wait_seconds") >= 0.0);
-    json_decref(document);
-}
-END_TEST
-
-START_TEST(what_cannot_be_trained_or_shall_not_has_null) {
-    static const char *const arguments[] = {"--epochs 0" QUICK, "--device meta",
-                                            "--layers 20,10" QUICK, "--layers 784,9" QUICK};
-    for (int i = 0; i < 4; i++) {
-        json_t *document = document_new(arguments[i]);
-        ck_assert_msg(json_is_null(document_at(document, "training")), "%s", arguments[i]);
-        json_decref(document);
-    }
-}
-END_TEST
-
-START_TEST(the_seed_decides_the_result) {
-    static const char *const seeds[] = {"--seed 7", "--seed 7", "--seed 8"};
-    json_t *result[3];
-    for (int i = 0; i < 3; i++) {
-        char arguments[128];
-        snprintf(arguments, sizeof arguments, "--epochs 1 --steps 40 %s" QUICK, seeds[i]);
-        json_t *document = document_new(arguments);
-        result[i] = json_pack("[f,f]", document_real(document, "training.final_loss"),
-                              document_real(document, "training.test_accuracy"));
-        json_decref(document);
-    }
-    ck_assert_msg(json_equal(result[0], result[1]), "the same seed gives another result");
-    ck_assert_msg(!json_equal(result[0], result[2]), "another seed gives the same result");
-    for (int i = 0; i < 3; i++) json_decref(result[i]);
-}
-END_TEST
-
-static double accuracy_of(const char *arguments) {
-    json_t *document = document_new(arguments);
-    double accuracy = document_real(document, "training.test_accuracy");
-    json_decref(document);
-    return accuracy;
-}
-
-START_TEST(the_default_run_learns_its_digits_and_an_untrained_net_guesses) {
-    double trained = accuracy_of(QUICK),
-           untrained = accuracy_of("--lr 1e-12 --epochs 1 --steps 1" QUICK);
-    ck_assert_msg(trained >= 0.95, "%g of the digits after training", trained);
-    ck_assert_msg(untrained > 0.02 && untrained < 0.25, "%g of the digits untrained", untrained);
-}
-END_TEST
-
-START_TEST(ten_epochs_of_mnist_reach_95_percent) {
-    const char *folder = getenv("RIDGEPOINT_MNIST");
-    char arguments[DATA_PATH];
-    if (!folder) folder = "../shared/data/mnist";
-    if (access(folder, R_OK) != 0)
-        test_skip("no MNIST: set RIDGEPOINT_MNIST to a folder with its test files");
-    snprintf(arguments, sizeof arguments, "--epochs 10 --data %s" QUICK, folder);
-    double accuracy = accuracy_of(arguments);
-    ck_assert_msg(accuracy >= 0.95, "%g of the held-out images", accuracy);
-}
-END_TEST
-
 int main(void) {
     const HarnessTest tests[] = {
         {help_lists_every_option_and_succeeds, 0},
         {version_is_one_line, 0},
         {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},
         {an_abbreviation_of_one_option_is_that_option, 0},
-        {a_folder_that_cannot_be_used_is_refused_before_anything_is_measured, 0},
-        {a_folder_of_images_is_trained_on, 0},
+        {help_explains_a_topic_or_names_those_there_are, 0},
+        {counts_that_do_not_fit_64_bits_are_refused, 0},
         {json_that_cannot_be_written_is_status_3, 0},
         {a_full_disk_under_standard_output_is_status_3, 0},
         {a_reader_that_has_had_enough_gets_no_complaint, 0},
         {json_on_standard_output_stands_there_alone, 0},
-        {steps_end_training_early, 0},
-        {what_cannot_be_trained_or_shall_not_has_null, 0},
-        {the_seed_decides_the_result, 0},
-        {the_default_run_learns_its_digits_and_an_untrained_net_guesses, 0},
-        {ten_epochs_of_mnist_reach_95_percent, 0},
         {NULL, 0},
     };
     return harness_main("profile_mlp", tests);

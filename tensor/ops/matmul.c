@@ -65,7 +65,8 @@ static Status matmul_infer(OpCall *call) {
     }
     shape.dims[shape.ndim - 2] = d.m;
     shape.dims[shape.ndim - 1] = d.n;
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
+    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
+    return status || product_countable(call, d.k) ? status : STATUS_OVERFLOW;
 }
 
 static OpCost matmul_cost(const OpCall *call) {

@@ -13,6 +13,15 @@ static inline Shape product_flat(const Tensor *t) {
     return SHAPE(rows, last);
 }
 
+// Whether outputs x k multiply-adds, and twice as many FLOPs, fit a count; else an error is
+// pending.
+static inline bool product_countable(const OpCall *call, int64_t k) {
+    int64_t macs;
+    if (!__builtin_mul_overflow(call_numel(call), k, &macs) && macs < INT64_MAX / 8) return true;
+    op_error(call, STATUS_OVERFLOW, "more than 2^60 multiply-adds. HINT: a smaller batch");
+    return false;
+}
+
 // t itself, or a dense copy when a product cannot read it where it lies (an expanded gradient).
 Tensor *product_operand(Tensor *t);
 

@@ -37,17 +37,19 @@ MATH_INLINE float reduce_dot(const float *x, const float *y, int64_t n) {
     return lane[0];
 }
 
-// The largest of n >= 1; NaN wins.
+// The largest of n >= 1; NaN wins. Compared as integers that order like the floats they stand for,
+// because compilers vectorise an integer maximum and not a float one that has to look for NaN.
 MATH_INLINE float reduce_max(const float *x, int64_t n) {
-    float lane[REDUCE_LANES];
-    for (int k = 0; k < REDUCE_LANES; k++) lane[k] = x[0];
-    int64_t i = 0;
-    for (; i + REDUCE_LANES <= n; i += REDUCE_LANES)
-        for (int k = 0; k < REDUCE_LANES; k++) lane[k] = math_max(lane[k], x[i + k]);
-    for (int k = 0; i + k < n; k++) lane[k] = math_max(lane[k], x[i + k]);
-    for (int half = REDUCE_LANES / 2; half > 0; half /= 2)
-        for (int k = 0; k < half; k++) lane[k] = math_max(lane[k], lane[k + half]);
-    return lane[0];
+    int32_t best = INT32_MIN;
+    int32_t nan = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t bits = (int32_t)math_to_bits(x[i]);
+        int32_t key = bits ^ ((bits >> 31) & INT32_MAX); // negative floats order backwards
+        best = key > best ? key : best;
+        nan |= x[i] != x[i];
+    }
+    float largest = math_from_bits((uint32_t)(best ^ ((best >> 31) & INT32_MAX)));
+    return nan ? __builtin_nanf("") : largest;
 }
 
 // x with dimension `dim` (negative: from the end) moved to the end; the others keep their order.

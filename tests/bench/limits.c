@@ -10,7 +10,7 @@
 #include "tests/bench/measure.h"
 
 // ---- bandwidth ---------------------------------------------------------------------------------
-enum { READ, WRITE, COPY, KINDS };
+enum { READ, WRITE, COPY, UPDATE };
 
 typedef struct Traffic {
     int32_t *from, *to; // to: also where a reader leaves its sum
@@ -33,36 +33,44 @@ KERNEL static int32_t read_numbers(const int32_t *x, int64_t n) {
     return a + b + c + d;
 }
 
+KERNEL static void add_one(int32_t *x, int64_t n) {
+    for (int64_t i = 0; i < n; i++) x[i] += 1;
+}
+
 static void move(void *argument, int64_t begin, int64_t end) {
     const Traffic *traffic = argument;
     int32_t *from = traffic->from + begin, *to = traffic->to + begin;
     size_t bytes = (size_t)(end - begin) * sizeof(int32_t);
     for (int64_t i = 0; i < traffic->times; i++) {
-        if (traffic->kind == READ)
+        switch (traffic->kind) {
+        case READ:
             *to += read_numbers(from, end - begin);
-        else if (traffic->kind == WRITE)
+            break;
+        case WRITE:
             memset(from, (int)i, bytes);
-        else
+            break;
+        case COPY:
             memcpy(to, from, bytes);
+            break;
+        case UPDATE:
+            add_one(from, end - begin);
+            break;
+        }
     }
 }
 
-static double best_bandwidth(Traffic *traffic, Pool *pool, double *copy) {
+static double bandwidth(Traffic *traffic, Pool *pool, int kind) {
     enum { REPEATS = 5 };
     int64_t share = (traffic->count + pool_threads(pool) - 1) / pool_threads(pool);
-    double best = 0.0;
-    for (int kind = READ; kind < KINDS; kind++) {
-        traffic->kind = kind;
-        for (int i = 0; i < REPEATS; i++) {
-            double start = measure_now();
-            pool_run(pool, traffic->count, share, move, traffic);
-            double bytes = (double)(traffic->count * traffic->times) * sizeof(int32_t);
-            double pace = bytes * (kind == COPY ? 2.0 : 1.0) / (measure_now() - start);
-            if (pace > best) best = pace;
-            if (kind == COPY && pace > *copy) *copy = pace;
-        }
+    double bytes = (double)(traffic->count * traffic->times) * sizeof(int32_t), best = 0.0;
+    traffic->kind = kind;
+    for (int i = 0; i < REPEATS; i++) {
+        double start = measure_now();
+        pool_run(pool, traffic->count, share, move, traffic);
+        double pace = bytes / (measure_now() - start);
+        if (pace > best) best = pace;
     }
-    return best;
+    return kind == COPY || kind == UPDATE ? 2.0 * best : best;
 }
 
 // One file of what the system knows about a cache of the first core; "" when there is none.
@@ -103,9 +111,11 @@ static void measure_bandwidth(Limits *limits, Pool *pool) {
         int64_t bytes = i == LIMITS_MEMORY ? level[i] : level[i] / 3;
         traffic.count = bytes / (int64_t)sizeof(int32_t);
         traffic.times = 1 + ENOUGH / bytes;
-        limits->copy_bytes_per_second = 0.0; // that of the last level stays
-        limits->bytes_per_second[i] =
-            best_bandwidth(&traffic, pool, &limits->copy_bytes_per_second);
+        double copy = bandwidth(&traffic, pool, COPY), update = bandwidth(&traffic, pool, UPDATE);
+        limits->bytes_per_second[LIMITS_READ][i] = bandwidth(&traffic, pool, READ);
+        limits->bytes_per_second[LIMITS_WRITE][i] = bandwidth(&traffic, pool, WRITE);
+        limits->bytes_per_second[LIMITS_BOTH][i] = copy > update ? copy : update;
+        limits->copy_bytes_per_second = copy; // that of the last level stays
     }
     free(traffic.from);
     free(traffic.to);
@@ -153,9 +163,8 @@ void limits_measure(Limits *limits, Pool *pool) {
 }
 
 // ---- what a workload needs at least ------------------------------------------------------------
-static double operand_seconds(RoofWatch *watch, const Tensor *t) {
-    const void *data = t->storage->data;
-    int64_t bytes = tensor_distinct_bytes(t), distance = INT64_MAX;
+static int64_t reuse_distance(RoofWatch *watch, const void *data, int64_t bytes) {
+    int64_t distance = INT64_MAX;
     int i = 0;
     while (i < watch->n_buffers && watch->buffers[i].data != data) i++;
     if (i < watch->n_buffers)
@@ -167,24 +176,46 @@ static double operand_seconds(RoofWatch *watch, const Tensor *t) {
         watch->buffers[i].data = data;
         watch->buffers[i].touched = watch->traffic;
     }
-    int level = 0;
-    while (level < LIMITS_MEMORY && distance > watch->limits->level_bytes[level]) level++;
-    return (double)bytes / watch->limits->bytes_per_second[level];
+    return distance;
+}
+
+// At best each level still holds as much as it can of what was moved since.
+static double operand_seconds(const Limits *limits, int kind, int64_t bytes, int64_t distance) {
+    double seconds = 0.0, held = 0.0;
+    for (int level = 0; level < LIMITS_LEVELS && held < 1.0; level++) {
+        double most = (double)limits->level_bytes[level] / (double)distance;
+        double reach = level == LIMITS_MEMORY || most > 1.0 ? 1.0 : most;
+        seconds += (reach - held) * (double)bytes / limits->bytes_per_second[kind][level];
+        held = reach;
+    }
+    return seconds;
+}
+
+static void add_operand(RoofWatch *watch, const Tensor *t, bool read, bool written,
+                        double seconds[LIMITS_KINDS]) {
+    if (!t) return;
+    int64_t bytes = tensor_distinct_bytes(t);
+    int64_t distance = reuse_distance(watch, t->storage->data, bytes);
+    for (int kind = 0; kind < LIMITS_KINDS; kind++) {
+        int times = (read && kind != LIMITS_WRITE) + (written && kind != LIMITS_READ);
+        seconds[kind] += operand_seconds(watch->limits, kind, times * bytes, distance);
+    }
 }
 
 static void add_op(Observer *observer, const OpCall *call) {
     RoofWatch *watch = (RoofWatch *)observer;
     if (call->op->flags & OP_VIEW) return;
-    double flops = (double)op_cost_total_flops(op_cost(call)), seconds = 0.0;
+    double seconds[LIMITS_KINDS] = {0.0};
     for (int i = 0; i < call->n_in; i++) {
-        if (!call->in[i]) continue;
-        bool written = call->op->mutates && call->op->mutates(call, i);
-        seconds += operand_seconds(watch, call->in[i]) * (written ? 2.0 : 1.0);
+        bool written = call->in[i] && call->op->mutates && call->op->mutates(call, i);
+        add_operand(watch, call->in[i], true, written, seconds);
     }
-    for (int i = 0; i < call->n_out; i++)
-        if (call->out[i]) seconds += operand_seconds(watch, call->out[i]);
-    double arithmetic = flops / watch->limits->flops_per_second;
-    watch->seconds += arithmetic > seconds ? arithmetic : seconds;
+    for (int i = 0; i < call->n_out; i++) add_operand(watch, call->out[i], false, true, seconds);
+    double flops = (double)op_cost_total_flops(op_cost(call));
+    double longest = flops / watch->limits->flops_per_second;
+    for (int kind = 0; kind < LIMITS_KINDS; kind++)
+        if (seconds[kind] > longest) longest = seconds[kind];
+    watch->seconds += longest;
 }
 
 double limits_of(const Limits *limits, void (*run)(void *state, int64_t times), void *state) {

@@ -6,21 +6,23 @@
 #include "tensor/context.h"
 
 enum { LIMITS_L1, LIMITS_L2, LIMITS_L3, LIMITS_MEMORY, LIMITS_LEVELS };
+enum { LIMITS_READ, LIMITS_WRITE, LIMITS_BOTH, LIMITS_KINDS }; // both: copied or changed in place
 
 typedef struct Limits { // of so many threads together
     int threads;
-    double flops_per_second;                // sgemm, n = 1024
-    double bytes_per_second[LIMITS_LEVELS]; // the best of reading, writing and copying
-    double copy_bytes_per_second;           // read + written, beyond the caches
-    int64_t level_bytes[LIMITS_LEVELS];     // how much a level holds
+    double flops_per_second; // sgemm, n = 1024
+    double bytes_per_second[LIMITS_KINDS][LIMITS_LEVELS];
+    double copy_bytes_per_second;       // read + written, beyond the caches
+    int64_t level_bytes[LIMITS_LEVELS]; // how much a level holds
 } Limits;
 
 void limits_measure(Limits *limits, Pool *pool);
 // The product again, in case it was disturbed: the best of all measurements counts.
 void limits_measure_product(Limits *limits, Pool *pool);
 
-// Watches ops run and adds up their limits: of each op the longer of its FLOPs at the product's
-// pace and its bytes, each operand at the pace of the smallest level that still holds it.
+// Watches ops run and adds up their limits: of each op the longest of its FLOPs at the product's
+// pace, and what it reads, what it writes, and both, at the pace of the levels that may still hold
+// each operand.
 enum { LIMITS_BUFFERS = 256 };
 typedef struct RoofWatch {
     Observer observer; // first

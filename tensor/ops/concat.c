@@ -1,0 +1,177 @@
+// concat.c -- tensors side by side along one dimension, or along a new one (stack)
+// params: dim
+#include <string.h>
+
+#include "tensor/context.h"
+#include "tensor/memory.h"
+#include "tensor/ops.h"
+
+enum { GRADIENT_BITS = 64 }; // OpCall.needs_grad has no more
+
+Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim) {
+    if (n_tensors < 1) {
+        error_set(STATUS_INVALID_ARGUMENT, "concat: got %d tensors. HINT: at least one", n_tensors);
+        return NULL;
+    }
+    return op_run(&op_concat, &(OpParams){.dim = dim}, tensors, n_tensors);
+}
+
+// ---- stack: each gets a dimension of 1, along which they are put side by side -------------------
+static Status check_stack(Tensor *const tensors[], int n_tensors, int dim) {
+    if (n_tensors < 1)
+        return error_set(STATUS_INVALID_ARGUMENT, "stack: got %d tensors. HINT: at least one",
+                         n_tensors);
+    char first[SHAPE_TEXT], text[SHAPE_TEXT];
+    for (int i = 0; i < n_tensors; i++) {
+        if (!tensors[i]) return error_set(STATUS_INVALID_ARGUMENT, "stack: tensor %d is NULL", i);
+        if (shape_equal(tensor_shape(tensors[i]), tensor_shape(tensors[0]))) continue;
+        return error_set(STATUS_SHAPE,
+                         "stack: tensor %d is %s, but tensor 0 is %s. HINT: all of one shape; "
+                         "tensor_concat takes sizes that differ along one dimension",
+                         i, shape_text(tensor_shape(tensors[i]), text),
+                         shape_text(tensor_shape(tensors[0]), first));
+    }
+    int ndim = tensors[0]->ndim + 1;
+    if (ndim <= TENSOR_MAX_DIMS && dim >= -ndim && dim < ndim) return STATUS_OK;
+    return error_set(STATUS_SHAPE,
+                     "stack of %s: no new dimension %d. HINT: %d to %d, and at most %d in all",
+                     shape_text(tensor_shape(tensors[0]), first), dim, -ndim, ndim - 1,
+                     TENSOR_MAX_DIMS);
+}
+
+Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim) {
+    enum { FEW = 16 };
+    Tensor *few[FEW], **thin = few, *result = NULL;
+    if (error_pending() || check_stack(tensors, n_tensors, dim)) return NULL;
+    Shape shape = tensor_shape(tensors[0]);
+    if (dim < 0) dim += shape.ndim + 1;
+    for (int i = shape.ndim++; i > dim; i--) shape.dims[i] = shape.dims[i - 1];
+    shape.dims[dim] = 1;
+    if (n_tensors > FEW) thin = memory_new((size_t)n_tensors * sizeof(Tensor *));
+    if (!thin) return NULL;
+    for (int i = 0; i < n_tensors; i++) thin[i] = tensor_reshape(tensors[i], shape);
+    if (!error_pending()) result = tensor_concat(thin, n_tensors, dim);
+    if (thin != few) memory_free(thin);
+    return result;
+}
+
+// ---- concat -------------------------------------------------------------------------------------
+static bool wants_gradient(const OpCall *call) {
+    const Context *context = context_current();
+    const Recorder *recorder = context->no_grad ? NULL : context->recorder;
+    for (int i = 0; recorder && i < call->n_in; i++)
+        if ((call->in[i]->flags & TENSOR_LEAF_GRAD) ||
+            call->in[i]->tape_generation == recorder->generation)
+            return true;
+    return false;
+}
+
+// Adds input i's size to the result's; all other sizes must be those of the first.
+static Status add_input(const OpCall *call, int i, Shape *shape) {
+    const Tensor *x = call->in[i];
+    int dim = call->params.dim;
+    bool fits = x->ndim == shape->ndim;
+    for (int d = 0; fits && d < shape->ndim; d++) fits = d == dim || x->shape[d] == shape->dims[d];
+    char text[SHAPE_TEXT];
+    if (!fits)
+        return op_error(call, STATUS_SHAPE,
+                        "input %d is %s. HINT: sizes may differ in dimension %d only", i,
+                        shape_text(tensor_shape(x), text), dim);
+    if (!__builtin_add_overflow(shape->dims[dim], x->shape[dim], &shape->dims[dim]))
+        return STATUS_OK;
+    return op_error(call, STATUS_OVERFLOW, "too large along dimension %d", dim);
+}
+
+static Status infer(OpCall *call) {
+    const Tensor *first = call->in[0];
+    int dim = call->params.dim < 0 ? call->params.dim + first->ndim : call->params.dim;
+    if (dim < 0 || dim >= first->ndim)
+        return op_error(call, STATUS_SHAPE, "there is no dimension %d. HINT: %s", call->params.dim,
+                        first->ndim ? "negative ones count from the last"
+                                    : "tensor_stack joins scalars");
+    call->params.dim = dim;
+    if (call->n_in > GRADIENT_BITS && wants_gradient(call))
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "%d inputs, of which some need gradients. HINT: %d at most; concat them "
+                        "in groups, then concat the groups",
+                        call->n_in, GRADIENT_BITS);
+    Shape shape = tensor_shape(first);
+    shape.dims[dim] = 0;
+    for (int i = 0; i < call->n_in; i++)
+        if (add_input(call, i, &shape)) return error_status();
+    return op_output(call, 0, first->dtype, shape);
+}
+
+// Each distinct input once: they may be many, and one may come often.
+static OpCost cost(const OpCall *call) {
+    OpCost c = {.bytes_written = (uint64_t)tensor_bytes(call->out[0])};
+    for (int i = 0; i < call->n_in; i++) {
+        int k = 0;
+        while (call->in[k] != call->in[i]) k++;
+        if (k == i) c.bytes_read += (uint64_t)tensor_distinct_bytes(call->in[i]);
+    }
+    return c;
+}
+
+// n elements of `size` bytes, `step` elements apart.
+static void copy_run(char *to, const char *from, int64_t n, int64_t step, int64_t size) {
+    if (step == 1) {
+        memcpy(to, from, (size_t)(n * size));
+    } else if (size == (int64_t)sizeof(float)) {
+        for (int64_t i = 0; i < n; i++) memcpy(to + i * 4, from + i * step * 4, 4);
+    } else {
+        for (int64_t i = 0; i < n; i++) memcpy(to + i * size, from + i * step * size, (size_t)size);
+    }
+}
+
+// Copies x to where its first index along dim is `start` of out: in runs of rows, or, when x is
+// contiguous, of everything from dim on.
+static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start) {
+    bool dense = tensor_is_contiguous(x);
+    int outer_dims = dense ? dim : x->ndim - 1;
+    int64_t size = dtype_size(x->dtype), step = dense ? 1 : x->stride[x->ndim - 1], run = 1;
+    for (int d = outer_dims; d < x->ndim; d++) run *= x->shape[d];
+    char *to = tensor_raw(out) + start * out->stride[dim] * size;
+    const char *from = tensor_raw(x);
+    for (int64_t r = 0; r * run < x->numel; r++) {
+        int64_t rest = r, x_offset = 0, out_offset = 0;
+        for (int d = outer_dims - 1; d >= 0; d--) {
+            x_offset += rest % x->shape[d] * x->stride[d];
+            out_offset += rest % x->shape[d] * out->stride[d];
+            rest /= x->shape[d];
+        }
+        copy_run(to + out_offset * size, from + x_offset * size, run, step, size);
+    }
+}
+
+Status concat_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t start = 0;
+    for (int i = 0; i < call->n_in; i++) {
+        copy_into(call->out[0], call->in[i], call->params.dim, start);
+        start += call->in[i]->shape[call->params.dim];
+    }
+    return STATUS_OK;
+}
+
+// Every input's gradient is a view of the result's.
+static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    int dim = saved->params.dim;
+    int64_t start = 0;
+    for (int i = 0; i < saved->n_in; i++) {
+        int64_t end = start + saved->in[i]->shape[dim];
+        if (call_needs(saved, i)) grad_in[i] = tensor_slice(grad_out[0], dim, start, end, 1);
+        start = end;
+    }
+    return error_status();
+}
+
+const Op op_concat = {.id = OP_concat,
+                      .name = "concat",
+                      .flags = OP_STRIDED,
+                      .min_inputs = 1,
+                      .dtypes = dtypes_any,
+                      .n_dtypes = DTYPE_COUNT,
+                      .infer = infer,
+                      .cost = cost,
+                      .backward = backward};
