@@ -51,10 +51,13 @@ static void count_op(Observer *observer, const OpCall *call) {
     }
     table->ops++;
     row->calls[context->phase]++;
-    if (call->op->cost)
-        cost_add(&row->cost[context->phase], op_cost(call));
-    else
-        table->uncounted_ops[call->op->id]++;
+    OpCost cost = op_cost(call);
+    cost_add(&row->cost[context->phase], cost);
+    if (!call->op->cost) table->uncounted_ops[call->op->id]++;
+    table->flops += (double)op_cost_total_flops(cost);
+    if (table->flops > 0.9 * (double)INT64_MAX)
+        error_set(STATUS_OVERFLOW, "the step takes more FLOPs than 64 bits count. HINT: a smaller "
+                                   "batch, or fewer layers");
     if (context->phase != PHASE_FORWARD || call->n_out == 0) return;
     if (!row->has_forward) row->input = tensor_shape(call->in[0]);
     row->output = tensor_shape(call->out[0]);

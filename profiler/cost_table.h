@@ -21,6 +21,7 @@ typedef struct CostTable {
     int *row_of_site; // index: site + 1; -1: none yet
     int site_capacity;
     int64_t ops;                      // all of them
+    double flops;                     // their total, to notice when it passes 64 bits
     uint64_t uncounted_ops[OP_COUNT]; // how often an op without a cost ran
     Status status;                    // out of memory while counting
 } CostTable;

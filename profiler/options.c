@@ -195,14 +195,25 @@ bool options_print_help(const char *topic) {
     return false;
 }
 
+static bool ambiguous(const char *given) {
+    int matches = 0;
+    size_t length = strncmp(given, "--", 2) == 0 ? strcspn(given + 2, "=") : 0;
+    for (int i = 0; i < FLAG_COUNT; i++)
+        matches += length > 0 && strncmp(given + 2, flags[i].name, length) == 0;
+    return matches > 1;
+}
+
 static bool unknown(int argc, char **argv) {
     const char *given = optind > 0 && optind <= argc ? argv[optind - 1] : "?";
-    if (optopt >= 256)
-        fprintf(stderr, "profile_mlp: --%s needs %s, as in --%s %s\n", flags[optopt - 256].name,
-                flags[optopt - 256].argument ? "a value" : "no value", flags[optopt - 256].name,
-                flags[optopt - 256].argument ? flags[optopt - 256].argument : "");
+    const Flag *flag = optopt >= 256 ? &flags[optopt - 256] : NULL;
+    if (flag && flag->argument)
+        fprintf(stderr, "profile_mlp: --%s needs a value, as in --%s %s\n", flag->name, flag->name,
+                flag->argument);
+    else if (flag)
+        fprintf(stderr, "profile_mlp: --%s takes no value\n", flag->name);
     else
-        fprintf(stderr, "profile_mlp: %s: unknown option; see profile_mlp --help\n", given);
+        fprintf(stderr, "profile_mlp: %s: %s option; see profile_mlp --help\n", given,
+                ambiguous(given) ? "ambiguous" : "unknown");
     return false;
 }
 

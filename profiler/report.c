@@ -16,7 +16,7 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
                  text_duration(s->ci95_high).s);
-    fprintf(file, "  %-14s%8s  %-35s%9s samples/s\n", what, text_duration(s->median).s, spread,
+    fprintf(file, "  %-14s%8s  %-34s %9s samples/s\n", what, text_duration(s->median).s, spread,
             rate.s);
 }
 
@@ -49,8 +49,10 @@ static void print_head(const Profile *profile, FILE *file) {
                 profile->device);
         return;
     }
-    fprintf(file, "  %.40s, %d thread%s, %s\n", environment.cpu, profile->threads,
-            profile->threads == 1 ? "" : "s", environment.blas);
+    char where[96];
+    int used = snprintf(where, sizeof(where), ", %d thread%s, %s", profile->threads,
+                        profile->threads == 1 ? "" : "s", environment.blas);
+    fprintf(file, "  %.*s%s\n", REPORT_WIDTH - 2 - used, environment.cpu, where);
     print_rate_line(file, "Training step", step, profile->batch);
     print_rate_line(file, "Forward only", &profile->inference, profile->batch);
     print_slowest(profile, file);
