@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "profiler/environment.h"
-#include "profiler/json_writer.h"
 
 static void text(JsonWriter *json, const char *key, const char *value) {
     json_writer_string(json_writer_key(json, key), value);
@@ -249,9 +248,7 @@ static void write_created(JsonWriter *json) {
 }
 
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
-                          const char *command, const char *path) {
-    JsonWriter *json = json_file_open(path);
-    if (!json) return error_status();
+                          const char *command, JsonWriter *json) {
     json_writer_begin_object(json);
     text(json, "schema", "ridgepoint.profile/v1");
     write_created(json);

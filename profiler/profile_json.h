@@ -3,6 +3,7 @@
 #ifndef PROFILER_PROFILE_JSON_H
 #define PROFILER_PROFILE_JSON_H
 
+#include "profiler/json_writer.h"
 #include "profiler/profile.h"
 
 typedef struct ProfileTraining { // what training after the profile reached
@@ -11,10 +12,9 @@ typedef struct ProfileTraining { // what training after the profile reached
     double test_accuracy; // NaN: there was no test set
 } ProfileTraining;
 
-// Writes the document to `path` ("-": standard output); `command` is the command line that made it,
-// `training` may be NULL. STATUS_IO with a message naming the file when it cannot be written; then
-// an existing file is as it was.
+// Writes the whole document and closes the writer (json_file_open), in every case; `command` is the
+// command line that made it, `training` may be NULL. Fails as json_writer_close does.
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
-                          const char *command, const char *path);
+                          const char *command, JsonWriter *json);
 
 #endif

@@ -211,8 +211,10 @@ static int profile_and_train(const Options *options, const char *command, int *o
     Profile profile = {0};
     ProfileTraining training = {.test_accuracy = (double)NAN};
     bool report = !options->quiet && !(options->json && strcmp(options->json, "-") == 0);
-    Status status =
-        options->data ? load(options, &images) : STATUS_OK; // a bad folder fails at once
+    // What cannot be read or written is told before the work, not after it.
+    Status status = options->data ? load(options, &images) : STATUS_OK;
+    JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
+    if (!status && options->json && !json) status = error_status();
     if (!status) status = run_profile(options, &profile);
     if (!status && report) {
         report_print(&profile, stdout);
@@ -222,8 +224,10 @@ static int profile_and_train(const Options *options, const char *command, int *o
     if (!status && train && !options->data) status = load(options, &images);
     if (!status && train) status = run_training(options, &images, &training);
     if (!status && train && report) print_training(&training, &images);
-    if (!status && options->json)
-        status = profile_write_json(&profile, train ? &training : NULL, command, options->json);
+    if (!status && json)
+        status = profile_write_json(&profile, train ? &training : NULL, command, json);
+    else
+        json_writer_discard(json);
     int code = status ? fail() : EXIT_SUCCESS;
     profile_free(&profile);
     dataset_free(&images.train);
