@@ -41,12 +41,18 @@ static Status bad_input(const OpCall *call, int i) {
     return op_error(call, STATUS_STATE, "input %d has been freed. HINT: tensor_keep it", i);
 }
 
+static Status too_many(const OpCall *call) {
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "only the first 64 inputs can have gradients. HINT: join them in groups");
+}
+
 // Every input is there, alive and on one device; finds out which need gradients.
 static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
     if (call->n_in < op->min_inputs || (op->max_inputs && call->n_in > op->max_inputs))
-        return op_error(call, STATUS_INVALID_ARGUMENT, "takes %d to %d inputs, got %d",
-                        op->min_inputs, op->max_inputs, call->n_in);
+        return op_error(call, STATUS_INVALID_ARGUMENT, "takes %s %d inputs, got %d",
+                        op->max_inputs == op->min_inputs ? "exactly" : "at least", op->min_inputs,
+                        call->n_in);
     const Recorder *recorder = context->no_grad ? NULL : context->recorder;
     Device *device = NULL;
     uint64_t needs = 0;
@@ -60,9 +66,12 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
             return op_error(call, STATUS_DEVICE, "inputs are on %s and %s", device->name,
                             t->device->name);
         device = t->device;
-        if (recorder && i < 64 &&
-            ((t->flags & TENSOR_LEAF_GRAD) || t->tape_generation == recorder->generation))
+        bool wanted = recorder &&
+                      ((t->flags & TENSOR_LEAF_GRAD) || t->tape_generation == recorder->generation);
+        if (wanted && i < 64)
             needs |= (uint64_t)1 << i;
+        else if (wanted && op->backward)
+            return too_many(call);
     }
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));

@@ -73,7 +73,7 @@ typedef struct Op {
     const char *formula;                            // for --explain, products only
 } Op;
 
-#define SAVE_IN(i) (1u << (i))
+#define SAVE_IN(i) ((i) < 16 ? 1u << (i) : 0u) // no op saves an input beyond the 16th
 #define SAVE_OUT(i) (1u << (16 + (i)))
 
 // A CPU kernel does items [begin, end) of a call: elements, rows, or the one item 0.
@@ -125,7 +125,7 @@ static inline uint64_t op_cost_total_flops(OpCost c) {
     return 2 * c.macs + c.bias_flops + c.elementwise_flops + c.transcendental_flops;
 }
 static inline bool call_needs(const OpCall *call, int input) {
-    return (call->needs_grad >> input & 1) != 0;
+    return input < 64 && (call->needs_grad >> input & 1) != 0;
 }
 static inline char *tensor_raw(const Tensor *t) {
     extern const uint8_t dtype_sizes[DTYPE_COUNT];

@@ -16,8 +16,8 @@ Tensor *tensor_detach(Tensor *x);              // same data, no gradient flows t
 Tensor *tensor_contiguous(Tensor *x);          // x itself when it already is, else a copy
 
 // ---- joining and picking ----
-// Side by side along dim; sizes may differ there only. Any number of tensors, of any one dtype; at
-// most 64 when one of them needs a gradient.
+// Side by side along dim; sizes may differ there only. Any number of tensors, of any one dtype;
+// only the first 64 may need gradients.
 Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim);
 Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim); // along a new dimension
 // Result (of index's shape) [i][j][k] = x[index[i][j][k]][j][k] for dim 0, x[i][index[i][j][k]][k]
@@ -95,8 +95,9 @@ Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales
 // ---- in place ----
 Status tensor_fill(Tensor *x, float value);            // float32
 Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same shape
-// One pass over all parameters. `state` is a small float32 tensor of what changes per step, so that
-// a captured step can be replayed: sgd {learning rate}, adam {learning rate, t (incremented)}.
+// One pass over all parameters. inputs[0] is the state, a small float32 tensor of what changes per
+// step, so that a captured step can be replayed: sgd {learning rate}, adam {learning rate, t
+// (incremented)}. Then come groups of tensors of one shape, one group a parameter.
 typedef struct SgdParams {
     float momentum, weight_decay; // as torch.optim.SGD, dampening 0
     bool nesterov;                // look ahead; only with momentum
@@ -106,9 +107,9 @@ typedef struct AdamParams {
     bool decoupled; // AdamW: decay the weight itself; else add it to the gradient
 } AdamParams;
 // groups: n x {parameter, gradient} or, with momentum != 0, n x {parameter, gradient, velocity}
-Status tensor_sgd_step(Tensor *state, Tensor *const groups[], int n_groups, SgdParams params);
+Status tensor_sgd_step(Tensor *const inputs[], int n_groups, SgdParams params);
 // groups: n x {parameter, gradient, m, v}
-Status tensor_adam_step(Tensor *state, Tensor *const groups[], int n_groups, AdamParams params);
+Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params);
 // Scales all tensors by max_norm / (norm + 1e-6) where their common Euclidean norm is larger, as
 // torch.nn.utils.clip_grad_norm_; always one multiplication each, so the cost depends on no value.
 // The result is the norm before, a scalar.

@@ -85,13 +85,13 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
     SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
     int period = a->value != 0.0f ? 3 : 2;
-    Status status = tensor_sgd_step(in[0], in + 1, (n_in - 1) / period, params);
+    Status status = tensor_sgd_step(in, (n_in - 1) / period, params);
     return status == STATUS_OK ? in[1] : NULL;
 }
 
 static Tensor *call_adam_step(Tensor *const in[], int n_in, const OpArguments *a) {
     AdamParams params = {0.9f, 0.999f, 1e-8f, a->decay, a->flag};
-    Status status = tensor_adam_step(in[0], in + 1, (n_in - 1) / 4, params);
+    Status status = tensor_adam_step(in, (n_in - 1) / 4, params);
     return status == STATUS_OK ? in[1] : NULL;
 }
 

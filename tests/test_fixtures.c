@@ -179,22 +179,22 @@ static Tensor *take_tensor(const char **at, Shape shape) {
 
 static void take_step(const char *op, Trained *t, Tensor *state, float momentum, float decay,
                       bool decoupled) {
-    Tensor *groups[8];
-    int n = 0;
+    Tensor *inputs[9] = {state};
+    int n = 1;
     Status status;
     bool adam = strcmp(op, "adam_step") == 0;
     for (int i = 0; i < 2; i++) {
-        groups[n++] = t->parameter[i];
-        groups[n++] = t->gradient[i];
-        if (adam || momentum != 0.0f) groups[n++] = t->first[i];
-        if (adam) groups[n++] = t->second[i];
+        inputs[n++] = t->parameter[i];
+        inputs[n++] = t->gradient[i];
+        if (adam || momentum != 0.0f) inputs[n++] = t->first[i];
+        if (adam) inputs[n++] = t->second[i];
     }
     if (adam) {
         AdamParams params = {0.9f, 0.999f, 1e-8f, decay, decoupled};
-        status = tensor_adam_step(state, groups, 2, params);
+        status = tensor_adam_step(inputs, 2, params);
     } else {
         SgdParams params = {.momentum = momentum, .weight_decay = decay};
-        status = tensor_sgd_step(state, groups, 2, params);
+        status = tensor_sgd_step(inputs, 2, params);
     }
     ck_assert_msg(status == STATUS_OK, "%s: %s", op, error_message());
 }

@@ -226,11 +226,12 @@ END_TEST
 START_TEST(null_among_parameters_is_refused) {
     Tensor *state = tensor_zeros_new(SHAPE(1));
     Tensor *parameter = tensor_zeros_new(SHAPE(3));
-    Tensor *groups[] = {parameter, NULL};
-    ck_assert_int_ne(tensor_sgd_step(state, groups, 1, (SgdParams){0}), STATUS_OK);
+    Tensor *inputs[] = {state, parameter, NULL};
+    ck_assert_int_ne(tensor_sgd_step(inputs, 1, (SgdParams){0}), STATUS_OK);
     assert_refused("sgd_step", STATUS_INVALID_ARGUMENT, "NULL");
-    groups[1] = parameter;
-    ck_assert_int_ne(tensor_sgd_step(NULL, groups, 1, (SgdParams){0}), STATUS_OK);
+    inputs[0] = NULL;
+    inputs[2] = parameter;
+    ck_assert_int_ne(tensor_sgd_step(inputs, 1, (SgdParams){0}), STATUS_OK);
     assert_refused("sgd_step", STATUS_INVALID_ARGUMENT, "NULL");
     tensor_free(state);
     tensor_free(parameter);

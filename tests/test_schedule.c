@@ -50,7 +50,7 @@ START_TEST(nesterov_follows_pytorch) {
     for (int step = 0; step < STEPS; step++) { // of the sum of squares
         for (int i = 0; i < N; i++) gradient[i] = 2.0f * tensor_data(p)[i];
         tensor_write_floats(g, gradient);
-        ck_assert_int_eq(tensor_sgd_step(state, (Tensor *[]){p, g, v}, 1,
+        ck_assert_int_eq(tensor_sgd_step((Tensor *[]){state, p, g, v}, 1,
                                          (SgdParams){0.9f, 0.01f, true}),
                          STATUS_OK);
     }

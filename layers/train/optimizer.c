@@ -36,7 +36,8 @@ struct Optimizer {
     OptimizerConfig config;
     Tensor **parameters; // borrowed
     Tensor **states;     // count x n_states, owned
-    Tensor **groups;     // scratch of one step: {p, g, states...} of parameters with a gradient
+    Tensor *
+        *inputs; // of one step op: scalars, then {p, g, states...} of parameters with a gradient
     int count, n_states, state_count;
     Tensor *scalars; // {learning rate (, t)}: what a step op reads; staged from the host
 };
@@ -56,8 +57,8 @@ static Status take_parameters(Optimizer *self, const ParameterList *list) {
     size_t n = (size_t)list->count, states = (size_t)self->n_states;
     self->parameters = memory_new(n * sizeof(Tensor *));
     self->states = memory_new(n * states * sizeof(Tensor *));
-    self->groups = memory_new(n * (2 + states) * sizeof(Tensor *));
-    if (!self->parameters || !self->states || !self->groups) return STATUS_OUT_OF_MEMORY;
+    self->inputs = memory_new((1 + n * (2 + states)) * sizeof(Tensor *));
+    if (!self->parameters || !self->states || !self->inputs) return STATUS_OUT_OF_MEMORY;
     for (int i = 0; i < list->count; i++) {
         Tensor *parameter = list->items[i].tensor;
         if (!(parameter->flags & TENSOR_LEAF_GRAD)) continue; // frozen
@@ -100,7 +101,7 @@ void optimizer_free(Optimizer *self) {
     tensor_free(self->scalars);
     memory_free(self->parameters);
     memory_free(self->states);
-    memory_free(self->groups);
+    memory_free(self->inputs);
     memory_free(self);
 }
 
@@ -118,10 +119,11 @@ void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {
 
 static int gather_groups(Optimizer *self) {
     int n = 0, period = 2 + self->n_states;
+    self->inputs[0] = self->scalars;
     for (int i = 0; i < self->count; i++) {
         Tensor *grad = tensor_grad(self->parameters[i]);
         if (!grad) continue; // took no part in this loss
-        Tensor **group = self->groups + n++ * period;
+        Tensor **group = self->inputs + 1 + n++ * period;
         group[0] = self->parameters[i];
         group[1] = grad;
         for (int k = 0; k < self->n_states; k++)
@@ -137,14 +139,14 @@ Status optimizer_clip_gradients(Optimizer *self, float max_norm, double *norm) {
     int n = 0; // the scratch of a step holds the gradients alone, for now
     for (int i = 0; i < self->count; i++) {
         Tensor *grad = tensor_grad(self->parameters[i]);
-        if (grad) self->groups[n++] = grad;
+        if (grad) self->inputs[n++] = grad;
     }
     if (n == 0) return STATUS_OK;
     Phase phase = context->phase;
     context->phase = PHASE_OPTIMIZER;
     no_grad_begin();
     Scope *scope = scope_open();
-    Tensor *before = scope ? tensor_clip_norm(self->groups, n, max_norm) : NULL;
+    Tensor *before = scope ? tensor_clip_norm(self->inputs, n, max_norm) : NULL;
     if (before && norm && before->device->has_data) *norm = tensor_item(before);
     scope_close(scope);
     no_grad_end();
@@ -167,9 +169,9 @@ Status optimizer_step(Optimizer *self) {
     if (self->n_states == 2) {
         AdamParams params = {c->beta1, c->beta2, c->epsilon, c->weight_decay,
                              c->kind == OPTIMIZER_ADAMW};
-        status = tensor_adam_step(self->scalars, self->groups, n, params);
+        status = tensor_adam_step(self->inputs, n, params);
     } else {
-        status = tensor_sgd_step(self->scalars, self->groups, n,
+        status = tensor_sgd_step(self->inputs, n,
                                  (SgdParams){c->momentum, c->weight_decay, c->nesterov});
     }
     no_grad_end();

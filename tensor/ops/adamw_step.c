@@ -10,10 +10,14 @@
 
 enum { ADAM_DECOUPLED = 1, PERIOD = 4 };
 
-Status tensor_adam_step(Tensor *state, Tensor *const groups[], int n_groups, AdamParams params) {
-    OpParams p = {.value = {params.beta1, params.beta2, params.epsilon, params.weight_decay},
-                  .flags = params.decoupled ? ADAM_DECOUPLED : 0};
-    return step_dispatch(&op_adamw_step, state, groups, n_groups * PERIOD, p);
+Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params) {
+    OpCall call = {.op = &op_adamw_step,
+                   .in = (Tensor **)inputs,
+                   .n_in = 1 + n_groups * PERIOD,
+                   .params = {.value = {params.beta1, params.beta2, params.epsilon,
+                                        params.weight_decay},
+                              .flags = params.decoupled ? ADAM_DECOUPLED : 0}};
+    return op_dispatch(&call);
 }
 
 static Status infer(OpCall *call) { return step_infer(call, PERIOD, 2); }

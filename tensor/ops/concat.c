@@ -1,12 +1,8 @@
 // concat.c -- tensors side by side along one dimension, or along a new one (stack)
 // params: dim
-#include <string.h>
-
-#include "tensor/context.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
-
-enum { GRADIENT_BITS = 64 }; // OpCall.needs_grad has no more
+#include "tensor/ops/strided.h"
 
 Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim) {
     if (n_tensors < 1) {
@@ -24,7 +20,7 @@ static Status check_stack(Tensor *const tensors[], int n_tensors, int dim) {
     char first[SHAPE_TEXT], text[SHAPE_TEXT];
     for (int i = 0; i < n_tensors; i++) {
         if (!tensors[i]) return error_set(STATUS_INVALID_ARGUMENT, "stack: tensor %d is NULL", i);
-        if (shape_equal(tensor_shape(tensors[i]), tensor_shape(tensors[0]))) continue;
+        if (tensor_same_shape(tensors[i], tensors[0])) continue;
         return error_set(STATUS_SHAPE,
                          "stack: tensor %d is %s, but tensor 0 is %s. HINT: all of one shape; "
                          "tensor_concat takes sizes that differ along one dimension",
@@ -56,16 +52,6 @@ Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim) {
 }
 
 // ---- concat -------------------------------------------------------------------------------------
-static bool wants_gradient(const OpCall *call) {
-    const Context *context = context_current();
-    const Recorder *recorder = context->no_grad ? NULL : context->recorder;
-    for (int i = 0; recorder && i < call->n_in; i++)
-        if ((call->in[i]->flags & TENSOR_LEAF_GRAD) ||
-            call->in[i]->tape_generation == recorder->generation)
-            return true;
-    return false;
-}
-
 // Adds input i's size to the result's; all other sizes must be those of the first.
 static Status add_input(const OpCall *call, int i, Shape *shape) {
     const Tensor *x = call->in[i];
@@ -90,11 +76,6 @@ static Status infer(OpCall *call) {
                         first->ndim ? "negative ones count from the last"
                                     : "tensor_stack joins scalars");
     call->params.dim = dim;
-    if (call->n_in > GRADIENT_BITS && wants_gradient(call))
-        return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "%d inputs, of which some need gradients. HINT: %d at most; concat them "
-                        "in groups, then concat the groups",
-                        call->n_in, GRADIENT_BITS);
     Shape shape = tensor_shape(first);
     shape.dims[dim] = 0;
     for (int i = 0; i < call->n_in; i++)
@@ -113,17 +94,6 @@ static OpCost cost(const OpCall *call) {
     return c;
 }
 
-// n elements of `size` bytes, `step` elements apart.
-static void copy_run(char *to, const char *from, int64_t n, int64_t step, int64_t size) {
-    if (step == 1) {
-        memcpy(to, from, (size_t)(n * size));
-    } else if (size == (int64_t)sizeof(float)) {
-        for (int64_t i = 0; i < n; i++) memcpy(to + i * 4, from + i * step * 4, 4);
-    } else {
-        for (int64_t i = 0; i < n; i++) memcpy(to + i * size, from + i * step * size, (size_t)size);
-    }
-}
-
 // Copies x to where its first index along dim is `start` of out: in runs of rows, or, when x is
 // contiguous, of everything from dim on.
 static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start) {
@@ -140,7 +110,7 @@ static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start
             out_offset += rest % x->shape[d] * out->stride[d];
             rest /= x->shape[d];
         }
-        copy_run(to + out_offset * size, from + x_offset * size, run, step, size);
+        strided_copy(to + out_offset * size, from + x_offset * size, run, step, size);
     }
 }
 

@@ -1,25 +1,10 @@
 // contiguous.c -- copies a strided view into row-major order, whatever its element type
-#include <string.h>
-
 #include "tensor/ops/elementwise.h"
+#include "tensor/ops/strided.h"
 
 Tensor *tensor_contiguous(Tensor *x) {
     if (x && x->storage && tensor_is_contiguous(x)) return error_pending() ? NULL : x;
     return OP_RUN(op_contiguous, NULL, x);
-}
-
-// One row of n elements of `size` bytes, `stride` elements apart.
-static void copy_row(char *to, const char *from, int64_t n, int64_t stride, int64_t size) {
-    if (stride == 1) {
-        memcpy(to, from, (size_t)(n * size));
-    } else if (size == (int64_t)sizeof(float)) {
-        float *y = (float *)(void *)to;
-        const float *x = (const float *)(const void *)from;
-        for (int64_t i = 0; i < n; i++) y[i] = x[i * stride];
-    } else {
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * size, from + i * stride * size, (size_t)size);
-    }
 }
 
 Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
@@ -36,7 +21,7 @@ Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
             offset += rest % x->shape[d] * x->stride[d];
             rest /= x->shape[d];
         }
-        copy_row(to + begin * size, from + offset * size, n, step, size);
+        strided_copy(to + begin * size, from + offset * size, n, step, size);
         begin += n;
     }
     return STATUS_OK;

@@ -1,8 +1,6 @@
 // optimizer_step.c -- shape rules of optimizer steps, and the walk over all parameters at once.
 #include "tensor/ops/optimizer_step.h"
 
-#include "tensor/memory.h"
-
 int64_t step_numel(const OpCall *call, int period) {
     int64_t total = 0;
     for (int i = 1; i < call->n_in; i += period) total += call->in[i]->numel;
@@ -23,20 +21,6 @@ Status step_infer(OpCall *call, int period, int64_t state_size) {
                             (i - 1) % period, (i - 1) / period);
     }
     return STATUS_OK;
-}
-
-Status step_dispatch(const Op *op, Tensor *state, Tensor *const groups[], int n_tensors,
-                     OpParams params) {
-    enum { FEW = 1024 };
-    Tensor *few[FEW], **in = few; // a step of 256 parameters and fewer asks for no memory
-    if (n_tensors >= FEW) in = memory_new((size_t)(n_tensors + 1) * sizeof(Tensor *));
-    if (!in) return STATUS_OUT_OF_MEMORY;
-    in[0] = state;
-    for (int i = 0; i < n_tensors; i++) in[i + 1] = groups[i];
-    OpCall call = {.op = op, .in = in, .n_in = n_tensors + 1, .params = params};
-    Status status = op_dispatch(&call);
-    if (in != few) memory_free(in);
-    return status;
 }
 
 typedef struct StepJob {

@@ -8,10 +8,6 @@
 int64_t step_numel(const OpCall *call, int period); // elements of all parameters
 Status step_infer(OpCall *call, int period, int64_t state_size);
 
-// Runs the op over {state, groups...}; n_tensors counts those of the groups.
-Status step_dispatch(const Op *op, Tensor *state, Tensor *const groups[], int n_tensors,
-                     OpParams params);
-
 // Updates elements [begin, end) of one group.
 typedef void (*StepTask)(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end);
 // Splits all elements over the threads, whatever the sizes of the parameters.

@@ -7,10 +7,13 @@
 
 enum { SGD_NESTEROV = 1 };
 
-Status tensor_sgd_step(Tensor *state, Tensor *const groups[], int n_groups, SgdParams params) {
-    return step_dispatch(&op_sgd_step, state, groups, n_groups * (params.momentum != 0.0f ? 3 : 2),
-                         (OpParams){.value = {params.momentum, params.weight_decay},
-                                    .flags = params.nesterov ? SGD_NESTEROV : 0});
+Status tensor_sgd_step(Tensor *const inputs[], int n_groups, SgdParams params) {
+    OpCall call = {.op = &op_sgd_step,
+                   .in = (Tensor **)inputs,
+                   .n_in = 1 + n_groups * (params.momentum != 0.0f ? 3 : 2),
+                   .params = {.value = {params.momentum, params.weight_decay},
+                              .flags = params.nesterov ? SGD_NESTEROV : 0}};
+    return op_dispatch(&call);
 }
 
 static int period_of(const OpCall *call) { return call->params.value[0] != 0.0f ? 3 : 2; }
