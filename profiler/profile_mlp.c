@@ -13,7 +13,6 @@
 #include "profiler/profile_json.h"
 #include "profiler/report.h"
 #include "profiler/text.h"
-#include "tensor/gemm.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
 enum { TRAIN_DIGITS = 10000, TEST_DIGITS = 2000, TEST_BATCH = 500 };
@@ -236,7 +235,6 @@ static int profile_and_train(const Options *options, const char *command, int *o
 }
 
 int main(int argc, char **argv) {
-    blas_choose_kernels(argv);
     Options options;
     char command[1024];
     command_line(argc, argv, command, sizeof(command)); // getopt reorders argv

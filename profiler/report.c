@@ -16,7 +16,7 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
                  text_duration(s->ci95_high).s);
-    fprintf(file, "  %-14s%8s  %-34s %9s samples/s\n", what, text_duration(s->median).s, spread,
+    fprintf(file, "  %-14s%8s %-35s %9s samples/s\n", what, text_duration(s->median).s, spread,
             rate.s);
 }
 

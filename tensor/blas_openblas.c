@@ -2,9 +2,6 @@
 // no OpenBLAS is installed.
 #include <cblas.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tensor/gemm.h"
 
@@ -42,29 +39,6 @@ void blas_gemm(const Gemm *g) {
     cblas_sgemm(CblasRowMajor, g->trans_a ? CblasTrans : CblasNoTrans,
                 g->trans_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1.0f, g->a,
                 (int)g->lda, g->b, (int)g->ldb, 0.0f, g->c, (int)g->ldc);
-}
-
-static bool cpu_has_avx512(void) {
-    static const char *const needed[] = {" avx512f ", " avx512bw ", " avx512dq ", " avx512vl "};
-    char line[8192];
-    bool all = false;
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof(line), file)) {
-        if (strncmp(line, "flags", 5) != 0) continue;
-        all = true;
-        for (int i = 0; i < 4; i++) all = all && strstr(line, needed[i]);
-        break;
-    }
-    if (file) fclose(file);
-    return all;
-}
-
-void blas_choose_kernels(char **argv) {
-    const char *core = openblas_get_corename();
-    bool old = strcmp(core, "Haswell") == 0 || strcmp(core, "Zen") == 0;
-    if (!old || getenv("OPENBLAS_CORETYPE") || !cpu_has_avx512()) return;
-    if (setenv("OPENBLAS_CORETYPE", "SkylakeX", 1) == 0) execv("/proc/self/exe", argv);
-    unsetenv("OPENBLAS_CORETYPE"); // it did not start: go on as we are
 }
 
 const char *blas_name(void) {

@@ -28,6 +28,4 @@ void blas_gemm(const Gemm *g) {
                   j + BLOCK_N < g->n ? j + BLOCK_N : g->n);
 }
 
-void blas_choose_kernels(char **argv) { (void)argv; } // there is but one
-
 const char *blas_name(void) { return "plain C product (no BLAS installed)"; }

@@ -26,10 +26,4 @@ void blas_gemm(const Gemm *gemm);
 // What stands behind it, for reports: "OpenBLAS 0.3.21 (SkylakeX)".
 const char *blas_name(void);
 
-// For programs, first thing in main. An OpenBLAS older than the CPU takes its AVX2 kernels on an
-// AVX-512 machine, at about half the speed, and it chooses while it is loaded. So this sets
-// OPENBLAS_CORETYPE and starts the program anew, once; it returns where there is nothing to gain,
-// or the variable is set already. A program that links the library sets the variable itself.
-void blas_choose_kernels(char **argv);
-
 #endif

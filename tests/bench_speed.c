@@ -240,7 +240,6 @@ static void print_company(double others, double wall) {
 
 // An argument restricts it to the cases whose name has it: bench_speed "SGD step"
 int main(int argc, char **argv) {
-    blas_choose_kernels(argv);
     const char *only = argc > 1 ? argv[1] : NULL;
     int cores = pool_default_threads(), thread_counts = cores > 1 ? 2 : 1, n_rows = 0;
     for (int i = 0; i < n_cases; i++)
