@@ -18,8 +18,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 FORCE:
-.PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check setup \
-        clean install help test-programs shared
+.PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
+        setup clean install uninstall help test-programs shared
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -27,7 +27,7 @@ FORCE:
 FIRST_GOALS := $(filter setup clean,$(MAKECMDGOALS))
 OTHER_GOALS := $(filter-out setup clean,$(MAKECMDGOALS))
 
-setup: ## install what is missing: compiler, OpenBLAS, jansson, zlib, Check
+setup: ## install what is missing: compiler, OpenBLAS, jansson, ...
 	@$(TOOLS)/setup
 	@rm -f build/config.mk
 
@@ -36,9 +36,6 @@ clean: ## remove everything that make made
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
-
-check-readme: $(LIBRARY) ## run the code that the READMEs show
-	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
 
 check-deps: ## verify who includes whom, and the top level
 	@$(TOOLS)/check_deps
@@ -61,7 +58,8 @@ $(wordlist 2,$(words $(OTHER_GOALS)),$(OTHER_GOALS)): $(firstword $(OTHER_GOALS)
 else
 
 # ---- what was found ----------------------------------------------------------------------------
-ifneq ($(filter-out setup clean help check-deps format format-check,$(or $(MAKECMDGOALS),all)),)
+NEED_NOTHING := setup clean uninstall help check-deps format format-check
+ifneq ($(filter-out $(NEED_NOTHING),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
 build/config.mk: $(TOOLS)/configure
@@ -72,6 +70,9 @@ ifeq ($(origin CC),default)
 CC := $(FOUND_CC)
 endif
 BLAS ?= $(FOUND_BLAS)
+BLAS_CHOICES := $(patsubst tensor/blas_%.c,%,$(wildcard tensor/blas_*.c))
+$(if $(FOUND_CC),$(if $(filter $(BLAS_CHOICES),$(BLAS)),,\
+    $(error BLAS=$(BLAS) is not known: choose one of $(BLAS_CHOICES))))
 
 # ---- flags -------------------------------------------------------------------------------------
 # No -march=native (the products must run elsewhere and under valgrind) and no -ffast-math (NaN and
@@ -82,12 +83,12 @@ OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 OPTIMIZE_pic := -O3 -g -fPIC
 OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
 
+FLOATING_POINT := -fno-math-errno -fno-trapping-math -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
 BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
 BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
-    $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math -ffp-contract=off -pthread $(WARNINGS) \
-    $(CPPFLAGS) $(CFLAGS)
+    $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm $(LDLIBS)
 
@@ -118,11 +119,11 @@ PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
 
 all: $(LIBRARY) $(PROGRAMS) ## build the library and the programs
 
-# Files that hold the command line and the list of sources, rewritten only when these change: what
-# was built otherwise is then rebuilt.
+# Files that hold the version with the command line, and the list of sources, rewritten only when
+# these change: what was built otherwise is then rebuilt.
 $(BUILD)/command: FORCE
 	@mkdir -p $(@D)
-	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
+	@echo '$(VERSION) $(COMPILE)' | cmp -s - $@ || echo '$(VERSION) $(COMPILE)' >$@
 $(BUILD)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(SOURCES)' | cmp -s - $@ || echo '$(SOURCES)' >$@
@@ -130,11 +131,12 @@ $(BUILD)/sources: FORCE
 $(BUILD)/%.o: %.c $(BUILD)/command
 	@mkdir -p $(@D)
 	@echo "  compile $<"
-	@$(COMPILE) -MMD -MP -c -o $@ $<
+	@$(COMPILE) $(DEFINES) -MMD -MP -c -o $@ $<
 
-# A report says how its program was built.
-$(BUILD)/profiler/environment.o: CPPFLAGS += \
-    '-DBUILD_FLAGS="$(OPTIMIZE_VARIANT) -fno-math-errno -fno-trapping-math"'
+# A report says which version it is and how its program was built, in C strings.
+BUILD_FLAGS = $(strip $(OPTIMIZE_VARIANT) $(FLOATING_POINT) $(CPPFLAGS) $(CFLAGS))
+$(BUILD)/profiler/environment.o: DEFINES = '-DRIDGEPOINT_VERSION="$(VERSION)"' \
+    '-DBUILD_FLAGS="$(subst ",\",$(subst \,\\,$(BUILD_FLAGS)))"'
 
 # What only tests use is compiled with Check's flags as well; benchmarks do without Check.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
@@ -167,7 +169,7 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
 
 # ---- running -----------------------------------------------------------------------------------
-run: $(PROGRAM_FOLDER)profile_mlp ## profile the two-layer perceptron
+run: $(PROGRAM_FOLDER)profile_mlp ## profile an MLP of three linear layers, and train it
 	@./$<
 
 # What the sanitizers and valgrind find is only true without the caches, and they are slow. Each
@@ -182,8 +184,11 @@ TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 TEST_
     --errors-for-leak-kinds=definite --error-exitcode=99'
 TOPICS_valgrind := scope tape faults
 
-# Topics without a program are left out of a list above, but not out of TEST.
+# Topics without a program are left out of a list above; in TEST they are a mistake.
 ALL_TOPICS := $(TEST_SOURCES:tests/test_%.c=%)
+UNKNOWN_TOPICS := $(and $(filter test asan tsan valgrind,$(MAKECMDGOALS)),$(strip \
+    $(filter-out $(ALL_TOPICS),$(TEST))))
+$(if $(UNKNOWN_TOPICS),$(error TEST=$(UNKNOWN_TOPICS) is no topic; the topics are: $(ALL_TOPICS)))
 topic_programs = $(patsubst %,$(BUILD)/tests/test_%,$(or $(TEST),$(if $(TOPICS_$(1)),\
     $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS))))
 run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
@@ -201,7 +206,7 @@ tsan: ## the tests that use threads under ThreadSanitizer
 valgrind: $(call topic_programs,valgrind) ## some tests under valgrind; TEST= names others
 	@$(call run_tests,valgrind)
 
-bench: $(BENCH_PROGRAMS) ## ours, by hand, the limit, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
+bench: $(BENCH_PROGRAMS) ## ours, by hand, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
 	@$(if $^,:,echo "bench: needs OpenBLAS, to do the same work by hand"; exit 1)
 	@for program in $^; do ./$$program || exit 1; done
 
@@ -211,12 +216,18 @@ fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	@for program in $^; do \
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
 
+check-readme: $(LIBRARY) ## run the code that the READMEs show
+	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
+
 # ---- installing --------------------------------------------------------------------------------
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
-PUBLIC_HEADERS = $(wildcard $(LIBRARY_FOLDERS:%=%/*.h))
+# No public header includes one of these.
+INTERNAL_HEADERS := tensor/handle.h tensor/clock.h tensor/ops/%.h autograd/tape.h \
+    profiler/profile_parts.h profiler/machine_levels.h profiler/machine_measure.h profiler/report_table.h
+PUBLIC_HEADERS = $(filter-out $(INTERNAL_HEADERS),$(wildcard $(LIBRARY_FOLDERS:%=%/*.h)))
 SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
 
 shared: $(BUILD)/libridgepoint.so.$(VERSION)
@@ -224,7 +235,7 @@ $(BUILD)/libridgepoint.so.$(VERSION): $(call objects,$(LIBRARY_SOURCES)) $(BUILD
 	@echo "  link    $@"
 	@$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $(filter %.o,$^) $(LIBS)
 
-install: all ## install library, headers, pkg-config file and programs; PREFIX=, DESTDIR=
+install: all ## install library, headers and programs; PREFIX=, DESTDIR=
 	@$(MAKE) --no-print-directory VARIANT=pic shared
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(BINDIR)
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)
@@ -239,5 +250,11 @@ install: all ## install library, headers, pkg-config file and programs; PREFIX=,
 	@printf '%s\n' 'Name: ridgepoint' 'Description: A small tensor framework that knows its cost' \
 	    'Version: $(VERSION)' 'Cflags: -I$(INCLUDEDIR)/ridgepoint' 'Libs: -L$(LIBDIR) -lridgepoint' \
 	    'Libs.private: $(LIBS) -pthread' >$(DESTDIR)$(LIBDIR)/pkgconfig/ridgepoint.pc
+
+uninstall: ## remove what install put there; the same PREFIX=, DESTDIR=
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(LIBRARY)) libridgepoint.so $(SONAME) \
+	    libridgepoint.so.$(VERSION) pkgconfig/ridgepoint.pc)
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(PROGRAMS)))
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/ridgepoint
 
 endif

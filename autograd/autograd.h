@@ -12,16 +12,17 @@
 // Installs a tape in the current context if it has none; tensor_requires_grad does it too.
 Status autograd_enable(void);
 
-// Marks a tensor of yours (float32, not an op's result) as a leaf whose gradient is wanted.
+// Marks a tensor of yours (float32, not an op's result) as a leaf whose gradient is wanted. From
+// then on ops write into it in place only between no_grad_begin and no_grad_end.
 Status tensor_requires_grad(Tensor *leaf, bool wanted);
 
 // The gradient of a leaf, owned by the leaf; NULL when there is none (no error).
 Tensor *tensor_grad(Tensor *leaf);
 void tensor_zero_grad(Tensor *leaf); // marks it empty; touches no memory
 
-// Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph. The loss has one
-// element. STATUS_STATE when it was not recorded, was walked already, or when a saved buffer was
-// written in place since.
+// Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph: all that the
+// context's tape holds, of other losses too. The loss has one element. STATUS_STATE when it was not
+// recorded, was walked already, or when a saved buffer was written in place since.
 Status autograd_backward(Tensor *loss);
 Status autograd_backward_keep(Tensor *loss); // keeps the graph, so it can be walked again
 // With a starting gradient of the output's shape instead of 1.
@@ -32,8 +33,7 @@ int64_t autograd_saved_bytes(void); // kept for backward now, each storage once,
 int autograd_node_count(void);
 
 // Compares backward with central differences, element by element.
-//     bool ok = autograd_gradcheck(my_function, NULL, inputs, 2, gradcheck_defaults(), report,
-//     stderr);
+//     bool wrong = autograd_gradcheck(f, NULL, inputs, 2, gradcheck_defaults(), stderr);
 typedef Tensor *(*GradcheckFunction)(Tensor *const inputs[], int n_inputs, void *user);
 typedef struct GradcheckOptions {
     float step;               // h of (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) / 12h

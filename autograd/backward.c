@@ -5,35 +5,6 @@
 #include "autograd/tape.h"
 #include "tensor/memory.h"
 
-// ---- leaves ----------------------------------------------------------------------------------
-Status tensor_requires_grad(Tensor *leaf, bool wanted) {
-    if (error_pending()) return error_status();
-    if (!leaf || leaf->dtype != DTYPE_FLOAT32)
-        return error_set(STATUS_DTYPE, "tensor_requires_grad: only float32 tensors have gradients");
-    Tape *tape = tape_current();
-    if (tape && leaf->tape_generation == tape->recorder.generation)
-        return error_set(STATUS_STATE, "tensor_requires_grad: this is an op's result, not a leaf. "
-                                       "HINT: mark the tensors it was computed from");
-    if (!wanted) {
-        leaf->flags &= (uint8_t)~TENSOR_LEAF_GRAD;
-        return STATUS_OK;
-    }
-    leaf->flags |= TENSOR_LEAF_GRAD;
-    return autograd_enable();
-}
-
-Tensor *tensor_grad(Tensor *leaf) {
-    bool *empty;
-    Tensor **grad = leaf ? context_gradient(leaf, &empty) : NULL;
-    return grad && *grad && !*empty ? *grad : NULL;
-}
-
-void tensor_zero_grad(Tensor *leaf) {
-    bool *empty;
-    Tensor **grad = leaf ? context_gradient(leaf, &empty) : NULL;
-    if (grad && *grad) *empty = true;
-}
-
 // ---- where gradients go ----------------------------------------------------------------------
 // The gradient's own buffer, made at the leaf's first backward and kept from then on.
 static Status leaf_buffer(Tensor *leaf, Tensor **slot, bool *empty) {
@@ -51,10 +22,13 @@ static Status leaf_buffer(Tensor *leaf, Tensor **slot, bool *empty) {
     return STATUS_OK;
 }
 
+// A leaf that is freed, while the tape still knows its shape: nobody could read its gradient.
+static bool is_freed(const Tensor *leaf) { return leaf->owners == 0; }
+
 // The buffer that a rule may write its result straight into: the empty gradient of a leaf.
 static Status destination_of(Tensor *in, Tensor **destination) {
     *destination = NULL;
-    if (!(in->flags & TENSOR_LEAF_GRAD)) return STATUS_OK;
+    if (!(in->flags & TENSOR_LEAF_GRAD) || is_freed(in)) return STATUS_OK;
     bool *empty;
     Tensor **slot = context_gradient(in, &empty);
     if (!slot || leaf_buffer(in, slot, empty)) return error_status();
@@ -130,23 +104,44 @@ static void mark_unsaved(Node *node, bool mark) {
         if (in[i] && (node->saved & SAVE_IN(i))) set_unsaved(in[i], false);
     for (int i = 0; i < node->call.n_out; i++)
         if (node->saved & SAVE_OUT(i)) set_unsaved(out[i], false);
+    for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
+        if (node->grad[i]) set_unsaved(node->grad[i], false);
 }
 
 static bool is_parameter(const Tensor *t) {
     return (t->flags & TENSOR_LEAF_GRAD) && t->storage && t->storage->category == MEM_PARAMETER;
 }
 
-static Status run_rule(Context *context, Node *node, Tensor *grad_in[]) {
+// A rule that left its destination alone meant NULL, zero: what is in the buffer is old.
+static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t version[]) {
+    for (int i = 0; i < call->n_in; i++) {
+        if (!grad_in[i] || !call_needs(call, i)) continue;
+        bool *empty;
+        Tensor **slot = NULL;
+        if (call->in[i]->flags & TENSOR_LEAF_GRAD) slot = context_gradient(call->in[i], &empty);
+        if (slot && *empty && grad_in[i] == *slot && grad_in[i]->storage->version == version[i])
+            grad_in[i] = NULL;
+    }
+}
+
+// version: of each destination, before the rule.
+static Status run_rule(Context *context, Node *node, Tensor *grad_in[], uint32_t version[]) {
     OpCall *call = &node->call;
     call->in = node_inputs(node);
     context->backward_weights = 0;
     for (int i = 0; i < call->n_in; i++) {
         grad_in[i] = NULL;
+        version[i] = 0;
         if (!call_needs(call, i)) continue;
         if (is_parameter(call->in[i])) context->backward_weights |= (uint64_t)1 << i;
         bool repeated = false; // one leaf at two inputs: the first writes, the second is added
-        for (int k = 0; k < i; k++) repeated = repeated || call->in[k] == call->in[i];
+        for (int k = 0; k < i; k++) {
+            if (call->in[k] != call->in[i]) continue;
+            repeated = true;
+            version[i] = version[k];
+        }
         if (!repeated && destination_of(call->in[i], &grad_in[i])) return error_status();
+        if (grad_in[i]) version[i] = grad_in[i]->storage->version;
     }
     context->backward_slots = grad_in;
     context->backward_count = call->n_in;
@@ -154,6 +149,7 @@ static Status run_rule(Context *context, Node *node, Tensor *grad_in[]) {
     Status status = call->op->backward(call, node->grad, grad_in);
     mark_unsaved(node, false);
     context->backward_slots = NULL;
+    if (!status) drop_unwritten(call, grad_in, version);
     return status;
 }
 
@@ -164,6 +160,7 @@ static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
         if (!grad || !call_needs(call, i)) continue;
         bool leaf = in->flags & TENSOR_LEAF_GRAD;
         if (!leaf && in->tape_generation != tape->recorder.generation) continue; // frozen meanwhile
+        if (leaf && is_freed(in)) continue;
         if (!tensor_same_shape(grad, in)) {
             char got[SHAPE_TEXT], want[SHAPE_TEXT];
             return error_set(STATUS_SHAPE,
@@ -181,14 +178,17 @@ static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
 static Status backward_node(Context *context, Tape *tape, Node *node) {
     enum { FEW = 8 };
     Tensor *few[FEW], **grad_in = few;
+    uint32_t few_versions[FEW], *version = few_versions;
     if (check_versions(node)) return error_status();
     if (node->call.n_in > FEW) {
-        grad_in = memory_new((size_t)node->call.n_in * sizeof(Tensor *));
+        size_t n = (size_t)node->call.n_in;
+        grad_in = memory_new(n * (sizeof(Tensor *) + sizeof(uint32_t)));
         if (!grad_in) return STATUS_OUT_OF_MEMORY;
+        version = (uint32_t *)(void *)(grad_in + n);
     }
     context->site = node->site; // backward is charged to the layer that caused it
     Scope *scope = scope_open();
-    Status status = scope ? run_rule(context, node, grad_in) : error_status();
+    Status status = scope ? run_rule(context, node, grad_in, version) : error_status();
     if (!status) status = deliver(tape, node, grad_in);
     scope_close(scope);
     if (grad_in != few) memory_free(grad_in);
@@ -198,7 +198,9 @@ static Status backward_node(Context *context, Tape *tape, Node *node) {
 // ---- the walk --------------------------------------------------------------------------------
 static Status check_start(const Tape *tape, const Tensor *output, const char *what) {
     if (!output) return error_set(STATUS_INVALID_ARGUMENT, "%s: the loss is NULL", what);
-    if (tape && output->tape_generation == tape->recorder.generation) return STATUS_OK;
+    if (tape && output->tape_generation == tape->recorder.generation &&
+        output->node < (uint32_t)tape->count)
+        return STATUS_OK;
     if (output->tape_generation != 0)
         return error_set(STATUS_STATE,
                          "%s: the graph of this loss was freed by an earlier backward. "

@@ -1,23 +1,73 @@
 // tape.c -- records ops in the order they ran, which is an order in which backward can walk.
 #include "autograd/tape.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "tensor/memory.h"
 
 // Tensors name their node by generation and index, so an old name finds nothing, never a wrong
-// node.
+// node. One counter for the process: a context, and its tensors, may move between threads. Only the
+// numbers' being different matters, so the order of memory does not; 0 means "on no tape".
 static uint32_t next_generation(void) {
-    static _Thread_local uint32_t generation; // tapes of one thread never share a number
-    return ++generation ? generation : ++generation;
+    static atomic_uint_least32_t last;
+    uint32_t generation = 0;
+    while (generation == 0)
+        generation = (uint32_t)atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    return generation;
 }
 
 Tape *tape_current(void) { return (Tape *)context_current()->recorder; }
 
+// ---- what is saved ---------------------------------------------------------------------------
+// A storage counts the saves of one tape, the first to save it. Another tape that saves it
+// meanwhile (a dry run in the middle of a step) keeps a list of its own; nearly always it is empty.
+static SharedSave *find_shared(const Tape *tape, const Storage *storage) {
+    for (int i = 0; i < tape->n_shared; i++)
+        if (tape->shared[i].storage == storage) return &tape->shared[i];
+    return NULL;
+}
+
+static Status reserve_shared(Tape *tape) {
+    if (tape->n_shared + NODE_SAVES <= tape->shared_capacity) return STATUS_OK;
+    int capacity = tape->shared_capacity ? 2 * tape->shared_capacity : 2 * NODE_SAVES;
+    SharedSave *shared =
+        memory_resize(tape->shared, (size_t)tape->shared_capacity * sizeof(SharedSave),
+                      (size_t)capacity * sizeof(SharedSave));
+    if (!shared) return STATUS_OUT_OF_MEMORY;
+    tape->shared = shared;
+    tape->shared_capacity = capacity;
+    return STATUS_OK;
+}
+
+// How often this tape saves the storage: the place of the count, ready to be raised.
+static int *count_to_raise(Tape *tape, Storage *storage) {
+    SharedSave *shared = tape->n_shared ? find_shared(tape, storage) : NULL;
+    if (shared) return &shared->saves;
+    if (storage->saves == 0) storage->saver = tape;
+    if (storage->saver == tape) return &storage->saves;
+    shared = &tape->shared[tape->n_shared++];
+    *shared = (SharedSave){.storage = storage};
+    return &shared->saves;
+}
+
+// True when that was this tape's last save of it.
+static bool lower_count(Tape *tape, Storage *storage) {
+    SharedSave *shared = tape->n_shared ? find_shared(tape, storage) : NULL;
+    if (shared) {
+        if (--shared->saves > 0) return false;
+        *shared = tape->shared[--tape->n_shared];
+        return true;
+    }
+    if (--storage->saves > 0) return false;
+    storage->saver = NULL;
+    return true;
+}
+
 static void save(Context *context, Tape *tape, Node *node, Tensor *tensor) {
     tensor_own(tensor);
     Storage *storage = tensor->storage;
-    if (storage->saves++ > 0) return;
+    if ((*count_to_raise(tape, storage))++ > 0) return;
     if (storage->category == MEM_ACTIVATION) tape->saved_bytes += storage->bytes;
     for (Observer *o = context->observers; o; o = o->next)
         if (o->saved) o->saved(o, storage, node->site);
@@ -25,11 +75,12 @@ static void save(Context *context, Tape *tape, Node *node, Tensor *tensor) {
 
 static void unsave(Tape *tape, Tensor *tensor) {
     Storage *storage = tensor->storage;
-    if (--storage->saves == 0 && storage->category == MEM_ACTIVATION)
+    if (lower_count(tape, storage) && storage->category == MEM_ACTIVATION)
         tape->saved_bytes -= storage->bytes;
     tensor_disown(tensor);
 }
 
+// ---- nodes -----------------------------------------------------------------------------------
 static Status grow(Tape *tape) {
     int capacity = tape->capacity ? 2 * tape->capacity : 64;
     Node *nodes = memory_resize(tape->nodes, (size_t)tape->capacity * sizeof(Node),
@@ -44,6 +95,7 @@ static Status record(Recorder *self, OpCall *call) {
     Tape *tape = (Tape *)self;
     if (!memory_request()) return error_set(STATUS_OUT_OF_MEMORY, "tape: no room for a node");
     if (tape->count == tape->capacity && grow(tape)) return STATUS_OUT_OF_MEMORY;
+    if (reserve_shared(tape)) return STATUS_OUT_OF_MEMORY;
     Node *node = &tape->nodes[tape->count];
     Context *context = context_current();
     node->many = NULL;
@@ -108,6 +160,7 @@ static void tape_free(Recorder *self) {
     Tape *tape = (Tape *)self;
     tape_clear(tape);
     memory_free(tape->nodes);
+    memory_free(tape->shared);
     memory_free(tape);
 }
 

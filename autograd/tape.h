@@ -5,7 +5,10 @@
 #include "autograd/autograd.h"
 #include "tensor/handle.h"
 
-enum { NODE_INPUTS = 4 }; // kept in the node; an op with more has an array of its own
+enum {
+    NODE_INPUTS = 4,                  // kept in the node; an op with more has an array of its own
+    NODE_SAVES = 16 + OP_MAX_OUTPUTS, // the most that one node can save: the bits of Node.saved
+};
 
 typedef struct Node {
     OpCall call;                                      // in: points at `in` below, or at `many`
@@ -17,10 +20,17 @@ typedef struct Node {
     int site;                     // the layer it ran in
 } Node;
 
+typedef struct SharedSave { // a storage that another tape saved first
+    const Storage *storage;
+    int saves; // nodes of this tape that keep it
+} SharedSave;
+
 typedef struct Tape {
     Recorder recorder; // first: the context knows it by this
     Node *nodes;
     int count, capacity;
+    SharedSave *shared; // always with room for one more node's
+    int n_shared, shared_capacity;
     int64_t saved_bytes; // activations kept, each storage once
 } Tape;
 

@@ -89,6 +89,37 @@ void layer_train(Layer *self, bool training) {
     for (int i = 0; i < self->n_children; i++) layer_train(self->children[i], training);
 }
 
+static int count_layers(const Layer *self) {
+    int count = 1;
+    for (int i = 0; i < self->n_children; i++) count += count_layers(self->children[i]);
+    return count;
+}
+
+static void walk_modes(Layer *self, LayerModes *modes, bool save) {
+    bool *mode = &modes->training[modes->count++];
+    if (save)
+        *mode = self->training;
+    else
+        self->training = *mode;
+    for (int i = 0; i < self->n_children; i++) walk_modes(self->children[i], modes, save);
+}
+
+Status layer_modes_save(const Layer *self, LayerModes *modes) {
+    modes->count = 0;
+    modes->training = memory_new((size_t)count_layers(self) * sizeof(bool));
+    if (!modes->training) return STATUS_OUT_OF_MEMORY;
+    walk_modes((Layer *)self, modes, true); // only reads
+    return STATUS_OK;
+}
+
+void layer_modes_restore(Layer *self, LayerModes *modes) {
+    if (!modes->training) return;
+    modes->count = 0;
+    walk_modes(self, modes, false);
+    memory_free(modes->training);
+    *modes = (LayerModes){0};
+}
+
 // ---- parameters ------------------------------------------------------------------------------
 static bool listed(const ParameterList *list, const Tensor *tensor) {
     for (int i = 0; i < list->count; i++)

@@ -66,6 +66,14 @@ Tensor *layer_forward(Layer *self, Tensor *x);
 Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
 void layer_train(Layer *self, bool training); // this layer and all below; true from the start
 
+// The training flags of this layer and all below, to be put back after an evaluation.
+typedef struct LayerModes {
+    bool *training; // in the order of a walk over the tree
+    int count;
+} LayerModes;
+Status layer_modes_save(const Layer *self, LayerModes *modes);
+void layer_modes_restore(Layer *self, LayerModes *modes); // and frees them
+
 // Every parameter once (tied ones by their first path), in the order of definition.
 typedef struct ParameterEntry {
     char *path; // "fc1.weight"

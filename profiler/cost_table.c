@@ -40,6 +40,47 @@ static CostRow *row_of(CostTable *table, int site) {
     return &table->rows[table->count++];
 }
 
+// ---- where operands were ---------------------------------------------------------------------
+// Adds up the operands' bytes by level, stamps them, and moves the counter on.
+static void find_levels(const Machine *machine, const OpCall *call,
+                        uint64_t bytes[MACHINE_MAX_LEVELS]) {
+    const Op *op = call->op;
+    uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
+    for (int i = 0; i < call->n_in + call->n_out; i++) {
+        bool input = i < call->n_in;
+        const Tensor *t = input ? call->in[i] : call->out[i - call->n_in];
+        if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
+        uint64_t last = t->storage->traffic, distance = last ? start - last : UINT64_MAX;
+        bool both_ways = input && op->mutates && op->mutates(call, i);
+        uint64_t n = (uint64_t)tensor_distinct_bytes(t) << both_ways;
+        bytes[machine_level(machine, distance)] += n;
+        *counter += n;
+        t->storage->traffic = start + 1; // moved to the end of the op below
+    }
+    for (int i = 0; i < call->n_in + call->n_out; i++) {
+        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
+        if (t) t->storage->traffic = *counter + 1;
+    }
+    *counter += 1; // so that a stamp is never 0, and never the next op's start
+}
+
+// The op's own count of bytes, shared out as its operands were.
+static void add_levels(CostTable *table, CostRow *row, Phase phase, const OpCall *call,
+                       const OpCost *cost) {
+    uint64_t found[MACHINE_MAX_LEVELS] = {0}, total = 0, given = 0;
+    find_levels(table->machine, call, found);
+    int last = table->machine->n_levels - 1;
+    for (int i = 0; i <= last; i++) total += found[i];
+    if (table->only_traffic || total == 0) return;
+    uint64_t all = cost->bytes_read + cost->bytes_written;
+    for (int i = 0; i <= last; i++) {
+        uint64_t share = (uint64_t)((double)all * (double)found[i] / (double)total);
+        row->level_bytes[phase][i] += share;
+        given += share;
+    }
+    row->level_bytes[phase][last] += all - given; // what rounding left
+}
+
 static void count_op(Observer *observer, const OpCall *call) {
     CostTable *table = (CostTable *)observer;
     const Context *context = context_current();
@@ -49,9 +90,12 @@ static void count_op(Observer *observer, const OpCall *call) {
         table->status = STATUS_OUT_OF_MEMORY;
         return;
     }
+    OpCost cost = op_cost(call);
+    bool view = call->op->flags & OP_VIEW;
+    if (table->machine && !view) add_levels(table, row, context->phase, call, &cost);
+    if (table->only_traffic) return;
     table->ops++;
     row->calls[context->phase]++;
-    OpCost cost = op_cost(call);
     cost_add(&row->cost[context->phase], cost);
     if (!call->op->cost) table->uncounted_ops[call->op->id]++;
     table->flops += (double)op_cost_total_flops(cost);
@@ -65,7 +109,7 @@ static void count_op(Observer *observer, const OpCall *call) {
 }
 
 static void count_saved(Observer *observer, const Storage *storage, int site) {
-    if (storage->category != MEM_ACTIVATION) return;
+    if (storage->category != MEM_ACTIVATION || ((CostTable *)observer)->only_traffic) return;
     CostRow *row = row_of((CostTable *)observer, site);
     if (row)
         row->saved_bytes += storage->bytes;
@@ -73,8 +117,9 @@ static void count_saved(Observer *observer, const Storage *storage, int site) {
         ((CostTable *)observer)->status = STATUS_OUT_OF_MEMORY;
 }
 
-void cost_table_start(CostTable *table) {
+void cost_table_start(CostTable *table, const Machine *machine) {
     memset(table, 0, sizeof(*table));
+    table->machine = machine;
     table->observer.op_end = count_op;
     table->observer.saved = count_saved;
     observer_add(&table->observer);

@@ -8,7 +8,7 @@
 #include "tensor/gemm.h"
 #include "tensor/pool.h"
 
-const char ridgepoint_version[] = "0.1.0";
+const char ridgepoint_version[] = RIDGEPOINT_VERSION;
 
 static void read_cpu(char *cpu, size_t size) {
     struct utsname system;

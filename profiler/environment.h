@@ -9,7 +9,7 @@ typedef struct Environment {
     int cores;         // that this process may use
     char blas[64];     // "OpenBLAS 0.3.21 (SkylakeX)"
     char compiler[64]; // "gcc 12.2.0"
-    char flags[160];   // optimisation flags of the build
+    char flags[512];   // optimisation flags of the build
 } Environment;
 
 void environment_read(Environment *environment);

@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_COLUMNS = 100 };
+enum { LINE_COLUMNS = 100, TEMPORARY_ENDING = 48 };
 
 typedef enum Kind { KIND_DOCUMENT, KIND_OBJECT, KIND_ARRAY } Kind;
 
@@ -27,7 +28,7 @@ typedef struct Level {
 } Level;
 
 struct JsonWriter {
-    FILE *file;
+    FILE *file; // NULL until the first byte makes the temporary
     bool owns_file;
     char *path;      // for messages, and where the temporary goes in the end
     char *temporary; // NULL when written directly
@@ -40,7 +41,25 @@ struct JsonWriter {
 
 // ---- Layout
 
+// Makes the temporary beside the target (a rename cannot cross file systems), with the permissions
+// of the file it will replace; "x" refuses to reuse what another process, or a crash, left there.
+static void make_temporary(JsonWriter *json) {
+    size_t size = strlen(json->path) + TEMPORARY_ENDING;
+    for (int attempt = 0; attempt < 100 && json->file == NULL; attempt++) {
+        snprintf(json->temporary, size, "%s.%ld-%d.tmp", json->path, (long)getpid(), attempt);
+        json->file = fopen(json->temporary, "wx");
+        if (json->file == NULL && errno != EEXIST) break;
+    }
+    if (json->file == NULL) json->error = errno;
+    struct stat old;
+    // Best effort: a file system without permissions has none to keep.
+    if (json->file != NULL && stat(json->path, &old) == 0) {
+        (void)fchmod(fileno(json->file), old.st_mode & 0777);
+    }
+}
+
 static void put(JsonWriter *json, const char *text, size_t length) {
+    if (json->error == 0 && json->file == NULL) make_temporary(json);
     if (json->error != 0) return;
     errno = 0;
     if (fwrite(text, 1, length, json->file) != length) json->error = errno != 0 ? errno : EIO;
@@ -255,55 +274,60 @@ JsonWriter *json_writer_new(FILE *file, const char *name) {
     return json;
 }
 
-// Opens a new file beside the target (a rename cannot cross file systems), with the permissions of
-// the one it will replace; "x" refuses to reuse what another process, or a crash, left there.
-static Status open_temporary(JsonWriter *json, const struct stat *old) {
-    if (old != NULL && access(json->path, W_OK) != 0) return cannot_write(json->path, errno);
-    size_t size = strlen(json->path) + 48;
-    json->temporary = memory_new(size);
-    if (json->temporary == NULL) return STATUS_OUT_OF_MEMORY;
-    for (int attempt = 0; attempt < 100 && json->file == NULL; attempt++) {
-        snprintf(json->temporary, size, "%s.%ld-%d.tmp", json->path, (long)getpid(), attempt);
-        json->file = fopen(json->temporary, "wx");
-        if (json->file == NULL && errno != EEXIST) break;
-    }
-    if (json->file == NULL) return cannot_write(json->path, errno);
-    // Best effort: a file system without permissions has none to keep.
-    if (old != NULL) (void)fchmod(fileno(json->file), old->st_mode & 0777);
-    return STATUS_OK;
-}
+// Finds the file that `path` names, through symbolic links, or the one that it would make, and
+// whether it can be replaced: in time, before long work. Returns an errno, or 0.
+static int find_target(const char *path, char target[PATH_MAX]) {
+    struct stat found;
+    bool exists = lstat(path, &found) == 0;
+    if (!exists && (errno != ENOENT || path[0] == '\0')) return errno;
+    bool follow = exists && S_ISLNK(found.st_mode);
+    if (!follow) snprintf(target, PATH_MAX, "%s", path);
+    if (follow && (realpath(path, target) == NULL || stat(target, &found) != 0)) return errno;
+    if (exists && S_ISDIR(found.st_mode)) return EISDIR;
+    if (exists && access(target, W_OK) != 0) return errno;
 
-static Status open_directly(JsonWriter *json) {
-    json->file = fopen(json->path, "w");
-    return json->file != NULL ? STATUS_OK : cannot_write(json->path, errno);
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", target);
+    char *name = strrchr(folder, '/');
+    if (name != NULL) name[1] = '\0';
+    return access(name != NULL ? folder : ".", W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 JsonWriter *json_file_open(const char *path) {
     if (strcmp(path, "-") == 0) return json_writer_new(stdout, "standard output");
-    JsonWriter *json = json_writer_new(NULL, path);
-    if (json == NULL) return NULL;
-    json->owns_file = true;
-    struct stat old;
-    bool exists = lstat(path, &old) == 0;
-    bool replace = !exists || S_ISREG(old.st_mode);
-    Status status = replace ? open_temporary(json, exists ? &old : NULL) : open_directly(json);
-    if (status != STATUS_OK) {
-        writer_free(json);
+    struct stat found;
+    bool direct = stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+    char target[PATH_MAX];
+    int error = direct ? 0 : find_target(path, target);
+    if (error != 0) {
+        cannot_write(path, error);
         return NULL;
     }
-    return json;
+    JsonWriter *json = json_writer_new(NULL, direct ? path : target);
+    if (json == NULL) return NULL;
+    json->owns_file = true;
+    if (direct) {
+        json->file = fopen(path, "w");
+        if (json->file == NULL) cannot_write(path, errno);
+    } else {
+        json->temporary = memory_new(strlen(target) + TEMPORARY_ENDING);
+    }
+    if (json->file != NULL || json->temporary != NULL) return json;
+    writer_free(json);
+    return NULL;
 }
 
 Status json_writer_close(JsonWriter *json) {
     assert(json->depth == 0 && json->levels[0].filled && !json->after_key);
     put(json, "\n", 1);
     // A full disk shows only now, when the buffered bytes have to go somewhere.
-    if (fflush(json->file) != 0 && json->error == 0) json->error = errno;
-    if (json->owns_file && fclose(json->file) != 0 && json->error == 0) json->error = errno;
+    bool open = json->file != NULL; // else there was no making the temporary
+    if (open && fflush(json->file) != 0 && json->error == 0) json->error = errno;
+    if (open && json->owns_file && fclose(json->file) != 0 && json->error == 0) json->error = errno;
     if (json->temporary != NULL && json->error == 0) {
         if (rename(json->temporary, json->path) != 0) json->error = errno;
     }
-    if (json->temporary != NULL && json->error != 0) (void)unlink(json->temporary);
+    if (json->temporary != NULL && open && json->error != 0) (void)unlink(json->temporary);
     // A reader of the pipe that has had enough is no failure of ours.
     if (json->temporary == NULL && json->error == EPIPE) json->error = 0;
     Status status = json->error == 0 ? STATUS_OK : cannot_write(json->path, json->error);
@@ -313,7 +337,7 @@ Status json_writer_close(JsonWriter *json) {
 
 void json_writer_discard(JsonWriter *json) {
     if (json == NULL) return;
-    if (json->owns_file) (void)fclose(json->file);
-    if (json->temporary != NULL) (void)unlink(json->temporary);
+    if (json->file != NULL && json->owns_file) (void)fclose(json->file);
+    if (json->file != NULL && json->temporary != NULL) (void)unlink(json->temporary);
     writer_free(json);
 }

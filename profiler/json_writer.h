@@ -13,9 +13,11 @@ enum { JSON_WRITER_DEPTH = 256 }; // containers inside one another, at most
 typedef struct JsonWriter JsonWriter;
 
 // Writes to `path`, which appears (or is replaced, keeping its permissions) only when
-// json_writer_close succeeds: until then all goes to a temporary beside it, so a reader never sees
-// half a file. "-" is standard output. What exists and is not a regular file (a device, a FIFO, a
-// symbolic link) is written directly. NULL with STATUS_IO or STATUS_OUT_OF_MEMORY pending.
+// json_writer_close succeeds: from the first byte until then all goes to a temporary beside it, so
+// a reader never sees half a file. A symbolic link stays, and the file that it leads to is
+// replaced.
+// "-" is standard output; a device or a FIFO is written directly. NULL with STATUS_IO pending where
+// `path` can be seen not to be writable (or its link leads nowhere), or STATUS_OUT_OF_MEMORY.
 JsonWriter *json_file_open(const char *path);
 
 // Writes to a file that the caller opened and will close; `name` is for error messages. NULL with

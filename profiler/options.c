@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/roofline.h"
+
 typedef struct Flag {
     const char *name, *argument; // argument NULL: takes none
     const char *help;
@@ -78,8 +80,9 @@ static bool take_optimizer(Options *options, const Flag *flag, const char *text)
 static bool take_learning_rate(Options *options, const Flag *flag, const char *text) {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0.0) || !isfinite(value))
-        return refuse(flag, text, "a number above 0, as 0.001");
+    bool usable = (float)value > 0.0f && isfinite((float)value); // as the steps will use it
+    if (end == text || *end || !usable)
+        return refuse(flag, text, "a number above 0 that a float can hold, as 0.001");
     options->learning_rate = value;
     return true;
 }
@@ -98,6 +101,15 @@ static bool take_json(Options *options, const Flag *flag, const char *text) {
     (void)flag;
     options->json = text;
     return true;
+}
+static bool take_peaks(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->peaks = text;
+    return true;
+}
+static bool take_calibrate(Options *options, const Flag *flag, const char *text) {
+    (void)flag, (void)text;
+    return options->calibrate = true;
 }
 static bool take_quiet(Options *options, const Flag *flag, const char *text) {
     (void)flag, (void)text;
@@ -119,24 +131,24 @@ static const Flag flags[] = {
      0, 0},
     {"batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
     {"optimizer", "NAME", "sgd, momentum, adam, adamw (adam)", take_optimizer, 0, 0, 0},
-    {"lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, adam and adamw 0.001)",
-     take_learning_rate, 0, 0, 0},
+    {"lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, adam, adamw 0.001)", take_learning_rate,
+     0, 0, 0},
     {"epochs", "N", "passes over the training data; 0: profile only (5)",
      COUNT(epochs, 0, 1 << 20)},
     {"steps", "N", "stop training after so many steps; 0: no limit (0)",
      COUNT(steps, 0, INT32_MAX)},
-    {"data", "DIR", "MNIST or Fashion-MNIST folder (IDX, plain or .gz); else digits are drawn",
-     take_data, 0, 0, 0},
+    {"data", "DIR", "folder of IDX files (MNIST); else digits are drawn", take_data, 0, 0, 0},
     {"seed", "N", "of weights, digits and shuffles (1)", COUNT(seed, 0, INT64_MAX)},
     {"threads", "N", "threads that compute (all cores)", COUNT(threads, 1, 64)},
-    {"device", "NAME", "cpu, or meta: count a model of any size without running it (cpu)",
-     take_device, 0, 0, 0},
-    {"iterations", "N", "samples of each latency; 0: about a second's worth (0)",
+    {"device", "NAME", "cpu; meta: count any model without running it (cpu)", take_device, 0, 0, 0},
+    {"iterations", "N", "samples of each latency; 0: 10 to 200 in a second (0)",
      COUNT(iterations, 0, 1000000)},
-    {"warmup", "N", "steps before the first sample (20)", COUNT(warmup, 0, 1000000)},
+    {"warmup", "N", "steps before the first sample (20)", COUNT(warmup, 2, 1000000)},
+    {"calibrate", NULL, "measure this machine's ceilings again", take_calibrate, 0, 0, 0},
+    {"peaks", "FILE", "ceilings from a file (JSON) instead of measured ones", take_peaks, 0, 0, 0},
     {"json", "FILE", "also write the profile as JSON; - for standard output", take_json, 0, 0, 0},
     {"quiet", NULL, "no report and no progress", take_quiet, 0, 0, 0},
-    {"help", NULL, "this text; --help counts: what every number means", take_help, 0, 0, 0},
+    {"help", NULL, "this text; also --help counts, --help roofline", take_help, 0, 0, 0},
     {"version", NULL, "the version", take_version, 0, 0, 0},
 };
 enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
@@ -150,48 +162,54 @@ static void print_options(void) {
                  flags[i].argument ? flags[i].argument : "");
         printf("  %-18s %s\n", left, flags[i].help);
     }
-    printf(
-        "\nExit status: 0 done, 1 the training diverged, 2 wrong usage, 3 a file or device could\n"
-        "not be used.\nExamples:\n"
-        "  ./profile_mlp --layers 784,1024,10 --batch 256 --optimizer sgd\n"
-        "  ./profile_mlp --device meta --layers 12288,49152,12288 --batch 2048\n");
+    printf("\nExit status: 0 done, 1 the training diverged or prediction and execution differ,\n"
+           "2 wrong usage, 3 a file or device could not be used.\n"
+           "Examples:\n"
+           "  ./profile_mlp --layers 784,1024,10 --batch 256 --optimizer sgd\n"
+           "  ./profile_mlp --device meta --layers 12288,49152,12288 --batch 2048\n");
 }
 
 static const char counts_text[] =
     "What every number means\n\n"
     "macs                  multiply-adds of matrix products\n"
-    "flops                 2 x macs: the headline, as PyTorch's FlopCounterMode counts\n"
+    "flops                 2 x macs: as PyTorch's FlopCounterMode counts\n"
     "bias_flops            one per output element that gets a bias\n"
     "elementwise_flops     + - * / and comparisons of an op's declared formula\n"
     "transcendental_flops  exp, log, tanh, erf, sqrt, pow: one each\n"
     "total_flops           the sum of the four; a view costs nothing\n"
     "bytes_read, _written  compulsory traffic: each distinct operand once, cold\n"
-    "saved_bytes           activations kept for backward, each buffer once, by the layer that\n"
-    "                      saved it first\n"
+    "saved_bytes           activations kept for backward, each buffer once, by the\n"
+    "                      layer that saved it first\n"
     "intensity (FLOP/B)    total_flops / (bytes_read + bytes_written)\n\n"
     "All counts are of one step, batch included. Phases: forward; backward, of which\n"
-    "backward_input and backward_weight (weights and biases) are parts, the rest being\n"
-    "accumulation and broadcasting reductions; optimizer. A first layer whose input needs no\n"
-    "gradient has no backward_input, so backward is not twice forward: MLP 784-512-10 has\n"
-    "813,056 flops forward and 823,296 backward per sample.\n\n"
-    "A layer is a call site, exclusive of what runs inside other sites; (model) is work\n"
-    "outside any layer, loss the loss. Layers add up to the totals, exactly in counts; in\n"
-    "time, layers + unattributed = step.\n\n"
-    "Times: CLOCK_MONOTONIC; medians, with a distribution-free 95 % confidence interval.\n"
-    "Memory: requested bytes by category, at the highest moment of a steady step; predicted\n"
-    "by a dry run, measured by the ledger. kB, MB, GB are decimal. The optimizer keeps 0 (SGD),\n"
-    "4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
+    "backward_input and backward_weight (weights and biases) are parts, the rest\n"
+    "being accumulation, broadcasting reductions and what a rule does on the way;\n"
+    "optimizer. A first layer whose input needs no gradient has no backward_input, so\n"
+    "backward is not twice forward: MLP 784-512-10 has 813,056 flops forward and\n"
+    "823,296 backward per sample.\n\n"
+    "A layer is a call site, exclusive of what runs inside other sites; (model) is\n"
+    "work outside any layer, loss the loss. Layers add up to the totals, exactly in\n"
+    "counts; in time, layers + unattributed = step.\n\n"
+    "Times: CLOCK_MONOTONIC; medians, with a distribution-free 95 % confidence\n"
+    "interval. Memory: requested bytes by category, at the highest moment of a steady\n"
+    "step; predicted by a dry run, measured by the ledger. kB, MB, GB are decimal.\n"
+    "The optimizer keeps 0 (SGD), 4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
 
 bool options_print_help(const char *topic) {
     if (!topic) {
         print_options();
         return true;
     }
-    if (strcmp(topic, "counts") == 0) {
-        printf("%s", counts_text);
+    static const struct {
+        const char *name, *text;
+    } topics[] = {{"counts", counts_text}, {"roofline", roofline_help_text}};
+    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
+        if (strcmp(topic, topics[i].name) != 0) continue;
+        printf("%s", topics[i].text);
         return true;
     }
-    fprintf(stderr, "profile_mlp: --help %s: there is no such topic; there is: counts\n", topic);
+    fprintf(stderr, "profile_mlp: --help %s: there is no such topic; there are: counts, roofline\n",
+            topic);
     return false;
 }
 
@@ -211,6 +229,11 @@ static bool unknown(int argc, char **argv) {
                 flag->argument);
     else if (flag)
         fprintf(stderr, "profile_mlp: --%s takes no value\n", flag->name);
+    else if (optopt > 0 && optopt < 256)
+        fprintf(stderr,
+                "profile_mlp: -%c: unknown option; long options take two dashes; see "
+                "profile_mlp --help\n",
+                optopt);
     else
         fprintf(stderr, "profile_mlp: %s: %s option; see profile_mlp --help\n", given,
                 ambiguous(given) ? "ambiguous" : "unknown");
@@ -235,8 +258,12 @@ bool options_parse(int argc, char **argv, Options *options) {
                             NULL, 256 + i};
     opterr = 0;
     for (;;) {
-        int found = getopt_long(argc, argv, ":", table, NULL);
+        int found = getopt_long(argc, argv, ":h", table, NULL);
         if (found == -1) break;
+        if (found == 'h') {
+            options->help = true;
+            continue;
+        }
         if (found < 256) return unknown(argc, argv);
         const Flag *flag = &flags[found - 256];
         if (!flag->take(options, flag, optarg)) return false;

@@ -17,8 +17,10 @@ typedef struct Options {
     OptimizerKind optimizer;
     double learning_rate; // NaN: the optimizer's default
     Device *device;
-    const char *data; // NULL: generated digits
-    const char *json; // NULL: none; "-": standard output
+    const char *data;  // NULL: generated digits
+    const char *peaks; // a machine file; NULL: this machine's own ceilings
+    bool calibrate;    // measure them again
+    const char *json;  // NULL: none; "-": standard output
     bool quiet, help, version;
     const char *topic; // of the help; NULL: the options
 } Options;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/clock.h"
 #include "profiler/profile_parts.h"
+#include "tensor/clock.h"
 #include "tensor/memory.h"
 
 ProfileOptions profile_defaults(void) { return (ProfileOptions){.warmup = 20, .seconds = 1.0}; }
@@ -70,13 +70,26 @@ static void leave_out(MemoryUse *use, const MemoryUse *others) {
 
 // The first step ever pays for page faults and caches; it is timed apart.
 static Status count(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                    CostTable *executed, Profile *profile) {
+                    const Machine *machine, CostTable *executed, Profile *profile) {
     StepTimes cold;
     Status status = profile_step(model, optimizer, x, labels, &cold);
     if (status) return status;
     profile->cold_seconds = x->device->has_data ? cold.total : (double)NAN;
-    status = profile_count_step(model, optimizer, x, labels, executed, &profile->measured);
+    status = profile_count_step(model, optimizer, x, labels, machine, executed, &profile->measured);
     return status ? status : profile_take_counts(profile, executed, model);
+}
+
+// A learning rate of 0 leaves weights alone, but 0 x NaN is NaN: such a batch must not be stepped
+// on.
+static Status check_finite(Layer *model, Tensor *x, Tensor *labels) {
+    no_grad_begin();
+    Scope *scope = scope_open();
+    Tensor *loss = loss_cross_entropy(layer_forward(model, x), labels);
+    double value = loss && loss->device->has_data ? tensor_item(loss) : 0.0;
+    scope_close(scope);
+    no_grad_end();
+    if (error_pending() || isfinite(value)) return error_status();
+    return train_explain_non_finite(model, x, 0, value);
 }
 
 static Status run(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
@@ -87,11 +100,12 @@ static Status run(Layer *model, OptimizerConfig config, Tensor *x, Tensor *label
     Optimizer *optimizer = optimizer_new(model, config);
     if (!optimizer) return error_status();
     CostTable executed = {0};
-    status = count(model, optimizer, x, labels, &executed, profile);
+    status = count(model, optimizer, x, labels, options.machine, &executed, profile);
     leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(model, config, x, labels, profile);
     if (!status && x->device->has_data)
         status = profile_measure(model, optimizer, x, labels, options, &executed, profile);
+    if (!status && profile->has_machine) profile_judge(profile);
     const Ledger *ledger = context_current()->ledger;
     profile->unaccounted_bytes = ledger_unaccounted(ledger);
     profile->reserved_bytes = ledger->reserved_bytes;
@@ -114,11 +128,16 @@ Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor 
                                 : "labels");
     Status status = describe(model, config, x, profile);
     if (status) return status;
+    profile->has_machine = options.machine != NULL;
+    if (options.machine) profile->machine = *options.machine;
     config.learning_rate = 0.0f; // the same work, and the model stays as it is
-    bool training = model->training;
+    LayerModes modes;
+    status = layer_modes_save(model, &modes);
+    if (status) return status;
     layer_train(model, true);
-    status = run(model, config, x, labels, options, profile);
-    layer_train(model, training);
+    status = check_finite(model, x, labels);
+    if (!status) status = run(model, config, x, labels, options, profile);
+    layer_modes_restore(model, &modes);
     return status;
 }
 

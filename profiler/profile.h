@@ -8,6 +8,7 @@
 
 #include "layers/train/fit.h"
 #include "profiler/cost_table.h"
+#include "profiler/roofline.h"
 #include "profiler/statistics.h"
 
 // Samples of one latency, in seconds, and what they say. count 0: not measured (meta).
@@ -19,8 +20,10 @@ typedef struct Latency {
 
 typedef struct ProfilePhase {
     OpCost cost;
-    bool happened; // some op ran; else the phase is reported as null
+    uint64_t level_bytes[MACHINE_MAX_LEVELS]; // its bytes, by level of reuse
+    int64_t ops;                              // dispatched; 0: the phase did not happen
     Latency latency;
+    Roofline roofline; // zero where no machine was given
 } ProfilePhase;
 
 // What a report shows of a layer and of the whole: backward is the sum of the two parts below it
@@ -58,14 +61,18 @@ typedef struct Profile {
     char optimizer[32], device[16];
     int threads;
 
+    Machine machine;  // the ceilings that verdicts stand on
+    bool has_machine; // false: none were given, and there are no verdicts
+
     ProfileLayer *layers; // owned, in the order in which they ran
     int n_layers;
     ProfilePhase totals[REPORT_COUNT];
-    double unattributed_seconds; // step median - sum of the layers' medians; NaN on meta
-    double overhead_fraction;    // observed step / unobserved step - 1, interleaved; NaN on meta
-    Latency inference;           // forward alone, no gradients
-    double cold_seconds;         // the very first step
-    int64_t warmup;              // steps that ran before the first sample
+    // The step's median less every layer's (forward, backward, optimizer); NaN on meta.
+    double unattributed_seconds;
+    double overhead_fraction; // observed step / unobserved step - 1, interleaved; NaN on meta
+    Latency inference;        // forward alone, no gradients
+    double cold_seconds;      // the very first step
+    int64_t warmup;           // steps that ran before the first sample
 
     ProfileMemory predicted, measured;
     int64_t unaccounted_bytes, reserved_bytes, process_peak_bytes;
@@ -79,19 +86,26 @@ typedef struct Profile {
 } Profile;
 
 typedef struct ProfileOptions {
-    int64_t warmup;     // steps before the first sample; at least 2
-    int64_t iterations; // samples of each latency; 0: as many as fit in `seconds`, at most 200
-    double seconds;     // time limit of a measurement when iterations is 0
+    int64_t warmup;         // steps before the first sample; at least 2
+    int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
+    double seconds;         // time limit of a measurement when iterations is 0
+    const Machine *machine; // for verdicts; NULL: none
+    void (*progress)(void *argument, double fraction); // between steps; NULL: none
+    void *argument;
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 
-// Profiles training steps of `model` (with learning rate 0: it stays as it is, the work is the
-// same) on one resident batch: x (batch, ...), labels (batch). *profile is the caller's; free it
-// with profile_free, also after a failure.
+// Profiles training steps of `model` on one resident batch: x (batch, ...), labels (batch). The
+// learning rate is 0: the work is the same, and weights and modes stay as they are; gradients are
+// overwritten. A loss that is not finite is refused first. *profile is the caller's; free it with
+// profile_free, also after a failure.
 Status profile_training(Layer *model, OptimizerConfig optimizer, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile);
 void profile_free(Profile *profile);
 
+// What a layer takes of a step: the medians of its forward, backward and optimizer phases, added.
+// NaN on meta.
+double profile_layer_seconds(const ProfileLayer *layer);
 double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;

@@ -41,16 +41,17 @@ static void describe_peak(const Context *context, ProfileMemory *memory) {
 }
 
 Status profile_count_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                          CostTable *table, ProfileMemory *memory) {
+                          const Machine *machine, CostTable *table, ProfileMemory *memory) {
     StepTimes ignored;
-    memset(table, 0, sizeof(*table));
+    cost_table_start(table, machine);
+    table->only_traffic = true; // what the first step leaves in the caches, the second finds there
     Status status = profile_step(model, optimizer, x, labels, &ignored);
-    if (status) return status;
+    table->only_traffic = false;
     ledger_reset_peak(context_current()->ledger);
-    cost_table_start(table);
-    status = profile_step(model, optimizer, x, labels, &ignored);
+    if (!status) status = profile_step(model, optimizer, x, labels, &ignored);
     cost_table_stop(table);
     if (!status) status = table->status;
+    if (status) return status;
     describe_peak(context_current(), memory);
     memory->saved_bytes = 0;
     for (int i = 0; i < table->count; i++) memory->saved_bytes += table->rows[i].saved_bytes;
@@ -58,19 +59,21 @@ Status profile_count_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor 
 }
 
 // ---- the profile's layers --------------------------------------------------------------------
-static void add_phase(ProfilePhase *phase, OpCost cost) {
-    cost_add(&phase->cost, cost);
-    phase->happened = true;
+static void add_phase(ProfilePhase *phase, const OpCost *cost, const uint64_t *level_bytes,
+                      int64_t ops) {
+    cost_add(&phase->cost, *cost);
+    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) phase->level_bytes[i] += level_bytes[i];
+    phase->ops += ops;
 }
 
 static void take_row(ProfileLayer *layer, const CostRow *row) {
     for (int p = 0; p < PHASE_COUNT; p++) {
         if (row->calls[p] == 0) continue;
         ReportPhase phase = profile_report_phase((Phase)p);
-        add_phase(&layer->phase[phase], row->cost[p]);
-        if (phase == REPORT_BACKWARD_INPUT || phase == REPORT_BACKWARD_WEIGHT)
-            add_phase(&layer->phase[REPORT_BACKWARD], row->cost[p]);
-        add_phase(&layer->phase[REPORT_STEP], row->cost[p]);
+        bool part = phase == REPORT_BACKWARD_INPUT || phase == REPORT_BACKWARD_WEIGHT;
+        const ReportPhase to[3] = {phase, REPORT_STEP, REPORT_BACKWARD};
+        for (int k = 0; k < (part ? 3 : 2); k++)
+            add_phase(&layer->phase[to[k]], &row->cost[p], row->level_bytes[p], row->calls[p]);
     }
     layer->saved_bytes = row->saved_bytes;
     layer->input = row->has_forward ? row->input : (Shape){.ndim = -1};
@@ -104,7 +107,8 @@ Status profile_take_counts(Profile *profile, const CostTable *table, const Layer
         take_site(layer, table->rows[i].site, model);
         take_row(layer, &table->rows[i]);
         for (int p = 0; p < REPORT_COUNT; p++)
-            if (layer->phase[p].happened) add_phase(&profile->totals[p], layer->phase[p].cost);
+            add_phase(&profile->totals[p], &layer->phase[p].cost, layer->phase[p].level_bytes,
+                      layer->phase[p].ops);
     }
     for (int op = 0; op < OP_COUNT; op++)
         if (table->uncounted_ops[op])
@@ -211,7 +215,7 @@ static Status dry_step(Layer *model, OptimizerConfig config, const Tensor *x, co
     if (!status) optimizer = optimizer_new(model, config);
     if (!status && !optimizer) status = error_status();
     if (!status)
-        status = profile_count_step(model, optimizer, batch.x, batch.labels, &table, memory);
+        status = profile_count_step(model, optimizer, batch.x, batch.labels, NULL, &table, memory);
     if (!status && to_reconcile) profile_reconcile(to_reconcile, &table);
     cost_table_free(&table);
     optimizer_free(optimizer);

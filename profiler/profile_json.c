@@ -93,30 +93,62 @@ static void write_cost(JsonWriter *json, const OpCost *cost) {
     count(json, "bytes_written", cost->bytes_written);
 }
 
-// The roofline keys are there from the start; without measured ceilings they are null.
-static void write_phase_members(JsonWriter *json, const ProfilePhase *phase) {
+static void write_phase_members(JsonWriter *json, const Machine *machine,
+                                const ProfilePhase *phase) {
     write_cost(json, &phase->cost);
     write_latency(json, "latency", &phase->latency);
     real(json, "intensity", profile_intensity(phase->cost));
-    null(json, "roof_seconds");
-    null(json, "roof_fraction");
-    null(json, "bound");
-    null(json, "level");
+    const Roofline *roofline = &phase->roofline; // zero without a machine: then all are null
+    bool judged = roofline->judged;
+    real(json, "roof_seconds", judged ? roofline->roof_seconds : (double)NAN);
+    real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
+    text(json, "bound", judged ? bound_name(roofline->bound) : NULL);
+    text(json, "level", judged ? machine->levels[roofline->level].name : NULL);
 }
 
-static void write_phase(JsonWriter *json, const char *key, const ProfilePhase *phase,
-                        bool happened) {
+static void write_phase(JsonWriter *json, const Machine *machine, const char *key,
+                        const ProfilePhase *phase, bool happened) {
     if (!happened) {
         null(json, key);
         return;
     }
     json_writer_key(json, key);
     json_writer_begin_object(json);
-    write_phase_members(json, phase);
+    write_phase_members(json, machine, phase);
     json_writer_end_object(json);
 }
 
 // ---- sections --------------------------------------------------------------------------------
+static void write_machine(JsonWriter *json, const Profile *profile) {
+    if (!profile->has_machine) {
+        null(json, "machine");
+        text(json, "machine_reason", "nothing ran to be held against ceilings");
+        return;
+    }
+    const Machine *machine = &profile->machine;
+    json_writer_key(json, "machine");
+    json_writer_begin_object(json);
+    text(json, "source", machine->measured ? "measured" : "given");
+    real(json, "peak_flops_per_second", machine->peak_flops_per_second);
+    json_writer_key(json, "levels");
+    json_writer_begin_array(json);
+    for (int i = 0; i < machine->n_levels; i++) {
+        const MachineLevel *level = &machine->levels[i];
+        json_writer_begin_record(json);
+        text(json, "name", level->name);
+        if (level->bytes < INT64_MAX)
+            integer(json, "bytes", level->bytes);
+        else
+            null(json, "bytes");
+        real(json, "bytes_per_second", level->bytes_per_second);
+        real(json, "ridge", machine_ridge(machine, i));
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+    real(json, "dispatch_seconds", machine->dispatch_seconds);
+    json_writer_end_object(json);
+}
+
 static void write_environment(JsonWriter *json, const Profile *profile) {
     Environment environment;
     environment_read(&environment);
@@ -130,9 +162,9 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     text(json, "flags", environment.flags);
     text(json, "device", profile->device);
     null(json, "gpu");
+    text(json, "gpu_reason", "this build has no GPU device");
     json_writer_end_object(json);
-    null(json, "machine");
-    text(json, "machine_reason", "ceilings were not measured");
+    write_machine(json, profile);
 }
 
 static void write_model(JsonWriter *json, const Profile *profile) {
@@ -154,20 +186,30 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     json_writer_key(json, "totals");
     json_writer_begin_object(json);
     for (int p = 0; p < REPORT_STEP; p++)
-        write_phase(json, report_phase_name((ReportPhase)p), &totals[p], true);
+        write_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &totals[p], true);
     json_writer_key(json, "step");
     json_writer_begin_object(json);
-    write_phase_members(json, &totals[REPORT_STEP]);
+    write_phase_members(json, &profile->machine, &totals[REPORT_STEP]);
     real(json, "samples_per_second",
          (double)profile->batch / latency_median(&totals[REPORT_STEP].latency));
     json_writer_end_object(json);
     write_latency(json, "inference", &profile->inference);
     real(json, "cold_start_seconds", profile->cold_seconds);
     real(json, "unattributed_seconds", profile->unattributed_seconds);
+    if (totals[REPORT_STEP].latency.count == 0)
+        text(json, "latency_reason", "nothing ran on the meta device");
     json_writer_end_object(json);
 }
 
-static void write_memory_side(JsonWriter *json, const char *key, const ProfileMemory *memory) {
+static void write_memory_side(JsonWriter *json, const char *key, const ProfileMemory *memory,
+                              const char *absent) {
+    if (absent) {
+        char reason[48];
+        snprintf(reason, sizeof(reason), "%s_reason", key);
+        null(json, key);
+        text(json, reason, absent);
+        return;
+    }
     json_writer_key(json, key);
     json_writer_begin_object(json);
     for (int c = 0; c < MEM_COUNT; c++) {
@@ -183,8 +225,10 @@ static void write_memory_side(JsonWriter *json, const char *key, const ProfileMe
 static void write_memory(JsonWriter *json, const Profile *profile) {
     json_writer_key(json, "memory");
     json_writer_begin_object(json);
-    write_memory_side(json, "measured", &profile->measured);
-    write_memory_side(json, "predicted", &profile->predicted);
+    bool ran = profile->totals[REPORT_STEP].latency.count > 0;
+    write_memory_side(json, "measured", &profile->measured,
+                      ran ? NULL : "nothing ran on the meta device");
+    write_memory_side(json, "predicted", &profile->predicted, NULL);
     integer(json, "unaccounted_bytes", profile->unaccounted_bytes);
     integer(json, "reserved_bytes", profile->reserved_bytes);
     if (profile->process_peak_bytes >= 0) {
@@ -213,8 +257,9 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
         integer(json, "saved_bytes", layer->saved_bytes);
         for (int p = 0; p < REPORT_STEP; p++) {
             bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
-            bool happened = layer->phase[part ? REPORT_BACKWARD : p].happened;
-            write_phase(json, report_phase_name((ReportPhase)p), &layer->phase[p], happened);
+            bool happened = layer->phase[part ? REPORT_BACKWARD : p].ops > 0;
+            write_phase(json, &profile->machine, report_phase_name((ReportPhase)p),
+                        &layer->phase[p], happened);
         }
         json_writer_end_object(json);
     }
@@ -222,8 +267,9 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
 }
 
 static void write_training(JsonWriter *json, const ProfileTraining *training) {
-    if (!training) {
+    if (!training->data) {
         null(json, "training");
+        text(json, "training_reason", training->absent);
         return;
     }
     const FitResult *fit = &training->fit;
@@ -263,7 +309,11 @@ Status profile_write_json(const Profile *profile, const ProfileTraining *trainin
     json_writer_begin_array(json);
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
     json_writer_end_array(json);
-    json_writer_bool(json_writer_key(json, "reconciled"), profile->reconciled);
+    if (profile->totals[REPORT_STEP].latency.count == 0)
+        null(json, "reconciled");
+    else
+        json_writer_bool(json_writer_key(json, "reconciled"), profile->reconciled);
+    text(json, "difference", profile->difference[0] ? profile->difference : NULL);
     real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
     json_writer_end_object(json);
     return json_writer_close(json);

@@ -1,6 +1,7 @@
 // profile_mlp.c -- the program: profile a multilayer perceptron, then train it on images.
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "profiler/profile_json.h"
 #include "profiler/report.h"
 #include "profiler/text.h"
+#include "tensor/clock.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
 enum { TRAIN_DIGITS = 10000, TEST_DIGITS = 2000, TEST_BATCH = 500 };
@@ -53,13 +55,20 @@ static Layer *model_new(const Options *options) {
 }
 
 // ---- profiling -------------------------------------------------------------------------------
+// "MLP 784-512-10 relu"; cut with "..." where there are very many layers.
 static void name_model(const Options *options, Profile *profile) {
-    size_t used = (size_t)snprintf(profile->model, sizeof(profile->model), "MLP ");
-    for (int i = 0; i < options->n_layers && used < sizeof(profile->model) - 16; i++)
-        used += (size_t)snprintf(profile->model + used, sizeof(profile->model) - used, "%s%lld",
-                                 i ? "-" : "", (long long)options->layers[i]);
-    snprintf(profile->model + used, sizeof(profile->model) - used, " %s",
-             activation_name(options->activation));
+    char *name = profile->model;
+    size_t size = sizeof(profile->model), used = (size_t)snprintf(name, size, "MLP ");
+    for (int i = 0; i < options->n_layers; i++) {
+        bool room = used + 32 < size;
+        used += (size_t)snprintf(name + used, size - used, "%s", i ? "-" : "");
+        used +=
+            room ? (size_t)snprintf(name + used, size - used, "%lld", (long long)options->layers[i])
+                 : (size_t)snprintf(name + used, size - used, "...");
+        if (!room) break;
+    }
+    if (options->n_layers > 2) // else there is no activation
+        snprintf(name + used, size - used, " %s", activation_name(options->activation));
 }
 
 // Which numbers the batch holds makes no difference to the work: random pixels, labels in turn.
@@ -74,15 +83,54 @@ static Status batch_new(const Options *options, Tensor **x, Tensor **labels) {
     return STATUS_OK;
 }
 
-static Status run_profile(const Options *options, Profile *profile) {
+static void show_calibration(void *argument, const char *what, double fraction) {
+    (void)argument;
+    fprintf(stderr, "\rmeasuring this machine, once: %s, %.0f%%\033[K", what, 100.0 * fraction);
+    fflush(stderr);
+}
+
+// The ceilings that verdicts stand on: kept from the first run, unless a file or a flag says else.
+static Status obtain_machine(const Options *options, bool report, Machine *machine) {
+    bool terminal = !options->quiet && isatty(STDERR_FILENO), fresh;
+    char kept_in[512];
+    MachineRequest request = {.peaks_file = options->peaks,
+                              .again = options->calibrate,
+                              .progress = terminal ? show_calibration : NULL};
+    Status status = machine_obtain(&request, machine, &fresh, kept_in);
+    if (terminal && fresh) fprintf(stderr, "\r\033[K");
+    if (!status && fresh && report)
+        printf("Measured this machine, once%s%.400s\n", kept_in[0] ? "; saved in\n  " : ".",
+               kept_in);
+    return status;
+}
+
+static void show_profiling(void *argument, double fraction) {
+    double *shown = argument; // when the line was last drawn
+    double now = clock_seconds();
+    if (now - *shown < 0.2) return;
+    *shown = now;
+    fprintf(stderr, "\rprofiling: %.0f%%\033[K", 100.0 * fraction);
+    fflush(stderr);
+}
+
+static Status run_profile(const Options *options, bool report, Profile *profile) {
     Tensor *x = NULL, *labels = NULL;
-    Layer *model = model_new(options);
-    Status status = model ? batch_new(options, &x, &labels) : error_status();
+    Machine machine;
+    bool timed = options->device->has_data;
+    Status status = timed ? obtain_machine(options, report, &machine) : STATUS_OK;
+    Layer *model = status ? NULL : model_new(options);
+    if (!status) status = model ? batch_new(options, &x, &labels) : error_status();
     ProfileOptions how = profile_defaults();
     how.iterations = options->iterations;
     how.warmup = options->warmup;
+    how.machine = timed ? &machine : NULL;
+    bool terminal = !options->quiet && isatty(STDERR_FILENO);
+    double shown = clock_seconds();
+    how.progress = terminal ? show_profiling : NULL;
+    how.argument = &shown;
     if (!status)
         status = profile_training(model, optimizer_config(options), x, labels, how, profile);
+    if (terminal) fprintf(stderr, "\r\033[K");
     name_model(options, profile);
     tensor_free(x);
     tensor_free(labels);
@@ -103,16 +151,17 @@ static Status check_fit(const Options *options, const Dataset *data) {
         (long long)pixels, data->classes);
 }
 
-// Whether there is anything to train on, and, when not, why (on the report).
-static bool can_train(const Options *options, bool report) {
-    if (options->epochs == 0 || !options->device->has_data) return false;
+// Whether there is anything to train on; when not, why.
+static bool can_train(const Options *options, ProfileTraining *training) {
     int64_t in = options->layers[0], out = options->layers[options->n_layers - 1];
-    if (options->data || (in == DIGITS_SIDE * DIGITS_SIDE && out >= 10)) return true;
-    if (report)
-        printf("\nTRAINING  none: drawn digits have %d pixels and 10 classes, this model has\n"
-               "  %lld inputs and %lld outputs. --data trains on others, --epochs 0 not at all.\n",
-               DIGITS_SIDE * DIGITS_SIDE, (long long)in, (long long)out);
-    return false;
+    bool fits = options->data || (in == DIGITS_SIDE * DIGITS_SIDE && out >= 10);
+    if (options->epochs == 0)
+        training->absent = "--epochs 0";
+    else if (!options->device->has_data)
+        training->absent = "nothing runs on the meta device";
+    else if (!fits)
+        training->absent = "drawn digits have 784 pixels and 10 classes";
+    return !training->absent;
 }
 
 static Status load(const Options *options, Images *images) {
@@ -132,9 +181,9 @@ static void show_progress(void *argument, const FitProgress *p) {
     if (p->step < p->steps && p->seconds - *shown < 0.1) return;
     *shown = p->seconds;
     double left = p->seconds / (double)p->step * (double)(p->steps - p->step);
-    fprintf(stderr, "\rtraining: epoch %lld/%lld, step %lld/%lld, loss %.4f, %.0f s left \033[K",
+    fprintf(stderr, "\rtraining: epoch %lld/%lld, step %lld/%lld, loss %.4f, %s left\033[K",
             (long long)p->epoch, (long long)p->epochs, (long long)p->step, (long long)p->steps,
-            p->loss, left);
+            p->loss, text_duration(left).s);
     fflush(stderr);
 }
 
@@ -205,29 +254,49 @@ static int flush_output(void) {
     return errno ? errno : EIO;
 }
 
-static int profile_and_train(const Options *options, const char *command, int *output_error) {
-    Images images = {0};
-    Profile profile = {0};
+// One line where prediction and execution differ: a defect, of this program or of a layer.
+static int verdict_of(const Profile *profile) {
+    if (profile->totals[REPORT_STEP].latency.count == 0 || profile->reconciled) return EXIT_SUCCESS;
+    fprintf(stderr, "profile_mlp: predicted is not executed: %s\n", profile->difference);
+    return EXIT_FAILURE;
+}
+
+// Profile, report, train, and write the JSON last: of a training that failed it says why.
+static Status work(const Options *options, const char *command, Images *images, Profile *profile,
+                   int *output_error) {
     ProfileTraining training = {.test_accuracy = (double)NAN};
     bool report = !options->quiet && !(options->json && strcmp(options->json, "-") == 0);
     // What cannot be read or written is told before the work, not after it.
-    Status status = options->data ? load(options, &images) : STATUS_OK;
+    Status status = options->data ? load(options, images) : STATUS_OK;
     JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
     if (!status && options->json && !json) status = error_status();
-    if (!status) status = run_profile(options, &profile);
-    if (!status && report) {
-        report_print(&profile, stdout);
+    if (!status) status = run_profile(options, report, profile);
+    bool profiled = !status;
+    if (profiled && report) {
+        report_print(profile, stdout);
         *output_error = flush_output(); // the reader sees it before training starts
     }
-    bool train = !status && can_train(options, report);
-    if (!status && train && !options->data) status = load(options, &images);
-    if (!status && train) status = run_training(options, &images, &training);
-    if (!status && train && report) print_training(&training, &images);
-    if (!status && json)
-        status = profile_write_json(&profile, train ? &training : NULL, command, json);
-    else
+    bool train = profiled && can_train(options, &training);
+    if (train && !options->data) status = load(options, images);
+    if (train && !status) status = run_training(options, images, &training);
+    if (train && status)
+        training.absent = error_message(), training.data = NULL;
+    else if (train && report)
+        print_training(&training, images);
+    else if (profiled && report && options->epochs > 0 && options->device->has_data)
+        printf("\nTRAINING  none: %s. --data trains on other images.\n", training.absent);
+    if (!profiled)
         json_writer_discard(json);
-    int code = status ? fail() : EXIT_SUCCESS;
+    else if (json && profile_write_json(profile, &training, command, json))
+        status = error_status();
+    return status;
+}
+
+static int profile_and_train(const Options *options, const char *command, int *output_error) {
+    Images images = {0};
+    Profile profile = {0};
+    int code =
+        work(options, command, &images, &profile, output_error) ? fail() : verdict_of(&profile);
     profile_free(&profile);
     dataset_free(&images.train);
     dataset_free(&images.test);
@@ -235,6 +304,7 @@ static int profile_and_train(const Options *options, const char *command, int *o
 }
 
 int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
     char command[1024];
     command_line(argc, argv, command, sizeof(command)); // getopt reorders argv

@@ -13,11 +13,14 @@ typedef struct StepTimes { // seconds of one step
 Status profile_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                     StepTimes *times);
 
+// Judges every phase by its counts and its median; needs profile->machine.
+void profile_judge(Profile *profile);
+
 // What one step of the current context's device costs: the second of two steps is counted, so that
 // gradients and optimizer state exist. Afterwards `table` says which sites ran, the ledger's peak
 // is the step's.
 Status profile_count_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                          CostTable *table, ProfileMemory *memory);
+                          const Machine *machine, CostTable *table, ProfileMemory *memory);
 
 // Fills profile->layers and the counts of all phases from a table of the current context.
 Status profile_take_counts(Profile *profile, const CostTable *table, const Layer *model);

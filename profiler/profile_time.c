@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/clock.h"
 #include "profiler/profile_parts.h"
+#include "tensor/clock.h"
 #include "tensor/memory.h"
 
 enum { MOST_SAMPLES = 200, FEWEST_SAMPLES = 10 };
@@ -52,10 +52,10 @@ static Status make_room(Latency *latency, int64_t samples) {
 static Status make_rooms(Profile *profile, int64_t samples) {
     Status status = make_room(&profile->inference, samples);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
-        if (profile->totals[p].happened) status = make_room(&profile->totals[p].latency, samples);
+        if (profile->totals[p].ops > 0) status = make_room(&profile->totals[p].latency, samples);
     for (int i = 0; i < profile->n_layers && !status; i++)
-        for (int p = 0; p < REPORT_COUNT && !status; p++)
-            if (profile->layers[i].phase[p].happened)
+        for (int p = 0; p < REPORT_STEP && !status; p++)
+            if (profile->layers[i].phase[p].ops > 0)
                 status = make_room(&profile->layers[i].phase[p].latency, samples);
     return status;
 }
@@ -70,23 +70,32 @@ static Status summarise(Latency *latency) {
 }
 
 // ---- one observed step, added up by layer ------------------------------------------------------
-static void take_events(Profile *profile, const CostTable *executed, const Timeline *timeline) {
+static void add_seconds(ProfilePhase *phase, double seconds) {
+    Latency *latency = &phase->latency;
+    if (latency->samples) latency->samples[latency->count - 1] += seconds;
+}
+
+static Status take_events(Profile *profile, const CostTable *executed, const Timeline *timeline) {
     for (int i = 0; i < profile->n_layers; i++)
-        for (int p = 0; p < REPORT_COUNT; p++) push(&profile->layers[i].phase[p].latency, 0.0);
+        for (int p = 0; p < REPORT_STEP; p++) push(&profile->layers[i].phase[p].latency, 0.0);
+    push(&profile->totals[REPORT_BACKWARD_INPUT].latency, 0.0);
+    push(&profile->totals[REPORT_BACKWARD_WEIGHT].latency, 0.0);
     for (int64_t e = 0; e < timeline->count; e++) {
         const ProfileEvent *event = &timeline->events[e];
         int row = cost_table_row(executed, event->site);
-        if (row < 0) continue; // cannot be: the counted step ran the same sites
+        if (row < 0 || timeline->dropped > 0)
+            return error_set(STATUS_STATE,
+                             "profile: this step ran ops that the counted one did not. "
+                             "HINT: a model must do the same work at every step");
         double seconds = 1e-9 * (double)(event->end - event->begin);
         ProfilePhase *phases = profile->layers[row].phase;
         ReportPhase phase = profile_report_phase((Phase)event->phase);
-        ReportPhase to[3] = {phase, REPORT_STEP, REPORT_BACKWARD};
-        bool part = phase == REPORT_BACKWARD_INPUT || phase == REPORT_BACKWARD_WEIGHT;
-        for (int k = 0; k < (part ? 3 : 2); k++) {
-            Latency *latency = &phases[to[k]].latency;
-            if (latency->samples) latency->samples[latency->count - 1] += seconds;
-        }
+        add_seconds(&phases[phase], seconds);
+        if (phase != REPORT_BACKWARD_INPUT && phase != REPORT_BACKWARD_WEIGHT) continue;
+        add_seconds(&phases[REPORT_BACKWARD], seconds);
+        add_seconds(&profile->totals[phase], seconds);
     }
+    return STATUS_OK;
 }
 
 static void take_times(Profile *profile, StepTimes times) {
@@ -96,15 +105,24 @@ static void take_times(Profile *profile, StepTimes times) {
     push(&profile->totals[REPORT_STEP].latency, times.total);
 }
 
+double profile_layer_seconds(const ProfileLayer *layer) {
+    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
+    double total = 0.0;
+    for (int i = 0; i < 3; i++)
+        if (layer->phase[parts[i]].ops > 0)
+            total += latency_median(&layer->phase[parts[i]].latency);
+    return total;
+}
+
 static Status finish(Profile *profile, const Latency *observed) {
     Status status = summarise(&profile->inference);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
         status = summarise(&profile->totals[p].latency);
     double layers = 0.0;
     for (int i = 0; i < profile->n_layers; i++) {
-        for (int p = 0; p < REPORT_COUNT && !status; p++)
+        for (int p = 0; p < REPORT_STEP && !status; p++)
             status = summarise(&profile->layers[i].phase[p].latency);
-        layers += latency_median(&profile->layers[i].phase[REPORT_STEP].latency);
+        layers += profile_layer_seconds(&profile->layers[i]);
     }
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     profile->unattributed_seconds = step - layers;
@@ -135,8 +153,7 @@ static Status one_round(Measurement *m) {
     timeline_stop(&m->timeline);
     if (status) return status;
     push(&m->observed, times.total);
-    take_events(m->profile, m->executed, &m->timeline);
-    return STATUS_OK;
+    return take_events(m->profile, m->executed, &m->timeline);
 }
 
 // Asked for a number of samples: all of the warm-up. Else at most half of the time goes into it.
@@ -156,6 +173,12 @@ static Status warm_up(Measurement *m) {
     return status;
 }
 
+static double progress_of(const Measurement *m, int64_t i, int64_t samples, double start) {
+    double counted = (double)i / (double)samples;
+    double timed = (clock_seconds() - start) / m->options.seconds;
+    return m->options.iterations == 0 && timed > counted ? fmin(timed, 1.0) : counted;
+}
+
 // As many rounds as asked for; else until the time is used up, within bounds.
 static Status run_rounds(Measurement *m, int64_t samples) {
     double start = clock_seconds();
@@ -163,6 +186,8 @@ static Status run_rounds(Measurement *m, int64_t samples) {
         bool late = m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
                     clock_seconds() - start > m->options.seconds;
         if (late) break;
+        if (m->options.progress)
+            m->options.progress(m->options.argument, progress_of(m, i, samples, start));
         Status status = one_round(m);
         if (status) return status;
     }

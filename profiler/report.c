@@ -1,5 +1,5 @@
 // report.c -- the terminal report: headline, table, memory, evidence. Every figure is the
-// profile's, only rounded; rows and columns add up before rounding.
+// profile's, only rounded; each column adds up before rounding, and each layer's row.
 #include "profiler/report.h"
 
 #include <math.h>
@@ -24,14 +24,25 @@ static void print_slowest(const Profile *profile, FILE *file) {
     const ProfileLayer *slowest = NULL;
     double most = -1.0, step = latency_median(&profile->totals[REPORT_STEP].latency);
     for (int i = 0; i < profile->n_layers; i++) {
-        double seconds = latency_median(&profile->layers[i].phase[REPORT_STEP].latency);
+        double seconds = profile_layer_seconds(&profile->layers[i]);
         if (!(seconds > most)) continue;
         most = seconds;
         slowest = &profile->layers[i];
     }
-    if (slowest)
-        fprintf(file, "  Start with %s: %s of the step.\n", report_layer_name(profile, slowest).s,
-                text_percent(most / step).s);
+    if (!slowest) return;
+    if (profile->unattributed_seconds > most) {
+        fprintf(file, "  Start with the number of ops: %s of the step is spent between them.\n",
+                text_percent(profile->unattributed_seconds / step).s);
+        return;
+    }
+    const Roofline *roofline = &slowest->phase[REPORT_STEP].roofline;
+    fprintf(file, "  Start with %s: %s of the step", report_layer_name(profile, slowest).s,
+            text_percent(most / step).s);
+    if (roofline->judged)
+        fprintf(file, "; %s%s, at %s of its roof", bound_name(roofline->bound),
+                roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
+                text_percent(roofline->roof_fraction).s);
+    fprintf(file, ".\n");
 }
 
 static void print_head(const Profile *profile, FILE *file) {
@@ -91,36 +102,51 @@ static void print_memory(const Profile *profile, FILE *file) {
 
 // ---- the whole -------------------------------------------------------------------------------
 static void print_evidence(const Profile *profile, FILE *file) {
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
     fprintf(file, "\n");
-    if (profile->reconciled)
-        fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
-    else
+    if (profile->difference[0])
         fprintf(file, "PREDICTED IS NOT EXECUTED\n  %.78s\n", profile->difference);
+    else if (step->count == 0)
+        fprintf(file, "predicted only: nothing ran to compare it with\n");
+    else
+        fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
     for (int i = 0; i < profile->n_uncounted; i++)
         fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
-    const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) return;
-    fprintf(file,
-            "%lld steps after %lld of warm-up, IQR %s;\n"
-            "layers from as many observed steps in between, overhead %.1f%%\n",
-            (long long)step->count, (long long)profile->warmup,
-            text_percent(step->statistics.iqr / step->statistics.median).s,
-            100.0 * profile->overhead_fraction);
+    fprintf(file, "%lld step%s after %lld of warm-up, IQR %s; layers from as many observed ones,\n",
+            (long long)step->count, step->count == 1 ? "" : "s", (long long)profile->warmup,
+            text_percent(step->statistics.iqr / step->statistics.median).s);
+    if (profile->overhead_fraction >= 0.0005)
+        fprintf(file, "which took %.1f%% longer\n", 100.0 * profile->overhead_fraction);
+    else
+        fprintf(file, "which took no longer\n");
 }
 
-// Other work on the machine shows as spread, and as layers that do not add up to the step.
+// Other work on the machine shows as spread, and as layers that do not add up to the step; ceilings
+// that were measured beside other work show as layers past their roof.
 static void print_noise(const Profile *profile, FILE *file) {
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     if (profile->totals[REPORT_STEP].latency.count == 0) return;
     double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
-    if (spread <= 0.1 && gap >= -0.02) return;
-    fprintf(file,
-            "noisy: something else ran on these cores; run it alone, or raise --iterations\n");
+    if (spread > 0.1 || gap < -0.02)
+        fprintf(file,
+                "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
+                "raise --iterations.\n",
+                text_percent(spread).s, text_percent(gap).s);
+    bool past_roof = false;
+    for (int i = 0; i < profile->n_layers; i++) {
+        const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
+        past_roof = past_roof || (roofline->judged && roofline->roof_fraction > 1.1);
+    }
+    if (past_roof)
+        fprintf(file, "A layer is past its roof, so the ceilings are too low: --calibrate measures "
+                      "them\nagain.\n");
 }
 
 void report_print(const Profile *profile, FILE *file) {
     print_head(profile, file);
     report_print_table(profile, file);
+    report_print_roofline(profile, file);
     print_memory(profile, file);
     print_evidence(profile, file);
     print_noise(profile, file);

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { LABEL_WIDTH = 16, BAR_WIDTH = 6 };
+enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 
 typedef struct Units { // one unit per table, so that a column can be added up by eye
     double flops;
@@ -34,7 +34,8 @@ static Units choose_units(const Profile *profile) {
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
     Text name = {""};
     if (strcmp(layer->path, "(model)") == 0)
-        snprintf(name.s, sizeof(name.s), "%s update", profile->optimizer);
+        snprintf(name.s, sizeof(name.s), strlen(profile->optimizer) > 5 ? "%s" : "%s update",
+                 profile->optimizer);
     else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)
         snprintf(name.s, sizeof(name.s), "CE loss");
     else
@@ -68,7 +69,7 @@ static Text cell_time(const ProfilePhase *phase, const Units *units) {
 }
 
 static Text cell_flops(const ProfilePhase *phase, const Units *units) {
-    if (!phase->happened) return (Text){""};
+    if (phase->ops == 0) return (Text){""};
     return text_number((double)op_cost_total_flops(phase->cost) / units->flops);
 }
 
@@ -91,34 +92,75 @@ static void print_row(FILE *file, const char *format, ...) {
 }
 
 // ---- times -----------------------------------------------------------------------------------
-static void print_timed_row(FILE *file, Text label, Text parameters,
-                            const ProfilePhase phase[REPORT_COUNT], double share,
-                            const Units *units) {
-    // A full bar is 60 %: most layers stay below, and their differences show.
-    Text bar = share < 1.0 ? text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH) : (Text){""};
-    print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s", label.s, parameters.s,
-              cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
-              cell_time(&phase[REPORT_BACKWARD], units).s, cell_time(&phase[REPORT_STEP], units).s,
-              text_percent(share).s, BAR_WIDTH, bar.s, cell_intensity(&phase[REPORT_STEP]).s);
+static Text cell_roof(const Roofline *roofline) {
+    return roofline->judged ? text_percent(roofline->roof_fraction) : (Text){""};
 }
 
+// "compute", "memory L2", "overhead" ...
+static Text cell_bound(const Profile *profile, const Roofline *roofline) {
+    Text text = {""};
+    if (!roofline->judged) return text;
+    bool memory = roofline->bound == BOUND_MEMORY;
+    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
+             memory ? profile->machine.levels[roofline->level].name : "");
+    return text;
+}
+
+typedef struct TimedRow {
+    Text label, parameters;
+    const ProfilePhase *phase; // REPORT_COUNT of them
+    double seconds;            // of all phases
+} TimedRow;
+
+static void print_timed_row(const Profile *profile, FILE *file, const TimedRow *row,
+                            const Units *units) {
+    double share = row->seconds / latency_median(&profile->totals[REPORT_STEP].latency);
+    const ProfilePhase *phase = row->phase;
+    const Roofline *roofline = &phase[REPORT_STEP].roofline;
+    bool whole = phase == profile->totals; // has neither bar nor bound
+    // A full bar is 60 %: most layers stay below, and their differences show.
+    Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
+    Text bound = whole ? (Text){""} : cell_bound(profile, roofline);
+    print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", row->label.s, row->parameters.s,
+              cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
+              cell_time(&phase[REPORT_BACKWARD], units).s,
+              text_duration_in(row->seconds, units->time).s, text_percent(share).s, BAR_WIDTH,
+              bar.s, cell_intensity(&phase[REPORT_STEP]).s, cell_roof(roofline).s, bound.s);
+}
+
+// What of a phase's median no layer's median accounts for.
+static double rest_of(const Profile *profile, ReportPhase phase) {
+    double rest = latency_median(&profile->totals[phase].latency);
+    for (int i = 0; i < profile->n_layers; i++)
+        if (profile->layers[i].phase[phase].ops > 0)
+            rest -= latency_median(&profile->layers[i].phase[phase].latency);
+    return rest;
+}
+
+// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
+// optimizer, whose time stands in its row, and what lies between the phases.)
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     fprintf(file,
-            "TIME (%s)  step = %lld samples; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
-            units->time, (long long)profile->batch);
-    print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s", LABEL_WIDTH, "layer", "params",
-              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B");
+            "TIME (%s)  step = %lld sample%s; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
+            units->time, (long long)profile->batch, profile->batch == 1 ? "" : "s");
+    print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
+              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
+              profile->has_machine ? "roof" : "", profile->has_machine ? "bound by" : "");
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
-        print_timed_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
-                        latency_median(&layer->phase[REPORT_STEP].latency) / step, units);
+        TimedRow row = {cell_label(profile, layer), cell_parameters(layer), layer->phase,
+                        profile_layer_seconds(layer)};
+        print_timed_row(profile, file, &row, units);
     }
-    print_row(file, "%-*s%33s%6s%5s", LABEL_WIDTH - 6, "unattributed", "",
-              text_duration_in(profile->unattributed_seconds, units->time).s,
-              text_percent(profile->unattributed_seconds / step).s);
-    print_timed_row(file, text_pad_right("step", LABEL_WIDTH),
-                    text_short_count(profile->parameters), profile->totals, 1.0, units);
+    double rest = profile->unattributed_seconds;
+    print_row(file, "%-*s%15s%6s%6s%6s%5s", LABEL_WIDTH, "unattributed", "",
+              text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
+              text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
+              text_duration_in(rest, units->time).s, text_percent(rest / step).s);
+    TimedRow whole = {text_pad_right("step", LABEL_WIDTH), text_short_count(profile->parameters),
+                      profile->totals, step};
+    print_timed_row(profile, file, &whole, units);
 }
 
 // ---- counts ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "profiler/text.h"
 
 void report_print_table(const Profile *profile, FILE *file);
+void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
 
 // What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer);

@@ -17,18 +17,18 @@ static int compare(const void *left, const void *right) {
 static Status check(const double *seconds, int64_t n) {
     if (n < 1) {
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "statistics: no samples (n = %lld) HINT: measure at least once",
+                         "statistics: no samples (n = %lld). HINT: measure at least once",
                          (long long)n);
     }
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(seconds[i])) {
             return error_set(STATUS_NON_FINITE,
-                             "statistics: sample %lld is %g HINT: a latency is a finite time",
+                             "statistics: sample %lld is %g. HINT: a latency is a finite time",
                              (long long)i, seconds[i]);
         }
         if (seconds[i] < 0.0) {
             return error_set(STATUS_INVALID_ARGUMENT,
-                             "statistics: sample %lld is %g s, below 0 HINT: take both times from "
+                             "statistics: sample %lld is %g s, below 0. HINT: take both times from "
                              "the same monotonic clock, and subtract the earlier one",
                              (long long)i, seconds[i]);
         }
@@ -115,7 +115,7 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
                              bool *enough, int64_t *missing) {
     if (!(percent >= 50.0 && percent < 100.0)) {
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "statistics: percentile %g is not in [50, 100) HINT: p99.9 is 99.9, and "
+                         "statistics: percentile %g is not in [50, 100). HINT: p99.9 is 99.9, and "
                          "the largest sample is the maximum",
                          percent);
     }

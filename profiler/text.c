@@ -81,11 +81,15 @@ Text text_count(int64_t count) {
 }
 
 Text text_short_count(int64_t count) {
-    if (count < 10000000) return text_count(count);
-    Text text = {""};
-    bool giga = count >= 999500000;
-    Text number = text_number((double)count / (giga ? 1e9 : 1e6));
-    snprintf(text.s, sizeof(text.s), "%.16s%s", number.s, giga ? "G" : "M");
+    static const struct {
+        double from, scale;
+        const char *unit;
+    } units[] = {{999.5e12, 1e15, "P"}, {999.5e9, 1e12, "T"}, {999.5e6, 1e9, "G"}, {0.0, 1e6, "M"}};
+    if (count < 1000000) return text_count(count);
+    int i = 0;
+    while ((double)count < units[i].from) i++;
+    Text text = {""}, number = text_number((double)count / units[i].scale);
+    snprintf(text.s, sizeof(text.s), "%.16s%s", number.s, units[i].unit);
     return text;
 }
 

@@ -16,7 +16,7 @@ typedef struct Text {
 
 Text text_count(int64_t count); // "535,818"
 
-Text text_short_count(int64_t count); // "535,818"; from ten million on "604.0M", "1.21G"
+Text text_short_count(int64_t count); // "535,818"; from a million on "4.00M", "1.21G"
 
 // At most two decimals, about three significant digits: two below 10, one below 1000, then none.
 Text text_number(double value); // "0.07", "6.43", "160.7", "9,167"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "profiler/clock.h"
+#include "tensor/clock.h"
 #include "tensor/memory.h"
 
 static void begin(Observer *observer, const OpCall *call) {

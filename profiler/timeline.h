@@ -7,7 +7,7 @@
 #include "tensor/context.h"
 
 typedef struct ProfileEvent {
-    int64_t begin, end; // nanoseconds of clock.h
+    int64_t begin, end; // nanoseconds of tensor/clock.h
     int32_t site;       // of the context it ran in; -1: outside any layer
     uint16_t op;        // OpId
     uint8_t phase;      // Phase, as the op ended

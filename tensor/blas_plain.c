@@ -28,4 +28,4 @@ void blas_gemm(const Gemm *g) {
                   j + BLOCK_N < g->n ? j + BLOCK_N : g->n);
 }
 
-const char *blas_name(void) { return "plain C product (no BLAS installed)"; }
+const char *blas_name(void) { return "plain C product (no BLAS used)"; }

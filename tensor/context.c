@@ -143,9 +143,11 @@ static int site_add(Context *context, const void *owner, const char *name, const
     return context->n_sites++;
 }
 
-static bool same_site(const Context *context, int index, const void *owner, const char *name) {
+static bool same_site(const Context *context, int index, const void *owner, const char *name,
+                      const char *type) {
     const Site *site = &context->sites[index];
-    return site->owner == owner && site->parent == context->site && strcmp(site->name, name) == 0;
+    return site->owner == owner && site->parent == context->site && strcmp(site->name, name) == 0 &&
+           strcmp(site->type, type) == 0;
 }
 
 // Layers run in the order in which they were first seen, so the search starts after the last hit:
@@ -156,7 +158,7 @@ int site_enter(const void *owner, const char *name, const char *type) {
     for (int k = 0; k < context->n_sites && found < 0; k++) {
         int index = context->site_cursor + k;
         if (index >= context->n_sites) index -= context->n_sites;
-        if (same_site(context, index, owner, name)) found = index;
+        if (same_site(context, index, owner, name, type)) found = index;
     }
     if (found < 0) found = site_add(context, owner, name, type);
     if (found < 0) return previous; // out of memory, pending: the work runs unattributed

@@ -81,7 +81,7 @@ static inline Context *context_current(void) {
 
 // Contexts of your own: two threads, a dry run. NULL with an error pending in the current one.
 Context *context_new(void);
-void context_push(Context *context); // becomes current
+void context_push(Context *context); // becomes current; not twice, and in one thread at a time
 void context_pop(void);              // back to the outer one; its pending error moves outwards
 void context_free(Context *context); // its tensors must be gone; frees its cache, tape and pool
 // Frees this thread's default context (at thread or program end; a later call makes a new one).

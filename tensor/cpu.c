@@ -29,14 +29,16 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
 }
 
 static Pool *pool_of(Context *context) {
-    if (context->threads > 1 && !context->pool) context->pool = pool_new(context->threads);
+    if (context->threads < 2 || context->pool) return context->pool;
+    context->pool = pool_new(context->threads);
+    if (!context->pool) error_clear(); // out of memory: this thread does the work alone
     return context->pool;
 }
 
 // Runs a task over [0, n) on the context's threads; used by kernels that split themselves (matmul).
 void cpu_parallel(int64_t n, int64_t grain, PoolTask task, void *argument) {
     Context *context = context_current();
-    pool_run(context->threads > 1 ? pool_of(context) : NULL, n, grain, task, argument);
+    pool_run(pool_of(context), n, grain, task, argument);
 }
 
 static Status cpu_run(Device *self, const OpCall *call) {

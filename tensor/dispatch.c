@@ -5,7 +5,7 @@
 #include "tensor/handle.h"
 #include "tensor/ops.h"
 
-enum { DENSE_MAX = 8 }; // inputs that may need a contiguous copy; ops with more take leaves only
+enum { DENSE_MAX = 8 }; // a call of more inputs gets no contiguous copies: it refuses views
 
 // ---- checks ----------------------------------------------------------------------------------
 static bool signature_matches(const DTypeSignature *signature, const OpCall *call) {
@@ -41,9 +41,20 @@ static Status bad_input(const OpCall *call, int i) {
     return op_error(call, STATUS_STATE, "input %d has been freed. HINT: tensor_keep it", i);
 }
 
+static inline bool wants_gradient(const Recorder *recorder, const Tensor *t) {
+    return (t->flags & TENSOR_LEAF_GRAD) || t->tape_generation == recorder->generation;
+}
+
 static Status too_many(const OpCall *call) {
     return op_error(call, STATUS_INVALID_ARGUMENT,
                     "only the first 64 inputs can have gradients. HINT: join them in groups");
+}
+
+// Would an output given to be written into lose its own gradient, or its place on the tape?
+static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
+    for (int i = 0; recorder && i < OP_MAX_OUTPUTS && call->out[i]; i++)
+        if (wants_gradient(recorder, call->out[i])) return true;
+    return false;
 }
 
 // Every input is there, alive and on one device; finds out which need gradients.
@@ -66,8 +77,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
             return op_error(call, STATUS_DEVICE, "inputs are on %s and %s", device->name,
                             t->device->name);
         device = t->device;
-        bool wanted = recorder &&
-                      ((t->flags & TENSOR_LEAF_GRAD) || t->tape_generation == recorder->generation);
+        bool wanted = recorder && wants_gradient(recorder, t);
         if (wanted && i < 64)
             needs |= (uint64_t)1 << i;
         else if (wanted && op->backward)
@@ -75,7 +85,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     }
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
-    if (needs && (op->mutates || call->out[0]))
+    if ((needs && (op->mutates || call->out[0])) || writes_into_graph(recorder, call))
         return op_error(call, STATUS_STATE,
                         "writes in place what needs a gradient. HINT: put it "
                         "between no_grad_begin and no_grad_end");
@@ -113,9 +123,10 @@ static void bump_versions(Context *context, const OpCall *call, unsigned preset)
     for (int i = 0; i < OP_MAX_OUTPUTS; i++)
         if ((preset >> i & 1) && !(context->dry_run && call->out[i]->device->has_data))
             call->out[i]->storage->version++;
-    if (!op->mutates || context->dry_run) return;
+    if (!op->mutates) return;
     for (int i = 0; i < call->n_in; i++)
-        if (op->mutates(call, i)) call->in[i]->storage->version++;
+        if (op->mutates(call, i) && !(context->dry_run && call->in[i]->device->has_data))
+            call->in[i]->storage->version++;
 }
 
 static Status undo(OpCall *call, unsigned preset, Status status) {

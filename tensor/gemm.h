@@ -1,5 +1,5 @@
 // gemm.h -- one matrix product on the CPU, over threads: what matmul and linear share.
-// The single-thread product itself is blas.h's (OpenBLAS, or plain C where there is none).
+// The single-thread product itself is blas_gemm (OpenBLAS, or plain C where there is none).
 #ifndef TENSOR_GEMM_H
 #define TENSOR_GEMM_H
 

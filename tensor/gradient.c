@@ -1,5 +1,5 @@
 // gradient.c -- where the gradient of a leaf lives: in the leaf, or, in a dry run, in a table of
-// the context, since the leaves of a dry run are somebody else's and must stay as they are.
+// the context: there most leaves are somebody else's and must stay as they are.
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
@@ -48,7 +48,8 @@ static DryGradients *table_of(Context *context) {
 
 Tensor **context_gradient(Tensor *leaf, bool **empty) {
     Context *context = context_current();
-    if (!context->dry_run) {
+    bool own = leaf->storage && leaf->storage->ledger == context->ledger; // made in this context
+    if (!context->dry_run || own) {
         *empty = &leaf->grad_empty;
         return &leaf->grad;
     }

@@ -1,5 +1,5 @@
 // memory.h -- the one place that asks the system for memory, so that every request can be counted
-// and made to fail. Tensor data and handles go through it too (storage.h, tensor.c).
+// and made to fail. Tensor data and handles go through it too (storage.c, handle.c).
 #ifndef TENSOR_MEMORY_H
 #define TENSOR_MEMORY_H
 

@@ -32,6 +32,10 @@ static Status output(OpCall *call, int index, DType dtype, int ndim, const int64
     Tensor *preset = call->out[index];
     if (call->n_out <= index) call->n_out = index + 1;
     if (preset) {
+        if (call->op->flags & OP_VIEW)
+            return op_error(
+                call, STATUS_INVALID_ARGUMENT,
+                "a view writes nothing. HINT: take its result instead of giving a tensor");
         if (preset->dtype == dtype && has_shape(preset, ndim, shape) && preset->storage &&
             tensor_is_contiguous(preset))
             return STATUS_OK;

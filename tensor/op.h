@@ -65,7 +65,8 @@ typedef struct Op {
     Status (*infer)(OpCall *call);      // makes the outputs with op_output, or leaves a message
     OpCost (*cost)(const OpCall *call); // this op alone; NULL: unknown, reported as uncounted
     // Calls ops to fill grad_in[i] for every i in needs_grad (OP_INTO writes where autograd wants
-    // it); NULL there means zero. NULL function: not differentiable.
+    // it); NULL there, or a buffer that no op wrote to, means zero. NULL function: not
+    // differentiable.
     Status (*backward)(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]);
     // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
     unsigned (*saves)(const OpCall *call);
@@ -95,7 +96,9 @@ Status op_dispatch(OpCall *call);
 // The first output; the innermost scope owns it. NULL with an error pending. `params` may be NULL.
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in);
 // As op_run, but writes into *slot when it holds a tensor of the right shape; leaves the result
-// there. Backward rules give it &grad_in[i]; so the work is known as input or weight gradient.
+// there. What it holds must not share storage with an input, unless the op is element-wise and both
+// have the same layout; while recording it must not need a gradient itself. Backward rules give it
+// &grad_in[i]; so the work is known as input or weight gradient.
 Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                    int n_in);
 

@@ -92,7 +92,7 @@ Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets)
 // ---- random ----
 Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales the rest 1/(1-p)
 
-// ---- in place ----
+// ---- in place: a tensor that needs a gradient only between no_grad_begin and no_grad_end ----
 Status tensor_fill(Tensor *x, float value);            // float32
 Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same shape
 // One pass over all parameters. inputs[0] is the state, a small float32 tensor of what changes per

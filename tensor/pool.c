@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tensor/clock.h"
 #include "tensor/memory.h"
 
 enum {
@@ -56,12 +56,6 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static void count_fork(void) { atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed); }
 static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
-static int64_t now_nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static inline void pause_core(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -78,14 +72,14 @@ static void do_range(const Pool *pool, int range) {
 
 // Looks into the box for a while. False: it stayed empty, time to sleep.
 static bool spin_for_letter(Worker *worker) {
-    int64_t start = now_nanoseconds();
+    int64_t start = clock_nanoseconds();
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (atomic_load_explicit(&worker->box, memory_order_relaxed) != BOX_EMPTY) return true;
             pause_core();
         }
         if (worker->pool->crowded) sched_yield();
-    } while (now_nanoseconds() - start < SPIN_NANOSECONDS);
+    } while (clock_nanoseconds() - start < SPIN_NANOSECONDS);
     return false;
 }
 

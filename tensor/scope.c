@@ -72,7 +72,7 @@ void scope_close(Scope *scope) {
 }
 
 Tensor *scope_close_with(Scope *scope, Tensor *result) {
-    if (!scope) return result;
+    if (!scope || !is_open(context_current(), scope)) return result;
     Scope *outer = scope->outer;
     bool dies = false; // else it is an input that was passed through: its owner keeps it
     for (Scope *s = context_current()->scope; result && s != outer && s; s = s->outer)

@@ -172,6 +172,7 @@ Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     }
     storage->references = 1;
     storage->saves = 0;
+    storage->saver = NULL;
     storage->version = 0;
     storage->category = category;
     storage->site = context->site;

@@ -39,8 +39,10 @@ typedef struct Ledger Ledger;
 
 struct Storage {
     int references;   // tensors that look at it
-    int saves;        // tape nodes that keep it for backward
+    int saves;        // nodes of the tape `saver` that keep it for backward
+    void *saver;      // compared, never followed; NULL: no tape keeps it
     uint32_t version; // bumped by every op that writes in place
+    uint64_t traffic; // ledger->traffic at its last touch; 0: none was seen
     MemoryCategory category;
     int site;         // call site (layer) that asked for it, -1 outside any
     int phase;        // Phase at allocation
@@ -66,7 +68,8 @@ struct Ledger {
     int64_t rounding_bytes;  // of it, lost to size classes inside live blocks
     int64_t live_host_bytes; // live bytes that have memory behind them (not meta)
     int64_t live_storages;
-    bool raw; // no cache: every storage is a system call (RIDGEPOINT_ALLOC=raw)
+    uint64_t traffic; // bytes that ops moved, while a profiler counted
+    bool raw;         // no cache: every storage is a system call (RIDGEPOINT_ALLOC=raw)
     Storage *free_storages[STORAGE_CLASS_COUNT];
     Storage *free_headers; // recycled Storage structs without data
 };

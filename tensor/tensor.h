@@ -53,7 +53,7 @@ char *shape_text(Shape shape, char text[SHAPE_TEXT]);
 typedef enum TensorFlag {
     TENSOR_LEAF_GRAD = 1,  // a leaf whose gradient is wanted (tensor_requires_grad)
     TENSOR_UNSAVED = 2,    // during a backward rule: not declared by Op.saves, so not readable
-    TENSOR_CONTIGUOUS = 4, // row-major, dense; kept up to date by tensor.c
+    TENSOR_CONTIGUOUS = 4, // row-major, dense; kept up to date by handle.c
 } TensorFlag;
 
 typedef struct Tensor {
@@ -121,7 +121,8 @@ int64_t tensor_bytes(const Tensor *t);          // numel * element size
 int64_t tensor_distinct_bytes(const Tensor *t); // the same, expanded dims counted once
 
 // The elements of a contiguous float32 tensor on the host; NULL with an error pending otherwise
-// (meta has no data, a view may be strided: read it with tensor_read_floats).
+// (meta has no data, a view may be strided: read it with tensor_read_floats). What you write there
+// bumps no version: backward cannot tell that a saved tensor changed. tensor_write_floats does.
 float *tensor_data(Tensor *t);
 int64_t *tensor_labels(Tensor *t); // the same for int64
 // Copies all elements out in row-major order, converting to float; `out` has room for numel.
@@ -132,7 +133,8 @@ Status tensor_write_floats(Tensor *t,
 // generator.
 Status tensor_fill_uniform(Tensor *t, float low, float high); // [low, high)
 Status tensor_fill_normal(Tensor *t, float mean, float deviation);
-double tensor_item(const Tensor *t); // the value of a one-element tensor; NaN with an error pending
+// The value of a one-element tensor, int64 exact up to 2^53; NaN with an error pending.
+double tensor_item(const Tensor *t);
 // Prints as NumPy does: brackets, aligned columns, "..." in the middle of more than 1,000 elements.
 Status tensor_print(const Tensor *t, FILE *file);
 

@@ -58,6 +58,7 @@ static void become(const char *program, char *arguments, ProgramOutput output, c
     redirect(output == PROGRAM_FULL_DISK ? open("/dev/full", O_WRONLY) : pipes[1], STDOUT_FILENO);
     redirect(pipes[3], STDERR_FILENO);
     signal(SIGPIPE, output == PROGRAM_DEAF_TO_IT ? SIG_IGN : SIG_DFL);
+    setenv("XDG_CACHE_HOME", "build/test-cache", 1); // not the user's
     execv(program, argv);
     _exit(127);
 }

@@ -84,7 +84,7 @@ START_TEST(a_loss_that_cannot_be_walked_is_refused_with_a_reason) {
     expect_error(STATUS_STATE, "this is an op's result, not a leaf");
     ck_assert_int_eq(tensor_requires_grad(labels, true), STATUS_DTYPE);
     expect_error(STATUS_DTYPE, "only float32");
-    ck_assert_int_eq(tensor_requires_grad(NULL, true), STATUS_DTYPE);
+    ck_assert_int_eq(tensor_requires_grad(NULL, true), STATUS_INVALID_ARGUMENT);
     error_clear();
     error_set(STATUS_IO, "earlier");
     ck_assert_int_eq(autograd_backward(y), STATUS_IO);

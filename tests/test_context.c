@@ -154,6 +154,10 @@ START_TEST(a_site_is_a_layer_at_its_place_and_is_found_again) {
     int alone = site_enter(&first, "fc1", "Linear"); // the same layer elsewhere: another site
     ck_assert_int_eq(context->n_sites, 4);
     site_leave(alone);
+    int another = site_enter(&first, "fc1", "ReLU"); // of another type: not that one
+    ck_assert_int_eq(context->n_sites, 5);
+    ck_assert_str_eq(context->sites[context->site].type, "ReLU");
+    site_leave(another);
     context_pop();
     context_free(context);
 }

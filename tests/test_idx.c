@@ -35,7 +35,8 @@ static const struct {
 } malformed[] = {
     {0, {0}, "x: the file is empty"},
     {5, "<html", "x: begins with bytes 3c 68"},
-    {3, {0, 0, 8}, "x: ends after 3 bytes, inside its header"},
+    {1, "x", "x: is too short: ends after 1 byte, inside its header"},
+    {3, {0, 0, 8}, "x: is too short: ends after 3 bytes, inside its header"},
     {12, {0, 0, 13, 1, 0, 0, 0, 1, 1, 2, 3, 4}, "x: holds elements of type 0x0d, expected 0x08"},
     {8, {0, 0, 8, 0, 1, 2, 3, 4}, "x: has 0 dimensions, expected 1 to 3"},
     {20, {0, 0, 8, 4, 0, 0, 0, 1}, "x: has 4 dimensions, expected 1 to 3"},

@@ -62,8 +62,10 @@ static bool is_io_error(const char *path, int reason) {
 START_TEST(a_file_appears_only_when_it_is_complete) {
     make_folder();
     JsonWriter *json = json_file_open(target);
+    ck_assert_int_eq(count_files(), 0); // a program stopped before its first byte leaves nothing
     json_writer_bool(json, false);
     ck_assert_int_ne(access(target, F_OK), 0);
+    ck_assert_int_eq(count_files(), 1);
     ck_assert_int_eq(json_writer_close(json), STATUS_OK);
     check_file(target, "false\n");
     struct stat made;
@@ -146,6 +148,8 @@ START_TEST(a_missing_folder_and_a_folder_as_target_are_reported) {
     ck_assert_msg(is_io_error(missing, ENOENT), "%s", error_message());
     ck_assert_ptr_null(json_file_open(folder));
     ck_assert_msg(is_io_error(folder, EISDIR), "%s", error_message());
+    ck_assert_ptr_null(json_file_open(""));
+    ck_assert_msg(is_io_error("''", ENOENT), "%s", error_message());
     remove_folder(0);
 }
 END_TEST
@@ -189,7 +193,7 @@ START_TEST(a_file_that_may_not_be_written_is_not_replaced) {
 }
 END_TEST
 
-START_TEST(a_fifo_and_a_symbolic_link_are_written_directly) {
+START_TEST(a_fifo_is_written_directly) {
     make_folder();
     ck_assert_int_eq(mkfifo(target, 0600), 0);
     int reader = open(target, O_RDONLY | O_NONBLOCK);
@@ -200,20 +204,57 @@ START_TEST(a_fifo_and_a_symbolic_link_are_written_directly) {
     ck_assert_int_eq(read(reader, got, sizeof got - 1), 3);
     ck_assert_str_eq(got, "42\n");
     close(reader);
-    unlink(target);
+    remove_folder(1);
+}
+END_TEST
 
-    char real[160];
-    snprintf(real, sizeof real, "%s/real.json", folder);
-    ck_assert_int_eq(symlink("real.json", target), 0);
+START_TEST(a_symbolic_link_stays_and_its_target_is_replaced_on_success) {
+    make_folder();
+    char inner[128], real[160];
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(real, sizeof real, "%s/real.json", inner);
+    ck_assert_int_eq(mkdir(inner, 0700), 0);
+    ck_assert_int_eq(symlink("inner/real.json", target), 0);
+    FILE *old = fopen(real, "w");
+    fputs("old", old);
+    fclose(old);
+
+    JsonWriter *json = json_file_open(target);
+    json_writer_begin_array(json);
+    check_file(real, "old");
+    json_writer_discard(json); // a run that failed
+    check_file(real, "old");
+
     json = json_file_open(target);
     json_writer_int64(json, 43);
+    check_file(real, "old");
     ck_assert_int_eq(json_writer_close(json), STATUS_OK);
     check_file(real, "43\n");
     struct stat link;
     ck_assert_int_eq(lstat(target, &link), 0);
     ck_assert(S_ISLNK(link.st_mode));
     unlink(real);
+    ck_assert_int_eq(rmdir(inner), 0); // and no temporary in it
     remove_folder(1);
+}
+END_TEST
+
+START_TEST(a_symbolic_link_to_nowhere_is_reported) {
+    make_folder();
+    ck_assert_int_eq(symlink("nowhere.json", target), 0);
+    ck_assert_ptr_null(json_file_open(target));
+    ck_assert_msg(is_io_error(target, ENOENT), "%s", error_message());
+    remove_folder(1);
+}
+END_TEST
+
+START_TEST(a_folder_that_vanished_before_the_first_byte_is_reported_by_close) {
+    make_folder();
+    JsonWriter *json = json_file_open(target);
+    remove_folder(0);
+    json_writer_null(json);
+    ck_assert_int_eq(json_writer_close(json), STATUS_IO);
+    ck_assert_msg(is_io_error(target, ENOENT), "%s", error_message());
 }
 END_TEST
 
@@ -275,7 +316,10 @@ int main(void) {
         {a_target_that_turned_into_a_folder_is_reported_and_the_temporary_removed, 0},
         {a_folder_that_may_not_be_written_is_reported, 0},
         {a_file_that_may_not_be_written_is_not_replaced, 0},
-        {a_fifo_and_a_symbolic_link_are_written_directly, 0},
+        {a_fifo_is_written_directly, 0},
+        {a_symbolic_link_stays_and_its_target_is_replaced_on_success, 0},
+        {a_symbolic_link_to_nowhere_is_reported, 0},
+        {a_folder_that_vanished_before_the_first_byte_is_reported_by_close, 0},
         {a_dash_is_standard_output, 0},
         {running_out_of_memory_is_reported_and_leaves_no_file, 0},
         {NULL, 0},

@@ -9,7 +9,7 @@
 #include "tests/profile_document.h"
 #include "tests/run_program.h"
 
-#define QUICK " --iterations 3 --warmup 2"
+#define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
 #define SMALL "--layers 20,30,10 --batch 8 --epochs 0" QUICK
 
 static ProgramRun run(const char *arguments) {
@@ -18,12 +18,11 @@ static ProgramRun run(const char *arguments) {
 
 // ---- options ---------------------------------------------------------------------------------
 START_TEST(help_lists_every_option_and_succeeds) {
-    static const char *const options[] = {"--layers N,N,...", "--activation NAME", "--batch N",
-                                          "--optimizer NAME", "--lr RATE",         "--epochs N",
-                                          "--steps N",        "--data DIR",        "--seed N",
-                                          "--threads N",      "--device NAME",     "--iterations N",
-                                          "--warmup N",       "--json FILE",       "--quiet",
-                                          "--help",           "--version",         "Exit status:"};
+    static const char *const options[] = {
+        "--layers N,N,...", "--activation NAME", "--batch N",   "--optimizer NAME", "--lr RATE",
+        "--epochs N",       "--steps N",         "--data DIR",  "--seed N",         "--threads N",
+        "--device NAME",    "--iterations N",    "--warmup N",  "--json FILE",      "--quiet",
+        "--help",           "--version",         "--calibrate", "--peaks FILE",     "Exit status:"};
     ProgramRun got = run("--help");
     ck_assert_int_eq(got.status, 0);
     ck_assert_str_eq(got.err, "");
@@ -32,7 +31,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
                       options[i]);
     int listed = 0;
     for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
-    ck_assert_msg(listed == 17, "%d options in --help, but this test knows 17", listed);
+    ck_assert_msg(listed == 19, "%d options in --help, but this test knows 19", listed);
     program_run_free(&got);
 }
 END_TEST

@@ -42,7 +42,7 @@ START_TEST(a_step_is_recorded_whole_in_order_and_under_the_right_sites) {
     CostTable table;
     ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
     timeline_start(&timeline);
-    cost_table_start(&table);
+    cost_table_start(&table, NULL);
     step(&steps);
     cost_table_stop(&table);
     timeline_stop(&timeline);

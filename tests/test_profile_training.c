@@ -10,7 +10,7 @@
 #include "tests/profile_document.h"
 #include "tests/run_program.h"
 
-#define QUICK " --iterations 3 --warmup 2"
+#define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
 
 static ProgramRun run(const char *arguments) {
     return program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);

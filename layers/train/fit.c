@@ -2,13 +2,8 @@
 #include "layers/train/fit.h"
 
 #include <math.h>
-#include <time.h>
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "tensor/clock.h"
 
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
     Scope *scope = scope_open();
@@ -50,8 +45,8 @@ static Status one_step(Fit *fit, const Batch *batch, int64_t epoch, double *loss
     if (batch->images->device->has_data && !isfinite(*loss))
         return train_explain_non_finite(fit->model, batch->images, r->steps, *loss);
     if (!fit->options.progress) return STATUS_OK;
-    FitProgress progress = {epoch, fit->options.epochs, r->steps,  fit->steps,
-                            *loss, now() - fit->start,  r->samples};
+    FitProgress progress = {epoch, fit->options.epochs,          r->steps,  fit->steps,
+                            *loss, clock_seconds() - fit->start, r->samples};
     fit->options.progress(fit->options.argument, &progress);
     return STATUS_OK;
 }
@@ -66,9 +61,9 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
     Batch batch;
     loader_start_epoch(fit->loader);
     while (!done(fit)) {
-        double asked = now();
+        double asked = clock_seconds();
         bool more = loader_next(fit->loader, &batch);
-        fit->result->data_wait_seconds += now() - asked;
+        fit->result->data_wait_seconds += clock_seconds() - asked;
         if (!more) break;
         double loss;
         Status status = one_step(fit, &batch, epoch, &loss);
@@ -85,14 +80,19 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result) {
     *result = (FitResult){.final_loss = (double)NAN};
-    Fit fit = {
-        model, optimizer, loader, options, result, now(), options.epochs * loader_batches(loader)};
+    Fit fit = {model,
+               optimizer,
+               loader,
+               options,
+               result,
+               clock_seconds(),
+               options.epochs * loader_batches(loader)};
     if (options.max_steps > 0 && options.max_steps < fit.steps) fit.steps = options.max_steps;
     layer_train(model, true);
     Status status = STATUS_OK;
     for (int64_t epoch = 1; epoch <= options.epochs && !status && !done(&fit); epoch++)
         status = one_epoch(&fit, epoch);
-    result->seconds = now() - fit.start;
+    result->seconds = clock_seconds() - fit.start;
     return status;
 }
 
@@ -110,6 +110,8 @@ static int64_t count_right(Layer *model, const Batch *batch) {
 Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
     int64_t right = 0, total = 0;
     Batch batch;
+    LayerModes modes;
+    if (layer_modes_save(model, &modes)) return error_status();
     layer_train(model, false);
     no_grad_begin();
     loader_start_epoch(loader);
@@ -118,7 +120,7 @@ Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
         total += batch.count;
     }
     no_grad_end();
-    layer_train(model, true);
+    layer_modes_restore(model, &modes);
     *accuracy = total > 0 ? (double)right / (double)total : (double)NAN;
     return error_status();
 }

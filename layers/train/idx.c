@@ -46,17 +46,17 @@ static Status check_magic(const uint8_t *bytes, size_t size, const char *name) {
         return error_set(STATUS_FORMAT, "idx: %s: the file is empty. HINT: download it again",
                          name);
     }
-    if (bytes[0] != 0 || (size > 1 && bytes[1] != 0)) {
+    if (size > 1 && (bytes[0] != 0 || bytes[1] != 0)) {
         return error_set(STATUS_FORMAT,
                          "idx: %s: begins with bytes %02x %02x, an IDX file with 00 00. HINT: it "
                          "may be a saved error page; download it again",
-                         name, bytes[0], size > 1 ? bytes[1] : 0);
+                         name, bytes[0], bytes[1]);
     }
     if (size < MAGIC_BYTES) {
         return error_set(STATUS_FORMAT,
-                         "idx: %s: ends after %zu bytes, inside its header. HINT: download it "
-                         "again",
-                         name, size);
+                         "idx: %s: is too short: ends after %zu byte%s, inside its header. HINT: "
+                         "download it again",
+                         name, size, size == 1 ? "" : "s");
     }
     if (bytes[2] != UNSIGNED_BYTES) {
         return error_set(STATUS_FORMAT,

@@ -39,6 +39,10 @@ static Status find_pair(const char *folder, const char *part, Pair *pair) {
 }
 
 static Status find_pairs(const char *folder, Pair *train, Pair *test) {
+    if (folder[0] == '\0') {
+        return error_set(STATUS_IO, "dataset: the folder's name is empty. HINT: name a folder with "
+                                    "MNIST's files");
+    }
     struct stat info;
     int failed = stat(folder, &info);
     if (failed || !S_ISDIR(info.st_mode)) {

@@ -1,10 +1,10 @@
 // loader.c -- batches of a dataset as tensors: shuffles, converts pixels, copies labels.
 // The thread that may do so ahead of time is ring.c's; the images themselves are dataset.c's.
 #include <stdatomic.h>
-#include <time.h>
 
 #include "layers/train/dataset.h"
 #include "layers/train/ring.h"
+#include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"
@@ -61,12 +61,6 @@ static Status check_options(const Dataset *dataset, LoaderOptions options) {
 
 // ---- filling: by the ring's thread, or by the caller ------------------------------------------
 
-static int64_t now_nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t image_pixels(const Loader *loader) {
     return loader->dataset->rows * loader->dataset->columns;
 }
@@ -83,7 +77,7 @@ KERNEL static void convert(const uint8_t *from, int64_t n, float mean, float sca
 // The images of batch `index` in this epoch's order. Reads only what stays as it is while a thread
 // runs.
 static void fill(Loader *loader, int64_t index, Rows to) {
-    int64_t start = now_nanoseconds();
+    int64_t start = clock_nanoseconds();
     const Dataset *dataset = loader->dataset;
     const LoaderOptions *options = &loader->options;
     const int64_t *order = loader->order + index * loader->full.count;
@@ -93,7 +87,7 @@ static void fill(Loader *loader, int64_t index, Rows to) {
                 to.images + i * pixels);
         to.labels[i] = dataset->labels[order[i]];
     }
-    atomic_fetch_add_explicit(&loader->fill_nanoseconds, now_nanoseconds() - start,
+    atomic_fetch_add_explicit(&loader->fill_nanoseconds, clock_nanoseconds() - start,
                               memory_order_relaxed);
 }
 
@@ -210,9 +204,9 @@ static Status send(const Batch *batch, Rows rows) {
 // A batch that could not be sent stays in front, for the caller may try again.
 static Status deliver_filled(Loader *loader, const Batch *batch) {
     int depth;
-    int64_t asked = now_nanoseconds();
+    int64_t asked = clock_nanoseconds();
     void *slot = ring_front(loader->ring, &depth);
-    if (depth == 0) loader->wait_nanoseconds += now_nanoseconds() - asked;
+    if (depth == 0) loader->wait_nanoseconds += clock_nanoseconds() - asked;
     Status status = send(batch, slot_rows(loader, slot));
     if (status) return status;
     ring_pop(loader->ring);

@@ -19,7 +19,7 @@ static Status div_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     if (!scaled) return error_status();
     Tensor *reduced = NULL;
     if (backward_sum_to(&reduced, scaled, b)) return error_status();
-    return OP_INTO(&grad_in[1], op_mul_scalar, (&(OpParams){.value = {-1.0f}}), reduced);
+    return OP_INTO(&grad_in[1], op_neg, NULL, reduced);
 }
 
 static unsigned div_saves(const OpCall *call) {

@@ -28,6 +28,7 @@ static Status gelu_infer(OpCall *call) {
 Tensor *tensor_activation(Tensor *x, Activation activation) {
     switch (activation) {
     case ACTIVATION_NONE:
+        if (!x) error_set(STATUS_INVALID_ARGUMENT, "activation: there is no tensor (NULL)");
         return error_pending() ? NULL : x;
     case ACTIVATION_RELU:
         return tensor_relu(x);

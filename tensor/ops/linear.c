@@ -32,7 +32,8 @@ static Status linear_infer(OpCall *call) {
     Shape shape = tensor_shape(x);
     shape.dims[shape.ndim - 1] = weight->shape[0];
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
-    if (!status && !product_countable(call, x->shape[x->ndim - 1])) status = STATUS_OVERFLOW;
+    int64_t n = weight->shape[0], m = !status && n ? call_numel(call) / n : 0;
+    if (!status && !product_countable(call, m, n, weight->shape[1])) status = STATUS_OVERFLOW;
     if (!status && keeps_preactivation(call)) status = op_output(call, 1, DTYPE_FLOAT32, shape);
     return status;
 }

@@ -4,12 +4,13 @@
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/product.h"
 
-// Dense in its last two dims, one way or the other: what a product can read where it lies.
+// Dense in its last two dims, one way or the other, with a distance between rows that a BLAS can
+// count: what a product can read where it lies.
 static bool readable(const Tensor *t) {
     int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
     int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
-    return (column == 1 && (row >= columns || rows == 1)) ||
-           (row == 1 && (column >= rows || columns == 1));
+    return (column == 1 && ((row >= columns && row <= INT32_MAX) || rows == 1)) ||
+           (row == 1 && ((column >= rows && column <= INT32_MAX) || columns == 1));
 }
 
 Tensor *product_operand(Tensor *t) { return t && !readable(t) ? tensor_contiguous(t) : t; }
@@ -66,7 +67,7 @@ static Status matmul_infer(OpCall *call) {
     shape.dims[shape.ndim - 2] = d.m;
     shape.dims[shape.ndim - 1] = d.n;
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
-    return status || product_countable(call, d.k) ? status : STATUS_OVERFLOW;
+    return status || product_countable(call, d.m, d.n, d.k) ? status : STATUS_OVERFLOW;
 }
 
 static OpCost matmul_cost(const OpCall *call) {
@@ -79,11 +80,12 @@ static OpCost matmul_cost(const OpCall *call) {
 // one.
 static bool stored_transposed(const Tensor *t, int64_t *ld) {
     int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
-    int64_t columns = t->shape[t->ndim - 1];
-    bool plain = column == 1 && (row >= columns || t->shape[t->ndim - 2] == 1);
+    int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
+    bool plain = column == 1 && (row >= columns || rows == 1);
     *ld = plain ? row : column;
-    int64_t least = plain ? columns : t->shape[t->ndim - 2]; // a single row may carry any stride
-    if (*ld < least) *ld = least;
+    int64_t least = plain ? columns : rows;
+    bool single = (plain ? rows : columns) == 1; // it may carry any stride
+    if (single || *ld < least) *ld = least;
     if (*ld < 1) *ld = 1;
     return !plain;
 }

@@ -13,9 +13,15 @@ static inline Shape product_flat(const Tensor *t) {
     return SHAPE(rows, last);
 }
 
-// Whether outputs x k multiply-adds, and twice as many FLOPs, fit a count; else an error is
-// pending.
-static inline bool product_countable(const OpCall *call, int64_t k) {
+// Whether a BLAS, which counts in int, can do it, and whether outputs x k multiply-adds, and twice
+// as many FLOPs, fit a count; else an error is pending.
+static inline bool product_countable(const OpCall *call, int64_t m, int64_t n, int64_t k) {
+    if (m > INT32_MAX || n > INT32_MAX || k > INT32_MAX) {
+        op_error(call, STATUS_OVERFLOW,
+                 "a product of %lld x %lld by %lld x %lld: sizes end at 2^31 - 1. HINT: slice it",
+                 (long long)m, (long long)k, (long long)k, (long long)n);
+        return false;
+    }
     int64_t macs;
     if (!__builtin_mul_overflow(call_numel(call), k, &macs) && macs < INT64_MAX / 8) return true;
     op_error(call, STATUS_OVERFLOW, "more than 2^60 multiply-adds. HINT: a smaller batch");

@@ -5,6 +5,8 @@ static bool find_dim(const char *op, const Tensor *x, int dim, int *found) {
     *found = dim < 0 ? dim + x->ndim : dim;
     if (*found >= 0 && *found < x->ndim) return true;
     char text[SHAPE_TEXT];
+    if (x->ndim == 0)
+        error_set(STATUS_SHAPE, "%s of (): no dimension %d. HINT: a scalar has none", op, dim);
     error_set(STATUS_SHAPE, "%s of %s: no dimension %d. HINT: 0 to %d, or negative from the end",
               op, shape_text(tensor_shape(x), text), dim, x->ndim - 1);
     return false;

@@ -5,7 +5,7 @@
 
 #include "tensor/ops/elementwise.h"
 
-enum { REDUCE_LANES = 16, REDUCE_BLOCK = 4096 };
+enum { REDUCE_LANES = 16, REDUCE_BLOCK = 4096, REDUCE_TILE = 256, REDUCE_ROWS = 64 };
 
 // 16 lanes over blocks of 4,096; the blocks are added in double, so long sums stay accurate.
 MATH_INLINE float reduce_sum(const float *x, int64_t n) {
@@ -25,7 +25,22 @@ MATH_INLINE float reduce_sum(const float *x, int64_t n) {
     return (float)total;
 }
 
-// The same over x[i] * y[i].
+// total[j] += the sum of x[i * step + j] over n rows i; at most REDUCE_TILE columns j. Up to 64
+// rows are added in float, then their sums in double: long columns stay accurate at the speed of
+// float.
+MATH_INLINE void reduce_add_rows(double *total, const float *x, int64_t n, int64_t step,
+                                 int64_t width) {
+    for (int64_t i = 0; i < n; i += REDUCE_ROWS) {
+        int64_t last = n - i < REDUCE_ROWS ? n : i + REDUCE_ROWS;
+        float part[REDUCE_TILE];
+        for (int64_t j = 0; j < width; j++) part[j] = 0.0f;
+        for (int64_t k = i; k < last; k++)
+            for (int64_t j = 0; j < width; j++) part[j] += x[k * step + j];
+        for (int64_t j = 0; j < width; j++) total[j] += (double)part[j];
+    }
+}
+
+// The dot product, in lanes.
 MATH_INLINE float reduce_dot(const float *x, const float *y, int64_t n) {
     float lane[REDUCE_LANES] = {0};
     int64_t i = 0;

@@ -28,7 +28,7 @@ static Status slice_infer(OpCall *call) {
     if (op_output(call, 0, x->dtype, shape)) return error_status();
     Tensor *y = call->out[0];
     for (int i = 0; i < x->ndim; i++) y->stride[i] = x->stride[i];
-    y->stride[p->dim] *= p->step;
+    if (p->size[0] > 1) y->stride[p->dim] *= p->step; // one index needs no step, however large
     y->offset = x->offset + (p->size[0] ? p->begin * x->stride[p->dim] : 0);
     handle_update_contiguous(y);
     return STATUS_OK;

@@ -12,12 +12,11 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     if (call_needs(saved, 0) && backward_sum_to(&grad_in[0], grad_out[0], saved->in[0]))
         return error_status();
     if (!call_needs(saved, 1)) return STATUS_OK;
-    OpParams minus = {.value = {-1.0f}};
     if (tensor_same_shape(grad_out[0], saved->in[1]))
-        return OP_INTO(&grad_in[1], op_mul_scalar, &minus, grad_out[0]);
+        return OP_INTO(&grad_in[1], op_neg, NULL, grad_out[0]);
     Tensor *reduced = NULL; // sum first: there is less to negate
     if (backward_sum_to(&reduced, grad_out[0], saved->in[1])) return error_status();
-    return OP_INTO(&grad_in[1], op_mul_scalar, &minus, reduced);
+    return OP_INTO(&grad_in[1], op_neg, NULL, reduced);
 }
 
 const Op op_sub = {.id = OP_sub,

@@ -5,7 +5,7 @@
 enum { SUM_MEAN = 1, SUM_KEEP_DIM = 2 };
 
 static Tensor *run(Tensor *x, int dim, unsigned flags) {
-    if (x && dim != DIM_ALL && dim < 0) dim += x->ndim;
+    if (x && dim < 0 && dim >= -x->ndim) dim += x->ndim;
     return OP_RUN(op_sum, (&(OpParams){.dim = dim, .flags = flags}), x);
 }
 
@@ -62,23 +62,14 @@ static OpCost sum_cost(const OpCall *call) {
     return cost;
 }
 
-// y[j] = scale * sum over n rows of x (n, inner), for columns [from, to). Up to 64 rows are added
-// in float, then their sums in double: long columns stay accurate at the speed of float.
+// y[j] = scale * sum over n rows of x (n, inner), for columns [from, to)
 KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
                             float scale) {
-    enum { TILE = 256, ROWS = 64 };
-    for (int64_t first = from; first < to; first += TILE) {
-        int64_t width = to - first < TILE ? to - first : TILE;
-        double total[TILE];
+    for (int64_t first = from; first < to; first += REDUCE_TILE) {
+        int64_t width = to - first < REDUCE_TILE ? to - first : REDUCE_TILE;
+        double total[REDUCE_TILE];
         for (int64_t j = 0; j < width; j++) total[j] = 0.0;
-        for (int64_t i = 0; i < e.n; i += ROWS) {
-            int64_t last = e.n - i < ROWS ? e.n : i + ROWS;
-            float part[TILE];
-            for (int64_t j = 0; j < width; j++) part[j] = 0.0f;
-            for (int64_t k = i; k < last; k++)
-                for (int64_t j = 0; j < width; j++) part[j] += x[k * e.inner + first + j];
-            for (int64_t j = 0; j < width; j++) total[j] += (double)part[j];
-        }
+        reduce_add_rows(total, x + first, e.n, e.inner, width);
         for (int64_t j = 0; j < width; j++) y[first + j] = scale * (float)total[j];
     }
 }

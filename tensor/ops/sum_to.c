@@ -24,33 +24,70 @@ static OpCost cost(const OpCall *call) {
     return c;
 }
 
-// y += one row of x: element by element where the row is kept, as one sum where it is reduced
-KERNEL static void add_row(float *y, const float *x, int64_t n, bool kept) {
-    if (!kept) {
-        *y += reduce_sum(x, n);
-        return;
+// x's dimensions, the innermost first; neighbours that are both kept, or both reduced, are one.
+typedef struct Groups {
+    int count;
+    bool kept[TENSOR_MAX_DIMS + 1];
+    int64_t size[TENSOR_MAX_DIMS + 1], step[TENSOR_MAX_DIMS + 1]; // step: in elements of x
+} Groups;
+
+static Groups groups_of(const Tensor *x, const Tensor *out) {
+    Groups g = {0};
+    for (int i = 0; i <= TENSOR_MAX_DIMS; i++) g.size[i] = 1; // those that are not there, too
+    int64_t stride[TENSOR_MAX_DIMS], step = 1; // of the output along x's dims: 0 where reduced
+    broadcast_strides(out, x, stride);
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        if (x->shape[d] == 1) continue;
+        bool kept = stride[d] != 0;
+        if (g.count == 0 || g.kept[g.count - 1] != kept) {
+            g.kept[g.count] = kept;
+            g.step[g.count++] = step;
+        }
+        g.size[g.count - 1] *= x->shape[d];
+        step *= x->shape[d];
     }
-    for (int64_t j = 0; j < n; j++) y[j] += x[j];
+    return g;
+}
+
+// Where in x the index-th combination of the kept (or the reduced) groups from `first` on lies.
+static int64_t offset_of(const Groups *g, int first, bool kept, int64_t index) {
+    int64_t offset = 0;
+    for (int i = first; i < g->count; i++) {
+        if (g->kept[i] != kept) continue;
+        offset += index % g->size[i] * g->step[i];
+        index /= g->size[i];
+    }
+    return offset;
+}
+
+// As sum.c: blocks in float, their sums in double, however many blocks an output takes.
+KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t outputs) {
+    bool kept = g->kept[0];
+    int inner = kept ? 1 : 0; // the innermost reduced group: rows to add, or a row to add up
+    int64_t row = kept ? g->size[0] : 1, blocks = 1;
+    for (int i = inner + 1; i < g->count; i++)
+        if (!g->kept[i]) blocks *= g->size[i];
+    for (int64_t o = 0, width; o < outputs; o += width) {
+        int64_t column = o % row;
+        width = row - column < REDUCE_TILE ? row - column : REDUCE_TILE;
+        const float *from = x + offset_of(g, 1, true, o / row) + column;
+        double total[REDUCE_TILE];
+        for (int64_t j = 0; j < width; j++) total[j] = 0.0;
+        for (int64_t b = 0; b < blocks; b++) {
+            const float *block = from + offset_of(g, inner + 1, false, b);
+            if (kept)
+                reduce_add_rows(total, block, g->size[inner], g->step[inner], width);
+            else
+                total[0] += (double)reduce_sum(block, g->size[inner]);
+        }
+        for (int64_t j = 0; j < width; j++) y[o + j] = (float)total[j];
+    }
 }
 
 Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    const Tensor *x = call->in[0], *out = call->out[0];
-    const float *from = call_in(call, 0);
-    float *y = call_out(call, 0);
-    int64_t stride[TENSOR_MAX_DIMS]; // of the output along x's dims: 0 where it is reduced
-    broadcast_strides(out, x, stride);
-    for (int64_t i = 0; i < out->numel; i++) y[i] = 0.0f;
-    int64_t row = row_length(x), rows = row_count(x);
-    bool kept = x->ndim && stride[x->ndim - 1] != 0;
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t rest = r, offset = 0;
-        for (int d = x->ndim - 2; d >= 0; d--) {
-            offset += rest % x->shape[d] * stride[d];
-            rest /= x->shape[d];
-        }
-        add_row(y + offset, from + r * row, row, kept);
-    }
+    Groups groups = groups_of(call->in[0], call->out[0]);
+    sum_groups(&groups, call_in(call, 0), call_out(call, 0), call_numel(call));
     return STATUS_OK;
 }
 

@@ -1,6 +1,6 @@
-// clock.h -- the one clock of the profiler: monotonic seconds, and the cost of reading it.
-#ifndef PROFILER_CLOCK_H
-#define PROFILER_CLOCK_H
+// clock.h -- monotonic seconds: the one clock of all that waits, trains or measures.
+#ifndef TENSOR_CLOCK_H
+#define TENSOR_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
