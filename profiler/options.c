@@ -143,7 +143,8 @@ static const Flag flags[] = {
     {"device", "NAME", "cpu; meta: count any model without running it (cpu)", take_device, 0, 0, 0},
     {"iterations", "N", "samples of each latency; 0: 10 to 200 in a second (0)",
      COUNT(iterations, 0, 1000000)},
-    {"warmup", "N", "steps before the first sample (20)", COUNT(warmup, 2, 1000000)},
+    {"warmup", "N", "steps before the first sample (until steady, 10 to 200)",
+     COUNT(warmup, 2, 1000000)},
     {"calibrate", NULL, "measure this machine's ceilings again", take_calibrate, 0, 0, 0},
     {"peaks", "FILE", "ceilings from a file (JSON) instead of measured ones", take_peaks, 0, 0, 0},
     {"json", "FILE", "also write the profile as JSON; - for standard output", take_json, 0, 0, 0},
@@ -247,7 +248,6 @@ bool options_parse(int argc, char **argv, Options *options) {
                          .epochs = 5,
                          .activation = ACTIVATION_RELU,
                          .optimizer = OPTIMIZER_ADAM,
-                         .warmup = 20,
                          .learning_rate = (double)NAN,
                          .device = device_cpu(),
                          .seed = 1};

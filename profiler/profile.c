@@ -9,7 +9,7 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-ProfileOptions profile_defaults(void) { return (ProfileOptions){.warmup = 20, .seconds = 1.0}; }
+ProfileOptions profile_defaults(void) { return (ProfileOptions){.seconds = 1.0}; }
 
 // VmHWM of /proc/self/status: the most this process ever had resident. -1 where there is none.
 static int64_t process_peak(void) {
@@ -23,14 +23,17 @@ static int64_t process_peak(void) {
     return kib < 0 ? -1 : kib * 1024;
 }
 
-static Status describe(Layer *model, OptimizerConfig config, const Tensor *x, Profile *profile) {
+static Status describe(const Work *work, OptimizerConfig config, Profile *profile) {
+    const Tensor *x = work->x;
+    profile->kind = work->kind;
     profile->input = tensor_shape(x);
     profile->batch = x->ndim ? x->shape[0] : 1;
-    profile->parameters = layer_parameter_count(model);
-    profile->trainable_parameters = layer_trainable_count(model);
+    profile->parameters = layer_parameter_count(work->model);
+    profile->trainable_parameters = layer_trainable_count(work->model);
     profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
     profile->threads = context_current()->threads;
-    snprintf(profile->optimizer, sizeof(profile->optimizer), "%s", optimizer_name(config.kind));
+    if (work->kind == PROFILE_TRAINING)
+        snprintf(profile->optimizer, sizeof(profile->optimizer), "%s", optimizer_name(config.kind));
     snprintf(profile->device, sizeof(profile->device), "%s", x->device->name);
     return error_status();
 }
@@ -43,13 +46,14 @@ static void add_bytes(MemoryUse *use, const Tensor *t) {
 
 // What was alive before the profile and is none of its business: all but the model, the gradients
 // that its steps will write to, and the batch.
-static Status bystanders(const Layer *model, Tensor *x, const Tensor *labels, MemoryUse *others) {
+static Status bystanders(const Work *work, MemoryUse *others) {
+    const Tensor *x = work->x;
     ParameterList list;
-    Status status = layer_parameters(model, &list);
+    Status status = layer_parameters(work->model, &list);
     if (status) return status;
     MemoryUse own = {0};
     add_bytes(&own, x);
-    add_bytes(&own, labels);
+    add_bytes(&own, work->labels);
     if (x->flags & TENSOR_LEAF_GRAD) add_bytes(&own, x->grad);
     for (int i = 0; i < list.count; i++) {
         const Tensor *parameter = list.items[i].tensor;
@@ -69,76 +73,95 @@ static void leave_out(MemoryUse *use, const MemoryUse *others) {
 }
 
 // The first step ever pays for page faults and caches; it is timed apart.
-static Status count(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                    const Machine *machine, CostTable *executed, Profile *profile) {
+static Status count(const Work *work, const Machine *machine, Profile *profile) {
     StepTimes cold;
-    Status status = profile_step(model, optimizer, x, labels, &cold);
+    Status status = work_step(work, &cold);
     if (status) return status;
-    profile->cold_seconds = x->device->has_data ? cold.total : (double)NAN;
-    status = profile_count_step(model, optimizer, x, labels, machine, executed, &profile->measured);
-    return status ? status : profile_take_counts(profile, executed, model);
+    profile->cold_seconds = work->x->device->has_data ? cold.total : (double)NAN;
+    StepRecord record;
+    status = profile_count_step(work, machine, &record, &profile->measured);
+    if (!status) status = profile_take_counts(profile, &record, work->model);
+    step_record_free(&record);
+    return status;
 }
 
-// A learning rate of 0 leaves weights alone, but 0 x NaN is NaN: such a batch must not be stepped
-// on.
-static Status check_finite(Layer *model, Tensor *x, Tensor *labels) {
+// A forward: the shape of its output. A learning rate of 0 leaves weights alone, but 0 x NaN is
+// NaN: a batch with such a loss must not be stepped on.
+static Status try_forward(const Work *work, Shape *out) {
     no_grad_begin();
     Scope *scope = scope_open();
-    Tensor *loss = loss_cross_entropy(layer_forward(model, x), labels);
+    Tensor *y = layer_forward(work->model, work->x);
+    if (y) *out = tensor_shape(y);
+    bool training = work->kind == PROFILE_TRAINING;
+    Tensor *loss = training ? loss_cross_entropy(y, work->labels) : NULL;
     double value = loss && loss->device->has_data ? tensor_item(loss) : 0.0;
     scope_close(scope);
     no_grad_end();
     if (error_pending() || isfinite(value)) return error_status();
-    return train_explain_non_finite(model, x, 0, value);
+    return train_explain_non_finite(work->model, work->x, 0, value);
 }
 
-static Status run(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
-                  ProfileOptions options, Profile *profile) {
+static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Profile *profile) {
     MemoryUse others;
-    Status status = bystanders(model, x, labels, &others);
+    Shape out;
+    Status status = try_forward(work, &out);
+    if (!status) status = bystanders(work, &others);
+    if (!status) status = work_begin(work, config, out);
     if (status) return status;
-    Optimizer *optimizer = optimizer_new(model, config);
-    if (!optimizer) return error_status();
-    CostTable executed = {0};
-    status = count(model, optimizer, x, labels, options.machine, &executed, profile);
+    status = count(work, options.machine, profile);
+    leave_out(&profile->measured.start, &others);
     leave_out(&profile->measured.peak, &others);
-    if (!status) status = profile_predict(model, config, x, labels, profile);
-    if (!status && x->device->has_data)
-        status = profile_measure(model, optimizer, x, labels, options, &executed, profile);
+    if (!status) status = profile_predict(work, config, out, profile);
+    if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
     if (!status && profile->has_machine) profile_judge(profile);
     const Ledger *ledger = context_current()->ledger;
     profile->unaccounted_bytes = ledger_unaccounted(ledger);
     profile->reserved_bytes = ledger->reserved_bytes;
     profile->process_peak_bytes = process_peak();
-    cost_table_free(&executed);
-    optimizer_free(optimizer);
     return status;
 }
 
-Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
-                        ProfileOptions options, Profile *profile) {
+static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions options,
+                           Profile *profile) {
     memset(profile, 0, sizeof(*profile));
     profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
-    if (options.warmup < 2) options.warmup = 2;
+    profile->cpu_seconds = (double)NAN;
+    if (options.warmup == 1) options.warmup = 2;
     if (error_pending()) return error_status();
-    if (!model || !x || !labels)
-        return error_set(STATUS_INVALID_ARGUMENT, "profile_training: %s is NULL",
-                         !model ? "the model"
-                         : !x   ? "x"
-                                : "labels");
-    Status status = describe(model, config, x, profile);
+    if (!work->model || !work->x || (work->kind == PROFILE_TRAINING && !work->labels))
+        return error_set(STATUS_INVALID_ARGUMENT, "profile: %s is NULL",
+                         !work->model ? "the model"
+                         : !work->x   ? "x"
+                                      : "labels");
+    Status status = describe(work, config, profile);
     if (status) return status;
     profile->has_machine = options.machine != NULL;
     if (options.machine) profile->machine = *options.machine;
     config.learning_rate = 0.0f; // the same work, and the model stays as it is
     LayerModes modes;
-    status = layer_modes_save(model, &modes);
+    status = layer_modes_save(work->model, &modes);
     if (status) return status;
-    layer_train(model, true);
-    status = check_finite(model, x, labels);
-    if (!status) status = run(model, config, x, labels, options, profile);
-    layer_modes_restore(model, &modes);
+    layer_train(work->model, work->kind != PROFILE_INFERENCE);
+    status = run(work, config, options, profile);
+    work_end(work);
+    layer_modes_restore(work->model, &modes);
     return status;
+}
+
+Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
+                        ProfileOptions options, Profile *profile) {
+    Work work = {.kind = PROFILE_TRAINING, .model = model, .x = x, .labels = labels};
+    return profile_work(&work, config, options, profile);
+}
+
+Status profile_backward(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
+    Work work = {.kind = PROFILE_BACKWARD, .model = model, .x = x};
+    return profile_work(&work, (OptimizerConfig){0}, options, profile);
+}
+
+Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
+    Work work = {.kind = PROFILE_INFERENCE, .model = model, .x = x};
+    return profile_work(&work, (OptimizerConfig){0}, options, profile);
 }
 
 static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
@@ -148,7 +171,11 @@ static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
 void profile_free(Profile *profile) {
     for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
     free_latencies(profile->totals);
+    for (int64_t i = 0; i < profile->n_ops; i++) memory_free(profile->ops[i].latency.samples);
     memory_free(profile->inference.samples);
+    memory_free(profile->data_wait.samples);
+    memory_free(profile->ops);
+    memory_free(profile->memory_events);
     memory_free(profile->layers);
     memset(profile, 0, sizeof(*profile));
 }

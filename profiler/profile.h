@@ -1,5 +1,5 @@
 // profile.h -- what one training step costs and took: the record that every report reads.
-// Counts come from the ops that ran (cost_table.h), times from the clock (timeline.h), memory from
+// Counts come from the ops that ran (step_record.h), times from the clock (timeline.h), memory from
 // the ledger; each count and byte is there twice, predicted by a dry run and as executed.
 #ifndef PROFILER_PROFILE_H
 #define PROFILER_PROFILE_H
@@ -7,9 +7,9 @@
 #include <math.h>
 
 #include "layers/train/fit.h"
-#include "profiler/cost_table.h"
 #include "profiler/roofline.h"
 #include "profiler/statistics.h"
+#include "profiler/step_record.h"
 
 // Samples of one latency, in seconds, and what they say. count 0: not measured (meta).
 typedef struct Latency {
@@ -48,17 +48,38 @@ typedef struct ProfileLayer { // a call site, exclusive of what runs inside othe
     ProfilePhase phase[REPORT_COUNT];
 } ProfileLayer;
 
+typedef struct ProfileOp { // one op of the step, in the order in which they ended
+    OpRecord record;
+    int layer; // of Profile.layers
+    Latency latency;
+    Roofline roofline;
+} ProfileOp;
+
 typedef struct ProfileMemory {
+    MemoryUse start;     // live as the step began
     MemoryUse peak;      // the composition at the step's highest moment, adding up to its total
     int64_t saved_bytes; // activations kept for backward
     char peak_op[160];   // "relu_backward in relu1 (backward_input)"
 } ProfileMemory;
 
+typedef struct ProfileMemoryEvent { // a change of memory in the step
+    MemoryEvent event;
+    int layer; // that asked for the bytes, of Profile.layers; -1: none that ran an op
+} ProfileMemoryEvent;
+
+typedef enum ProfileKind { // what a step is
+    PROFILE_TRAINING,      // forward, cross-entropy, backward, optimizer
+    PROFILE_BACKWARD,      // forward, and backward from an output gradient of ones
+    PROFILE_INFERENCE,     // forward, without gradients, in inference mode
+} ProfileKind;
+
 typedef struct Profile {
+    ProfileKind kind;
     char model[160];
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
-    char optimizer[32], device[16];
+    char optimizer[32]; // "": none
+    char device[16];
     int threads;
 
     Machine machine;  // the ceilings that verdicts stand on
@@ -66,13 +87,21 @@ typedef struct Profile {
 
     ProfileLayer *layers; // owned, in the order in which they ran
     int n_layers;
+    ProfileOp *ops; // owned; layers and totals are sums over them
+    int64_t n_ops;
+    ProfileMemoryEvent *memory_events; // owned; from measured.start they lead to the peak and back
+    int64_t n_memory_events;
     ProfilePhase totals[REPORT_COUNT];
     // The step's median less every layer's (forward, backward, optimizer); NaN on meta.
     double unattributed_seconds;
     double overhead_fraction; // observed step / unobserved step - 1, interleaved; NaN on meta
     Latency inference;        // forward alone, no gradients
+    Latency data_wait;        // for the next batch of ProfileOptions.loader; count 0: none given
+    double cpu_seconds;       // median processor time of a step, of all threads; NaN on meta
     double cold_seconds;      // the very first step
     int64_t warmup;           // steps that ran before the first sample
+    bool steady;              // the warm-up ended because times had settled (statistics.h)
+    int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
 
     ProfileMemory predicted, measured;
     int64_t unaccounted_bytes, reserved_bytes, process_peak_bytes;
@@ -86,21 +115,25 @@ typedef struct Profile {
 } Profile;
 
 typedef struct ProfileOptions {
-    int64_t warmup;         // steps before the first sample; at least 2
+    int64_t warmup;         // steps before the first sample; 0: until times are steady, 5 to 200
     int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
     double seconds;         // time limit of a measurement when iterations is 0
+    bool percentiles;       // as many samples of whole steps as p99.9 needs, whatever the limits
     const Machine *machine; // for verdicts; NULL: none
+    Loader *loader;         // endless; what a step would wait for its next batch. NULL: not asked
     void (*progress)(void *argument, double fraction); // between steps; NULL: none
     void *argument;
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 
-// Profiles training steps of `model` on one resident batch: x (batch, ...), labels (batch). The
-// learning rate is 0: the work is the same, and weights and modes stay as they are; gradients are
-// overwritten. A loss that is not finite is refused first. *profile is the caller's; free it with
-// profile_free, also after a failure.
+// Profile steps of `model` on one resident batch: x (batch, ...), labels (batch). Weights and modes
+// stay as they are (training goes at a learning rate of 0: the work is the same); gradients are
+// overwritten. A training loss that is not finite is refused first. *profile is the caller's; free
+// it with profile_free, also after a failure.
 Status profile_training(Layer *model, OptimizerConfig optimizer, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile);
+Status profile_backward(Layer *model, Tensor *x, ProfileOptions options, Profile *profile);
+Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profile *profile);
 void profile_free(Profile *profile);
 
 // What a layer takes of a step: the medians of its forward, backward and optimizer phases, added.

@@ -40,46 +40,26 @@ static void describe_peak(const Context *context, ProfileMemory *memory) {
              phase_name((Phase)ledger->peak_phase));
 }
 
-Status profile_count_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                          const Machine *machine, CostTable *table, ProfileMemory *memory) {
+Status profile_count_step(const Work *work, const Machine *machine, StepRecord *record,
+                          ProfileMemory *memory) {
     StepTimes ignored;
-    cost_table_start(table, machine);
-    table->only_traffic = true; // what the first step leaves in the caches, the second finds there
-    Status status = profile_step(model, optimizer, x, labels, &ignored);
-    table->only_traffic = false;
+    step_record_start(record, machine);
+    record->only_traffic = true; // what the first step leaves in the caches, the second finds there
+    Status status = work_step(work, &ignored);
+    record->only_traffic = false;
     ledger_reset_peak(context_current()->ledger);
-    if (!status) status = profile_step(model, optimizer, x, labels, &ignored);
-    cost_table_stop(table);
-    if (!status) status = table->status;
+    memory->start = context_current()->ledger->live;
+    if (!status) status = work_step(work, &ignored);
+    step_record_stop(record);
+    if (!status) status = record->status;
     if (status) return status;
     describe_peak(context_current(), memory);
     memory->saved_bytes = 0;
-    for (int i = 0; i < table->count; i++) memory->saved_bytes += table->rows[i].saved_bytes;
+    for (int i = 0; i < record->n_saved; i++) memory->saved_bytes += record->saved_bytes[i];
     return status;
 }
 
 // ---- the profile's layers --------------------------------------------------------------------
-static void add_phase(ProfilePhase *phase, const OpCost *cost, const uint64_t *level_bytes,
-                      int64_t ops) {
-    cost_add(&phase->cost, *cost);
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) phase->level_bytes[i] += level_bytes[i];
-    phase->ops += ops;
-}
-
-static void take_row(ProfileLayer *layer, const CostRow *row) {
-    for (int p = 0; p < PHASE_COUNT; p++) {
-        if (row->calls[p] == 0) continue;
-        ReportPhase phase = profile_report_phase((Phase)p);
-        bool part = phase == REPORT_BACKWARD_INPUT || phase == REPORT_BACKWARD_WEIGHT;
-        const ReportPhase to[3] = {phase, REPORT_STEP, REPORT_BACKWARD};
-        for (int k = 0; k < (part ? 3 : 2); k++)
-            add_phase(&layer->phase[to[k]], &row->cost[p], row->level_bytes[p], row->calls[p]);
-    }
-    layer->saved_bytes = row->saved_bytes;
-    layer->input = row->has_forward ? row->input : (Shape){.ndim = -1};
-    layer->output = row->has_forward ? row->output : (Shape){.ndim = -1};
-}
-
 static int64_t parameters_of(const Layer *model, const void *owner) {
     if (model == owner) return layer_own_parameter_count(model);
     for (int i = 0; i < model->n_children; i++) {
@@ -89,31 +69,97 @@ static int64_t parameters_of(const Layer *model, const void *owner) {
     return -1; // not in this subtree
 }
 
-static void take_site(ProfileLayer *layer, int site, const Layer *model) {
+static ProfileLayer layer_of_site(int site, const StepRecord *record, const Layer *model) {
     const Context *context = context_current();
-    site_path(context, site, layer->path, sizeof(layer->path));
+    ProfileLayer layer = {.input = {.ndim = -1}, .output = {.ndim = -1}};
+    site_path(context, site, layer.path, sizeof(layer.path));
     const Site *s = site >= 0 ? &context->sites[site] : NULL;
-    snprintf(layer->type, sizeof(layer->type), "%s", s ? s->type : "");
+    snprintf(layer.type, sizeof(layer.type), "%s", s ? s->type : "");
     int64_t parameters = s ? parameters_of(model, s->owner) : 0;
-    layer->parameters = parameters > 0 ? parameters : 0;
+    layer.parameters = parameters > 0 ? parameters : 0;
+    layer.saved_bytes = site + 1 < record->n_saved ? record->saved_bytes[site + 1] : 0;
+    return layer;
 }
 
-Status profile_take_counts(Profile *profile, const CostTable *table, const Layer *model) {
-    profile->layers = memory_new((size_t)table->count * sizeof(ProfileLayer));
-    if (!profile->layers) return STATUS_OUT_OF_MEMORY;
-    profile->n_layers = table->count;
-    for (int i = 0; i < table->count; i++) {
-        ProfileLayer *layer = &profile->layers[i];
-        take_site(layer, table->rows[i].site, model);
-        take_row(layer, &table->rows[i]);
-        for (int p = 0; p < REPORT_COUNT; p++)
-            add_phase(&profile->totals[p], &layer->phase[p].cost, layer->phase[p].level_bytes,
-                      layer->phase[p].ops);
+static void add_op(ProfilePhase *phase, const OpRecord *op) {
+    cost_add(&phase->cost, op->cost);
+    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) phase->level_bytes[i] += op->level_bytes[i];
+    phase->ops++;
+}
+
+// To its phase, to the step, and from the parts of backward to backward.
+static void add_to_phases(ProfilePhase phases[REPORT_COUNT], const OpRecord *op) {
+    ReportPhase phase = profile_report_phase(op->phase);
+    add_op(&phases[phase], op);
+    add_op(&phases[REPORT_STEP], op);
+    if (phase == REPORT_BACKWARD_INPUT || phase == REPORT_BACKWARD_WEIGHT)
+        add_op(&phases[REPORT_BACKWARD], op);
+}
+
+static void take_op(Profile *profile, const OpRecord *op, int layer) {
+    ProfileLayer *to = &profile->layers[layer];
+    profile->ops[profile->n_ops++] = (ProfileOp){.record = *op, .layer = layer};
+    add_to_phases(to->phase, op);
+    add_to_phases(profile->totals, op);
+    if (op->phase != PHASE_FORWARD || op->out.ndim < 0) return;
+    if (to->input.ndim < 0) to->input = op->in[0];
+    to->output = op->out;
+}
+
+// A layer for each site that ran an op, in the order of their first; layer_of is by site + 1.
+static Status take_layers(Profile *profile, const StepRecord *record, const Layer *model,
+                          int *layer_of) {
+    int n = 0;
+    for (int64_t i = 0; i < record->n_ops; i++) {
+        int *layer = &layer_of[record->ops[i].site + 1];
+        if (*layer < 0) *layer = n++;
     }
-    for (int op = 0; op < OP_COUNT; op++)
-        if (table->uncounted_ops[op])
-            profile->uncounted[profile->n_uncounted++] = op_by_id(op)->name;
+    profile->layers = memory_new((size_t)n * sizeof(ProfileLayer));
+    profile->ops = memory_new((size_t)record->n_ops * sizeof(ProfileOp));
+    if (!profile->layers || !profile->ops) return STATUS_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < record->n_ops; i++) {
+        const OpRecord *op = &record->ops[i];
+        int layer = layer_of[op->site + 1];
+        if (layer == profile->n_layers)
+            profile->layers[profile->n_layers++] = layer_of_site(op->site, record, model);
+        take_op(profile, op, layer);
+    }
     return STATUS_OK;
+}
+
+static Status take_memory(Profile *profile, const StepRecord *record, const int *layer_of,
+                          int n_sites) {
+    profile->memory_events = memory_new((size_t)record->n_memory * sizeof(ProfileMemoryEvent));
+    if (!profile->memory_events) return STATUS_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < record->n_memory; i++) {
+        int site = record->memory[i].site;
+        int layer = site + 1 < n_sites ? layer_of[site + 1] : -1;
+        profile->memory_events[i] = (ProfileMemoryEvent){record->memory[i], layer};
+    }
+    profile->n_memory_events = record->n_memory;
+    return STATUS_OK;
+}
+
+static void take_uncounted(Profile *profile) {
+    bool seen[OP_COUNT] = {false};
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        const Op *op = profile->ops[i].record.op;
+        if (op->cost || seen[op->id]) continue;
+        seen[op->id] = true;
+        profile->uncounted[profile->n_uncounted++] = op->name;
+    }
+}
+
+Status profile_take_counts(Profile *profile, const StepRecord *record, const Layer *model) {
+    int n_sites = context_current()->n_sites + 1;
+    int *layer_of = memory_new((size_t)n_sites * sizeof(int));
+    if (!layer_of) return STATUS_OUT_OF_MEMORY;
+    for (int i = 0; i < n_sites; i++) layer_of[i] = -1;
+    Status status = take_layers(profile, record, model, layer_of);
+    if (!status) status = take_memory(profile, record, layer_of, n_sites);
+    if (!status) take_uncounted(profile);
+    memory_free(layer_of);
+    return status;
 }
 
 // ---- predicted = executed --------------------------------------------------------------------
@@ -144,37 +190,41 @@ static void differ(Profile *profile, const char *where, const char *phase, const
              (long long)executed);
 }
 
-static const CostRow *row_by_path(const CostTable *table, const char *path) {
-    char other[96];
-    for (int i = 0; i < table->count; i++)
-        if (strcmp(site_path(context_current(), table->rows[i].site, other, sizeof(other)), path) ==
-            0)
-            return &table->rows[i];
+static const ProfileLayer *layer_by_path(const Profile *profile, const char *path) {
+    for (int i = 0; i < profile->n_layers; i++)
+        if (strcmp(profile->layers[i].path, path) == 0) return &profile->layers[i];
     return NULL;
 }
 
-static void compare_layer(Profile *profile, const ProfileLayer *executed, const CostRow *row) {
-    ProfileLayer predicted = {0};
-    if (row) take_row(&predicted, row);
+static void compare_layer(Profile *profile, const ProfileLayer *executed,
+                          const ProfileLayer *predicted) {
+    if (!predicted) {
+        differ(profile, executed->path, "step", "ops", 0, executed->phase[REPORT_STEP].ops);
+        return;
+    }
     for (int p = 0; p < REPORT_COUNT; p++)
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
-            uint64_t a = count_at(&predicted.phase[p].cost, &counts[c]);
+            uint64_t a = count_at(&predicted->phase[p].cost, &counts[c]);
             uint64_t b = count_at(&executed->phase[p].cost, &counts[c]);
             if (a != b)
                 differ(profile, executed->path, report_phase_name((ReportPhase)p), counts[c].name,
                        (int64_t)a, (int64_t)b);
         }
-    if (predicted.saved_bytes != executed->saved_bytes)
-        differ(profile, executed->path, "forward", "saved_bytes", predicted.saved_bytes,
+    if (predicted->saved_bytes != executed->saved_bytes)
+        differ(profile, executed->path, "forward", "saved_bytes", predicted->saved_bytes,
                executed->saved_bytes);
 }
 
-void profile_reconcile(Profile *profile, const CostTable *table) {
+// Layer by layer, so that the difference names one; then all ops, and the peak.
+static void reconcile(Profile *profile, const Profile *predicted) {
     profile->reconciled = true;
-    if (table->count != profile->n_layers)
-        differ(profile, "model", "step", "call sites", table->count, profile->n_layers);
+    if (predicted->n_layers != profile->n_layers)
+        differ(profile, "model", "step", "call sites", predicted->n_layers, profile->n_layers);
     for (int i = 0; i < profile->n_layers; i++)
-        compare_layer(profile, &profile->layers[i], row_by_path(table, profile->layers[i].path));
+        compare_layer(profile, &profile->layers[i],
+                      layer_by_path(predicted, profile->layers[i].path));
+    if (predicted->n_ops != profile->n_ops)
+        differ(profile, "model", "step", "ops", predicted->n_ops, profile->n_ops);
     const MemoryUse *a = &profile->predicted.peak, *b = &profile->measured.peak;
     for (int c = 0; c < MEM_COUNT; c++)
         if (a->category[c] != b->category[c])
@@ -183,78 +233,69 @@ void profile_reconcile(Profile *profile, const CostTable *table) {
 }
 
 // ---- the dry run -----------------------------------------------------------------------------
-typedef struct DryBatch { // the resident batch of a dry run
-    Tensor *x, *labels;
-} DryBatch;
-
-static Status dry_batch_new(const Tensor *x, const Tensor *labels, int64_t more, DryBatch *batch) {
-    Shape shape = tensor_shape(x), rows = tensor_shape(labels);
-    shape.dims[0] += more;
-    rows.dims[0] += more;
-    batch->x = tensor_new_as(shape, (DType)x->dtype, x->storage->category);
-    if (batch->x && (x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(batch->x, true))
+// The same work over a resident batch that is larger by `more` samples, in the dry context.
+static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
+                             Work *work) {
+    *work = (Work){.kind = like->kind, .model = like->model};
+    Shape shape = tensor_shape(like->x);
+    if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
+    if (shape.ndim > 0) shape.dims[0] += more;
+    work->x = tensor_new_as(shape, (DType)like->x->dtype, like->x->storage->category);
+    if (!work->x) return error_status();
+    if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
-    batch->labels = tensor_new_as(rows, (DType)labels->dtype, labels->storage->category);
-    return batch->labels ? STATUS_OK : error_status();
-}
-
-static void dry_batch_free(DryBatch *batch) {
-    tensor_free(batch->x);
-    tensor_free(batch->labels);
-}
-
-// Counts a step in a dry run, over a batch that is larger by `more` samples.
-static Status dry_step(Layer *model, OptimizerConfig config, const Tensor *x, const Tensor *labels,
-                       int64_t more, ProfileMemory *memory, Profile *to_reconcile) {
-    Context *context = dry_run_begin(model);
-    if (!context) return error_status();
-    DryBatch batch = {0};
-    CostTable table = {0};
-    Optimizer *optimizer = NULL;
-    Status status = dry_batch_new(x, labels, more, &batch);
-    if (!status) optimizer = optimizer_new(model, config);
-    if (!status && !optimizer) status = error_status();
-    if (!status)
-        status = profile_count_step(model, optimizer, batch.x, batch.labels, NULL, &table, memory);
-    if (!status && to_reconcile) profile_reconcile(to_reconcile, &table);
-    cost_table_free(&table);
-    optimizer_free(optimizer);
-    dry_batch_free(&batch);
-    dry_run_end(context);
-    return status;
-}
-
-static Status dry_inference(Layer *model, const Tensor *x, const Tensor *labels, int64_t *bytes) {
-    Context *context = dry_run_begin(model);
-    if (!context) return error_status();
-    DryBatch batch = {0};
-    Status status = dry_batch_new(x, labels, 0, &batch);
-    if (!status) {
-        tensor_free(batch.labels); // inference has none
-        batch.labels = NULL;
-        ledger_reset_peak(context->ledger);
-        no_grad_begin();
-        Scope *scope = scope_open();
-        layer_forward(model, batch.x);
-        scope_close(scope);
-        no_grad_end();
-        status = error_status();
-        *bytes = context->ledger->peak.total;
+    if (like->labels) {
+        Shape rows = tensor_shape(like->labels);
+        rows.dims[0] += more;
+        work->labels =
+            tensor_new_as(rows, (DType)like->labels->dtype, like->labels->storage->category);
+        if (!work->labels) return error_status();
     }
-    dry_batch_free(&batch);
+    return work_begin(work, config, out);
+}
+
+static void dry_work_end(Work *work) {
+    work_end(work);
+    tensor_free(work->x);
+    tensor_free(work->labels);
+}
+
+static Status dry_step(const Work *like, OptimizerConfig config, Shape out, int64_t more,
+                       ProfileMemory *memory, Profile *to_reconcile) {
+    Context *context = dry_run_begin(like->model);
+    if (!context) return error_status();
+    Work work;
+    StepRecord record = {0};
+    Profile predicted = {0};
+    Status status = dry_work_begin(like, config, out, more, &work);
+    if (!status) status = profile_count_step(&work, NULL, &record, memory);
+    if (!status && to_reconcile) status = profile_take_counts(&predicted, &record, work.model);
+    if (!status && to_reconcile) reconcile(to_reconcile, &predicted);
+    profile_free(&predicted);
+    step_record_free(&record);
+    dry_work_end(&work);
     dry_run_end(context);
     return status;
 }
 
-Status profile_predict(Layer *model, OptimizerConfig optimizer, const Tensor *x,
-                       const Tensor *labels, Profile *profile) {
+static Status dry_inference(const Work *like, int64_t *bytes) {
+    ProfileMemory memory;
+    Work work = *like;
+    work.kind = PROFILE_INFERENCE; // which has no labels
+    work.labels = NULL;
+    Status status = dry_step(&work, (OptimizerConfig){0}, SHAPE_SCALAR, 0, &memory, NULL);
+    if (!status) *bytes = memory.peak.total;
+    return status;
+}
+
+Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
     ProfileMemory larger;
-    Status status = dry_step(model, optimizer, x, labels, 0, &profile->predicted, profile);
-    if (!status) status = dry_step(model, optimizer, x, labels, 1, &larger, NULL);
+    Status status = dry_step(work, config, out, 0, &profile->predicted, profile);
+    if (!status) status = dry_step(work, config, out, 1, &larger, NULL);
     if (status) return status;
     profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
-    layer_train(model, false);
-    status = dry_inference(model, x, labels, &profile->inference_bytes);
-    layer_train(model, true);
+    layer_train(work->model, false);
+    status = dry_inference(work, &profile->inference_bytes);
+    layer_train(work->model, work->kind != PROFILE_INFERENCE);
     return status;
 }

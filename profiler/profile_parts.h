@@ -9,33 +9,41 @@ typedef struct StepTimes { // seconds of one step
     double forward, backward, optimizer, total;
 } StepTimes;
 
-// The five lines of a training step, with the clock read between them.
-Status profile_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                    StepTimes *times);
+typedef struct Work { // what a step is; the dry run has its own, over the same model
+    ProfileKind kind;
+    Layer *model;
+    Optimizer *optimizer;     // PROFILE_TRAINING
+    Tensor *x, *labels, *out; // labels: PROFILE_TRAINING; out: PROFILE_BACKWARD, the output's
+                              // gradient, all ones
+    ParameterList parameters; // PROFILE_BACKWARD: whose gradients each step forgets
+} Work;
+
+// Makes what the work needs beside model, x and labels: optimizer, or the output's gradient.
+Status work_begin(Work *work, OptimizerConfig config, Shape out);
+void work_end(Work *work);
+
+// One step, with the clock read between its phases.
+Status work_step(const Work *work, StepTimes *times);
+// Forward alone, without gradients, in whichever mode the model is.
+double work_infer_seconds(const Work *work);
 
 // Judges every phase by its counts and its median; needs profile->machine.
 void profile_judge(Profile *profile);
 
 // What one step of the current context's device costs: the second of two steps is counted, so that
-// gradients and optimizer state exist. Afterwards `table` says which sites ran, the ledger's peak
-// is the step's.
-Status profile_count_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                          const Machine *machine, CostTable *table, ProfileMemory *memory);
+// gradients and optimizer state exist. Afterwards the ledger's peak is the step's.
+Status profile_count_step(const Work *work, const Machine *machine, StepRecord *record,
+                          ProfileMemory *memory);
 
-// Fills profile->layers and the counts of all phases from a table of the current context.
-Status profile_take_counts(Profile *profile, const CostTable *table, const Layer *model);
-// Compares every count of the profile's layers, and the composition of the peak, with a table of
-// the current (dry) context; needs profile->predicted and ->measured.
-void profile_reconcile(Profile *profile, const CostTable *table);
+// Fills ops, layers, totals' counts and memory events from a record made in the current context.
+Status profile_take_counts(Profile *profile, const StepRecord *record, const Layer *model);
 
 // Dry runs of a step and of inference: predicted memory, bytes per sample, inference peak; and the
-// comparison of every predicted count with the profile's executed ones.
-Status profile_predict(Layer *model, OptimizerConfig optimizer, const Tensor *x,
-                       const Tensor *labels, Profile *profile);
+// comparison of every predicted count with the profile's executed ones. `out`: the output's shape.
+Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile);
 
-// Latencies of steps and layers (`executed`: the table of the counted step in this context).
-Status profile_measure(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
-                       ProfileOptions options, const CostTable *executed, Profile *profile);
+// Latencies of steps, layers and ops, which must be those that were counted.
+Status profile_measure(const Work *work, ProfileOptions options, Profile *profile);
 
 // Which report phase an op's phase adds to, besides the step: itself, and for backward's parts
 // both.

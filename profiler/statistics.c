@@ -137,3 +137,17 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
     memory_free(sorted);
     return STATUS_OK;
 }
+
+static double median_of_few(const double *seconds, int n) {
+    double sorted[STATISTICS_MOST_WINDOW];
+    memcpy(sorted, seconds, (size_t)n * sizeof(double));
+    qsort(sorted, (size_t)n, sizeof(double), compare);
+    return quantile(sorted, n, 0.5);
+}
+
+bool statistics_steady(const double *seconds, int64_t n, int window, double tolerance) {
+    if (window < 1 || window > STATISTICS_MOST_WINDOW || n < 2 * window) return false;
+    double now = median_of_few(seconds + n - window, window);
+    double before = median_of_few(seconds + n - 2 * window, window);
+    return fabs(now - before) <= tolerance * fmin(now, before);
+}

@@ -46,4 +46,10 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
 // p90 44, p95 90, p99 459, p99.9 4603; p50 1, because a median needs no tail.
 int64_t statistics_samples_needed(double percent);
 
+// Whether times have settled: the medians of the last `window` samples and of the `window` before
+// them differ by at most `tolerance` of the smaller. False while there are fewer; a window is at
+// most STATISTICS_MOST_WINDOW.
+enum { STATISTICS_MOST_WINDOW = 31 };
+bool statistics_steady(const double *seconds, int64_t n, int window, double tolerance);
+
 #endif

@@ -1,4 +1,4 @@
-// timeline.c -- two clock readings and one store per op.
+// timeline.c -- two clock readings and one store per event.
 #include "profiler/timeline.h"
 
 #include <string.h>
@@ -6,45 +6,113 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-static void begin(Observer *observer, const OpCall *call) {
-    Timeline *timeline = (Timeline *)observer;
-    if (timeline->count == timeline->capacity) return;
-    ProfileEvent *event = &timeline->events[timeline->count];
-    event->op = (uint16_t)call->op->id;
-    event->begin = clock_nanoseconds();
+// An event ends in the innermost open one, so a stack of beginnings is all that is open.
+static void begin(Timeline *timeline) {
+    int at = timeline->depth++;
+    if (at >= TIMELINE_MOST_DEPTH) return;
+    timeline->open[at].nested = 0;
+    timeline->open[at].begin = clock_nanoseconds();
 }
 
-static void end(Observer *observer, const OpCall *call) {
-    (void)call;
-    Timeline *timeline = (Timeline *)observer;
-    if (timeline->count == timeline->capacity) {
+// Room for an event that ends now, filled in but for what it is; NULL: dropped.
+static ProfileEvent *end(Timeline *timeline) {
+    int64_t now = clock_nanoseconds();
+    if (timeline->depth == 0) return NULL; // it began before the recording
+    int at = --timeline->depth;
+    if (timeline->count == timeline->capacity || at >= TIMELINE_MOST_DEPTH) {
         timeline->dropped++;
-        return;
+        return NULL;
     }
     ProfileEvent *event = &timeline->events[timeline->count++];
-    event->end = clock_nanoseconds();
-    const Context *context = context_current();
-    event->site = context->site;
-    event->phase = (uint8_t)context->phase;
+    event->begin = timeline->open[at].begin;
+    event->end = now;
+    event->nested = timeline->open[at].nested;
+    event->depth = (uint16_t)at;
+    if (at > 0) timeline->open[at - 1].nested += now - event->begin;
+    return event;
 }
 
-Status timeline_new(Timeline *timeline, int64_t capacity) {
+static void op_begin(Observer *observer, const OpCall *call) {
+    (void)call;
+    begin((Timeline *)observer);
+}
+
+static void op_end(Observer *observer, const OpCall *call) {
+    Timeline *timeline = (Timeline *)observer;
+    ProfileEvent *event = end(timeline);
+    if (!event) return;
+    const Context *context = context_current();
+    event->op = call->op;
+    event->kind = EVENT_OP;
+    event->site = context->site;
+    event->phase = (uint8_t)context->phase;
+    if (!timeline->costs) return;
+    EventCost *cost = &timeline->costs[event - timeline->events];
+    memset(cost, 0, sizeof(*cost));
+    if (context->error.status) return; // it failed
+    cost->cost = op_cost(call);
+    if (timeline->machine && !(call->op->flags & OP_VIEW))
+        level_bytes_find(timeline->machine, call, &cost->cost, cost->level_bytes);
+}
+
+static void site_begin(Observer *observer, int site) {
+    (void)site;
+    begin((Timeline *)observer);
+}
+
+static void site_end(Observer *observer, int site) {
+    ProfileEvent *event = end((Timeline *)observer);
+    if (!event) return;
+    event->op = NULL;
+    event->kind = EVENT_SITE;
+    event->site = site;
+    event->phase = (uint8_t)context_current()->phase;
+}
+
+void timeline_add(Timeline *timeline, ProfileEvent event) {
+    if (timeline->count == timeline->capacity)
+        timeline->dropped++;
+    else
+        timeline->events[timeline->count++] = event;
+}
+
+// Touches every page now: a page fault inside an event would be charged to a layer.
+static void *touched(int64_t capacity, size_t size) {
+    void *block = memory_new((size_t)capacity * size);
+    if (block) memset(block, 0xff, (size_t)capacity * size);
+    return block;
+}
+
+Status timeline_new(Timeline *timeline, TimelineOptions options) {
     memset(timeline, 0, sizeof(*timeline));
-    timeline->events = memory_new((size_t)capacity * sizeof(ProfileEvent));
-    if (!timeline->events) return STATUS_OUT_OF_MEMORY;
-    // Touch every page now: a page fault inside an event would be charged to a layer.
-    memset(timeline->events, 0xff, (size_t)capacity * sizeof(ProfileEvent));
-    timeline->capacity = capacity;
-    timeline->observer.op_begin = begin;
-    timeline->observer.op_end = end;
+    timeline->events = touched(options.capacity, sizeof(ProfileEvent));
+    if (timeline->events && options.costs)
+        timeline->costs = touched(options.capacity, sizeof(EventCost));
+    if (!timeline->events || (options.costs && !timeline->costs)) {
+        timeline_free(timeline);
+        return STATUS_OUT_OF_MEMORY;
+    }
+    timeline->capacity = options.capacity;
+    timeline->machine = options.machine;
+    timeline->observer.op_begin = op_begin;
+    timeline->observer.op_end = op_end;
+    if (options.sites) {
+        timeline->observer.site_begin = site_begin;
+        timeline->observer.site_end = site_end;
+    }
     return STATUS_OK;
 }
 
 void timeline_free(Timeline *timeline) {
     memory_free(timeline->events);
+    memory_free(timeline->costs);
     timeline->events = NULL;
+    timeline->costs = NULL;
     timeline->capacity = timeline->count = 0;
 }
 
-void timeline_start(Timeline *timeline) { observer_add(&timeline->observer); }
+void timeline_start(Timeline *timeline) {
+    timeline->depth = 0;
+    observer_add(&timeline->observer);
+}
 void timeline_stop(Timeline *timeline) { observer_remove(&timeline->observer); }

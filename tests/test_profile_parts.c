@@ -16,7 +16,12 @@ typedef struct Steps { // a task that has run twice: gradients, state and caches
 
 static void step(Steps *steps) {
     StepTimes times;
-    profile_step(steps->task.model, steps->optimizer, steps->task.x, steps->task.labels, &times);
+    Work work = {.kind = PROFILE_TRAINING,
+                 .model = steps->task.model,
+                 .optimizer = steps->optimizer,
+                 .x = steps->task.x,
+                 .labels = steps->task.labels};
+    work_step(&work, &times);
     expect_no_error();
     double parts = times.forward + times.backward + times.optimizer;
     ck_assert(times.forward > 0.0 && times.backward > 0.0 && times.optimizer > 0.0);
@@ -39,25 +44,24 @@ static void steps_free(Steps *steps) {
 START_TEST(a_step_is_recorded_whole_in_order_and_under_the_right_sites) {
     Steps steps = steps_new(_i);
     Timeline timeline;
-    CostTable table;
-    ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
+    StepRecord record;
+    ck_assert_int_eq(timeline_new(&timeline, (TimelineOptions){.capacity = 1000}), STATUS_OK);
     timeline_start(&timeline);
-    cost_table_start(&table, NULL);
+    step_record_start(&record, NULL);
     step(&steps);
-    cost_table_stop(&table);
+    step_record_stop(&record);
     timeline_stop(&timeline);
     step(&steps); // no longer observed
-    ck_assert_int_eq(timeline.count, table.ops);
+    ck_assert_int_eq(timeline.count, record.n_ops);
     ck_assert_int_eq(timeline.dropped, 0);
     for (int64_t i = 0; i < timeline.count; i++) {
         const ProfileEvent *event = &timeline.events[i];
-        ck_assert(event->begin <= event->end && op_by_id(event->op) != NULL);
+        ck_assert(event->begin <= event->end && event->kind == EVENT_OP);
         ck_assert(i == 0 || timeline.events[i - 1].end <= event->begin);
-        int row = cost_table_row(&table, event->site);
-        ck_assert_int_ge(row, 0);
-        ck_assert_int_gt(table.rows[row].calls[event->phase]--, 0); // each call has one event
+        const OpRecord *op = &record.ops[i];
+        ck_assert(event->op == op->op && event->phase == op->phase && event->site == op->site);
     }
-    cost_table_free(&table);
+    step_record_free(&record);
     timeline_free(&timeline);
     steps_free(&steps);
 }
@@ -66,7 +70,7 @@ END_TEST
 START_TEST(recording_makes_no_request_for_memory) {
     Steps steps = steps_new(_i);
     Timeline timeline;
-    ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
+    ck_assert_int_eq(timeline_new(&timeline, (TimelineOptions){.capacity = 1000}), STATUS_OK);
     uint64_t requests = memory_requests();
     step(&steps);
     uint64_t without = memory_requests() - requests, calls = memory_system_calls();
@@ -84,13 +88,13 @@ END_TEST
 START_TEST(a_full_timeline_drops_and_counts) {
     Steps steps = steps_new(_i);
     Timeline timeline;
-    ck_assert_int_eq(timeline_new(&timeline, 1000), STATUS_OK);
+    ck_assert_int_eq(timeline_new(&timeline, (TimelineOptions){.capacity = 1000}), STATUS_OK);
     timeline_start(&timeline);
     step(&steps);
     timeline_stop(&timeline);
     int64_t all = timeline.count;
     timeline_free(&timeline);
-    ck_assert_int_eq(timeline_new(&timeline, all - 2), STATUS_OK);
+    ck_assert_int_eq(timeline_new(&timeline, (TimelineOptions){.capacity = all - 2}), STATUS_OK);
     timeline_start(&timeline);
     step(&steps);
     ck_assert_int_eq(timeline.count, all - 2);
@@ -165,7 +169,9 @@ END_TEST
 
 // Predicts for `model` into `profile`, as profile_training does.
 static void predict(Profile *profile, NetTask *task) {
-    profile_predict(task->model, optimizer_defaults(OPTIMIZER_SGD), task->x, task->labels, profile);
+    Work work = {
+        .kind = PROFILE_TRAINING, .model = task->model, .x = task->x, .labels = task->labels};
+    profile_predict(&work, optimizer_defaults(OPTIMIZER_SGD), SHAPE_SCALAR, profile);
     expect_no_error();
 }
 

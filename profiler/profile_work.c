@@ -1,0 +1,81 @@
+// profile_work.c -- what one step of the profiled work is: inference, forward and backward, or
+// training.
+#include "profiler/profile_parts.h"
+#include "tensor/clock.h"
+
+static Status begin_backward(Work *work, Shape out) {
+    Status status = layer_parameters(work->model, &work->parameters);
+    if (status) return status;
+    work->out = tensor_new_as(out, DTYPE_FLOAT32, MEM_ACTIVATION);
+    if (!work->out) return error_status();
+    if (work->out->device->has_data && !context_current()->dry_run) tensor_fill(work->out, 1.0f);
+    return autograd_enable();
+}
+
+Status work_begin(Work *work, OptimizerConfig config, Shape out) {
+    if (work->kind == PROFILE_BACKWARD) return begin_backward(work, out);
+    if (work->kind != PROFILE_TRAINING) return STATUS_OK;
+    work->optimizer = optimizer_new(work->model, config);
+    return work->optimizer ? STATUS_OK : error_status();
+}
+
+void work_end(Work *work) {
+    optimizer_free(work->optimizer);
+    tensor_free(work->out);
+    parameter_list_free(&work->parameters);
+    work->optimizer = NULL;
+    work->out = NULL;
+}
+
+static void forget_gradients(const Work *work) {
+    if (work->optimizer) optimizer_zero_grad(work->optimizer);
+    for (int i = 0; i < work->parameters.count; i++)
+        tensor_zero_grad(work->parameters.items[i].tensor);
+    if (work->kind == PROFILE_BACKWARD && (work->x->flags & TENSOR_LEAF_GRAD))
+        tensor_zero_grad(work->x);
+}
+
+static Tensor *forward(const Work *work) {
+    Tensor *out = layer_forward(work->model, work->x);
+    return work->kind == PROFILE_TRAINING ? loss_cross_entropy(out, work->labels) : out;
+}
+
+static void backward(const Work *work, Tensor *out) {
+    if (work->kind == PROFILE_TRAINING)
+        autograd_backward(out);
+    else if (work->kind == PROFILE_BACKWARD && autograd_node_count() > 0)
+        autograd_backward_from(out, work->out); // else nothing in it wants a gradient
+}
+
+Status work_step(const Work *work, StepTimes *times) {
+    if (work->kind == PROFILE_INFERENCE) no_grad_begin();
+    int64_t start = clock_nanoseconds();
+    Scope *scope = scope_open();
+    forget_gradients(work);
+    Tensor *out = forward(work);
+    int64_t forward_end = clock_nanoseconds();
+    backward(work, out);
+    int64_t backward_end = clock_nanoseconds();
+    if (work->optimizer) optimizer_step(work->optimizer);
+    int64_t update_end = clock_nanoseconds();
+    scope_close(scope);
+    int64_t end = clock_nanoseconds();
+    if (work->kind == PROFILE_INFERENCE) no_grad_end();
+    *times = (StepTimes){.forward = 1e-9 * (double)(forward_end - start),
+                         .backward = 1e-9 * (double)(backward_end - forward_end),
+                         .optimizer = 1e-9 * (double)(update_end - backward_end),
+                         .total = 1e-9 * (double)(end - start)};
+    if (error_pending()) autograd_clear();
+    return error_status();
+}
+
+double work_infer_seconds(const Work *work) {
+    no_grad_begin();
+    int64_t start = clock_nanoseconds();
+    Scope *scope = scope_open();
+    layer_forward(work->model, work->x);
+    scope_close(scope);
+    int64_t end = clock_nanoseconds();
+    no_grad_end();
+    return 1e-9 * (double)(end - start);
+}

@@ -1,0 +1,148 @@
+// step_record.c -- one record per op, one per change of memory, and where operands were.
+#include "profiler/step_record.h"
+
+#include <string.h>
+
+#include "tensor/memory.h"
+
+// Room for one more item; NULL when out of memory, and the items are as they were.
+static void *room_for(void *items, int64_t count, int64_t *capacity, size_t size) {
+    if (count < *capacity) return items;
+    int64_t larger = *capacity ? 2 * *capacity : 64;
+    void *grown = memory_resize(items, (size_t)count * size, (size_t)larger * size);
+    if (grown) *capacity = larger;
+    return grown;
+}
+
+// ---- where operands were ---------------------------------------------------------------------
+// Adds up the operands' bytes by level, stamps them, and moves the counter on.
+static void find_operands(const Machine *machine, const OpCall *call,
+                          uint64_t bytes[MACHINE_MAX_LEVELS]) {
+    const Op *op = call->op;
+    uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
+    for (int i = 0; i < call->n_in + call->n_out; i++) {
+        bool input = i < call->n_in;
+        const Tensor *t = input ? call->in[i] : call->out[i - call->n_in];
+        if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
+        uint64_t last = t->storage->traffic, distance = last ? start - last : UINT64_MAX;
+        bool both_ways = input && op->mutates && op->mutates(call, i);
+        uint64_t n = (uint64_t)tensor_distinct_bytes(t) << both_ways;
+        bytes[machine_level(machine, distance)] += n;
+        *counter += n;
+        t->storage->traffic = start + 1; // moved to the end of the op below
+    }
+    for (int i = 0; i < call->n_in + call->n_out; i++) {
+        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
+        if (t) t->storage->traffic = *counter + 1;
+    }
+    *counter += 1; // so that a stamp is never 0, and never the next op's start
+}
+
+// The op's own count of bytes, shared out as its operands were.
+void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *cost,
+                      uint64_t level_bytes[MACHINE_MAX_LEVELS]) {
+    uint64_t found[MACHINE_MAX_LEVELS] = {0}, total = 0, given = 0;
+    if (context_current()->ledger) find_operands(machine, call, found);
+    int last = machine->n_levels - 1;
+    for (int i = 0; i <= last; i++) total += found[i];
+    uint64_t all = cost->bytes_read + cost->bytes_written;
+    for (int i = 0; i <= last && total > 0; i++) {
+        uint64_t share = (uint64_t)((double)all * (double)found[i] / (double)total);
+        level_bytes[i] += share;
+        given += share;
+    }
+    level_bytes[last] += all - given; // what rounding left, and a kernel without operands
+}
+
+// ---- the observer ----------------------------------------------------------------------------
+static Shape shape_of(const Tensor *t) { return t ? tensor_shape(t) : (Shape){.ndim = -1}; }
+
+static void describe(OpRecord *record, const OpCall *call) {
+    record->op = call->op;
+    record->n_in = call->n_in;
+    for (int i = 0; i < OP_RECORD_INPUTS; i++)
+        record->in[i] = shape_of(i < call->n_in ? call->in[i] : NULL);
+    record->out = shape_of(call->n_out ? call->out[0] : NULL);
+    record->params = call->params;
+}
+
+static void check_range(StepRecord *record, OpCost cost) {
+    record->flops += (double)op_cost_total_flops(cost);
+    if (record->flops > 0.9 * (double)INT64_MAX)
+        error_set(STATUS_OVERFLOW, "the step takes more FLOPs than 64 bits count. HINT: a smaller "
+                                   "batch, or fewer layers");
+}
+
+static void keep_op(Observer *observer, const OpCall *call) {
+    StepRecord *record = (StepRecord *)observer;
+    const Context *context = context_current();
+    if (context->error.status) return; // it failed
+    OpRecord one = {.site = context->site, .phase = context->phase, .cost = op_cost(call)};
+    if (record->machine && !(call->op->flags & OP_VIEW))
+        level_bytes_find(record->machine, call, &one.cost, one.level_bytes);
+    if (record->only_traffic) return;
+    OpRecord *ops = room_for(record->ops, record->n_ops, &record->op_capacity, sizeof(OpRecord));
+    if (!ops) {
+        record->status = STATUS_OUT_OF_MEMORY;
+        return;
+    }
+    record->ops = ops;
+    describe(&one, call);
+    ops[record->n_ops++] = one;
+    check_range(record, one.cost);
+}
+
+static void keep_memory(Observer *observer, const Storage *storage, int64_t delta) {
+    StepRecord *record = (StepRecord *)observer;
+    if (record->only_traffic) return;
+    MemoryEvent *memory =
+        room_for(record->memory, record->n_memory, &record->memory_capacity, sizeof(MemoryEvent));
+    if (!memory) {
+        record->status = STATUS_OUT_OF_MEMORY;
+        return;
+    }
+    record->memory = memory;
+    memory[record->n_memory++] = (MemoryEvent){.delta = delta,
+                                               .op = record->n_ops,
+                                               .site = storage->site,
+                                               .category = storage->category,
+                                               .phase = (Phase)storage->phase,
+                                               .running = context_current()->running};
+}
+
+static void keep_saved(Observer *observer, const Storage *storage, int site) {
+    StepRecord *record = (StepRecord *)observer;
+    if (storage->category != MEM_ACTIVATION || record->only_traffic) return;
+    if (site + 1 >= record->n_saved) {
+        int n = 2 * (site + 1) + 32;
+        int64_t *grown =
+            memory_resize(record->saved_bytes, (size_t)record->n_saved * sizeof(int64_t),
+                          (size_t)n * sizeof(int64_t));
+        if (!grown) {
+            record->status = STATUS_OUT_OF_MEMORY;
+            return;
+        }
+        memset(grown + record->n_saved, 0, (size_t)(n - record->n_saved) * sizeof(int64_t));
+        record->saved_bytes = grown;
+        record->n_saved = n;
+    }
+    record->saved_bytes[site + 1] += storage->bytes;
+}
+
+void step_record_start(StepRecord *record, const Machine *machine) {
+    memset(record, 0, sizeof(*record));
+    record->machine = machine;
+    record->observer.op_end = keep_op;
+    record->observer.storage = keep_memory;
+    record->observer.saved = keep_saved;
+    observer_add(&record->observer);
+}
+
+void step_record_stop(StepRecord *record) { observer_remove(&record->observer); }
+
+void step_record_free(StepRecord *record) {
+    memory_free(record->ops);
+    memory_free(record->memory);
+    memory_free(record->saved_bytes);
+    memset(record, 0, sizeof(*record));
+}

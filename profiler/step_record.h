@@ -1,0 +1,58 @@
+// step_record.h -- an observer that keeps every op of a step: what it was, where it ran, what it
+// cost, and every change of memory on the way. It works the same in a dry run and in a real one;
+// that the two agree is the point. Whatever a report counts is a sum over these records.
+#ifndef PROFILER_STEP_RECORD_H
+#define PROFILER_STEP_RECORD_H
+
+#include "layers/cost.h"
+#include "profiler/machine.h"
+
+enum { OP_RECORD_INPUTS = 3 };
+
+typedef struct OpRecord { // one executed op
+    const Op *op;
+    int site; // of the context it ran in; -1: outside any layer
+    Phase phase;
+    OpCost cost;
+    uint64_t level_bytes[MACHINE_MAX_LEVELS]; // of its bytes, by level of reuse
+    int n_in;
+    Shape in[OP_RECORD_INPUTS], out; // of its first inputs and first output; ndim -1: absent
+    OpParams params;
+} OpRecord;
+
+typedef struct MemoryEvent { // bytes taken or given back
+    int64_t delta;
+    int64_t op; // how many ops had ended before
+    int site;   // that asked for them
+    MemoryCategory category;
+    Phase phase;         // in which they were asked for
+    const char *running; // the op that is running now; NULL: none
+} MemoryEvent;
+
+// The level of an operand is the smallest that holds what was moved since the operand was last
+// touched. Blocks keep their stamp when the cache of storage.c recycles them: they are as warm.
+typedef struct StepRecord {
+    Observer observer; // first
+    OpRecord *ops;     // in the order in which they ended
+    int64_t n_ops, op_capacity;
+    MemoryEvent *memory;
+    int64_t n_memory, memory_capacity;
+    int64_t *saved_bytes; // index: site + 1; activations that it was the first to save for backward
+    int n_saved;
+    double flops;           // their total, to notice when it passes 64 bits
+    Status status;          // out of memory while recording
+    const Machine *machine; // whose levels; NULL: none are found
+    bool only_traffic;      // stamps blocks, keeps nothing
+} StepRecord;
+
+// Zeroes it and begins to observe the current context. `machine` may be NULL, and is borrowed.
+void step_record_start(StepRecord *record, const Machine *machine);
+void step_record_stop(StepRecord *record);
+void step_record_free(StepRecord *record);
+
+// Finds the level of each operand of an op that has run, stamps it, and adds the op's bytes to
+// level_bytes; for observers of their own. Views move nothing and are not to be given.
+void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *cost,
+                      uint64_t level_bytes[MACHINE_MAX_LEVELS]);
+
+#endif
