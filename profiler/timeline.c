@@ -69,6 +69,26 @@ static void site_end(Observer *observer, int site) {
     event->phase = (uint8_t)context_current()->phase;
 }
 
+// A moment without extent.
+static void add_value(Timeline *timeline, ProfileEvent event) {
+    event.begin = event.end = clock_nanoseconds();
+    event.site = context_current()->site;
+    event.depth = (uint16_t)timeline->depth;
+    timeline_add(timeline, event);
+}
+
+static void counter(Observer *observer, const char *name, double value) {
+    ProfileEvent event = {.counter = name, .value = value, .kind = EVENT_COUNTER};
+    add_value((Timeline *)observer, event);
+}
+
+static void storage_changed(Observer *observer, const Storage *storage, int64_t delta) {
+    (void)delta;
+    double live = (double)storage->ledger->live.category[storage->category];
+    ProfileEvent event = {.category = storage->category, .value = live, .kind = EVENT_MEMORY};
+    add_value((Timeline *)observer, event);
+}
+
 void timeline_add(Timeline *timeline, ProfileEvent event) {
     if (timeline->count == timeline->capacity)
         timeline->dropped++;
@@ -96,6 +116,8 @@ Status timeline_new(Timeline *timeline, TimelineOptions options) {
     timeline->machine = options.machine;
     timeline->observer.op_begin = op_begin;
     timeline->observer.op_end = op_end;
+    timeline->observer.counter = counter;
+    if (options.memory) timeline->observer.storage = storage_changed;
     if (options.sites) {
         timeline->observer.site_begin = site_begin;
         timeline->observer.site_end = site_end;

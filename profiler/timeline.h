@@ -10,7 +10,8 @@ typedef enum EventKind {
     EVENT_OP,      // of the engine, or a PROFILE_KERNEL
     EVENT_SITE,    // a layer's forward, or a PROFILE_SCOPE
     EVENT_STEP,    // from one profiler_step to the next
-    EVENT_COUNTER, // a value at a moment
+    EVENT_COUNTER, // a value of the user's at a moment
+    EVENT_MEMORY,  // live bytes of a category, after they changed
 } EventKind;
 
 typedef struct ProfileEvent {
@@ -20,8 +21,9 @@ typedef struct ProfileEvent {
         const Op *op;        // EVENT_OP
         const char *counter; // EVENT_COUNTER
         int64_t step;        // EVENT_STEP: its number
+        int64_t category;    // EVENT_MEMORY: MemoryCategory
     };
-    double value;   // EVENT_COUNTER
+    double value;   // EVENT_COUNTER, EVENT_MEMORY
     int32_t site;   // of the context it ran in (EVENT_SITE: itself); -1: outside any layer
     uint8_t phase;  // Phase, as the op ended
     uint8_t kind;   // EventKind
@@ -36,6 +38,7 @@ typedef struct EventCost { // of an op
 typedef struct TimelineOptions {
     int64_t capacity;
     bool sites;             // layers and scopes too
+    bool memory;            // live bytes too
     bool costs;             // what each op costs
     const Machine *machine; // with costs: by level of reuse; NULL: levels are not asked
 } TimelineOptions;

@@ -27,6 +27,7 @@ typedef struct Observer {
                   int site); // first save of a buffer
     void (*site_begin)(struct Observer *self, int site);
     void (*site_end)(struct Observer *self, int site);
+    void (*counter)(struct Observer *self, const char *name, double value); // a user's own figure
     struct Observer *next;
 } Observer;
 
