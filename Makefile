@@ -96,7 +96,10 @@ LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm $(LDLIBS)
 LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models profiler
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
-LIBRARY_SOURCES := $(filter-out $(MAINS) $(BLAS_SOURCES),$(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
+# What programs are made of and the library is not: it may print.
+PROGRAM_SOURCES := $(wildcard profiler/program*.c profiler/options*.c)
+LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
+    $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
@@ -105,7 +108,7 @@ BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
-SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
+SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
     $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -151,7 +154,7 @@ $(LIBRARY) $(HELPERS):
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 
-$(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(LIBRARY)
+$(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(call objects,$(PROGRAM_SOURCES)) $(LIBRARY)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS)
 
@@ -226,7 +229,8 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
 # No public header includes one of these.
 INTERNAL_HEADERS := tensor/handle.h tensor/clock.h tensor/ops/%.h autograd/tape.h \
-    profiler/profile_parts.h profiler/machine_levels.h profiler/machine_measure.h profiler/report_table.h
+    profiler/%_parts.h profiler/%_rows.h profiler/machine_levels.h profiler/machine_measure.h \
+    profiler/report_table.h profiler/options%.h profiler/program.h
 PUBLIC_HEADERS = $(filter-out $(INTERNAL_HEADERS),$(wildcard $(LIBRARY_FOLDERS:%=%/*.h)))
 SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
 

@@ -1,5 +1,7 @@
 // budget.h -- what would fit: the largest batch for so many bytes, and what each optimizer needs.
-// Predicted by dry runs of the model's own step, so equal to what a run will measure.
+// Predicted by dry runs of the model's own step, so equal to what a run will measure. Bytes are
+// requested ones, of the model, its gradients, the optimizer, the batch and all that a step makes;
+// nothing else that is alive is counted.
 #ifndef PROFILER_BUDGET_H
 #define PROFILER_BUDGET_H
 
@@ -7,19 +9,22 @@
 
 typedef struct Budget {
     int64_t batch;          // the largest whose peak fits; 0: not even one sample
-    int64_t peak_bytes;     // of a training step of that batch
-    int64_t next_bytes;     // of one sample more: does not fit
-    int64_t measured_bytes; // peak of a real step of that batch; -1: not verified (meta, or
-                            // no memory for it)
+    int64_t peak_bytes;     // of a training step of that batch; 0 with batch 0
+    int64_t next_bytes;     // of one sample more: does not fit; INT64_MAX: 64 bits do not count it
+    int64_t measured_bytes; // peak of a real step of that batch; -1: not verified (not asked for,
+                            // meta, no memory for it, or a loss that is not finite)
 } Budget;
 
-// x: a batch of any size, whose shape behind the batch counts. Searches by dry runs; then, with
-// `verify` and on a device with data, runs two steps of that batch and reads the ledger. The
-// model's weights and modes stay; its gradients are overwritten.
+// x: a batch of any size, whose shape behind the batch counts; bytes: 0 to 2^60. A step trains by
+// cross-entropy with one label per sample. Searches by dry runs, about five; then, with `verify`
+// and where model and x have data, runs two steps of that batch on uniform x and reads the ledger,
+// whose peak then starts anew and whose cache is emptied. Weights, modes and random state stay as
+// they are. Only `verify` overwrites gradients. *budget is written on success.
 Status budget_largest_batch(Layer *model, OptimizerConfig optimizer, const Tensor *x, int64_t bytes,
                             bool verify, Budget *budget);
 
-// Peak bytes of a training step of x's batch with each optimizer, by dry runs.
+// Peak bytes of a training step of x's batch with each optimizer's defaults, by a dry run each.
+// peak is written on success.
 Status budget_by_optimizer(Layer *model, const Tensor *x, int64_t peak[OPTIMIZER_COUNT]);
 
 #endif

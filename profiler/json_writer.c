@@ -213,6 +213,18 @@ void json_writer_uint64(JsonWriter *json, uint64_t value) {
     put_short(json, text);
 }
 
+void json_writer_decimal(JsonWriter *json, int64_t value, int decimals) {
+    assert(decimals >= 0 && decimals <= 18);
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, unit = 1;
+    for (int i = 0; i < decimals; i++) unit *= 10;
+    char text[32] = "";
+    int length = snprintf(text, sizeof text, "%s%" PRIu64, value < 0 ? "-" : "", magnitude / unit);
+    if (decimals > 0) text[length++] = '.';
+    for (unit /= 10; unit > 0; unit /= 10) text[length++] = (char)('0' + magnitude / unit % 10);
+    text[length] = '\0';
+    put_short(json, text);
+}
+
 // Writes the fewest digits that read back as `value`. Every decimal of up to 15 digits survives the
 // way through a normal double, so %.15g already finds those; subnormals have fewer digits to give.
 static void shortest(double value, char *text, size_t size) {

@@ -54,6 +54,8 @@ void json_writer_string(JsonWriter *json, const char *text);
 void json_writer_int64(JsonWriter *json, int64_t value);
 void json_writer_uint64(JsonWriter *json, uint64_t value);
 void json_writer_double(JsonWriter *json, double value);
+// value / 10^decimals, exactly, with all its decimals (0..18): (-12345, 3) is -12.345.
+void json_writer_decimal(JsonWriter *json, int64_t value, int decimals);
 void json_writer_bool(JsonWriter *json, bool value);
 void json_writer_null(JsonWriter *json);
 

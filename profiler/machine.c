@@ -11,6 +11,7 @@
 #include "profiler/environment.h"
 #include "profiler/machine_levels.h"
 #include "profiler/machine_measure.h"
+#include "tensor/clock.h"
 #include "tensor/context.h"
 
 // Seconds for each measurement, so that all of them end in less than 3, and usually in 1.
@@ -89,13 +90,31 @@ static Status sweep_levels(Calibration *calibration, Machine *machine) {
     return status;
 }
 
-static Status measure_machine(Calibration *calibration, Machine *machine) {
+static double processor_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Product and bandwidth keep every thread busy, so what of the cores' time they did not get was
+// somebody else's.
+static Status measure_ceilings(Calibration *calibration, Machine *machine) {
+    double begin = clock_seconds(), processor = processor_seconds();
     tell(calibration, "matrix product");
     Status status =
         machine_measure_peak(&calibration->scratch, peak_seconds, &machine->peak_flops_per_second);
     if (!status)
         status = machine->n_levels ? measure_levels(calibration, machine)
                                    : sweep_levels(calibration, machine);
+    int cores = pool_default_threads();
+    int threads = machine->threads < cores ? machine->threads : cores;
+    machine->cores_had = (processor_seconds() - processor) / (clock_seconds() - begin) / threads;
+    if (machine->cores_had > 1.0) machine->cores_had = 1.0;
+    return status;
+}
+
+static Status measure_machine(Calibration *calibration, Machine *machine) {
+    Status status = measure_ceilings(calibration, machine);
     if (status) return status;
     tell(calibration, "dispatch");
     status = machine_measure_dispatch(dispatch_seconds, &machine->dispatch_seconds);
@@ -124,6 +143,14 @@ static Status calibrate_here(Calibration *calibration, Machine *machine) {
     return status;
 }
 
+// The scratch is no part of any model's memory, so it is not to show in the process's peak.
+static void forget_process_peak(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file) return; // not Linux, or not allowed
+    fputs("5", file);
+    fclose(file);
+}
+
 // In a context of its own: whoever observes the current one, or has it on another device, does not
 // notice.
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine) {
@@ -139,6 +166,7 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
     Status status = calibrate_here(&calibration, &measured);
     context_pop();
     context_free(context);
+    forget_process_peak();
     if (!status) *machine = measured;
     return status;
 }

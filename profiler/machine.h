@@ -28,7 +28,14 @@ typedef struct Machine {
     double dispatch_seconds; // one op on one element, from call to return
     double wake_seconds;     // handing work to a thread that sleeps; 0 with one thread
     double spin_seconds;     // handing work to a thread that spins; 0 with one thread
+    double cores_had;        // share of the cores' time that was ours while measuring; 1: all of it
 } Machine;
+
+// With a smaller share, other work had the rest, and the ceilings are low: reports say so.
+enum { MACHINE_LEAST_SHARE_PERCENT = 85 };
+static inline bool machine_was_busy(const Machine *machine) {
+    return 100.0 * machine->cores_had < (double)MACHINE_LEAST_SHARE_PERCENT;
+}
 
 // FLOP per byte at which the level stops being the limit.
 static inline double machine_ridge(const Machine *machine, int level) {
@@ -39,8 +46,8 @@ int machine_level(const Machine *machine, uint64_t distance);
 
 // Measures, with the current context's threads, in less than 3 seconds. `progress` (may be NULL) is
 // called with what is being measured, several times a second at most, and last with fraction 1.
-// It borrows a block of memory (64 to 512 MB), which shows in the process's peak, not in the
-// ledger.
+// It borrows a block of memory (64 to 512 MB) outside the ledger, and afterwards resets the
+// process's own peak (VmHWM) where the system lets it.
 typedef void (*MachineProgress)(void *argument, const char *what, double fraction);
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine);
 
@@ -48,7 +55,7 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
 // refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a
 // bandwidth of 0; the message names file, key and what to do. Only peak_flops_per_second and levels
 // have to be there, each with name, bytes (the last: INT64_MAX, whatever it says) and
-// bytes_per_second; all else defaults to 0. Writing replaces the file at once.
+// bytes_per_second; all else defaults to 0, cores_had to 1. Writing replaces the file at once.
 Status machine_read(const char *path, Machine *machine);
 Status machine_parse(const char *text, size_t size, const char *name, Machine *machine);
 Status machine_write(const Machine *machine, const char *path);

@@ -49,6 +49,15 @@ static Status read_seconds(const Reader *reader, json_t *object, const char *key
     return refuse(reader, key, "a number of seconds, from 0 to 1");
 }
 
+static Status read_share(const Reader *reader, json_t *object, const char *key, double *share) {
+    json_t *value = member(object, key);
+    *share = 1.0;
+    if (!value) return STATUS_OK;
+    *share = json_is_number(value) ? json_number_value(value) : -1.0;
+    if (*share >= 0.0 && *share <= 1.0) return STATUS_OK;
+    return refuse(reader, key, "a share, from 0 to 1");
+}
+
 // Text for a terminal: it holds no control character.
 static Status read_text(const Reader *reader, json_t *object, const char *key, char *text,
                         size_t size) {
@@ -148,6 +157,7 @@ static Status read_machine(Reader *reader, json_t *object, Machine *machine) {
         status = read_seconds(reader, object, "dispatch_seconds", &machine->dispatch_seconds);
     if (!status) status = read_seconds(reader, object, "wake_seconds", &machine->wake_seconds);
     if (!status) status = read_seconds(reader, object, "spin_seconds", &machine->spin_seconds);
+    if (!status) status = read_share(reader, object, "cores_had", &machine->cores_had);
     return status;
 }
 
@@ -233,6 +243,7 @@ Status machine_write(const Machine *machine, const char *path) {
     json_writer_double(json_writer_key(json, "dispatch_seconds"), machine->dispatch_seconds);
     json_writer_double(json_writer_key(json, "wake_seconds"), machine->wake_seconds);
     json_writer_double(json_writer_key(json, "spin_seconds"), machine->spin_seconds);
+    json_writer_double(json_writer_key(json, "cores_had"), machine->cores_had);
     json_writer_end_object(json);
     return json_writer_close(json);
 }

@@ -1,5 +1,5 @@
-// options.c -- parses the command line with getopt_long, and prints the help from the same table.
-#include "profiler/options.h"
+// options.c -- parses the command line with getopt_long. Not here: what the help says.
+#include "profiler/options_table.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -7,16 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "profiler/roofline.h"
-
-typedef struct Flag {
-    const char *name, *argument; // argument NULL: takes none
-    const char *help;
-    bool (*take)(Options *options, const struct Flag *flag, const char *text);
-    size_t offset; // of an int64_t, for take_count
-    int64_t least, most;
-} Flag;
 
 static bool refuse(const Flag *flag, const char *text, const char *expected) {
     fprintf(stderr, "profile_mlp: --%s %s: expected %s\n", flag->name, text, expected);
@@ -92,139 +82,163 @@ static bool take_device(Options *options, const Flag *flag, const char *text) {
     return options->device || refuse(flag, text, "cpu or meta");
 }
 
-static bool take_data(Options *options, const Flag *flag, const char *text) {
-    (void)flag;
-    options->data = text;
+static bool take_text(Options *options, const Flag *flag, const char *text) {
+    *(const char **)(void *)((char *)options + flag->offset) = text;
     return true;
 }
-static bool take_json(Options *options, const Flag *flag, const char *text) {
-    (void)flag;
-    options->json = text;
+static bool take_switch(Options *options, const Flag *flag, const char *text) {
+    (void)text;
+    *(bool *)(void *)((char *)options + flag->offset) = true;
     return true;
 }
-static bool take_peaks(Options *options, const Flag *flag, const char *text) {
-    (void)flag;
-    options->peaks = text;
+
+static bool take_explain(Options *options, const Flag *flag, const char *text) {
+    if (text && !text[0]) return refuse(flag, text, "a LAYER or pattern, as fc1 or 'fc*'");
+    options->explain_layer = text;
+    options->explain = true;
     return true;
 }
-static bool take_calibrate(Options *options, const Flag *flag, const char *text) {
-    (void)flag, (void)text;
-    return options->calibrate = true;
+
+static bool take_by(Options *options, const Flag *flag, const char *text) {
+    for (int by = 0; by < VIEW_BY_COUNT; by++)
+        if (strcmp(text, view_by_name((ViewBy)by)) == 0) {
+            options->view.by = (ViewBy)by;
+            options->has_view = true;
+            return true;
+        }
+    return refuse(flag, text, "layer, op or phase");
 }
-static bool take_quiet(Options *options, const Flag *flag, const char *text) {
-    (void)flag, (void)text;
-    return options->quiet = true;
+
+static bool take_sort(Options *options, const Flag *flag, const char *text) {
+    for (int sort = 0; sort < VIEW_SORT_COUNT; sort++)
+        if (strcmp(text, view_sort_name((ViewSort)sort)) == 0) {
+            options->view.sort = (ViewSort)sort;
+            options->has_view = true;
+            return true;
+        }
+    return refuse(flag, text, "order, time, flops, bytes or roof");
 }
-static bool take_help(Options *options, const Flag *flag, const char *text) {
-    (void)flag, (void)text;
-    return options->help = true;
+
+static bool take_top(Options *options, const Flag *flag, const char *text) {
+    options->has_view = true;
+    return take_count(options, flag, text);
 }
-static bool take_version(Options *options, const Flag *flag, const char *text) {
-    (void)flag, (void)text;
-    return options->version = true;
+
+static bool take_layer(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->view.layer = text;
+    options->has_view = true;
+    return true;
+}
+
+static bool take_preset(Options *options, const Flag *flag, const char *text) {
+    options->has_preset = preset_by_name(text, &options->preset);
+    return options->has_preset ||
+           refuse(flag, text, "torch, paper, textbook, fvcore, deepspeed, torchinfo or tinytorch");
+}
+
+// "500MB", "1.5 GiB", "4096"
+static bool take_size(Options *options, const Flag *flag, const char *text) {
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"", 1},      {"B", 1},      {"kB", 1e3},      {"MB", 1e6},     {"GB", 1e9},
+                 {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+    char *unit;
+    double value = strtod(text, &unit);
+    bool number = unit != text && value > 0.0;
+    while (*unit == ' ') unit++;
+    for (size_t i = 0; number && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(unit, units[i].name) != 0) continue;
+        value *= units[i].bytes;
+        if (!(value >= 1.0 && value < 0x1p62)) break;
+        *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)value;
+        return true;
+    }
+    return refuse(flag, text, "a size as 500MB, 1.5GiB or 4096");
 }
 
 #define COUNT(member, least, most) take_count, offsetof(Options, member), least, most
-static const Flag flags[] = {
-    {"layers", "N,N,...", "sizes of the layers (784,512,256,10)", take_layers, 0, 0, 0},
-    {"activation", "NAME", "relu, sigmoid, tanh, gelu, gelu_tanh, none (relu)", take_activation, 0,
-     0, 0},
-    {"batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
-    {"optimizer", "NAME", "sgd, momentum, adam, adamw (adam)", take_optimizer, 0, 0, 0},
-    {"lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, adam, adamw 0.001)", take_learning_rate,
-     0, 0, 0},
-    {"epochs", "N", "passes over the training data; 0: profile only (5)",
+#define TEXT(member) take_text, offsetof(Options, member), 0, 0
+#define SWITCH(member) take_switch, offsetof(Options, member), 0, 0
+#define OTHER(take) take, 0, 0, 0
+const Flag options_flags[] = {
+    {"The model and its training", "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
+     OTHER(take_layers)},
+    {NULL, "activation", "NAME", "relu, sigmoid, tanh, gelu, gelu_tanh, none (relu)",
+     OTHER(take_activation)},
+    {NULL, "fuse", NULL, "run bias and activation inside the product", SWITCH(fuse)},
+    {NULL, "no-fuse", NULL, "run them as ops of their own (so by default)", SWITCH(no_fuse)},
+    {NULL, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
+    {NULL, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)", OTHER(take_optimizer)},
+    {NULL, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",
+     OTHER(take_learning_rate)},
+    {NULL, "epochs", "N", "passes over the training data; 0: profile only (5)",
      COUNT(epochs, 0, 1 << 20)},
-    {"steps", "N", "stop training after so many steps; 0: no limit (0)",
+    {NULL, "steps", "N", "stop training after so many steps; 0: no limit (0)",
      COUNT(steps, 0, INT32_MAX)},
-    {"data", "DIR", "folder of IDX files (MNIST); else digits are drawn", take_data, 0, 0, 0},
-    {"seed", "N", "of weights, digits and shuffles (1)", COUNT(seed, 0, INT64_MAX)},
-    {"threads", "N", "threads that compute (all cores)", COUNT(threads, 1, 64)},
-    {"device", "NAME", "cpu; meta: count any model without running it (cpu)", take_device, 0, 0, 0},
-    {"iterations", "N", "samples of each latency; 0: 10 to 200 in a second (0)",
+    {NULL, "data", "DIR", "folder of IDX files (MNIST); else digits are drawn", TEXT(data)},
+    {NULL, "seed", "N", "of weights, digits and shuffles (1)", COUNT(seed, 0, INT64_MAX)},
+    {NULL, "threads", "N", "threads that compute (all cores)", COUNT(threads, 1, 64)},
+    {NULL, "device", "NAME", "cpu; meta: count any model without running it (cpu)",
+     OTHER(take_device)},
+
+    {"Measuring", "iterations", "N", "samples of each latency; 0: 10 to 200 in a second (0)",
      COUNT(iterations, 0, 1000000)},
-    {"warmup", "N", "steps before the first sample (until steady, 10 to 200)",
+    {NULL, "warmup", "N", "steps before the first sample (until steady, 10 to 200)",
      COUNT(warmup, 2, 1000000)},
-    {"calibrate", NULL, "measure this machine's ceilings again", take_calibrate, 0, 0, 0},
-    {"peaks", "FILE", "ceilings from a file (JSON) instead of measured ones", take_peaks, 0, 0, 0},
-    {"json", "FILE", "also write the profile as JSON; - for standard output", take_json, 0, 0, 0},
-    {"quiet", NULL, "no report and no progress", take_quiet, 0, 0, 0},
-    {"help", NULL, "this text; also --help counts, --help roofline", take_help, 0, 0, 0},
-    {"version", NULL, "the version", take_version, 0, 0, 0},
+    {NULL, "percentiles", NULL, "go on until there are enough samples for p99.9",
+     SWITCH(percentiles)},
+    {NULL, "calibrate", NULL, "measure this machine's ceilings again", SWITCH(calibrate)},
+    {NULL, "peaks", "FILE", "ceilings from a file (JSON) instead of measured ones", TEXT(peaks)},
+    {NULL, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
+
+    {"Questions, answered instead of the report (trains only if --epochs says so)", "explain",
+     "[LAYER]", "how its numbers were made; LAYER may be 'fc*'", OTHER(take_explain)},
+    {NULL, "by", "WHAT", "table by layer, op or phase", OTHER(take_by)},
+    {NULL, "sort", "KEY", "of that table: order, time, flops, bytes, roof (order)",
+     OTHER(take_sort)},
+    {NULL, "top", "N", "its first N rows, the others in one", take_top, offsetof(Options, view.top),
+     1, INT32_MAX},
+    {NULL, "layer", "PATTERN", "its rows of these layers, as 'fc*'", OTHER(take_layer)},
+    {NULL, "memory", NULL, "memory over one step, and what the peak is made of", SWITCH(memory)},
+    {NULL, "memory-budget", "SIZE", "the largest batch that fits, as 500MB; tried", take_size,
+     offsetof(Options, memory_budget), 0, 0},
+    {NULL, "leaks", NULL, "does memory grow from step to step?", SWITCH(leaks)},
+    {NULL, "weights", NULL, "how the weights are distributed, layer by layer", SWITCH(weights)},
+    {NULL, "flop-convention", "NAME",
+     "as counted by torch, paper, textbook, fvcore,\n"
+     "                         deepspeed, torchinfo, tinytorch",
+     OTHER(take_preset)},
+
+    {"Files (- is standard output)", "json", "FILE", "the profile, with every sample", TEXT(json)},
+    {NULL, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA", TEXT(trace)},
+    {NULL, "memory-json", "FILE", "memory over one step", TEXT(memory_json)},
+    {NULL, "tinytorch", "FILE", "the profile in TinyTorch's keys and definitions", TEXT(tinytorch)},
+
+    {"Other", "quiet", NULL, "no report and no progress", SWITCH(quiet)},
+    {NULL, "help", NULL, "this text; also --help counts, --help roofline", SWITCH(help)},
+    {NULL, "version", NULL, "the version", SWITCH(version)},
 };
-enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
+const int options_flag_count = (int)(sizeof(options_flags) / sizeof(options_flags[0]));
+enum { FLAG_COUNT = sizeof(options_flags) / sizeof(options_flags[0]) };
 
-static void print_options(void) {
-    printf("usage: profile_mlp [options]\n\n"
-           "Profiles training steps of a multilayer perceptron, then trains it on images.\n\n");
-    for (int i = 0; i < FLAG_COUNT; i++) {
-        char left[32];
-        snprintf(left, sizeof(left), "--%s%s%s", flags[i].name, flags[i].argument ? " " : "",
-                 flags[i].argument ? flags[i].argument : "");
-        printf("  %-18s %s\n", left, flags[i].help);
-    }
-    printf("\nExit status: 0 done, 1 the training diverged or prediction and execution differ,\n"
-           "2 wrong usage, 3 a file or device could not be used.\n"
-           "Examples:\n"
-           "  ./profile_mlp --layers 784,1024,10 --batch 256 --optimizer sgd\n"
-           "  ./profile_mlp --device meta --layers 12288,49152,12288 --batch 2048\n");
-}
-
-static const char counts_text[] =
-    "What every number means\n\n"
-    "macs                  multiply-adds of matrix products\n"
-    "flops                 2 x macs: as PyTorch's FlopCounterMode counts\n"
-    "bias_flops            one per output element that gets a bias\n"
-    "elementwise_flops     + - * / and comparisons of an op's declared formula\n"
-    "transcendental_flops  exp, log, tanh, erf, sqrt, pow: one each\n"
-    "total_flops           the sum of the four; a view costs nothing\n"
-    "bytes_read, _written  compulsory traffic: each distinct operand once, cold\n"
-    "saved_bytes           activations kept for backward, each buffer once, by the\n"
-    "                      layer that saved it first\n"
-    "intensity (FLOP/B)    total_flops / (bytes_read + bytes_written)\n\n"
-    "All counts are of one step, batch included. Phases: forward; backward, of which\n"
-    "backward_input and backward_weight (weights and biases) are parts, the rest\n"
-    "being accumulation, broadcasting reductions and what a rule does on the way;\n"
-    "optimizer. A first layer whose input needs no gradient has no backward_input, so\n"
-    "backward is not twice forward: MLP 784-512-10 has 813,056 flops forward and\n"
-    "823,296 backward per sample.\n\n"
-    "A layer is a call site, exclusive of what runs inside other sites; (model) is\n"
-    "work outside any layer, loss the loss. Layers add up to the totals, exactly in\n"
-    "counts; in time, layers + unattributed = step.\n\n"
-    "Times: CLOCK_MONOTONIC; medians, with a distribution-free 95 % confidence\n"
-    "interval. Memory: requested bytes by category, at the highest moment of a steady\n"
-    "step; predicted by a dry run, measured by the ledger. kB, MB, GB are decimal.\n"
-    "The optimizer keeps 0 (SGD), 4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
-
-bool options_print_help(const char *topic) {
-    if (!topic) {
-        print_options();
-        return true;
-    }
-    static const struct {
-        const char *name, *text;
-    } topics[] = {{"counts", counts_text}, {"roofline", roofline_help_text}};
-    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
-        if (strcmp(topic, topics[i].name) != 0) continue;
-        printf("%s", topics[i].text);
-        return true;
-    }
-    fprintf(stderr, "profile_mlp: --help %s: there is no such topic; there are: counts, roofline\n",
-            topic);
-    return false;
+bool options_ask(const Options *options) {
+    return options->explain || options->has_view || options->memory || options->leaks ||
+           options->weights || options->memory_budget > 0 || options->has_preset;
 }
 
 static bool ambiguous(const char *given) {
     int matches = 0;
     size_t length = strncmp(given, "--", 2) == 0 ? strcspn(given + 2, "=") : 0;
     for (int i = 0; i < FLAG_COUNT; i++)
-        matches += length > 0 && strncmp(given + 2, flags[i].name, length) == 0;
+        matches += length > 0 && strncmp(given + 2, options_flags[i].name, length) == 0;
     return matches > 1;
 }
 
 static bool unknown(int argc, char **argv) {
     const char *given = optind > 0 && optind <= argc ? argv[optind - 1] : "?";
-    const Flag *flag = optopt >= 256 ? &flags[optopt - 256] : NULL;
+    const Flag *flag = optopt >= 256 ? &options_flags[optopt - 256] : NULL;
     if (flag && flag->argument)
         fprintf(stderr, "profile_mlp: --%s needs a value, as in --%s %s\n", flag->name, flag->name,
                 flag->argument);
@@ -241,21 +255,48 @@ static bool unknown(int argc, char **argv) {
     return false;
 }
 
+static bool fit_together(const Options *options) {
+    if (options->fuse && options->no_fuse) {
+        fprintf(stderr, "profile_mlp: --fuse and --no-fuse exclude each other\n");
+        return false;
+    }
+    const struct {
+        const char *name, *path;
+    } files[] = {{"json", options->json},
+                 {"trace", options->trace},
+                 {"memory-json", options->memory_json},
+                 {"tinytorch", options->tinytorch}};
+    const char *taken = NULL;
+    for (int i = 0; i < 4; i++) {
+        if (!files[i].path || strcmp(files[i].path, "-") != 0) continue;
+        if (taken) {
+            fprintf(stderr, "profile_mlp: --%s -: standard output is --%s's; name a file\n",
+                    files[i].name, taken);
+            return false;
+        }
+        taken = files[i].name;
+    }
+    return true;
+}
+
 bool options_parse(int argc, char **argv, Options *options) {
     *options = (Options){.layers = {784, 512, 256, 10},
                          .n_layers = 4,
                          .batch = 64,
-                         .epochs = 5,
+                         .epochs = -1,
                          .activation = ACTIVATION_RELU,
                          .optimizer = OPTIMIZER_ADAM,
                          .learning_rate = (double)NAN,
                          .device = device_cpu(),
                          .seed = 1};
     struct option table[FLAG_COUNT + 1] = {{0}};
-    for (int i = 0; i < FLAG_COUNT; i++)
-        table[i] =
-            (struct option){flags[i].name, flags[i].argument ? required_argument : no_argument,
-                            NULL, 256 + i};
+    for (int i = 0; i < FLAG_COUNT; i++) {
+        const char *argument = options_flags[i].argument;
+        int has = !argument            ? no_argument
+                  : argument[0] == '[' ? optional_argument
+                                       : required_argument;
+        table[i] = (struct option){options_flags[i].name, has, NULL, 256 + i};
+    }
     opterr = 0;
     for (;;) {
         int found = getopt_long(argc, argv, ":h", table, NULL);
@@ -265,9 +306,13 @@ bool options_parse(int argc, char **argv, Options *options) {
             continue;
         }
         if (found < 256) return unknown(argc, argv);
-        const Flag *flag = &flags[found - 256];
+        const Flag *flag = &options_flags[found - 256];
+        bool left_out = flag->argument && flag->argument[0] == '[' && !optarg;
+        if (left_out && optind < argc && argv[optind][0] != '-') optarg = argv[optind++];
         if (!flag->take(options, flag, optarg)) return false;
     }
+    if (!fit_together(options)) return false;
+    if (options->epochs < 0) options->epochs = options_ask(options) ? 0 : 5;
     if (options->help && optind + 1 == argc) options->topic = argv[optind++];
     if (optind == argc) return true;
     fprintf(stderr, "profile_mlp: %s: unexpected argument; see profile_mlp --help\n", argv[optind]);

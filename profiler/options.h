@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "layers/train/optimizer.h"
+#include "profiler/preset.h"
+#include "profiler/report_views.h"
 
 enum { OPTIONS_MAX_LAYERS = 64 };
 
@@ -13,14 +15,26 @@ typedef struct Options {
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
     Activation activation;
-    int64_t batch, epochs, steps, iterations, warmup, threads, seed;
+    bool fuse, no_fuse; // activations inside the linear layers; no_fuse: as by default
+    int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
     double learning_rate; // NaN: the optimizer's default
     Device *device;
     const char *data;  // NULL: generated digits
     const char *peaks; // a machine file; NULL: this machine's own ceilings
     bool calibrate;    // measure them again
-    const char *json;  // NULL: none; "-": standard output
+    bool percentiles, strict;
+
+    // Questions: their answers are printed instead of the report.
+    bool explain;
+    const char *explain_layer; // NULL: all
+    ViewOptions view;
+    bool has_view, memory, leaks, weights;
+    int64_t memory_budget; // bytes; 0: not asked
+    Preset preset;
+    bool has_preset;
+
+    const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
     bool quiet, help, version;
     const char *topic; // of the help; NULL: the options
 } Options;
@@ -29,5 +43,7 @@ typedef struct Options {
 bool options_parse(int argc, char **argv, Options *options);
 // The options, or what `topic` explains; false after one line on standard error.
 bool options_print_help(const char *topic);
+// Whether a question was asked, whose answer takes the report's place.
+bool options_ask(const Options *options);
 
 #endif

@@ -24,7 +24,8 @@ typedef enum Preset {
 const char *preset_name(Preset preset);                // "fvcore"
 bool preset_by_name(const char *name, Preset *preset); // false: there is none
 const char *preset_rule(Preset preset);                // one line: what it counts
-bool preset_per_sample(Preset preset);                 // else for the whole batch
+bool preset_per_sample(Preset preset);                 // else for the whole batch. Work that is
+                                                       // no multiple of it counts whole
 
 // What the tool would say of a profile's forward. For torch alone also of its backward, since its
 // FlopCounterMode counts that too; the others look at forward only.
@@ -35,8 +36,8 @@ typedef struct PresetCount {
 PresetCount preset_count_layer(Preset preset, const Profile *profile, int layer);
 PresetCount preset_count(Preset preset, const Profile *profile);
 
-// The table of --flop-convention: every layer, the total, the rule, and what the headline count
-// says beside it. 80 columns.
+// The table of --flop-convention: every layer, the total (and its part in one sample, where it is a
+// batch's), the rule, and our own headline count beside it. 80 columns.
 void preset_print(Preset preset, const Profile *profile, FILE *file);
 
 #endif

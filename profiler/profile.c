@@ -26,6 +26,7 @@ static int64_t process_peak(void) {
 static Status describe(const Work *work, OptimizerConfig config, Profile *profile) {
     const Tensor *x = work->x;
     profile->kind = work->kind;
+    snprintf(profile->model, sizeof(profile->model), "%s", work->model->type->name);
     profile->input = tensor_shape(x);
     profile->batch = x->ndim ? x->shape[0] : 1;
     profile->parameters = layer_parameter_count(work->model);
@@ -51,14 +52,15 @@ static Status bystanders(const Work *work, MemoryUse *others) {
     ParameterList list;
     Status status = layer_parameters(work->model, &list);
     if (status) return status;
+    bool backward = work->kind != PROFILE_INFERENCE;
     MemoryUse own = {0};
     add_bytes(&own, x);
     add_bytes(&own, work->labels);
-    if (x->flags & TENSOR_LEAF_GRAD) add_bytes(&own, x->grad);
+    if (backward && (x->flags & TENSOR_LEAF_GRAD)) add_bytes(&own, x->grad);
     for (int i = 0; i < list.count; i++) {
         const Tensor *parameter = list.items[i].tensor;
         add_bytes(&own, parameter);
-        if (parameter->flags & TENSOR_LEAF_GRAD) add_bytes(&own, parameter->grad);
+        if (backward && (parameter->flags & TENSOR_LEAF_GRAD)) add_bytes(&own, parameter->grad);
     }
     parameter_list_free(&list);
     *others = context_current()->ledger->live;
@@ -142,7 +144,11 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     status = layer_modes_save(work->model, &modes);
     if (status) return status;
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
+    Context *context = context_current();
+    int site = context->site; // of the caller; paths begin at the model, as in the dry run
+    context->site = -1;
     status = run(work, config, options, profile);
+    context->site = site;
     work_end(work);
     layer_modes_restore(work->model, &modes);
     return status;

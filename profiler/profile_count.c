@@ -31,11 +31,12 @@ static void describe_peak(const Context *context, ProfileMemory *memory) {
     const Ledger *ledger = context->ledger;
     char path[96];
     memory->peak = ledger->peak;
-    if (!ledger->peak_op) {
+    if (ledger->peak.total == memory->start.total) {
         snprintf(memory->peak_op, sizeof(memory->peak_op), "the start of the step");
         return;
     }
-    snprintf(memory->peak_op, sizeof(memory->peak_op), "%s in %s (%s)", ledger->peak_op,
+    snprintf(memory->peak_op, sizeof(memory->peak_op), "%s in %s (%s)",
+             ledger->peak_op ? ledger->peak_op : "between ops",
              site_path(context, ledger->peak_site, path, sizeof(path)),
              phase_name((Phase)ledger->peak_phase));
 }
@@ -278,12 +279,17 @@ static Status dry_step(const Work *like, OptimizerConfig config, Shape out, int6
     return status;
 }
 
+Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out, int64_t more,
+                            ProfileMemory *memory) {
+    return dry_step(work, config, out, more, memory, NULL);
+}
+
 static Status dry_inference(const Work *like, int64_t *bytes) {
     ProfileMemory memory;
     Work work = *like;
     work.kind = PROFILE_INFERENCE; // which has no labels
     work.labels = NULL;
-    Status status = dry_step(&work, (OptimizerConfig){0}, SHAPE_SCALAR, 0, &memory, NULL);
+    Status status = profile_predict_peak(&work, (OptimizerConfig){0}, SHAPE_SCALAR, 0, &memory);
     if (!status) *bytes = memory.peak.total;
     return status;
 }
@@ -291,7 +297,7 @@ static Status dry_inference(const Work *like, int64_t *bytes) {
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
     ProfileMemory larger;
     Status status = dry_step(work, config, out, 0, &profile->predicted, profile);
-    if (!status) status = dry_step(work, config, out, 1, &larger, NULL);
+    if (!status) status = profile_predict_peak(work, config, out, 1, &larger);
     if (status) return status;
     profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
     layer_train(work->model, false);

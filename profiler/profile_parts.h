@@ -42,6 +42,10 @@ Status profile_take_counts(Profile *profile, const StepRecord *record, const Lay
 // comparison of every predicted count with the profile's executed ones. `out`: the output's shape.
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile);
 
+// Memory of the same step over a batch of `more` samples more (or fewer), by a dry run alone.
+Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out, int64_t more,
+                            ProfileMemory *memory);
+
 // Latencies of steps, layers and ops, which must be those that were counted.
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile);
 

@@ -22,8 +22,9 @@
 #include "profiler/timeline.h"
 
 // ---- one call, one answer ----------------------------------------------------------------------
-// x is a whole batch, (batch, ...), wherever it lives; counting runs nothing. On failure a Status
-// (or -1) with an error pending; what is written to is then unspecified but safe to free.
+// x is a whole batch, (batch, ...), wherever it lives; counting runs nothing, in the mode that the
+// layer is in. On failure a Status (or -1) with an error pending; what is written to is then
+// unspecified but safe to free.
 
 int64_t profiler_count_parameters(const Layer *layer); // elements; tied ones once
 
@@ -44,8 +45,8 @@ typedef struct ProfilerMemory {
 Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory);
 
 // Seconds of one forward in inference mode: `warmup` >= 0 calls first, then `iterations` >= 1
-// samples. A forward shorter than the clock can tell is repeated within a sample, and divided. Free
-// with latency_free.
+// samples. A forward shorter than the clock can tell is repeated within a sample, and divided;
+// until it is known how often, more calls pass. None on meta. Free with latency_free.
 Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t iterations,
                                 Latency *latency);
 void latency_free(Latency *latency);
@@ -78,14 +79,21 @@ typedef struct ProfilerOptions {
 ProfilerOptions profiler_defaults(void); // 131,072 events, memory, every step
 
 typedef struct Profiler Profiler;
-// All memory is taken here; recording takes none. NULL with an error pending.
+// All memory is taken here; recording takes none (but for the name of a scope or layer that was
+// never seen in that place). NULL with an error pending: no capacity, or a schedule that keeps
+// nothing.
 Profiler *profiler_new(ProfilerOptions options);
 void profiler_free(Profiler *profiler); // stops it first; NULL is fine
-// Begins to observe the current context, until the stop in the same context. Starting again goes
-// on after what is there. STATUS_STATE when it is started twice, or stopped without a start.
+// Begins to observe the current context, and no other, until the stop in the same context, which
+// the session must not outlive. Starting again goes on after what is there. What is open at a start
+// or a stop leaves no event; what is nested in it does. STATUS_STATE when it is started twice,
+// stopped without a start or elsewhere, or started in a second context.
 Status profiler_start(Profiler *profiler);
 Status profiler_stop(Profiler *profiler);
-void profiler_step(Profiler *profiler); // one step of the user's loop ends here
+// One step of the user's loop ends here; without a start, nothing does. What is recorded after the
+// last one is in the trace, not in rows. A scope around the loop counts with what of it lies in
+// kept steps, if it ends in a step that is recorded.
+void profiler_step(Profiler *profiler);
 
 // A figure of the user's at this moment, to every session that records. `name` lives as long as
 // the session: a literal.
@@ -94,18 +102,22 @@ void profiler_counter(const char *name, double value);
 // ---- scopes and kernels ------------------------------------------------------------------------
 // A part of the user's program with a name, nested as it runs, closed on any way out of the block
 // (its end, break, return, goto; not longjmp). Layers inside become its children; ops inside
-// belong to it unless a layer is nearer. Costs one pointer test while nothing observes. The block
-// is a loop that runs once: break and continue leave it, not a loop around it.
+// belong to it unless a layer is nearer. Costs one pointer test while nothing observes; what was
+// entered then stays unseen. The block is a loop that runs once: break and continue leave it, not a
+// loop around it.
 #define PROFILE_SCOPE(name) PROFILE_SCOPE_NUMBERED(name, __COUNTER__)
 
 // Any C code as one op: into the table, the roofline and the trace. `flops` count as
-// elementwise_flops, `bytes` as bytes_read; both are evaluated once. `name` is a literal. In a dry
-// run the code is counted and not run. As above, the block is a loop that runs once.
+// elementwise_flops, `bytes` as bytes_read, from the last level of memory; both are evaluated once.
+// They are the code's own: ops inside it count and take their time apart. `name` is a literal. In a
+// dry run, and where the context's device has no data, the code is counted and not run, so that ops
+// in it are not predicted. More than INT64_MAX of either (a negative number, an overflow) is
+// STATUS_OVERFLOW while somebody observes; the code runs. As above, a loop that runs once.
 #define PROFILE_KERNEL(name, flops, bytes) PROFILE_KERNEL_NUMBERED(name, flops, bytes, __COUNTER__)
 
 // ---- hooks -------------------------------------------------------------------------------------
-// Called around every op of the current context. A hook must not run ops. The struct is yours and
-// stays where it is until removed.
+// Called around every op of the current context. A hook must not run ops, nor keep the call. The
+// struct is yours and stays where it is until removed; removing it once more changes nothing.
 typedef struct ProfilerHook {
     Observer observer;                                 // first
     void (*begin)(void *argument, const OpCall *call); // inputs known, outputs not yet; may be NULL
@@ -116,6 +128,7 @@ void profiler_hook_add(ProfilerHook *hook);
 void profiler_hook_remove(ProfilerHook *hook);
 
 // ---- what a session saw ------------------------------------------------------------------------
+// Rows of one path, name, kind and phase are one, whichever model or session's start they are of.
 typedef struct ProfilerRow { // an op or kernel, a layer or a scope, in all of the kept steps
     char path[96];           // "data loading", "fc1"; "(model)": outside any
     char name[48];           // "linear", "attn"; a site's own type: "Linear", "scope"
@@ -123,24 +136,26 @@ typedef struct ProfilerRow { // an op or kernel, a layer or a scope, in all of t
     Phase phase;             // of an op
     int64_t calls;
     double seconds, self_seconds; // in all; self: without what is nested in it
-    OpCost cost;                  // in all; of a site: its own ops, children apart
+    OpCost cost;                  // in all; of a site: its own ops while it was open
     uint64_t level_bytes[MACHINE_MAX_LEVELS];
-    Roofline roofline; // of all calls together; zero without a machine, or for a site
+    Roofline roofline; // of all calls' own time; zero without a machine, or for a site
 } ProfilerRow;
 
 typedef struct ProfilerSummary {
     ProfilerRow *rows; // owned; most self time first
     int n_rows;
-    int64_t steps, events, dropped;
+    int64_t steps, events, dropped; // whole steps; events of every kind
     double seconds;              // recorded: of the kept steps, or from start to stop without steps
     double unattributed_seconds; // of them, outside every event: self times + it = seconds
 } ProfilerSummary;
+// At any time, also while it runs.
 Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary);
 void profiler_summary_free(ProfilerSummary *summary);
 
 Status profiler_print(const Profiler *profiler, FILE *file); // the rows as a table, 80 columns
-Status profiler_write_trace(const Profiler *profiler, const char *path); // trace.h
-const Timeline *profiler_timeline(const Profiler *profiler);             // what was recorded
+// trace.h; in the context that it observed, else STATUS_STATE.
+Status profiler_write_trace(const Profiler *profiler, const char *path);
+const Timeline *profiler_timeline(const Profiler *profiler); // what was recorded
 
 // ---- behind the macros -------------------------------------------------------------------------
 typedef struct ProfileScope {
@@ -152,6 +167,7 @@ void profile_scope_end(ProfileScope *scope);
 
 typedef struct ProfileKernel {
     OpCall call;
+    const char *outer;    // what ran around it, for the ledger's peak
     bool announced, once; // once: the body is to run
 } ProfileKernel;
 ProfileKernel profile_kernel_begin(const Op *op, uint64_t flops, uint64_t bytes);

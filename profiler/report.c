@@ -1,10 +1,11 @@
-// report.c -- the terminal report: headline, table, memory, evidence. Every figure is the
+// report.c -- the terminal report: headline, table, memory, advice, evidence. Every figure is the
 // profile's, only rounded; each column adds up before rounding, and each layer's row.
 #include "profiler/report.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "profiler/advice.h"
 #include "profiler/environment.h"
 #include "profiler/report_table.h"
 
@@ -36,8 +37,8 @@ static void print_slowest(const Profile *profile, FILE *file) {
         return;
     }
     const Roofline *roofline = &slowest->phase[REPORT_STEP].roofline;
-    fprintf(file, "  Start with %s: %s of the step", report_layer_name(profile, slowest).s,
-            text_percent(most / step).s);
+    fprintf(file, "  Start with %s: %s of the step",
+            text_fit(report_layer_name(profile, slowest).s, 24).s, text_percent(most / step).s);
     if (roofline->judged)
         fprintf(file, "; %s%s, at %s of its roof", bound_name(roofline->bound),
                 roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
@@ -49,11 +50,10 @@ static void print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
     char tail[96];
-    int n = snprintf(tail, sizeof(tail), " | batch %lld | fp32 | %s", (long long)profile->batch,
-                     profile->optimizer);
+    int n = snprintf(tail, sizeof(tail), " | batch %lld | fp32%s%s", (long long)profile->batch,
+                     profile->optimizer[0] ? " | " : "", profile->optimizer);
     int room = REPORT_WIDTH - n;
-    bool cut = (int)strlen(profile->model) > room;
-    fprintf(file, "%.*s%s%s\n", cut ? room - 3 : room, profile->model, cut ? "..." : "", tail);
+    fprintf(file, "%s%s\n", text_fit(profile->model, room).s, tail);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) {
         fprintf(file, "  Counted on the %s device: no kernel ran, no time was measured.\n\n",
@@ -64,8 +64,12 @@ static void print_head(const Profile *profile, FILE *file) {
     int used = snprintf(where, sizeof(where), ", %d thread%s, %s", profile->threads,
                         profile->threads == 1 ? "" : "s", environment.blas);
     fprintf(file, "  %.*s%s\n", REPORT_WIDTH - 2 - used, environment.cpu, where);
-    print_rate_line(file, "Training step", step, profile->batch);
-    print_rate_line(file, "Forward only", &profile->inference, profile->batch);
+    static const char *const steps[] = {[PROFILE_TRAINING] = "Training step",
+                                        [PROFILE_BACKWARD] = "Fwd and bwd",
+                                        [PROFILE_INFERENCE] = "Forward"};
+    print_rate_line(file, steps[profile->kind], step, profile->batch);
+    if (profile->inference.count > 0)
+        print_rate_line(file, "Forward only", &profile->inference, profile->batch);
     print_slowest(profile, file);
     fprintf(file, "\n");
 }
@@ -86,7 +90,7 @@ static void print_memory(const Profile *profile, FILE *file) {
         {"staging", bytes[MEM_STAGING]},      {"PEAK", memory->peak.total},
     };
     enum { CELLS = sizeof(cells) / sizeof(cells[0]), COLUMNS = 2 };
-    fprintf(file, "\nMEMORY  bytes live at the peak: %s\n", memory->peak_op);
+    fprintf(file, "\nMEMORY  bytes live at the peak: %s\n", text_fit(memory->peak_op, 48).s);
     int column = 0;
     for (int i = 0; i < CELLS; i++) {
         if (cells[i].bytes == 0 && i != CELLS - 1) continue; // nothing there: no cell for it
@@ -95,59 +99,17 @@ static void print_memory(const Profile *profile, FILE *file) {
         column = (column + 1) % COLUMNS;
         if (column == 0 || i == CELLS - 1) fprintf(file, "\n");
     }
-    fprintf(file, "  kept for backward %s; inference alone %s; per sample %s%s\n",
+    fprintf(file, "  kept for backward %s; inference alone %s; each sample more %s%s\n",
             text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s,
             profile->bytes_per_sample >= 0 ? "+" : "", text_bytes_si(profile->bytes_per_sample).s);
 }
 
 // ---- the whole -------------------------------------------------------------------------------
-static void print_evidence(const Profile *profile, FILE *file) {
-    const Latency *step = &profile->totals[REPORT_STEP].latency;
-    fprintf(file, "\n");
-    if (profile->difference[0])
-        fprintf(file, "PREDICTED IS NOT EXECUTED\n  %.78s\n", profile->difference);
-    else if (step->count == 0)
-        fprintf(file, "predicted only: nothing ran to compare it with\n");
-    else
-        fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
-    for (int i = 0; i < profile->n_uncounted; i++)
-        fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
-    if (step->count == 0) return;
-    fprintf(file, "%lld step%s after %lld of warm-up, IQR %s; layers from as many observed ones,\n",
-            (long long)step->count, step->count == 1 ? "" : "s", (long long)profile->warmup,
-            text_percent(step->statistics.iqr / step->statistics.median).s);
-    if (profile->overhead_fraction >= 0.0005)
-        fprintf(file, "which took %.1f%% longer\n", 100.0 * profile->overhead_fraction);
-    else
-        fprintf(file, "which took no longer\n");
-}
-
-// Other work on the machine shows as spread, and as layers that do not add up to the step; ceilings
-// that were measured beside other work show as layers past their roof.
-static void print_noise(const Profile *profile, FILE *file) {
-    const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
-    if (profile->totals[REPORT_STEP].latency.count == 0) return;
-    double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
-    if (spread > 0.1 || gap < -0.02)
-        fprintf(file,
-                "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
-                "raise --iterations.\n",
-                text_percent(spread).s, text_percent(gap).s);
-    bool past_roof = false;
-    for (int i = 0; i < profile->n_layers; i++) {
-        const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
-        past_roof = past_roof || (roofline->judged && roofline->roof_fraction > 1.1);
-    }
-    if (past_roof)
-        fprintf(file, "A layer is past its roof, so the ceilings are too low: --calibrate measures "
-                      "them\nagain.\n");
-}
-
 void report_print(const Profile *profile, FILE *file) {
     print_head(profile, file);
     report_print_table(profile, file);
     report_print_roofline(profile, file);
     print_memory(profile, file);
-    print_evidence(profile, file);
-    print_noise(profile, file);
+    advice_print(profile, file);
+    report_print_evidence(profile, file);
 }

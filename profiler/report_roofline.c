@@ -15,9 +15,11 @@ static int column_of(double intensity) {
 // A digit for a layer that ends in one ("fc1", and it has parameters), else its first letter.
 static char mark_of(const Profile *profile, const ProfileLayer *layer) {
     const char *path = layer->path, *dot = strrchr(path, '.');
-    char last = path[strlen(path) - 1];
+    size_t length = strlen(path);
+    char last = length > 0 ? path[length - 1] : ' ';
     if (layer->parameters > 0 && last >= '0' && last <= '9') return last;
-    return dot ? dot[1] : report_layer_name(profile, layer).s[0];
+    char first = dot ? dot[1] : report_layer_name(profile, layer).s[0];
+    return first > ' ' && first <= '~' ? first : '?';
 }
 
 // The level that most of the step's memory time goes to: its ridge is the one drawn.

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
+enum { LABEL_WIDTH = 12, BAR_WIDTH = 5, BOUND_WIDTH = 11 };
 
 typedef struct Units { // one unit per table, so that a column can be added up by eye
     double flops;
@@ -33,13 +33,13 @@ static Units choose_units(const Profile *profile) {
 // ---- cells -----------------------------------------------------------------------------------
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
     Text name = {""};
-    if (strcmp(layer->path, "(model)") == 0)
+    if (strcmp(layer->path, "(model)") == 0 && profile->optimizer[0])
         snprintf(name.s, sizeof(name.s), strlen(profile->optimizer) > 5 ? "%s" : "%s update",
                  profile->optimizer);
     else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)
         snprintf(name.s, sizeof(name.s), "CE loss");
     else
-        snprintf(name.s, sizeof(name.s), "%s", layer->path);
+        name = text_plain(layer->path);
     return name;
 }
 
@@ -54,9 +54,7 @@ static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
                  (long long)layer->output.dims[layer->output.ndim - 1]);
     else
         snprintf(label, sizeof(label), "%s", name.s);
-    Text padded = text_pad_right(label, LABEL_WIDTH);
-    if (text_width(label) > LABEL_WIDTH) memcpy(padded.s + LABEL_WIDTH - 1, "~", 2);
-    return padded;
+    return text_pad_right(text_fit(label, LABEL_WIDTH).s, LABEL_WIDTH);
 }
 
 static Text cell_parameters(const ProfileLayer *layer) {
@@ -93,7 +91,8 @@ static void print_row(FILE *file, const char *format, ...) {
 
 // ---- times -----------------------------------------------------------------------------------
 static Text cell_roof(const Roofline *roofline) {
-    return roofline->judged ? text_percent(roofline->roof_fraction) : (Text){""};
+    if (!roofline->judged) return (Text){""};
+    return roofline->roof_fraction < 9.995 ? text_percent(roofline->roof_fraction) : (Text){">9x"};
 }
 
 // "compute", "memory L2", "overhead" ...
@@ -103,7 +102,7 @@ static Text cell_bound(const Profile *profile, const Roofline *roofline) {
     bool memory = roofline->bound == BOUND_MEMORY;
     snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
              memory ? profile->machine.levels[roofline->level].name : "");
-    return text;
+    return text_fit(text.s, BOUND_WIDTH);
 }
 
 typedef struct TimedRow {
@@ -141,9 +140,9 @@ static double rest_of(const Profile *profile, ReportPhase phase) {
 // optimizer, whose time stands in its row, and what lies between the phases.)
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    fprintf(file,
-            "TIME (%s)  step = %lld sample%s; multiply-add = 2 FLOP; FLOP, FLOP/B: fwd + bwd\n",
-            units->time, (long long)profile->batch, profile->batch == 1 ? "" : "s");
+    fprintf(file, "TIME (%s)  step = %lld sample%s; multiply-add = 2 FLOP%s\n", units->time,
+            (long long)profile->batch, profile->batch == 1 ? "" : "s",
+            profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
     print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
               units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
               profile->has_machine ? "roof" : "", profile->has_machine ? "bound by" : "");
@@ -161,6 +160,11 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
     TimedRow whole = {text_pad_right("step", LABEL_WIDTH), text_short_count(profile->parameters),
                       profile->totals, step};
     print_timed_row(profile, file, &whole, units);
+    if (profile->data_wait.count == 0) return;
+    double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
+    print_row(file, "%-*s%27s%6s%5s %s", LABEL_WIDTH, "data wait", "",
+              text_duration_in(wait, units->time).s, text_percent(wait / step).s,
+              "before each step");
 }
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -200,10 +204,11 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
     fprintf(file, "  %s of %s %s are matrix products (PyTorch's count)",
             text_number(2.0 * (double)step->macs / units->flops).s,
             text_number((double)op_cost_total_flops(*step) / units->flops).s, units->flops_name);
-    if (forward->macs > 0)
+    if (forward->macs > 0 && profile->totals[REPORT_BACKWARD].ops > 0)
         fprintf(file, "; their backward is\n  %.4g x forward",
                 (double)backward->macs / (double)forward->macs);
-    if (profile->n_layers > 0 && profile->layers[0].phase[REPORT_BACKWARD_INPUT].cost.macs == 0)
+    const ProfilePhase *first = profile->n_layers > 0 ? profile->layers[0].phase : NULL;
+    if (first && first[REPORT_BACKWARD].ops > 0 && first[REPORT_BACKWARD_INPUT].cost.macs == 0)
         fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
     fprintf(file, ".\n");
 }

@@ -9,6 +9,7 @@
 
 void report_print_table(const Profile *profile, FILE *file);
 void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
+void report_print_evidence(const Profile *profile, FILE *file); // report_evidence.c
 
 // What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer);

@@ -21,13 +21,17 @@ const char *view_sort_name(ViewSort sort); // "time"
 typedef struct ViewOptions {
     ViewBy by;
     ViewSort sort;
-    int64_t top;       // rows shown; 0: all
-    const char *layer; // only paths that match, as fnmatch does; NULL: all
+    int64_t top; // rows shown; 0: all
+    const char
+        *layer; // only layers whose path, or name in reports, matches as by fnmatch; NULL: all
 } ViewOptions;
 
-// One row per layer and phase, per op, or per phase. What is not shown is summed up in a row
-// "others", so that columns add up to the step. STATUS_INVALID_ARGUMENT where no layer matches,
-// naming those that there are. 80 columns.
+// One row per layer and phase; per layer, op and phase; or per phase: each op of the step is in one
+// of them. A row's time is the sum of its ops' medians. What is not shown is summed up in a row
+// "others", what of the step's median no op accounts for is "unattributed" (below 0 where medians
+// do not add up), so that columns add up to the step. On meta there are no times; what cannot be
+// sorted by is said, and time or FLOPs stand in. STATUS_INVALID_ARGUMENT, and nothing printed,
+// where no layer matches, naming those that there are. 80 columns.
 Status view_print(const Profile *profile, ViewOptions options, FILE *file);
 
 #endif

@@ -44,4 +44,11 @@ Text text_pad_left(const char *s, int width);  // right-aligned: for numbers
 Text text_pad_right(const char *s, int width); // left-aligned: for names
 int text_width(const char *s);                 // code points
 
+// Names as a terminal shows them: a byte of anything that is not a printable character (control
+// characters, broken UTF-8, what turns the direction of writing) is a question mark. Fitted: in at
+// most `width` >= 1 columns, with "~" for an end, or a beginning, that is missing.
+Text text_plain(const char *s);
+Text text_fit(const char *s, int width);
+Text text_fit_end(const char *s, int width);
+
 #endif

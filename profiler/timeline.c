@@ -116,11 +116,11 @@ Status timeline_new(Timeline *timeline, TimelineOptions options) {
     timeline->machine = options.machine;
     timeline->observer.op_begin = op_begin;
     timeline->observer.op_end = op_end;
-    timeline->observer.counter = counter;
     if (options.memory) timeline->observer.storage = storage_changed;
     if (options.sites) {
         timeline->observer.site_begin = site_begin;
         timeline->observer.site_end = site_end;
+        timeline->observer.counter = counter;
     }
     return STATUS_OK;
 }
@@ -133,8 +133,19 @@ void timeline_free(Timeline *timeline) {
     timeline->capacity = timeline->count = 0;
 }
 
+// What is live already, so that categories that will not change have a value too.
+static void add_live(Timeline *timeline) {
+    const Ledger *ledger = context_current()->ledger;
+    for (int c = 0; ledger && c < MEM_COUNT; c++) {
+        double live = (double)ledger->live.category[c];
+        if (live > 0.0)
+            add_value(timeline, (ProfileEvent){.category = c, .value = live, .kind = EVENT_MEMORY});
+    }
+}
+
 void timeline_start(Timeline *timeline) {
     timeline->depth = 0;
+    if (timeline->observer.storage) add_live(timeline);
     observer_add(&timeline->observer);
 }
 void timeline_stop(Timeline *timeline) { observer_remove(&timeline->observer); }

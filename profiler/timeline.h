@@ -37,7 +37,7 @@ typedef struct EventCost { // of an op
 
 typedef struct TimelineOptions {
     int64_t capacity;
-    bool sites;             // layers and scopes too
+    bool sites;             // layers, scopes and counters too
     bool memory;            // live bytes too
     bool costs;             // what each op costs
     const Machine *machine; // with costs: by level of reuse; NULL: levels are not asked

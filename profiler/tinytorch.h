@@ -5,7 +5,10 @@
 
 #include "profiler/profile.h"
 
-// STATUS_IO; the file appears whole or not at all; "-" is standard output.
+// One object for each of its Profiler's methods (profile_forward_pass, profile_backward_pass,
+// profile_layer: a list), by their names, and what those keys mean that ours would contradict.
+// Fails with STATUS_IO or STATUS_OUT_OF_MEMORY; the file appears whole or not at all; "-" is
+// standard output.
 Status tinytorch_write(const Profile *profile, const char *path);
 
 #endif

@@ -91,6 +91,18 @@ int64_t ledger_unaccounted(const Ledger *ledger) {
            ledger->rounding_bytes;
 }
 
+LedgerFree ledger_free_blocks(const Ledger *ledger) {
+    LedgerFree found = {0};
+    for (int i = 0; i < STORAGE_CLASS_COUNT; i++)
+        for (const Storage *s = ledger->free_storages[i]; s; s = s->next_free) {
+            found.blocks++;
+            found.bytes += s->reserved;
+            if (s->reserved > found.largest) found.largest = s->reserved;
+            found.squares += (double)s->reserved * (double)s->reserved;
+        }
+    return found;
+}
+
 static void charge(Context *context, const Storage *storage, int64_t delta) {
     Ledger *ledger = storage->ledger;
     ledger->live.category[storage->category] += delta;

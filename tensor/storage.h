@@ -82,6 +82,12 @@ void ledger_trim(Ledger *ledger); // gives every cached block back to the system
 void ledger_adopt(Ledger *ledger, MemoryCategory category, int64_t bytes);
 int64_t ledger_unaccounted(const Ledger *ledger); // reserved - live on host - cached - rounding: 0
 
+typedef struct LedgerFree { // the cached blocks: free, and kept for the next request of their size
+    int64_t blocks, bytes, largest; // bytes: their sum, = ledger->cached_bytes
+    double squares;                 // the sum of their squares, for how scattered they are
+} LedgerFree;
+LedgerFree ledger_free_blocks(const Ledger *ledger);
+
 // A storage of `bytes` on `device`, charged to the current context's ledger, site and phase.
 // Owned by the caller (references = 1). NULL with an error pending when memory is exhausted.
 Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category);

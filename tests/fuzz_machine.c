@@ -17,6 +17,7 @@ static void check_machine(const Machine *machine) {
     promise(machine->threads >= 0);
     promise(machine->dispatch_seconds >= 0.0 && isfinite(machine->dispatch_seconds));
     promise(machine->wake_seconds >= 0.0 && machine->spin_seconds >= 0.0);
+    promise(machine->cores_had >= 0.0 && machine->cores_had <= 1.0);
     int64_t before = 0;
     for (int i = 0; i < machine->n_levels; i++) {
         const MachineLevel *level = &machine->levels[i];
@@ -52,7 +53,7 @@ size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
         "\"L1\", \"bytes\": 98304, \"bytes_per_second\": 6e11, \"ridge\": 0.5}, {\"name\": \"L2\", "
         "\"bytes\": 2e6, \"bytes_per_second\": 3e11}, {\"name\": \"DRAM\", \"bytes\": null, "
         "\"bytes_per_second\": 3e10}], \"dispatch_seconds\": 4e-8, \"wake_seconds\": 5e-5, "
-        "\"spin_seconds\": 1e-7}"};
+        "\"spin_seconds\": 1e-7, \"cores_had\": 1}"};
     if (index >= (int)(sizeof seeds / sizeof seeds[0])) return 0;
     memcpy(bytes, seeds[index], strlen(seeds[index]));
     return strlen(seeds[index]);

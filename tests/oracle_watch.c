@@ -138,7 +138,7 @@ static void op_end(Observer *observer, const OpCall *call) {
     OracleWatch *self = (OracleWatch *)observer;
     OracleCall *copy = &self->open[--self->depth];
     bool failed = call->n_out > 0 && call->out[0] == NULL;
-    if (failed || error_pending()) {
+    if (failed || error_pending() || call->n_in + call->n_out == 0) { // or a kernel's, no op
         free_call(copy);
         return;
     }

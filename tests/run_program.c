@@ -58,7 +58,10 @@ static void become(const char *program, char *arguments, ProgramOutput output, c
     redirect(output == PROGRAM_FULL_DISK ? open("/dev/full", O_WRONLY) : pipes[1], STDOUT_FILENO);
     redirect(pipes[3], STDERR_FILENO);
     signal(SIGPIPE, output == PROGRAM_DEAF_TO_IT ? SIG_IGN : SIG_DFL);
-    setenv("XDG_CACHE_HOME", "build/test-cache", 1); // not the user's
+    char cache[PATH_MAX], here[PATH_MAX - 32]; // not the user's; a relative one would not count
+    if (!getcwd(here, sizeof here)) _exit(126);
+    snprintf(cache, sizeof cache, "%s/build/test-cache", here);
+    setenv("XDG_CACHE_HOME", cache, 1);
     execv(program, argv);
     _exit(127);
 }

@@ -1,9 +1,11 @@
 // test_machine.c -- the machine's ceilings: measured, kept, and where levels end. A calibration is
 // held against what must be so on any machine, never against a clock. Files: test_machine_file.c.
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "profiler/machine.h"
@@ -92,6 +94,28 @@ static void check_measured(const Machine *machine) {
     // Half of it, because a sanitizer makes both equally slow.
     ck_assert(machine->levels[0].bytes_per_second >= 0.5 * machine->levels[last].bytes_per_second);
 }
+
+// Two busy processes for every core leave a third of it.
+START_TEST(other_work_on_the_cores_is_noticed) {
+    int n = 2 * pool_default_threads();
+    pid_t *others = calloc((size_t)n, sizeof(pid_t));
+    for (int i = 0; i < n; i++) {
+        others[i] = fork();
+        ck_assert_int_ge(others[i], 0);
+        while (others[i] == 0) {
+            if (getppid() == 1) _exit(0);
+        }
+    }
+    Machine machine;
+    ck_assert_msg(!machine_calibrate(NULL, NULL, &machine), "%s", error_message());
+    for (int i = 0; i < n; i++) {
+        kill(others[i], SIGKILL);
+        waitpid(others[i], NULL, 0);
+    }
+    free(others);
+    ck_assert_msg(machine_was_busy(&machine), "cores had: %g", machine.cores_had);
+}
+END_TEST
 
 START_TEST(a_measurement_is_kept_and_used_again) {
     make_home();
@@ -277,6 +301,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {the_cache_has_its_place, 0},
+        {other_work_on_the_cores_is_noticed, 0},
         {a_measurement_is_kept_and_used_again, 0},
         {a_cache_that_does_not_fit_is_measured_anew, 5},
         {a_cache_that_cannot_be_written_is_no_error, 0},

@@ -27,7 +27,8 @@ static const char whole[] =
         "332000000000") ", " LEVEL("DRAM", "null",
                                    "3.1e10") "],"
                                              " \"dispatch_seconds\": 4e-8, \"wake_seconds\": 5e-5, "
-                                             "\"spin_seconds\": 1e-7, \"new\": []}";
+                                             "\"spin_seconds\": 1e-7, \"cores_had\": 0.5, "
+                                             "\"new\": []}";
 
 START_TEST(a_whole_file_is_read) {
     Machine machine;
@@ -45,6 +46,8 @@ START_TEST(a_whole_file_is_read) {
     ck_assert_double_eq(machine.dispatch_seconds, 4e-8);
     ck_assert_double_eq(machine.wake_seconds, 5e-5);
     ck_assert_double_eq(machine.spin_seconds, 1e-7);
+    ck_assert_double_eq(machine.cores_had, 0.5);
+    ck_assert(machine_was_busy(&machine));
     ck_assert_double_eq_tol(machine_ridge(&machine, 1), 333.0 / 332.0, 1e-12);
 }
 END_TEST
@@ -110,6 +113,7 @@ static const struct {
     {WITH("\"dispatch_seconds\": -1e-8"), "dispatch_seconds must be a number of seconds"},
     {WITH("\"wake_seconds\": \"\""), "wake_seconds must be a number of seconds"},
     {WITH("\"spin_seconds\": 2"), "spin_seconds must be a number of seconds"},
+    {WITH("\"cores_had\": 1.5"), "cores_had must be a share"},
     {WITH("\"fingerprint\": \"\xff\""), "not JSON: unable to decode byte 0xff"},
     {WITH("\"fingerprint\": \"\\u0000\""), "not JSON"},
     {WITH("\"threads\": 2}, {"), "not JSON"},
@@ -161,6 +165,7 @@ static void check_same(const Machine *a, const Machine *b) {
     ck_assert_double_eq(a->dispatch_seconds, b->dispatch_seconds);
     ck_assert_double_eq(a->wake_seconds, b->wake_seconds);
     ck_assert_double_eq(a->spin_seconds, b->spin_seconds);
+    ck_assert_double_eq(a->cores_had, b->cores_had);
     for (int i = 0; i < a->n_levels; i++) {
         ck_assert_str_eq(a->levels[i].name, b->levels[i].name);
         ck_assert_int_eq(a->levels[i].bytes, b->levels[i].bytes);

@@ -18,11 +18,43 @@ static ProgramRun run(const char *arguments) {
 
 // ---- options ---------------------------------------------------------------------------------
 START_TEST(help_lists_every_option_and_succeeds) {
-    static const char *const options[] = {
-        "--layers N,N,...", "--activation NAME", "--batch N",   "--optimizer NAME", "--lr RATE",
-        "--epochs N",       "--steps N",         "--data DIR",  "--seed N",         "--threads N",
-        "--device NAME",    "--iterations N",    "--warmup N",  "--json FILE",      "--quiet",
-        "--help",           "--version",         "--calibrate", "--peaks FILE",     "Exit status:"};
+    static const char *const options[] = {"--layers N,N,...",
+                                          "--activation NAME",
+                                          "--fuse",
+                                          "--no-fuse",
+                                          "--batch N",
+                                          "--optimizer NAME",
+                                          "--lr RATE",
+                                          "--epochs N",
+                                          "--steps N",
+                                          "--data DIR",
+                                          "--seed N",
+                                          "--threads N",
+                                          "--device NAME",
+                                          "--iterations N",
+                                          "--warmup N",
+                                          "--percentiles",
+                                          "--calibrate",
+                                          "--peaks FILE",
+                                          "--strict",
+                                          "--explain [LAYER]",
+                                          "--by WHAT",
+                                          "--sort KEY",
+                                          "--top N",
+                                          "--layer PATTERN",
+                                          "--memory ",
+                                          "--memory-budget SIZE",
+                                          "--leaks",
+                                          "--weights",
+                                          "--flop-convention NAME",
+                                          "--json FILE",
+                                          "--trace FILE",
+                                          "--memory-json FILE",
+                                          "--tinytorch FILE",
+                                          "--quiet",
+                                          "--help",
+                                          "--version",
+                                          "Exit status:"};
     ProgramRun got = run("--help");
     ck_assert_int_eq(got.status, 0);
     ck_assert_str_eq(got.err, "");
@@ -31,7 +63,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
                       options[i]);
     int listed = 0;
     for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
-    ck_assert_msg(listed == 19, "%d options in --help, but this test knows 19", listed);
+    ck_assert_msg(listed == 36, "%d options in --help, but this test knows 36", listed);
     program_run_free(&got);
 }
 END_TEST
@@ -55,7 +87,18 @@ static const struct {
     {"-x", "-x", "--help"},
     {"stray", "stray", "--help"},
     {"--epochs 0 -", "-", "--help"},
-    {"--l 10,5", "--l", ""}, // --layers or --lr
+    {"--la 10,5", "--la", "ambiguous"}, // --layers or --layer
+    {"--fuse --no-fuse", "--fuse", "exclude"},
+    {"--by nope", "--by nope", "layer, op or phase"},
+    {"--sort nope", "--sort nope", "order, time"},
+    {"--top 0", "--top 0", "from 1 to"},
+    {"--memory-budget lots", "--memory-budget lots", "500MB"},
+    {"--memory-budget -5MB", "--memory-budget -5MB", "500MB"},
+    {"--memory-budget 5QB", "--memory-budget 5QB", "500MB"},
+    {"--memory-budget 99999999TB", "--memory-budget 99999999TB", "500MB"},
+    {"--flop-convention nope", "--flop-convention nope", "fvcore"},
+    {"--json - --trace -", "--trace -", "standard output"},
+    {"--explain=", "--explain", "LAYER"},
     {"--layers", "--layers", "needs a value"},
     {"--json", "--json", "needs a value"},
     {"--data", "--data", "needs a value"},
@@ -97,7 +140,7 @@ START_TEST(a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expect
 END_TEST
 
 START_TEST(an_abbreviation_of_one_option_is_that_option) {
-    json_t *document = document_new("--dev meta --ep 0 --lay 6,4 --bat 3");
+    json_t *document = document_new("--dev meta --ep 0 --layers 6,4 --bat 3");
     ck_assert_int_eq(document_integer(document, "model.batch"), 3);
     ck_assert_int_eq(document_integer(document, "model.parameters"), 28);
     json_decref(document);

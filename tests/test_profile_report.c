@@ -170,6 +170,7 @@ static void keep_counts(char *report) {
     char *to = report, *rest = report;
     bool head = true, table = false, memory = false;
     for (char *line; (line = strsep(&rest, "\n")) && strncmp(line, "predicted", 9) != 0;) {
+        if (strncmp(line, "WHAT", 4) == 0) break; // advice is about times
         size_t size = strlen(line);
         if (strncmp(line, "TIME", 4) == 0) table = true;
         memory = memory || strncmp(line, "MEMORY", 6) == 0;
@@ -178,7 +179,8 @@ static void keep_counts(char *report) {
         bool row = table && !memory && line[0] != ' ' && strncmp(line, "TIME", 4) != 0;
         if (row) blank_times(line);
         size = strlen(line);
-        bool keep = (head || table) && strncmp(line, "TIME", 4) && strncmp(line, "unattr", 6);
+        bool keep = (head || table) && strncmp(line, "TIME", 4) && strncmp(line, "unattr", 6) &&
+                    strncmp(line, "data wait", 9); // there when it trains
         head = false;
         if (!keep) continue;
         memmove(to, line, size);
