@@ -9,7 +9,7 @@ enum {
     LARGER = 4, // times the batch: twice is often within the spread of two runs
     MOST_BATCH = 1 << 24,
 };
-static const double least_gain = 0.05;        // of samples/s
+static const double least_gain = 0.02;        // of samples/s, provable
 static const double least_memory_share = 0.5; // of the peak, for what grows with the batch
 
 double advice_known(double seconds) { return isfinite(seconds) && seconds > 0.0 ? seconds : 0.0; }
@@ -95,9 +95,8 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     SharedTime shared = advice_shared_time(profile);
     if (profile->batch < 1 || profile->batch > MOST_BATCH / LARGER) return false;
     double least = gain(LARGER, step, shared.least), most = gain(LARGER, step, shared.most);
-    double largest = isnan(most) ? least : most;
     int64_t more = profile->bytes_per_sample * (LARGER - 1) * profile->batch;
-    advice->worth = largest >= least_gain;
+    advice->worth = least >= least_gain;
     advice->seconds = (1.0 - 1.0 / LARGER) * shared.least;
     advice->bytes = -more;
     snprintf(advice->check, sizeof(advice->check), "--batch %lld",
@@ -105,7 +104,7 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     say_shared(profile, &shared, step, advice);
     if (!advice->worth)
         snprintf(advice->text, sizeof(advice->text),
-                 "larger batch: at most +%.6s samples/s, not worth it", text_percent(largest).s);
+                 "larger batch: only +%.6s is sure, not worth it", text_percent(least).s);
     else
         snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s samples/s, %s%.12s",
                  range(least, most).s, more >= 0 ? "+" : "", text_bytes_si(more).s);
@@ -128,7 +127,7 @@ bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
     snprintf(advice->check, sizeof(advice->check), "--batch %lld", (long long)(profile->batch / 2));
     say_shared(profile, &shared, step, advice);
     snprintf(advice->text, sizeof(advice->text),
-             "half the batch: -%.12s at the peak, -%.0f%% samples/s",
-             text_bytes_si(advice->bytes).s, 100.0 * (isnan(most) ? least : most));
+             "half the batch: -%.12s, at worst -%.0f%% samples/s", text_bytes_si(advice->bytes).s,
+             100.0 * (isnan(most) ? least : most));
     return true;
 }

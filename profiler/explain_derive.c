@@ -26,12 +26,11 @@ static Derivation derivation_new(void) { return (Derivation){.known = true, .val
 
 static void append(Derivation *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void append(Derivation *d, const char *format, ...) {
-    size_t used = strlen(d->text), room = sizeof(d->text) - used;
+    size_t used = strlen(d->text);
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(d->text + used, room, format, arguments);
+    vsnprintf(d->text + used, sizeof(d->text) - used, format, arguments);
     va_end(arguments);
-    if (n < 0 || (size_t)n >= room) d->known = false;
 }
 
 static void multiply(Derivation *d, uint64_t factor) {

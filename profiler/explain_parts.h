@@ -66,7 +66,7 @@ struct Derivation { // a formula with its numbers, and what it comes to
     bool known;
     int factors; // 1: there is nothing to derive
     uint64_t value;
-    char text[256]; // "64 x 784 x 512"
+    char text[256]; // "64 x 784 x 512"; six sizes of 64 bits fit
     char why[48];   // in words: "1 per output element"
 };
 Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule);

@@ -162,8 +162,11 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
     if (!context) return error_status();
     context_push(context);
     context_set_threads(measured.threads);
+    MachinePlaces places;
+    machine_places_take(&places);
     Calibration calibration = {.progress = progress, .argument = argument};
     Status status = calibrate_here(&calibration, &measured);
+    machine_places_leave(&places);
     context_pop();
     context_free(context);
     forget_process_peak();

@@ -63,7 +63,7 @@ int machine_levels_of_system(const char *folder, int threads,
         // The private caches of many cores may hold more than a last one that all share.
         if (bytes[level] <= (n ? levels[n - 1].bytes : 0)) continue;
         levels[n] = (MachineLevel){.bytes = bytes[level]};
-        snprintf(levels[n++].name, sizeof levels[0].name, "L%d", level);
+        snprintf(levels[n++].name, sizeof levels[0].name, "L%d", level % 10);
     }
     return n;
 }
@@ -82,7 +82,7 @@ int machine_levels_of_sweep(const int64_t bytes[], const double bytes_per_second
         } else if (now < fall * best && n_levels < MACHINE_MAX_CACHES) {
             MachineLevel *level = &levels[n_levels++];
             *level = (MachineLevel){.bytes = bytes[i - 1], .bytes_per_second = best};
-            snprintf(level->name, sizeof level->name, "L%d", n_levels);
+            snprintf(level->name, sizeof level->name, "L%d", n_levels % 10);
             falling = true;
             best = now;
         } else if (now > best) {

@@ -1,7 +1,7 @@
 // machine_measure.c -- short runs, repeated until the clock can tell them, and their medians.
 #include "profiler/machine_measure.h"
 
-#include <sched.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -53,6 +53,51 @@ static Status measure(Work work, void *argument, double seconds, double *once) {
         *once = fmin(*once, median);
     }
     return STATUS_OK;
+}
+
+// ---- places ------------------------------------------------------------------------------------
+
+typedef struct Placing {
+    const cpu_set_t *processors;
+    int threads;
+    pthread_t caller;
+    atomic_int placed;
+} Placing;
+
+static void place_here(const Placing *placing, int64_t nth) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, placing->processors) && nth-- == 0) CPU_SET(i, &one);
+    sched_setaffinity(0, sizeof one, &one); // of this thread alone
+}
+
+// The caller is the last: else the pool would give it the ranges of threads that are slow to come.
+static void place_range(void *argument, int64_t begin, int64_t end) {
+    (void)end;
+    const double patience = 0.1;
+    Placing *placing = argument;
+    bool caller = pthread_equal(pthread_self(), placing->caller);
+    if (caller && begin > 0) return; // that thread never came
+    double start = clock_seconds();
+    while (caller && atomic_load(&placing->placed) < placing->threads - 1 &&
+           clock_seconds() - start < patience)
+        sched_yield();
+    place_here(placing, begin);
+    atomic_fetch_add(&placing->placed, 1);
+}
+
+void machine_places_take(MachinePlaces *places) {
+    int threads = context_current()->threads;
+    bool known = sched_getaffinity(0, sizeof places->before, &places->before) == 0;
+    places->taken = known && threads > 1 && threads == CPU_COUNT(&places->before);
+    if (!places->taken) return;
+    Placing placing = {&places->before, threads, pthread_self(), 0};
+    cpu_parallel(threads, 1, place_range, &placing);
+}
+
+void machine_places_leave(const MachinePlaces *places) {
+    if (places->taken) sched_setaffinity(0, sizeof places->before, &places->before);
 }
 
 // ---- bandwidth ---------------------------------------------------------------------------------

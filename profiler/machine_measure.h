@@ -4,9 +4,22 @@
 #ifndef PROFILER_MACHINE_MEASURE_H
 #define PROFILER_MACHINE_MEASURE_H
 
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tensor/status.h"
+
+// With a thread for each processor that this process may use, gives each a processor of its own
+// until it is left: a system may keep two busy threads on one processor for seconds, and then half
+// a machine would be measured. With fewer threads, the system places them.
+typedef struct MachinePlaces {
+    cpu_set_t before; // of the calling thread
+    bool taken;
+} MachinePlaces;
+
+void machine_places_take(MachinePlaces *places);
+void machine_places_leave(const MachinePlaces *places);
 
 // Memory to measure in, touched: one block, so that the system gets all of it back.
 typedef struct MachineScratch {

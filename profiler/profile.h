@@ -97,7 +97,7 @@ typedef struct Profile {
     double overhead_fraction; // observed step / unobserved step - 1, interleaved; NaN on meta
     Latency inference;        // forward alone, no gradients
     Latency data_wait;        // for the next batch of ProfileOptions.loader; count 0: none given
-    double cpu_seconds;       // median processor time of a step, of all threads; NaN on meta
+    double cpu_seconds;       // mean processor time of a step, of all threads; NaN on meta
     double cold_seconds;      // the very first step
     int64_t warmup;           // steps that ran before the first sample
     bool steady;              // the warm-up ended because times had settled (statistics.h)

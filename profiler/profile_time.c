@@ -138,7 +138,8 @@ static Status finish(Profile *profile, const Latency *observed, const Latency *p
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     profile->unattributed_seconds = step - layers;
     profile->overhead_fraction = observed->statistics.median / step - 1.0;
-    profile->cpu_seconds = processor->statistics.median;
+    // The mean: the system adds other threads' time in lumps, which a median would miss.
+    profile->cpu_seconds = processor->statistics.mean;
     return status;
 }
 

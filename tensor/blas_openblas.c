@@ -1,18 +1,24 @@
 // blas_openblas.c -- one-thread products by OpenBLAS. The Makefile takes blas_plain.c instead where
 // no OpenBLAS is installed.
 #include <cblas.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "tensor/gemm.h"
 
 int openblas_get_num_threads(void);
 void openblas_set_num_threads(int n);
+int blas_thread_shutdown_(void) __attribute__((weak)); // of a build with threads of its own
 
-// Our pool is the only one that splits work: two pools on the same cores are slower than one.
-static void use_one_thread(void) {
+// Our pool is the only one that splits work: two pools on the same cores are slower than one. The
+// threads that OpenBLAS starts as it is loaded look for work for a while, on cores that are ours,
+// so they end here; a program that calls OpenBLAS itself gets new ones.
+void blas_settle(void) {
     static _Thread_local bool done; // per calling thread, as OpenBLAS may keep it so
     if (done) return;
     openblas_set_num_threads(1);
+    static atomic_flag ended = ATOMIC_FLAG_INIT;
+    if (blas_thread_shutdown_ && !atomic_flag_test_and_set(&ended)) blas_thread_shutdown_();
     done = true;
 }
 
@@ -31,7 +37,7 @@ static void vector_product(const Gemm *g) {
 }
 
 void blas_gemm(const Gemm *g) {
-    use_one_thread();
+    blas_settle();
     if (g->k > 0 && (g->m == 1 || g->n == 1)) {
         vector_product(g);
         return;

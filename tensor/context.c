@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/gemm.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
@@ -21,6 +22,7 @@ static void initialise(Context *context) {
 }
 
 Context *context_default(void) {
+    blas_settle();
     initialise(&thread_context);
     context_tls = &thread_context;
     return context_tls;

@@ -23,6 +23,8 @@ void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument);
 
 // One product on the calling thread; safe to call from several threads at once.
 void blas_gemm(const Gemm *gemm);
+// Once a thread, before anything is timed: from then on the BLAS has no threads of its own.
+void blas_settle(void);
 // What stands behind it, for reports: "OpenBLAS 0.3.21 (SkylakeX)".
 const char *blas_name(void);
 

@@ -108,7 +108,7 @@ static bool holds(const char *left, size_t size, const char *right, bool *counte
     bool valid = true;
     uint64_t value = sum_of(&at, &valid);
     *counted = true;
-    return valid && at->kind == 0 && number_at(&end).value == value;
+    return valid && n > 1 && at->kind == 0 && number_at(&end).value == value;
 }
 
 static int check_equations(const ExplainedLine *line) {

@@ -78,6 +78,54 @@ START_TEST(totals_add_up) {
 }
 END_TEST
 
+// Reading it again checks every equation that is left.
+static void check_no_false_sum(const Profile *profile, const char *what, bool listed) {
+    static const char *const patterns[] = {NULL, "*"};
+    int apart = 0;
+    for (int i = 0; i < 2; i++) {
+        Explained explained = explained_new(profile, patterns[i], NULL);
+        apart += strstr(explained.printed, "together") != NULL;
+        explained_free(&explained);
+    }
+    ck_assert_msg(!listed || apart > 0, "%s", what);
+}
+
+START_TEST(what_does_not_add_up_is_not_printed_as_a_sum) {
+    Profile profile = explained_profile(_i, PROFILE_TRAINING);
+    ProfilePhase *layer = profile.layers[0].phase, *totals = profile.totals;
+    const struct {
+        const char *name;
+        uint64_t *count;
+        bool listed; // as terms and a total apart
+    } counts[] = {
+        {"a layer's products", &layer[REPORT_FORWARD].cost.macs, true},
+        {"a layer's bytes", &layer[REPORT_STEP].cost.bytes_read, true},
+        {"a layer's FLOP", &layer[REPORT_BACKWARD].cost.elementwise_flops, true},
+        {"the step's FLOP", &totals[REPORT_OPTIMIZER].cost.elementwise_flops, true},
+        {"backward's products", &totals[REPORT_BACKWARD].cost.macs, true},
+        {"dweight's products", &totals[REPORT_BACKWARD_WEIGHT].cost.macs, true},
+        {"dx's products", &totals[REPORT_BACKWARD_INPUT].cost.macs, true},
+        {"forward's products", &totals[REPORT_FORWARD].cost.macs, true},
+        {"fc1's parameters", (uint64_t *)&profile.layers[0].parameters, false},
+        {"all parameters", (uint64_t *)&profile.parameters, false},
+        {"parameters with gradients", (uint64_t *)&profile.trainable_parameters, false},
+        {"the batch", (uint64_t *)&profile.input.dims[0], false},
+        {"bytes of gradients", (uint64_t *)&profile.measured.peak.category[MEM_GRADIENT], true},
+        {"bytes of the batch", (uint64_t *)&profile.measured.peak.category[MEM_DATA], true},
+        {"the peak", (uint64_t *)&profile.measured.peak.total, true},
+        {"what a layer keeps", (uint64_t *)&profile.layers[0].saved_bytes, false},
+        {"what all keep", (uint64_t *)&profile.measured.saved_bytes, false},
+    };
+    check_no_false_sum(&profile, "as it is", false);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        *counts[i].count += 7;
+        check_no_false_sum(&profile, counts[i].name, counts[i].listed);
+        *counts[i].count -= 7;
+    }
+    profile_free(&profile);
+}
+END_TEST
+
 START_TEST(long_names_keep_their_columns) {
     Profile profile = explained_profile(_i, PROFILE_TRAINING);
     memset(profile.model, 'm', sizeof profile.model - 1);
@@ -159,6 +207,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_layers_sum_is_its_row, SEEDS},
         {totals_add_up, SEEDS},
+        {what_does_not_add_up_is_not_printed_as_a_sum, 24},
         {long_names_keep_their_columns, 4},
         {a_pattern_names_layers_as_the_report_does, 0},
         {an_unknown_layer_among_many_is_refused_in_one_line, 0},

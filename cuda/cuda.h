@@ -1,0 +1,92 @@
+// cuda.h -- internal to cuda/: the device, and how its kernels are written. A kernel stands beside
+// its launcher, in a dialect that nvcc compiles for the GPU and g++ for the emulator of the tests:
+// LAUNCH instead of <<<>>>, no inline PTX, no cooperative groups, per-element formulas from
+// tensor/math.h.
+//
+//     __global__ static void relu(const float *x, float *y, int64_t n) { // y (n) = max(x (n), 0)
+//         int64_t i = GLOBAL_INDEX;
+//         if (i < n) y[i] = math_relu(x[i]);
+//     }
+//     CUDA_OP(relu) {
+//         int64_t n = call_numel(call);
+//         return CUDA_LAUNCH(relu, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call,
+//         0), n);
+//     }
+#ifndef CUDA_CUDA_H
+#define CUDA_CUDA_H
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#include "tensor/plugin.h"
+
+typedef struct CudaDevice {
+    Device device; // first: the table that the program sees
+    const PluginHost *host;
+    int index;            // of the GPU
+    char name[96];        // "NVIDIA H200"
+    cudaStream_t compute; // kernels and products, in order
+    cudaStream_t copy;    // host-device copies beside them
+    cublasHandle_t blas;  // on the compute stream
+    void *blas_workspace; // 32 MiB: set again after every cublasSetStream
+    void *pinned;         // staging for copies from pageable memory
+    size_t pinned_bytes;
+    cudaEvent_t pinned_free; // the last copy out of `pinned` is over
+    int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
+    void *scratch;           // for reductions in two passes
+    size_t scratch_bytes;
+    bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
+    bool dead;        // a sticky error: nothing works any more in this process
+} CudaDevice;
+
+// What an op's launcher is; the table of them is in device.c.
+typedef Status (*CudaKernel)(const OpCall *call, CudaDevice *cuda);
+
+// ---- errors ------------------------------------------------------------------------------------
+// STATUS_OK, or a message with call, file, line, op and layer; a sticky one marks the device dead.
+Status cuda_check(CudaDevice *cuda, cudaError_t error, const char *what, const char *file,
+                  int line);
+Status cuda_check_blas(CudaDevice *cuda, cublasStatus_t status, const char *what, const char *file,
+                       int line);
+#define CUDA_CHECK(cuda, expression) cuda_check(cuda, (expression), #expression, __FILE__, __LINE__)
+#define CUDA_CHECK_BLAS(cuda, expression)                                                          \
+    cuda_check_blas(cuda, (expression), #expression, __FILE__, __LINE__)
+// After a launch: was it accepted (and, with RIDGEPOINT_CUDA_SYNC=1, did it end well)?
+Status cuda_launched(CudaDevice *cuda, const char *kernel, const char *file, int line);
+
+// ---- scratch -----------------------------------------------------------------------------------
+// At least `bytes` on the device, until the next op; NULL with an error pending. Grows by doubling;
+// no part of any op's cost.
+void *cuda_scratch(CudaDevice *cuda, size_t bytes);
+
+// ---- launching ---------------------------------------------------------------------------------
+enum { CUDA_BLOCK = 256, CUDA_WARP = 32, CUDA_MOST_BLOCKS = 1 << 20 };
+// Blocks of CUDA_BLOCK threads for n items; at least one, at most CUDA_MOST_BLOCKS: a kernel that
+// may get more items than threads loops with GRID_STRIDE.
+static inline unsigned cuda_grid(int64_t n) {
+    int64_t blocks = (n + CUDA_BLOCK - 1) / CUDA_BLOCK;
+    if (blocks < 1) blocks = 1;
+    return (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
+}
+#ifdef __cplusplus
+}
+
+#define GLOBAL_INDEX ((int64_t)blockIdx.x * (int64_t)blockDim.x + (int64_t)threadIdx.x)
+#define GRID_STRIDE ((int64_t)gridDim.x * (int64_t)blockDim.x)
+
+// LAUNCH(kernel, grid, block, shared bytes, stream, arguments...) comes from launch_nvcc.h or from
+// tests/emulator/launch_emulator.h; the Makefile includes one of them before anything else.
+#define CUDA_LAUNCH(kernel, grid, block, shared, ...)                                              \
+    (LAUNCH(kernel, grid, block, shared, cuda->compute, __VA_ARGS__),                              \
+     cuda_launched(cuda, #kernel, __FILE__, __LINE__))
+// Defines the launcher of an op: CUDA_OP(relu) { ... uses call and cuda ... }
+#define CUDA_OP(name)                                                                              \
+    extern "C" Status name##_cuda(const OpCall *call, CudaDevice *cuda);                           \
+    extern "C" Status name##_cuda([[maybe_unused]] const OpCall *call,                             \
+                                  [[maybe_unused]] CudaDevice *cuda)
+#endif
+
+#endif

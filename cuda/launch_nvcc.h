@@ -1,0 +1,8 @@
+// launch_nvcc.h -- LAUNCH for nvcc. The emulator of the tests has its own.
+#ifndef CUDA_LAUNCH_NVCC_H
+#define CUDA_LAUNCH_NVCC_H
+
+#define LAUNCH(kernel, grid, block, shared, stream, ...)                                           \
+    kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+
+#endif

@@ -1,0 +1,55 @@
+// plugin.h -- a device that lives in a shared library, opened on first use, so that a program which
+// never asks for it pays nothing and links nothing. The library links nothing of ours either: it
+// calls us through a table, and refuses a table of another build.
+#ifndef TENSOR_PLUGIN_H
+#define TENSOR_PLUGIN_H
+
+#include "tensor/op.h"
+
+// What a plug-in may call. Functions of the header files' inline kind it has itself.
+typedef struct PluginHost {
+    uint64_t abi; // plugin_abi() of the program
+    Status (*error_set)(Status status, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+    Status (*error_status)(void);
+    void (*error_clear)(void);
+    void (*where)(char *text, size_t size); // the layer and phase that run: "fc1, forward"
+    int (*threads)(void);                   // of the current context
+    Status (*op_error)(const OpCall *call, Status status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+} PluginHost;
+
+// The one function of a plug-in, by this name: fills *device, which lives until the process ends,
+// or leaves a message pending ("cuda: ... HINT: ...") and returns its status.
+#define PLUGIN_ENTRY "ridgepoint_plugin_open"
+typedef Status (*PluginOpen)(const PluginHost *host, Device **device);
+
+// A device by name: "cpu", "meta", or one that a plug-in brings ("cuda"), opened now if it was not.
+// NULL with STATUS_DEVICE pending, saying why it cannot be used and what to do; for a name that
+// nobody knows STATUS_INVALID_ARGUMENT.
+Device *device_open(const char *name);
+
+enum { DEVICE_REASON = 256 };
+typedef struct DeviceState { // for --devices
+    const char *name;
+    bool usable;
+    char reason[DEVICE_REASON]; // why not, or what it is: "NVIDIA H200, driver 580.95, 141 GB"
+} DeviceState;
+int device_list(DeviceState *states, int most); // how many there are; opens each
+
+// Equal where the program and the plug-in were built from the same ops and structs.
+static inline uint64_t plugin_abi(void) {
+#define PLUGIN_NAME(name) #name ";"
+    static const char names[] = OP_LIST(PLUGIN_NAME, PLUGIN_NAME);
+#undef PLUGIN_NAME
+    const size_t sizes[] = {sizeof(Tensor),   sizeof(Storage), sizeof(OpCall), sizeof(Shape),
+                            sizeof(OpParams), sizeof(Op),      sizeof(Device), sizeof(PluginHost)};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+    for (size_t i = 0; i < sizeof(names); i++)
+        hash = (hash ^ (unsigned char)names[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        hash = (hash ^ sizes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#endif
