@@ -7,10 +7,11 @@
 #include "profiler/profile.h"
 
 // Every op of the layers whose path (or the name that the report shows) matches `pattern`, as
-// fnmatch does ("fc*"): shapes, counts with their derivation, bytes operand by operand, level,
-// roof, measured time, verdict with its evidence, and what the step would gain without the layer
-// (Amdahl). NULL: all layers, shorter, and how the totals and the memory peak add up. Lines of at
-// most 80 columns. STATUS_INVALID_ARGUMENT with the layers' names where nothing matches.
+// fnmatch does ("fc*"), in whichever case: shapes, counts with their derivation, bytes operand by
+// operand, level, roof, measured time, verdict with its evidence, and what the step would gain
+// without the layer (Amdahl). NULL: all layers, shorter, and how the totals and the memory peak add
+// up. Lines of at most 80 columns. STATUS_INVALID_ARGUMENT with the layers' names where nothing
+// matches.
 Status explain_print(const Profile *profile, const char *pattern, FILE *file);
 
 #endif

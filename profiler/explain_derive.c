@@ -184,6 +184,7 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
         uint64_t bytes = grouped && i > 0 ? 4 * (uint64_t)profile->trainable_parameters
                                           : bytes_of(types, i, record->in[i]);
         OpCall call = {.op = record->op, .n_in = record->n_in, .params = record->params};
+        // Whoever told the op's story knows that its `mutates` asks for no tensor.
         bool written = name && record->op->mutates && record->op->mutates(&call, i);
         bool read = record->cost.bytes_read > 0; // or it is overwritten whatever it was
         operands[n++] = (Operand){name ? name : "input", read ? bytes : 0, written ? bytes : 0};

@@ -15,26 +15,21 @@ Flow flow_open(FILE *file, const char *label) {
     return flow;
 }
 
-static void new_line(Flow *flow) {
-    fputc('\n', flow->file);
-    flow->column = 0;
-    flow->words = true; // no more label on it
-}
-
 // Writes the word that is complete; spaces come before words, never at the end of a line.
 static void put_word(Flow *flow) {
     if (flow->length == 0) return;
     flow->word[flow->length] = '\0';
     int width = text_width(flow->word);
-    bool heading = flow->column == 0 && !flow->words;
+    bool heading = flow->column == 0 && !flow->begun;
     int at = heading ? 0 : flow->column < flow->indent ? flow->indent : flow->column + 1;
-    if (at + width > REPORT_WIDTH && flow->words) {
-        new_line(flow);
+    if (at + width > REPORT_WIDTH && flow->begun) {
+        fputc('\n', flow->file);
+        flow->column = 0;
         at = flow->indent;
     }
     fprintf(flow->file, "%*s%s", at - flow->column, "", flow->word);
     flow->column = at + width;
-    flow->words = true;
+    flow->begun = true;
     flow->length = 0;
 }
 

@@ -80,7 +80,7 @@ static void print_missing(const Profile *profile, int index, FILE *file) {
     bool first = index == 0 && shape_equal(layer->input, profile->input);
     const char *untrained = first ? "its input is the batch" : "nothing before it is trained";
     if (phase[REPORT_BACKWARD].ops == 0)
-        flow_line(file, "no backward", "%s, nor is anything in it", untrained);
+        flow_line(file, "no backward", "%s, and nothing in it is trained", untrained);
     else if (phase[REPORT_BACKWARD_INPUT].ops == 0)
         flow_line(file, "no dx", "%s: nobody needs the gradient of x, so no backward_input%s",
                   untrained,

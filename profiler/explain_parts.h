@@ -10,7 +10,7 @@
 typedef struct Flow {
     FILE *file;
     int column, indent; // where the next word goes; where a new line begins
-    bool words;         // this line has one
+    bool begun;         // a word was written
     int length;         // of the word so far
     char word[63];      // longer ones, which no line holds, are cut
 } Flow;

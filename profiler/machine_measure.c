@@ -1,4 +1,4 @@
-// machine_measure.c -- short runs, repeated until the clock can tell them, and their medians.
+// machine_measure.c -- short runs, repeated until the clock can tell them, and the best of them.
 #include "profiler/machine_measure.h"
 
 #include <pthread.h>
@@ -13,8 +13,8 @@
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 
-enum { GROUP = 3, MOST_GROUPS = 12 };
-static const double least_sample = 2e-3; // seconds: long for the clock
+enum { MOST_SAMPLES = 64 };
+static const double least_sample = 1e-3; // seconds: long for the clock, short for a scheduler
 
 // What is measured, so many times in a row.
 typedef void (*Work)(void *argument, int64_t times);
@@ -26,31 +26,26 @@ static Status median_of(const double *samples, int n, double *median) {
     return status;
 }
 
-// The seconds of doing it once: the best of the medians of groups of samples. What else runs on the
-// machine only ever adds time, and may do so for a while; a ceiling is what is there without it.
-// The runs that turn out too short warm up.
+// The seconds of doing it once, at best. What else runs on the machine only ever adds time, often
+// to most samples, when several threads need their cores at once; a ceiling is what is there
+// without it. The runs that turn out too short warm up.
 static Status measure(Work work, void *argument, double seconds, double *once) {
-    double begin = clock_seconds();
+    double begin = clock_seconds(), end = begin;
     int64_t times = 1;
-    bool late = false;
+    int n = 0;
     *once = HUGE_VAL;
-    for (int group = 0; group < MOST_GROUPS && !late; group++) {
-        double samples[GROUP], median = 0.0;
-        int n = 0;
-        while (n < GROUP && !(late && n > 0)) {
-            double start = clock_seconds();
-            work(argument, times);
-            double end = clock_seconds(), passed = end - start;
-            if (error_pending()) return error_status();
-            late = end - begin > seconds;
-            bool enough = passed >= least_sample;
-            if (enough) samples[n++] = passed / (double)times;
-            if (!enough) times *= passed < least_sample / 16 ? 8 : 2, n = 0;
+    while (n == 0 || (n < MOST_SAMPLES && end - begin < seconds)) {
+        double start = clock_seconds();
+        work(argument, times);
+        end = clock_seconds();
+        if (error_pending()) return error_status();
+        double passed = end - start;
+        if (passed < least_sample) {
+            times *= passed < least_sample / 16 ? 8 : 2;
+        } else {
+            *once = fmin(*once, passed / (double)times);
+            n++;
         }
-        if (group > 0 && n < GROUP) break;
-        Status status = median_of(samples, n, &median);
-        if (status) return status;
-        *once = fmin(*once, median);
     }
     return STATUS_OK;
 }
@@ -108,10 +103,14 @@ typedef struct Triad {
     int64_t times;
 } Triad;
 
-// Not inlined: a compiler that saw the passes repeat could swap the loops and stay in registers.
+enum { BLOCK = 64 }; // floats: some cache lines
+
+// In blocks, so that a pass of the loop is more than its counting. Not inlined: a compiler that saw
+// the passes repeat could swap the loops and stay in registers.
 KERNEL __attribute__((noinline)) static void triad_pass(float *restrict y, const float *restrict a,
                                                         const float *restrict b, int64_t n) {
-    for (int64_t i = 0; i < n; i++) y[i] = a[i] + 0.5f * b[i];
+    for (int64_t i = 0; i < n; i += BLOCK)
+        for (int64_t j = i; j < i + BLOCK; j++) y[j] = a[j] + 0.5f * b[j];
 }
 
 // Each thread repeats its own part, so that handing out work is not measured as bandwidth.
@@ -121,16 +120,14 @@ static void triad_range(void *argument, int64_t begin, int64_t end) {
         triad_pass(triad->y + begin, triad->a + begin, triad->b + begin, end - begin);
 }
 
-enum { LINE_FLOATS = 16 }; // of a cache line
-
 static void triad_run(void *argument, int64_t times) {
     Triad *triad = argument;
     triad->times = times;
-    cpu_parallel(triad->n, LINE_FLOATS, triad_range, triad);
+    cpu_parallel(triad->n, BLOCK, triad_range, triad);
 }
 
 static Triad triad_in(const MachineScratch *scratch, int64_t bytes) {
-    int64_t n = bytes / (int64_t)(3 * sizeof(float)) / LINE_FLOATS * LINE_FLOATS;
+    int64_t n = bytes / (int64_t)(3 * sizeof(float)) / BLOCK * BLOCK;
     return (Triad){scratch->data, scratch->data + n, scratch->data + 2 * n, n, 1};
 }
 
@@ -162,7 +159,7 @@ Status machine_scratch_new(int64_t bytes, MachineScratch *scratch) {
                          (long long)bytes);
     *scratch = (MachineScratch){data, bytes};
     Triad triad = triad_in(scratch, bytes); // each thread touches first what it will work on
-    cpu_parallel(triad.n, LINE_FLOATS, touch_range, &triad);
+    cpu_parallel(triad.n, BLOCK, touch_range, &triad);
     return STATUS_OK;
 }
 
@@ -246,12 +243,12 @@ static double meet_seconds(int times) {
 
 // After each sleep the system places the threads anew: so a bad place spoils one sample only.
 Status machine_measure_threads(double seconds, double *spin_seconds, double *wake_seconds) {
-    enum { MOST_SAMPLES = 31, SPINS = 100 };
-    double wakes[MOST_SAMPLES], spins[MOST_SAMPLES], begin = clock_seconds();
+    enum { MOST_WAKES = 31, SPINS = 100 };
+    double wakes[MOST_WAKES], spins[MOST_WAKES], begin = clock_seconds();
     *spin_seconds = *wake_seconds = 0.0;
     if (context_current()->threads < 2) return STATUS_OK;
     int n = 0;
-    while (n < MOST_SAMPLES && (n == 0 || clock_seconds() - begin < seconds)) {
+    while (n < MOST_WAKES && (n == 0 || clock_seconds() - begin < seconds)) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // by then the others sleep
         wakes[n] = meet_seconds(1);
         spins[n++] = meet_seconds(SPINS);

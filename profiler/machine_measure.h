@@ -1,6 +1,6 @@
 // machine_measure.h -- the measurements behind machine_calibrate, with the current context's
-// threads: each the median of several samples of at least 2 ms, within so many seconds. Not here:
-// which working sets stand for which level.
+// threads: each the best of many samples of at least 1 ms, within so many seconds. Not here: which
+// working sets stand for which level.
 #ifndef PROFILER_MACHINE_MEASURE_H
 #define PROFILER_MACHINE_MEASURE_H
 

@@ -166,7 +166,7 @@ static void print_legend(const Picture *picture, FILE *file) {
         separator = ", ";
     }
     if (picture->shown['b'])
-        fprintf(file, "%sb: gradients on their way", separator[0] == ',' ? "; " : separator);
+        fprintf(file, "%sb: backward's", separator[0] == ',' ? "; " : separator);
     fprintf(file, "\n");
 }
 

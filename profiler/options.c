@@ -276,6 +276,12 @@ static bool fit_together(const Options *options) {
         }
         taken = files[i].name;
     }
+    if (taken && options_ask(options)) {
+        fprintf(stderr,
+                "profile_mlp: --%s -: standard output has the answer to a question; name a file\n",
+                taken);
+        return false;
+    }
     return true;
 }
 

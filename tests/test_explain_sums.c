@@ -78,6 +78,35 @@ START_TEST(totals_add_up) {
 }
 END_TEST
 
+START_TEST(a_frozen_layer_says_what_it_does_not_do) {
+    Net net = {.sizes = {7, 5, 4, 3}, .n_sizes = 4, .batch = 2, .options = mlp_defaults()};
+    NetTask task = net_task_new(&net);
+    ProfileOptions options = {.warmup = 2, .iterations = 2};
+    Profile profile;
+    for (int frozen = 0; frozen < 3; frozen++) { // fc1; with fc2; then x wants a gradient
+        for (int k = 0; frozen < 2 && k < 2; k++)
+            tensor_requires_grad(task.model->children[2 * frozen]->parameters[k].tensor, false);
+        if (frozen == 2) tensor_requires_grad(task.x, true);
+        ck_assert_int_eq(profile_training(task.model, optimizer_defaults(OPTIMIZER_ADAM), task.x,
+                                          task.labels, options, &profile),
+                         STATUS_OK);
+        Explained explained = explained_new(&profile, "fc?", NULL);
+        const ExplainedBlock *fc1 = explained_block(&explained, "fc1, Linear");
+        const ExplainedBlock *fc2 = explained_block(&explained, "fc2, Linear");
+        ck_assert(!explained_text(fc1, "no backward") == (frozen == 2));
+        ck_assert(!explained_text(fc1, "no dweight") == (frozen != 2));
+        ck_assert(!explained_text(fc2, "no backward") == (frozen != 1));
+        ck_assert(!explained_text(fc2, "no dx") == (frozen != 0));
+        ck_assert(!explained_text(fc2, "no dweight") == (frozen != 2));
+        explained_free(&explained);
+        explained = explained_new(&profile, NULL, NULL);
+        explained_free(&explained);
+        profile_free(&profile);
+    }
+    net_task_free(&task);
+}
+END_TEST
+
 // Reading it again checks every equation that is left.
 static void check_no_false_sum(const Profile *profile, const char *what, bool listed) {
     static const char *const patterns[] = {NULL, "*"};
@@ -208,6 +237,7 @@ int main(void) {
         {a_layers_sum_is_its_row, SEEDS},
         {totals_add_up, SEEDS},
         {what_does_not_add_up_is_not_printed_as_a_sum, 24},
+        {a_frozen_layer_says_what_it_does_not_do, 0},
         {long_names_keep_their_columns, 4},
         {a_pattern_names_layers_as_the_report_does, 0},
         {an_unknown_layer_among_many_is_refused_in_one_line, 0},
