@@ -19,7 +19,7 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -90,14 +90,15 @@ BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
     $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
-LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm $(LDLIBS)
+LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
 
 # ---- sources -----------------------------------------------------------------------------------
-LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models profiler
+LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models profiler \
+    profiler/machine profiler/report profiler/files
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.
-PROGRAM_SOURCES := $(wildcard profiler/program*.c profiler/options*.c)
+PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
@@ -120,7 +121,13 @@ HELPERS := $(BUILD)/tests/libhelpers.a
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
 
-all: $(LIBRARY) $(PROGRAMS) ## build the library and the programs
+# The cuda device, and the same source over the tests' emulator: see further down.
+NVCC ?= $(FOUND_NVCC)
+CUDA_PLUGIN := $(if $(NVCC),build/libridgepoint_cuda.so)
+EMULATED_PLUGIN := $(if $(and $(CUDA_HEADERS),$(FOUND_CXX),$(filter openblas,$(BLAS))),\
+    $(BUILD)/libridgepoint_cuda_emulated.so)
+
+all: $(LIBRARY) $(PROGRAMS) $(CUDA_PLUGIN) ## build the library, the programs and the cuda device
 
 # Files that hold the version with the command line, and the list of sources, rewritten only when
 # these change: what was built otherwise is then rebuilt.
@@ -138,7 +145,7 @@ $(BUILD)/%.o: %.c $(BUILD)/command
 
 # A report says which version it is and how its program was built, in C strings.
 BUILD_FLAGS = $(strip $(OPTIMIZE_VARIANT) $(FLOATING_POINT) $(CPPFLAGS) $(CFLAGS))
-$(BUILD)/profiler/environment.o: DEFINES = '-DRIDGEPOINT_VERSION="$(VERSION)"' \
+$(BUILD)/profiler/report/environment.o: DEFINES = '-DRIDGEPOINT_VERSION="$(VERSION)"' \
     '-DBUILD_FLAGS="$(subst ",\",$(subst \,\\,$(BUILD_FLAGS)))"'
 
 # What only tests use is compiled with Check's flags as well; benchmarks do without Check.
@@ -170,6 +177,69 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
+
+# ---- the cuda device ---------------------------------------------------------------------------
+# A plug-in, one for all variants. Of NVIDIA's it links cuBLAS only: the runtime is inside, and the
+# driver's libcuda is never linked, because what links it dies at start where there is no driver.
+# No contraction of a * b + c: an element gets the same bits here as on the CPU.
+CUDA_ARCHITECTURES := -gencode arch=compute_80,code=sm_80 \
+    -gencode arch=compute_90,code=[sm_90,compute_90]
+CUDA_SOURCES := $(wildcard cuda/*.c cuda/*.cu)
+CUDA_OBJECTS := $(CUDA_SOURCES:%=build/nvcc/%.o)
+CUDA_LIBRARIES := $(firstword $(wildcard $(CUDA_HEADERS:%/include=%/lib64)))
+CUDA_INCLUDE := $(if $(filter-out /usr/include,$(CUDA_HEADERS)),-isystem $(CUDA_HEADERS))
+CUDA_COMPILE_c = $(FOUND_CC) -std=c11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -O3 -g -fPIC \
+    -fvisibility=hidden -pthread $(WARNINGS)
+CUDA_COMPILE_cu = $(NVCC) -std=c++17 -I. -include cuda/launch_nvcc.h -O3 -lineinfo -fmad=false \
+    -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers \
+    $(CUDA_ARCHITECTURES)
+
+build/nvcc/command: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CUDA_COMPILE_c) $(CUDA_COMPILE_cu)' | cmp -s - $@ || \
+	    echo '$(CUDA_COMPILE_c) $(CUDA_COMPILE_cu)' >$@
+build/nvcc/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CUDA_SOURCES)' | cmp -s - $@ || echo '$(CUDA_SOURCES)' >$@
+$(CUDA_OBJECTS): build/nvcc/%.o: % build/nvcc/command
+	@mkdir -p $(@D)
+	@echo "  compile $<"
+	@$(CUDA_COMPILE_$(patsubst .%,%,$(suffix $<))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+$(CUDA_PLUGIN): $(CUDA_OBJECTS) build/nvcc/sources
+	@echo "  link    $@"
+	@$(NVCC) -shared -cudart static -o $@ $(filter %.o,$^) -lcublas -Xlinker -z,defs \
+	    -Xlinker --exclude-libs=ALL $(CUDA_LIBRARIES:%=-Xlinker -rpath=%)
+
+# The emulated plug-in: the same files, compiled for the CPU with this variant's flags, over a
+# runtime of the tests' own.
+EMULATOR_SOURCES := $(wildcard tests/emulator/*.cpp)
+EMULATED_OBJECTS := $(patsubst %,$(BUILD)/emulated/%.o,$(CUDA_SOURCES) $(EMULATOR_SOURCES))
+EMULATED_FLAGS = -D_GNU_SOURCE -I. $(CUDA_INCLUDE) $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) \
+    $(FLOATING_POINT) -fPIC -pthread -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS)
+EMULATED_COMPILE_c = $(CC) -std=c11 $(EMULATED_FLAGS) $(CFLAGS)
+EMULATED_COMPILE_cpp = $(FOUND_CXX) -std=c++17 -Wno-missing-field-initializers $(EMULATED_FLAGS) \
+    $(CXXFLAGS)
+EMULATED_COMPILE_cu = $(EMULATED_COMPILE_cpp) -include tests/emulator/launch_emulator.h -x c++
+
+$(EMULATED_OBJECTS): $(BUILD)/emulated/%.o: % $(BUILD)/command
+	@mkdir -p $(@D)
+	@echo "  compile $< for the emulator"
+	@$(EMULATED_COMPILE_$(patsubst .%,%,$(suffix $<))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+$(EMULATED_PLUGIN): $(EMULATED_OBJECTS) build/nvcc/sources
+	@echo "  link    $@"
+	@$(FOUND_CXX) -shared -Wl,-Bsymbolic $(OPTIMIZE_VARIANT) -pthread -o $@ $(filter %.o,$^) \
+	    $(BLAS_LIBS) -lm $(LDFLAGS)
+
+-include $(wildcard $(CUDA_OBJECTS:.o=.d) $(EMULATED_OBJECTS:.o=.d))
+
+# Tests open these at run time.
+SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
+$(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
+	@mkdir -p $(@D)
+	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
+-include $(SAMPLE_PLUGIN:.so=.d)
+$(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN)
+$(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 
 # ---- running -----------------------------------------------------------------------------------
 run: $(PROGRAM_FOLDER)profile_mlp ## profile an MLP of three linear layers, and train it
@@ -229,8 +299,9 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
 # No public header includes one of these.
 INTERNAL_HEADERS := tensor/handle.h tensor/clock.h tensor/ops/%.h autograd/tape.h \
-    profiler/%_parts.h profiler/%_rows.h profiler/machine_levels.h profiler/machine_measure.h \
-    profiler/report_table.h profiler/options%.h profiler/program.h
+    profiler/%_parts.h profiler/report/%_rows.h profiler/report/%_rules.h \
+    profiler/report/memory_plot.h profiler/report/report_table.h profiler/machine/machine_levels.h \
+    profiler/machine/machine_measure.h
 PUBLIC_HEADERS = $(filter-out $(INTERNAL_HEADERS),$(wildcard $(LIBRARY_FOLDERS:%=%/*.h)))
 SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
 

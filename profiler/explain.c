@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "profiler/explain_parts.h"
-#include "profiler/report_table.h"
+#include "profiler/report/report_table.h"
 
 // ---- which layers ----------------------------------------------------------------------------
 static bool fold(const char *text, char folded[256]) {

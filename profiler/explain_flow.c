@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profiler/explain_parts.h"
-#include "profiler/report.h"
+#include "profiler/report/report.h"
 
 enum { LABEL_AT = 2, TEXT_AT = 18 };
 

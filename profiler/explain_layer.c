@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "profiler/explain_parts.h"
-#include "profiler/report_table.h"
+#include "profiler/report/report_table.h"
 
 enum { NAME_SHOWN = 48 };
 

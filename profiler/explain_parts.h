@@ -4,7 +4,7 @@
 #define PROFILER_EXPLAIN_PARTS_H
 
 #include "profiler/explain.h"
-#include "profiler/text.h"
+#include "profiler/report/text.h"
 
 // ---- explain_flow.c: text that wraps at the report's width -----------------------------------
 typedef struct Flow {

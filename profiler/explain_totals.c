@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profiler/explain_parts.h"
-#include "profiler/report_table.h"
+#include "profiler/report/report_table.h"
 
 enum { FEW_LAYERS = 12 }; // all named in one sum
 

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/environment.h"
 #include "profiler/machine_levels.h"
 #include "profiler/machine_measure.h"
+#include "profiler/report/environment.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/json_writer.h"
+#include "profiler/files/json_writer.h"
 #include "profiler/machine.h"
 #include "tensor/memory.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/environment.h"
-#include "profiler/program.h"
-#include "profiler/report.h"
+#include "profiler/program/program.h"
+#include "profiler/report/environment.h"
+#include "profiler/report/report.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
 static int fail(void) {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "profiler/profiler_parts.h"
-#include "profiler/report.h"
-#include "profiler/text.h"
+#include "profiler/report/report.h"
+#include "profiler/report/text.h"
 
 enum { PATH_WIDTH = 12, NAME_WIDTH = 16 };
 

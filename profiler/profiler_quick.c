@@ -1,6 +1,6 @@
 // profiler_quick.c -- one call for one answer: counts, memory, latency, whole profiles.
 #include "profiler/profiler.h"
-#include "profiler/report.h"
+#include "profiler/report/report.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

@@ -2,8 +2,8 @@
 // Not here: the macros (profiler_scope.c), or what was seen (profiler_summary.c).
 #include <string.h>
 
+#include "profiler/files/trace.h"
 #include "profiler/profiler_parts.h"
-#include "profiler/trace.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

@@ -2,7 +2,7 @@
 // Not here: measuring the ceilings (machine.h) or the times.
 #include "profiler/roofline.h"
 
-#include "profiler/text.h"
+#include "profiler/report/text.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "profiler/advice.h"
+#include "profiler/report/advice.h"
 #include "tests/harness.h"
 
 enum { FC1, RELU1, FC2, RELU2, FC3, LOSS, UPDATE, LAYERS };

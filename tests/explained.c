@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/text.h"
+#include "profiler/report/text.h"
 #include "tests/harness.h"
 #include "tests/nets.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/advice.h"
-#include "profiler/text.h"
+#include "profiler/report/advice.h"
+#include "profiler/report/text.h"
 #include "tests/expect.h"
 #include "tests/nets.h"
 

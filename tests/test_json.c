@@ -1,6 +1,6 @@
-// test_json.c -- profiler/json_writer: what jansson reads back, and the layout.
+// test_json.c -- profiler/files/json_writer: what jansson reads back, and the layout.
 // Not here: files (test_json_file.c).
-#include "profiler/json_writer.h"
+#include "profiler/files/json_writer.h"
 #include "tests/harness.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 // ledger itself, against real steps with other optimizers, and against steps made by hand.
 #include <string.h>
 
-#include "profiler/memory_curve.h"
+#include "profiler/report/memory_curve.h"
 #include "profiler/profile_parts.h"
 #include "tests/expect.h"
 #include "tests/profile_kinds.h"

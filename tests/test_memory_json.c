@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/memory_curve.h"
+#include "profiler/report/memory_curve.h"
 #include "tests/expect.h"
 #include "tests/profile_kinds.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/memory_curve.h"
-#include "profiler/text.h"
+#include "profiler/report/memory_curve.h"
+#include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/profile_kinds.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/preset.h"
+#include "profiler/report/preset.h"
 #include "profiler/profiler.h"
 #include "tests/expect.h"
 #include "tests/fixtures/presets.h"

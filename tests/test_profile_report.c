@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report.h"
-#include "profiler/text.h"
+#include "profiler/report/report.h"
+#include "profiler/report/text.h"
 #include "tests/expect.h"
 #include "tests/profile_document.h"
 #include "tests/run_program.h"

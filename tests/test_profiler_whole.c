@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profiler/environment.h"
+#include "profiler/report/environment.h"
 #include "profiler/profiler.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report_table.h"
+#include "profiler/report/report_table.h"
 #include "tests/expect.h"
 #include "tests/view_table.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "profiler/profile_parts.h"
-#include "profiler/report.h"
-#include "profiler/text.h"
+#include "profiler/report/report.h"
+#include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/view_table.h"

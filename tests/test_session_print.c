@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report.h"
-#include "profiler/text.h"
+#include "profiler/report/report.h"
+#include "profiler/report/text.h"
 #include "tests/sessions.h"
 
 static const Machine machine = {.peak_flops_per_second = 100e9,

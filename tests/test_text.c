@@ -1,5 +1,5 @@
-// test_text.c -- profiler/text: numbers as the terminal report writes them, and their edge cases.
-#include "profiler/text.h"
+// test_text.c -- profiler/report/text: numbers as the terminal report writes them, and their edge cases.
+#include "profiler/report/text.h"
 #include "tests/harness.h"
 
 #include <float.h>

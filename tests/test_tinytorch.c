@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/tinytorch.h"
+#include "profiler/files/tinytorch.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/nets.h"

@@ -1,11 +1,11 @@
-// test_trace_file.c -- profiler/trace: the text, hostile names, and files that cannot be written.
+// test_trace_file.c -- profiler/files/trace: the text, hostile names, and files that cannot be written.
 // Not here: what is in it (test_trace.c).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/json_writer.h"
+#include "profiler/files/json_writer.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/trace_document.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/weights.h"
+#include "profiler/report/weights.h"
 #include "tests/expect.h"
 
 static WeightStatistics of(const float *values, int64_t n) {

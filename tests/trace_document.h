@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "profiler/trace.h"
+#include "profiler/files/trace.h"
 
 typedef struct TraceSlice {
     int64_t begin, end; // nanoseconds of the clock

@@ -1,4 +1,4 @@
-// view_table.h -- profiles whose times are known, printed by profiler/report_views.c, and read
+// view_table.h -- profiles whose times are known, printed by profiler/report/report_views.c, and read
 // back.
 #ifndef TESTS_VIEW_TABLE_H
 #define TESTS_VIEW_TABLE_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profiler/report_views.h"
+#include "profiler/report/report_views.h"
 
 typedef enum ViewKind {
     VIEW_TRAINING,

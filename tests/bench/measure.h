@@ -28,6 +28,11 @@ double measure_median(double *values, int n); // sorts them; NaN of none
 enum { MEASURE_TEXT = 16 };
 char *measure_text(double seconds, char text[MEASURE_TEXT]);
 
-void *measure_memory(size_t bytes); // zeroed, on a cache line of its own; ends the program if none
+// On a cache line of its own, zeroed or as it comes; ends the program if there is none.
+void *measure_memory(size_t bytes);
+void *measure_room(size_t bytes);
+
+// What RIDGEPOINT_BENCH_SECONDS asks for, else `otherwise`.
+double measure_budget(double otherwise);
 
 #endif

@@ -1,0 +1,249 @@
+// profile_json.c -- the JSON document, section by section (conventions.md, section 5).
+#include "profiler/files/profile_json.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "profiler/files/profile_json_parts.h"
+#include "profiler/report/advice.h"
+#include "profiler/report/environment.h"
+
+// ---- sections --------------------------------------------------------------------------------
+static void write_machine(JsonWriter *json, const Profile *profile) {
+    if (!profile->has_machine) {
+        member_null(json, "machine");
+        member_text(json, "machine_reason", "nothing ran to be held against ceilings");
+        return;
+    }
+    const Machine *machine = &profile->machine;
+    json_writer_key(json, "machine");
+    json_writer_begin_object(json);
+    member_text(json, "source", machine->measured ? "measured" : "given");
+    member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
+    json_writer_key(json, "levels");
+    json_writer_begin_array(json);
+    for (int i = 0; i < machine->n_levels; i++) {
+        const MachineLevel *level = &machine->levels[i];
+        json_writer_begin_record(json);
+        member_text(json, "name", level->name);
+        if (level->bytes < INT64_MAX)
+            member_integer(json, "bytes", level->bytes);
+        else
+            member_null(json, "bytes");
+        member_real(json, "bytes_per_second", level->bytes_per_second);
+        member_real(json, "ridge", machine_ridge(machine, i));
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+    member_real(json, "dispatch_seconds", machine->dispatch_seconds);
+    member_real(json, "wake_seconds", machine->wake_seconds);
+    member_real(json, "cores_had", machine->cores_had);
+    json_writer_end_object(json);
+}
+
+static void write_environment(JsonWriter *json, const Profile *profile) {
+    Environment environment;
+    environment_read(&environment);
+    json_writer_key(json, "environment");
+    json_writer_begin_object(json);
+    member_text(json, "cpu", environment.cpu);
+    member_integer(json, "cores", environment.cores);
+    member_integer(json, "threads", profile->threads);
+    member_text(json, "blas", environment.blas);
+    member_text(json, "compiler", environment.compiler);
+    member_text(json, "flags", environment.flags);
+    member_text(json, "device", profile->device);
+    member_null(json, "gpu");
+    member_text(json, "gpu_reason", "this build has no GPU device");
+    json_writer_end_object(json);
+    write_machine(json, profile);
+}
+
+static void write_model(JsonWriter *json, const Profile *profile) {
+    json_writer_key(json, "model");
+    json_writer_begin_object(json);
+    member_text(json, "name", profile->model);
+    json_shape(json, "input_shape", profile->input);
+    member_integer(json, "batch", profile->batch);
+    member_text(json, "dtype", "float32");
+    member_integer(json, "parameters", profile->parameters);
+    member_integer(json, "trainable_parameters", profile->trainable_parameters);
+    member_integer(json, "parameter_bytes", profile->parameter_bytes);
+    member_text(json, "optimizer", profile->optimizer);
+    json_writer_end_object(json);
+}
+
+static void write_totals(JsonWriter *json, const Profile *profile) {
+    const ProfilePhase *totals = profile->totals;
+    json_writer_key(json, "totals");
+    json_writer_begin_object(json);
+    for (int p = 0; p < REPORT_STEP; p++)
+        json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &totals[p], true);
+    json_writer_key(json, "step");
+    json_writer_begin_object(json);
+    json_phase_members(json, &profile->machine, &totals[REPORT_STEP]);
+    member_real(json, "samples_per_second",
+                (double)profile->batch / latency_median(&totals[REPORT_STEP].latency));
+    json_writer_end_object(json);
+    json_latency(json, "inference", &profile->inference);
+    json_latency(json, "data_wait", &profile->data_wait);
+    if (profile->data_wait.count == 0) member_text(json, "data_wait_reason", "nothing was loaded");
+    member_real(json, "cpu_seconds", profile->cpu_seconds);
+    member_real(json, "cold_start_seconds", profile->cold_seconds);
+    member_integer(json, "warmup_steps", profile->warmup);
+    json_writer_bool(json_writer_key(json, "steady"), profile->steady);
+    member_integer(json, "steps_per_sample", profile->steps_per_sample);
+    member_real(json, "unattributed_seconds", profile->unattributed_seconds);
+    if (totals[REPORT_STEP].latency.count == 0)
+        member_text(json, "latency_reason", "nothing ran on the meta device");
+    json_writer_end_object(json);
+}
+
+static void write_memory_side(JsonWriter *json, const char *key, const ProfileMemory *memory,
+                              const char *absent) {
+    if (absent) {
+        char reason[48];
+        snprintf(reason, sizeof(reason), "%s_reason", key);
+        member_null(json, key);
+        member_text(json, reason, absent);
+        return;
+    }
+    json_writer_key(json, key);
+    json_writer_begin_object(json);
+    for (int c = 0; c < MEM_COUNT; c++) {
+        char name[32];
+        snprintf(name, sizeof(name), "%s_bytes", memory_category_name((MemoryCategory)c));
+        member_integer(json, name, memory->peak.category[c]);
+    }
+    member_integer(json, "peak_bytes", memory->peak.total);
+    member_integer(json, "saved_bytes", memory->saved_bytes);
+    json_writer_end_object(json);
+}
+
+static void write_memory(JsonWriter *json, const Profile *profile) {
+    json_writer_key(json, "memory");
+    json_writer_begin_object(json);
+    bool ran = profile->totals[REPORT_STEP].latency.count > 0;
+    write_memory_side(json, "measured", &profile->measured,
+                      ran ? NULL : "nothing ran on the meta device");
+    write_memory_side(json, "predicted", &profile->predicted, NULL);
+    member_integer(json, "unaccounted_bytes", profile->unaccounted_bytes);
+    member_integer(json, "reserved_bytes", profile->reserved_bytes);
+    if (profile->process_peak_bytes >= 0) {
+        member_integer(json, "process_peak_bytes", profile->process_peak_bytes);
+    } else {
+        member_null(json, "process_peak_bytes");
+        member_text(json, "process_peak_bytes_reason", "/proc/self/status has no VmHWM");
+    }
+    member_text(json, "peak_op", profile->measured.peak_op);
+    member_integer(json, "inference_peak_bytes", profile->inference_bytes);
+    member_integer(json, "bytes_per_sample", profile->bytes_per_sample);
+    json_writer_end_object(json);
+}
+
+// How much faster the step would be without the layer (Amdahl); NaN without times.
+static double speedup_without(const Profile *profile, const ProfileLayer *layer) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    double left = step - profile_layer_seconds(layer);
+    return left > 0.0 ? step / left : (double)NAN;
+}
+
+static void write_layers(JsonWriter *json, const Profile *profile) {
+    json_writer_key(json, "layers");
+    json_writer_begin_array(json);
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        json_writer_begin_object(json);
+        member_text(json, "path", layer->path);
+        member_text(json, "type", layer->type[0] ? layer->type : NULL);
+        json_shape(json, "input_shape", layer->input);
+        json_shape(json, "output_shape", layer->output);
+        member_integer(json, "parameters", layer->parameters);
+        member_integer(json, "saved_bytes", layer->saved_bytes);
+        member_real(json, "speedup_without", speedup_without(profile, layer));
+        for (int p = 0; p < REPORT_STEP; p++) {
+            bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
+            bool happened = layer->phase[part ? REPORT_BACKWARD : p].ops > 0;
+            json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &layer->phase[p],
+                       happened);
+        }
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+}
+
+static void write_training(JsonWriter *json, const ProfileTraining *training) {
+    if (!training->data) {
+        member_null(json, "training");
+        member_text(json, "training_reason", training->absent);
+        return;
+    }
+    const FitResult *fit = &training->fit;
+    json_writer_key(json, "training");
+    json_writer_begin_object(json);
+    member_text(json, "data", training->data);
+    member_integer(json, "epochs", fit->epochs);
+    member_integer(json, "steps", fit->steps);
+    member_real(json, "final_loss", fit->final_loss);
+    member_real(json, "test_accuracy", training->test_accuracy);
+    member_real(json, "samples_per_second", (double)fit->samples / fit->seconds);
+    member_real(json, "data_wait_seconds", fit->data_wait_seconds);
+    json_writer_end_object(json);
+}
+
+static void write_advice(JsonWriter *json, const Profile *profile) {
+    Advice advice[ADVICE_MOST];
+    int n = advice_find(profile, advice);
+    json_writer_begin_array(json_writer_key(json, "advice"));
+    for (int i = 0; i < n; i++) {
+        json_writer_begin_object(json);
+        member_text(json, "text", advice[i].text);
+        member_text(json, "check", advice[i].check);
+        member_text(json, "evidence", advice[i].evidence);
+        member_real(json, "seconds", advice[i].seconds);
+        member_integer(json, "bytes", advice[i].bytes);
+        json_writer_bool(json_writer_key(json, "worth"), advice[i].worth);
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+}
+
+static void write_created(JsonWriter *json) {
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(created, sizeof(created), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    member_text(json, "created", created);
+}
+
+Status profile_write_json(const Profile *profile, const ProfileTraining *training,
+                          const char *command, JsonWriter *json) {
+    json_writer_begin_object(json);
+    member_text(json, "schema", "ridgepoint.profile/v1");
+    write_created(json);
+    member_text(json, "command", command);
+    static const char *const kinds[] = {[PROFILE_TRAINING] = "training",
+                                        [PROFILE_BACKWARD] = "backward",
+                                        [PROFILE_INFERENCE] = "inference"};
+    member_text(json, "kind", kinds[profile->kind]);
+    write_environment(json, profile);
+    write_model(json, profile);
+    write_totals(json, profile);
+    write_memory(json, profile);
+    write_layers(json, profile);
+    json_ops(json, profile);
+    write_advice(json, profile);
+    write_training(json, training);
+    json_writer_key(json, "uncounted");
+    json_writer_begin_array(json);
+    for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
+    json_writer_end_array(json);
+    if (profile->totals[REPORT_STEP].latency.count == 0)
+        member_null(json, "reconciled");
+    else
+        json_writer_bool(json_writer_key(json, "reconciled"), profile->reconciled);
+    member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
+    member_real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
+    json_writer_end_object(json);
+    return json_writer_close(json);
+}

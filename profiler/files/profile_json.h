@@ -1,0 +1,21 @@
+// profile_json.h -- a Profile as JSON, schema ridgepoint.profile/v1: counts exact, times in
+// seconds. What the numbers mean: --help counts.
+#ifndef PROFILER_FILES_PROFILE_JSON_H
+#define PROFILER_FILES_PROFILE_JSON_H
+
+#include "profiler/files/json_writer.h"
+#include "profiler/profile.h"
+
+typedef struct ProfileTraining { // what training after the profile reached
+    const char *data;            // "generated digits", or the folder; NULL: there was no training,
+    const char *absent;          // for this reason
+    FitResult fit;
+    double test_accuracy; // NaN: there was no test set
+} ProfileTraining;
+
+// Writes the whole document and closes the writer (json_file_open), in every case; `command` is the
+// command line that made it. Fails as json_writer_close does.
+Status profile_write_json(const Profile *profile, const ProfileTraining *training,
+                          const char *command, JsonWriter *json);
+
+#endif

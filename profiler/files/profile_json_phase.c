@@ -1,0 +1,156 @@
+// profile_json_phase.c -- shapes, latencies, phases and ops as JSON. Every count exact, times in
+// seconds, absent values null.
+#include <math.h>
+
+#include "profiler/files/profile_json_parts.h"
+
+void member_text(JsonWriter *json, const char *key, const char *value) {
+    json_writer_string(json_writer_key(json, key), value);
+}
+void member_integer(JsonWriter *json, const char *key, int64_t value) {
+    json_writer_int64(json_writer_key(json, key), value);
+}
+void member_count(JsonWriter *json, const char *key, uint64_t value) {
+    json_writer_uint64(json_writer_key(json, key), value);
+}
+void member_real(JsonWriter *json, const char *key, double value) { // NaN becomes null
+    json_writer_double(json_writer_key(json, key), value);
+}
+void member_null(JsonWriter *json, const char *key) {
+    json_writer_null(json_writer_key(json, key));
+}
+
+void json_shape(JsonWriter *json, const char *key, Shape shape) {
+    json_writer_key(json, key);
+    if (shape.ndim < 0) {
+        json_writer_null(json);
+        return;
+    }
+    json_writer_begin_array(json);
+    for (int i = 0; i < shape.ndim; i++) json_writer_int64(json, shape.dims[i]);
+    json_writer_end_array(json);
+}
+
+// ---- latency and phase -----------------------------------------------------------------------
+// Those that there are enough samples for, and how many more each of the others takes.
+static void write_percentiles(JsonWriter *json, const Latency *latency) {
+    static const struct {
+        const char *name;
+        double percent;
+    } wanted[] = {{"p50", 50.0}, {"p90", 90.0}, {"p95", 95.0}, {"p99", 99.0}, {"p99.9", 99.9}};
+    enum { WANTED = sizeof(wanted) / sizeof(wanted[0]) };
+    double value[WANTED];
+    bool enough[WANTED];
+    int64_t missing[WANTED];
+    for (int i = 0; i < WANTED; i++)
+        if (statistics_percentile(latency->samples, latency->count, wanted[i].percent, &value[i],
+                                  &enough[i], &missing[i]))
+            return; // out of memory, pending: the writer is discarded
+    json_writer_begin_record(json_writer_key(json, "percentiles"));
+    for (int i = 0; i < WANTED; i++)
+        if (enough[i]) member_real(json, wanted[i].name, value[i]);
+    json_writer_end_object(json);
+    json_writer_begin_record(json_writer_key(json, "percentiles_missing_samples"));
+    for (int i = 0; i < WANTED; i++)
+        if (!enough[i]) member_integer(json, wanted[i].name, missing[i]);
+    json_writer_end_object(json);
+}
+
+void json_latency(JsonWriter *json, const char *key, const Latency *latency) {
+    if (latency->count == 0) {
+        member_null(json, key);
+        return;
+    }
+    const LatencyStatistics *s = &latency->statistics;
+    json_writer_key(json, key);
+    json_writer_begin_object(json);
+    member_integer(json, "n", s->n);
+    member_real(json, "median", s->median);
+    member_real(json, "mean", s->mean);
+    member_real(json, "min", s->min);
+    member_real(json, "max", s->max);
+    member_real(json, "stddev", s->stddev);
+    member_real(json, "iqr", s->iqr);
+    json_writer_key(json, "ci95");
+    json_writer_begin_array(json);
+    json_writer_double(json, s->ci95_low);
+    json_writer_double(json, s->ci95_high);
+    json_writer_end_array(json);
+    write_percentiles(json, latency);
+    json_writer_key(json, "samples");
+    json_writer_begin_array(json);
+    for (int64_t i = 0; i < latency->count; i++) json_writer_double(json, latency->samples[i]);
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+}
+
+static void write_cost(JsonWriter *json, const OpCost *cost) {
+    member_count(json, "macs", cost->macs);
+    member_count(json, "flops", 2 * cost->macs);
+    member_count(json, "bias_flops", cost->bias_flops);
+    member_count(json, "elementwise_flops", cost->elementwise_flops);
+    member_count(json, "transcendental_flops", cost->transcendental_flops);
+    member_count(json, "total_flops", op_cost_total_flops(*cost));
+    member_count(json, "bytes_read", cost->bytes_read);
+    member_count(json, "bytes_written", cost->bytes_written);
+}
+
+void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase) {
+    write_cost(json, &phase->cost);
+    json_latency(json, "latency", &phase->latency);
+    member_real(json, "intensity", profile_intensity(phase->cost));
+    const Roofline *roofline = &phase->roofline; // zero without a machine: then all are null
+    bool judged = roofline->judged;
+    member_real(json, "roof_seconds", judged ? roofline->roof_seconds : (double)NAN);
+    member_real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
+    member_text(json, "bound", judged ? bound_name(roofline->bound) : NULL);
+    member_text(json, "level", judged ? machine->levels[roofline->level].name : NULL);
+}
+
+void json_phase(JsonWriter *json, const Machine *machine, const char *key,
+                const ProfilePhase *phase, bool happened) {
+    if (!happened) {
+        member_null(json, key);
+        return;
+    }
+    json_writer_key(json, key);
+    json_writer_begin_object(json);
+    json_phase_members(json, machine, phase);
+    json_writer_end_object(json);
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+static void write_op(JsonWriter *json, const Profile *profile, const ProfileOp *op) {
+    const OpRecord *record = &op->record;
+    const Roofline *roofline = &op->roofline;
+    bool judged = roofline->judged;
+    json_writer_begin_object(json);
+    member_text(json, "op", record->op->name);
+    member_text(json, "path", profile->layers[op->layer].path);
+    member_text(json, "phase", phase_name(record->phase));
+    json_writer_begin_array(json_writer_key(json, "input_shapes"));
+    for (int i = 0; i < OP_RECORD_INPUTS && i < record->n_in; i++) {
+        if (record->in[i].ndim < 0) {
+            json_writer_null(json);
+            continue;
+        }
+        json_writer_begin_array(json);
+        for (int k = 0; k < record->in[i].ndim; k++) json_writer_int64(json, record->in[i].dims[k]);
+        json_writer_end_array(json);
+    }
+    json_writer_end_array(json);
+    json_shape(json, "output_shape", record->out);
+    write_cost(json, &record->cost);
+    member_real(json, "median_seconds", latency_median(&op->latency));
+    member_real(json, "roof_seconds", judged ? roofline->roof_seconds : (double)NAN);
+    member_real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
+    member_text(json, "bound", judged ? bound_name(roofline->bound) : NULL);
+    member_text(json, "level", judged ? profile->machine.levels[roofline->level].name : NULL);
+    json_writer_end_object(json);
+}
+
+void json_ops(JsonWriter *json, const Profile *profile) {
+    json_writer_begin_array(json_writer_key(json, "ops"));
+    for (int64_t i = 0; i < profile->n_ops; i++) write_op(json, profile, &profile->ops[i]);
+    json_writer_end_array(json);
+}

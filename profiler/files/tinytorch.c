@@ -1,0 +1,225 @@
+// tinytorch.c -- the dictionaries that TinyTorch's Profiler returns, filled from a Profile. The
+// arithmetic is TinyTorch's on purpose, also where our own reports would contradict it.
+#include "profiler/files/tinytorch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profiler/files/json_writer.h"
+#include "profiler/report/preset.h"
+
+// ---- its constants ---------------------------------------------------------------------------
+static const double mebibyte = 1048576.0;
+static const double least_seconds = 1e-6;     // no time is shorter
+static const double least_peak_mb = 1e-3;     // what it divides by, at least
+static const double assumed_peak = 100.0;     // GFLOP/s, of every machine
+static const double bottleneck_ratio = 100.0; // MB/s for each GFLOP/s
+
+static const struct {
+    const char *key, *meaning;
+} definitions[] = {
+    {"flops", "Of a batch of 1: 2 x in x out per row of a linear layer, whose bias is free, and 1 "
+              "per value into any other layer; ridgepoint states products and the rest apart."},
+    {"batch_flops", "flops x the input's first size."},
+    {"latency_ms", "The whole batch's forward, without gradients; in profile_layer, the layer's "
+                   "part of the profiled step's forward."},
+    {"parameter_memory_mb", "4 bytes a parameter; each key in _mb is in MiB (1,048,576 bytes)."},
+    {"activation_memory_mb", "Twice the bytes of the input, whatever the layers keep; ridgepoint "
+                             "adds up what is kept."},
+    {"peak_memory_mb", "The most that a forward holds besides parameters, but at least "
+                       "parameter_memory_mb + activation_memory_mb; ridgepoint's peak is of a "
+                       "training step."},
+    {"memory_efficiency", "(parameter_memory_mb + activation_memory_mb) / peak_memory_mb, at most "
+                          "1."},
+    {"gflops_per_second", "batch_flops / latency_ms, no time being shorter than 1 us; in "
+                          "profile_layer, one sample's flops by the whole batch's time."},
+    {"memory_bandwidth_mbs", "peak_memory_mb per second of latency_ms; it is no traffic."},
+    {"computational_efficiency", "gflops_per_second / 100, at most 1: 100 GFLOP/s is assumed of "
+                                 "every machine; ridgepoint measures the peak."},
+    {"bottleneck", "memory where memory_bandwidth_mbs > 100 x gflops_per_second, else compute; "
+                   "ridgepoint's verdict is a roofline's."},
+    {"backward_flops", "Assumed to be 2 x forward_flops; ridgepoint counts it, and finds less "
+                       "where the first layer needs no input gradient."},
+    {"backward_latency_ms", "Assumed to be 2 x forward_latency_ms; ridgepoint measures it."},
+    {"gradient_memory_mb", "Assumed to be parameter_memory_mb."},
+    {"total_memory_mb", "Parameters, activation_memory_mb and gradients, without the optimizer."},
+    {"total_gflops_per_second", "One sample's total_flops by the whole batch's total_latency_ms."},
+    {"optimizer_memory_estimates", "0, 2 and 2 x gradient_memory_mb, whichever optimizer ran."},
+};
+enum { N_DEFINITIONS = sizeof(definitions) / sizeof(definitions[0]) };
+
+static const char nothing_ran[] = "nothing ran on the meta device";
+static const char not_alone[] = "no layer is run alone";
+
+// ---- members ---------------------------------------------------------------------------------
+static void text(JsonWriter *json, const char *key, const char *value) {
+    json_writer_string(json_writer_key(json, key), value);
+}
+static void real(JsonWriter *json, const char *key, double value) { // NaN becomes null
+    json_writer_double(json_writer_key(json, key), value);
+}
+static void begin(JsonWriter *json, const char *key) {
+    json_writer_begin_object(json_writer_key(json, key));
+}
+// a x b, which becomes null where 64 bits do not hold it.
+static void product(JsonWriter *json, const char *key, uint64_t a, uint64_t b) {
+    uint64_t value;
+    if (__builtin_mul_overflow(a, b, &value))
+        json_writer_null(json_writer_key(json, key));
+    else
+        json_writer_uint64(json_writer_key(json, key), value);
+}
+
+// NaN stays NaN, which fmin and fmax would replace.
+static double at_most(double value, double limit) { return value > limit ? limit : value; }
+static double at_least(double value, double limit) { return value < limit ? limit : value; }
+
+// ---- profile_forward_pass --------------------------------------------------------------------
+typedef struct Forward {
+    uint64_t parameters, flops, batch; // flops: of a batch of 1
+    double seconds;                    // of the batch; NaN, and no bottleneck: not measured
+    double parameter_mb, activation_mb, peak_mb, efficiency;
+    double gflops_per_second, mb_per_second;
+    const char *bottleneck;
+} Forward;
+
+static double input_mebibytes(Shape shape) {
+    double bytes = sizeof(float);
+    for (int i = 0; i < shape.ndim; i++) bytes *= (double)shape.dims[i];
+    return bytes / mebibyte;
+}
+
+static double parameter_mebibytes(uint64_t parameters) {
+    return (double)(sizeof(float) * parameters) / mebibyte;
+}
+
+static double rate(double amount, double seconds) {
+    return amount / at_least(seconds, least_seconds);
+}
+
+static Forward forward_of(const Profile *profile) {
+    bool alone = profile->inference.count > 0; // else the profile itself is of inference
+    Forward f = {.parameters = (uint64_t)profile->parameters,
+                 .flops = preset_count(PRESET_TINYTORCH, profile).forward,
+                 .batch = profile->input.ndim > 1 ? (uint64_t)profile->input.dims[0] : 1,
+                 .seconds = latency_median(alone ? &profile->inference
+                                                 : &profile->totals[REPORT_FORWARD].latency),
+                 .activation_mb = 2.0 * input_mebibytes(profile->input)};
+    f.parameter_mb = parameter_mebibytes(f.parameters);
+    double useful_mb = f.parameter_mb + f.activation_mb;
+    double beside_parameters = (double)(profile->inference_bytes - profile->parameter_bytes);
+    f.peak_mb = at_least(beside_parameters / mebibyte, useful_mb);
+    f.efficiency = at_most(useful_mb / at_least(f.peak_mb, least_peak_mb), 1.0);
+    f.gflops_per_second = rate((double)f.flops * (double)f.batch / 1e9, f.seconds);
+    f.mb_per_second = rate(f.peak_mb, f.seconds);
+    if (!isnan(f.seconds))
+        f.bottleneck =
+            f.mb_per_second > bottleneck_ratio * f.gflops_per_second ? "memory" : "compute";
+    return f;
+}
+
+static void write_bottleneck(JsonWriter *json, const Forward *forward) {
+    text(json, "bottleneck", forward->bottleneck);
+    if (!forward->bottleneck) text(json, "latency_reason", nothing_ran);
+}
+
+static void write_is_bound(JsonWriter *json, const char *key, const Forward *forward,
+                           const char *bottleneck) {
+    json_writer_key(json, key);
+    if (forward->bottleneck)
+        json_writer_bool(json, strcmp(forward->bottleneck, bottleneck) == 0);
+    else
+        json_writer_null(json);
+}
+
+static void write_forward(JsonWriter *json, const Forward *forward) {
+    begin(json, "profile_forward_pass");
+    product(json, "parameters", forward->parameters, 1);
+    product(json, "flops", forward->flops, 1);
+    product(json, "batch_flops", forward->flops, forward->batch);
+    real(json, "latency_ms", 1e3 * forward->seconds);
+    real(json, "parameter_memory_mb", forward->parameter_mb);
+    real(json, "activation_memory_mb", forward->activation_mb);
+    real(json, "peak_memory_mb", forward->peak_mb);
+    real(json, "memory_efficiency", forward->efficiency);
+    real(json, "gflops_per_second", forward->gflops_per_second);
+    real(json, "memory_bandwidth_mbs", forward->mb_per_second);
+    real(json, "computational_efficiency", at_most(forward->gflops_per_second / assumed_peak, 1.0));
+    write_is_bound(json, "is_memory_bound", forward, "memory");
+    write_is_bound(json, "is_compute_bound", forward, "compute");
+    write_bottleneck(json, forward);
+    json_writer_end_object(json);
+}
+
+// ---- profile_backward_pass -------------------------------------------------------------------
+static void write_backward(JsonWriter *json, const Forward *forward) {
+    double gradient_mb = forward->parameter_mb, flops = (double)forward->flops;
+    begin(json, "profile_backward_pass");
+    product(json, "forward_flops", forward->flops, 1);
+    real(json, "forward_latency_ms", 1e3 * forward->seconds);
+    real(json, "forward_memory_mb", forward->peak_mb);
+    product(json, "backward_flops", forward->flops, 2);
+    real(json, "backward_latency_ms", 2e3 * forward->seconds);
+    real(json, "gradient_memory_mb", gradient_mb);
+    product(json, "total_flops", forward->flops, 3);
+    real(json, "total_latency_ms", 3e3 * forward->seconds);
+    real(json, "total_memory_mb", forward->parameter_mb + forward->activation_mb + gradient_mb);
+    real(json, "total_gflops_per_second", rate(3.0 * flops / 1e9, 3.0 * forward->seconds));
+    begin(json, "optimizer_memory_estimates");
+    real(json, "sgd", 0.0);
+    real(json, "adam", 2.0 * gradient_mb);
+    real(json, "adamw", 2.0 * gradient_mb);
+    json_writer_end_object(json);
+    real(json, "memory_efficiency", forward->efficiency);
+    write_bottleneck(json, forward);
+    json_writer_end_object(json);
+}
+
+// ---- profile_layer ---------------------------------------------------------------------------
+// Not the loss, and not what runs outside any layer: TinyTorch profiles models.
+static bool is_of_model(const ProfileLayer *layer) {
+    return layer->phase[REPORT_FORWARD].ops > 0 && strcmp(layer->path, "loss") != 0 &&
+           strcmp(layer->path, "(model)") != 0;
+}
+
+static void write_layer(JsonWriter *json, const Profile *profile, int index) {
+    const ProfileLayer *layer = &profile->layers[index];
+    uint64_t parameters = (uint64_t)layer->parameters;
+    uint64_t flops = preset_count_layer(PRESET_TINYTORCH, profile, index).forward;
+    double seconds = latency_median(&layer->phase[REPORT_FORWARD].latency);
+    json_writer_begin_object(json);
+    text(json, "name", layer->path);
+    text(json, "layer_type", layer->type);
+    product(json, "parameters", parameters, 1);
+    product(json, "flops", flops, 1);
+    real(json, "latency_ms", 1e3 * seconds);
+    real(json, "gflops_per_second", rate((double)flops / 1e9, seconds));
+    if (isnan(seconds)) text(json, "latency_reason", nothing_ran);
+    real(json, "parameter_memory_mb", parameter_mebibytes(parameters));
+    real(json, "activation_memory_mb", 2.0 * input_mebibytes(layer->input));
+    real(json, "peak_memory_mb", (double)NAN);
+    real(json, "memory_efficiency", (double)NAN);
+    text(json, "peak_memory_mb_reason", not_alone);
+    json_writer_end_object(json);
+}
+
+Status tinytorch_write(const Profile *profile, const char *path) {
+    JsonWriter *json = json_file_open(path);
+    if (!json) return error_status();
+    Forward forward = forward_of(profile);
+    json_writer_begin_object(json);
+    text(json, "schema", "tinytorch");
+    text(json, "note", "TinyTorch's keys by TinyTorch's definitions, not by ridgepoint's.");
+    text(json, "model", profile->model);
+    begin(json, "definitions");
+    for (int i = 0; i < N_DEFINITIONS; i++) text(json, definitions[i].key, definitions[i].meaning);
+    json_writer_end_object(json);
+    write_forward(json, &forward);
+    write_backward(json, &forward);
+    json_writer_begin_array(json_writer_key(json, "profile_layer"));
+    for (int i = 0; i < profile->n_layers; i++)
+        if (is_of_model(&profile->layers[i])) write_layer(json, profile, i);
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+    return json_writer_close(json);
+}

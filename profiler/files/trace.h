@@ -1,0 +1,33 @@
+// trace.h -- a timeline as a Chrome trace, which Perfetto, speedscope, chrome://tracing and
+// HolisticTraceAnalysis open. The rules are conventions.md's, section 5.
+//
+// What is in the file, in the order of its beginning, outer before inner:
+//   slices ("X")     ops ("cpu_op"), layers ("layer"), scopes and ProfilerStep#N
+//                    ("user_annotation"). Steps stand above what they contain. Where a scope or a
+//                    layer is open across a step's end, they would cross: then all steps have a
+//                    track of their own. Nothing is ever clipped.
+//   counters ("C")   the user's, and live bytes of each memory category
+//   arrows ("s","f") from the last forward op of a layer to the first backward op that follows
+// HolisticTraceAnalysis rounds to microseconds and then fails on shorter slices; not with
+// HTA_DISABLE_NS_ROUNDING=1.
+// otherData holds the notes, how many events were dropped, and the clock's reading at ts 0, which
+// is where the first event began.
+#ifndef PROFILER_FILES_TRACE_H
+#define PROFILER_FILES_TRACE_H
+
+#include "profiler/timeline.h"
+
+typedef struct TraceOptions {
+    const char *process; // its name: "profile_mlp 784-512-256-10 relu"
+    // Written, at most: those that began first; 0: all. What is left out is counted in the file, as
+    // are events that the timeline dropped and counters that were no finite number.
+    int64_t most_events;
+    const char *const *notes; // name, value, name, value ...: into otherData
+    int n_notes;              // pairs
+} TraceOptions;
+
+// Names come from the current context, in which the timeline was recorded. The file appears whole
+// or not at all; "-" is standard output. STATUS_IO, STATUS_OUT_OF_MEMORY.
+Status trace_write(const Timeline *timeline, TraceOptions options, const char *path);
+
+#endif

@@ -1,0 +1,49 @@
+// options.h -- the command line of profile_mlp: one table yields parsing and help.
+#ifndef PROFILER_PROGRAM_OPTIONS_H
+#define PROFILER_PROGRAM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layers/train/optimizer.h"
+#include "profiler/report/preset.h"
+#include "profiler/report/report_views.h"
+
+enum { OPTIONS_MAX_LAYERS = 64 };
+
+typedef struct Options {
+    int64_t layers[OPTIONS_MAX_LAYERS];
+    int n_layers;
+    Activation activation;
+    bool fuse, no_fuse; // activations inside the linear layers; no_fuse: as by default
+    int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
+    OptimizerKind optimizer;
+    double learning_rate; // NaN: the optimizer's default
+    Device *device;
+    const char *data;  // NULL: generated digits
+    const char *peaks; // a machine file; NULL: this machine's own ceilings
+    bool calibrate;    // measure them again
+    bool percentiles, strict;
+
+    // Questions: their answers are printed instead of the report.
+    bool explain;
+    const char *explain_layer; // NULL: all
+    ViewOptions view;
+    bool has_view, memory, leaks, weights;
+    int64_t memory_budget; // bytes; 0: not asked
+    Preset preset;
+    bool has_preset;
+
+    const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
+    bool quiet, help, version;
+    const char *topic; // of the help; NULL: the options
+} Options;
+
+// False after one line on standard error: what, where, and what to do (exit status 2).
+bool options_parse(int argc, char **argv, Options *options);
+// The options, or what `topic` explains; false after one line on standard error.
+bool options_print_help(const char *topic);
+// Whether a question was asked, whose answer takes the report's place.
+bool options_ask(const Options *options);
+
+#endif

@@ -1,0 +1,125 @@
+// program_answers.c -- what was asked instead of the report: each answer is another module's; here
+// they are put in order, and the work that some of them need is run.
+#include <stdio.h>
+
+#include "profiler/budget.h"
+#include "profiler/explain.h"
+#include "profiler/leak.h"
+#include "profiler/program/program.h"
+#include "profiler/report/memory_curve.h"
+#include "profiler/report/text.h"
+#include "profiler/report/weights.h"
+
+// ---- the largest batch -----------------------------------------------------------------------
+static void print_budget(const Program *program, const Budget *budget) {
+    int64_t limit = program->options->memory_budget;
+    printf("MEMORY BUDGET  %s B for a training step with %s\n", text_count(limit).s,
+           program->profile.optimizer);
+    if (budget->batch == 0) {
+        printf("  not even one sample fits: it takes %s B\n", text_count(budget->next_bytes).s);
+        return;
+    }
+    printf("  largest batch    %s\n", text_count(budget->batch).s);
+    printf("  predicted peak   %s B\n", text_count(budget->peak_bytes).s);
+    if (budget->measured_bytes >= 0)
+        printf("  measured peak    %s B: %s\n", text_count(budget->measured_bytes).s,
+               budget->measured_bytes == budget->peak_bytes ? "as predicted" : "NOT AS PREDICTED");
+    else
+        printf("  measured peak    -: %s\n", program->options->device->has_data
+                                                 ? "this machine has no memory for it"
+                                                 : "nothing runs on the meta device");
+    printf("  a sample more    %s B: too much\n", text_count(budget->next_bytes).s);
+}
+
+static Status answer_budget(Program *program) {
+    const Options *options = program->options;
+    Budget budget;
+    Status status =
+        budget_largest_batch(program->model, program_optimizer(options), program->x,
+                             options->memory_budget, options->device->has_data, &budget);
+    if (!status) print_budget(program, &budget);
+    return status;
+}
+
+// ---- leaks -----------------------------------------------------------------------------------
+static void print_leaks(const LeakReport *report) {
+    printf("LEAKS  live bytes after each of %s steps: %+.1f B a step (95%% CI %.1f to %.1f)\n",
+           text_count(report->steps).s, report->bytes_per_step, report->low, report->high);
+    if (!report->leaks) printf("  memory does not grow\n");
+    for (int i = 0; i < report->n_sites; i++) {
+        const LeakSite *site = &report->sites[i];
+        printf("  %-32.32s %-10s %12s B in %s block%s\n", site->path,
+               memory_category_name(site->category), text_count(site->bytes).s,
+               text_count(site->storages).s, site->storages == 1 ? "" : "s");
+    }
+}
+
+static Status watch_steps(Program *program, Optimizer *optimizer, LeakTest *test) {
+    enum { WARMUP = 3, STEPS = 50 };
+    Status status = STATUS_OK;
+    for (int i = 0; i < WARMUP + STEPS && !status; i++) {
+        if (i == WARMUP) leak_start(test); // by then gradients and state are there
+        double loss;
+        status = train_step(program->model, optimizer, program->x, program->labels, &loss);
+        if (i >= WARMUP) leak_step(test);
+    }
+    leak_stop(test);
+    return status;
+}
+
+static Status answer_leaks(Program *program) {
+    enum { MOST_STEPS = 64 };
+    OptimizerConfig config = program_optimizer(program->options);
+    config.learning_rate = 0.0f; // the same work, and --weights still shows those that there were
+    Optimizer *optimizer = optimizer_new(program->model, config);
+    LeakTest *test = optimizer ? leak_new(MOST_STEPS) : NULL;
+    Status status = test ? watch_steps(program, optimizer, test) : error_status();
+    LeakReport report;
+    if (!status) status = leak_report(test, &report);
+    if (!status) print_leaks(&report);
+    leak_free(test);
+    optimizer_free(optimizer);
+    return status;
+}
+
+// ---- all -------------------------------------------------------------------------------------
+static void separate(int *answers) {
+    if ((*answers)++ > 0) printf("\n");
+}
+
+Status program_answer(Program *program) {
+    const Options *options = program->options;
+    const Profile *profile = &program->profile;
+    Status status = STATUS_OK;
+    int answers = 0;
+    if (options->explain) {
+        separate(&answers);
+        status = explain_print(profile, options->explain_layer, stdout);
+    }
+    if (!status && options->has_view) {
+        separate(&answers);
+        status = view_print(profile, options->view, stdout);
+    }
+    if (!status && options->has_preset) {
+        separate(&answers);
+        preset_print(options->preset, profile, stdout);
+    }
+    if (!status && options->memory) {
+        separate(&answers);
+        status = memory_print(profile, stdout);
+    }
+    if (!status && options->memory_budget > 0) {
+        separate(&answers);
+        status = answer_budget(program);
+    }
+    if (!status && options->leaks) {
+        separate(&answers);
+        status = answer_leaks(program);
+    }
+    bool trains = !program->training.absent; // then the trained weights are shown
+    if (!status && options->weights && !trains) {
+        separate(&answers);
+        status = weights_print(program->model, stdout);
+    }
+    return status;
+}

@@ -1,0 +1,103 @@
+// program_files.c -- the files that profile_mlp writes, and the steps that a trace shows.
+#include <stdio.h>
+
+#include "profiler/files/tinytorch.h"
+#include "profiler/profiler.h"
+#include "profiler/program/program.h"
+#include "profiler/report/memory_curve.h"
+
+Status program_check_files(const Options *options) {
+    const char *files[] = {options->trace, options->memory_json, options->tinytorch};
+    for (int i = 0; i < 3; i++) {
+        if (!files[i]) continue;
+        JsonWriter *json = json_file_open(files[i]);
+        if (!json) return error_status();
+        json_writer_discard(json); // nothing was written, so nothing is there
+    }
+    return STATUS_OK;
+}
+
+// ---- the traced steps --------------------------------------------------------------------------
+enum { TRACE_WARMUP = 3, TRACE_STEPS = 10 };
+
+typedef struct TracedStep {
+    Program *program;
+    Optimizer *optimizer;
+    Loader *loader; // NULL: the resident batch
+} TracedStep;
+
+static Status next_batch(const TracedStep *step, Batch *batch) {
+    const Program *program = step->program;
+    *batch = (Batch){program->x, program->labels, program->options->batch};
+    if (!step->loader) return STATUS_OK;
+    PROFILE_SCOPE("data loading") {
+        if (!loader_next(step->loader, batch) && !error_pending()) {
+            loader_start_epoch(step->loader);
+            loader_next(step->loader, batch);
+        }
+    }
+    return error_status();
+}
+
+// PyTorch's five lines, with scopes around those that are no layer.
+static Status run_step(const TracedStep *step) {
+    Batch batch;
+    Status status = next_batch(step, &batch);
+    if (status) return status;
+    Scope *scope = scope_open();
+    optimizer_zero_grad(step->optimizer);
+    Tensor *logits = layer_forward(step->program->model, batch.images);
+    Tensor *loss = loss_cross_entropy(logits, batch.labels);
+    PROFILE_SCOPE("backward") { autograd_backward(loss); }
+    PROFILE_SCOPE("optimizer") { optimizer_step(step->optimizer); }
+    if (!error_pending()) profiler_counter("loss", (double)tensor_item(loss));
+    scope_close(scope);
+    return error_status();
+}
+
+static Status record_steps(const TracedStep *step, Profiler *profiler) {
+    Status status = profiler_start(profiler);
+    for (int i = 0; i < TRACE_WARMUP + TRACE_STEPS && !status; i++) {
+        status = run_step(step);
+        profiler_step(profiler);
+    }
+    profiler_stop(profiler);
+    return status;
+}
+
+static Status write_trace(Program *program, const char *path) {
+    const Options *options = program->options;
+    if (!options->device->has_data)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--trace: nothing runs on the meta device. HINT: --device cpu");
+    TracedStep step = {.program = program};
+    ProfilerOptions how = profiler_defaults();
+    how.machine = &program->machine;
+    how.schedule = (ProfilerSchedule){.warmup = TRACE_WARMUP, .active = TRACE_STEPS, .repeat = 1};
+    Profiler *profiler = profiler_new(how);
+    step.optimizer = profiler ? optimizer_new(program->model, program_optimizer(options)) : NULL;
+    Status status = step.optimizer ? STATUS_OK : error_status();
+    bool data = program->images.train.count > 0 && !program->training.absent;
+    if (!status && data) step.loader = program_loader_new(program);
+    if (!status && data && !step.loader) status = error_status();
+    if (!status) status = record_steps(&step, profiler);
+    if (!status) status = profiler_write_trace(profiler, path);
+    loader_free(step.loader);
+    optimizer_free(step.optimizer);
+    profiler_free(profiler);
+    return status;
+}
+
+Status program_write_files(Program *program, JsonWriter *json) {
+    const Options *options = program->options;
+    Status status = error_status(); // of a training that failed the JSON alone tells
+    if (!status && options->trace) status = write_trace(program, options->trace);
+    if (!status && options->memory_json)
+        status = memory_write_json(&program->profile, options->memory_json);
+    if (!status && options->tinytorch)
+        status = tinytorch_write(&program->profile, options->tinytorch);
+    if (!json) return status;
+    Status written =
+        profile_write_json(&program->profile, &program->training, program->command, json);
+    return status ? status : written;
+}

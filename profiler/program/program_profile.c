@@ -1,0 +1,122 @@
+// program_profile.c -- profiles the model that the command line describes.
+#include <math.h>
+#include <stdio.h>
+
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+#include "tensor/clock.h"
+
+OptimizerConfig program_optimizer(const Options *options) {
+    OptimizerConfig config = optimizer_defaults(options->optimizer);
+    if (!isnan(options->learning_rate)) config.learning_rate = (float)options->learning_rate;
+    return config;
+}
+
+Layer *program_model_new(const Options *options) {
+    MlpOptions mlp = mlp_defaults();
+    mlp.activation = options->activation;
+    mlp.fuse = options->fuse;
+    context_seed((uint64_t)options->seed); // profile and training start from the same weights
+    return mlp_new(options->layers, options->n_layers, mlp);
+}
+
+bool progress_due(ProgressLine *line) {
+    double now = clock_seconds();
+    if (now - line->shown < 0.1) return false;
+    line->shown = now;
+    return true;
+}
+
+void progress_clear(const Program *program) {
+    if (program->terminal) fprintf(stderr, "\r\033[K");
+}
+
+// "MLP 784-512-10 relu"; cut with "..." where there are very many layers.
+static void name_model(const Options *options, Profile *profile) {
+    char *name = profile->model;
+    size_t size = sizeof(profile->model), used = (size_t)snprintf(name, size, "MLP ");
+    for (int i = 0; i < options->n_layers; i++) {
+        bool room = used + 32 < size;
+        used += (size_t)snprintf(name + used, size - used, "%s", i ? "-" : "");
+        used +=
+            room ? (size_t)snprintf(name + used, size - used, "%lld", (long long)options->layers[i])
+                 : (size_t)snprintf(name + used, size - used, "...");
+        if (!room) break;
+    }
+    if (options->n_layers > 2) // else there is no activation
+        snprintf(name + used, size - used, " %s", activation_name(options->activation));
+}
+
+// Which numbers the batch holds makes no difference to the work: random pixels, labels in turn.
+static Status batch_new(Program *program) {
+    const Options *options = program->options;
+    int64_t classes = options->layers[options->n_layers - 1];
+    program->x = tensor_uniform_new(SHAPE(options->batch, options->layers[0]), 0.0f, 1.0f);
+    program->labels = program->x ? tensor_new(SHAPE(options->batch), DTYPE_INT64) : NULL;
+    if (!program->labels) return error_status();
+    if (!options->device->has_data) return STATUS_OK;
+    int64_t *label = tensor_labels(program->labels);
+    for (int64_t i = 0; i < options->batch; i++) label[i] = i % classes;
+    return STATUS_OK;
+}
+
+static void show_calibration(void *argument, const char *what, double fraction) {
+    (void)argument;
+    fprintf(stderr, "\rmeasuring this machine, once: %s, %.0f%%\033[K", what, 100.0 * fraction);
+    fflush(stderr);
+}
+
+// The ceilings that verdicts stand on: kept from the first run, unless a file or a flag says else.
+static Status obtain_machine(Program *program) {
+    const Options *options = program->options;
+    bool fresh;
+    char kept_in[512];
+    MachineRequest request = {.peaks_file = options->peaks,
+                              .again = options->calibrate,
+                              .progress = program->terminal ? show_calibration : NULL};
+    Status status = machine_obtain(&request, &program->machine, &fresh, kept_in);
+    if (fresh) progress_clear(program);
+    if (!status && fresh && program->report)
+        printf("Measured this machine, once%s%.400s\n", kept_in[0] ? "; saved in\n  " : ".",
+               kept_in);
+    return status;
+}
+
+static void show_profiling(void *argument, double fraction) {
+    if (!progress_due(argument)) return;
+    fprintf(stderr, "\rprofiling: %.0f%%\033[K", 100.0 * fraction);
+    fflush(stderr);
+}
+
+static Status run_profile(Program *program, Loader *loader) {
+    const Options *options = program->options;
+    bool timed = options->device->has_data;
+    ProfileOptions how = profile_defaults();
+    ProgressLine line = {.shown = clock_seconds()};
+    how.iterations = options->iterations;
+    how.warmup = options->warmup;
+    how.percentiles = options->percentiles;
+    how.machine = timed ? &program->machine : NULL;
+    how.loader = loader;
+    how.progress = program->terminal ? show_profiling : NULL;
+    how.argument = &line;
+    Status status = profile_training(program->model, program_optimizer(options), program->x,
+                                     program->labels, how, &program->profile);
+    progress_clear(program);
+    name_model(options, &program->profile);
+    return status;
+}
+
+Status program_profile(Program *program) {
+    const Options *options = program->options;
+    Status status = options->device->has_data ? obtain_machine(program) : STATUS_OK;
+    if (status) return status;
+    program->model = program_model_new(options);
+    status = program->model ? batch_new(program) : error_status();
+    bool data = program->images.train.count > 0 && options->epochs > 0;
+    Loader *loader = !status && data ? program_loader_new(program) : NULL;
+    if (!status && data && !loader) status = error_status();
+    if (!status) status = run_profile(program, loader);
+    loader_free(loader);
+    return status;
+}

@@ -1,0 +1,66 @@
+// advice.c -- asks every rule, ranks what they say, and prints the best of it. What the rules are
+// and what they predict is in advice_rules.c and advice_batch.c.
+#include "profiler/report/advice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profiler/report/advice_rules.h"
+#include "profiler/report/text.h"
+
+static AdviceRule *const rules[] = {
+    advice_larger_batch, advice_optimizer, advice_fusing,  advice_fewer_layers, advice_unexplained,
+    advice_data,         advice_threads,   advice_at_roof, advice_half_batch,
+};
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+// Worth first, then by seconds, those without after all that have some, then by bytes.
+static bool goes_before(const Advice *a, const Advice *b) {
+    if (a->worth != b->worth) return a->worth;
+    double saved_a = isnan(a->seconds) ? -1.0 : a->seconds;
+    double saved_b = isnan(b->seconds) ? -1.0 : b->seconds;
+    return saved_a != saved_b ? saved_a > saved_b : a->bytes > b->bytes;
+}
+
+int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    if (advice_known(step) == 0.0) return 0;
+    Advice found[RULES];
+    int n = 0;
+    for (int r = 0; r < RULES; r++) {
+        Advice next = {.bytes = 0};
+        if (!rules[r](profile, step, &next)) continue;
+        int at = n++;
+        for (; at > 0 && goes_before(&next, &found[at - 1]); at--) found[at] = found[at - 1];
+        found[at] = next;
+    }
+    if (n > ADVICE_MOST) n = ADVICE_MOST;
+    memcpy(advice, found, (size_t)n * sizeof(Advice));
+    return n;
+}
+
+// ---- the section -------------------------------------------------------------------------------
+enum { WIDTH = 80, INDENT = 5, CHECK_COLUMN = 55, MOST_LINES = 4, MOST_REFUSED = 2 };
+
+// The check stands in its column, or, beside a long text, at the end of the line.
+static void print_line(const Advice *advice, int number, FILE *file) {
+    char mark[16] = "-";
+    if (advice->worth) snprintf(mark, sizeof(mark), "%d", number);
+    Text check = text_fit(advice->check, WIDTH - CHECK_COLUMN);
+    Text text = text_fit(advice->text, WIDTH - INDENT - 1 - text_width(check.s));
+    int column = CHECK_COLUMN - INDENT - 1;
+    fprintf(file, "  %-3s%s %s\n", mark, text_pad_right(text.s, column).s, check.s);
+}
+
+void advice_print(const Profile *profile, FILE *file) {
+    Advice advice[ADVICE_MOST];
+    int n = advice_find(profile, advice), worth = 0;
+    if (n == 0) return;
+    while (worth < n && advice[worth].worth) worth++;
+    int refused = n - worth < MOST_REFUSED ? n - worth : MOST_REFUSED;
+    if (worth + refused > MOST_LINES && refused > 1) refused = 1; // so much is always said
+    int most = MOST_LINES - refused;
+    fprintf(file, "\n%-*s%s\n", CHECK_COLUMN, "WHAT WOULD HELP (predicted)", "check it with");
+    for (int i = 0; i < worth && i < most; i++) print_line(&advice[i], i + 1, file);
+    for (int i = worth; i < worth + refused; i++) print_line(&advice[i], 0, file);
+}

@@ -1,0 +1,232 @@
+// advice_rules.c -- what could be changed beside the batch: the optimizer, fusing, the layers, the
+// threads, the loading of data; and where to look when neither roof explains a layer.
+#include <math.h>
+#include <string.h>
+
+#include "profiler/report/advice_rules.h"
+#include "profiler/report/report_table.h"
+#include "profiler/report/text.h"
+
+static const double least_share = 0.02;          // of the step: below, a change is not worth it
+static const double least_wait = 0.05;           // of the step, spent on waiting for data
+static const double least_unexplained = 0.1;     // of the step, for a layer to be named
+static const double overhead_share = 0.5;        // of the step, that arithmetic does not need
+static const double near_roof = 0.8, past = 1.1; // of the roof; past it, the ceilings are too low
+static const double spare_thread = 0.15;         // of a thread: so busy, it is not missed
+
+#define SAY(member, ...) snprintf(advice->member, sizeof(advice->member), __VA_ARGS__)
+
+// ---- the optimizer -----------------------------------------------------------------------------
+// Arrays that one update moves, and state that it keeps, of each parameter's size.
+static const struct {
+    const char *name;
+    int moved, state;
+} optimizers[] = {{"Adam", 7, 2}, {"AdamW", 7, 2}, {"Momentum", 5, 1}};
+enum { SGD_MOVED = 3, OPTIMIZERS = sizeof(optimizers) / sizeof(optimizers[0]) };
+
+static bool is_largest(const MemoryUse *use, MemoryCategory category) {
+    for (int c = 0; c < MEM_COUNT; c++)
+        if (use->category[c] > use->category[category]) return false;
+    return use->category[category] > 0;
+}
+
+bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
+    int k = 0;
+    while (k < OPTIMIZERS && strcmp(profile->optimizer, optimizers[k].name) != 0) k++;
+    double update = fmin(advice_optimizer_seconds(profile), step);
+    if (k == OPTIMIZERS || update <= 0.0 || profile->parameters <= 0) return false;
+    int64_t each = profile->parameter_bytes / profile->parameters;
+    advice->bytes = optimizers[k].state * each * profile->trainable_parameters;
+    advice->seconds = update * (optimizers[k].moved - SGD_MOVED) / optimizers[k].moved;
+    advice->worth =
+        advice->seconds >= least_share * step || is_largest(&profile->measured.peak, MEM_OPTIMIZER);
+    SAY(text, "SGD for %.16s: -%.12s, -%.12s (other results!)", optimizers[k].name,
+        text_duration(advice->seconds).s, text_bytes_si(advice->bytes).s);
+    SAY(check, "--optimizer sgd");
+    SAY(evidence,
+        "the update takes %.12s of %.12s and moves %d arrays of %.20s parameters, SGD's would move "
+        "%d; its state is %d of them",
+        text_duration(update).s, text_duration(step).s, optimizers[k].moved,
+        text_count(profile->trainable_parameters).s, SGD_MOVED, optimizers[k].state);
+    return advice->worth;
+}
+
+// ---- fusing ------------------------------------------------------------------------------------
+static bool is_activation(const ProfileLayer *layer) {
+    static const char *const types[] = {"ReLU", "Sigmoid", "Tanh", "GELU", "GELU(tanh)"};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(layer->type, types[i]) == 0) return true;
+    return false;
+}
+
+// Activations right after a linear layer could be done while the product is still in the cache.
+// What goes is their forward ops; their backward stays.
+bool advice_fusing(const Profile *profile, double step, Advice *advice) {
+    const char *name = NULL;
+    double forward = 0.0, bytes = 0.0;
+    int64_t ops = 0;
+    for (int i = 1; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        const ProfilePhase *phase = &layer->phase[REPORT_FORWARD];
+        if (!is_activation(layer) || strcmp(layer[-1].type, "Linear") != 0) continue;
+        name = layer->type;
+        forward += advice_known(latency_median(&phase->latency));
+        bytes += (double)(phase->cost.bytes_read + phase->cost.bytes_written);
+        ops += phase->ops;
+    }
+    int64_t all = profile->totals[REPORT_FORWARD].ops;
+    if (!name || forward <= 0.0 || all < ops) return false;
+    double between = advice_shared_time(profile).between * (double)ops / (double)all;
+    advice->seconds = fmin(forward + between, step);
+    advice->worth = advice->seconds >= least_share * step;
+    if (advice->worth)
+        SAY(text, "fusing %.12s into products: at most -%.12s", name,
+            text_duration(advice->seconds).s);
+    else
+        SAY(text, "fusing %.12s: at most %.6s, not worth it", name,
+            text_percent(advice->seconds / step).s);
+    SAY(check, "--fuse");
+    SAY(evidence,
+        "%lld op%s %.12s forward, and %.12s between ops; of %.12s; %.16s would not be moved",
+        (long long)ops, ops == 1 ? " takes" : "s take", text_duration(forward).s,
+        text_duration(between).s, text_duration(step).s, text_bytes_si((int64_t)bytes).s);
+    return true;
+}
+
+// ---- the layers --------------------------------------------------------------------------------
+// Where most of the step is not arithmetic: twice the work an op in half the ops.
+bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
+    SharedTime shared = advice_shared_time(profile);
+    double overhead = shared.between, each = shared.between + shared.dispatch;
+    int with_parameters = 0;
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        with_parameters += layer->parameters > 0;
+        if (layer->phase[REPORT_STEP].roofline.bound == BOUND_OVERHEAD &&
+            layer->phase[REPORT_STEP].roofline.judged)
+            overhead += advice_known(profile_layer_seconds(layer));
+    }
+    if (overhead <= overhead_share * step || with_parameters < 3) return false;
+    advice->seconds = 0.5 * fmin(each, step);
+    if (advice->seconds < least_share * step) return false;
+    advice->worth = true;
+    SAY(text, "fewer, larger layers: -%.12s for half the ops", text_duration(advice->seconds).s);
+    SAY(check, "--layers N,N,...");
+    SAY(evidence,
+        "%lld ops: dispatch %.12s (%.12s each), between them %.12s, of %.12s; overhead-bound "
+        "layers and the time between ops are %.6s of it",
+        (long long)profile->totals[REPORT_STEP].ops, text_duration(shared.dispatch).s,
+        text_duration(profile->machine.dispatch_seconds).s, text_duration(shared.between).s,
+        text_duration(step).s, text_percent(fmin(overhead / step, 1.0)).s);
+    return true;
+}
+
+// "--explain fc1"; of a path that is long, or that a shell or fnmatch would read otherwise, a
+// pattern that matches it.
+static void name_layer(const char *path, char *check, size_t size) {
+    enum { LONGEST = 24 };
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    static const char quoted[] = "()<>|&;$!#~ +,/:=@%{}^";
+    char pattern[LONGEST + 2];
+    int n = 0;
+    bool is_plain = strlen(path) <= LONGEST && path[0] != '-';
+    for (int i = 0; path[i] && n < LONGEST; i++) {
+        bool fits = strchr(plain, path[i]) != NULL;
+        is_plain = is_plain && fits;
+        if (fits || strchr(quoted, path[i]))
+            pattern[n++] = path[i];
+        else if (n == 0 || pattern[n - 1] != '*')
+            pattern[n++] = '*';
+    }
+    if (strlen(path) > LONGEST && pattern[n - 1] != '*') pattern[n++] = '*';
+    pattern[n] = '\0';
+    snprintf(check, size, is_plain ? "--explain %s" : "--explain '%s'", pattern);
+}
+
+bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
+    const ProfileLayer *slowest = NULL;
+    double most = least_unexplained * step;
+    for (int i = 0; i < profile->n_layers; i++) {
+        const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
+        double seconds = profile_layer_seconds(&profile->layers[i]);
+        if (!roofline->judged || roofline->bound != BOUND_UNEXPLAINED || !(seconds >= most))
+            continue;
+        most = seconds;
+        slowest = &profile->layers[i];
+    }
+    if (!slowest) return false;
+    double roof = slowest->phase[REPORT_STEP].roofline.roof_seconds;
+    double explained = 100.0 * roof / ROOFLINE_UNEXPLAINED_PERCENT; // where it would be no more
+    advice->seconds = fmin(advice_known(most - explained), step);
+    advice->worth = advice->seconds >= least_share * step;
+    SAY(text, "%.60s: %.6s of the step, %.6s of its roof: why?",
+        text_fit(report_layer_name(profile, slowest).s, 14).s,
+        text_percent(fmin(most / step, 1.0)).s, text_percent(roof / most).s);
+    name_layer(slowest->path, advice->check, sizeof(advice->check));
+    char wake[48] = "";
+    if (profile->machine.wake_seconds > 0.0)
+        snprintf(wake, sizeof(wake), "waking a thread (%.12s), ",
+                 text_duration(profile->machine.wake_seconds).s);
+    SAY(evidence,
+        "%.12s, its roof allows %.12s; at %d%% of it %.12s less. Suspects: %spage faults, a BLAS "
+        "that repacks, other work on these cores",
+        text_duration(most).s, text_duration(roof).s, ROOFLINE_UNEXPLAINED_PERCENT,
+        text_duration(advice->seconds).s, wake);
+    return advice->worth;
+}
+
+// ---- threads and data --------------------------------------------------------------------------
+// Threads that are idle cost nothing but their cores. (Processor time includes spinning, so that
+// this keeps silent rather than says too much.)
+bool advice_threads(const Profile *profile, double step, Advice *advice) {
+    double busy = advice_known(profile->cpu_seconds) / step, enough = ceil(busy - spare_thread);
+    bool alone = enough >= 1.0; // else other work kept us from the cores
+    if (!alone || enough >= profile->threads) return false;
+    double slower = fmax(0.0, busy / enough - 1.0);
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    SAY(text, "%.0f of %d threads would do: at most %.6s slower", enough, profile->threads,
+        text_percent(slower).s);
+    SAY(check, "--threads %.0f", enough);
+    SAY(evidence,
+        "%.2f of %d threads are busy: %.12s of processor time in %.12s; waking one takes %.12s",
+        busy, profile->threads, text_duration(profile->cpu_seconds).s, text_duration(step).s,
+        text_duration(profile->machine.wake_seconds).s);
+    return true;
+}
+
+bool advice_data(const Profile *profile, double step, Advice *advice) {
+    double wait = latency_median(&profile->data_wait);
+    if (!isfinite(wait)) return false;
+    advice->seconds = wait = advice_known(wait);
+    advice->worth = wait > least_wait * step;
+    if (advice->worth)
+        SAY(text, "waiting for data: %.12s before each step", text_duration(wait).s);
+    else
+        SAY(text, "data loading: at most %.6s, not worth it", text_percent(wait / step).s);
+    // With a core to spare the next batch is read while this one is computed.
+    if (profile->threads > 1)
+        SAY(check, "--threads %d", profile->threads - 1);
+    else
+        SAY(check, "--data DIR");
+    SAY(evidence,
+        "the next batch comes %.12s after it is asked for, beside a step of %.12s (%lld waits)",
+        text_duration(wait).s, text_duration(step).s, (long long)profile->data_wait.count);
+    return true;
+}
+
+bool advice_at_roof(const Profile *profile, double step, Advice *advice) {
+    const Roofline *roofline = &profile->totals[REPORT_STEP].roofline;
+    double fraction = roofline->roof_fraction;
+    if (!roofline->judged || !(fraction >= near_roof && fraction <= past)) return false;
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    SAY(text, "at %.6s of the roof: only less work helps", text_percent(fraction).s);
+    SAY(check, "--layers N,N,...");
+    SAY(evidence,
+        "the roof is %.12s of %.12s: better kernels could save %.12s at most; smaller layers or "
+        "lower precision lower the roof",
+        text_duration(roofline->roof_seconds).s, text_duration(step).s,
+        text_duration(advice_known(step - roofline->roof_seconds)).s);
+    return true;
+}

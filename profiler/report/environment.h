@@ -1,0 +1,18 @@
+// environment.h -- what a result was measured on: CPU, cores, libraries, compiler.
+#ifndef PROFILER_REPORT_ENVIRONMENT_H
+#define PROFILER_REPORT_ENVIRONMENT_H
+
+#include "profiler/files/json_writer.h"
+
+typedef struct Environment {
+    char cpu[96];      // "AMD EPYC 9354", or the architecture where the system does not say
+    int cores;         // that this process may use
+    char blas[64];     // "OpenBLAS 0.3.21 (SkylakeX)"
+    char compiler[64]; // "gcc 12.2.0"
+    char flags[512];   // optimisation flags of the build
+} Environment;
+
+void environment_read(Environment *environment);
+extern const char ridgepoint_version[]; // "0.1.0"
+
+#endif

@@ -1,0 +1,250 @@
+// preset.c -- other tools' counts. One table says of what kind an op is, another how much of each
+// kind a tool counts: a new op is a line in the first; only a new kind touches the second.
+#include "profiler/report/preset.h"
+
+#include <string.h>
+
+#include "profiler/report/text.h"
+
+// ---- what an op is ---------------------------------------------------------------------------
+typedef enum OpKind {
+    KIND_UNCOUNTED, // views, arithmetic, reductions, losses, gradients, optimizers
+    KIND_LINEAR,    // a product with a layer's own weight, and maybe bias
+    KIND_MATMUL,    // a product of any two tensors
+    KIND_RECTIFIER, // and its relatives: the activations that DeepSpeed knows
+    KIND_OTHER_ACTIVATION,
+    KIND_DROPOUT, // a layer without a formula
+    KIND_COUNT
+} OpKind;
+
+static const uint8_t kinds[OP_COUNT + 1] = {
+    [OP_linear] = KIND_LINEAR,
+    [OP_matmul] = KIND_MATMUL,
+    [OP_relu] = KIND_RECTIFIER,
+    [OP_leaky_relu] = KIND_RECTIFIER,
+    [OP_gelu] = KIND_RECTIFIER,
+    [OP_silu] = KIND_RECTIFIER,
+    [OP_softmax] = KIND_RECTIFIER,
+    [OP_log_softmax] = KIND_OTHER_ACTIVATION,
+    [OP_sigmoid] = KIND_OTHER_ACTIVATION,
+    [OP_tanh] = KIND_OTHER_ACTIVATION,
+    [OP_dropout] = KIND_DROPOUT,
+    [OP_COUNT] = KIND_UNCOUNTED, // the id of every PROFILE_KERNEL
+};
+
+// The op that a fused activation stands for.
+static const uint8_t fused_ops[ACTIVATION_COUNT] = {
+    [ACTIVATION_RELU] = OP_relu, [ACTIVATION_SIGMOID] = OP_sigmoid, [ACTIVATION_TANH] = OP_tanh,
+    [ACTIVATION_GELU] = OP_gelu, [ACTIVATION_GELU_TANH] = OP_gelu,
+};
+
+// ---- what a tool counts of it ----------------------------------------------------------------
+typedef struct Rule {
+    uint8_t macs, bias, inputs; // so many per multiply-add, per output with a bias, per input
+} Rule;
+
+static const struct {
+    Rule rules[KIND_COUNT];
+    bool per_sample, backward;
+    const char *unit, *rule, *beside; // the last: what sets it apart from our headline count
+} presets[PRESET_COUNT] = {
+    [PRESET_TORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2}, [KIND_MATMUL] = {.macs = 2}},
+                      .backward = true,
+                      .unit = "FLOP of PyTorch's FlopCounterMode",
+                      .rule = "2 per multiply-add, in backward too; all else is 0",
+                      .beside = "PyTorch counts the same"},
+    [PRESET_PAPER] = {.rules = {[KIND_LINEAR] = {.macs = 1}, [KIND_MATMUL] = {.macs = 1}},
+                      .unit = "multiply-adds (MAC)",
+                      .rule = "1 per multiply-add; all else is 0",
+                      .beside = "papers count MAC"},
+    [PRESET_TEXTBOOK] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                   [KIND_MATMUL] = {.macs = 2},
+                                   [KIND_RECTIFIER] = {.inputs = 1},
+                                   [KIND_OTHER_ACTIVATION] = {.inputs = 1}},
+                         .per_sample = true,
+                         .unit = "FLOP of a textbook exercise",
+                         .rule = "2 per multiply-add, 1 per value of an activation",
+                         .beside = "textbooks add activations"},
+    [PRESET_FVCORE] = {.rules = {[KIND_LINEAR] = {.macs = 1}, [KIND_MATMUL] = {.macs = 1}},
+                       .unit = "fvcore's flops, which are MAC",
+                       .rule = "1 per multiply-add; bias and activations are 0",
+                       .beside = "fvcore counts MAC"},
+    [PRESET_DEEPSPEED] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                    [KIND_MATMUL] = {.macs = 2},
+                                    [KIND_RECTIFIER] = {.inputs = 1}},
+                          .unit = "FLOP of DeepSpeed's profiler",
+                          .rule = "2 per multiply-add, 1 per value of relu, gelu, silu or softmax",
+                          .beside = "DeepSpeed adds activations"},
+    [PRESET_TORCHINFO] = {.rules = {[KIND_LINEAR] = {.macs = 1, .bias = 1}},
+                          .unit = "torchinfo's mult-adds",
+                          .rule = "1 per weight and bias, each time a layer uses it",
+                          .beside = "torchinfo counts MAC and bias"},
+    [PRESET_TINYTORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                    [KIND_MATMUL] = {.macs = 2},
+                                    [KIND_RECTIFIER] = {.inputs = 1},
+                                    [KIND_OTHER_ACTIVATION] = {.inputs = 1},
+                                    [KIND_DROPOUT] = {.inputs = 1}},
+                          .per_sample = true,
+                          .unit = "FLOP of TinyTorch's count_flops",
+                          .rule = "2 per multiply-add, 1 per value into any other layer",
+                          .beside = "TinyTorch adds other layers"},
+};
+
+static const char *const names[PRESET_COUNT] = {
+#define PRESET_NAME(name, text) [PRESET_##name] = text,
+    PRESET_LIST(PRESET_NAME)
+#undef PRESET_NAME
+};
+
+const char *preset_name(Preset preset) {
+    return (unsigned)preset < PRESET_COUNT ? names[preset] : "?";
+}
+
+bool preset_by_name(const char *name, Preset *preset) {
+    for (int i = 0; i < PRESET_COUNT; i++) {
+        if (strcmp(names[i], name) != 0) continue;
+        *preset = (Preset)i;
+        return true;
+    }
+    return false;
+}
+
+const char *preset_rule(Preset preset) { return presets[preset].rule; }
+bool preset_per_sample(Preset preset) { return presets[preset].per_sample; }
+
+// ---- counting --------------------------------------------------------------------------------
+static uint64_t elements(Shape shape) {
+    uint64_t count = shape.ndim >= 0;
+    for (int i = 0; i < shape.ndim; i++) count *= (uint64_t)shape.dims[i];
+    return count;
+}
+
+// A fused linear is a product and then an op of its own, so that fusing changes no tool's count.
+static uint64_t op_count(Preset preset, const OpRecord *record) {
+    const Rule *of = presets[preset].rules, *rule = &of[kinds[record->op->id]];
+    uint64_t count = rule->macs * record->cost.macs + rule->bias * record->cost.bias_flops +
+                     rule->inputs * elements(record->in[0]);
+    if (record->op->id == OP_linear && record->params.flags != ACTIVATION_NONE)
+        count += of[kinds[fused_ops[record->params.flags]]].inputs * elements(record->out);
+    return count;
+}
+
+typedef struct Question {
+    const Profile *profile;
+    Preset preset;
+    int layer; // -1: all
+    bool per_sample;
+} Question;
+
+// Work that does not come in samples (a count that the batch does not divide) is one sample's too.
+static uint64_t question_op(const Question *question, const OpRecord *record) {
+    uint64_t count = op_count(question->preset, record);
+    uint64_t batch = (uint64_t)question->profile->batch;
+    return question->per_sample && batch > 0 && count % batch == 0 ? count / batch : count;
+}
+
+static PresetCount question_answer(Question question) {
+    PresetCount answer = {.counts_backward = presets[question.preset].backward};
+    for (int64_t i = 0; i < question.profile->n_ops; i++) {
+        const ProfileOp *op = &question.profile->ops[i];
+        if (question.layer >= 0 && op->layer != question.layer) continue;
+        if (op->record.phase == PHASE_FORWARD)
+            answer.forward += question_op(&question, &op->record);
+        else if (op->record.phase != PHASE_OPTIMIZER && answer.counts_backward)
+            answer.backward += question_op(&question, &op->record);
+    }
+    return answer;
+}
+
+PresetCount preset_count_layer(Preset preset, const Profile *profile, int layer) {
+    return question_answer(
+        (Question){profile, preset, layer, .per_sample = preset_per_sample(preset)});
+}
+
+PresetCount preset_count(Preset preset, const Profile *profile) {
+    return preset_count_layer(preset, profile, -1);
+}
+
+// ---- the table -------------------------------------------------------------------------------
+enum { LINE_WIDTH = 80, LONGEST_NAME = 24, COUNT_WIDTH = 14 };
+
+typedef struct Table {
+    const Profile *profile;
+    Preset preset;
+    FILE *file;
+    int name_width, count_width;
+    bool backward; // a column of its own
+} Table;
+
+static int wider(int width, int other) { return other > width ? other : width; }
+
+// What does not fit ends in '~', never within a code point.
+static bool has_row(const Table *table, int layer) {
+    PresetCount count = preset_count_layer(table->preset, table->profile, layer);
+    return table->profile->layers[layer].phase[REPORT_FORWARD].ops > 0 || count.forward > 0 ||
+           count.backward > 0;
+}
+
+static Table table_of(Preset preset, const Profile *profile, FILE *file) {
+    Table table = {.profile = profile, .preset = preset, .file = file};
+    PresetCount total = preset_count(preset, profile);
+    table.backward = total.counts_backward && profile->totals[REPORT_BACKWARD].ops > 0;
+    table.count_width = wider(COUNT_WIDTH, 2 + text_width(text_count((int64_t)total.forward).s));
+    table.count_width =
+        wider(table.count_width, 2 + text_width(text_count((int64_t)total.backward).s));
+    for (int i = 0; i < profile->n_layers; i++)
+        if (has_row(&table, i))
+            table.name_width = wider(table.name_width, text_width(profile->layers[i].path));
+    table.name_width = wider((int)strlen("a sample"), table.name_width);
+    if (table.name_width > LONGEST_NAME) table.name_width = LONGEST_NAME;
+    return table;
+}
+
+static void print_row(const Table *table, const char *name, Text forward, Text backward) {
+    fprintf(table->file, "  %s%*s",
+            text_pad_right(text_fit(name, table->name_width).s, table->name_width).s,
+            table->count_width, forward.s);
+    if (table->backward) fprintf(table->file, "%*s", table->count_width, backward.s);
+    fputc('\n', table->file);
+}
+
+static void print_counts(const Table *table, const char *name, PresetCount count) {
+    print_row(table, name, text_count((int64_t)count.forward), text_count((int64_t)count.backward));
+}
+
+// What the tool, or a preset that stands for us, counts of one sample.
+static PresetCount of_a_sample(const Table *table, Preset preset) {
+    return question_answer((Question){table->profile, preset, .layer = -1, .per_sample = true});
+}
+
+// "ours: 813,056 FLOP = 2 x 406,528 MAC a sample; fvcore counts MAC", in two lines where it must.
+static void print_ours(const Table *table) {
+    int64_t macs = (int64_t)of_a_sample(table, PRESET_PAPER).forward;
+    char ours[LINE_WIDTH + 1];
+    const char *beside = presets[table->preset].beside;
+    int length = snprintf(ours, sizeof(ours), "  ours: %s FLOP = 2 x %s MAC a sample;",
+                          text_count(2 * macs).s, text_count(macs).s);
+    bool fits = length + 1 + (int)strlen(beside) <= LINE_WIDTH;
+    fprintf(table->file, "%s%s%s\n", ours, fits ? " " : "\n  ", beside);
+}
+
+void preset_print(Preset preset, const Profile *profile, FILE *file) {
+    Table table = table_of(preset, profile, file);
+    PresetCount total = preset_count(preset, profile);
+    bool per_sample = preset_per_sample(preset);
+    fprintf(file, "FLOP CONVENTION %s  %s; %s%s\n", preset_name(preset), presets[preset].unit,
+            per_sample ? "a sample" : "a batch of ",
+            per_sample ? "" : text_short_count(profile->batch).s);
+    print_row(&table, "layer", (Text){"forward"}, (Text){"backward"});
+    for (int i = 0; i < profile->n_layers; i++)
+        if (has_row(&table, i))
+            print_counts(&table, profile->layers[i].path, preset_count_layer(preset, profile, i));
+    print_counts(&table, "total", total);
+    if (!per_sample && profile->batch > 1)
+        print_counts(&table, "a sample", of_a_sample(&table, preset));
+    if (table.backward)
+        fprintf(file, "  forward + backward: %s\n",
+                text_count((int64_t)(total.forward + total.backward)).s);
+    fprintf(file, "  rule: %s\n", preset_rule(preset));
+    print_ours(&table);
+}

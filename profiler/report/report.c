@@ -1,0 +1,115 @@
+// report.c -- the terminal report: headline, table, memory, advice, evidence. Every figure is the
+// profile's, only rounded; each column adds up before rounding, and each layer's row.
+#include "profiler/report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profiler/report/advice.h"
+#include "profiler/report/environment.h"
+#include "profiler/report/report_table.h"
+
+// ---- headline --------------------------------------------------------------------------------
+static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t batch) {
+    const LatencyStatistics *s = &latency->statistics;
+    Text rate = text_short_count((int64_t)((double)batch / s->median + 0.5));
+    char spread[300] = "(median)";
+    if (s->ci95_reached)
+        snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
+                 text_duration(s->ci95_high).s);
+    fprintf(file, "  %-14s%8s %-35s %9s samples/s\n", what, text_duration(s->median).s, spread,
+            rate.s);
+}
+
+static void print_slowest(const Profile *profile, FILE *file) {
+    const ProfileLayer *slowest = NULL;
+    double most = -1.0, step = latency_median(&profile->totals[REPORT_STEP].latency);
+    for (int i = 0; i < profile->n_layers; i++) {
+        double seconds = profile_layer_seconds(&profile->layers[i]);
+        if (!(seconds > most)) continue;
+        most = seconds;
+        slowest = &profile->layers[i];
+    }
+    if (!slowest) return;
+    if (profile->unattributed_seconds > most) {
+        fprintf(file, "  Start with the number of ops: %s of the step is spent between them.\n",
+                text_percent(profile->unattributed_seconds / step).s);
+        return;
+    }
+    const Roofline *roofline = &slowest->phase[REPORT_STEP].roofline;
+    fprintf(file, "  Start with %s: %s of the step",
+            text_fit(report_layer_name(profile, slowest).s, 24).s, text_percent(most / step).s);
+    if (roofline->judged)
+        fprintf(file, "; %s%s, at %s of its roof", bound_name(roofline->bound),
+                roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
+                text_percent(roofline->roof_fraction).s);
+    fprintf(file, ".\n");
+}
+
+static void print_head(const Profile *profile, FILE *file) {
+    Environment environment;
+    environment_read(&environment);
+    char tail[96];
+    int n = snprintf(tail, sizeof(tail), " | batch %lld | fp32%s%s", (long long)profile->batch,
+                     profile->optimizer[0] ? " | " : "", profile->optimizer);
+    int room = REPORT_WIDTH - n;
+    fprintf(file, "%s%s\n", text_fit(profile->model, room).s, tail);
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    if (step->count == 0) {
+        fprintf(file, "  Counted on the %s device: no kernel ran, no time was measured.\n\n",
+                profile->device);
+        return;
+    }
+    char where[96];
+    int used = snprintf(where, sizeof(where), ", %d thread%s, %s", profile->threads,
+                        profile->threads == 1 ? "" : "s", environment.blas);
+    fprintf(file, "  %.*s%s\n", REPORT_WIDTH - 2 - used, environment.cpu, where);
+    static const char *const steps[] = {[PROFILE_TRAINING] = "Training step",
+                                        [PROFILE_BACKWARD] = "Fwd and bwd",
+                                        [PROFILE_INFERENCE] = "Forward"};
+    print_rate_line(file, steps[profile->kind], step, profile->batch);
+    if (profile->inference.count > 0)
+        print_rate_line(file, "Forward only", &profile->inference, profile->batch);
+    print_slowest(profile, file);
+    fprintf(file, "\n");
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+typedef struct MemoryCell {
+    const char *name;
+    int64_t bytes;
+} MemoryCell;
+
+static void print_memory(const Profile *profile, FILE *file) {
+    const ProfileMemory *memory = &profile->measured;
+    const int64_t *bytes = memory->peak.category;
+    const MemoryCell cells[] = {
+        {"parameters", bytes[MEM_PARAMETER]}, {"gradients", bytes[MEM_GRADIENT]},
+        {"optimizer", bytes[MEM_OPTIMIZER]},  {"activations", bytes[MEM_ACTIVATION]},
+        {"batch data", bytes[MEM_DATA]},      {"workspace", bytes[MEM_WORKSPACE]},
+        {"staging", bytes[MEM_STAGING]},      {"PEAK", memory->peak.total},
+    };
+    enum { CELLS = sizeof(cells) / sizeof(cells[0]), COLUMNS = 2 };
+    fprintf(file, "\nMEMORY  bytes live at the peak: %s\n", text_fit(memory->peak_op, 48).s);
+    int column = 0;
+    for (int i = 0; i < CELLS; i++) {
+        if (cells[i].bytes == 0 && i != CELLS - 1) continue; // nothing there: no cell for it
+        fprintf(file, "%s  %-11s %16s", column ? "    " : "", cells[i].name,
+                text_count(cells[i].bytes).s);
+        column = (column + 1) % COLUMNS;
+        if (column == 0 || i == CELLS - 1) fprintf(file, "\n");
+    }
+    fprintf(file, "  kept for backward %s; inference alone %s; each sample more %s%s\n",
+            text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s,
+            profile->bytes_per_sample >= 0 ? "+" : "", text_bytes_si(profile->bytes_per_sample).s);
+}
+
+// ---- the whole -------------------------------------------------------------------------------
+void report_print(const Profile *profile, FILE *file) {
+    print_head(profile, file);
+    report_print_table(profile, file);
+    report_print_roofline(profile, file);
+    print_memory(profile, file);
+    advice_print(profile, file);
+    report_print_evidence(profile, file);
+}

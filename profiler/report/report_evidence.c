@@ -1,0 +1,119 @@
+// report_evidence.c -- the closing lines of the terminal report: what was compared, how it was
+// measured, how sure the figures are, and where to look next.
+#include <math.h>
+#include <string.h>
+
+#include "profiler/report/report_table.h"
+
+static void print_comparison(const Profile *profile, FILE *file) {
+    fprintf(file, "\n");
+    if (profile->difference[0])
+        fprintf(file, "PREDICTED IS NOT EXECUTED\n  %s\n", text_fit(profile->difference, 78).s);
+    else if (profile->totals[REPORT_STEP].latency.count == 0)
+        fprintf(file, "predicted only: nothing ran to compare it with\n");
+    else
+        fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
+    for (int i = 0; i < profile->n_uncounted; i++)
+        fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
+}
+
+static void print_samples(const Profile *profile, FILE *file) {
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    const char *plural = step->count == 1 ? "" : "s";
+    if (profile->steps_per_sample > 1)
+        fprintf(file, "%lld sample%s of %lld steps each", (long long)step->count, plural,
+                (long long)profile->steps_per_sample);
+    else
+        fprintf(file, "%lld step%s", (long long)step->count, plural);
+    fprintf(file, " after %lld of warm-up (%s), IQR %s\n", (long long)profile->warmup,
+            profile->steady ? "steady" : "not steady",
+            text_percent(step->statistics.iqr / step->statistics.median).s);
+}
+
+// Those that there are enough samples for, and how many the next one lacks.
+static void print_percentiles(const Latency *step, FILE *file) {
+    static const double wanted[] = {90.0, 95.0, 99.0, 99.9};
+    enum { WANTED = sizeof(wanted) / sizeof(wanted[0]) };
+    const char *separator = "";
+    for (int i = 0; i < WANTED; i++) {
+        double value;
+        bool enough;
+        int64_t missing;
+        if (statistics_percentile(step->samples, step->count, wanted[i], &value, &enough,
+                                  &missing)) {
+            error_clear(); // the line is worth no failure
+            break;
+        }
+        if (enough) {
+            fprintf(file, "%sp%g %s", separator, wanted[i], text_duration(value).s);
+            separator = ", ";
+            continue;
+        }
+        fprintf(file, "%sp%g lacks %s sample%s: --percentiles", i ? "; " : "", wanted[i],
+                text_count(missing).s, missing == 1 ? "" : "s");
+        break;
+    }
+    fprintf(file, "\n");
+}
+
+static void print_passes(const Profile *profile, FILE *file) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    fprintf(file, "layers from a second pass, ");
+    if (profile->overhead_fraction >= 0.0005)
+        fprintf(file, "overhead %.1f%%\n", 100.0 * profile->overhead_fraction);
+    else
+        fprintf(file, "no overhead seen\n");
+    fprintf(file, "CPU time %s a step: %.2g of %d thread%s; cold start %s\n",
+            text_duration(profile->cpu_seconds).s, profile->cpu_seconds / step, profile->threads,
+            profile->threads == 1 ? "" : "s", text_duration(profile->cold_seconds).s);
+}
+
+static bool past_its_roof(const Profile *profile) {
+    for (int i = 0; i < profile->n_layers; i++) {
+        const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
+        if (roofline->judged && roofline->roof_fraction > 1.1) return true;
+    }
+    return false;
+}
+
+// Other work on the machine shows as spread, and as layers that do not add up to the step; ceilings
+// that were measured beside other work show as layers past their roof.
+static void print_noise(const Profile *profile, FILE *file) {
+    const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
+    double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
+    if (spread > 0.1 || gap < -0.02)
+        fprintf(file,
+                "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
+                "raise --iterations.\n",
+                text_percent(spread).s, text_percent(gap).s);
+    if (profile->has_machine && machine_was_busy(&profile->machine))
+        fprintf(file,
+                "Other work had %s of the cores while the ceilings were measured, so they are\n"
+                "low: --calibrate measures them again.\n",
+                text_percent(1.0 - profile->machine.cores_had).s);
+    else if (past_its_roof(profile))
+        fprintf(file, "A layer is past its roof, so the ceilings%s are too low%s\n",
+                profile->machine.measured ? "" : " given",
+                profile->machine.measured ? ": --calibrate measures\nthem again." : ".");
+}
+
+static const ProfileLayer *slowest_layer(const Profile *profile) {
+    const ProfileLayer *slowest = &profile->layers[0];
+    for (int i = 1; i < profile->n_layers; i++)
+        if (profile_layer_seconds(&profile->layers[i]) > profile_layer_seconds(slowest))
+            slowest = &profile->layers[i];
+    return slowest;
+}
+
+void report_print_evidence(const Profile *profile, FILE *file) {
+    print_comparison(profile, file);
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    if (step->count == 0) return;
+    print_samples(profile, file);
+    print_percentiles(step, file);
+    print_passes(profile, file);
+    print_noise(profile, file);
+    if (profile->n_layers > 0)
+        fprintf(file, "How is a number made?  --explain %s    Files: --json F  --trace F\n",
+                text_fit(slowest_layer(profile)->path, 16).s);
+}

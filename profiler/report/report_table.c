@@ -1,0 +1,223 @@
+// report_table.c -- the table of the report: times beside counts, or, where nothing ran, counts
+// alone.
+#include "profiler/report/report_table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { LABEL_WIDTH = 12, BAR_WIDTH = 5, BOUND_WIDTH = 11 };
+
+typedef struct Units { // one unit per table, so that a column can be added up by eye
+    double flops;
+    const char *flops_name, *time;
+} Units;
+
+static Units choose_units(const Profile *profile) {
+    static const struct {
+        double flops;
+        const char *name;
+    } scales[] = {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}};
+    enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
+    double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    int i = 0;
+    while (i < SCALES - 1 && total < scales[i].flops) i++;
+    return (Units){.flops = scales[i].flops,
+                   .flops_name = scales[i].name,
+                   .time = step >= 10.0   ? "s"
+                           : step >= 0.01 ? "ms"
+                                          : "us"};
+}
+
+// ---- cells -----------------------------------------------------------------------------------
+Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
+    Text name = {""};
+    if (strcmp(layer->path, "(model)") == 0 && profile->optimizer[0])
+        snprintf(name.s, sizeof(name.s), strlen(profile->optimizer) > 5 ? "%s" : "%s update",
+                 profile->optimizer);
+    else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)
+        snprintf(name.s, sizeof(name.s), "CE loss");
+    else
+        name = text_plain(layer->path);
+    return name;
+}
+
+// "fc1 784->512", cut to the column
+static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
+    char label[200];
+    Text name = report_layer_name(profile, layer);
+    bool sized = layer->parameters > 0 && layer->input.ndim > 0 && layer->output.ndim > 0;
+    if (sized)
+        snprintf(label, sizeof(label), "%s %lld->%lld", name.s,
+                 (long long)layer->input.dims[layer->input.ndim - 1],
+                 (long long)layer->output.dims[layer->output.ndim - 1]);
+    else
+        snprintf(label, sizeof(label), "%s", name.s);
+    return text_pad_right(text_fit(label, LABEL_WIDTH).s, LABEL_WIDTH);
+}
+
+static Text cell_parameters(const ProfileLayer *layer) {
+    return strcmp(layer->path, "(model)") == 0 ? (Text){""} : text_short_count(layer->parameters);
+}
+
+static Text cell_time(const ProfilePhase *phase, const Units *units) {
+    if (phase->latency.count == 0) return (Text){""};
+    return text_duration_in(phase->latency.statistics.median, units->time);
+}
+
+static Text cell_flops(const ProfilePhase *phase, const Units *units) {
+    if (phase->ops == 0) return (Text){""};
+    return text_number((double)op_cost_total_flops(phase->cost) / units->flops);
+}
+
+static Text cell_intensity(const ProfilePhase *phase) {
+    double intensity = profile_intensity(phase->cost);
+    return isnan(intensity) ? (Text){""} : text_number(intensity);
+}
+
+// A row of cells; what is empty at its end leaves no spaces.
+static void print_row(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_row(FILE *file, const char *format, ...) {
+    char row[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(row, sizeof(row), format, arguments);
+    va_end(arguments);
+    size_t length = strlen(row);
+    while (length > 0 && row[length - 1] == ' ') length--;
+    fprintf(file, "%.*s\n", (int)length, row);
+}
+
+// ---- times -----------------------------------------------------------------------------------
+static Text cell_roof(const Roofline *roofline) {
+    if (!roofline->judged) return (Text){""};
+    return roofline->roof_fraction < 9.995 ? text_percent(roofline->roof_fraction) : (Text){">9x"};
+}
+
+// "compute", "memory L2", "overhead" ...
+static Text cell_bound(const Profile *profile, const Roofline *roofline) {
+    Text text = {""};
+    if (!roofline->judged) return text;
+    bool memory = roofline->bound == BOUND_MEMORY;
+    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
+             memory ? profile->machine.levels[roofline->level].name : "");
+    return text_fit(text.s, BOUND_WIDTH);
+}
+
+typedef struct TimedRow {
+    Text label, parameters;
+    const ProfilePhase *phase; // REPORT_COUNT of them
+    double seconds;            // of all phases
+} TimedRow;
+
+static void print_timed_row(const Profile *profile, FILE *file, const TimedRow *row,
+                            const Units *units) {
+    double share = row->seconds / latency_median(&profile->totals[REPORT_STEP].latency);
+    const ProfilePhase *phase = row->phase;
+    const Roofline *roofline = &phase[REPORT_STEP].roofline;
+    bool whole = phase == profile->totals; // has neither bar nor bound
+    // A full bar is 60 %: most layers stay below, and their differences show.
+    Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
+    Text bound = whole ? (Text){""} : cell_bound(profile, roofline);
+    print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", row->label.s, row->parameters.s,
+              cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
+              cell_time(&phase[REPORT_BACKWARD], units).s,
+              text_duration_in(row->seconds, units->time).s, text_percent(share).s, BAR_WIDTH,
+              bar.s, cell_intensity(&phase[REPORT_STEP]).s, cell_roof(roofline).s, bound.s);
+}
+
+// What of a phase's median no layer's median accounts for.
+static double rest_of(const Profile *profile, ReportPhase phase) {
+    double rest = latency_median(&profile->totals[phase].latency);
+    for (int i = 0; i < profile->n_layers; i++)
+        if (profile->layers[i].phase[phase].ops > 0)
+            rest -= latency_median(&profile->layers[i].phase[phase].latency);
+    return rest;
+}
+
+// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
+// optimizer, whose time stands in its row, and what lies between the phases.)
+static void print_timed(const Profile *profile, FILE *file, const Units *units) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    fprintf(file, "TIME (%s)  step = %lld sample%s; multiply-add = 2 FLOP%s\n", units->time,
+            (long long)profile->batch, profile->batch == 1 ? "" : "s",
+            profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
+    print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
+              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
+              profile->has_machine ? "roof" : "", profile->has_machine ? "bound by" : "");
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        TimedRow row = {cell_label(profile, layer), cell_parameters(layer), layer->phase,
+                        profile_layer_seconds(layer)};
+        print_timed_row(profile, file, &row, units);
+    }
+    double rest = profile->unattributed_seconds;
+    print_row(file, "%-*s%15s%6s%6s%6s%5s", LABEL_WIDTH, "unattributed", "",
+              text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
+              text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
+              text_duration_in(rest, units->time).s, text_percent(rest / step).s);
+    TimedRow whole = {text_pad_right("step", LABEL_WIDTH), text_short_count(profile->parameters),
+                      profile->totals, step};
+    print_timed_row(profile, file, &whole, units);
+    if (profile->data_wait.count == 0) return;
+    double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
+    print_row(file, "%-*s%27s%6s%5s %s", LABEL_WIDTH, "data wait", "",
+              text_duration_in(wait, units->time).s, text_percent(wait / step).s,
+              "before each step");
+}
+
+// ---- counts ----------------------------------------------------------------------------------
+static void print_counted_row(FILE *file, Text label, Text parameters,
+                              const ProfilePhase phase[REPORT_COUNT], int64_t saved,
+                              const Units *units) {
+    print_row(file, "%s%8s %8s %8s %8s %8s %8s %10s", label.s, parameters.s,
+              cell_flops(&phase[REPORT_FORWARD], units).s,
+              cell_flops(&phase[REPORT_BACKWARD], units).s,
+              cell_flops(&phase[REPORT_STEP], units).s, cell_intensity(&phase[REPORT_FORWARD]).s,
+              cell_intensity(&phase[REPORT_BACKWARD]).s, text_bytes_si(saved).s);
+}
+
+static void print_counted(const Profile *profile, FILE *file, const Units *units) {
+    fprintf(file, "COST (%s)  step = %lld samples; multiply-add = 2 FLOP\n", units->flops_name,
+            (long long)profile->batch);
+    print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
+              "bwd", "sum", "fwd", "bwd", "kept for");
+    print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
+              "FLOP/B", "backward");
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        print_counted_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
+                          layer->saved_bytes, units);
+    }
+    print_counted_row(file, text_pad_right("step", LABEL_WIDTH),
+                      text_short_count(profile->parameters), profile->totals,
+                      profile->measured.saved_bytes, units);
+}
+
+// The question everyone asks first: why is backward not twice forward?
+static void print_products(const Profile *profile, FILE *file, const Units *units) {
+    const OpCost *step = &profile->totals[REPORT_STEP].cost;
+    const OpCost *forward = &profile->totals[REPORT_FORWARD].cost;
+    const OpCost *backward = &profile->totals[REPORT_BACKWARD].cost;
+    if (step->macs == 0) return;
+    fprintf(file, "  %s of %s %s are matrix products (PyTorch's count)",
+            text_number(2.0 * (double)step->macs / units->flops).s,
+            text_number((double)op_cost_total_flops(*step) / units->flops).s, units->flops_name);
+    if (forward->macs > 0 && profile->totals[REPORT_BACKWARD].ops > 0)
+        fprintf(file, "; their backward is\n  %.4g x forward",
+                (double)backward->macs / (double)forward->macs);
+    const ProfilePhase *first = profile->n_layers > 0 ? profile->layers[0].phase : NULL;
+    if (first && first[REPORT_BACKWARD].ops > 0 && first[REPORT_BACKWARD_INPUT].cost.macs == 0)
+        fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
+    fprintf(file, ".\n");
+}
+
+void report_print_table(const Profile *profile, FILE *file) {
+    Units units = choose_units(profile);
+    if (profile->totals[REPORT_STEP].latency.count > 0)
+        print_timed(profile, file, &units);
+    else
+        print_counted(profile, file, &units);
+    print_products(profile, file, &units);
+}

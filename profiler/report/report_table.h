@@ -1,0 +1,17 @@
+// report_table.h -- internal to profiler/: the table of the terminal report, one row a layer.
+#ifndef PROFILER_REPORT_REPORT_TABLE_H
+#define PROFILER_REPORT_REPORT_TABLE_H
+
+#include <stdio.h>
+
+#include "profiler/profile.h"
+#include "profiler/report/text.h"
+
+void report_print_table(const Profile *profile, FILE *file);
+void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
+void report_print_evidence(const Profile *profile, FILE *file); // report_evidence.c
+
+// What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
+Text report_layer_name(const Profile *profile, const ProfileLayer *layer);
+
+#endif

@@ -1,0 +1,59 @@
+// text_plain.c -- names as a terminal shows them: of printable characters only, and cut to columns.
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/report/text.h"
+
+// Bytes of the UTF-8 sequence at `s`; 0 when it is none, or nothing to show: control characters,
+// and what turns the direction of writing, would change what the terminal shows around them.
+static int printable_bytes(const char *s) {
+    static const struct {
+        uint32_t from, to;
+    } refused[] = {{0, 0x1F}, {0x7F, 0x9F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xD800, 0xDFFF}};
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // of so many bytes
+    const unsigned char *u = (const unsigned char *)s;
+    int length = u[0] < 0x80 ? 1 : u[0] < 0xC0 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
+    uint32_t code = length == 1 ? u[0] : u[0] & (0x7Fu >> length);
+    for (int i = 1; i < length; i++) {
+        if ((u[i] & 0xC0) != 0x80) return 0;
+        code = code << 6 | (u[i] & 0x3F);
+    }
+    if (u[0] > 0xF7 || code < least[length] || code > 0x10FFFF) return 0;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        if (code >= refused[i].from && code <= refused[i].to) return 0;
+    return length;
+}
+
+Text text_plain(const char *s) {
+    Text text;
+    size_t used = 0;
+    while (*s) {
+        int bytes = printable_bytes(s), taken = bytes ? bytes : 1;
+        if (used + (size_t)taken >= sizeof(text.s)) break;
+        memcpy(text.s + used, bytes ? s : "?", (size_t)taken);
+        used += (size_t)taken;
+        s += taken;
+    }
+    text.s[used] = '\0';
+    return text;
+}
+
+static const char *skip_columns(const char *s, int columns) {
+    while (*s && columns-- > 0) s += printable_bytes(s);
+    return s;
+}
+
+Text text_fit(const char *s, int width) {
+    Text text = text_plain(s);
+    if (text_width(text.s) <= width) return text;
+    memcpy(text.s + (skip_columns(text.s, width - 1) - text.s), "~", 2);
+    return text;
+}
+
+Text text_fit_end(const char *s, int width) {
+    Text text = text_plain(s), cut = text;
+    int excess = text_width(text.s) - width;
+    if (excess > 0) snprintf(cut.s, sizeof(cut.s), "~%.126s", skip_columns(text.s, excess + 1));
+    return cut;
+}

@@ -1,0 +1,99 @@
+// fake_internal.h -- what the files of the fake CUDA runtime share. Nobody else includes it.
+#ifndef TESTS_EMULATOR_FAKE_INTERNAL_H
+#define TESTS_EMULATOR_FAKE_INTERNAL_H
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "tests/emulator/fake_runtime.h"
+
+namespace fake {
+
+// ---- errors (fake_runtime.cpp) -----------------------------------------------------------------
+// Every function that others call holds one; the first ever reads the environment.
+struct Lock {
+    Lock();
+    std::lock_guard<std::recursive_mutex> guard;
+};
+// Stands at the top of every function of the runtime: counts the call, and finds out whether it may
+// do anything. NOTHING: works without a driver and after a sticky error.
+enum class Needs { DEVICE, NOTHING };
+struct Call {
+    explicit Call(const char *function, Needs needs = Needs::DEVICE);
+    Lock lock;
+    cudaError_t error = cudaSuccess;
+};
+#define FAKE_CALL()                                                                                \
+    fake::Call call(__func__);                                                                     \
+    if (call.error != cudaSuccess) return call.error
+
+// The same for a function of cuBLAS.
+struct BlasCall {
+    explicit BlasCall(const char *function);
+    Lock lock;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+};
+#define FAKE_BLAS_CALL()                                                                           \
+    fake::BlasCall call(__func__);                                                                 \
+    if (call.status != CUBLAS_STATUS_SUCCESS) return call.status
+
+// Records the error (and whether it is sticky) with a sentence, and returns it.
+cudaError_t fail(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void set_fault(const char *format, ...) __attribute__((format(printf, 1, 2))); // the sentence only
+cudaError_t sticky();       // cudaSuccess while the context is usable
+cudaError_t asynchronous(); // what running work met, once; then a sticky error or cudaSuccess
+// Counts one more call of `name`; the error that was requested for it, or 0.
+int requested(const char *name);
+
+// ---- memory (fake_memory.cpp) ------------------------------------------------------------------
+enum class Place { DEVICE, PINNED, PAGEABLE };
+Place place_of(const void *pointer);
+// Do `bytes` bytes from `pointer` lie in one live allocation? True for pageable memory, of which
+// nothing is known. If not, the fault says so, starting with `what`.
+bool in_bounds(const void *pointer, size_t bytes, const char *what);
+// Looks at the guards of all allocations; a broken one is mended and becomes a sticky error that
+// names its allocation. `who` wrote, as far as one can tell.
+void check_guards(const char *who);
+// Device memory can be touched while one of these lives.
+struct Access {
+    Access();
+    ~Access();
+};
+void reset_memory(size_t limit);
+size_t memory_limit();
+int list_memory(FILE *file); // these three: see fake_leaks
+
+// ---- streams (fake_streams.cpp) ----------------------------------------------------------------
+// A point in a stream: the end of one piece of work. `stream` is valid until it is done.
+struct Mark {
+    cudaStream_t stream;
+    bool done;
+    int64_t end; // on the fake clock, once done
+    int polls;   // queries so far that said it is not done
+};
+using MarkPointer = std::shared_ptr<Mark>;
+struct Work {
+    std::function<void()> run;
+    std::string name;
+    int64_t cost; // nanoseconds
+    bool kernel;  // may be made to fail as "kernel"
+};
+bool running(); // is this called by work?
+bool stream_exists(cudaStream_t stream); // NULL does; for another there is a fault
+MarkPointer queue(cudaStream_t stream, Work work);
+MarkPointer last_of(cudaStream_t stream);    // NULL when nothing was ever queued
+cudaError_t wait_for(const MarkPointer &mark); // the host waits; returns asynchronous()
+cudaError_t wait_for_all();
+void set_order(FakeOrder order);
+void reset_streams();
+FakeTimes times();
+int list_streams(FILE *file);
+
+// ---- cuBLAS (fake_cublas.cpp) ------------------------------------------------------------------
+void reset_blas();
+int list_blas(FILE *file);
+
+} // namespace fake
+
+#endif
