@@ -23,23 +23,25 @@ extern "C" {
 #endif
 #include "tensor/plugin.h"
 
+enum { CUDA_PINNED_SLOTS = 4, CUDA_PINNED_BYTES = 2 << 20 }; // of the ring in copy.c, and of each
+
 typedef struct CudaDevice {
     Device device; // first: the table that the program sees
     const PluginHost *host;
+    const OpCall *call;   // the one that is being launched, NULL between ops
     int index;            // of the GPU
-    char name[96];        // "NVIDIA H200"
-    cudaStream_t compute; // kernels and products, in order
-    cudaStream_t copy;    // host-device copies beside them
+    cudaStream_t compute; // kernels, products and copies, in order
     cublasHandle_t blas;  // on the compute stream
     void *blas_workspace; // 32 MiB: set again after every cublasSetStream
-    void *pinned;         // staging for copies from pageable memory
-    size_t pinned_bytes;
-    cudaEvent_t pinned_free; // the last copy out of `pinned` is over
+    char *pinned;         // staging for copies from and to pageable memory: a ring of slots
+    int pinned_next;      // the slot that was used longest ago
+    cudaEvent_t pinned_free[CUDA_PINNED_SLOTS]; // the last copy through that slot is over
     int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
     void *scratch;           // for reductions in two passes
     size_t scratch_bytes;
     bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
     bool dead;        // a sticky error: nothing works any more in this process
+    char cause[160];  // of death, for later calls
 } CudaDevice;
 
 // What an op's launcher is; the table of them is in device.c.
@@ -54,13 +56,23 @@ Status cuda_check_blas(CudaDevice *cuda, cublasStatus_t status, const char *what
 #define CUDA_CHECK(cuda, expression) cuda_check(cuda, (expression), #expression, __FILE__, __LINE__)
 #define CUDA_CHECK_BLAS(cuda, expression)                                                          \
     cuda_check_blas(cuda, (expression), #expression, __FILE__, __LINE__)
+// Takes note of an error that nobody will report: is the device dead?
+void cuda_note(CudaDevice *cuda, cudaError_t error);
 // After a launch: was it accepted (and, with RIDGEPOINT_CUDA_SYNC=1, did it end well)?
 Status cuda_launched(CudaDevice *cuda, const char *kernel, const char *file, int line);
 
 // ---- scratch -----------------------------------------------------------------------------------
-// At least `bytes` on the device, until the next op; NULL with an error pending. Grows by doubling;
-// no part of any op's cost.
+// At least `bytes` on the device, until the next op; NULL with an error pending. Ask once per op: a
+// second call may move it. Grows by doubling; no part of any op's cost.
 void *cuda_scratch(CudaDevice *cuda, size_t bytes);
+
+// ---- copying ------------------------------------------------------------------------------------
+// In order with the kernels. From pageable memory it is staged, and may be overwritten at return;
+// to the host the bytes are there at return.
+Status cuda_ring_new(CudaDevice *cuda); // the staging memory; freed with the device
+void cuda_ring_free(CudaDevice *cuda);
+Status cuda_from_host(CudaDevice *cuda, void *to, const void *from, size_t bytes);
+Status cuda_to_host(CudaDevice *cuda, void *to, const void *from, size_t bytes);
 
 // ---- launching ---------------------------------------------------------------------------------
 enum { CUDA_BLOCK = 256, CUDA_WARP = 32, CUDA_MOST_BLOCKS = 1 << 20 };

@@ -16,7 +16,7 @@ int blas_thread_shutdown_(void) __attribute__((weak)); // of a build with thread
 void blas_settle(void) {
     static _Thread_local bool done; // per calling thread, as OpenBLAS may keep it so
     if (done) return;
-    openblas_set_num_threads(1);
+    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // which would start threads
     static atomic_flag ended = ATOMIC_FLAG_INIT;
     if (blas_thread_shutdown_ && !atomic_flag_test_and_set(&ended)) blas_thread_shutdown_();
     done = true;

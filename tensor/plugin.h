@@ -8,7 +8,6 @@
 
 // What a plug-in may call. Functions of the header files' inline kind it has itself.
 typedef struct PluginHost {
-    uint64_t abi; // plugin_abi() of the program
     Status (*error_set)(Status status, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
     Status (*error_status)(void);
@@ -19,23 +18,28 @@ typedef struct PluginHost {
         __attribute__((format(printf, 3, 4)));
 } PluginHost;
 
-// The one function of a plug-in, by this name: fills *device, which lives until the process ends,
-// or leaves a message pending ("cuda: ... HINT: ...") and returns its status.
+// A plug-in has two functions by these names. The first is plugin_abi() as the plug-in was built:
+// unless it is the program's own, nothing else of the plug-in is called. The second fills *device,
+// which lives until the process ends, and `about` ("NVIDIA H200, 141 GB"), or leaves a message
+// pending ("cuda: ... HINT: ...") and returns its status.
+#define PLUGIN_ABI "ridgepoint_plugin_abi"
+typedef uint64_t (*PluginAbi)(void);
 #define PLUGIN_ENTRY "ridgepoint_plugin_open"
-typedef Status (*PluginOpen)(const PluginHost *host, Device **device);
+typedef Status (*PluginOpen)(const PluginHost *host, Device **device, char *about, size_t size);
 
 // A device by name: "cpu", "meta", or one that a plug-in brings ("cuda"), opened now if it was not.
 // NULL with STATUS_DEVICE pending, saying why it cannot be used and what to do; for a name that
 // nobody knows STATUS_INVALID_ARGUMENT.
 Device *device_open(const char *name);
 
-enum { DEVICE_REASON = 256 };
+enum { DEVICE_REASON = 512 };
 typedef struct DeviceState { // for --devices
     const char *name;
     bool usable;
-    char reason[DEVICE_REASON]; // why not, or what it is: "NVIDIA H200, driver 580.95, 141 GB"
+    char reason[DEVICE_REASON]; // why not, or what it is: "NVIDIA H200, 141 GB, ..."
 } DeviceState;
-int device_list(DeviceState *states, int most); // how many there are; opens each
+// Opens each, and writes the first `most`; how many there are. Leaves no error pending.
+int device_list(DeviceState *states, int most);
 
 // Equal where the program and the plug-in were built from the same ops and structs.
 static inline uint64_t plugin_abi(void) {

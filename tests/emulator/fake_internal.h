@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "tests/emulator/fake_runtime.h"
 
@@ -46,23 +47,28 @@ cudaError_t asynchronous(); // what running work met, once; then a sticky error 
 // Counts one more call of `name`; the error that was requested for it, or 0.
 int requested(const char *name);
 
+// ---- addresses of device memory (fake_arena.cpp) -----------------------------------------------
+struct Access { // device memory can be touched while one of these lives
+    Access();
+    ~Access();
+};
+bool in_arena(const void *pointer);
+unsigned char *arena_take(size_t bytes); // NULL when there is no room
+void arena_give(unsigned char *begin, size_t bytes);
+void reset_arena();
+
 // ---- memory (fake_memory.cpp) ------------------------------------------------------------------
 enum class Place { DEVICE, PINNED, PAGEABLE };
 Place place_of(const void *pointer);
 // Do `bytes` bytes from `pointer` lie in one live allocation? True for pageable memory, of which
 // nothing is known. If not, the fault says so, starting with `what`.
 bool in_bounds(const void *pointer, size_t bytes, const char *what);
-// Looks at the guards of all allocations; a broken one is mended and becomes a sticky error that
-// names its allocation. `who` wrote, as far as one can tell.
+// Looks at the guards of all allocations, under an Access; a broken one is mended and becomes a
+// sticky error that names its allocation. `who` wrote, as far as one can tell.
 void check_guards(const char *who);
-// Device memory can be touched while one of these lives.
-struct Access {
-    Access();
-    ~Access();
-};
 void reset_memory(size_t limit);
 size_t memory_limit();
-int list_memory(FILE *file); // these three: see fake_leaks
+int list_memory(FILE *file); // part of fake_leaks, as list_streams and list_blas
 
 // ---- streams (fake_streams.cpp) ----------------------------------------------------------------
 // A point in a stream: the end of one piece of work. `stream` is valid until it is done.
@@ -79,16 +85,23 @@ struct Work {
     int64_t cost; // nanoseconds
     bool kernel;  // may be made to fail as "kernel"
 };
-bool running(); // is this called by work?
+bool running();                          // is this called by work?
 bool stream_exists(cudaStream_t stream); // NULL does; for another there is a fault
-MarkPointer queue(cudaStream_t stream, Work work);
-MarkPointer last_of(cudaStream_t stream);    // NULL when nothing was ever queued
-cudaError_t wait_for(const MarkPointer &mark); // the host waits; returns asynchronous()
+// Puts work into a stream, to be done when `waits` are over as well; the end of it.
+MarkPointer queue(cudaStream_t stream, Work work, std::vector<MarkPointer> waits = {});
+MarkPointer last_of(cudaStream_t stream); // NULL when nothing was ever queued
+// The host waits; returns asynchronous(). NULL is over.
+cudaError_t wait_for(MarkPointer mark);
 cudaError_t wait_for_all();
+cudaError_t query(MarkPointer mark, const char *what); // cudaErrorNotReady a few times, then waits
+FakeTimes times();
 void set_order(FakeOrder order);
 void reset_streams();
-FakeTimes times();
 int list_streams(FILE *file);
+
+// ---- events (fake_events.cpp) ------------------------------------------------------------------
+void reset_events();
+int list_events(FILE *file);
 
 // ---- cuBLAS (fake_cublas.cpp) ------------------------------------------------------------------
 void reset_blas();

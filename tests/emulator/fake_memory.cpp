@@ -1,23 +1,25 @@
 // fake_memory.cpp -- device memory and pinned memory of the fake CUDA runtime: poisoned, guarded,
-// counted. What lies between the guards nobody can tell from memory of a GPU, except by its speed.
+// counted. Copies have a file of their own.
 #include <deque>
 #include <map>
 #include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/emulator/fake_internal.h"
 
 namespace {
 
-enum { GUARD = 256 }; // bytes before an allocation, and at least as many behind it
-constexpr size_t ARENA = (size_t)4 << 30;       // addresses, not memory
+enum { GUARD = 256 };                           // bytes before an allocation, at least, and behind
 constexpr size_t QUARANTINE = (size_t)64 << 20; // freed bytes that are not yet used again
 constexpr int POISON = 0xff;
 // A NaN as well, so that a read past the end shows, but not the poison: writing that shows too.
 constexpr unsigned char GUARD_BYTES[4] = {0xfd, 0xa5, 0xf5, 0xff};
+
+size_t whole_size(size_t bytes) { // with guards; the data lie on a multiple of GUARD
+    return GUARD + (bytes + GUARD - 1) / GUARD * GUARD + GUARD;
+}
 
 struct Allocation {
     unsigned char *data;
@@ -26,11 +28,7 @@ struct Allocation {
     bool device;
 
     unsigned char *begin() const { return data - GUARD; } // with guards
-    unsigned char *end() const {
-        uintptr_t behind = ((uintptr_t)data + bytes + GUARD - 1) / GUARD * GUARD + GUARD;
-        return data + (behind - (uintptr_t)data);
-    }
-    size_t whole() const { return (size_t)(end() - begin()); }
+    unsigned char *end() const { return begin() + whole_size(bytes); }
     std::string text() const {
         return "allocation #" + std::to_string(number) + " (" + std::to_string(bytes) +
                (device ? " bytes of device memory)" : " bytes of pinned memory)");
@@ -38,75 +36,40 @@ struct Allocation {
 };
 
 struct Memory {
-    unsigned char *arena = nullptr; // device memory, closed to the host
-    int accesses = 0;
-    size_t limit = 0, used = 0, highest = 0; // highest: end of what was ever used of the arena
+    size_t limit = 0, used = 0; // of device memory
     int allocations = 0;
-    std::map<size_t, size_t> room;                 // free parts of the arena: offset, bytes
     std::map<const unsigned char *, Allocation> live; // by address
-    std::deque<Allocation> freed;                  // device memory in quarantine
+    std::deque<Allocation> freed;                     // device memory in quarantine
     size_t freed_bytes = 0;
 };
 
 void check_at_exit();
 
-// Never freed, as state() in fake_runtime.cpp.
+// Never freed, so that it is still there at exit.
 Memory &memory() {
     static Memory *memory = [] {
-        Memory *fresh = new Memory;
-        void *arena = mmap(nullptr, ARENA, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (arena == MAP_FAILED) {
-            perror("fake CUDA: addresses for device memory");
-            exit(2);
-        }
-        fresh->arena = (unsigned char *)arena;
         atexit(check_at_exit);
-        return fresh;
+        return new Memory;
     }();
     return *memory;
 }
 
-// ---- room in the arena -------------------------------------------------------------------------
-unsigned char *take_room(size_t bytes) { // the first part that is large enough
-    for (auto &[offset, size] : memory().room) {
-        if (size < bytes) continue;
-        size_t start = offset, rest = size - bytes;
-        memory().room.erase(start);
-        if (rest > 0) memory().room[start + bytes] = rest;
-        if (start + bytes > memory().highest) memory().highest = start + bytes;
-        return memory().arena + start;
-    }
-    return nullptr;
-}
-
-void give_room(unsigned char *begin, size_t bytes) { // joined with its free neighbours
-    size_t offset = (size_t)(begin - memory().arena);
-    auto next = memory().room.lower_bound(offset);
-    if (next != memory().room.end() && next->first == offset + bytes) {
-        bytes += next->second;
-        next = memory().room.erase(next);
-    }
-    if (next != memory().room.begin()) {
-        auto previous = std::prev(next);
-        if (previous->first + previous->second == offset) {
-            previous->second += bytes;
-            return;
-        }
-    }
-    memory().room[offset] = bytes;
-}
-
 // ---- guards and poison -------------------------------------------------------------------------
 void set_guards(const Allocation &a) {
-    for (unsigned char *p = a.begin(); p < a.end(); p++)
-        if (p < a.data || p >= a.data + a.bytes) *p = GUARD_BYTES[(uintptr_t)p % 4];
+    for (unsigned char *p = a.begin(); p < a.end(); p++) {
+        if (p == a.data) p += a.bytes;
+        *p = GUARD_BYTES[(uintptr_t)p % 4];
+    }
 }
 
 // AddressSanitizer, too, reports an access to the guards, at its line.
 void close_guards(const Allocation &a) {
     ASAN_POISON_MEMORY_REGION(a.begin(), GUARD);
     ASAN_POISON_MEMORY_REGION(a.data + a.bytes, (size_t)(a.end() - a.data) - a.bytes);
+}
+
+void open_whole(const Allocation &a) {
+    ASAN_UNPOISON_MEMORY_REGION(a.begin(), whole_size(a.bytes));
 }
 
 // Where a guard was written to, counted from the start of the allocation; 0 if nowhere.
@@ -122,7 +85,7 @@ __attribute__((no_sanitize("address"))) ptrdiff_t broken_guard(const Allocation 
 bool check_guard(const Allocation &a, const char *who) {
     ptrdiff_t at = broken_guard(a);
     if (at == 0) return true;
-    ASAN_UNPOISON_MEMORY_REGION(a.begin(), a.whole());
+    open_whole(a);
     set_guards(a);
     close_guards(a);
     fake_fault(cudaErrorIllegalAddress, "%s wrote %s %s, at its byte %td", who,
@@ -137,25 +100,23 @@ __attribute__((no_sanitize("address"))) bool still_poisoned(const Allocation &a)
 }
 
 // Freed memory is used again only when there is much of it, so that late accesses find the poison.
-void leave_quarantine() {
+bool leave_quarantine() {
     Allocation a = memory().freed.front();
     memory().freed.pop_front();
     memory().freed_bytes -= a.bytes;
-    if (!still_poisoned(a))
-        fake_fault(cudaErrorIllegalAddress, "something wrote to %s after it was freed",
-                   a.text().c_str());
-    give_room(a.begin(), a.whole());
+    fake::arena_give(a.begin(), whole_size(a.bytes));
+    if (still_poisoned(a)) return true;
+    fake_fault(cudaErrorIllegalAddress, "something wrote to %s after it was freed",
+               a.text().c_str());
+    return false;
 }
 
 void check_at_exit() {
+    fake::Lock lock;
     fake::Access access;
-    const char *who = "something";
     bool intact = true;
-    for (auto &[address, a] : memory().live) intact = check_guard(a, who) && intact;
-    while (intact && !memory().freed.empty()) {
-        intact = still_poisoned(memory().freed.front());
-        leave_quarantine();
-    }
+    for (auto &[address, a] : memory().live) intact = check_guard(a, "something") && intact;
+    while (intact && !memory().freed.empty()) intact = leave_quarantine();
     if (intact) return;
     fflush(nullptr);
     fprintf(stderr, "fake CUDA: found at exit: %s\n", fake_last_fault());
@@ -163,27 +124,37 @@ void check_at_exit() {
 }
 
 // ---- allocating and freeing --------------------------------------------------------------------
-Allocation make(unsigned char *begin, size_t bytes, bool device) {
+void *make(unsigned char *begin, size_t bytes, bool device) {
     Allocation a = {begin + GUARD, bytes, ++memory().allocations, device};
-    ASAN_UNPOISON_MEMORY_REGION(a.begin(), a.whole());
+    open_whole(a);
     set_guards(a);
     memset(a.data, POISON, a.bytes);
     close_guards(a);
     memory().live[a.data] = a;
     if (device) memory().used += bytes;
-    return a;
+    return a.data;
 }
 
-size_t whole_size(size_t bytes) { return Allocation{(unsigned char *)GUARD, bytes, 0, true}.whole(); }
+size_t bytes_left() { // of device memory
+    return memory().limit > memory().used ? memory().limit - memory().used : 0;
+}
 
-cudaError_t allocate_pinned(void **pointer, size_t bytes) {
-    if (!pointer) return fake::fail(cudaErrorInvalidValue, "pinned memory: nowhere to put it");
-    *pointer = nullptr;
-    if (bytes == 0) return cudaSuccess;
-    void *block = bytes < ARENA ? aligned_alloc(GUARD, whole_size(bytes)) : nullptr;
-    if (!block)
-        return fake::fail(cudaErrorMemoryAllocation, "%zu bytes of pinned memory: none left", bytes);
-    *pointer = make((unsigned char *)block, bytes, false).data;
+cudaError_t allocate(void **pointer, size_t bytes, bool device) {
+    const char *kind = device ? "device" : "pinned";
+    if (!pointer)
+        return fake::fail(cudaErrorInvalidValue, "%s memory: nowhere to put the address", kind);
+    if (bytes == 0) {
+        *pointer = nullptr;
+        return cudaSuccess;
+    }
+    fake::Access access;
+    void *begin = nullptr;
+    if (device && bytes <= bytes_left()) begin = fake::arena_take(whole_size(bytes));
+    if (!device && bytes <= PTRDIFF_MAX / 2) begin = aligned_alloc(GUARD, whole_size(bytes));
+    if (!begin)
+        return fake::fail(cudaErrorMemoryAllocation, "%zu bytes of %s memory: only %zu are left",
+                          bytes, kind, device ? bytes_left() : 0);
+    *pointer = make((unsigned char *)begin, bytes, device);
     return cudaSuccess;
 }
 
@@ -198,14 +169,14 @@ const Allocation *holder(const void *pointer) {
 cudaError_t refuse_free(const char *function, const void *pointer) {
     for (const Allocation &a : memory().freed)
         if (pointer == a.data)
-            return fake::fail(cudaErrorInvalidValue, "%s(%p): %s was already freed", function,
+            return fake::fail(cudaErrorInvalidValue, "%s(%p): %s is already freed", function,
                               pointer, a.text().c_str());
     const Allocation *inside = holder(pointer);
-    return fake::fail(cudaErrorInvalidValue, "%s(%p): this is %s%s", function, pointer,
-                      !inside                   ? "no memory of CUDA"
-                      : inside->data == pointer ? "of the other kind: "
-                                                : "not the start of ",
-                      inside ? inside->text().c_str() : "");
+    if (!inside)
+        return fake::fail(cudaErrorInvalidValue, "%s(%p): not from CUDA", function, pointer);
+    return fake::fail(cudaErrorInvalidValue, "%s(%p): %s %s", function, pointer,
+                      inside->data == pointer ? "the wrong function for" : "not the start of",
+                      inside->text().c_str());
 }
 
 // Waits for the device, as the real functions do: work that still runs may use the memory.
@@ -218,17 +189,18 @@ cudaError_t release(const char *function, void *pointer, bool device) {
     memory().live.erase(found);
     fake::Access access;
     if (!check_guard(a, "something")) ran = cudaErrorIllegalAddress;
-    if (device) {
-        memory().used -= a.bytes;
-        memory().freed.push_back(a);
-        memory().freed_bytes += a.bytes;
-        memset(a.data, POISON, a.bytes);
-        ASAN_POISON_MEMORY_REGION(a.begin(), a.whole());
-        while (memory().freed_bytes > QUARANTINE) leave_quarantine();
-    } else {
-        ASAN_UNPOISON_MEMORY_REGION(a.begin(), a.whole());
+    if (!device) {
+        open_whole(a);
         free(a.begin());
+        return ran;
     }
+    memory().used -= a.bytes;
+    memory().freed.push_back(a);
+    memory().freed_bytes += a.bytes;
+    memset(a.data, POISON, a.bytes);
+    ASAN_POISON_MEMORY_REGION(a.begin(), whole_size(a.bytes));
+    while (memory().freed_bytes > QUARANTINE)
+        if (!leave_quarantine()) ran = cudaErrorIllegalAddress;
     return ran;
 }
 
@@ -236,23 +208,14 @@ cudaError_t release(const char *function, void *pointer, bool device) {
 
 namespace fake {
 
-Access::Access() {
-    if (memory().accesses++ == 0) mprotect(memory().arena, ARENA, PROT_READ | PROT_WRITE);
-}
-Access::~Access() {
-    if (--memory().accesses == 0) mprotect(memory().arena, ARENA, PROT_NONE);
-}
-
 Place place_of(const void *pointer) {
-    const unsigned char *p = (const unsigned char *)pointer;
-    if (p >= memory().arena && p < memory().arena + ARENA) return Place::DEVICE;
+    if (in_arena(pointer)) return Place::DEVICE;
     return holder(pointer) ? Place::PINNED : Place::PAGEABLE;
 }
 
 bool in_bounds(const void *pointer, size_t bytes, const char *what) {
-    if (bytes == 0) return true;
     const Allocation *a = holder(pointer);
-    if (!a && place_of(pointer) == Place::PAGEABLE) return true;
+    if (bytes == 0 || (!a && !in_arena(pointer))) return true;
     if (!a) {
         set_fault("%s: %p is device memory that is not allocated", what, pointer);
         return false;
@@ -269,20 +232,14 @@ void check_guards(const char *who) {
 }
 
 void reset_memory(size_t limit) {
-    Memory &m = memory();
-    for (auto &[address, a] : m.live) {
+    for (auto &[address, a] : memory().live) {
         if (a.device) continue;
-        ASAN_UNPOISON_MEMORY_REGION(a.begin(), a.whole());
+        open_whole(a);
         free(a.begin());
     }
-    m.live.clear();
-    m.freed.clear();
-    ASAN_UNPOISON_MEMORY_REGION(m.arena, m.highest);
-    madvise(m.arena, m.highest, MADV_DONTNEED);
-    m.room = {{0, ARENA}};
-    m.limit = limit;
-    m.used = m.highest = m.freed_bytes = 0;
-    m.allocations = 0;
+    reset_arena();
+    memory() = Memory();
+    memory().limit = limit;
 }
 
 size_t memory_limit() { return memory().limit; }
@@ -308,37 +265,25 @@ size_t fake_live_bytes(void) {
 // ---- the functions of CUDA ---------------------------------------------------------------------
 cudaError_t cudaMalloc(void **pointer, size_t bytes) {
     FAKE_CALL();
-    if (!pointer) return fake::fail(cudaErrorInvalidValue, "cudaMalloc: nowhere to put the result");
-    *pointer = nullptr;
-    if (bytes == 0) return cudaSuccess;
-    Memory &m = memory();
-    size_t left = m.limit > m.used ? m.limit - m.used : 0;
-    if (bytes <= left && bytes < ARENA) {
-        fake::Access access;
-        unsigned char *begin = take_room(whole_size(bytes));
-        if (begin) *pointer = make(begin, bytes, true).data;
-    }
-    if (*pointer) return cudaSuccess;
-    return fake::fail(cudaErrorMemoryAllocation, "cudaMalloc: %zu bytes of %zu, of which %zu left",
-                      bytes, m.limit, left);
+    return allocate(pointer, bytes, true);
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
+    FAKE_CALL();
+    return allocate(pointer, bytes, false);
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
+    FAKE_CALL();
+    unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if (flags & ~known) return fake::fail(cudaErrorInvalidValue, "cudaHostAlloc: flags %#x", flags);
+    return allocate(pointer, bytes, false);
 }
 
 cudaError_t cudaFree(void *pointer) {
     fake::Call call(__func__);
     cudaError_t error = pointer ? release(__func__, pointer, true) : cudaSuccess;
     return call.error != cudaSuccess ? call.error : error;
-}
-
-cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
-    FAKE_CALL();
-    return allocate_pinned(pointer, bytes);
-}
-
-cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
-    FAKE_CALL();
-    if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
-        return fake::fail(cudaErrorInvalidValue, "cudaHostAlloc: unknown flags %#x", flags);
-    return allocate_pinned(pointer, bytes);
 }
 
 cudaError_t cudaFreeHost(void *pointer) {
@@ -349,7 +294,7 @@ cudaError_t cudaFreeHost(void *pointer) {
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total) {
     FAKE_CALL();
+    *left = bytes_left();
     *total = memory().limit;
-    *left = memory().limit > memory().used ? memory().limit - memory().used : 0;
     return cudaSuccess;
 }

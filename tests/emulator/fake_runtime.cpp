@@ -200,6 +200,7 @@ int requested(const char *name) {
 void fake_reset(void) {
     fake::Lock lock;
     fake::reset_streams();
+    fake::reset_events();
     fake::reset_blas();
     state().calls.clear();
     state().failures.clear();
@@ -238,7 +239,8 @@ void fake_fault(cudaError_t error, const char *format, ...) {
 
 int fake_leaks(FILE *file) {
     fake::Lock lock;
-    return fake::list_memory(file) + fake::list_streams(file) + fake::list_blas(file);
+    return fake::list_memory(file) + fake::list_streams(file) + fake::list_events(file) +
+           fake::list_blas(file);
 }
 
 // ---- errors and versions -----------------------------------------------------------------------
