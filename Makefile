@@ -212,23 +212,32 @@ $(CUDA_PLUGIN): $(CUDA_OBJECTS) build/nvcc/sources
 
 # The emulated plug-in: the same files, compiled for the CPU with this variant's flags, over a
 # runtime of the tests' own.
-EMULATOR_SOURCES := $(wildcard tests/emulator/*.cpp)
-EMULATED_OBJECTS := $(patsubst %,$(BUILD)/emulated/%.o,$(CUDA_SOURCES) $(EMULATOR_SOURCES))
+EMULATOR_TEST_SOURCES := $(if $(EMULATED_PLUGIN),$(wildcard tests/emulator/test_*.cpp))
+EMULATOR_SOURCES := $(filter-out tests/emulator/test_%.cpp,$(wildcard tests/emulator/*.cpp))
+emulated = $(patsubst %,$(BUILD)/emulated/%.o,$(1))
+EMULATED_OBJECTS := $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES) $(EMULATOR_TEST_SOURCES))
 EMULATED_FLAGS = -D_GNU_SOURCE -I. $(CUDA_INCLUDE) $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) \
     $(FLOATING_POINT) -fPIC -pthread -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS)
 EMULATED_COMPILE_c = $(CC) -std=c11 $(EMULATED_FLAGS) $(CFLAGS)
-EMULATED_COMPILE_cpp = $(FOUND_CXX) -std=c++17 -Wno-missing-field-initializers $(EMULATED_FLAGS) \
-    $(CXXFLAGS)
-EMULATED_COMPILE_cu = $(EMULATED_COMPILE_cpp) -include tests/emulator/launch_emulator.h -x c++
+EMULATED_COMPILE_cpp = $(FOUND_CXX) -std=c++17 -fdata-sections -Wno-missing-field-initializers \
+    $(EMULATED_FLAGS) $(CXXFLAGS)
+EMULATED_COMPILE_cu = $(EMULATED_COMPILE_cpp) -x c++ -include tests/emulator/launch_emulator.h
+EMULATED_LINK = $(FOUND_CXX) -Wl,-T,tests/emulator/shared.ld $(OPTIMIZE_VARIANT) -pthread $(LDFLAGS)
 
 $(EMULATED_OBJECTS): $(BUILD)/emulated/%.o: % $(BUILD)/command
 	@mkdir -p $(@D)
 	@echo "  compile $< for the emulator"
 	@$(EMULATED_COMPILE_$(patsubst .%,%,$(suffix $<))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
-$(EMULATED_PLUGIN): $(EMULATED_OBJECTS) build/nvcc/sources
+$(EMULATED_PLUGIN): $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES)) build/nvcc/sources \
+    tests/emulator/shared.ld
 	@echo "  link    $@"
-	@$(FOUND_CXX) -shared -Wl,-Bsymbolic $(OPTIMIZE_VARIANT) -pthread -o $@ $(filter %.o,$^) \
-	    $(BLAS_LIBS) -lm $(LDFLAGS)
+	@$(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(BLAS_LIBS) -lm
+
+EMULATOR_TEST_PROGRAMS := $(EMULATOR_TEST_SOURCES:tests/emulator/%.cpp=$(BUILD)/tests/%)
+$(EMULATOR_TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/emulated/tests/emulator/%.cpp.o \
+    $(call emulated,$(EMULATOR_SOURCES)) $(HELPERS) $(LIBRARY) tests/emulator/shared.ld
+	@echo "  link    $@"
+	@$(EMULATED_LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(CHECK_LIBS)
 
 -include $(wildcard $(CUDA_OBJECTS:.o=.d) $(EMULATED_OBJECTS:.o=.d))
 
@@ -258,7 +267,7 @@ TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 TEST_
 TOPICS_valgrind := scope tape faults
 
 # Topics without a program are left out of a list above; in TEST they are a mistake.
-ALL_TOPICS := $(TEST_SOURCES:tests/test_%.c=%)
+ALL_TOPICS := $(TEST_SOURCES:tests/test_%.c=%) $(EMULATOR_TEST_SOURCES:tests/emulator/test_%.cpp=%)
 UNKNOWN_TOPICS := $(and $(filter test asan tsan valgrind,$(MAKECMDGOALS)),$(strip \
     $(filter-out $(ALL_TOPICS),$(TEST))))
 $(if $(UNKNOWN_TOPICS),$(error TEST=$(UNKNOWN_TOPICS) is no topic; the topics are: $(ALL_TOPICS)))
@@ -266,7 +275,7 @@ topic_programs = $(patsubst %,$(BUILD)/tests/test_%,$(or $(TEST),$(if $(TOPICS_$
     $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS))))
 run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
 
-test-programs: $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
 
 test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics
 	@$(call run_tests,$(VARIANT))

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "layers/train/fit.h"
-#include "profiler/roofline.h"
+#include "profiler/machine/roofline.h"
 #include "profiler/statistics.h"
 #include "profiler/step_record.h"
 

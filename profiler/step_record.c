@@ -24,9 +24,10 @@ static void find_operands(const Machine *machine, const OpCall *call,
         bool input = i < call->n_in;
         const Tensor *t = input ? call->in[i] : call->out[i - call->n_in];
         if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
-        uint64_t last = t->storage->traffic, distance = last ? start - last : UINT64_MAX;
+        uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
+        uint64_t distance = last ? start - last + size : UINT64_MAX;
         bool both_ways = input && op->mutates && op->mutates(call, i);
-        uint64_t n = (uint64_t)tensor_distinct_bytes(t) << both_ways;
+        uint64_t n = size << both_ways;
         bytes[machine_level(machine, distance)] += n;
         *counter += n;
         t->storage->traffic = start + 1; // moved to the end of the op below

@@ -5,7 +5,7 @@
 #define PROFILER_STEP_RECORD_H
 
 #include "layers/cost.h"
-#include "profiler/machine.h"
+#include "profiler/machine/machine.h"
 
 enum { OP_RECORD_INPUTS = 3 };
 
@@ -30,7 +30,8 @@ typedef struct MemoryEvent { // bytes taken or given back
 } MemoryEvent;
 
 // The level of an operand is the smallest that holds what was moved since the operand was last
-// touched. Blocks keep their stamp when the cache of storage.c recycles them: they are as warm.
+// touched, and the operand itself: since its first element was touched last, the others were too.
+// Blocks keep their stamp when the cache of storage.c recycles them: they are as warm.
 typedef struct StepRecord {
     Observer observer; // first
     OpRecord *ops;     // in the order in which they ended

@@ -1,23 +1,20 @@
 // bench_bounds.c -- does the profiler say what a person with a stopwatch would say? Ten workloads
-// made to have one bound each, run in a session with this machine's ceilings. Exits with 1 when a
-// verdict differs from the expected one three times; other work on the machine may be why.
-//
-//     bench_bounds      on one thread
-//     bench_bounds 2    on two
+// made to have one bound each, run in sessions on one thread, with this machine's ceilings. Exits
+// with 1 when a verdict differs from the expected one three times, be it for other work on the
+// machine.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "profiler/machine_measure.h"
 #include "profiler/profiler_parts.h"
 #include "profiler/report/text.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"
 
 enum { TRIES = 3, LARGE = 64 << 20, FAULTING = 16 << 20, ROW_FLOATS = 1024 };
-static const double run_seconds = 0.2; // of a workload in a session
+static const double session_seconds = 5e-3;
 
 typedef struct Bench {
     Machine machine;
@@ -35,15 +32,9 @@ static void run_linear(Bench *bench) {
     tensor_release(tensor_linear(bench->a, bench->b, NULL, ACTIVATION_NONE));
 }
 
-static void copy_range(void *argument, int64_t begin, int64_t end) {
-    const Bench *bench = argument;
-    memcpy(bench->to + begin, bench->from + begin, (size_t)(end - begin));
-}
-
 static void run_copy(Bench *bench) {
-    enum { PAGE = 4096 };
     PROFILE_KERNEL("copy", 0, 2 * bench->large)
-    cpu_parallel(bench->large, PAGE, copy_range, bench);
+    memcpy(bench->to, bench->from, (size_t)bench->large);
 }
 
 static void run_sleep(Bench *bench) {
@@ -118,12 +109,10 @@ static ProfilerRow row_of(const Profiler *profiler, const char *op) {
     return row;
 }
 
-static ProfilerRow profile_workload(Bench *bench, const Workload *workload) {
-    enum { LEAST = 5, MOST = 10000, WARM_UP = 3 };
-    double wanted = run_seconds / run_times(bench, workload, WARM_UP) * WARM_UP;
-    int64_t times = wanted < LEAST ? LEAST : wanted > MOST ? MOST : (int64_t)wanted;
+static ProfilerRow profile_once(Bench *bench, const Workload *workload, int64_t times) {
     ProfilerOptions options = profiler_defaults();
     options.machine = &bench->machine;
+    options.capacity = 3 * times; // an op, and its result asked for and given back
     Profiler *profiler = profiler_new(options);
     profiler_start(profiler);
     ours_check();
@@ -132,6 +121,23 @@ static ProfilerRow profile_workload(Bench *bench, const Workload *workload) {
     ProfilerRow row = row_of(profiler, workload->op);
     profiler_free(profiler);
     return row;
+}
+
+static double seconds_per_call(const ProfilerRow *row) {
+    return row->self_seconds / (double)row->calls;
+}
+
+// The fastest of some short sessions: a person, too, would measure while nothing else runs.
+static ProfilerRow profile_workload(Bench *bench, const Workload *workload) {
+    enum { SESSIONS = 20, LEAST = 2, MOST = 10000, WARM_UP = 3 };
+    double once = run_times(bench, workload, WARM_UP) / WARM_UP, wanted = session_seconds / once;
+    int64_t times = wanted < LEAST ? LEAST : wanted > MOST ? MOST : (int64_t)wanted;
+    ProfilerRow best = profile_once(bench, workload, times);
+    for (int i = 1; i < SESSIONS; i++) {
+        ProfilerRow row = profile_once(bench, workload, times);
+        if (seconds_per_call(&row) < seconds_per_call(&best)) best = row;
+    }
+    return best;
 }
 
 // ---- and what a person would say ---------------------------------------------------------------
@@ -160,12 +166,11 @@ static void print_row(const Bench *bench, const Workload *workload, const Profil
                       int level) {
     char expected[24], verdict[24];
     const Roofline *r = &row->roofline;
-    double calls = (double)row->calls;
     printf("%-19s %-11s %-11s %5s%10s%9s%7s%6s\n", workload->name,
            bound_text(&bench->machine, workload->bound, level, expected),
            bound_text(&bench->machine, r->bound, r->level, verdict),
-           text_percent(r->roof_fraction).s, text_duration(row->self_seconds / calls).s,
-           text_duration(r->roof_seconds / calls).s, text_number(r->intensity).s,
+           text_percent(r->roof_fraction).s, text_duration(seconds_per_call(row)).s,
+           text_duration(r->roof_seconds / (double)row->calls).s, text_number(r->intensity).s,
            text_number(r->ridge).s);
 }
 
@@ -213,22 +218,29 @@ static void bench_new(Bench *bench) {
     bench->to = measure_memory((size_t)bench->large);
 }
 
-int main(int argc, char **argv) {
+static void print_company(double others, double wall) {
+    if (others > 0.05 * wall)
+        printf("Other programs used %.1f s of CPU in these %.0f s.\n", others, wall);
+}
+
+int main(void) {
+    double begin = measure_now(), busy = measure_cpu_seconds(false);
     int good = 0;
-    MachinePlaces places;
     Bench bench;
-    context_set_threads(argc > 1 ? atoi(argv[1]) : 1);
-    machine_places_take(&places); // where the threads run is not what is asked here
+    context_set_threads(1);
     bench_new(&bench);
     printf("Does the profiler say what a stopwatch would? %s\n\n", bench.machine.fingerprint);
     printf("%-19s %-11s %-11s %5s%10s%9s%7s%6s\n", "workload", "expected", "verdict", "roof",
            "measured", "roof", "FLOP/B", "ridge");
     for (int i = 0; i < N_WORKLOADS; i++) good += check_workload(&bench, &workloads[i]);
+    if (machine_was_busy(&bench.machine))
+        printf("\nOther work was on the core while the ceilings were measured: they are low.\n");
     printf("\n%d of %d verdicts are the expected ones. Large: %lld MiB an array.\n", good,
            N_WORKLOADS, (long long)(bench.large >> 20));
+    print_company(measure_cpu_seconds(false) - busy - measure_cpu_seconds(true),
+                  measure_now() - begin);
     free(bench.from);
     free(bench.to);
-    machine_places_leave(&places);
     context_release_thread();
     return good == N_WORKLOADS ? 0 : 1;
 }

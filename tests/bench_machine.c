@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/machine.h"
+#include "profiler/machine/machine.h"
 #include "tensor/context.h"
 #include "tests/bench/ceilings.h"
 #include "tests/bench/likwid.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_EXPLAINED_H
 #define TESTS_EXPLAINED_H
 
-#include "profiler/explain.h"
+#include "profiler/report/explain.h"
 
 typedef struct ExplainedLine {
     char label[20]; // "products"; "" for one that goes on without

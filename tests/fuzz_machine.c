@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/machine.h"
+#include "profiler/machine/machine.h"
 #include "tests/fuzzer.h"
 
 static void promise(bool kept) {

@@ -46,18 +46,24 @@ static void check_derived(const ExplainedBlock *block) {
 
 static bool is_op(const ExplainedBlock *block) { return explained_text(block, "shapes") != NULL; }
 
-// Layer by layer, ops in their order.
-static void check_ops(const Explained *explained, const Profile *profile, bool all_derived) {
+// The layer's ops in their order, from the block on; the block behind them.
+static int check_layer(const Explained *explained, int block, const Profile *profile, int layer,
+                       bool all_derived) {
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        if (profile->ops[i].layer != layer) continue;
+        while (block < explained->n_blocks && !is_op(&explained->blocks[block])) block++;
+        ck_assert_int_lt(block, explained->n_blocks);
+        check_op(&explained->blocks[block], &profile->ops[i]);
+        if (all_derived) check_derived(&explained->blocks[block]);
+        block++;
+    }
+    return block;
+}
+
+static void check_ops(const Explained *explained, const Profile *profile) {
     int block = 0;
-    for (int layer = 0; layer < profile->n_layers; layer++)
-        for (int64_t i = 0; i < profile->n_ops; i++) {
-            if (profile->ops[i].layer != layer) continue;
-            while (block < explained->n_blocks && !is_op(&explained->blocks[block])) block++;
-            ck_assert_int_lt(block, explained->n_blocks);
-            check_op(&explained->blocks[block], &profile->ops[i]);
-            if (all_derived) check_derived(&explained->blocks[block]);
-            block++;
-        }
+    for (int i = 0; i < profile->n_layers; i++)
+        block = check_layer(explained, block, profile, i, true);
     for (; block < explained->n_blocks; block++) ck_assert(!is_op(&explained->blocks[block]));
 }
 
@@ -67,7 +73,7 @@ START_TEST(every_count_of_every_op_is_derived_and_is_the_records) {
         Profile profile = explained_profile(_i, (ProfileKind)kind);
         Explained explained = explained_new(&profile, "*", &equations);
         ck_assert_int_gt(equations, (int)profile.n_ops);
-        check_ops(&explained, &profile, true);
+        check_ops(&explained, &profile);
         for (int b = 0; b < explained.n_blocks; b++) {
             const char *kept = explained_text(&explained.blocks[b], "kept");
             ck_assert_msg(!kept || kept[0] < '0' || kept[0] > '9', "%s", kept);
@@ -88,13 +94,13 @@ static uint64_t *count_of(OpCost *cost, int field) {
     return counts[field];
 }
 
-// With one count of one op wrong, that one is bare, and every other still derived.
+// With one count of one op wrong, that one is bare, and every other of its layer still derived.
 static void check_broken(const Profile *profile, int64_t broken, int field) {
     static const char *const labels[] = {"products",       "bias", "elementwise",
                                          "transcendental", "read", "written"};
-    Explained explained = explained_new(profile, "*", NULL);
-    check_ops(&explained, profile, false);
-    int bare = 0;
+    int layer = profile->ops[broken].layer, bare = 0;
+    Explained explained = explained_new(profile, profile->layers[layer].path, NULL);
+    check_layer(&explained, 0, profile, layer, false);
     for (int b = 0; b < explained.n_blocks; b++) {
         const ExplainedBlock *block = &explained.blocks[b];
         if (!is_op(block)) continue;
@@ -138,7 +144,7 @@ START_TEST(on_meta_counts_are_explained_and_no_times) {
     for (int whole = 0; whole < 2; whole++) {
         Explained explained = explained_new(&profile, whole ? NULL : "*", NULL);
         ck_assert(strstr(explained.blocks[0].title, "Nothing ran on the meta device"));
-        if (!whole) check_ops(&explained, &real, true); // counts are those of the real run
+        if (!whole) check_ops(&explained, &real); // counts are those of the real run
         for (int b = 0; b < explained.n_blocks; b++)
             for (size_t i = 0; i < sizeof timed / sizeof *timed; i++)
                 ck_assert_msg(!explained_text(&explained.blocks[b], timed[i]), "%s", timed[i]);
@@ -167,7 +173,7 @@ START_TEST(a_huge_net_keeps_its_columns) {
                      STATUS_OK);
     Explained whole = explained_new(&profile, NULL, NULL);
     Explained explained = explained_new(&profile, "*", NULL);
-    check_ops(&explained, &profile, true);
+    check_ops(&explained, &profile);
     explained_free(&whole);
     explained_free(&explained);
     profile_free(&profile);

@@ -2,7 +2,7 @@
 // for every call of op_cases.c, forward and backward.
 #include <string.h>
 
-#include "profiler/explain_parts.h"
+#include "profiler/report/explain_parts.h"
 #include "tests/expect.h"
 #include "tests/op_cases.h"
 

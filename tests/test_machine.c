@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profiler/machine.h"
-#include "profiler/machine_levels.h"
+#include "profiler/machine/machine.h"
+#include "profiler/machine/machine_levels.h"
 #include "tensor/memory.h"
 #include "tests/data_files.h"
 #include "tests/expect.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/machine.h"
+#include "profiler/machine/machine.h"
 #include "tests/data_files.h"
 #include "tests/harness.h"
 

@@ -63,6 +63,9 @@ START_TEST(help_lists_every_option_and_succeeds) {
                       options[i]);
     int listed = 0;
     for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
+    char *rest = got.out;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
     ck_assert_msg(listed == 36, "%d options in --help, but this test knows 36", listed);
     program_run_free(&got);
 }

@@ -1,5 +1,5 @@
 // test_roofline.c -- the verdicts of profiler/roofline: by hand, by stopwatch, at their edges.
-#include "profiler/roofline.h"
+#include "profiler/machine/roofline.h"
 #include "tests/harness.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/machine/roofline.h"
 #include "profiler/program/options_table.h"
-#include "profiler/roofline.h"
 
 static void print_options(void) {
     printf("usage: profile_mlp [options]\n\n"

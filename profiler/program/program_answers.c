@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "profiler/budget.h"
-#include "profiler/explain.h"
 #include "profiler/leak.h"
 #include "profiler/program/program.h"
+#include "profiler/report/explain.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"

@@ -133,7 +133,7 @@ static double pace_of_size(int threads, int n, double seconds) {
 }
 
 void ceilings_products(int threads, double seconds, double best[CEILINGS_SIZES]) {
-    openblas_set_num_threads(1); // the threads are ours
+    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // the threads are ours
     for (int i = 0; i < CEILINGS_SIZES; i++)
         best[i] = fmax(best[i], pace_of_size(threads, ceilings_sizes[i], seconds / CEILINGS_SIZES));
 }

@@ -41,11 +41,15 @@ struct BlasCall {
 
 // Records the error (and whether it is sticky) with a sentence, and returns it.
 cudaError_t fail(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void set_fault(const char *format, ...) __attribute__((format(printf, 1, 2))); // the sentence only
+// The same in two steps: first whoever knows what is wrong, then whoever knows what it means.
+void set_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+cudaError_t refuse(cudaError_t error);
 cudaError_t sticky();       // cudaSuccess while the context is usable
 cudaError_t asynchronous(); // what running work met, once; then a sticky error or cudaSuccess
 // Counts one more call of `name`; the error that was requested for it, or 0.
 int requested(const char *name);
+int device_count();
+bool driver_works();
 
 // ---- addresses of device memory (fake_arena.cpp) -----------------------------------------------
 struct Access { // device memory can be touched while one of these lives

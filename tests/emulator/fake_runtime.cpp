@@ -116,7 +116,7 @@ std::string plain_name(const char *function) {
     std::string name = function;
     size_t length = name.size();
     return length > 3 && name.compare(length - 3, 3, "_v2") == 0 ? name.substr(0, length - 3)
-                                                                : name;
+                                                                 : name;
 }
 
 bool usable(cudaError_t *error) {
@@ -178,7 +178,13 @@ void set_fault(const char *format, ...) {
     va_end(arguments);
 }
 
+cudaError_t refuse(cudaError_t error) { return record(error); }
+
 cudaError_t sticky() { return state().sticky; }
+
+int device_count() { return state().devices; }
+
+bool driver_works() { return state().driver == cudaSuccess; }
 
 cudaError_t asynchronous() {
     cudaError_t error = state().sticky != cudaSuccess ? state().sticky : state().pending;
@@ -210,17 +216,33 @@ void fake_reset(void) {
     read_environment(&state());
 }
 
-void fake_set_devices(int count) { state().devices = count; }
-void fake_set_driver(int error) { state().driver = (cudaError_t)error; }
+void fake_set_devices(int count) {
+    fake::Lock lock;
+    state().devices = count;
+}
+
+void fake_set_driver(int error) {
+    fake::Lock lock;
+    state().driver = (cudaError_t)error;
+}
 
 void fake_fail(const char *function, int64_t from, int error) {
+    fake::Lock lock;
     state().failures.push_back({function, from, INT64_MAX, error});
 }
+
 void fake_fail_once(const char *function, int64_t call, int error) {
+    fake::Lock lock;
     state().failures.push_back({function, call, call, error});
 }
-void fake_fail_never(void) { state().failures.clear(); }
+
+void fake_fail_never(void) {
+    fake::Lock lock;
+    state().failures.clear();
+}
+
 int64_t fake_calls(const char *function) {
+    fake::Lock lock;
     auto found = state().calls.find(function);
     return found == state().calls.end() ? 0 : found->second;
 }
@@ -243,7 +265,7 @@ int fake_leaks(FILE *file) {
            fake::list_blas(file);
 }
 
-// ---- errors and versions -----------------------------------------------------------------------
+// ---- the functions of CUDA ---------------------------------------------------------------------
 cudaError_t cudaGetLastError(void) {
     fake::Lock lock;
     cudaError_t error = cudaPeekAtLastError();
@@ -254,18 +276,4 @@ cudaError_t cudaGetLastError(void) {
 cudaError_t cudaPeekAtLastError(void) {
     fake::Lock lock;
     return state().sticky != cudaSuccess ? state().sticky : state().last;
-}
-
-cudaError_t cudaDriverGetVersion(int *version) {
-    fake::Call call(__func__, fake::Needs::NOTHING);
-    if (call.error != cudaSuccess) return call.error;
-    *version = state().driver == cudaSuccess ? CUDART_VERSION : 0; // 0: no driver
-    return cudaSuccess;
-}
-
-cudaError_t cudaRuntimeGetVersion(int *version) {
-    fake::Call call(__func__, fake::Needs::NOTHING);
-    if (call.error != cudaSuccess) return call.error;
-    *version = CUDART_VERSION;
-    return cudaSuccess;
 }

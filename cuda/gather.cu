@@ -1,0 +1,131 @@
+// gather.cu -- picks one element of a table per element of an index, along one dimension; and back.
+// An index outside the table is skipped, and cuda->scratch_status set to 1 + the op's id: the host
+// is not waited for, so the program learns of it when it next reads from the device.
+#include "cuda/cuda.h"
+
+// How the index (size...) is walked, beside what is picked and the table it is picked from.
+struct Walk {
+    int64_t size[TENSOR_MAX_DIMS], index_stride[TENSOR_MAX_DIMS], picked_stride[TENSOR_MAX_DIMS];
+    int64_t table_stride[TENSOR_MAX_DIMS]; // 0 along the indexed dimension
+    int64_t rows, row_stride;              // of the table, along that dimension
+    int ndim;
+};
+
+static Walk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table, int dim) {
+    Walk walk = {};
+    walk.ndim = index->ndim;
+    walk.rows = table->shape[dim];
+    for (int d = 0; d < index->ndim; d++) {
+        walk.size[d] = index->shape[d];
+        walk.index_stride[d] = index->stride[d];
+        walk.picked_stride[d] = picked->stride[d];
+        walk.table_stride[d] = table->stride[d];
+    }
+    walk.row_stride = walk.table_stride[dim];
+    walk.table_stride[dim] = 0;
+    return walk;
+}
+
+static int64_t *index_data(const Tensor *t) { return (int64_t *)(void *)tensor_raw(t); }
+
+// ---- gather -------------------------------------------------------------------------------------
+// picked (size...) = table [index (size...)], dense
+template <typename T>
+__global__ static void gather(const T *table, const int64_t *index, T *picked, const Walk walk,
+                              int64_t n, int64_t *status) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
+        int64_t rest = i, at_index = 0, at_table = 0;
+        for (int d = walk.ndim - 1; d >= 0; d--) {
+            int64_t c = d > 0 ? rest % walk.size[d] : rest;
+            if (d > 0) rest /= walk.size[d];
+            at_index += c * walk.index_stride[d];
+            at_table += c * walk.table_stride[d];
+        }
+        int64_t row = index[at_index];
+        bool inside = row >= 0 && row < walk.rows;
+        if (!inside) *status = 1 + OP_gather;
+        picked[i] = inside ? table[at_table + row * walk.row_stride] : T{};
+    }
+}
+
+// Whole rows, as of an embedding, move four floats at a time.
+static bool takes_rows(const Walk *walk, const float *table, const float *picked) {
+    int last = walk->ndim - 1;
+    int64_t odd = walk->size[last] | walk->row_stride;
+    for (int d = 0; d < last; d++) odd |= walk->table_stride[d];
+    return walk->index_stride[last] == 0 && walk->table_stride[last] == 1 && odd % 4 == 0 &&
+           ((uintptr_t)table | (uintptr_t)picked) % sizeof(float4) == 0;
+}
+
+CUDA_OP(gather) {
+    int64_t n = call_numel(call);
+    if (n == 0) return STATUS_OK;
+    const int64_t *index = index_data(call->in[1]);
+    const float *table = call_in(call, 0);
+    float *picked = call_out(call, 0);
+    Walk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
+    if (!takes_rows(&walk, table, picked))
+        return CUDA_LAUNCH(gather<float>, cuda_grid(n), CUDA_BLOCK, 0, table, index, picked, walk,
+                           n, cuda->scratch_status);
+    walk.size[walk.ndim - 1] /= 4;
+    walk.row_stride /= 4;
+    for (int d = 0; d < walk.ndim - 1; d++) walk.table_stride[d] /= 4;
+    return CUDA_LAUNCH(gather<float4>, cuda_grid(n / 4), CUDA_BLOCK, 0, (const float4 *)table,
+                       index, (float4 *)picked, walk, n / 4, cuda->scratch_status);
+}
+
+// ---- gather_backward: table [index (size...)] += picked (size...), on zeros ---------------------
+// A lane is a place in all dimensions but the indexed one. Lanes meet different elements of the
+// table, so a thread walks one lane in order, and equal indices always add up as on the CPU. Where
+// lanes are long, each has several threads: all read the whole lane, and each adds to its own part
+// of the table's rows. Reading an index is cheap, beside an addition that waits for memory, and
+// __restrict__ lets it be read ahead of such additions.
+enum { MOST_PARTS = 64, INDICES_PER_PART = 32 };
+
+// walk.size is 1 along the indexed dimension; there the index has `length` elements.
+__global__ static void gather_backward(const float *__restrict__ picked,
+                                       const int64_t *__restrict__ index, float *table,
+                                       const Walk walk, int64_t length, int64_t index_step,
+                                       int64_t picked_step, int64_t lanes, int64_t parts,
+                                       int64_t *status) {
+    for (int64_t i = GLOBAL_INDEX; i < lanes * parts; i += GRID_STRIDE) {
+        int64_t rest = i % lanes, part = i / lanes, at_index = 0, at_picked = 0, at_table = 0;
+        for (int d = walk.ndim - 1; d >= 0; d--) {
+            int64_t c = rest % walk.size[d];
+            rest /= walk.size[d];
+            at_index += c * walk.index_stride[d];
+            at_picked += c * walk.picked_stride[d];
+            at_table += c * walk.table_stride[d];
+        }
+        int64_t begin = walk.rows * part / parts, end = walk.rows * (part + 1) / parts;
+        for (int64_t k = 0; k < length; k++) {
+            int64_t row = index[at_index + k * index_step];
+            if (row >= begin && row < end)
+                table[at_table + row * walk.row_stride] += picked[at_picked + k * picked_step];
+            else if (row < 0 || row >= walk.rows)
+                *status = 1 + OP_gather_backward;
+        }
+    }
+}
+
+CUDA_OP(gather_backward) {
+    const Tensor *picked = call->in[0], *index = call->in[1], *table = call->out[0];
+    int dim = call->params.dim;
+    if (table->numel > 0) {
+        size_t bytes = (size_t)table->numel * sizeof(float);
+        Status status =
+            CUDA_CHECK(cuda, cudaMemsetAsync(call_out(call, 0), 0, bytes, cuda->compute));
+        if (status) return status;
+    }
+    if (index->numel == 0) return STATUS_OK;
+    Walk walk = walk_plan(index, picked, table, dim);
+    int64_t length = index->shape[dim], lanes = index->numel / length;
+    int64_t parts = length / INDICES_PER_PART;
+    if (parts > MOST_PARTS) parts = MOST_PARTS;
+    if (parts > walk.rows) parts = walk.rows;
+    if (parts < 1) parts = 1;
+    walk.size[dim] = 1;
+    return CUDA_LAUNCH(gather_backward, cuda_grid(lanes * parts), CUDA_BLOCK, 0, call_in(call, 0),
+                       index_data(index), call_out(call, 0), walk, length, index->stride[dim],
+                       picked->stride[dim], lanes, parts, cuda->scratch_status);
+}

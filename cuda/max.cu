@@ -1,0 +1,129 @@
+// max.cu -- the largest element of each row and where it is, and the gradient of that.
+#include "cuda/reduce.cuh"
+
+struct Largest {
+    float value;
+    int64_t place; // in its row
+};
+
+// NaN wins, and of equals the first; of zeros the positive one's sign, as on the CPU.
+static __device__ inline Largest larger(Largest a, Largest b) {
+    bool a_nan = a.value != a.value, b_nan = b.value != b.value;
+    if (a.value == b.value) a.value = math_from_bits(math_to_bits(a.value) & math_to_bits(b.value));
+    if (a.value == b.value || (a_nan && b_nan)) {
+        a.place = a.place < b.place ? a.place : b.place;
+        return a;
+    }
+    return a_nan || a.value > b.value ? a : b;
+}
+struct LargerOfPlaces {
+    __device__ Largest operator()(Largest a, Largest b) const { return larger(a, b); }
+};
+static __device__ inline Largest shuffle(Largest a, int mask) {
+    return {__shfl_xor_sync(0xffffffffu, a.value, mask),
+            (int64_t)__shfl_xor_sync(0xffffffffu, (long long)a.place, mask)};
+}
+
+// This lane's part of x (n), whose first element stands at place `begin` of its row.
+static __device__ inline Largest largest_apart(const float *x, int64_t begin, int64_t n,
+                                               Team team) {
+    Largest best = {-INFINITY, INT64_MAX};
+    int64_t i = team.lane, by = team.lanes;
+    for (; i + 3 * by < n; i += 4 * by) {
+        float four[4] = {x[i], x[i + by], x[i + 2 * by], x[i + 3 * by]}; // loads that overlap
+        for (int k = 0; k < 4; k++) best = larger(best, {four[k], begin + i + k * by});
+    }
+    for (; i < n; i += by) best = larger(best, {x[i], begin + i});
+    return best;
+}
+
+struct LargestShape {
+    int64_t rows, n;
+    Cut cut; // of n
+    int lanes;
+};
+struct LargestData {
+    const float *x; // or NULL, and
+    const Largest *parts;
+    Largest *found; // or NULL, and
+    float *y;       // may be NULL
+    int64_t *where;
+};
+
+// found (rows, chunks), or y and where (rows), of x or parts (rows, n)
+__global__ static void largest_rows(LargestData data, LargestShape shape) {
+    __shared__ Largest shared[REDUCE_WARPS];
+    Team team = team_of(shape.lanes, false);
+    int64_t count = shape.rows * shape.cut.chunks;
+    for (int64_t base = team.begin; base < count; base += team.step) {
+        int64_t i = base + team.index;
+        Chunk chunk = chunk_of(shape.cut, i, shape.n);
+        int64_t n = i < count ? chunk.n : 0, from = chunk.row * shape.n + chunk.begin;
+        Largest best = {-INFINITY, INT64_MAX};
+        if (data.x)
+            best = largest_apart(data.x + from, chunk.begin, n, team);
+        else
+            for (int64_t k = team.lane; k < n; k += team.lanes)
+                best = larger(best, data.parts[from + k]);
+        best = team_reduce(team, best, shared, LargerOfPlaces());
+        if (i >= count || team.lane != 0) continue;
+        if (data.found) {
+            data.found[i] = best;
+        } else {
+            if (data.y) data.y[i] = best.value;
+            data.where[i] = best.place;
+        }
+    }
+}
+
+static Status largest(const OpCall *call, CudaDevice *cuda, float *y, int64_t *where) {
+    const float *x = call_in(call, 0);
+    Rows rows = rows_of(call->in[0], x);
+    if (rows.count == 0) return STATUS_OK;
+    LargestShape shape = {rows.count, rows.n, cut_of(rows.n, rows.count, REDUCE_PARTS), rows.lanes};
+    LargestData data = {x, NULL, NULL, y, where};
+    if (shape.cut.chunks > 1) {
+        int64_t parts = shape.rows * shape.cut.chunks;
+        data.found = (Largest *)cuda_scratch(cuda, (size_t)parts * sizeof(Largest));
+        if (!data.found) return cuda->host->error_status();
+        unsigned grid = team_grid(parts, shape.lanes, CUDA_MOST_BLOCKS);
+        Status status = CUDA_LAUNCH(largest_rows, grid, CUDA_BLOCK, 0, data, shape);
+        if (status) return status;
+        data = {NULL, data.found, NULL, y, where};
+        int64_t chunks = shape.cut.chunks;
+        shape = {rows.count, chunks, {1, chunks}, team_lanes(chunks)};
+    }
+    unsigned grid = team_grid(shape.rows, shape.lanes, CUDA_MOST_BLOCKS);
+    return CUDA_LAUNCH(largest_rows, grid, CUDA_BLOCK, 0, data, shape);
+}
+
+CUDA_OP(max) {
+    return largest(call, cuda, call_out(call, 0), (int64_t *)(void *)tensor_raw(call->out[1]));
+}
+
+CUDA_OP(argmax) { return largest(call, cuda, NULL, (int64_t *)(void *)tensor_raw(call->out[0])); }
+
+// out (rows, n) = grad (rows) at place where (rows), else 0; a team writes one tile of one row
+__global__ static void max_gradient(const float *grad, const int64_t *where, float *out,
+                                    Rows rows) {
+    Team team = team_of(rows.lanes, rows.wide);
+    int64_t tiles = row_tiles(rows), count = rows.count * tiles;
+    for (int64_t i = team.begin + team.index; i < count; i += team.step) {
+        int64_t row = tiles == 1 ? i : i / tiles, from = (i - row * tiles) * tile_span(team);
+        int64_t place = where[row] - from;
+        float g = grad[row];
+        Tile tile;
+        for (int k = 0; k < TILE; k++) tile.at[k] = tile_place(team, k) == place ? g : 0.0f;
+        tile_store(tile, out + row * rows.n + from, tile_left(team, from, rows.n), team);
+    }
+}
+
+CUDA_OP(max_backward) {
+    const float *grad = call_in(call, 0);
+    const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    float *out = call_out(call, 0);
+    Rows rows = rows_of(call->out[0], out);
+    if (rows.count == 0) return STATUS_OK;
+    unsigned grid = team_grid(rows.count * row_tiles(rows), rows.lanes, CUDA_MOST_BLOCKS);
+    return CUDA_LAUNCH(max_gradient, grid, CUDA_BLOCK, 0, grad, where, out, rows);
+}

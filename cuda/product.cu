@@ -1,0 +1,189 @@
+// product.cu -- matmul and linear: products by cuBLAS, and one kernel for what linear does after.
+#include "cuda/cuda.h"
+#include "tensor/math.h"
+#include "tensor/ops.h"
+#include "tensor/ops/product.h"
+
+// ---- one product, or many at equal distances ---------------------------------------------------
+typedef struct Product { // c (m, n) = op(a) (m, k) . op(b) (k, n), row-major
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;               // dense: n from row to row
+    int64_t lda, ldb;       // elements from one row as stored to the next
+    bool trans_a, trans_b;  // stored the other way round: a as (k, m), b as (n, k)
+    int64_t count;          // of products; the next one's operands lie this far on:
+    int64_t step_a, step_b; // 0 where all share one; c's are m * n apart
+} Product;
+
+// cuBLAS counts columns first: in the memory where we see a (r, c) matrix whose rows are ld apart,
+// it sees a (c, r) matrix whose columns are ld apart, the transpose. So it is asked for
+//     c^T (n, m) = op(b)^T (n, k) . op(a)^T (k, m),
+// where it sees c^T, b^T and a^T in our c, b and a as they lie. Operands and m, n change places;
+// each flag stays with its matrix, because (op b)^T = op(b^T).
+static Status multiply(CudaDevice *cuda, const Product *p) {
+    const float one = 1.0f, zero = 0.0f;
+    cublasOperation_t op_a = p->trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t op_b = p->trans_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    if (k == 0) // a sum of nothing; cuBLAS leaves open what it does then
+        return CUDA_CHECK(cuda,
+                          cudaMemsetAsync(p->c, 0, (size_t)(p->count * p->m * p->n) * sizeof(float),
+                                          cuda->compute));
+    if (p->count == 1)
+        return CUDA_CHECK_BLAS(cuda, cublasSgemm(cuda->blas, op_b, op_a, n, m, k, &one, p->b,
+                                                 (int)p->ldb, p->a, (int)p->lda, &zero, p->c, n));
+    return CUDA_CHECK_BLAS(cuda, cublasSgemmStridedBatched(cuda->blas, op_b, op_a, n, m, k, &one,
+                                                           p->b, (int)p->ldb, p->step_b, p->a,
+                                                           (int)p->lda, p->step_a, &zero, p->c, n,
+                                                           p->m * p->n, (int)p->count));
+}
+
+// ---- matmul ------------------------------------------------------------------------------------
+// Is a matrix stored as its transpose (its columns dense, not its rows)? And how far apart are the
+// rows, or columns, that are dense? One that is alone may carry any stride.
+static bool stored_transposed(const Tensor *t, int64_t *ld) {
+    int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
+    int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
+    bool plain = column == 1 && (row >= columns || rows == 1);
+    int64_t length = plain ? columns : rows, lines = plain ? rows : columns;
+    *ld = plain ? row : column;
+    if (lines == 1 || *ld < length) *ld = length;
+    if (*ld < 1) *ld = 1;
+    return !plain;
+}
+
+// From one index to the next of the output's batch dim `i`, counted from the last one.
+static int64_t batch_step(const Tensor *t, int i) {
+    bool shared = i >= t->ndim - 2 || t->shape[t->ndim - 3 - i] == 1;
+    return shared ? 0 : t->stride[t->ndim - 3 - i];
+}
+
+static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
+    int64_t offset = 0;
+    for (int i = 0; i < out->ndim - 2; i++) {
+        int64_t size = out->shape[out->ndim - 3 - i];
+        offset += index % size * batch_step(t, i);
+        index /= size;
+    }
+    return offset;
+}
+
+// As many products in one call as lie at equal distances in a and in b, from the last batch dim on.
+static void join_batches(Product *p, const Tensor *a, const Tensor *b, const Tensor *out) {
+    p->count = 1;
+    for (int i = 0; i < out->ndim - 2; i++) {
+        int64_t size = out->shape[out->ndim - 3 - i];
+        int64_t step_a = batch_step(a, i), step_b = batch_step(b, i);
+        if (size == 1) continue;
+        if (p->count == 1) {
+            p->step_a = step_a;
+            p->step_b = step_b;
+        } else if (step_a != p->step_a * p->count || step_b != p->step_b * p->count ||
+                   p->count * size > INT32_MAX) {
+            return;
+        }
+        p->count *= size;
+    }
+}
+
+// out (..., m, n) = a (..., m, k) . b (..., k, n), each transposed when its flag says so; leading
+// dims broadcast
+CUDA_OP(matmul) {
+    const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
+    bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
+    if (out->numel == 0) return STATUS_OK;
+    Product p = {};
+    p.m = out->shape[out->ndim - 2];
+    p.n = out->shape[out->ndim - 1];
+    p.k = a->shape[a->ndim - (ta ? 2 : 1)];
+    p.trans_a = stored_transposed(a, &p.lda) != ta;
+    p.trans_b = stored_transposed(b, &p.ldb) != tb;
+    join_batches(&p, a, b, out);
+    Status status = STATUS_OK;
+    for (int64_t i = 0; i < out->numel / (p.m * p.n) && !status; i += p.count) {
+        p.a = call_in(call, 0) + batch_offset(a, out, i);
+        p.b = call_in(call, 1) + batch_offset(b, out, i);
+        p.c = call_out(call, 0) + i * p.m * p.n;
+        status = multiply(cuda, &p);
+    }
+    return status;
+}
+
+// ---- linear ------------------------------------------------------------------------------------
+__device__ static float activated(float x, unsigned activation) {
+    switch (activation) {
+    case ACTIVATION_RELU:
+        return math_relu(x);
+    case ACTIVATION_SIGMOID:
+        return math_sigmoid(x);
+    case ACTIVATION_TANH:
+        return math_tanh(x);
+    case ACTIVATION_GELU:
+        return math_gelu(x);
+    case ACTIVATION_GELU_TANH:
+        return math_gelu_tanh(x);
+    default:
+        return x;
+    }
+}
+
+// Neighbours that are read and written at once; four floats are one transaction of 16 bytes.
+template <int WIDTH> struct alignas(WIDTH * sizeof(float)) Pack { float at[WIDTH]; };
+
+// A quotient of 64 bits takes several times as long as one of 32, and few matrices need it.
+__device__ static int64_t remainder_of(int64_t i, int64_t n) {
+    return i <= UINT32_MAX ? (int64_t)((uint32_t)i % (uint32_t)n) : i % n;
+}
+
+// y (m, n) = activation(y + bias (n)); before (m, n), where it is wanted, = y + bias. n counts
+// packs.
+template <int WIDTH>
+__global__ static void finish(Pack<WIDTH> *y, const Pack<WIDTH> *bias, Pack<WIDTH> *before,
+                              int64_t packs, int64_t n, unsigned activation) {
+    for (int64_t i = GLOBAL_INDEX; i < packs; i += GRID_STRIDE) {
+        Pack<WIDTH> v = y[i];
+        if (bias) {
+            Pack<WIDTH> add = bias[remainder_of(i, n)];
+            for (int w = 0; w < WIDTH; w++) v.at[w] += add.at[w];
+        }
+        if (before) before[i] = v;
+        for (int w = 0; w < WIDTH; w++) v.at[w] = activated(v.at[w], activation);
+        y[i] = v;
+    }
+}
+
+static bool fits_pack(const void *p) { return (uintptr_t)p % sizeof(Pack<4>) == 0; }
+
+template <int WIDTH>
+static Status launch_finish(CudaDevice *cuda, float *y, const float *bias, float *before,
+                            int64_t numel, int64_t n, unsigned activation) {
+    int64_t packs = numel / WIDTH;
+    return CUDA_LAUNCH(finish<WIDTH>, cuda_grid(packs), CUDA_BLOCK, 0, (Pack<WIDTH> *)y,
+                       (const Pack<WIDTH> *)bias, (Pack<WIDTH> *)before, packs, n / WIDTH,
+                       activation);
+}
+
+// y (m, n) = activation(x (m, k) . weight (n, k)^T + bias (n)); the second output, where backward
+// wants it, is what goes into the activation
+CUDA_OP(linear) {
+    Product p = {};
+    int64_t numel = call_numel(call);
+    if (numel == 0) return STATUS_OK;
+    p.n = call->in[1]->shape[0];
+    p.k = call->in[1]->shape[1];
+    p.m = numel / p.n;
+    p.a = call_in(call, 0);
+    p.b = call_in(call, 1);
+    p.c = call_out(call, 0);
+    p.lda = p.ldb = p.k;
+    p.trans_b = true;
+    p.count = 1;
+    Status status = multiply(cuda, &p);
+    const float *bias = call->in[2] ? call_in(call, 2) : NULL;
+    float *before = call->n_out > 1 ? call_out(call, 1) : NULL;
+    unsigned activation = call->params.flags;
+    if (status || (!bias && !before && activation == ACTIVATION_NONE)) return status;
+    bool packs = p.n % 4 == 0 && fits_pack(p.c) && fits_pack(bias) && fits_pack(before);
+    return (packs ? launch_finish<4> : launch_finish<1>)(cuda, p.c, bias, before, numel, p.n,
+                                                         activation);
+}

@@ -1,0 +1,219 @@
+// reduce.cu -- sums over any dimensions. Long ones are cut into parts, which are kept in double and
+// added by the next launch. Not here: the largest element (max.cu), softmax, losses.
+#include "cuda/reduce.cuh"
+
+extern "C" {
+#include "tensor/ops.h"
+}
+
+// ---- one step of a sum: (outer, n, inner) to (outer, chunks, inner) -----------------------------
+struct Fold {
+    int64_t outer, n, inner;
+    Cut cut;   // of n
+    int lanes; // threads that share a row, or where inner > 1 a column
+};
+
+static Fold fold_of(int64_t outer, int64_t n, int64_t inner) {
+    if (inner == 1) return {outer, n, 1, cut_of(n, outer, REDUCE_PARTS), team_lanes(n)};
+    // A block is a rectangle: columns side by side, because they lie side by side in memory, and
+    // for each so many threads that every one of them has a few rows.
+    int least_columns = 1, lanes = 1;
+    while (least_columns < CUDA_WARP && least_columns < inner) least_columns *= 2;
+    while (lanes * least_columns < CUDA_BLOCK && 4 * lanes < n) lanes *= 2;
+    int64_t columns = CUDA_BLOCK / lanes, blocks = (outer * inner + columns - 1) / columns;
+    return {outer, n, inner, cut_of(n, blocks, 64 * lanes), lanes};
+}
+
+// Where a fold reads, and where it writes: floats first and last, parts between.
+struct FoldData {
+    const float *x; // or NULL, and
+    const double *parts;
+    float *y; // = factor * sum; or NULL, and
+    double *sums;
+    double factor;
+};
+
+static __device__ inline void fold_write(const FoldData &data, int64_t i, double sum) {
+    if (data.y)
+        data.y[i] = (float)(data.factor * sum);
+    else
+        data.sums[i] = sum;
+}
+
+// The sum of x[i * step] for i = first, first + by, ... below end.
+template <class Value>
+static __device__ inline double add_apart(const Value *x, int64_t first, int64_t end, int64_t by,
+                                          int64_t step) {
+    double total = 0.0;
+    int64_t i = first;
+    for (; i + 3 * by < end; i += 4 * by)
+        total += add_four(x[i * step], x[(i + by) * step], x[(i + 2 * by) * step],
+                          x[(i + 3 * by) * step]);
+    for (; i < end; i += by) total += (double)x[i * step];
+    return total;
+}
+
+// The same of a whole row that starts on 16 bytes, n a multiple of 4: this lane's fours.
+static __device__ inline double add_wide(const float *x, int64_t n, Team team) {
+    double total = 0.0;
+    for (int64_t i = 4 * team.lane; i < n; i += 4 * team.lanes) {
+        float4 four = *(const float4 *)(x + i);
+        total += add_four(four.x, four.y, four.z, four.w);
+    }
+    return total;
+}
+
+// sums (outer, chunks) of x (outer, n); a team takes a chunk of a row
+__global__ static void fold_rows(FoldData data, Fold fold, bool wide) {
+    __shared__ double shared[REDUCE_WARPS];
+    Team team = team_of(fold.lanes, wide);
+    int64_t count = fold.outer * fold.cut.chunks;
+    for (int64_t base = team.begin; base < count; base += team.step) {
+        int64_t i = base + team.index;
+        Chunk chunk = chunk_of(fold.cut, i, fold.n);
+        int64_t n = i < count ? chunk.n : 0, from = chunk.row * fold.n + chunk.begin;
+        double total = !data.x ? add_apart(data.parts + from, team.lane, n, team.lanes, 1)
+                       : wide  ? add_wide(data.x + from, n, team)
+                               : add_apart(data.x + from, team.lane, n, team.lanes, 1);
+        total = team_sum(team, total, shared);
+        if (i < count && team.lane == 0) fold_write(data, i, total);
+    }
+}
+
+// sums (outer, chunks, inner) of x (outer, n, inner); a block takes some columns of one chunk,
+// fold.lanes threads each, and neighbours read neighbouring columns
+__global__ static void fold_columns(FoldData data, Fold fold) {
+    __shared__ double part[CUDA_BLOCK];
+    int columns = CUDA_BLOCK / fold.lanes, lane = (int)threadIdx.x / columns;
+    int64_t outputs = fold.outer * fold.inner, groups = (outputs + columns - 1) / columns;
+    for (int64_t b = blockIdx.x; b < groups * fold.cut.chunks; b += gridDim.x) {
+        int64_t chunk = b / groups, column = (b - chunk * groups) * columns + threadIdx.x % columns;
+        int64_t row = column / fold.inner, place = column - row * fold.inner;
+        int64_t begin = chunk * fold.cut.length, end = begin + fold.cut.length;
+        if (end > fold.n) end = fold.n;
+        if (column >= outputs) end = begin;
+        int64_t from = row * fold.n * fold.inner + place;
+        double total =
+            data.x ? add_apart(data.x + from, begin + lane, end, fold.lanes, fold.inner)
+                   : add_apart(data.parts + from, begin + lane, end, fold.lanes, fold.inner);
+        part[threadIdx.x] = total;
+        for (int half = fold.lanes / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (lane < half) part[threadIdx.x] += part[threadIdx.x + half * columns];
+        }
+        if (column < outputs && lane == 0)
+            fold_write(data, (row * fold.cut.chunks + chunk) * fold.inner + place,
+                       part[threadIdx.x]);
+        __syncthreads(); // before the next round writes
+    }
+}
+
+static Status fold_launch(CudaDevice *cuda, FoldData data, Fold fold) {
+    if (fold.inner == 1) {
+        bool wide = data.x && is_wide(data.x) && fold.n % 4 == 0;
+        unsigned grid = team_grid(fold.outer * fold.cut.chunks, fold.lanes, CUDA_MOST_BLOCKS);
+        return CUDA_LAUNCH(fold_rows, grid, CUDA_BLOCK, 0, data, fold, wide);
+    }
+    int64_t columns = CUDA_BLOCK / fold.lanes;
+    int64_t blocks = (fold.outer * fold.inner + columns - 1) / columns * fold.cut.chunks;
+    unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
+    return CUDA_LAUNCH(fold_columns, grid, CUDA_BLOCK, 0, data, fold);
+}
+
+Status reduce_parts(CudaDevice *cuda, const double *parts, int64_t n, double factor, float *y) {
+    FoldData data = {NULL, parts, y, NULL, factor};
+    Fold fold = {1, n, 1, {1, n}, CUDA_BLOCK};
+    return fold_launch(cuda, data, fold);
+}
+
+// ---- sums over any dimensions -------------------------------------------------------------------
+// x's dimensions, the outermost first, without those of size 1; neighbours that are both summed
+// over, or both kept, are one.
+struct Axes {
+    int count;
+    bool summed[TENSOR_MAX_DIMS];
+    int64_t size[TENSOR_MAX_DIMS];
+};
+
+static void axes_add(Axes *axes, int64_t size, bool summed) {
+    if (size == 1) return;
+    bool joins = axes->count > 0 && axes->summed[axes->count - 1] == summed;
+    if (!joins) {
+        axes->summed[axes->count] = summed;
+        axes->size[axes->count++] = 1;
+    }
+    axes->size[axes->count - 1] *= size;
+}
+
+// The steps that sum x: one dimension after the other, the largest first, so that what is left is
+// small. A sum of nothing, and one over no dimension at all, is a step, too.
+enum { MOST_STEPS = TENSOR_MAX_DIMS + 2 };
+static int plan(Axes axes, int64_t numel, int64_t outputs, Fold steps[MOST_STEPS]) {
+    int count = 0;
+    if (numel == 0) steps[count++] = fold_of(outputs, 0, 1);
+    while (numel > 0 && count < MOST_STEPS) {
+        int64_t outer = 1, n = 1, inner = 1;
+        int widest = -1;
+        for (int i = 0; i < axes.count; i++)
+            if (axes.summed[i] && axes.size[i] > n) n = axes.size[widest = i];
+        if (widest < 0 && count > 0) break;
+        for (int i = 0; i < axes.count; i++)
+            if (i != widest) *(i < widest ? &outer : &inner) *= axes.size[i];
+        steps[count] = fold_of(outer, n, inner);
+        if (widest >= 0) axes.size[widest] = steps[count].cut.chunks;
+        count++;
+    }
+    return count;
+}
+
+// out = factor * the sum of x over the summed axes. Steps write to two halves of the scratch memory
+// in turn; the first is at least as large as any later one.
+static Status sum_axes(const OpCall *call, CudaDevice *cuda, Axes axes, double factor) {
+    if (call_numel(call) == 0) return STATUS_OK;
+    Fold steps[MOST_STEPS];
+    int count = plan(axes, call->in[0]->numel, call_numel(call), steps);
+    int64_t half = steps[0].outer * steps[0].cut.chunks * steps[0].inner;
+    double *scratch = NULL;
+    if (count > 1) {
+        int64_t doubles = count > 2 ? 2 * half : half;
+        scratch = (double *)cuda_scratch(cuda, (size_t)doubles * sizeof(double));
+        if (!scratch) return cuda->host->error_status();
+    }
+    Status status = STATUS_OK;
+    for (int i = 0; i < count && !status; i++) {
+        FoldData data = {};
+        data.factor = factor;
+        if (i == 0)
+            data.x = call_in(call, 0);
+        else
+            data.parts = scratch + (i % 2 ? 0 : half);
+        if (i == count - 1)
+            data.y = call_out(call, 0);
+        else
+            data.sums = scratch + (i % 2 ? half : 0);
+        status = fold_launch(cuda, data, steps[i]);
+    }
+    return status;
+}
+
+CUDA_OP(sum) {
+    enum { SUM_MEAN = 1 };
+    const Tensor *x = call->in[0];
+    Axes axes = {};
+    int64_t n = 1;
+    for (int i = 0; i < x->ndim; i++) {
+        bool summed = call->params.dim == DIM_ALL || call->params.dim == i;
+        axes_add(&axes, x->shape[i], summed);
+        if (summed) n *= x->shape[i];
+    }
+    return sum_axes(call, cuda, axes, call->params.flags & SUM_MEAN ? 1.0 / (double)n : 1.0);
+}
+
+CUDA_OP(sum_to) {
+    const Tensor *x = call->in[0], *out = call->out[0];
+    int missing = x->ndim - out->ndim;
+    Axes axes = {};
+    for (int i = 0; i < x->ndim; i++)
+        axes_add(&axes, x->shape[i], i < missing || out->shape[i - missing] == 1);
+    return sum_axes(call, cuda, axes, 1.0);
+}

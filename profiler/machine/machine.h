@@ -1,0 +1,78 @@
+// machine.h -- what this machine can do at best: the ceilings of the roofline, measured once and
+// kept.
+#ifndef PROFILER_MACHINE_MACHINE_H
+#define PROFILER_MACHINE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tensor/status.h"
+
+enum { MACHINE_MAX_LEVELS = 5 };
+
+// A level of memory: what a working set of up to `bytes` is read and written at.
+typedef struct MachineLevel {
+    char name[8];  // "L1", "L2", "L3", "DRAM"
+    int64_t bytes; // capacity for all threads in use together; INT64_MAX for the last
+    double bytes_per_second;
+} MachineLevel;
+
+typedef struct Machine {
+    bool measured;         // else given: a file of the user's
+    char fingerprint[192]; // CPU model, threads, BLAS with its kernel; "": a given file without
+    int threads;
+    double peak_flops_per_second;            // fp32, by matrix product, at the best of a few sizes
+    MachineLevel levels[MACHINE_MAX_LEVELS]; // small to large; at least one
+    int n_levels;
+    double dispatch_seconds; // one op on one element, from call to return
+    double wake_seconds;     // handing work to a thread that sleeps; 0 with one thread
+    double spin_seconds;     // handing work to a thread that spins; 0 with one thread
+    double cores_had;        // share of the cores' time that was ours while measuring; 1: all of it
+} Machine;
+
+// With a smaller share, other work had the rest, and the ceilings are low: reports say so.
+enum { MACHINE_LEAST_SHARE_PERCENT = 85 };
+static inline bool machine_was_busy(const Machine *machine) {
+    return 100.0 * machine->cores_had < (double)MACHINE_LEAST_SHARE_PERCENT;
+}
+
+// FLOP per byte at which the level stops being the limit.
+static inline double machine_ridge(const Machine *machine, int level) {
+    return machine->peak_flops_per_second / machine->levels[level].bytes_per_second;
+}
+// The smallest level that holds `distance` bytes.
+int machine_level(const Machine *machine, uint64_t distance);
+
+// Measures, with the current context's threads, in less than 3 seconds. `progress` (may be NULL) is
+// called with what is being measured, several times a second at most, and last with fraction 1.
+// It borrows a block of memory (64 to 512 MB) outside the ledger, and afterwards resets the
+// process's own peak (VmHWM) where the system lets it.
+typedef void (*MachineProgress)(void *argument, const char *what, double fraction);
+Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine);
+
+// Reads and writes a machine file (JSON: conventions' "machine" object and a fingerprint). Reading
+// refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a
+// bandwidth of 0; the message names file, key and what to do. Only peak_flops_per_second and levels
+// have to be there, each with name, bytes (the last: INT64_MAX, whatever it says) and
+// bytes_per_second; all else defaults to 0, cores_had to 1. Writing replaces the file at once.
+Status machine_read(const char *path, Machine *machine);
+Status machine_parse(const char *text, size_t size, const char *name, Machine *machine);
+Status machine_write(const Machine *machine, const char *path);
+
+// Where this machine's ceilings are kept for the current context: $XDG_CACHE_HOME or ~/.cache, then
+// ridgepoint/machine-<hash of the fingerprint>.json. False: no home to keep it in.
+bool machine_cache_path(char *path, size_t size);
+
+// The ceilings to judge by: of `peaks_file` where given (labelled given), else as kept for this
+// fingerprint, else, or when `again`, measured now and kept (quietly not, where that cannot be).
+// *fresh tells that it was measured now; *kept_in is where ("" when nowhere; room for 512).
+typedef struct MachineRequest {
+    const char *peaks_file; // NULL: none
+    bool again;
+    MachineProgress progress;
+    void *argument;
+} MachineRequest;
+Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fresh, char *kept_in);
+
+#endif

@@ -1,0 +1,258 @@
+// machine_measure.c -- short runs, repeated until the clock can tell them, and the best of them.
+#include "profiler/machine/machine_measure.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "profiler/statistics.h"
+#include "tensor/clock.h"
+#include "tensor/context.h"
+#include "tensor/gemm.h"
+#include "tensor/math.h"
+#include "tensor/memory.h"
+#include "tensor/ops.h"
+
+enum { MOST_SAMPLES = 64 };
+static const double least_sample = 1e-3; // seconds: long for the clock, short for a scheduler
+
+// What is measured, so many times in a row.
+typedef void (*Work)(void *argument, int64_t times);
+
+static Status median_of(const double *samples, int n, double *median) {
+    LatencyStatistics statistics;
+    Status status = statistics_summarise(samples, n, &statistics);
+    if (!status) *median = statistics.median;
+    return status;
+}
+
+// The seconds of doing it once, at best. What else runs on the machine only ever adds time, often
+// to most samples, when several threads need their cores at once; a ceiling is what is there
+// without it. The runs that turn out too short warm up.
+static Status measure(Work work, void *argument, double seconds, double *once) {
+    double begin = clock_seconds(), end = begin;
+    int64_t times = 1;
+    int n = 0;
+    *once = HUGE_VAL;
+    while (n == 0 || (n < MOST_SAMPLES && end - begin < seconds)) {
+        double start = clock_seconds();
+        work(argument, times);
+        end = clock_seconds();
+        if (error_pending()) return error_status();
+        double passed = end - start;
+        if (passed < least_sample) {
+            times *= passed < least_sample / 16 ? 8 : 2;
+        } else {
+            *once = fmin(*once, passed / (double)times);
+            n++;
+        }
+    }
+    return STATUS_OK;
+}
+
+// ---- places ------------------------------------------------------------------------------------
+
+typedef struct Placing {
+    const cpu_set_t *processors;
+    int threads;
+    pthread_t caller;
+    atomic_int placed;
+} Placing;
+
+static void place_here(const Placing *placing, int64_t nth) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, placing->processors) && nth-- == 0) CPU_SET(i, &one);
+    sched_setaffinity(0, sizeof one, &one); // of this thread alone
+}
+
+// The caller is the last: else the pool would give it the ranges of threads that are slow to come.
+static void place_range(void *argument, int64_t begin, int64_t end) {
+    (void)end;
+    const double patience = 0.1;
+    Placing *placing = argument;
+    bool caller = pthread_equal(pthread_self(), placing->caller);
+    if (caller && begin > 0) return; // that thread never came
+    double start = clock_seconds();
+    while (caller && atomic_load(&placing->placed) < placing->threads - 1 &&
+           clock_seconds() - start < patience)
+        sched_yield();
+    place_here(placing, begin);
+    atomic_fetch_add(&placing->placed, 1);
+}
+
+void machine_places_take(MachinePlaces *places) {
+    int threads = context_current()->threads;
+    bool known = sched_getaffinity(0, sizeof places->before, &places->before) == 0;
+    places->taken = known && threads > 1 && threads == CPU_COUNT(&places->before);
+    if (!places->taken) return;
+    Placing placing = {&places->before, threads, pthread_self(), 0};
+    cpu_parallel(threads, 1, place_range, &placing);
+}
+
+void machine_places_leave(const MachinePlaces *places) {
+    if (places->taken) sched_setaffinity(0, sizeof places->before, &places->before);
+}
+
+// ---- bandwidth ---------------------------------------------------------------------------------
+
+typedef struct Triad {
+    float *y, *a, *b;
+    int64_t n; // elements of each
+    int64_t times;
+} Triad;
+
+enum { BLOCK = 64 }; // floats: some cache lines
+
+// In blocks, so that a pass of the loop is more than its counting. Not inlined: a compiler that saw
+// the passes repeat could swap the loops and stay in registers.
+KERNEL __attribute__((noinline)) static void triad_pass(float *restrict y, const float *restrict a,
+                                                        const float *restrict b, int64_t n) {
+    for (int64_t i = 0; i < n; i += BLOCK)
+        for (int64_t j = i; j < i + BLOCK; j++) y[j] = a[j] + 0.5f * b[j];
+}
+
+// Each thread repeats its own part, so that handing out work is not measured as bandwidth.
+static void triad_range(void *argument, int64_t begin, int64_t end) {
+    const Triad *triad = argument;
+    for (int64_t i = 0; i < triad->times; i++)
+        triad_pass(triad->y + begin, triad->a + begin, triad->b + begin, end - begin);
+}
+
+static void triad_run(void *argument, int64_t times) {
+    Triad *triad = argument;
+    triad->times = times;
+    cpu_parallel(triad->n, BLOCK, triad_range, triad);
+}
+
+static Triad triad_in(const MachineScratch *scratch, int64_t bytes) {
+    int64_t n = bytes / (int64_t)(3 * sizeof(float)) / BLOCK * BLOCK;
+    return (Triad){scratch->data, scratch->data + n, scratch->data + 2 * n, n, 1};
+}
+
+Status machine_measure_bandwidth(const MachineScratch *scratch, int64_t bytes, double seconds,
+                                 double *bytes_per_second) {
+    Triad triad = triad_in(scratch, bytes);
+    double once = 0.0;
+    Status status = measure(triad_run, &triad, seconds, &once);
+    if (!status) *bytes_per_second = (double)triad.n * 3.0 * sizeof(float) / once;
+    return status;
+}
+
+// Small numbers, none of them subnormal. Memory that was never written would read as one page.
+static void touch_range(void *argument, int64_t begin, int64_t end) {
+    const Triad *triad = argument;
+    for (int64_t i = begin; i < end; i++) {
+        triad->y[i] = 1.0f;
+        triad->a[i] = 1.0f + (float)(i % 13) * 0.125f;
+        triad->b[i] = 1.0f - (float)(i % 11) * 0.125f;
+    }
+}
+
+Status machine_scratch_new(int64_t bytes, MachineScratch *scratch) {
+    float *data = memory_request() ? memory_new_data((size_t)bytes) : NULL;
+    if (!data)
+        return error_set(STATUS_OUT_OF_MEMORY,
+                         "machine: no room for %lld bytes to measure bandwidth in. HINT: free "
+                         "memory, or give the ceilings with --peaks FILE",
+                         (long long)bytes);
+    *scratch = (MachineScratch){data, bytes};
+    Triad triad = triad_in(scratch, bytes); // each thread touches first what it will work on
+    cpu_parallel(triad.n, BLOCK, touch_range, &triad);
+    return STATUS_OK;
+}
+
+void machine_scratch_free(MachineScratch *scratch) {
+    memory_free_data(scratch->data);
+    *scratch = (MachineScratch){0};
+}
+
+// ---- peak --------------------------------------------------------------------------------------
+
+static void product_run(void *argument, int64_t times) {
+    for (int64_t i = 0; i < times; i++) gemm_run(argument, NULL, NULL);
+}
+
+Status machine_measure_peak(const MachineScratch *scratch, double seconds,
+                            double *flops_per_second) {
+    static const int64_t sizes[] = {256, 512, 1024};
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    *flops_per_second = 0.0;
+    for (int i = 0; i < SIZES; i++) {
+        int64_t n = sizes[i];
+        float *a = scratch->data, *b = a + n * n, *c = b + n * n;
+        Gemm gemm = {.m = n, .n = n, .k = n, .a = a, .b = b, .c = c, .lda = n, .ldb = n, .ldc = n};
+        double flops = 2.0 * (double)n * (double)n * (double)n, once = 0.0;
+        // Without a fast BLAS the larger products take too long, and are no faster.
+        if (i > 0 && flops / *flops_per_second > seconds / SIZES) break;
+        Status status = measure(product_run, &gemm, seconds / SIZES, &once);
+        if (status) return status;
+        if (flops / once > *flops_per_second) *flops_per_second = flops / once;
+    }
+    return STATUS_OK;
+}
+
+// ---- overheads ---------------------------------------------------------------------------------
+
+// In scopes of some ops each, as a model has them, so that handles are recycled.
+static void relu_run(void *argument, int64_t times) {
+    enum { OPS_PER_SCOPE = 32 };
+    while (times > 0) {
+        Scope *scope = scope_open();
+        for (int i = 0; i < OPS_PER_SCOPE && times > 0; i++, times--) tensor_relu(argument);
+        scope_close(scope);
+    }
+}
+
+Status machine_measure_dispatch(double seconds, double *dispatch_seconds) {
+    Tensor *x = tensor_full_new(SHAPE(1), 1.0f);
+    if (!x) return error_status();
+    Status status = measure(relu_run, x, seconds, dispatch_seconds);
+    tensor_free(x);
+    return status;
+}
+
+// The caller does not end before the other has begun: else the pool would take the job back from a
+// thread that is slow to come. (One that never comes is given up.)
+static void meet(void *argument, int64_t begin, int64_t end) {
+    (void)end;
+    enum { LOOKS_PER_YIELD = 1024 };
+    const double patience = 1e-3;
+    atomic_bool *begun = argument;
+    if (begin > 0) {
+        atomic_store(begun, true);
+        return;
+    }
+    double start = clock_seconds();
+    for (int looks = 1; !atomic_load(begun); looks++) {
+        if (looks % LOOKS_PER_YIELD) continue;
+        if (clock_seconds() - start > patience) return;
+        sched_yield();
+    }
+}
+
+static double meet_seconds(int times) {
+    double start = clock_seconds();
+    for (int i = 0; i < times; i++) {
+        atomic_bool begun = false;
+        cpu_parallel(2, 1, meet, &begun);
+    }
+    return (clock_seconds() - start) / times;
+}
+
+// After each sleep the system places the threads anew: so a bad place spoils one sample only.
+Status machine_measure_threads(double seconds, double *spin_seconds, double *wake_seconds) {
+    enum { MOST_WAKES = 31, SPINS = 100 };
+    double wakes[MOST_WAKES], spins[MOST_WAKES], begin = clock_seconds();
+    *spin_seconds = *wake_seconds = 0.0;
+    if (context_current()->threads < 2) return STATUS_OK;
+    int n = 0;
+    while (n < MOST_WAKES && (n == 0 || clock_seconds() - begin < seconds)) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // by then the others sleep
+        wakes[n] = meet_seconds(1);
+        spins[n++] = meet_seconds(SPINS);
+    }
+    Status status = median_of(spins, n, spin_seconds);
+    return status ? status : median_of(wakes, n, wake_seconds);
+}

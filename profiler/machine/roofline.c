@@ -1,0 +1,210 @@
+// roofline.c -- which roof an execution stands under, how close it comes, and why we say so.
+// Not here: measuring the ceilings (machine.h) or the times.
+#include "profiler/machine/roofline.h"
+
+#include "profiler/report/text.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *bound_name(Bound bound) {
+    static const char *const names[] = {
+#define BOUND_TEXT(name, text) text,
+        BOUND_LIST(BOUND_TEXT)
+#undef BOUND_TEXT
+    };
+    return (unsigned)bound < BOUND_COUNT ? names[bound] : "-";
+}
+
+// ---- judging
+
+static double total_flops(const RooflineInput *input) {
+    return (double)op_cost_total_flops(input->cost);
+}
+
+static uint64_t total_bytes(const RooflineInput *input) {
+    return input->cost.bytes_read + input->cost.bytes_written;
+}
+
+static bool is_counted(const RooflineInput *input) {
+    return total_flops(input) > 0.0 || total_bytes(input) > 0;
+}
+
+static bool is_measured(const RooflineInput *input) {
+    return isfinite(input->seconds) && input->seconds > 0.0;
+}
+
+// Every byte is charged once: what the levels before the last do not take is left to the last.
+static void charge_memory(const Machine *machine, const RooflineInput *input, Roofline *roofline) {
+    uint64_t bytes = total_bytes(input);
+    uint64_t left = bytes;
+    uint64_t at_level = 0;
+    double most = 0.0;
+    for (int i = 0; i < machine->n_levels; i++) {
+        bool last = i + 1 == machine->n_levels;
+        uint64_t here = !last && input->level_bytes[i] < left ? input->level_bytes[i] : left;
+        left -= here;
+        double seconds = (double)here / machine->levels[i].bytes_per_second;
+        roofline->memory_seconds += seconds;
+        if (seconds >= most) {
+            most = seconds;
+            at_level = here;
+            roofline->level = i;
+        }
+    }
+    roofline->bytes_per_second = at_level == bytes
+                                     ? machine->levels[roofline->level].bytes_per_second
+                                     : (double)bytes / roofline->memory_seconds;
+}
+
+static double dispatch_limit(const Machine *machine, const RooflineInput *input) {
+    return (double)ROOFLINE_OVERHEAD_DISPATCHES * machine->dispatch_seconds * (double)input->ops;
+}
+
+static Bound decide(const Machine *machine, const RooflineInput *input, const Roofline *roofline) {
+    double transfer_limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * input->seconds;
+    double least_fraction = (double)ROOFLINE_UNEXPLAINED_PERCENT / 100.0;
+    if (!is_counted(input)) return BOUND_COUNT;
+    if (is_measured(input)) {
+        if (input->transfer_seconds > transfer_limit) return BOUND_TRANSFER;
+        if (roofline->roof_seconds < dispatch_limit(machine, input)) return BOUND_OVERHEAD;
+        if (input->woke_thread && roofline->roof_seconds < machine->wake_seconds)
+            return BOUND_OVERHEAD;
+        if (roofline->roof_fraction < least_fraction) return BOUND_UNEXPLAINED;
+    }
+    // Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
+    // Without bytes the intensity is NaN, which is not below it.
+    return roofline->intensity < roofline->ridge ? BOUND_MEMORY : BOUND_COMPUTE;
+}
+
+Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
+    assert(machine->n_levels >= 1 && machine->n_levels <= MACHINE_MAX_LEVELS);
+    Roofline roofline = {.intensity = (double)NAN, .roof_fraction = (double)NAN};
+    uint64_t bytes = total_bytes(input);
+    charge_memory(machine, input, &roofline);
+    roofline.compute_seconds = total_flops(input) / machine->peak_flops_per_second;
+    roofline.roof_seconds = fmax(roofline.compute_seconds, roofline.memory_seconds);
+    roofline.ridge = machine->peak_flops_per_second / roofline.bytes_per_second;
+    if (bytes > 0) roofline.intensity = total_flops(input) / (double)bytes;
+    roofline.judged = is_counted(input) && is_measured(input);
+    if (roofline.judged) roofline.roof_fraction = roofline.roof_seconds / input->seconds;
+    roofline.bound = decide(machine, input, &roofline);
+    return roofline;
+}
+
+// ---- evidence
+
+// Adds to the sentence so far.
+static void say(char text[ROOFLINE_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(char text[ROOFLINE_TEXT], const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, ROOFLINE_TEXT - length, format, arguments);
+    va_end(arguments);
+}
+
+// "207 of 333 GFLOP/s": a unit that both have is said once.
+static Text part_of(Text part, Text whole) {
+    const char *unit = strchr(part.s, ' ');
+    const char *whole_unit = strchr(whole.s, ' ');
+    bool same = unit && whole_unit && strcmp(unit, whole_unit) == 0;
+    int length = same ? (int)(unit - part.s) : 60;
+    Text text;
+    snprintf(text.s, sizeof text.s, "%.*s of %.60s", length, part.s, whole.s);
+    return text;
+}
+
+static Text time_of(double seconds, const RooflineInput *input) {
+    return part_of(text_duration(seconds), text_duration(input->seconds));
+}
+
+// Where the intensity stands. Two figures that round to the same are told apart.
+static void say_position(char *text, const Machine *machine, const Roofline *roofline) {
+    const MachineLevel *level = &machine->levels[roofline->level];
+    Text intensity = text_number(roofline->intensity);
+    Text ridge = text_number(roofline->ridge);
+    bool close = strcmp(intensity.s, ridge.s) == 0;
+    bool mixed = roofline->bytes_per_second != level->bytes_per_second;
+    const char *relation = roofline->bound == BOUND_COMPUTE ? " >=" : close ? ", just below" : " <";
+    say(text, "%s FLOP/B%s ridge %s (%s / %s, %s%.7s)", intensity.s, relation, ridge.s,
+        text_rate(machine->peak_flops_per_second, "FLOP/s").s,
+        text_rate(roofline->bytes_per_second, "B/s").s, mixed ? "mostly " : "", level->name);
+}
+
+static void say_intensity(char *text, const Machine *machine, const RooflineInput *input,
+                          const Roofline *roofline) {
+    bool compute = roofline->bound == BOUND_COMPUTE;
+    if (isnan(roofline->intensity))
+        say(text, "no bytes to wait for: compute-bound; ");
+    else {
+        say_position(text, machine, roofline);
+        if (compute)
+            say(text, ": compute-bound; ");
+        else
+            say(text, ": memory-bound in %.7s; ", machine->levels[roofline->level].name);
+    }
+    if (!roofline->judged) {
+        say(text, "roof %s, not measured", text_duration(roofline->roof_seconds).s);
+        return;
+    }
+    double amount = compute ? total_flops(input) : (double)total_bytes(input);
+    double limit = compute ? machine->peak_flops_per_second : roofline->bytes_per_second;
+    const char *unit = compute ? "FLOP/s" : "B/s";
+    Text rate = part_of(text_rate(amount / input->seconds, unit), text_rate(limit, unit));
+    say(text, "%s = %s of the roof (%s)", rate.s, text_percent(roofline->roof_fraction).s,
+        time_of(roofline->roof_seconds, input).s);
+}
+
+static void say_overhead(char *text, const Machine *machine, const RooflineInput *input,
+                         const Roofline *roofline) {
+    Text roof = text_duration(roofline->roof_seconds);
+    double dispatch = machine->dispatch_seconds * (double)input->ops;
+    if (roofline->roof_seconds < dispatch_limit(machine, input))
+        say(text, "roof %s < %d dispatches x %s op%s x %s: overhead; dispatch is %s measured",
+            roof.s, ROOFLINE_OVERHEAD_DISPATCHES, text_count(input->ops).s,
+            input->ops == 1 ? "" : "s", text_duration(machine->dispatch_seconds).s,
+            time_of(dispatch, input).s);
+    else
+        say(text, "roof %s < %s to wake a thread: overhead; waking is %s measured", roof.s,
+            text_duration(machine->wake_seconds).s, time_of(machine->wake_seconds, input).s);
+}
+
+char *roofline_evidence(const Machine *machine, const RooflineInput *input,
+                        const Roofline *roofline, char text[ROOFLINE_TEXT]) {
+    Text roof = text_duration(roofline->roof_seconds);
+    text[0] = '\0';
+    switch (roofline->bound) {
+    case BOUND_TRANSFER:
+        say(text, "copies and waiting take %s = %s: transfer; roof %s",
+            time_of(input->transfer_seconds, input).s,
+            text_percent(input->transfer_seconds / input->seconds).s, roof.s);
+        break;
+    case BOUND_OVERHEAD:
+        say_overhead(text, machine, input, roofline);
+        break;
+    case BOUND_UNEXPLAINED:
+        say(text, "roof %s measured = %s: unexplained; suspects: thread wake-up%s, ",
+            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s,
+            input->woke_thread ? " (seen)" : "");
+        say(text, "page faults, a BLAS that repacks, other work on the cores");
+        break;
+    case BOUND_COMPUTE:
+    case BOUND_MEMORY:
+        say_intensity(text, machine, input, roofline);
+        return text;
+    default:
+        say(text, "nothing was counted: no verdict");
+        return text;
+    }
+    if (isnan(roofline->intensity))
+        say(text, "; no bytes");
+    else
+        say(text, "; %s FLOP/B, ridge %s", text_number(roofline->intensity).s,
+            text_number(roofline->ridge).s);
+    return text;
+}

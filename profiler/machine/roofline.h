@@ -1,0 +1,70 @@
+// roofline.h -- from counts, ceilings and a measured time to a verdict with its evidence. Pure
+// functions; conventions.md, section 4, decides every rule, and --help roofline prints them.
+#ifndef PROFILER_MACHINE_ROOFLINE_H
+#define PROFILER_MACHINE_ROOFLINE_H
+
+#include "profiler/machine/machine.h"
+#include "tensor/op.h"
+
+// The first of these that holds.
+#define BOUND_LIST(X)                                                                              \
+    X(TRANSFER, "transfer") /* copies or waiting exceed half the time */                           \
+    X(OVERHEAD, "overhead") /* the roof time is not ten dispatches, or less than a wake-up */      \
+    X(UNEXPLAINED, "unexplained") /* under half of the roof */                                     \
+    X(COMPUTE, "compute")         /* intensity at or above the ridge */                            \
+    X(MEMORY, "memory")           /* intensity below it */
+typedef enum Bound {
+#define BOUND_ENUM(name, text) BOUND_##name,
+    BOUND_LIST(BOUND_ENUM)
+#undef BOUND_ENUM
+        BOUND_COUNT // no bound: nothing was counted
+} Bound;
+const char *bound_name(Bound bound); // "memory"; "-" for BOUND_COUNT
+
+enum {
+    ROOFLINE_OVERHEAD_DISPATCHES = 10, // roof time below so many dispatches an op: overhead
+    ROOFLINE_UNEXPLAINED_PERCENT = 50, // of the roof, below: unexplained
+    ROOFLINE_TRANSFER_PERCENT = 50,    // of the measured time, above: transfer
+};
+
+typedef struct RooflineInput {
+    OpCost cost;
+    // Of the cost's bytes, by level of reuse, smallest first. What they leave of bytes_read +
+    // bytes_written counts at the machine's last level; what goes beyond it is ignored.
+    uint64_t level_bytes[MACHINE_MAX_LEVELS];
+    int64_t ops;             // dispatched; each pays dispatch_seconds
+    double seconds;          // measured; NaN, or no positive finite number: not measured
+    double transfer_seconds; // of it, copies between host and device and waiting for them
+    bool woke_thread;        // it waited for a sleeping thread to wake
+} RooflineInput;
+
+typedef struct Roofline {
+    double intensity;        // FLOP/B; NaN without bytes
+    double compute_seconds;  // total_flops / peak
+    double memory_seconds;   // sum over levels of bytes / bandwidth
+    double roof_seconds;     // the larger of the two
+    double roof_fraction;    // roof / measured seconds; NaN when not measured
+    int level;               // the level that costs most memory time; the last without bytes
+    double bytes_per_second; // bytes / memory_seconds: the level's where all bytes lie there
+    // Peak / bytes_per_second, so that intensity against ridge always agrees with compute_seconds
+    // against memory_seconds; a ridge of `level` alone would not where bytes lie at several levels.
+    double ridge;
+    Bound bound;
+    bool judged; // counted and measured. Else the bound is only what the intensity says (compute or
+                 // memory; BOUND_COUNT without any count): the others are questions about a time
+} Roofline;
+
+// On the ridge is compute; so are FLOPs without bytes. Bytes without FLOPs are
+// memory. The machine has at least one level.
+Roofline roofline_judge(const Machine *machine, const RooflineInput *input);
+
+// In words, each with intensity, ridge, roof and measured time: "26.5 FLOP/B >= ridge 5.74 (333
+// GFLOP/s / 58.0 GB/s, L3): compute-bound; 207 of 333 GFLOP/s = 62% of the roof (309 of 496 us)".
+enum { ROOFLINE_TEXT = 256 }; // it fits, whatever the figures
+char *roofline_evidence(const Machine *machine, const RooflineInput *input,
+                        const Roofline *roofline, char text[ROOFLINE_TEXT]);
+
+// --help roofline: every constant, formula and the order of the bounds.
+extern const char roofline_help_text[];
+
+#endif

@@ -1,0 +1,257 @@
+// explain_derive.c -- counts, bytes and what is kept, derived once more from the shapes of a
+// record. Nothing here is taken on trust: what does not come to the counted figure is not shown.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/report/explain_parts.h"
+
+uint64_t derive_elements(Shape shape) {
+    uint64_t n = shape.ndim >= 0 ? 1 : 0;
+    for (int i = 0; i < shape.ndim; i++) n *= (uint64_t)shape.dims[i];
+    return n;
+}
+
+static uint64_t last_of(Shape shape) {
+    return shape.ndim > 0 ? (uint64_t)shape.dims[shape.ndim - 1] : 1;
+}
+
+static uint64_t rows_of(Shape shape) {
+    return last_of(shape) ? derive_elements(shape) / last_of(shape) : 0;
+}
+
+// ---- formulas with numbers -------------------------------------------------------------------
+static Derivation derivation_new(void) { return (Derivation){.known = true, .value = 1}; }
+
+static void append(Derivation *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(Derivation *d, const char *format, ...) {
+    size_t used = strlen(d->text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(d->text + used, sizeof(d->text) - used, format, arguments);
+    va_end(arguments);
+}
+
+static void multiply(Derivation *d, uint64_t factor) {
+    if (__builtin_mul_overflow(d->value, factor, &d->value)) d->known = false;
+    d->factors++;
+}
+
+static void times(Derivation *d, uint64_t factor) {
+    append(d, "%s%s", d->factors ? " x " : "", text_count((int64_t)factor).s);
+    multiply(d, factor);
+}
+
+static void times_shape(Derivation *d, Shape shape) {
+    for (int i = 0; i < shape.ndim; i++) times(d, (uint64_t)shape.dims[i]);
+}
+
+// each x n + more, where `inner` as one factor of several
+static void times_affine(Derivation *d, Rule rule, uint64_t n, bool inner) {
+    bool brackets = inner && rule.more != 0;
+    append(d, "%s%s", d->factors ? " x " : "", brackets ? "(" : "");
+    if (rule.each != 1) append(d, "%d x ", rule.each);
+    append(d, "%s", text_count((int64_t)n).s);
+    if (rule.more != 0) append(d, " %c %d", rule.more < 0 ? '-' : '+', abs(rule.more));
+    append(d, "%s", brackets ? ")" : "");
+    multiply(d, (uint64_t)rule.each * n + (uint64_t)(int64_t)rule.more);
+    if (rule.each != 1 || rule.more != 0) d->factors++;
+}
+
+// ---- rules -----------------------------------------------------------------------------------
+static Derivation per_element(int each, Shape shape, const char *of) {
+    Derivation d = derivation_new();
+    if (each != 1) times(&d, (uint64_t)each);
+    times_shape(&d, shape);
+    snprintf(d.why, sizeof(d.why), "%d per %s", each, of);
+    return d;
+}
+
+static Derivation per_row(Shape shape, Rule rule) {
+    Derivation d = derivation_new();
+    times(&d, rows_of(shape));
+    times_affine(&d, rule, last_of(shape), true);
+    snprintf(d.why, sizeof(d.why), "rows of %.30s", text_count((int64_t)last_of(shape)).s);
+    return d;
+}
+
+static Derivation per_sum(Shape in, Shape out) {
+    Derivation d = derivation_new();
+    uint64_t n = derive_elements(in), outputs = derive_elements(out);
+    if (outputs == 0 || n % outputs != 0 || n < outputs) return (Derivation){0};
+    append(&d, "(%s - 1)", text_count((int64_t)(n / outputs)).s);
+    multiply(&d, n / outputs - 1);
+    times_shape(&d, out);
+    d.factors++; // the difference alone is worth showing
+    snprintf(d.why, sizeof(d.why), "n - 1 per output element");
+    return d;
+}
+
+static Derivation per_parameter(int64_t parameters, Rule rule) {
+    Derivation d = derivation_new();
+    times_affine(&d, rule, (uint64_t)parameters, false);
+    snprintf(d.why, sizeof(d.why), "%d per trainable parameter", rule.each);
+    return d;
+}
+
+Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule) {
+    switch (rule.basis) {
+    case PER_OUTPUT:
+        return per_element(rule.each, record->out, "output element");
+    case PER_INPUT:
+        return per_element(rule.each, record->in[rule.input], "input element");
+    case PER_ROW:
+        return per_row(record->in[rule.input], rule);
+    case PER_SUM:
+        return per_sum(record->in[0], record->out);
+    case PER_PARAMETER:
+        return per_parameter(profile->trainable_parameters, rule);
+    default:
+        return (Derivation){0};
+    }
+}
+
+// ---- products: the factors in the order of the op's formula ----------------------------------
+// "macs = batch x m x k x n" without its head, and without the first names where there are fewer
+// factors.
+static void take_formula(Derivation *d, const Op *op) {
+    const char *text = op->formula ? strchr(op->formula, '=') : NULL;
+    if (!text) return;
+    text += strspn(text, "= ");
+    int names = 1;
+    for (const char *at = text; (at = strstr(at, " x ")); at += 3) names++;
+    for (; names > d->factors; names--) text = strstr(text, " x ") + 3;
+    snprintf(d->why, sizeof(d->why), "%s", text);
+}
+
+Derivation derive_linear(const OpRecord *record) {
+    Derivation d = derivation_new();
+    if (record->in[1].ndim != 2) return (Derivation){0};
+    times(&d, rows_of(record->in[0]));
+    times(&d, (uint64_t)record->in[1].dims[1]);
+    times(&d, (uint64_t)record->in[1].dims[0]);
+    take_formula(&d, record->op);
+    return d;
+}
+
+Derivation derive_matmul(const OpRecord *record) {
+    Derivation d = derivation_new();
+    Shape a = record->in[0], out = record->out;
+    if (a.ndim < 2 || out.ndim < 2) return (Derivation){0};
+    int64_t m = out.dims[out.ndim - 2], n = out.dims[out.ndim - 1];
+    bool transposed = a.dims[a.ndim - 2] != m;
+    Shape batch = out;
+    batch.ndim -= 2;
+    if (batch.ndim > 0) times(&d, derive_elements(batch));
+    times(&d, (uint64_t)m);
+    times(&d, (uint64_t)a.dims[a.ndim - (transposed ? 2 : 1)]);
+    times(&d, (uint64_t)n);
+    take_formula(&d, record->op);
+    return d;
+}
+
+void derive_print(FILE *file, const char *label, const Derivation *derivation, uint64_t count,
+                  const char *unit) {
+    if (count == 0) return;
+    bool holds = derivation->known && derivation->value == count;
+    bool formula = holds && derivation->factors > 1, why = holds && derivation->why[0];
+    flow_line(file, label, "%s%s%s %s%s%s%s", formula ? derivation->text : "", formula ? " = " : "",
+              text_count((int64_t)count).s, unit, why ? " (" : "", why ? derivation->why : "",
+              why ? ")" : "");
+}
+
+// ---- bytes -----------------------------------------------------------------------------------
+static uint64_t bytes_of(const DTypeSignature *types, int input, Shape shape) {
+    int last = types->n_in - 1;
+    return derive_elements(shape) * (uint64_t)dtype_size(types->in[input < last ? input : last]);
+}
+
+static uint64_t extra_bytes(const Profile *profile, const OpRecord *record, const OpStory *story) {
+    return story->extra ? derive_rule(profile, record, story->extra_bytes).value : 0;
+}
+
+// Inputs as recorded, then what the record does not hold; an optimizer's come once for all
+// parameters together.
+static int list_operands(const Profile *profile, const OpRecord *record, const OpStory *story,
+                         const DTypeSignature *types, Operand operands[OPERANDS_MOST]) {
+    int n = 0, held = record->n_in - (story->extra_is_input ? 1 : 0);
+    bool grouped = story->elementwise.basis == PER_PARAMETER;
+    for (int i = 0; i < (grouped ? STORY_INPUTS : held); i++) {
+        const char *name = i < STORY_INPUTS ? story->in[i] : NULL;
+        if (grouped && !name) break;
+        if (!grouped && record->in[i].ndim < 0) continue; // no bias
+        uint64_t bytes = grouped && i > 0 ? 4 * (uint64_t)profile->trainable_parameters
+                                          : bytes_of(types, i, record->in[i]);
+        OpCall call = {.op = record->op, .n_in = record->n_in, .params = record->params};
+        // Whoever told the op's story knows that its `mutates` asks for no tensor.
+        bool written = name && record->op->mutates && record->op->mutates(&call, i);
+        bool read = record->cost.bytes_read > 0; // or it is overwritten whatever it was
+        operands[n++] = (Operand){name ? name : "input", read ? bytes : 0, written ? bytes : 0};
+    }
+    if (record->out.ndim >= 0) {
+        const char *name = story->out ? story->out : "output";
+        operands[n++] = (Operand){name, 0, derive_elements(record->out) * 4};
+    }
+    uint64_t extra = extra_bytes(profile, record, story);
+    if (extra && story->extra_is_input)
+        operands[n++] = (Operand){story->extra, extra, 0};
+    else if (extra)
+        operands[n++] = (Operand){story->extra, 0, extra};
+    return n;
+}
+
+int derive_operands(const Profile *profile, const ProfileOp *op, Operand operands[OPERANDS_MOST]) {
+    const OpRecord *record = &op->record;
+    OpStory story = explain_story(profile, op);
+    bool grouped = story.elementwise.basis == PER_PARAMETER;
+    if (!grouped && record->n_in > OP_RECORD_INPUTS + (story.extra_is_input ? 1 : 0)) return 0;
+    for (int t = 0; t < record->op->n_dtypes; t++) {
+        int n = list_operands(profile, record, &story, &record->op->dtypes[t], operands);
+        uint64_t read = 0, written = 0;
+        for (int i = 0; i < n; i++) {
+            read += operands[i].read;
+            written += operands[i].written;
+        }
+        if (read == record->cost.bytes_read && written == record->cost.bytes_written) return n;
+    }
+    return 0;
+}
+
+// ---- what is kept for backward ---------------------------------------------------------------
+// The op whose output the i-th reads as x, as in a model that runs from layer to layer; NULL: none.
+static const ProfileOp *before(const Profile *profile, int64_t i) {
+    for (int64_t k = i - 1; k >= 0; k--) {
+        const OpRecord *record = &profile->ops[k].record;
+        if (record->phase != PHASE_FORWARD || record->op->flags & OP_VIEW) continue;
+        return shape_equal(record->out, profile->ops[i].record.in[0]) ? &profile->ops[k] : NULL;
+    }
+    return NULL;
+}
+
+static int kept_by(const Profile *profile, int64_t i, Term terms[3]) {
+    const OpRecord *record = &profile->ops[i].record;
+    OpStory story = explain_story(profile, &profile->ops[i]);
+    const ProfileOp *source = before(profile, i);
+    bool kept_before = source && explain_story(profile, source).keeps & KEEP_Y;
+    int n = 0;
+    if (story.keeps & KEEP_X && source && !kept_before) // without a source it is the batch
+        terms[n++] = (Term){"x", 4 * derive_elements(record->in[0])};
+    if (story.keeps & KEEP_Y) terms[n++] = (Term){"y", 4 * derive_elements(record->out)};
+    if (story.keeps & KEEP_EXTRA)
+        terms[n++] = (Term){story.extra, extra_bytes(profile, record, &story)};
+    return n;
+}
+
+int derive_kept(const Profile *profile, int layer, Term terms[OPERANDS_MOST]) {
+    int n = 0;
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        if (profile->ops[i].layer != layer || profile->ops[i].record.phase != PHASE_FORWARD)
+            continue;
+        if (n + 3 > OPERANDS_MOST) return 0;
+        n += kept_by(profile, i, terms + n);
+    }
+    for (int i = 0; i < n; i++) sum += terms[i].value;
+    return sum == (uint64_t)profile->layers[layer].saved_bytes ? n : 0;
+}

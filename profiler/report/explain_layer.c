@@ -1,0 +1,226 @@
+// explain_layer.c -- one layer: its share of the step, its ops, and how its row of the report adds
+// up.
+#include <string.h>
+
+#include "profiler/report/explain_parts.h"
+#include "profiler/report/report_table.h"
+
+enum { NAME_SHOWN = 48 };
+
+// ---- the head --------------------------------------------------------------------------------
+// A name that fits a line: its end says more than its beginning.
+static Text shown_name(const char *path) {
+    Text text;
+    size_t size = strlen(path);
+    bool cut = size > NAME_SHOWN;
+    if (cut) path += size - (NAME_SHOWN - 3);
+    while (cut && ((unsigned char)*path & 0xC0) == 0x80) path++; // not within a character
+    snprintf(text.s, sizeof(text.s), "%s%.*s", cut ? "..." : "", NAME_SHOWN, path);
+    return text;
+}
+
+static void print_title(const Profile *profile, const ProfileLayer *layer, FILE *file) {
+    char shape[SHAPE_TEXT];
+    Text name = report_layer_name(profile, layer);
+    bool renamed = strcmp(name.s, layer->path) != 0;
+    Flow flow = flow_open(file, NULL);
+    flow_say(&flow, "%s", shown_name(name.s).s);
+    if (renamed) flow_say(&flow, ", path %s", shown_name(layer->path).s);
+    if (layer->type[0]) flow_say(&flow, ", %s", layer->type);
+    if (layer->input.ndim >= 0) flow_say(&flow, ", %s ->", shape_text(layer->input, shape));
+    if (layer->input.ndim >= 0) flow_say(&flow, " %s", shape_text(layer->output, shape));
+    if (layer->parameters > 0) flow_say(&flow, ", %s parameters", text_count(layer->parameters).s);
+    flow_close(&flow);
+}
+
+// weight (512, 784) and bias (512,), where the two are all that the layer owns.
+static void print_parameters(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    const OpRecord *linear = explain_linear(profile, index);
+    if (!linear || layer->parameters == 0) return;
+    const Shape *weight = &linear->in[1], *bias = &linear->in[2];
+    uint64_t sum = derive_elements(*weight) + derive_elements(*bias);
+    if (sum != (uint64_t)layer->parameters || weight->ndim != 2) return;
+    Flow flow = flow_open(file, "parameters");
+    flow_say(&flow, "%s x %s", text_count(weight->dims[0]).s, text_count(weight->dims[1]).s);
+    if (bias->ndim == 1) flow_say(&flow, " + %s", text_count(bias->dims[0]).s);
+    flow_say(&flow, " = %s (weight: out x in%s)", text_count(layer->parameters).s,
+             bias->ndim == 1 ? "; bias: out" : "");
+    flow_close(&flow);
+}
+
+static void print_share(const Profile *profile, const ProfileLayer *layer, FILE *file) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    double mine = profile_layer_seconds(layer);
+    if (step > 0.0)
+        flow_line(file, "time", "%s of the step's %s = %s", text_duration(mine).s,
+                  text_duration(step).s, text_percent(mine / step).s);
+}
+
+// Amdahl: the rest of the step stays as it is.
+static void print_gain(const Profile *profile, const ProfileLayer *layer, FILE *file) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    double mine = profile_layer_seconds(layer), rest = step - mine, half = step - 0.5 * mine;
+    if (!(step > 0.0)) return;
+    if (rest <= 0.0) {
+        flow_line(file, "without it", "unknown: its medians exceed the step's (a noisy machine)");
+        return;
+    }
+    flow_line(file, "without it", "the step would take %s, %s times as fast (Amdahl)",
+              text_duration(rest).s, text_number(step / rest).s);
+    flow_line(file, "twice as fast", "it would make the step take %s, %s times as fast",
+              text_duration(half).s, text_number(step / half).s);
+}
+
+// ---- what is missing, and why ----------------------------------------------------------------
+static void print_missing(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    const ProfilePhase *phase = layer->phase;
+    if (profile->kind == PROFILE_INFERENCE || phase[REPORT_FORWARD].ops == 0) return;
+    bool first = index == 0 && shape_equal(layer->input, profile->input);
+    const char *untrained = first ? "its input is the batch" : "nothing before it is trained";
+    if (phase[REPORT_BACKWARD].ops == 0)
+        flow_line(file, "no backward", "%s, and nothing in it is trained", untrained);
+    else if (phase[REPORT_BACKWARD_INPUT].ops == 0)
+        flow_line(file, "no dx", "%s: nobody needs the gradient of x, so no backward_input%s",
+                  untrained,
+                  phase[REPORT_FORWARD].cost.macs > 0
+                      ? "; backward has one product where other layers have two"
+                      : "");
+    else if (layer->parameters > 0 && phase[REPORT_BACKWARD_WEIGHT].ops == 0)
+        flow_line(file, "no dweight", "its parameters are frozen, so there is no backward_weight");
+}
+
+static void print_kept(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    if (layer->phase[REPORT_BACKWARD].ops == 0 || layer->phase[REPORT_FORWARD].ops == 0) return;
+    Term terms[OPERANDS_MOST];
+    int n = derive_kept(profile, index, terms);
+    Flow flow = flow_open(file, "kept");
+    if (layer->saved_bytes == 0)
+        flow_say(&flow, "nothing more for backward: what it reads is there already (the batch, "
+                        "parameters, what the layer before keeps)");
+    else if (n == 0)
+        flow_say(&flow, "%s B for backward", text_count(layer->saved_bytes).s);
+    else {
+        flow_sum(&flow, terms, n, (uint64_t)layer->saved_bytes, "B");
+        flow_say(&flow, " for backward");
+    }
+    flow_close(&flow);
+}
+
+// ---- the sum ---------------------------------------------------------------------------------
+static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static uint64_t macs_of(OpCost cost) { return cost.macs; }
+static uint64_t bytes_of(OpCost cost) { return cost.bytes_read + cost.bytes_written; }
+
+static void print_count(const ProfilePhase *phase, const char *label,
+                        uint64_t (*count)(OpCost cost), const char *unit, FILE *file) {
+    Term terms[PARTS];
+    uint64_t total = count(phase[REPORT_STEP].cost);
+    if (total == 0) return;
+    for (int i = 0; i < PARTS; i++)
+        terms[i] = (Term){report_phase_name(parts[i]), count(phase[parts[i]].cost)};
+    Flow flow = flow_open(file, label);
+    flow_sum(&flow, terms, PARTS, total, unit);
+    flow_close(&flow);
+}
+
+static ReportPhase part_of(Phase phase) {
+    return phase == PHASE_FORWARD     ? REPORT_FORWARD
+           : phase == PHASE_OPTIMIZER ? REPORT_OPTIMIZER
+                                      : REPORT_BACKWARD;
+}
+
+// A phase of several ops: what their medians come to, beside its own.
+static void print_phase_time(const Profile *profile, int index, ReportPhase phase, FILE *file) {
+    enum { MOST = 12 };
+    const ProfilePhase *whole = &profile->layers[index].phase[phase];
+    Term terms[MOST];
+    uint64_t sum = 0, own = explain_nanoseconds(latency_median(&whole->latency));
+    int n = 0;
+    if (whole->ops < 2 || whole->ops > MOST) return;
+    for (int64_t i = 0; i < profile->n_ops && n < MOST; i++) {
+        const ProfileOp *op = &profile->ops[i];
+        if (op->layer != index || part_of(op->record.phase) != phase) continue;
+        uint64_t nanoseconds = explain_nanoseconds(latency_median(&op->latency));
+        terms[n++] = (Term){op->record.op->name, nanoseconds};
+        sum += nanoseconds;
+    }
+    Flow flow = flow_open(file, report_phase_name(phase));
+    flow_sum(&flow, terms, n, sum, "ns");
+    if (sum != own)
+        flow_say(&flow, "; its own median is %s ns: medians do not add up exactly",
+                 text_count((int64_t)own).s);
+    flow_close(&flow);
+}
+
+static void print_times(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    Term terms[PARTS];
+    uint64_t sum = 0;
+    if (profile->totals[REPORT_STEP].latency.count == 0) return;
+    for (int i = 0; i < PARTS; i++) {
+        uint64_t own = explain_nanoseconds(latency_median(&layer->phase[parts[i]].latency));
+        print_phase_time(profile, index, parts[i], file);
+        terms[i] = (Term){report_phase_name(parts[i]), own};
+        sum += own;
+    }
+    Flow flow = flow_open(file, "measured");
+    flow_sum(&flow, terms, PARTS, sum, "ns");
+    flow_say(&flow, " (%s)", text_duration(profile_layer_seconds(layer)).s);
+    flow_close(&flow);
+}
+
+static void print_intensity(OpCost cost, FILE *file) {
+    if (bytes_of(cost) > 0)
+        flow_line(file, "intensity", "%s FLOP / %s B = %s FLOP/B",
+                  text_count((int64_t)op_cost_total_flops(cost)).s,
+                  text_count((int64_t)bytes_of(cost)).s, text_number(profile_intensity(cost)).s);
+}
+
+static void print_sum(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    fputc('\n', file);
+    flow_line(file, NULL, "%s in all: the row of the report",
+              shown_name(report_layer_name(profile, layer).s).s);
+    print_count(layer->phase, "products", macs_of, "multiply-adds", file);
+    print_count(layer->phase, "total", op_cost_total_flops, "FLOP", file);
+    print_count(layer->phase, "bytes", bytes_of, "B", file);
+    print_intensity(layer->phase[REPORT_STEP].cost, file);
+    print_times(profile, index, file);
+    explain_verdict(profile, &layer->phase[REPORT_STEP], profile_layer_seconds(layer), file);
+    print_kept(profile, index, file);
+}
+
+// ---- one layer -------------------------------------------------------------------------------
+void explain_layer(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    fputc('\n', file);
+    print_title(profile, layer, file);
+    print_parameters(profile, index, file);
+    print_share(profile, layer, file);
+    print_gain(profile, layer, file);
+    print_missing(profile, index, file);
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        if (profile->ops[i].layer != index) continue;
+        fputc('\n', file);
+        explain_op(profile, &profile->ops[i], file);
+    }
+    if (layer->phase[REPORT_STEP].ops > 1) print_sum(profile, index, file);
+}
+
+void explain_layer_briefly(const Profile *profile, int index, FILE *file) {
+    const ProfileLayer *layer = &profile->layers[index];
+    fputc('\n', file);
+    char unit[160];
+    snprintf(unit, sizeof(unit), "B (%s FLOP/B)",
+             text_number(profile_intensity(layer->phase[REPORT_STEP].cost)).s);
+    print_title(profile, layer, file);
+    print_count(layer->phase, "total", op_cost_total_flops, "FLOP", file);
+    print_count(layer->phase, "bytes", bytes_of, unit, file);
+    print_share(profile, layer, file);
+    explain_verdict(profile, &layer->phase[REPORT_STEP], profile_layer_seconds(layer), file);
+}

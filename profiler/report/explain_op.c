@@ -1,0 +1,196 @@
+// explain_op.c -- one op: shapes, every count with its formula filled in, bytes operand by operand,
+// roof, measured time and verdict.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/report/explain_parts.h"
+
+uint64_t explain_nanoseconds(double seconds) {
+    return seconds > 0.0 && seconds < 1e9 ? (uint64_t)llround(1e9 * seconds) : 0;
+}
+
+// ---- shapes ----------------------------------------------------------------------------------
+static void print_shapes(const OpRecord *record, const OpStory *story, FILE *file) {
+    Flow flow = flow_open(file, "shapes");
+    char shape[SHAPE_TEXT];
+    int shown = 0;
+    for (int i = 0; i < record->n_in && i < OP_RECORD_INPUTS; i++) {
+        if (record->in[i].ndim < 0) continue;
+        const char *name = story->in[i] ? story->in[i] : "input";
+        flow_say(&flow, "%s%s %s", shown++ ? ", " : "", name, shape_text(record->in[i], shape));
+    }
+    if (record->n_in > OP_RECORD_INPUTS)
+        flow_say(&flow, " and %d more", record->n_in - OP_RECORD_INPUTS);
+    if (record->out.ndim >= 0)
+        flow_say(&flow, " -> %s %s", story->out ? story->out : "output",
+                 shape_text(record->out, shape));
+    else
+        flow_say(&flow, ", in place");
+    flow_close(&flow);
+}
+
+// ---- counts ----------------------------------------------------------------------------------
+static void print_total(const OpCost *cost, FILE *file) {
+    const Term terms[] = {{"products", 2 * cost->macs},
+                          {"bias", cost->bias_flops},
+                          {"elementwise", cost->elementwise_flops},
+                          {"transcendental", cost->transcendental_flops}};
+    uint64_t total = op_cost_total_flops(*cost);
+    int kinds = 0;
+    for (int i = 0; i < 4; i++) kinds += terms[i].value > 0;
+    if (kinds == 1) return; // it was just said
+    Flow flow = flow_open(file, "total");
+    if (kinds > 1)
+        flow_sum(&flow, terms, 4, total, "FLOP");
+    else
+        flow_say(&flow, "no arithmetic: it only moves bytes");
+    flow_close(&flow);
+}
+
+static void print_counts(const Profile *profile, const OpRecord *record, const OpStory *story,
+                         FILE *file) {
+    const OpCost *cost = &record->cost;
+    Derivation products = story->products ? story->products(record) : (Derivation){0};
+    Derivation bias = derive_rule(profile, record, story->bias);
+    Derivation elementwise = derive_rule(profile, record, story->elementwise);
+    Derivation transcendental = derive_rule(profile, record, story->transcendental);
+    derive_print(file, "products", &products, cost->macs, "multiply-adds");
+    if (cost->macs > 0)
+        flow_line(file, "FLOP", "2 x %s = %s", text_count((int64_t)cost->macs).s,
+                  text_count((int64_t)(2 * cost->macs)).s);
+    derive_print(file, "bias", &bias, cost->bias_flops, "FLOP");
+    derive_print(file, "elementwise", &elementwise, cost->elementwise_flops, "FLOP");
+    derive_print(file, "transcendental", &transcendental, cost->transcendental_flops, "FLOP");
+    print_total(cost, file);
+}
+
+// ---- bytes -----------------------------------------------------------------------------------
+static void print_side(const char *label, const Operand operands[], int n, bool written,
+                       uint64_t total, FILE *file) {
+    Term terms[OPERANDS_MOST];
+    for (int i = 0; i < n; i++)
+        terms[i] = (Term){operands[i].name, written ? operands[i].written : operands[i].read};
+    Flow flow = flow_open(file, label);
+    if (total == 0)
+        flow_say(&flow, "nothing");
+    else if (n == 0)
+        flow_say(&flow, "%s B", text_count((int64_t)total).s);
+    else
+        flow_sum(&flow, terms, n, total, "B");
+    flow_close(&flow);
+}
+
+// The record's bytes by level; what the levels do not name is the last one's (roofline.h).
+static void split_bytes(const Machine *machine, const OpRecord *record,
+                        uint64_t here[MACHINE_MAX_LEVELS]) {
+    uint64_t left = record->cost.bytes_read + record->cost.bytes_written;
+    for (int i = 0; i < machine->n_levels; i++) {
+        bool last = i + 1 == machine->n_levels;
+        here[i] = !last && record->level_bytes[i] < left ? record->level_bytes[i] : left;
+        left -= here[i];
+    }
+}
+
+static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file) {
+    const OpCost *cost = &op->record.cost;
+    uint64_t all = cost->bytes_read + cost->bytes_written, here[MACHINE_MAX_LEVELS];
+    Operand operands[OPERANDS_MOST];
+    int n = derive_operands(profile, op, operands);
+    print_side("read", operands, n, false, cost->bytes_read, file);
+    print_side("written", operands, n, true, cost->bytes_written, file);
+    if (all == 0) return;
+    const Term terms[] = {{"read", cost->bytes_read}, {"written", cost->bytes_written}};
+    Flow flow = flow_open(file, "bytes");
+    flow_sum(&flow, terms, 2, all, "B");
+    if (profile->has_machine) split_bytes(&profile->machine, &op->record, here);
+    for (int i = 0, shown = 0; profile->has_machine && i < profile->machine.n_levels; i++)
+        if (here[i] > 0)
+            flow_say(&flow, "%s %s %s", shown++ ? "," : ":", profile->machine.levels[i].name,
+                     text_percent((double)here[i] / (double)all).s);
+    flow_close(&flow);
+    flow_line(file, "intensity", "%s FLOP / %s B = %s FLOP/B",
+              text_count((int64_t)op_cost_total_flops(*cost)).s, text_count((int64_t)all).s,
+              text_number(profile_intensity(*cost)).s);
+}
+
+// ---- roof, time, verdict ---------------------------------------------------------------------
+static void print_memory_time(const Machine *machine, const OpRecord *record, double seconds,
+                              FILE *file) {
+    uint64_t here[MACHINE_MAX_LEVELS];
+    split_bytes(machine, record, here);
+    Flow flow = flow_open(file, "memory");
+    for (int i = 0, shown = 0; i < machine->n_levels; i++)
+        if (here[i] > 0)
+            flow_say(&flow, "%s%s B / %s (%s)", shown++ ? " + " : "",
+                     text_count((int64_t)here[i]).s,
+                     text_rate(machine->levels[i].bytes_per_second, "B/s").s,
+                     machine->levels[i].name);
+    flow_say(&flow, " = %s", text_duration(seconds).s);
+    flow_close(&flow);
+}
+
+static void print_roof(const Profile *profile, const ProfileOp *op, FILE *file) {
+    const OpRecord *record = &op->record;
+    uint64_t flops = op_cost_total_flops(record->cost);
+    uint64_t bytes = record->cost.bytes_read + record->cost.bytes_written;
+    if (!profile->has_machine || (flops == 0 && bytes == 0)) return;
+    const Machine *machine = &profile->machine;
+    RooflineInput input = {.cost = record->cost, .ops = 1, .seconds = (double)NAN};
+    memcpy(input.level_bytes, record->level_bytes, sizeof(input.level_bytes));
+    Roofline roofline = roofline_judge(machine, &input);
+    if (flops > 0)
+        flow_line(file, "arithmetic", "%s FLOP / %s = %s", text_count((int64_t)flops).s,
+                  text_rate(machine->peak_flops_per_second, "FLOP/s").s,
+                  text_duration(roofline.compute_seconds).s);
+    if (bytes > 0) print_memory_time(machine, record, roofline.memory_seconds, file);
+    flow_line(file, "roof", "%s%s", text_duration(roofline.roof_seconds).s,
+              flops > 0 && bytes > 0 ? ", the longer of the two" : "");
+}
+
+static void print_measured(const Latency *latency, FILE *file) {
+    if (latency->count == 0) return;
+    const LatencyStatistics *s = &latency->statistics;
+    Flow flow = flow_open(file, "measured");
+    flow_say(&flow, "%s, median of %s", text_duration(s->median).s, text_count(s->n).s);
+    if (s->ci95_reached)
+        flow_say(&flow, " (95%% CI %s to %s)", text_duration(s->ci95_low).s,
+                 text_duration(s->ci95_high).s);
+    else
+        flow_say(&flow, ", too few for a 95%% CI");
+    flow_close(&flow);
+}
+
+void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
+                     FILE *file) {
+    if (!profile->has_machine || phase->ops == 0) return;
+    char text[ROOFLINE_TEXT];
+    RooflineInput input = {.cost = phase->cost, .ops = phase->ops, .seconds = seconds};
+    memcpy(input.level_bytes, phase->level_bytes, sizeof(input.level_bytes));
+    Roofline roofline = roofline_judge(&profile->machine, &input);
+    flow_line(file, "verdict", "%s", roofline_evidence(&profile->machine, &input, &roofline, text));
+}
+
+void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
+    const OpRecord *record = &op->record;
+    OpStory story = explain_story(profile, op);
+    flow_line(file, NULL, "%s: %s", phase_name(record->phase), record->op->name);
+    if (story.does[0]) flow_line(file, "computes", "%s", story.does);
+    print_shapes(record, &story, file);
+    if (record->op->flags & OP_VIEW) {
+        flow_line(file, "cost", "none: a view looks at the bytes that are there");
+        return;
+    }
+    if (!record->op->cost) {
+        flow_line(file, "cost", "unknown: this op declares none, and nobody guesses");
+        print_measured(&op->latency, file);
+        return;
+    }
+    print_counts(profile, record, &story, file);
+    print_bytes(profile, op, file);
+    print_roof(profile, op, file);
+    print_measured(&op->latency, file);
+    ProfilePhase alone = {.cost = record->cost, .ops = 1};
+    memcpy(alone.level_bytes, record->level_bytes, sizeof(alone.level_bytes));
+    explain_verdict(profile, &alone, latency_median(&op->latency), file);
+}

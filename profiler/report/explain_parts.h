@@ -1,0 +1,108 @@
+// explain_parts.h -- internal to profiler/: what the parts of --explain share: lines that wrap,
+// counts derived once more from shapes, and how one op is told.
+#ifndef PROFILER_REPORT_EXPLAIN_PARTS_H
+#define PROFILER_REPORT_EXPLAIN_PARTS_H
+
+#include "profiler/report/explain.h"
+#include "profiler/report/text.h"
+
+// ---- explain_flow.c: text that wraps at the report's width -----------------------------------
+typedef struct Flow {
+    FILE *file;
+    int column, indent; // where the next word goes; where a new line begins
+    bool begun;         // a word was written
+    int length;         // of the word so far
+    char word[63];      // longer ones, which no line holds, are cut
+} Flow;
+Flow flow_open(FILE *file, const char *label); // NULL: a heading, at the left margin
+void flow_say(Flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void flow_close(Flow *flow);
+// All three at once.
+void flow_line(FILE *file, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+typedef struct Term {
+    const char *name;
+    uint64_t value;
+} Term;
+// "forward 12 + backward 30 = 42 B", without what is 0. Terms that do not add up to `total` are
+// only listed, and the total is told apart from them.
+void flow_sum(Flow *flow, const Term terms[], int n, uint64_t total, const char *unit);
+
+// ---- explain_story.c: what an op computes, of which operands ---------------------------------
+typedef enum Basis { // what a count is a multiple of
+    BASIS_NONE,      // no rule: it is 0, or not derived
+    PER_OUTPUT,      // each x the output's elements
+    PER_INPUT,       // each x the elements of in[input]
+    PER_ROW,         // rows of in[input] x (each x their length + more)
+    PER_SUM,         // (n - 1) x the output's elements, n the inputs that go into one
+    PER_PARAMETER,   // each x the model's trainable parameters + more
+} Basis;
+
+typedef struct Rule {
+    Basis basis;
+    int each, more, input;
+} Rule;
+
+enum { STORY_INPUTS = 5 };
+typedef enum Keep { KEEP_X = 1, KEEP_Y = 2, KEEP_EXTRA = 4 } Keep; // in[0], out[0], extra
+
+typedef struct Derivation Derivation;
+typedef struct OpStory {
+    char does[136];                     // "y = max(x, 0)"; "" where nothing is known of the op
+    const char *out, *in[STORY_INPUTS]; // names; NULL: it has none
+    Rule elementwise, transcendental, bias;
+    Derivation (*products)(const OpRecord *record); // multiply-adds
+    const char *extra; // an operand that the record does not hold: an output, or the last input
+    Rule extra_bytes;
+    bool extra_is_input;
+    unsigned keeps; // activations that backward reads: Keep
+} OpStory;
+OpStory explain_story(const Profile *profile, const ProfileOp *op);
+const OpRecord *explain_linear(const Profile *profile, int layer); // its first; NULL: none
+
+// ---- explain_derive.c: counts from shapes ----------------------------------------------------
+struct Derivation { // a formula with its numbers, and what it comes to
+    bool known;
+    int factors; // 1: there is nothing to derive
+    uint64_t value;
+    char text[256]; // "64 x 784 x 512"; six sizes of 64 bits fit
+    char why[48];   // in words: "1 per output element"
+};
+Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule);
+Derivation derive_linear(const OpRecord *record);
+Derivation derive_matmul(const OpRecord *record);
+uint64_t derive_elements(Shape shape);
+
+// "label  64 x 784 = 50,176 FLOP (why)"; without the formula where it does not come to `count`;
+// nothing where that is 0.
+void derive_print(FILE *file, const char *label, const Derivation *derivation, uint64_t count,
+                  const char *unit);
+
+enum { OPERANDS_MOST = 8 };
+typedef struct Operand {
+    const char *name;
+    uint64_t read, written; // bytes
+} Operand;
+// Every operand's bytes, into `operands`; 0 where they do not add up to the op's cost: more of them
+// than the record holds, broadcast ones, one tensor twice.
+int derive_operands(const Profile *profile, const ProfileOp *op, Operand operands[OPERANDS_MOST]);
+
+// What the layer's ops keep for backward and no op before them did, into terms; 0 when it does not
+// come to layer->saved_bytes.
+int derive_kept(const Profile *profile, int layer, Term terms[OPERANDS_MOST]);
+
+// ---- explain_op.c ----------------------------------------------------------------------------
+void explain_op(const Profile *profile, const ProfileOp *op, FILE *file);
+// The sentence of roofline_evidence; nothing without ceilings.
+void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds, FILE *file);
+uint64_t explain_nanoseconds(double seconds); // whole ones: they add up exactly
+
+// ---- explain_layer.c -------------------------------------------------------------------------
+void explain_layer(const Profile *profile, int layer, FILE *file); // and all its ops
+void explain_layer_briefly(const Profile *profile, int layer, FILE *file);
+
+// ---- explain_totals.c ------------------------------------------------------------------------
+void explain_totals(const Profile *profile, FILE *file);
+
+#endif

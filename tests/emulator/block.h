@@ -1,0 +1,23 @@
+// block.h -- internal to the emulator: one block of threads, and the faults that its threads make.
+#ifndef TESTS_EMULATOR_BLOCK_H
+#define TESTS_EMULATOR_BLOCK_H
+
+#include "tests/emulator/emulator.h"
+#include "tests/emulator/schedule.h"
+
+#include <driver_types.h>
+
+// Before the first block of a launch.
+void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &thread);
+// Runs all threads of block blockIdx to their end; false when one made a fault.
+bool block_run(Schedule *schedule);
+
+// Where shared.ld put the __shared__ variables of all kernels.
+extern "C" __attribute__((visibility("hidden"))) uint64_t emulator_shared_begin[],
+    emulator_shared_end[];
+
+// Keeps and prints a message and hands it to the fake runtime with the error.
+void emulator_fault(cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

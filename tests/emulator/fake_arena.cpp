@@ -1,0 +1,88 @@
+// fake_arena.cpp -- the addresses of the fake GPU's memory: one range, closed to the host except
+// while work runs, of which parts are taken and given back.
+#include <map>
+#include <sanitizer/asan_interface.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "tests/emulator/fake_internal.h"
+
+namespace {
+
+constexpr size_t SIZE = (size_t)4 << 30; // addresses, not memory: only what is touched is used
+
+struct Arena {
+    unsigned char *start;
+    int accesses = 0;
+    size_t highest = 0;                          // the end of what was ever taken
+    std::map<size_t, size_t> room = {{0, SIZE}}; // free parts: offset, bytes
+};
+
+// Never freed: work may still use it while the process ends.
+Arena &arena() {
+    static Arena *arena = [] {
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void *start = mmap(nullptr, SIZE, PROT_NONE, flags, -1, 0);
+        if (start == MAP_FAILED) {
+            perror("fake CUDA: addresses for device memory");
+            exit(2);
+        }
+        return new Arena{(unsigned char *)start};
+    }();
+    return *arena;
+}
+
+} // namespace
+
+namespace fake {
+
+Access::Access() {
+    if (arena().accesses++ == 0) mprotect(arena().start, SIZE, PROT_READ | PROT_WRITE);
+}
+
+Access::~Access() {
+    if (--arena().accesses == 0) mprotect(arena().start, SIZE, PROT_NONE);
+}
+
+bool in_arena(const void *pointer) {
+    const unsigned char *p = (const unsigned char *)pointer;
+    return p >= arena().start && p < arena().start + SIZE;
+}
+
+unsigned char *arena_take(size_t bytes) { // the first part that is large enough
+    for (auto &[offset, size] : arena().room) {
+        if (size < bytes) continue;
+        size_t start = offset, rest = size - bytes;
+        arena().room.erase(start);
+        if (rest > 0) arena().room[start + bytes] = rest;
+        if (start + bytes > arena().highest) arena().highest = start + bytes;
+        return arena().start + start;
+    }
+    return nullptr;
+}
+
+void arena_give(unsigned char *begin, size_t bytes) { // joined with its free neighbours
+    size_t offset = (size_t)(begin - arena().start);
+    auto next = arena().room.lower_bound(offset);
+    if (next != arena().room.end() && next->first == offset + bytes) {
+        bytes += next->second;
+        next = arena().room.erase(next);
+    }
+    if (next != arena().room.begin()) {
+        auto previous = std::prev(next);
+        if (previous->first + previous->second == offset) {
+            previous->second += bytes;
+            return;
+        }
+    }
+    arena().room[offset] = bytes;
+}
+
+void reset_arena() {
+    ASAN_UNPOISON_MEMORY_REGION(arena().start, arena().highest);
+    madvise(arena().start, arena().highest, MADV_DONTNEED);
+    arena().room = {{0, SIZE}};
+    arena().highest = 0;
+}
+
+} // namespace fake
