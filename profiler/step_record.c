@@ -15,8 +15,11 @@ static void *room_for(void *items, int64_t count, int64_t *capacity, size_t size
 }
 
 // ---- where operands were ---------------------------------------------------------------------
-// Adds up the operands' bytes by level, stamps them, and moves the counter on.
-static void find_operands(const Machine *machine, const OpCall *call,
+// Adds up the operands' bytes by level, stamps them, and moves the counter on. A stamp says when an
+// op was over; that an operand was touched a while before, and how long it takes to come around to
+// its end, is its span: of an op that walks all operands side by side, all of their bytes; of a
+// product, which keeps what it reads in blocks, its own.
+static void find_operands(const Machine *machine, const OpCall *call, const OpCost *cost,
                           uint64_t bytes[MACHINE_MAX_LEVELS]) {
     const Op *op = call->op;
     uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
@@ -25,7 +28,8 @@ static void find_operands(const Machine *machine, const OpCall *call,
         const Tensor *t = input ? call->in[i] : call->out[i - call->n_in];
         if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
         uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
-        uint64_t distance = last ? start - last + size : UINT64_MAX;
+        uint64_t span = cost->macs > 0 ? size : cost->bytes_read + cost->bytes_written;
+        uint64_t distance = last ? start - last + span : UINT64_MAX;
         bool both_ways = input && op->mutates && op->mutates(call, i);
         uint64_t n = size << both_ways;
         bytes[machine_level(machine, distance)] += n;
@@ -43,7 +47,7 @@ static void find_operands(const Machine *machine, const OpCall *call,
 void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *cost,
                       uint64_t level_bytes[MACHINE_MAX_LEVELS]) {
     uint64_t found[MACHINE_MAX_LEVELS] = {0}, total = 0, given = 0;
-    if (context_current()->ledger) find_operands(machine, call, found);
+    if (context_current()->ledger) find_operands(machine, call, cost, found);
     int last = machine->n_levels - 1;
     for (int i = 0; i <= last; i++) total += found[i];
     uint64_t all = cost->bytes_read + cost->bytes_written;

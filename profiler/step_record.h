@@ -29,9 +29,9 @@ typedef struct MemoryEvent { // bytes taken or given back
     const char *running; // the op that is running now; NULL: none
 } MemoryEvent;
 
-// The level of an operand is the smallest that holds what was moved since the operand was last
-// touched, and the operand itself: since its first element was touched last, the others were too.
-// Blocks keep their stamp when the cache of storage.c recycles them: they are as warm.
+// The level of an operand is the smallest that holds what was moved since its elements were last
+// touched: since the end of the op that did, and within an op until it came to its end. Blocks keep
+// their stamp when the cache of storage.c recycles them: they are as warm.
 typedef struct StepRecord {
     Observer observer; // first
     OpRecord *ops;     // in the order in which they ended

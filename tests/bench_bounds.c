@@ -129,7 +129,7 @@ static double seconds_per_call(const ProfilerRow *row) {
 
 // The fastest of some short sessions: a person, too, would measure while nothing else runs.
 static ProfilerRow profile_workload(Bench *bench, const Workload *workload) {
-    enum { SESSIONS = 20, LEAST = 2, MOST = 10000, WARM_UP = 3 };
+    enum { SESSIONS = 20, LEAST = 1, MOST = 10000, WARM_UP = 3 };
     double once = run_times(bench, workload, WARM_UP) / WARM_UP, wanted = session_seconds / once;
     int64_t times = wanted < LEAST ? LEAST : wanted > MOST ? MOST : (int64_t)wanted;
     ProfilerRow best = profile_once(bench, workload, times);

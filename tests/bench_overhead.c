@@ -9,7 +9,7 @@
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"
 
-enum { LEAST_ROUNDS = 11, MOST_ROUNDS = 1000 };
+enum { LEAST_ROUNDS = 21, MOST_ROUNDS = 1000 };
 static const double event_goal = 100e-9, step_goal = 0.01, start_goal = 1e-3;
 
 typedef struct Samples { // of one figure, one a round
@@ -52,7 +52,7 @@ static Pair time_pair(Timed timed, void *state, Profiler *profiler, bool watched
 static const char *judged(double value, double goal) { return value < goal ? "ok" : "over"; }
 
 // ---- an event ----------------------------------------------------------------------------------
-enum { OPS = 40000, OPS_PER_SCOPE = 100 }; // of three events at most, they fit into a session
+enum { OPS = 10000, OPS_PER_SCOPE = 100 }; // done between two moves of a scheduler
 
 static double time_ops(void *x, Profiler *watching) {
     (void)watching;
@@ -94,8 +94,8 @@ static void measure_events(double seconds) {
                                                {"L3", 16 << 20, 5e10},
                                                {"DRAM", INT64_MAX, 2e10}},
                                     .n_levels = 4};
-    printf("%-22s %8s %9s %8s %9s %9s\n", "one-element relu", "alone", "more", "events",
-           "an event", "goal");
+    printf("%-22s %8s %9s %8s %9s %9s\n", "one-element relu", "alone", "more", "events", "an event",
+           "goal");
     ProfilerOptions options = profiler_defaults();
     options.memory = false;
     measure_event("  ops only", options, seconds / 3.0);
