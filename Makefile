@@ -136,7 +136,8 @@ $(BUILD)/command: FORCE
 	@echo '$(VERSION) $(COMPILE)' | cmp -s - $@ || echo '$(VERSION) $(COMPILE)' >$@
 $(BUILD)/sources: FORCE
 	@mkdir -p $(@D)
-	@echo '$(SOURCES)' | cmp -s - $@ || echo '$(SOURCES)' >$@
+	@echo '$(SOURCES) $(EMULATED_OBJECTS)' | cmp -s - $@ || \
+	    echo '$(SOURCES) $(EMULATED_OBJECTS)' >$@
 
 $(BUILD)/%.o: %.c $(BUILD)/command
 	@mkdir -p $(@D)
@@ -214,8 +215,10 @@ $(CUDA_PLUGIN): $(CUDA_OBJECTS) build/nvcc/sources
 # runtime of the tests' own.
 EMULATOR_TEST_SOURCES := $(if $(EMULATED_PLUGIN),$(wildcard tests/emulator/test_*.cpp))
 EMULATOR_SOURCES := $(filter-out tests/emulator/test_%.cpp,$(wildcard tests/emulator/*.cpp))
+PLANTED_SOURCES := $(wildcard tests/emulator/*.cu)
 emulated = $(patsubst %,$(BUILD)/emulated/%.o,$(1))
-EMULATED_OBJECTS := $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES) $(EMULATOR_TEST_SOURCES))
+EMULATED_OBJECTS := $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES) $(EMULATOR_TEST_SOURCES) \
+    $(PLANTED_SOURCES))
 EMULATED_FLAGS = -D_GNU_SOURCE -I. $(CUDA_INCLUDE) $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) \
     $(FLOATING_POINT) -fPIC -pthread -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS)
 EMULATED_COMPILE_c = $(CC) -std=c11 $(EMULATED_FLAGS) $(CFLAGS)
@@ -228,14 +231,15 @@ $(EMULATED_OBJECTS): $(BUILD)/emulated/%.o: % $(BUILD)/command
 	@mkdir -p $(@D)
 	@echo "  compile $< for the emulator"
 	@$(EMULATED_COMPILE_$(patsubst .%,%,$(suffix $<))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
-$(EMULATED_PLUGIN): $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES)) build/nvcc/sources \
+$(EMULATED_PLUGIN): $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES)) $(BUILD)/sources \
     tests/emulator/shared.ld
 	@echo "  link    $@"
 	@$(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(BLAS_LIBS) -lm
 
 EMULATOR_TEST_PROGRAMS := $(EMULATOR_TEST_SOURCES:tests/emulator/%.cpp=$(BUILD)/tests/%)
 $(EMULATOR_TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/emulated/tests/emulator/%.cpp.o \
-    $(call emulated,$(EMULATOR_SOURCES)) $(HELPERS) $(LIBRARY) tests/emulator/shared.ld
+    $(call emulated,$(EMULATOR_SOURCES) $(PLANTED_SOURCES)) $(HELPERS) $(LIBRARY) \
+    tests/emulator/shared.ld
 	@echo "  link    $@"
 	@$(EMULATED_LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(CHECK_LIBS)
 
@@ -291,6 +295,13 @@ valgrind: $(call topic_programs,valgrind) ## some tests under valgrind; TEST= na
 bench: $(BENCH_PROGRAMS) ## ours, by hand, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
 	@$(if $^,:,echo "bench: needs OpenBLAS, to do the same work by hand"; exit 1)
 	@for program in $^; do ./$$program || exit 1; done
+
+# What only a GPU can answer: tests/tools/on_gpu says SKIP and why where there is none.
+on_gpu = $(TOOLS)/on_gpu $(1) '$(CUDA_PLUGIN:%=$(CURDIR)/%)' $(2) || [ $$? -eq 77 ]
+test-cuda: $(CUDA_PLUGIN) $(BUILD)/tests/test_cuda $(BUILD)/tests/test_cuda_product ## the tests of the cuda device on a GPU, and compute-sanitizer
+	@$(call on_gpu,test,$(filter $(BUILD)/%,$^))
+bench-cuda: $(CUDA_PLUGIN) $(filter %/bench_cuda,$(BENCH_PROGRAMS)) ## how fast the cuda device is, on a GPU
+	@$(call on_gpu,bench,$(filter $(BUILD)/%,$^))
 
 # A fuzz program tries random inputs for about as many seconds as its argument says.
 FUZZ_SECONDS ?= 60

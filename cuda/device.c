@@ -107,6 +107,11 @@ static Status device_to_host(Device *self, void *to, const void *from, size_t by
     return cuda ? leave(cuda_to_host(cuda, to, from, bytes)) : STATUS_DEVICE;
 }
 
+static Status device_wait(Device *self) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(CUDA_CHECK(cuda, cudaStreamSynchronize(cuda->compute))) : STATUS_DEVICE;
+}
+
 static const Device table = {.name = "cuda",
                              .has_data = true,
                              .allocate = device_allocate,
@@ -114,7 +119,8 @@ static const Device table = {.name = "cuda",
                              .run = device_run,
                              .workspace = device_workspace,
                              .from_host = device_from_host,
-                             .to_host = device_to_host};
+                             .to_host = device_to_host,
+                             .synchronize = device_wait};
 
 // ---- scratch -----------------------------------------------------------------------------------
 void *cuda_scratch(CudaDevice *cuda, size_t bytes) {

@@ -1,6 +1,8 @@
 // gather.cu -- picks one element of a table per element of an index, along one dimension; and back.
-// An index outside the table is skipped, and cuda->scratch_status set to 1 + the op's id: the host
-// is not waited for, so the program learns of it when it next reads from the device.
+// An index outside the table picks 0, and leaves in *cuda->scratch_status 1 + the op's id and,
+// above 16 bits, the last such place: in the index, row by row; of gather_backward, along the
+// dimension. The host does not wait for it: it is to be reported by the next call that waits for
+// the device.
 #include "cuda/cuda.h"
 
 // How the index (size...) is walked, beside what is picked and the table it is picked from.
@@ -26,13 +28,21 @@ static Walk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *t
     return walk;
 }
 
-static int64_t *index_data(const Tensor *t) { return (int64_t *)(void *)tensor_raw(t); }
+static const int64_t *index_data(const Tensor *t) { return (const int64_t *)tensor_raw(t); }
+
+static unsigned long long *status_word(CudaDevice *cuda) {
+    return (unsigned long long *)cuda->scratch_status;
+}
+
+static __device__ inline void note_outside(unsigned long long *status, OpId op, int64_t place) {
+    atomicMax(status, (unsigned long long)place << 16 | (unsigned long long)(1 + op));
+}
 
 // ---- gather -------------------------------------------------------------------------------------
 // picked (size...) = table [index (size...)], dense
 template <typename T>
 __global__ static void gather(const T *table, const int64_t *index, T *picked, const Walk walk,
-                              int64_t n, int64_t *status) {
+                              int64_t n, unsigned long long *status) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
         int64_t rest = i, at_index = 0, at_table = 0;
         for (int d = walk.ndim - 1; d >= 0; d--) {
@@ -43,7 +53,7 @@ __global__ static void gather(const T *table, const int64_t *index, T *picked, c
         }
         int64_t row = index[at_index];
         bool inside = row >= 0 && row < walk.rows;
-        if (!inside) *status = 1 + OP_gather;
+        if (!inside) note_outside(status, OP_gather, i * (int64_t)(sizeof(T) / sizeof(float)));
         picked[i] = inside ? table[at_table + row * walk.row_stride] : T{};
     }
 }
@@ -66,12 +76,12 @@ CUDA_OP(gather) {
     Walk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
     if (!takes_rows(&walk, table, picked))
         return CUDA_LAUNCH(gather<float>, cuda_grid(n), CUDA_BLOCK, 0, table, index, picked, walk,
-                           n, cuda->scratch_status);
+                           n, status_word(cuda));
     walk.size[walk.ndim - 1] /= 4;
     walk.row_stride /= 4;
     for (int d = 0; d < walk.ndim - 1; d++) walk.table_stride[d] /= 4;
     return CUDA_LAUNCH(gather<float4>, cuda_grid(n / 4), CUDA_BLOCK, 0, (const float4 *)table,
-                       index, (float4 *)picked, walk, n / 4, cuda->scratch_status);
+                       index, (float4 *)picked, walk, n / 4, status_word(cuda));
 }
 
 // ---- gather_backward: table [index (size...)] += picked (size...), on zeros ---------------------
@@ -87,7 +97,7 @@ __global__ static void gather_backward(const float *__restrict__ picked,
                                        const int64_t *__restrict__ index, float *table,
                                        const Walk walk, int64_t length, int64_t index_step,
                                        int64_t picked_step, int64_t lanes, int64_t parts,
-                                       int64_t *status) {
+                                       unsigned long long *status) {
     for (int64_t i = GLOBAL_INDEX; i < lanes * parts; i += GRID_STRIDE) {
         int64_t rest = i % lanes, part = i / lanes, at_index = 0, at_picked = 0, at_table = 0;
         for (int d = walk.ndim - 1; d >= 0; d--) {
@@ -103,7 +113,7 @@ __global__ static void gather_backward(const float *__restrict__ picked,
             if (row >= begin && row < end)
                 table[at_table + row * walk.row_stride] += picked[at_picked + k * picked_step];
             else if (row < 0 || row >= walk.rows)
-                *status = 1 + OP_gather_backward;
+                note_outside(status, OP_gather_backward, k);
         }
     }
 }
@@ -127,5 +137,5 @@ CUDA_OP(gather_backward) {
     walk.size[dim] = 1;
     return CUDA_LAUNCH(gather_backward, cuda_grid(lanes * parts), CUDA_BLOCK, 0, call_in(call, 0),
                        index_data(index), call_out(call, 0), walk, length, index->stride[dim],
-                       picked->stride[dim], lanes, parts, cuda->scratch_status);
+                       picked->stride[dim], lanes, parts, status_word(cuda));
 }

@@ -10,6 +10,7 @@
 #include "profiler/program/program.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
+#include "tensor/plugin.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
 static int fail(void) {
@@ -62,7 +63,7 @@ static int verdict_of(const Program *program) {
 
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
-    if (program->report && options->epochs > 0 && options->device->has_data)
+    if (program->report && options->epochs > 0 && program->device->has_data)
         printf("\nTRAINING  none: %s. --data trains on other images.\n", program->training.absent);
 }
 
@@ -93,9 +94,23 @@ static Status work(Program *program, int *output_error) {
     return status ? status : written;
 }
 
+static void print_devices(void) {
+    enum { MOST = 8 };
+    DeviceState states[MOST];
+    int n = device_list(states, MOST);
+    for (int i = 0; i < n && i < MOST; i++)
+        printf("%-6s %-12s %s\n", states[i].name, states[i].usable ? "usable" : "not usable",
+               states[i].reason);
+}
+
 static int profile_and_train(const Options *options, const char *command, int *output_error) {
+    Device *device = device_open(options->device);
+    if (!device) return fail();
+    context_set_device(device);
+    if (options->threads > 0) context_set_threads((int)options->threads);
     const char *files[] = {options->json, options->trace, options->memory_json, options->tinytorch};
-    Program program = {.options = options, .command = command, .report = !options->quiet};
+    Program program = {
+        .options = options, .device = device, .command = command, .report = !options->quiet};
     for (int i = 0; i < 4; i++) // one of them has standard output
         if (files[i] && strcmp(files[i], "-") == 0) program.report = false;
     program.terminal = !options->quiet && isatty(STDERR_FILENO);
@@ -118,13 +133,11 @@ int main(int argc, char **argv) {
     if (!options_parse(argc, argv, &options)) return EXIT_USAGE;
     if (options.help && !options_print_help(options.topic)) return EXIT_USAGE;
     if (options.version) printf("profile_mlp %s\n", ridgepoint_version);
+    if (options.devices) print_devices();
     int code = EXIT_SUCCESS, output_error = 0;
-    if (!options.help && !options.version) {
-        context_set_device(options.device);
-        if (options.threads > 0) context_set_threads((int)options.threads);
+    if (!options.help && !options.version && !options.devices)
         code = profile_and_train(&options, command, &output_error);
-        context_release_thread();
-    }
+    context_release_thread();
     bool json_only = options.json && strcmp(options.json, "-") == 0; // its writer has checked
     if (output_error == 0 && !json_only) output_error = flush_output();
     if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)

@@ -294,7 +294,8 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = make_rooms(profile, samples, rounds);
     if (!status) status = make_room(&m.observed, rounds);
     if (!status) status = make_room(&m.processor, samples);
-    TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16};
+    TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
+                              .device = work->x->device};
     if (!status) status = timeline_new(&m.timeline, events);
     if (!status) status = run_rounds(&m, rounds, enough);
     if (!status) status = measure_inference(&m, rounds);

@@ -52,11 +52,15 @@ Status work_step(const Work *work, StepTimes *times) {
     int64_t start = clock_nanoseconds();
     Scope *scope = scope_open();
     forget_gradients(work);
+    Device *device = work->x->device;
     Tensor *out = forward(work);
+    device_synchronize(device);
     int64_t forward_end = clock_nanoseconds();
     backward(work, out);
+    device_synchronize(device);
     int64_t backward_end = clock_nanoseconds();
     if (work->optimizer) optimizer_step(work->optimizer);
+    device_synchronize(device);
     int64_t update_end = clock_nanoseconds();
     scope_close(scope);
     int64_t end = clock_nanoseconds();
@@ -75,6 +79,7 @@ double work_infer_seconds(const Work *work) {
     Scope *scope = scope_open();
     layer_forward(work->model, work->x);
     scope_close(scope);
+    device_synchronize(work->x->device);
     int64_t end = clock_nanoseconds();
     no_grad_end();
     return 1e-9 * (double)(end - start);

@@ -104,8 +104,10 @@ Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory) 
 static const double least_sample = 20e-6; // a thousand times what reading the clock takes
 
 static double seconds_of(Layer *layer, Tensor *x, int64_t calls) {
+    device_synchronize(x->device);
     int64_t start = clock_nanoseconds();
     for (int64_t i = 0; i < calls; i++) infer(layer, x);
+    device_synchronize(x->device);
     return 1e-9 * (double)(clock_nanoseconds() - start);
 }
 

@@ -39,6 +39,7 @@ static void op_begin(Observer *observer, const OpCall *call) {
 
 static void op_end(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
+    if (timeline->device) device_synchronize(timeline->device);
     ProfileEvent *event = end(timeline);
     if (!event) return;
     const Context *context = context_current();
@@ -114,6 +115,7 @@ Status timeline_new(Timeline *timeline, TimelineOptions options) {
     }
     timeline->capacity = options.capacity;
     timeline->machine = options.machine;
+    timeline->device = options.device && options.device->synchronize ? options.device : NULL;
     timeline->observer.op_begin = op_begin;
     timeline->observer.op_end = op_end;
     if (options.memory) timeline->observer.storage = storage_changed;

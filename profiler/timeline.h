@@ -41,6 +41,8 @@ typedef struct TimelineOptions {
     bool memory;            // live bytes too
     bool costs;             // what each op costs
     const Machine *machine; // with costs: by level of reuse; NULL: levels are not asked
+    Device *device;         // waited for at the end of each op, so that its time is its own; NULL:
+                            // ops are timed as the program sees them
 } TimelineOptions;
 
 enum { TIMELINE_MOST_DEPTH = 64 };
@@ -52,6 +54,7 @@ typedef struct Timeline {
     int64_t count, capacity;
     int64_t dropped; // events that found the buffer full
     const Machine *machine;
+    Device *device;
     int depth; // events open now
     struct {
         int64_t begin, nested;

@@ -26,7 +26,14 @@ typedef struct Device {
     int64_t (*workspace)(struct Device *self, const struct OpCall *call);
     Status (*from_host)(struct Device *self, void *to, const void *from, size_t bytes);
     Status (*to_host)(struct Device *self, void *to, const void *from, size_t bytes);
+    // Waits until all that was launched is over; NULL where a kernel is over when run returns.
+    Status (*synchronize)(struct Device *self);
 } Device;
+
+// Waits for what runs behind the caller's back, if the device does that: before reading a clock.
+static inline Status device_synchronize(Device *device) {
+    return device->synchronize ? device->synchronize(device) : STATUS_OK;
+}
 
 Device *device_cpu(void);
 Device *device_meta(void);

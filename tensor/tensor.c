@@ -168,6 +168,15 @@ Status tensor_read_floats(const Tensor *t, float *out) {
     return STATUS_OK;
 }
 
+Status tensor_read_labels(const Tensor *t, int64_t *out) {
+    if (error_pending()) return error_status();
+    if (!t || !t->storage || t->dtype != DTYPE_INT64 || !tensor_is_contiguous(t))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "tensor_read_labels: needs a contiguous int64 tensor");
+    const void *data = t->device->has_data ? tensor_raw(t) : NULL;
+    return t->device->to_host(t->device, out, data, (size_t)tensor_bytes(t));
+}
+
 Status tensor_write_floats(Tensor *t, const float *values) {
     if (error_pending()) return error_status();
     if (!t || !t->storage || t->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(t))

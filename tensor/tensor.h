@@ -127,6 +127,7 @@ float *tensor_data(Tensor *t);
 int64_t *tensor_labels(Tensor *t); // the same for int64
 // Copies all elements out in row-major order, converting to float; `out` has room for numel.
 Status tensor_read_floats(const Tensor *t, float *out);
+Status tensor_read_labels(const Tensor *t, int64_t *out); // a contiguous int64 tensor
 Status tensor_write_floats(Tensor *t,
                            const float *values); // float32, contiguous; bumps the version
 // Overwrite a tensor of yours (float32, contiguous) with random numbers from the context's

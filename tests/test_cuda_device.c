@@ -156,24 +156,31 @@ static Status session_step(Session *s) {
     return train_step(s->model, s->optimizer, s->x, s->labels, &loss);
 }
 
-// Out of memory is not sticky: whatever call it met, the next step succeeds.
+// Out of memory is not sticky: whatever call it met, alone or with all after it, the next step
+// succeeds. A single allocation that fails is tried again, so it may pass unnoticed.
 START_TEST(any_call_of_a_training_step_may_fail_and_the_next_step_succeeds) {
+    FAKE(void, fake_fail, const char *, int64_t, int);
     FAKE(void, fake_fail_once, const char *, int64_t, int);
+    FAKE(void, fake_fail_never, void);
     FAKE(int64_t, fake_calls, const char *);
     cuda_device_use();
     Session s = session_new();
     ck_assert_msg(session_step(&s) == STATUS_OK, "%s", error_message());
-    int failures = 0;
-    for (;; failures++) {
-        fake_fail_once("any", fake_calls("any") + 1 + failures, OUT_OF_MEMORY);
-        if (session_step(&s) == STATUS_OK) break;
-        check_one_line(STATUS_OUT_OF_MEMORY, " at ");
+    int64_t before = fake_calls("any");
+    ck_assert_int_eq(session_step(&s), STATUS_OK);
+    int64_t calls = fake_calls("any") - before, failures = 0;
+    for (int64_t n = 1; n <= calls; n++) {
+        (_i ? fake_fail : fake_fail_once)("any", fake_calls("any") + n, OUT_OF_MEMORY);
+        if (session_step(&s)) {
+            failures++;
+            check_one_line(STATUS_OUT_OF_MEMORY, "cuda");
+        }
+        fake_fail_never();
         ck_assert_int_eq(autograd_node_count(), 0);
-        ck_assert_msg(session_step(&s) == STATUS_OK, "after call %d: %s", failures,
-                      error_message());
-        ck_assert_int_lt(failures, 500);
+        ck_assert_msg(session_step(&s) == STATUS_OK, "after call %d: %s", (int)n, error_message());
     }
-    ck_assert_int_gt(failures, 20);
+    ck_assert_int_gt(calls, 10);
+    ck_assert_int_gt(failures, calls * 3 / 4);
     session_free(&s);
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
@@ -185,7 +192,7 @@ START_TEST(a_product_that_fails_says_so) {
     cuda_device_use();
     Scope *scope = scope_open();
     Tensor *x = tensor_full_new(SHAPE(2, 2), 1.0f);
-    fake_fail_once("cublasSgemm_v2", fake_calls("cublasSgemm_v2") + 1, BLAS_EXECUTION_FAILED);
+    fake_fail_once("cublasSgemm", fake_calls("cublasSgemm") + 1, BLAS_EXECUTION_FAILED);
     ck_assert_ptr_null(tensor_matmul(x, x));
     check_one_line(STATUS_DEVICE, "matmul of (2, 2), (2, 2): cublasSgemm at cuda/product.cu:");
     ck_assert_ptr_nonnull(tensor_matmul(x, x));
@@ -235,7 +242,7 @@ START_TEST(a_fork_may_not_use_what_its_parent_opened) {
     int status = -1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    ck_assert(tensor_item(tensor_slice(x, 0, 0, 1, 1)) == 1.0);
+    expect_values(x, 1, 1, 1); // the parent's still works
     tensor_free(x);
 }
 END_TEST
@@ -247,7 +254,7 @@ int main(void) {
         {the_list_says_what_gpu_it_is, 0},
         {copies_of_any_size_arrive_and_their_source_may_be_reused_at_once, 5},
         {cached_blocks_make_room_before_memory_counts_as_exhausted, 0},
-        {any_call_of_a_training_step_may_fail_and_the_next_step_succeeds, 0},
+        {any_call_of_a_training_step_may_fail_and_the_next_step_succeeds, 2},
         {a_product_that_fails_says_so, 0},
         {after_a_kernel_died_nothing_works_and_every_call_says_so, 2},
         {a_fork_may_not_use_what_its_parent_opened, 0},

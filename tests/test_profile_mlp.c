@@ -51,6 +51,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
                                           "--trace FILE",
                                           "--memory-json FILE",
                                           "--tinytorch FILE",
+                                          "--devices",
                                           "--quiet",
                                           "--help",
                                           "--version",
@@ -66,7 +67,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
     char *rest = got.out;
     for (char *line; (line = strsep(&rest, "\n"));)
         ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
-    ck_assert_msg(listed == 36, "%d options in --help, but this test knows 36", listed);
+    ck_assert_msg(listed == 37, "%d options in --help, but this test knows 37", listed);
     program_run_free(&got);
 }
 END_TEST
@@ -129,7 +130,7 @@ static const struct {
     {"--seed x", "--seed x", "whole number"},
     {"--threads 0", "--threads 0", "from 1 to 64"},
     {"--threads 65", "--threads 65", "from 1 to 64"},
-    {"--device nope", "--device nope", "cpu or meta"},
+    {"--device nope", "--device nope", "cpu, cuda or meta"},
     {"--iterations -1", "--iterations -1", "from 0 to"},
     {"--warmup x", "--warmup x", "whole number"},
 };
@@ -143,7 +144,7 @@ START_TEST(a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expect
 END_TEST
 
 START_TEST(an_abbreviation_of_one_option_is_that_option) {
-    json_t *document = document_new("--dev meta --ep 0 --layers 6,4 --bat 3");
+    json_t *document = document_new("--device meta --ep 0 --layers 6,4 --bat 3");
     ck_assert_int_eq(document_integer(document, "model.batch"), 3);
     ck_assert_int_eq(document_integer(document, "model.parameters"), 28);
     json_decref(document);

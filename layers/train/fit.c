@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tensor/clock.h"
+#include "tensor/memory.h"
 
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
     Scope *scope = scope_open();
@@ -97,13 +98,16 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
 }
 
 static int64_t count_right(Layer *model, const Batch *batch) {
+    int64_t right = 0, *guess = memory_new(2 * (size_t)batch->count * sizeof(int64_t));
+    if (!guess) return 0;
+    int64_t *label = guess + batch->count;
     Scope *scope = scope_open();
     Tensor *best = tensor_argmax(layer_forward(model, batch->images), 1, false);
-    const int64_t *guess = best ? tensor_labels(best) : NULL;
-    const int64_t *label = guess ? tensor_labels(batch->labels) : NULL;
-    int64_t right = 0;
-    for (int64_t i = 0; label && i < batch->count; i++) right += guess[i] == label[i];
+    bool read =
+        best && !tensor_read_labels(best, guess) && !tensor_read_labels(batch->labels, label);
+    for (int64_t i = 0; read && i < batch->count; i++) right += guess[i] == label[i];
     scope_close(scope);
+    memory_free(guess);
     return right;
 }
 

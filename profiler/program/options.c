@@ -78,8 +78,13 @@ static bool take_learning_rate(Options *options, const Flag *flag, const char *t
 }
 
 static bool take_device(Options *options, const Flag *flag, const char *text) {
-    options->device = device_by_name(text);
-    return options->device || refuse(flag, text, "cpu or meta");
+    static const char *const names[] = {"cpu", "cuda", "meta"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(text, names[i]) == 0) {
+            options->device = names[i];
+            return true;
+        }
+    return refuse(flag, text, "cpu, cuda or meta");
 }
 
 static bool take_text(Options *options, const Flag *flag, const char *text) {
@@ -180,7 +185,7 @@ const Flag options_flags[] = {
     {NULL, "data", "DIR", "folder of IDX files (MNIST); else digits are drawn", TEXT(data)},
     {NULL, "seed", "N", "of weights, digits and shuffles (1)", COUNT(seed, 0, INT64_MAX)},
     {NULL, "threads", "N", "threads that compute (all cores)", COUNT(threads, 1, 64)},
-    {NULL, "device", "NAME", "cpu; meta: count any model without running it (cpu)",
+    {NULL, "device", "NAME", "cpu, cuda; meta: count any model, run nothing (cpu)",
      OTHER(take_device)},
 
     {"Measuring", "iterations", "N", "samples of each latency; 0: 10 to 200 in a second (0)",
@@ -216,7 +221,8 @@ const Flag options_flags[] = {
     {NULL, "memory-json", "FILE", "memory over one step", TEXT(memory_json)},
     {NULL, "tinytorch", "FILE", "the profile in TinyTorch's keys and definitions", TEXT(tinytorch)},
 
-    {"Other", "quiet", NULL, "no report and no progress", SWITCH(quiet)},
+    {"Other", "devices", NULL, "which devices can be used here, and why not", SWITCH(devices)},
+    {NULL, "quiet", NULL, "no report and no progress", SWITCH(quiet)},
     {NULL, "help", NULL, "this text; also --help counts, --help roofline", SWITCH(help)},
     {NULL, "version", NULL, "the version", SWITCH(version)},
 };
@@ -293,7 +299,7 @@ bool options_parse(int argc, char **argv, Options *options) {
                          .activation = ACTIVATION_RELU,
                          .optimizer = OPTIMIZER_ADAM,
                          .learning_rate = (double)NAN,
-                         .device = device_cpu(),
+                         .device = "cpu",
                          .seed = 1};
     struct option table[FLAG_COUNT + 1] = {{0}};
     for (int i = 0; i < FLAG_COUNT; i++) {

@@ -19,10 +19,10 @@ typedef struct Options {
     int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
     double learning_rate; // NaN: the optimizer's default
-    Device *device;
-    const char *data;  // NULL: generated digits
-    const char *peaks; // a machine file; NULL: this machine's own ceilings
-    bool calibrate;    // measure them again
+    const char *device;   // its name: one of those in --help
+    const char *data;     // NULL: generated digits
+    const char *peaks;    // a machine file; NULL: this machine's own ceilings
+    bool calibrate;       // measure them again
     bool percentiles, strict;
 
     // Questions: their answers are printed instead of the report.
@@ -35,7 +35,7 @@ typedef struct Options {
     bool has_preset;
 
     const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
-    bool quiet, help, version;
+    bool quiet, help, version, devices;
     const char *topic; // of the help; NULL: the options
 } Options;
 

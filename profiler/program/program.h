@@ -13,6 +13,7 @@ typedef struct Images {
 
 typedef struct Program {
     const Options *options;
+    Device *device;
     const char *command; // as typed, for the JSON
     bool report;         // to standard output
     bool terminal;       // progress on standard error is seen

@@ -25,7 +25,7 @@ static void print_budget(const Program *program, const Budget *budget) {
         printf("  measured peak    %s B: %s\n", text_count(budget->measured_bytes).s,
                budget->measured_bytes == budget->peak_bytes ? "as predicted" : "NOT AS PREDICTED");
     else
-        printf("  measured peak    -: %s\n", program->options->device->has_data
+        printf("  measured peak    -: %s\n", program->device->has_data
                                                  ? "this machine has no memory for it"
                                                  : "nothing runs on the meta device");
     printf("  a sample more    %s B: too much\n", text_count(budget->next_bytes).s);
@@ -36,7 +36,7 @@ static Status answer_budget(Program *program) {
     Budget budget;
     Status status =
         budget_largest_batch(program->model, program_optimizer(options), program->x,
-                             options->memory_budget, options->device->has_data, &budget);
+                             options->memory_budget, program->device->has_data, &budget);
     if (!status) print_budget(program, &budget);
     return status;
 }

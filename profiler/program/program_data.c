@@ -20,12 +20,14 @@ static Status check_fit(const Options *options, const Dataset *data) {
 }
 
 // Whether there is anything to train on; when not, why.
-static bool can_train(const Options *options, ProfileTraining *training) {
+static bool can_train(Program *program) {
+    const Options *options = program->options;
+    ProfileTraining *training = &program->training;
     int64_t in = options->layers[0], out = options->layers[options->n_layers - 1];
     bool fits = options->data || (in == DIGITS_SIDE * DIGITS_SIDE && out >= 10);
     if (options->epochs == 0)
         training->absent = "--epochs 0";
-    else if (!options->device->has_data)
+    else if (!program->device->has_data)
         training->absent = "nothing runs on the meta device";
     else if (!fits)
         training->absent = "drawn digits have 784 pixels and 10 classes";
@@ -41,7 +43,7 @@ Status program_load(Program *program) {
         if (!status) status = check_fit(options, &images->train);
         if (status) return status;
     }
-    bool train = can_train(options, &program->training);
+    bool train = can_train(program);
     if (!train || options->data) return STATUS_OK;
     Status status =
         digits_generate(TRAIN_DIGITS + TEST_DIGITS, (uint64_t)options->seed, &images->train);

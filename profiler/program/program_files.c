@@ -67,7 +67,7 @@ static Status record_steps(const TracedStep *step, Profiler *profiler) {
 
 static Status write_trace(Program *program, const char *path) {
     const Options *options = program->options;
-    if (!options->device->has_data)
+    if (!program->device->has_data)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "--trace: nothing runs on the meta device. HINT: --device cpu");
     TracedStep step = {.program = program};

@@ -5,6 +5,7 @@
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
 #include "tensor/clock.h"
+#include "tensor/memory.h"
 
 OptimizerConfig program_optimizer(const Options *options) {
     OptimizerConfig config = optimizer_defaults(options->optimizer);
@@ -50,14 +51,14 @@ static void name_model(const Options *options, Profile *profile) {
 // Which numbers the batch holds makes no difference to the work: random pixels, labels in turn.
 static Status batch_new(Program *program) {
     const Options *options = program->options;
-    int64_t classes = options->layers[options->n_layers - 1];
-    program->x = tensor_uniform_new(SHAPE(options->batch, options->layers[0]), 0.0f, 1.0f);
-    program->labels = program->x ? tensor_new(SHAPE(options->batch), DTYPE_INT64) : NULL;
-    if (!program->labels) return error_status();
-    if (!options->device->has_data) return STATUS_OK;
-    int64_t *label = tensor_labels(program->labels);
-    for (int64_t i = 0; i < options->batch; i++) label[i] = i % classes;
-    return STATUS_OK;
+    int64_t classes = options->layers[options->n_layers - 1], n = options->batch;
+    int64_t *labels = memory_new((size_t)n * sizeof(int64_t));
+    if (!labels) return STATUS_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < n; i++) labels[i] = i % classes;
+    program->x = tensor_uniform_new(SHAPE(n, options->layers[0]), 0.0f, 1.0f);
+    program->labels = program->x ? tensor_from_labels_new(SHAPE(n), labels) : NULL;
+    memory_free(labels);
+    return program->labels ? STATUS_OK : error_status();
 }
 
 static void show_calibration(void *argument, const char *what, double fraction) {
@@ -88,15 +89,17 @@ static void show_profiling(void *argument, double fraction) {
     fflush(stderr);
 }
 
+// Those of the CPU; a GPU's are not measured yet.
+static bool has_ceilings(const Program *program) { return program->device->on_host; }
+
 static Status run_profile(Program *program, Loader *loader) {
     const Options *options = program->options;
-    bool timed = options->device->has_data;
     ProfileOptions how = profile_defaults();
     ProgressLine line = {.shown = clock_seconds()};
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
-    how.machine = timed ? &program->machine : NULL;
+    how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
     how.progress = program->terminal ? show_profiling : NULL;
     how.argument = &line;
@@ -109,7 +112,7 @@ static Status run_profile(Program *program, Loader *loader) {
 
 Status program_profile(Program *program) {
     const Options *options = program->options;
-    Status status = options->device->has_data ? obtain_machine(program) : STATUS_OK;
+    Status status = has_ceilings(program) ? obtain_machine(program) : STATUS_OK;
     if (status) return status;
     program->model = program_model_new(options);
     status = program->model ? batch_new(program) : error_status();

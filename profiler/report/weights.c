@@ -48,7 +48,7 @@ static int64_t sift(const float *values, int64_t n, float *finite, WeightStatist
 Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics) {
     *statistics = (WeightStatistics){.count = parameter->numel};
     bool readable = parameter->dtype == DTYPE_FLOAT32 && (parameter->flags & TENSOR_CONTIGUOUS) &&
-                    parameter->device->has_data;
+                    parameter->device->on_host;
     if (!readable)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "weights: a parameter that is not contiguous float32 with data. HINT: "

@@ -9,7 +9,10 @@ extern "C" {
 }
 #undef _Noreturn
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/emulator/fake_runtime.h"
@@ -51,6 +54,20 @@ static inline std::vector<float> read_floats(const float *data, size_t count) {
     ck_good(cudaDeviceSynchronize());
     ck_good(cudaMemcpy(values.data(), data, count * sizeof(float), cudaMemcpyDeviceToHost));
     return values;
+}
+
+// How a child process ends that does something.
+template <class Function> static inline int status_of(Function function) {
+    fflush(nullptr);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(9);
+        function();
+        exit(0);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return status;
 }
 
 #endif

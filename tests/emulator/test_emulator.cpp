@@ -1,0 +1,212 @@
+// test_emulator.cpp -- the emulator of CUDA kernels finds each fault that is planted in a kernel,
+// and lets the same kernel without the fault pass. What correct kernels compute:
+// test_emulator_kernels.cpp.
+#include <algorithm>
+
+#include "tests/emulator/emulator.h"
+#include "tests/emulator/fake_test.h"
+#include "tests/emulator/planted.h"
+
+// Absent without AddressSanitizer.
+extern "C" __attribute__((weak)) void __asan_init();
+
+// What each test starts from.
+static void start() {
+    fake_reset();
+    emulator_clear_fault();
+    emulator_set_schedule(nullptr);
+}
+
+struct Run { // of a planted kernel
+    PlantedKernel *kernel;
+    bool broken;
+    std::vector<float> in, out;
+    Run(PlantedKernel *kernel, bool broken, int n) : kernel(kernel), broken(broken), in(n), out(n) {
+        for (int i = 0; i < n; i++) in[i] = float(i % 61) * 0.25f;
+    }
+    void once() { kernel(broken, in.data(), out.data(), int(out.size())); }
+    const char *under_all_schedules() {
+        return emulator_check_schedules([](void *run) { static_cast<Run *>(run)->once(); }, this,
+                                        out.data(), out.size() * sizeof(float));
+    }
+};
+
+// ---- faults ------------------------------------------------------------------------------------
+static const struct {
+    const char *name;
+    PlantedKernel *kernel;
+    const char *mention; // in what the emulator says
+    cudaError_t error;   // success: nothing is wrong in itself, but the schedules disagree
+} planted[] = {
+#define DISAGREES(name) #name, planted_##name, " under forward and ", cudaSuccess
+#define FAILS(name) #name, planted_##name
+    {DISAGREES(read_after_write)},
+    {DISAGREES(write_after_read)},
+    {DISAGREES(tile_used_twice)},
+    {DISAGREES(warp_not_in_step)},
+    {DISAGREES(order_of_blocks)},
+    {FAILS(barrier_after_exit),
+     "divergent barrier: barrier_after_exit<true>, block (0, 0, 0), thread (0, 0, 0) waits at "
+     "__syncthreads (tests/emulator/planted_barrier.cu:",
+     cudaErrorLaunchFailure},
+    {FAILS(barrier_in_branch), "divergent barrier: barrier_in_branch<true>, block (0, 0, 0)",
+     cudaErrorLaunchFailure},
+    {FAILS(lane_has_exited), "but thread (125, 0, 0) has exited", cudaErrorLaunchFailure},
+    {FAILS(lane_at_barrier), "but thread (0, 0, 0) waits at __syncthreads", cudaErrorLaunchFailure},
+    {FAILS(lane_not_named), "takes a value from lane 31, not named by __shfl_sync",
+     cudaErrorLaunchFailure},
+    {FAILS(lane_names_others), "is itself not named by __any_sync of lanes 0x0000ffff",
+     cudaErrorLaunchFailure},
+    {FAILS(shuffle_in_branch), "missing lane: shuffle_in_branch<true>", cudaErrorLaunchFailure},
+    {FAILS(big_tile), "too much shared memory: big_tile<48 * 256 + 1>",
+     cudaErrorInvalidConfiguration},
+};
+enum { FAULTS = sizeof planted / sizeof planted[0] };
+
+START_TEST(a_planted_fault_is_found) {
+    start();
+    Run run(planted[_i].kernel, true, 3 * THREADS);
+    const char *found = run.under_all_schedules();
+    ck_assert_msg(found != nullptr, "%s: nothing was found", planted[_i].name);
+    ck_assert_msg(strstr(found, planted[_i].mention) != nullptr, "%s", found);
+    const char *fault = emulator_last_fault();
+    ck_assert_int_eq(fault[0] == '\0', planted[_i].error == cudaSuccess);
+    ck_assert_int_eq(strncmp(fault, found, strlen(fault)), 0);
+    ck_error(cudaGetLastError(), planted[_i].error);
+}
+END_TEST
+
+START_TEST(without_its_fault_a_kernel_passes) {
+    start();
+    Run run(planted[_i].kernel, false, 3 * THREADS);
+    const char *found = run.under_all_schedules();
+    ck_assert_msg(found == nullptr, "%s: %s", planted[_i].name, found);
+    ck_assert_str_eq(emulator_last_fault(), "");
+    ck_good(cudaGetLastError());
+    for (float value : run.out) ck_assert(!isnan(value));
+}
+END_TEST
+
+START_TEST(a_fault_leaves_nothing_behind) {
+    for (int i = 0; i < 3 * FAULTS; i++) {
+        start();
+        Run(planted[i % FAULTS].kernel, true, 2 * THREADS).once();
+        start();
+        Run good(planted_read_after_write, false, THREADS);
+        good.once();
+        ck_assert_str_eq(emulator_last_fault(), "");
+        ck_assert(std::equal(good.out.begin(), good.out.end(), good.in.rbegin()));
+    }
+}
+END_TEST
+
+// Shared memory is NaN when a block starts, whatever the block before left there.
+START_TEST(shared_memory_that_nobody_wrote_is_nan) {
+    PlantedKernel *const kernels[] = {planted_never_written, planted_uninitialised,
+                                      planted_left_over};
+    for (int k = 0; k < 3; k++)
+        for (bool broken : {false, true}) {
+            start();
+            Run run(kernels[k], broken, 2 * THREADS + 5);
+            run.once();
+            ck_assert_int_eq(isnan(run.out.back()), broken);
+            ck_assert_int_eq(isnan(run.out.front()), broken && k == 0);
+        }
+}
+END_TEST
+
+// What a child process, which AddressSanitizer may end, writes to stderr; checks whether it did.
+static std::vector<char> report_of(PlantedKernel *kernel, bool broken, int n) {
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    int status = status_of([&] {
+        dup2(fileno(file), STDERR_FILENO);
+        Run(kernel, broken, n).once();
+    });
+    ck_assert_int_eq(status != 0, broken);
+    std::vector<char> text(1 << 16);
+    rewind(file);
+    text[fread(text.data(), 1, text.size() - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+START_TEST(address_sanitizer_sees_kernels) {
+    if (!&__asan_init) test_skip("not built with AddressSanitizer");
+    start();
+    report_of(planted_out_of_bounds, false, THREADS - 3);
+    std::vector<char> text = report_of(planted_out_of_bounds, true, THREADS - 3);
+    ck_assert_ptr_nonnull(strstr(text.data(), "heap-buffer-overflow"));
+    ck_assert_ptr_nonnull(strstr(text.data(), "planted_memory.cu:"));
+    report_of(planted_out_of_tile, false, THREADS);
+    text = report_of(planted_out_of_tile, true, THREADS);
+    ck_assert_ptr_nonnull(strstr(text.data(), "planted_memory.cu:"));
+}
+END_TEST
+
+// ---- launches and schedules --------------------------------------------------------------------
+START_TEST(a_launch_has_a_shape) {
+    static const struct {
+        dim3 grid, block;
+        size_t shared;
+        bool good;
+    } launches[] = {
+        {1, 1024, 0, true},
+        {{3, 2, 2}, {4, 4, 64}, 49152, true},
+        {0, 32, 0, false},
+        {{1, 0, 1}, 32, 0, false},
+        {1, 0, 0, false},
+        {1, {1, 1, 0}, 0, false},
+        {1, 1025, 0, false},
+        {1, {32, 33, 1}, 0, false},
+        {1, {1, 1, 65}, 0, false},
+        {1u << 31, 1, 0, false},
+        {{1, 65536, 1}, 1, 0, false},
+        {{1, 1, 65536}, 1, 0, false},
+        {1, 32, 49153, false},
+        {1, {65536, 65536, 1}, 0, false},
+    };
+    for (const auto &launch : launches) {
+        start();
+        planted_launch(launch.grid, launch.block, launch.shared);
+        ck_error(cudaGetLastError(), launch.good ? cudaSuccess : cudaErrorInvalidConfiguration);
+        ck_assert_int_eq(emulator_last_fault()[0] == '\0', launch.good);
+    }
+}
+END_TEST
+
+START_TEST(a_schedule_has_a_name) {
+    start();
+    for (const char *text : {"forward", "reverse", "random:0", "random:18446744073709551615"})
+        ck_assert_msg(emulator_set_schedule(text), "%s", text);
+    for (const char *text : {"", "forwards", "random", "random:", "random:-1", "random:1x",
+                             "random: 1", "random:18446744073709551616"})
+        ck_assert_msg(!emulator_set_schedule(text), "%s", text);
+    setenv("RIDGEPOINT_EMULATOR_SCHEDULE", "sideways", 1);
+    planted_launch(1, 1, 0);
+    ck_good(cudaGetLastError()); // the choice above still stands
+    emulator_set_schedule(nullptr);
+    planted_launch(1, 1, 0);
+    ck_error(cudaGetLastError(), cudaErrorInvalidValue);
+    ck_assert_ptr_nonnull(strstr(emulator_last_fault(), "=sideways is no schedule"));
+    setenv("RIDGEPOINT_EMULATOR_SCHEDULE", "reverse", 1);
+    start();
+    Run run(planted_order_of_blocks, true, 2 * THREADS);
+    run.once();
+    ck_assert(run.out.back() == 1.0f); // block 1 came first, over zeros
+    run.out.assign(2 * THREADS, 5.0f);
+    run.once();
+    ck_assert(run.out.back() == 6.0f);
+    unsetenv("RIDGEPOINT_EMULATOR_SCHEDULE");
+}
+END_TEST
+
+int main() {
+    const HarnessTest tests[] = {
+        {a_planted_fault_is_found, FAULTS},  {without_its_fault_a_kernel_passes, FAULTS},
+        {a_fault_leaves_nothing_behind, 0},  {shared_memory_that_nobody_wrote_is_nan, 0},
+        {address_sanitizer_sees_kernels, 0}, {a_launch_has_a_shape, 0},
+        {a_schedule_has_a_name, 0},          {nullptr, 0},
+    };
+    return harness_main("emulator", tests);
+}
