@@ -102,9 +102,31 @@ static Status device_from_host(Device *self, void *to, const void *from, size_t 
     return cuda ? leave(cuda_from_host(cuda, to, from, bytes)) : STATUS_DEVICE;
 }
 
+// What a kernel found wrong (a label, an index) is told when values are next read: asking after
+// each op would wait for each. The low 16 bits say which op, counted from 1, the others where.
+static Status tell_findings(CudaDevice *cuda) {
+#define CUDA_NAME(name) #name,
+    static const char *const names[OP_COUNT] = {OP_LIST(CUDA_NAME, CUDA_NAME)};
+#undef CUDA_NAME
+    int64_t found = 0;
+    Status status = cuda_to_host(cuda, &found, cuda->scratch_status, sizeof found);
+    if (status || found == 0) return status;
+    status =
+        CUDA_CHECK(cuda, cudaMemsetAsync(cuda->scratch_status, 0, sizeof found, cuda->compute));
+    int64_t op = (found & 0xffff) - 1;
+    if (status) return status;
+    return cuda->host->error_set(
+        STATUS_INVALID_ARGUMENT,
+        "%s: an index or label is out of range (the last one found: at %lld). HINT: indices count "
+        "from 0; on cuda this is told when values are next read",
+        op >= 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
+}
+
 static Status device_to_host(Device *self, void *to, const void *from, size_t bytes) {
     CudaDevice *cuda = enter(self, NULL);
-    return cuda ? leave(cuda_to_host(cuda, to, from, bytes)) : STATUS_DEVICE;
+    if (!cuda) return STATUS_DEVICE;
+    Status status = cuda_to_host(cuda, to, from, bytes);
+    return leave(status ? status : tell_findings(cuda));
 }
 
 static Status device_wait(Device *self) {

@@ -4,7 +4,8 @@
 //
 // A label that names no class makes the loss NaN and leaves 1 + OP_cross_entropy, and above 16 bits
 // the last such row, in *cuda->scratch_status. The host does not wait for it: it is to be reported
-// by the next call that waits for the device anyway, such as reading the loss.
+// by the next call that waits for the device anyway, such as reading the loss. Until then backward
+// takes it for a row without a label.
 #include "cuda/reduce.cuh"
 
 static const int64_t *labels_of(const Tensor *t) {

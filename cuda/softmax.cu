@@ -2,70 +2,46 @@
 // written once as long as a team can hold it (2,048 elements), and read twice beyond.
 #include "cuda/reduce.cuh"
 
-// y (rows, n) = e^(x - maximum) / its sum, or for log_softmax x - maximum - log(sum), x (rows, n)
-static __device__ inline void softmax_row(Team team, const float *x, float *y, int64_t n,
-                                          int64_t length, bool logarithm, float *shared_largest,
-                                          double *shared_sum) {
-    Tile tile;
-    RowStatistics row =
-        row_statistics(team, x, n, length, !logarithm, tile, shared_largest, shared_sum);
-    float scale = 1.0f / row.sum, shift = logarithm ? math_log(row.sum) : 0.0f;
-    bool held = n <= tile_span(team);
-    for (int64_t from = 0; from < length; from += tile_span(team)) {
-        int left = tile_left(team, from, length);
-        if (!held) tile_load(tile, x + from, left, team, 0.0f);
-        for (int i = 0; i < TILE && tile_has(team, i, left); i += 4)
-            for (int k = i; k < i + 4; k++) {
+// y (rows, n) = e^(x - maximum) / its sum, or the logarithm of that: x - maximum - log(sum)
+template <bool logarithm> __global__ static void softmax_rows(const float *x, float *y, Rows rows) {
+    __shared__ float shared_largest[REDUCE_WARPS];
+    __shared__ double shared_sum[REDUCE_WARPS];
+    Team team = team_of(rows.lanes, rows.wide);
+    bool held = rows.n <= tile_span(team);
+    for (int64_t base = team.begin; base < rows.count; base += team.step) {
+        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
+        const float *from_row = x + row * rows.n;
+        Tile tile;
+        RowStatistics of = row_statistics(team, from_row, rows.n, length, !logarithm, tile,
+                                          shared_largest, shared_sum);
+        float scale = 1.0f / of.sum, shift = logarithm ? math_log(of.sum) : 0.0f;
+        for (int64_t from = 0; from < length; from += tile_span(team)) {
+            int left = tile_left(team, from, length);
+            if (!held) tile_load(tile, from_row + from, left, team, 0.0f);
+            for (int k = 0; k < TILE && tile_has(team, k / 4 * 4, left); k++) {
+                float value = tile.at[k];
                 if (logarithm)
-                    tile.at[k] = tile.at[k] - row.largest - shift;
+                    tile.at[k] = value - of.largest - shift;
                 else
-                    tile.at[k] = (held ? tile.at[k] : math_exp(tile.at[k] - row.largest)) * scale;
+                    tile.at[k] = (held ? value : math_exp(value - of.largest)) * scale;
             }
-        tile_store(tile, y + from, left, team);
+            tile_store(tile, y + row * rows.n + from, left, team);
+        }
     }
 }
 
-__global__ static void softmax_rows(const float *x, float *y, Rows rows) {
-    __shared__ float shared_largest[REDUCE_WARPS];
-    __shared__ double shared_sum[REDUCE_WARPS];
-    Team team = team_of(rows.lanes, rows.wide);
-    for (int64_t base = team.begin; base < rows.count; base += team.step) {
-        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        softmax_row(team, x + row * rows.n, y + row * rows.n, rows.n, length, false, shared_largest,
-                    shared_sum);
-    }
-}
-
-__global__ static void log_softmax_rows(const float *x, float *y, Rows rows) {
-    __shared__ float shared_largest[REDUCE_WARPS];
-    __shared__ double shared_sum[REDUCE_WARPS];
-    Team team = team_of(rows.lanes, rows.wide);
-    for (int64_t base = team.begin; base < rows.count; base += team.step) {
-        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        softmax_row(team, x + row * rows.n, y + row * rows.n, rows.n, length, true, shared_largest,
-                    shared_sum);
-    }
-}
-
-CUDA_OP(softmax) {
+template <bool logarithm> static Status softmax(const OpCall *call, CudaDevice *cuda) {
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
     Rows rows = rows_of(call->in[0], x);
     if (rows.count == 0) return STATUS_OK;
     rows.wide = rows.wide && is_wide(y);
     unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(softmax_rows, grid, CUDA_BLOCK, 0, x, y, rows);
+    return CUDA_LAUNCH(softmax_rows<logarithm>, grid, CUDA_BLOCK, 0, x, y, rows);
 }
 
-CUDA_OP(log_softmax) {
-    const float *x = call_in(call, 0);
-    float *y = call_out(call, 0);
-    Rows rows = rows_of(call->in[0], x);
-    if (rows.count == 0) return STATUS_OK;
-    rows.wide = rows.wide && is_wide(y);
-    unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(log_softmax_rows, grid, CUDA_BLOCK, 0, x, y, rows);
-}
+CUDA_OP(softmax) { return softmax<false>(call, cuda); }
+CUDA_OP(log_softmax) { return softmax<true>(call, cuda); }
 
 // ---- backward -----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@
 #include "tests/emulator/emulator_device.h"
 #include "tests/emulator/fake_runtime.h"
 
-static std::mutex one_launch; // at a time
+static std::mutex one_launch, one_message; // at a time
 static std::string chosen_schedule, last_fault, difference;
 
 // ---- faults ------------------------------------------------------------------------------------
@@ -24,7 +24,10 @@ void emulator_fault(cudaError_t error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    last_fault = message;
+    {
+        std::lock_guard<std::mutex> lock(one_message);
+        last_fault = message;
+    }
     fprintf(stderr, "emulator: %s\n", message);
     fake_fault(error, "%s", message);
 }

@@ -37,7 +37,8 @@ void right_transpose(const uint32_t *in, uint32_t *out, unsigned rows, unsigned 
 void right_prefix_sum(const int *in, int *out, int n);
 void right_elementwise(const float *x, float *y, int n); // y += 2 x
 enum { INTRINSICS = 15, ATOMICS = 5 };
-void right_intrinsics(int64_t *out); // out (INTRINSICS, WARP)
-void right_atomics(unsigned *out);   // out (ATOMICS), all zero before
+void right_intrinsics(int64_t *out);      // out (INTRINSICS, WARP)
+void right_atomics(unsigned *out);        // out (ATOMICS), all zero before
+void right_tickets(int *out, int blocks); // out (3, blocks * THREADS): in which order threads ran
 
 #endif

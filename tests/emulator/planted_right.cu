@@ -144,3 +144,19 @@ void right_atomics(unsigned *out) {
     LAUNCH(atomics, 10, THREADS, 0, nullptr, out);
     cudaDeviceSynchronize();
 }
+
+// When each thread ran: before and after its warp met, and after its block met. out (3, n)
+__global__ static void tickets(int *out, int *next, int n) {
+    int i = int(blockIdx.x * THREADS + threadIdx.x);
+    out[i] = atomicAdd(next, 1);
+    __syncwarp();
+    out[n + i] = atomicAdd(next, 1);
+    __syncthreads();
+    out[2 * n + i] = atomicAdd(next, 1);
+}
+
+void right_tickets(int *out, int blocks) {
+    int next = 0;
+    LAUNCH(tickets, unsigned(blocks), THREADS, 0, nullptr, out, &next, blocks * THREADS);
+    cudaDeviceSynchronize();
+}

@@ -87,8 +87,18 @@ START_TEST(without_its_fault_a_kernel_passes) {
 }
 END_TEST
 
+static long mapped_pages() {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert(file && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    return pages;
+}
+
 START_TEST(a_fault_leaves_nothing_behind) {
+    long before = 0;
     for (int i = 0; i < 3 * FAULTS; i++) {
+        if (i == FAULTS) before = mapped_pages();
         start();
         Run(planted[i % FAULTS].kernel, true, 2 * THREADS).once();
         start();
@@ -97,6 +107,8 @@ START_TEST(a_fault_leaves_nothing_behind) {
         ck_assert_str_eq(emulator_last_fault(), "");
         ck_assert(std::equal(good.out.begin(), good.out.end(), good.in.rbegin()));
     }
+    long grown = mapped_pages() - before; // the stacks of one block alone are more
+    ck_assert_msg(grown < 4096, "%ld pages more", grown);
 }
 END_TEST
 

@@ -1,6 +1,8 @@
 // test_emulator_kernels.cpp -- correct kernels compute the right values in the emulator, the same
 // bits under every schedule, and in reasonable time. Wrong ones: test_emulator.cpp.
+#include <algorithm>
 #include <functional>
+#include <thread>
 
 #include "tensor/clock.h"
 #include "tests/emulator/emulator.h"
@@ -109,6 +111,57 @@ START_TEST(atomics_are_right) {
 }
 END_TEST
 
+// The place of a thread in the order "forward", `phase` times after it waited.
+static int place_of(int phase, int block, int thread) {
+    int begin = block * 3 * THREADS, warp = thread / WARP, lane = thread % WARP;
+    return phase == 2 ? begin + 2 * THREADS + thread : begin + (2 * warp + phase) * WARP + lane;
+}
+
+START_TEST(schedules_keep_their_order) {
+    enum { BLOCKS = 3, N = BLOCKS * THREADS };
+    std::vector<int> out(3 * N);
+    std::vector<std::vector<int>> orders;
+    for (const char *schedule : {"forward", "reverse", "random:1", "random:1", "random:2"}) {
+        fake_reset();
+        emulator_set_schedule(schedule);
+        right_tickets(out.data(), BLOCKS);
+        orders.push_back(out);
+        std::sort(out.begin(), out.end());
+        for (int i = 0; i < 3 * N; i++) ck_assert_int_eq(out[size_t(i)], i);
+    }
+    for (int i = 0; i < 3 * N; i++) {
+        int phase = i / N, block = i % N / THREADS, thread = i % THREADS;
+        ck_assert_int_eq(orders[0][size_t(i)], place_of(phase, block, thread));
+        ck_assert_int_eq(orders[1][size_t(i)],
+                         place_of(phase, BLOCKS - 1 - block, THREADS - 1 - thread));
+    }
+    ck_assert(orders[2] == orders[3] && orders[2] != orders[4]); // a seed is an order
+    emulator_set_schedule(nullptr);
+}
+END_TEST
+
+static void sum_in_a_thread() {
+    std::vector<double> in(5000, 2.0), between(5), out(1);
+    for (int i = 0; i < 20; i++) {
+        right_sum(in.data(), between.data(), out.data(), 5000);
+        if (out[0] != 10000.0) abort();
+    }
+}
+
+// Stacks on which one host thread ran a kernel serve the next.
+START_TEST(every_host_thread_may_launch) {
+    fake_reset();
+    sum_in_a_thread();
+    for (int i = 0; i < 3; i++) {
+        std::thread first(sum_in_a_thread), second(sum_in_a_thread);
+        sum_in_a_thread();
+        first.join();
+        second.join();
+    }
+    ck_good(cudaGetLastError());
+}
+END_TEST
+
 // A kernel without barriers costs little more than its own work: one stack serves all threads.
 START_TEST(elementwise_is_fast) {
     const size_t n = 1 << 20;
@@ -129,6 +182,8 @@ int main() {
         {transposes_are_right, SIZES},
         {intrinsics_are_right, 0},
         {atomics_are_right, 0},
+        {schedules_keep_their_order, 0},
+        {every_host_thread_may_launch, 0},
         {elementwise_is_fast, 0},
         {nullptr, 0},
     };
