@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "profiler/profile_parts.h"
+#include "profiler/system.h"
 #include "tensor/memory.h"
 
 // ---- dry runs --------------------------------------------------------------------------------
@@ -112,19 +113,12 @@ static Status search_batch(Search *search) {
 }
 
 // ---- a real run ------------------------------------------------------------------------------
-// Of the model itself: parameters, and the gradients that steps write to. -1 where some parameter
-// has no data to run with.
-static Status model_bytes(const Layer *model, int64_t *bytes) {
+static Status has_data(const Layer *model, bool *all) {
     ParameterList list;
     Status status = layer_parameters(model, &list);
     if (status) return status;
-    *bytes = 0;
-    for (int i = 0; i < list.count && *bytes >= 0; i++) {
-        const Tensor *t = list.items[i].tensor;
-        *bytes += t->storage->bytes;
-        if ((t->flags & TENSOR_LEAF_GRAD) && t->grad) *bytes += t->grad->storage->bytes;
-        if (!t->device->has_data) *bytes = -1;
-    }
+    *all = true;
+    for (int i = 0; i < list.count; i++) *all = *all && list.items[i].tensor->device->has_data;
     parameter_list_free(&list);
     return STATUS_OK;
 }
@@ -132,14 +126,8 @@ static Status model_bytes(const Layer *model, int64_t *bytes) {
 // Whether the machine has so many bytes, and an eighth for rounding. Linux would grant more, and
 // end the process that uses it.
 static bool machine_has(int64_t bytes) {
-    FILE *file = fopen("/proc/meminfo", "r");
-    if (!file) return true; // not known
-    char line[128];
-    long long kib = INT64_MAX / 1024;
-    while (fgets(line, sizeof(line), file))
-        if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) break;
-    fclose(file);
-    return bytes + bytes / 8 <= kib * 1024;
+    int64_t available = system_bytes("/proc/meminfo", "MemAvailable");
+    return available < 0 || bytes + bytes / 8 <= available;
 }
 
 // Uniform numbers in [0, 1); of integers zeros, which every table of indices and labels has.
@@ -202,11 +190,13 @@ static Status count_real_step(Work *work, const Tensor *like, OptimizerConfig co
 
 static Status measure(Layer *model, OptimizerConfig config, const Tensor *like, Budget *budget) {
     Context *context = context_current();
-    Ledger *ledger = context_ledger();
-    int64_t own = 0;
-    Status status = ledger ? model_bytes(model, &own) : error_status();
-    if (status) return status;
-    if (own < 0 || !like->device->has_data) return STATUS_OK;
+    Work work = {.kind = PROFILE_TRAINING, .model = model};
+    MemoryUse others;
+    bool runs;
+    Status status = has_data(model, &runs);
+    if (!status) status = work_bystanders(&work, &others);
+    if (status || !runs || !like->device->has_data) return status;
+    int64_t own = context->ledger->live.total - others.total;
     if (like->device->on_host && !machine_has(budget->peak_bytes - own)) return STATUS_OK;
     LayerModes modes;
     status = layer_modes_save(model, &modes);
@@ -215,9 +205,8 @@ static Status measure(Layer *model, OptimizerConfig config, const Tensor *like, 
     Device *device = context->device;
     RandomState random = context->random;
     context->device = like->device;
-    Work work = {.kind = PROFILE_TRAINING, .model = model};
-    status = count_real_step(&work, like, config, ledger->live.total - own, budget);
-    ledger_trim(ledger); // blocks of this size, nobody else will ask for
+    status = count_real_step(&work, like, config, others.total, budget);
+    ledger_trim(context->ledger); // blocks of this size, nobody else will ask for
     context->device = device;
     context->random = random;
     layer_modes_restore(model, &modes);

@@ -6,22 +6,10 @@
 #include <string.h>
 
 #include "profiler/profile_parts.h"
-#include "tensor/clock.h"
+#include "profiler/system.h"
 #include "tensor/memory.h"
 
 ProfileOptions profile_defaults(void) { return (ProfileOptions){.seconds = 1.0}; }
-
-// VmHWM of /proc/self/status: the most this process ever had resident. -1 where there is none.
-static int64_t process_peak(void) {
-    FILE *file = fopen("/proc/self/status", "r");
-    if (!file) return -1;
-    char line[128];
-    long long kib = -1;
-    while (fgets(line, sizeof(line), file))
-        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
-    fclose(file);
-    return kib < 0 ? -1 : kib * 1024;
-}
 
 static Status describe(const Work *work, OptimizerConfig config, Profile *profile) {
     const Tensor *x = work->x;
@@ -39,39 +27,37 @@ static Status describe(const Work *work, OptimizerConfig config, Profile *profil
     return error_status();
 }
 
+static void leave_out(MemoryUse *use, const MemoryUse *others) {
+    for (int c = 0; c < MEM_COUNT; c++) use->category[c] -= others->category[c];
+    use->total -= others->total;
+}
+
 static void add_bytes(MemoryUse *use, const Tensor *t) {
     if (!t || !t->storage) return;
     use->category[t->storage->category] += t->storage->bytes;
     use->total += t->storage->bytes;
 }
 
-// What was alive before the profile and is none of its business: all but the model, the gradients
-// that its steps will write to, and the batch.
-static Status bystanders(const Work *work, MemoryUse *others) {
-    const Tensor *x = work->x;
+static void add_leaf(MemoryUse *use, const Work *work, const Tensor *t) {
+    bool gradient = work->kind != PROFILE_INFERENCE && t && (t->flags & TENSOR_LEAF_GRAD);
+    add_bytes(use, t);
+    if (gradient) add_bytes(use, t->grad);
+}
+
+Status work_bystanders(const Work *work, MemoryUse *others) {
+    const Ledger *ledger = context_ledger();
+    if (!ledger) return error_status();
     ParameterList list;
     Status status = layer_parameters(work->model, &list);
     if (status) return status;
-    bool backward = work->kind != PROFILE_INFERENCE;
     MemoryUse own = {0};
-    add_bytes(&own, x);
+    add_leaf(&own, work, work->x);
     add_bytes(&own, work->labels);
-    if (backward && (x->flags & TENSOR_LEAF_GRAD)) add_bytes(&own, x->grad);
-    for (int i = 0; i < list.count; i++) {
-        const Tensor *parameter = list.items[i].tensor;
-        add_bytes(&own, parameter);
-        if (backward && (parameter->flags & TENSOR_LEAF_GRAD)) add_bytes(&own, parameter->grad);
-    }
+    for (int i = 0; i < list.count; i++) add_leaf(&own, work, list.items[i].tensor);
     parameter_list_free(&list);
-    *others = context_current()->ledger->live;
-    for (int c = 0; c < MEM_COUNT; c++) others->category[c] -= own.category[c];
-    others->total -= own.total;
+    *others = ledger->live;
+    leave_out(others, &own);
     return STATUS_OK;
-}
-
-static void leave_out(MemoryUse *use, const MemoryUse *others) {
-    for (int c = 0; c < MEM_COUNT; c++) use->category[c] -= others->category[c];
-    use->total -= others->total;
 }
 
 // The first step ever pays for page faults and caches; it is timed apart.
@@ -107,7 +93,7 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     MemoryUse others;
     Shape out;
     Status status = try_forward(work, &out);
-    if (!status) status = bystanders(work, &others);
+    if (!status) status = work_bystanders(work, &others);
     if (!status) status = work_begin(work, config, out);
     if (status) return status;
     status = count(work, options.machine, profile);
@@ -119,7 +105,7 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     const Ledger *ledger = context_current()->ledger;
     profile->unaccounted_bytes = ledger_unaccounted(ledger);
     profile->reserved_bytes = ledger->reserved_bytes;
-    profile->process_peak_bytes = process_peak();
+    profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
     return status;
 }
 
@@ -139,6 +125,10 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     if (status) return status;
     profile->has_machine = options.machine != NULL;
     if (options.machine) profile->machine = *options.machine;
+    if (options.iterations > INT64_MAX / (int64_t)sizeof(double))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "profile: %lld samples are more than memory has an address for",
+                         (long long)options.iterations);
     config.learning_rate = 0.0f; // the same work, and the model stays as it is
     LayerModes modes;
     status = layer_modes_save(work->model, &modes);
@@ -146,9 +136,12 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
     Context *context = context_current();
     int site = context->site; // of the caller; paths begin at the model, as in the dry run
+    Device *device = context->device;
     context->site = -1;
+    context->device = work->x->device; // what the work needs beside x is to lie there too
     status = run(work, config, options, profile);
     context->site = site;
+    context->device = device;
     work_end(work);
     layer_modes_restore(work->model, &modes);
     return status;

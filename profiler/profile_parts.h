@@ -5,6 +5,9 @@
 #include "profiler/profile.h"
 #include "profiler/timeline.h"
 
+// Seconds that a sample takes at least: a thousand times what reading the clock takes.
+#define PROFILE_LEAST_SAMPLE 20e-6
+
 typedef struct StepTimes { // seconds of one step
     double forward, backward, optimizer, total;
 } StepTimes;
@@ -22,10 +25,14 @@ typedef struct Work { // what a step is; the dry run has its own, over the same 
 Status work_begin(Work *work, OptimizerConfig config, Shape out);
 void work_end(Work *work);
 
+// What is live and none of the work's business: all but the model, the gradients that its steps
+// will write to, x and labels (where there are any).
+Status work_bystanders(const Work *work, MemoryUse *others);
+
 // One step, with the clock read between its phases.
 Status work_step(const Work *work, StepTimes *times);
-// Forward alone, without gradients, in whichever mode the model is.
-double work_infer_seconds(const Work *work);
+// Forward alone, without gradients, in whichever mode the model is; returns its seconds.
+double work_infer(Layer *model, Tensor *x);
 
 // Judges every phase by its counts and its median; needs profile->machine.
 void profile_judge(Profile *profile);

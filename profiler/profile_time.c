@@ -2,9 +2,9 @@
 // turns, so that drift of the machine meets both alike and their difference is the profiler's
 // overhead.
 #include <math.h>
-#include <string.h>
 
 #include "profiler/profile_parts.h"
+#include "profiler/system.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
@@ -15,7 +15,7 @@ enum {
     MOST_WARMUP = 200,
     MOST_WAITS = 50, // steps timed for data
 };
-static const double steady_tolerance = 0.02, least_sample = 20e-6; // 1000 times the clock's own
+static const double steady_tolerance = 0.02;
 
 // What reading the clock adds to what lies between two readings.
 static double clock_cost(void) {
@@ -27,12 +27,6 @@ static double clock_cost(void) {
         before = now;
     }
     return 1e-9 * (double)least;
-}
-
-static double processor_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 // ---- room for samples ------------------------------------------------------------------------
@@ -176,9 +170,9 @@ static Status sample(Measurement *m, StepTimes *mean) {
 
 static Status unobserved_sample(Measurement *m) {
     StepTimes times;
-    double before = processor_seconds();
+    double before = system_processor_seconds();
     Status status = sample(m, &times);
-    double passed = processor_seconds() - before;
+    double passed = system_processor_seconds() - before;
     if (status) return status;
     push(&m->processor, passed / (double)m->profile->steps_per_sample);
     take_times(m->profile, times);
@@ -213,8 +207,8 @@ static Status warm_up(Measurement *m) {
     }
     m->profile->warmup = done;
     m->profile->steady = steady;
-    double last = seconds[(done - 1) % MOST_WARMUP];
-    m->profile->steps_per_sample = last < least_sample ? (int64_t)ceil(least_sample / last) : 1;
+    double last = fmax(seconds[(done - 1) % MOST_WARMUP], 1e-9); // a coarse clock may say 0
+    m->profile->steps_per_sample = last < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / last) : 1;
     return STATUS_OK;
 }
 
@@ -249,11 +243,11 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
     layer_train(m->work->model, false);
     double start = clock_seconds();
     int64_t inner = m->profile->steps_per_sample;
-    for (int64_t i = 0; i < m->profile->warmup; i++) work_infer_seconds(m->work);
+    for (int64_t i = 0; i < m->profile->warmup; i++) work_infer(m->work->model, m->work->x);
     for (int64_t i = 0; i < rounds && i < m->profile->totals[REPORT_STEP].latency.count; i++) {
         double sum = 0.0;
         for (int64_t k = 0; k < inner; k++)
-            sum += fmax(0.0, work_infer_seconds(m->work) - m->clock);
+            sum += fmax(0.0, work_infer(m->work->model, m->work->x) - m->clock);
         push(&m->profile->inference, sum / (double)inner);
         if (m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
             clock_seconds() - start > 0.5 * m->options.seconds)

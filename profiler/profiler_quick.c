@@ -1,4 +1,5 @@
 // profiler_quick.c -- one call for one answer: counts, memory, latency, whole profiles.
+#include "profiler/profile_parts.h"
 #include "profiler/profiler.h"
 #include "profiler/report/report.h"
 #include "tensor/clock.h"
@@ -8,14 +9,6 @@ static Status check_given(const char *who, const Layer *layer, const Tensor *x) 
     if (error_pending()) return error_status();
     if (layer && x) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT, "%s: %s is NULL", who, layer ? "x" : "the layer");
-}
-
-static void infer(Layer *layer, Tensor *x) {
-    no_grad_begin();
-    Scope *scope = scope_open();
-    layer_forward(layer, x);
-    scope_close(scope);
-    no_grad_end();
 }
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -35,7 +28,7 @@ static Status record_forward(Layer *layer, Shape shape, DType dtype, OpCost *cos
     Tensor *x = tensor_new_as(shape, dtype, MEM_DATA);
     StepRecord record;
     step_record_start(&record, NULL);
-    if (x) infer(layer, x);
+    if (x) work_infer(layer, x);
     step_record_stop(&record);
     Status status = error_status();
     if (!status) status = add_up(&record, cost);
@@ -101,12 +94,10 @@ Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory) 
 }
 
 // ---- latency ---------------------------------------------------------------------------------
-static const double least_sample = 20e-6; // a thousand times what reading the clock takes
-
 static double seconds_of(Layer *layer, Tensor *x, int64_t calls) {
     device_synchronize(x->device);
     int64_t start = clock_nanoseconds();
-    for (int64_t i = 0; i < calls; i++) infer(layer, x);
+    for (int64_t i = 0; i < calls; i++) work_infer(layer, x);
     device_synchronize(x->device);
     return 1e-9 * (double)(clock_nanoseconds() - start);
 }
@@ -117,7 +108,7 @@ static Status take_samples(Layer *layer, Tensor *x, int64_t iterations, Latency 
     while (latency->count < iterations) {
         double seconds = seconds_of(layer, x, calls);
         if (error_pending()) return error_status();
-        if (seconds < least_sample)
+        if (seconds < PROFILE_LEAST_SAMPLE)
             calls *= 2;
         else
             latency->samples[latency->count++] = seconds / (double)calls;
@@ -131,7 +122,7 @@ static Status measure_inference(Layer *layer, Tensor *x, int64_t warmup, int64_t
     Status status = layer_modes_save(layer, &modes);
     if (status) return status;
     layer_train(layer, false);
-    for (int64_t i = 0; i < warmup && !error_pending(); i++) infer(layer, x);
+    for (int64_t i = 0; i < warmup && !error_pending(); i++) work_infer(layer, x);
     status = take_samples(layer, x, iterations, latency);
     layer_modes_restore(layer, &modes);
     return status;

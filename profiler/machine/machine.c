@@ -11,6 +11,7 @@
 #include "profiler/machine/machine_levels.h"
 #include "profiler/machine/machine_measure.h"
 #include "profiler/report/environment.h"
+#include "profiler/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 
@@ -63,7 +64,8 @@ static Status measure_levels(Calibration *calibration, Machine *machine) {
     for (int i = 0; !status && i < machine->n_levels; i++) {
         MachineLevel *level = &machine->levels[i];
         bool last = i == machine->n_levels - 1;
-        int64_t bytes = last ? calibration->scratch.bytes : before + (level->bytes - before) / 2;
+        int64_t bytes = before + (level->bytes - before) / 2;
+        if (last || bytes > calibration->scratch.bytes) bytes = calibration->scratch.bytes;
         char what[32];
         snprintf(what, sizeof what, "bandwidth of %s", level->name);
         tell(calibration, what);
@@ -90,16 +92,10 @@ static Status sweep_levels(Calibration *calibration, Machine *machine) {
     return status;
 }
 
-static double processor_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // Product and bandwidth keep every thread busy, so what of the cores' time they did not get was
 // somebody else's.
 static Status measure_ceilings(Calibration *calibration, Machine *machine) {
-    double begin = clock_seconds(), processor = processor_seconds();
+    double begin = clock_seconds(), processor = system_processor_seconds();
     tell(calibration, "matrix product");
     Status status =
         machine_measure_peak(&calibration->scratch, peak_seconds, &machine->peak_flops_per_second);
@@ -108,7 +104,8 @@ static Status measure_ceilings(Calibration *calibration, Machine *machine) {
                                    : sweep_levels(calibration, machine);
     int cores = pool_default_threads();
     int threads = machine->threads < cores ? machine->threads : cores;
-    machine->cores_had = (processor_seconds() - processor) / (clock_seconds() - begin) / threads;
+    double had = system_processor_seconds() - processor;
+    machine->cores_had = had / (clock_seconds() - begin) / threads;
     if (machine->cores_had > 1.0) machine->cores_had = 1.0;
     return status;
 }

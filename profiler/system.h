@@ -1,0 +1,14 @@
+// system.h -- what the system says of this process and its machine. Not here: what a result was
+// measured on (report/environment.h).
+#ifndef PROFILER_SYSTEM_H
+#define PROFILER_SYSTEM_H
+
+#include <stdint.h>
+
+// Processor time of all threads of this process, in seconds.
+double system_processor_seconds(void);
+
+// The line "key:   123 kB" of a file in /proc, in bytes; -1 where there is none.
+int64_t system_bytes(const char *file, const char *key);
+
+#endif
