@@ -48,16 +48,18 @@ Profiler *profiler_new(ProfilerOptions options) {
     return NULL;
 }
 
-// Adds or removes the observer, whichever context is current.
-static void observe(Profiler *profiler, bool wanted) {
-    if (profiler->observing == wanted) return;
+// In the context that it observes, whichever is current.
+static void call_there(Profiler *profiler, void (*function)(Timeline *timeline)) {
     Context *current = context_current();
     context_tls = profiler->context;
-    if (wanted)
-        timeline_start(&profiler->timeline);
-    else
-        timeline_stop(&profiler->timeline);
+    function(&profiler->timeline);
     context_tls = current;
+}
+
+// Adds or removes the observer.
+static void observe(Profiler *profiler, bool wanted) {
+    if (profiler->observing == wanted) return;
+    call_there(profiler, wanted ? timeline_start : timeline_stop);
     profiler->observing = wanted;
 }
 
@@ -80,11 +82,14 @@ static StepFate fate_of(const ProfilerSchedule *schedule, int64_t step) {
 }
 
 static void begin_step(Profiler *profiler, int64_t now) {
+    bool forgot = profiler->observing && profiler->fate == STEP_WARMUP;
     profiler->fate = fate_of(&profiler->schedule, profiler->step);
     profiler->begin = now;
-    observe(profiler, profiler->fate != STEP_UNSEEN);
     profiler->count = profiler->timeline.count;
     profiler->dropped = profiler->timeline.dropped;
+    observe(profiler, profiler->fate != STEP_UNSEEN);
+    // What told of live bytes was thrown away with the warm-up.
+    if (forgot && profiler->fate == STEP_KEPT) call_there(profiler, timeline_add_live);
 }
 
 // What was seen of the step is kept, or was for warming up and is forgotten.

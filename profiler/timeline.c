@@ -135,9 +135,8 @@ void timeline_free(Timeline *timeline) {
     timeline->capacity = timeline->count = 0;
 }
 
-// What is live already, so that categories that will not change have a value too.
-static void add_live(Timeline *timeline) {
-    const Ledger *ledger = context_current()->ledger;
+void timeline_add_live(Timeline *timeline) {
+    const Ledger *ledger = timeline->observer.storage ? context_current()->ledger : NULL;
     for (int c = 0; ledger && c < MEM_COUNT; c++) {
         double live = (double)ledger->live.category[c];
         if (live > 0.0)
@@ -147,7 +146,8 @@ static void add_live(Timeline *timeline) {
 
 void timeline_start(Timeline *timeline) {
     timeline->depth = 0;
-    if (timeline->observer.storage) add_live(timeline);
+    timeline_add_live(timeline);
     observer_add(&timeline->observer);
 }
+
 void timeline_stop(Timeline *timeline) { observer_remove(&timeline->observer); }

@@ -66,6 +66,8 @@ void timeline_free(Timeline *timeline);
 void timeline_start(Timeline *timeline);                   // begins to observe the current context
 void timeline_stop(Timeline *timeline);                    // what is still open leaves no event
 void timeline_add(Timeline *timeline, ProfileEvent event); // a step or a counter
+// What is live now, so that categories that will not change have a value too; done at a start.
+void timeline_add_live(Timeline *timeline);
 static inline void timeline_rewind(Timeline *timeline) { timeline->count = 0; }
 
 static inline int64_t event_self_nanoseconds(const ProfileEvent *event) {

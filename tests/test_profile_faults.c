@@ -129,6 +129,26 @@ START_TEST(a_model_may_be_frozen_in_parts_and_its_input_want_a_gradient) {
 }
 END_TEST
 
+// The batch decides where what the work needs beside it lies, not the context's device.
+START_TEST(a_batch_may_live_on_another_device_than_the_contexts) {
+    Net net = net_random(_i);
+    context_set_device(device_meta());
+    NetTask task = net_task_new(&net);
+    context_set_device(device_cpu());
+    Profile profile;
+    ck_assert_int_eq(profile_backward(task.model, task.x, (ProfileOptions){0}, &profile),
+                     STATUS_OK);
+    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    ck_assert_ptr_eq(context_current()->device, device_cpu());
+    profile_free(&profile);
+    ck_assert_int_eq(profile_small(&task, net.optimizer, &profile), STATUS_OK);
+    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    profile_free(&profile);
+    net_task_free(&task);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
 START_TEST(a_model_in_inference_mode_stays_in_it) {
     Net net = net_random(_i);
     NetTask task = net_task_new(&net);
@@ -147,6 +167,7 @@ int main(void) {
         {a_missing_input_is_an_error, 3},
         {other_tensors_alive_are_not_counted_as_the_models, 6},
         {a_model_may_be_frozen_in_parts_and_its_input_want_a_gradient, 0},
+        {a_batch_may_live_on_another_device_than_the_contexts, 6},
         {a_model_in_inference_mode_stays_in_it, 3},
         {NULL, 0},
     };

@@ -189,6 +189,25 @@ START_TEST(what_was_live_before_is_known_after_a_warm_up_too) {
 }
 END_TEST
 
+START_TEST(what_was_taken_in_a_warm_up_is_known_after_it) {
+    ProfilerOptions options = profiler_defaults();
+    options.schedule = (ProfilerSchedule){.warmup = 2, .active = 1};
+    Tensor *before = tensor_new(SHAPE(100), DTYPE_FLOAT32);
+    Profiler *profiler = session_new(options);
+    profiler_start(profiler);
+    Tensor *during = tensor_new(SHAPE(10), DTYPE_FLOAT32);
+    for (int i = 0; i < 3; i++) profiler_step(profiler);
+    profiler_stop(profiler);
+    const Timeline *timeline = profiler_timeline(profiler);
+    ck_assert_int_eq(timeline->count, 2); // and the step
+    ck_assert(timeline->events[0].kind == EVENT_MEMORY && timeline->events[0].value == 440.0);
+    ck_assert(timeline->events[1].begin <= timeline->events[0].begin);
+    profiler_free(profiler);
+    tensor_free(before);
+    tensor_free(during);
+}
+END_TEST
+
 START_TEST(only_its_own_context_is_observed) {
     Steps steps = steps_new(_i);
     Profiler *profiler = session_new(profiler_defaults());
@@ -222,6 +241,7 @@ int main(void) {
         {two_sessions_and_a_profile_see_the_same_at_once, 12},
         {what_is_open_at_a_start_or_a_stop_leaves_no_row, 6},
         {what_was_live_before_is_known_after_a_warm_up_too, 0},
+        {what_was_taken_in_a_warm_up_is_known_after_it, 0},
         {only_its_own_context_is_observed, 6},
         {NULL, 0},
     };
