@@ -208,7 +208,8 @@ static Status warm_up(Measurement *m) {
     m->profile->warmup = done;
     m->profile->steady = steady;
     double last = fmax(seconds[(done - 1) % MOST_WARMUP], 1e-9); // a coarse clock may say 0
-    m->profile->steps_per_sample = last < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / last) : 1;
+    m->profile->steps_per_sample =
+        last < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / last) : 1;
     return STATUS_OK;
 }
 

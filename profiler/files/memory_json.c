@@ -10,11 +10,7 @@ static const char *path_of(const Profile *profile, int layer) { // NULL becomes 
 }
 
 static void write_use(JsonWriter *json, const MemoryUse *use) {
-    for (int c = 0; c < MEM_COUNT; c++) {
-        char key[32];
-        snprintf(key, sizeof(key), "%s_bytes", memory_category_name((MemoryCategory)c));
-        member_integer(json, key, use->category[c]);
-    }
+    json_categories(json, use);
     member_integer(json, "total_bytes", use->total);
 }
 
@@ -39,7 +35,7 @@ static void write_shares(JsonWriter *json, const Profile *profile, const MemoryC
     for (int i = 0; i < curve->n_shares; i++) {
         const MemoryShare *share = &curve->shares[i];
         json_writer_begin_record(json);
-        json_writer_bool(json_writer_key(json, "resident"), share->resident);
+        member_bool(json, "resident", share->resident);
         member_text(json, "layer", path_of(profile, share->layer));
         member_text(json, "category", memory_category_name(share->category));
         member_text(json, "phase", share->resident ? NULL : phase_name(share->phase));
@@ -72,8 +68,7 @@ static void write_optimizers(JsonWriter *json, const Profile *profile, const Mem
         OptimizerKind kind = (OptimizerKind)i;
         json_writer_begin_record(json);
         member_text(json, "optimizer", optimizer_name(kind));
-        json_writer_bool(json_writer_key(json, "in_use"),
-                         strcmp(optimizer_name(kind), profile->optimizer) == 0);
+        member_bool(json, "in_use", strcmp(optimizer_name(kind), profile->optimizer) == 0);
         member_integer(json, "kept_bytes", memory_optimizer_bytes(profile, kind));
         member_integer(json, "peak_bytes", memory_optimizer_peak(profile, curve, kind));
         json_writer_end_object(json);

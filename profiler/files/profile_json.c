@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "profiler/files/profile_json_parts.h"
+#include "profiler/machine/machine_json.h"
 #include "profiler/report/advice.h"
 #include "profiler/report/environment.h"
 
@@ -20,21 +21,7 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
     json_writer_begin_object(json);
     member_text(json, "source", machine->measured ? "measured" : "given");
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
-    json_writer_key(json, "levels");
-    json_writer_begin_array(json);
-    for (int i = 0; i < machine->n_levels; i++) {
-        const MachineLevel *level = &machine->levels[i];
-        json_writer_begin_record(json);
-        member_text(json, "name", level->name);
-        if (level->bytes < INT64_MAX)
-            member_integer(json, "bytes", level->bytes);
-        else
-            member_null(json, "bytes");
-        member_real(json, "bytes_per_second", level->bytes_per_second);
-        member_real(json, "ridge", machine_ridge(machine, i));
-        json_writer_end_object(json);
-    }
-    json_writer_end_array(json);
+    machine_write_levels(json, machine);
     member_real(json, "dispatch_seconds", machine->dispatch_seconds);
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "cores_had", machine->cores_had);
@@ -56,7 +43,6 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     member_null(json, "gpu");
     member_text(json, "gpu_reason", "this build has no GPU device");
     json_writer_end_object(json);
-    write_machine(json, profile);
 }
 
 static void write_model(JsonWriter *json, const Profile *profile) {
@@ -91,7 +77,7 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "cpu_seconds", profile->cpu_seconds);
     member_real(json, "cold_start_seconds", profile->cold_seconds);
     member_integer(json, "warmup_steps", profile->warmup);
-    json_writer_bool(json_writer_key(json, "steady"), profile->steady);
+    member_bool(json, "steady", profile->steady);
     member_integer(json, "steps_per_sample", profile->steps_per_sample);
     member_real(json, "unattributed_seconds", profile->unattributed_seconds);
     if (totals[REPORT_STEP].latency.count == 0)
@@ -110,11 +96,7 @@ static void write_memory_side(JsonWriter *json, const char *key, const ProfileMe
     }
     json_writer_key(json, key);
     json_writer_begin_object(json);
-    for (int c = 0; c < MEM_COUNT; c++) {
-        char name[32];
-        snprintf(name, sizeof(name), "%s_bytes", memory_category_name((MemoryCategory)c));
-        member_integer(json, name, memory->peak.category[c]);
-    }
+    json_categories(json, &memory->peak);
     member_integer(json, "peak_bytes", memory->peak.total);
     member_integer(json, "saved_bytes", memory->saved_bytes);
     json_writer_end_object(json);
@@ -202,7 +184,7 @@ static void write_advice(JsonWriter *json, const Profile *profile) {
         member_text(json, "evidence", advice[i].evidence);
         member_real(json, "seconds", advice[i].seconds);
         member_integer(json, "bytes", advice[i].bytes);
-        json_writer_bool(json_writer_key(json, "worth"), advice[i].worth);
+        member_bool(json, "worth", advice[i].worth);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -216,17 +198,29 @@ static void write_created(JsonWriter *json) {
     member_text(json, "created", created);
 }
 
-Status profile_write_json(const Profile *profile, const ProfileTraining *training,
-                          const char *command, JsonWriter *json) {
+static void write_comparison(JsonWriter *json, const Profile *profile) {
+    json_writer_begin_array(json_writer_key(json, "uncounted"));
+    for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
+    json_writer_end_array(json);
+    if (profile->totals[REPORT_STEP].latency.count == 0)
+        member_null(json, "reconciled");
+    else
+        member_bool(json, "reconciled", profile->reconciled);
+    member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
+}
+
+static void write_document(JsonWriter *json, const Profile *profile,
+                           const ProfileTraining *training, const char *command) {
+    static const char *const kinds[] = {[PROFILE_TRAINING] = "training",
+                                        [PROFILE_BACKWARD] = "backward",
+                                        [PROFILE_INFERENCE] = "inference"};
     json_writer_begin_object(json);
     member_text(json, "schema", "ridgepoint.profile/v1");
     write_created(json);
     member_text(json, "command", command);
-    static const char *const kinds[] = {[PROFILE_TRAINING] = "training",
-                                        [PROFILE_BACKWARD] = "backward",
-                                        [PROFILE_INFERENCE] = "inference"};
     member_text(json, "kind", kinds[profile->kind]);
     write_environment(json, profile);
+    write_machine(json, profile);
     write_model(json, profile);
     write_totals(json, profile);
     write_memory(json, profile);
@@ -234,16 +228,16 @@ Status profile_write_json(const Profile *profile, const ProfileTraining *trainin
     json_ops(json, profile);
     write_advice(json, profile);
     write_training(json, training);
-    json_writer_key(json, "uncounted");
-    json_writer_begin_array(json);
-    for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
-    json_writer_end_array(json);
-    if (profile->totals[REPORT_STEP].latency.count == 0)
-        member_null(json, "reconciled");
-    else
-        json_writer_bool(json_writer_key(json, "reconciled"), profile->reconciled);
-    member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
+    write_comparison(json, profile);
     member_real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
     json_writer_end_object(json);
-    return json_writer_close(json);
+}
+
+Status profile_write_json(const Profile *profile, const ProfileTraining *training,
+                          const char *command, JsonWriter *json) {
+    bool failed_before = error_pending(); // of a training that failed the document tells
+    write_document(json, profile, training, command);
+    if (failed_before || !error_pending()) return json_writer_close(json);
+    json_writer_discard(json); // it lacks something
+    return error_status();
 }

@@ -14,7 +14,8 @@ typedef struct ProfileTraining { // what training after the profile reached
 } ProfileTraining;
 
 // Writes the whole document and closes the writer (json_file_open), in every case; `command` is the
-// command line that made it. Fails as json_writer_close does.
+// command line that made it. Fails as json_writer_close does, or with STATUS_OUT_OF_MEMORY; then
+// what the file was stays. An error that is pending already is no hindrance.
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
                           const char *command, JsonWriter *json);
 

@@ -4,24 +4,7 @@
 
 #include "profiler/files/profile_json_parts.h"
 
-void member_text(JsonWriter *json, const char *key, const char *value) {
-    json_writer_string(json_writer_key(json, key), value);
-}
-void member_integer(JsonWriter *json, const char *key, int64_t value) {
-    json_writer_int64(json_writer_key(json, key), value);
-}
-void member_count(JsonWriter *json, const char *key, uint64_t value) {
-    json_writer_uint64(json_writer_key(json, key), value);
-}
-void member_real(JsonWriter *json, const char *key, double value) { // NaN becomes null
-    json_writer_double(json_writer_key(json, key), value);
-}
-void member_null(JsonWriter *json, const char *key) {
-    json_writer_null(json_writer_key(json, key));
-}
-
-void json_shape(JsonWriter *json, const char *key, Shape shape) {
-    json_writer_key(json, key);
+static void write_shape(JsonWriter *json, Shape shape) {
     if (shape.ndim < 0) {
         json_writer_null(json);
         return;
@@ -29,6 +12,18 @@ void json_shape(JsonWriter *json, const char *key, Shape shape) {
     json_writer_begin_array(json);
     for (int i = 0; i < shape.ndim; i++) json_writer_int64(json, shape.dims[i]);
     json_writer_end_array(json);
+}
+
+void json_shape(JsonWriter *json, const char *key, Shape shape) {
+    write_shape(json_writer_key(json, key), shape);
+}
+
+void json_categories(JsonWriter *json, const MemoryUse *use) {
+    for (int c = 0; c < MEM_COUNT; c++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%s_bytes", memory_category_name((MemoryCategory)c));
+        member_integer(json, key, use->category[c]);
+    }
 }
 
 // ---- latency and phase -----------------------------------------------------------------------
@@ -45,7 +40,7 @@ static void write_percentiles(JsonWriter *json, const Latency *latency) {
     for (int i = 0; i < WANTED; i++)
         if (statistics_percentile(latency->samples, latency->count, wanted[i].percent, &value[i],
                                   &enough[i], &missing[i]))
-            return; // out of memory, pending: the writer is discarded
+            return; // out of memory, pending: profile_write_json discards the document
     json_writer_begin_record(json_writer_key(json, "percentiles"));
     for (int i = 0; i < WANTED; i++)
         if (enough[i]) member_real(json, wanted[i].name, value[i]);
@@ -95,16 +90,20 @@ static void write_cost(JsonWriter *json, const OpCost *cost) {
     member_count(json, "bytes_written", cost->bytes_written);
 }
 
-void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase) {
-    write_cost(json, &phase->cost);
-    json_latency(json, "latency", &phase->latency);
-    member_real(json, "intensity", profile_intensity(phase->cost));
-    const Roofline *roofline = &phase->roofline; // zero without a machine: then all are null
+// Zero without a machine: then all are null.
+static void write_roofline(JsonWriter *json, const Machine *machine, const Roofline *roofline) {
     bool judged = roofline->judged;
     member_real(json, "roof_seconds", judged ? roofline->roof_seconds : (double)NAN);
     member_real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
     member_text(json, "bound", judged ? bound_name(roofline->bound) : NULL);
     member_text(json, "level", judged ? machine->levels[roofline->level].name : NULL);
+}
+
+void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase) {
+    write_cost(json, &phase->cost);
+    json_latency(json, "latency", &phase->latency);
+    member_real(json, "intensity", profile_intensity(phase->cost));
+    write_roofline(json, machine, &phase->roofline);
 }
 
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,
@@ -122,30 +121,17 @@ void json_phase(JsonWriter *json, const Machine *machine, const char *key,
 // ---- ops -------------------------------------------------------------------------------------
 static void write_op(JsonWriter *json, const Profile *profile, const ProfileOp *op) {
     const OpRecord *record = &op->record;
-    const Roofline *roofline = &op->roofline;
-    bool judged = roofline->judged;
     json_writer_begin_object(json);
     member_text(json, "op", record->op->name);
     member_text(json, "path", profile->layers[op->layer].path);
     member_text(json, "phase", phase_name(record->phase));
     json_writer_begin_array(json_writer_key(json, "input_shapes"));
-    for (int i = 0; i < OP_RECORD_INPUTS && i < record->n_in; i++) {
-        if (record->in[i].ndim < 0) {
-            json_writer_null(json);
-            continue;
-        }
-        json_writer_begin_array(json);
-        for (int k = 0; k < record->in[i].ndim; k++) json_writer_int64(json, record->in[i].dims[k]);
-        json_writer_end_array(json);
-    }
+    for (int i = 0; i < OP_RECORD_INPUTS && i < record->n_in; i++) write_shape(json, record->in[i]);
     json_writer_end_array(json);
     json_shape(json, "output_shape", record->out);
     write_cost(json, &record->cost);
     member_real(json, "median_seconds", latency_median(&op->latency));
-    member_real(json, "roof_seconds", judged ? roofline->roof_seconds : (double)NAN);
-    member_real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
-    member_text(json, "bound", judged ? bound_name(roofline->bound) : NULL);
-    member_text(json, "level", judged ? profile->machine.levels[roofline->level].name : NULL);
+    write_roofline(json, &profile->machine, &op->roofline);
     json_writer_end_object(json);
 }
 

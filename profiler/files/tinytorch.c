@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/files/json_writer.h"
+#include "profiler/files/json_members.h"
 #include "profiler/report/preset.h"
 
 // ---- its constants ---------------------------------------------------------------------------
@@ -52,12 +52,6 @@ static const char nothing_ran[] = "nothing ran on the meta device";
 static const char not_alone[] = "no layer is run alone";
 
 // ---- members ---------------------------------------------------------------------------------
-static void text(JsonWriter *json, const char *key, const char *value) {
-    json_writer_string(json_writer_key(json, key), value);
-}
-static void real(JsonWriter *json, const char *key, double value) { // NaN becomes null
-    json_writer_double(json_writer_key(json, key), value);
-}
 static void begin(JsonWriter *json, const char *key) {
     json_writer_begin_object(json_writer_key(json, key));
 }
@@ -65,9 +59,9 @@ static void begin(JsonWriter *json, const char *key) {
 static void product(JsonWriter *json, const char *key, uint64_t a, uint64_t b) {
     uint64_t value;
     if (__builtin_mul_overflow(a, b, &value))
-        json_writer_null(json_writer_key(json, key));
+        member_null(json, key);
     else
-        json_writer_uint64(json_writer_key(json, key), value);
+        member_count(json, key, value);
 }
 
 // NaN stays NaN, which fmin and fmax would replace.
@@ -119,32 +113,32 @@ static Forward forward_of(const Profile *profile) {
 }
 
 static void write_bottleneck(JsonWriter *json, const Forward *forward) {
-    text(json, "bottleneck", forward->bottleneck);
-    if (!forward->bottleneck) text(json, "latency_reason", nothing_ran);
+    member_text(json, "bottleneck", forward->bottleneck);
+    if (!forward->bottleneck) member_text(json, "latency_reason", nothing_ran);
 }
 
 static void write_is_bound(JsonWriter *json, const char *key, const Forward *forward,
                            const char *bottleneck) {
-    json_writer_key(json, key);
     if (forward->bottleneck)
-        json_writer_bool(json, strcmp(forward->bottleneck, bottleneck) == 0);
+        member_bool(json, key, strcmp(forward->bottleneck, bottleneck) == 0);
     else
-        json_writer_null(json);
+        member_null(json, key);
 }
 
 static void write_forward(JsonWriter *json, const Forward *forward) {
     begin(json, "profile_forward_pass");
-    product(json, "parameters", forward->parameters, 1);
-    product(json, "flops", forward->flops, 1);
+    member_count(json, "parameters", forward->parameters);
+    member_count(json, "flops", forward->flops);
     product(json, "batch_flops", forward->flops, forward->batch);
-    real(json, "latency_ms", 1e3 * forward->seconds);
-    real(json, "parameter_memory_mb", forward->parameter_mb);
-    real(json, "activation_memory_mb", forward->activation_mb);
-    real(json, "peak_memory_mb", forward->peak_mb);
-    real(json, "memory_efficiency", forward->efficiency);
-    real(json, "gflops_per_second", forward->gflops_per_second);
-    real(json, "memory_bandwidth_mbs", forward->mb_per_second);
-    real(json, "computational_efficiency", at_most(forward->gflops_per_second / assumed_peak, 1.0));
+    member_real(json, "latency_ms", 1e3 * forward->seconds);
+    member_real(json, "parameter_memory_mb", forward->parameter_mb);
+    member_real(json, "activation_memory_mb", forward->activation_mb);
+    member_real(json, "peak_memory_mb", forward->peak_mb);
+    member_real(json, "memory_efficiency", forward->efficiency);
+    member_real(json, "gflops_per_second", forward->gflops_per_second);
+    member_real(json, "memory_bandwidth_mbs", forward->mb_per_second);
+    member_real(json, "computational_efficiency",
+                at_most(forward->gflops_per_second / assumed_peak, 1.0));
     write_is_bound(json, "is_memory_bound", forward, "memory");
     write_is_bound(json, "is_compute_bound", forward, "compute");
     write_bottleneck(json, forward);
@@ -155,22 +149,23 @@ static void write_forward(JsonWriter *json, const Forward *forward) {
 static void write_backward(JsonWriter *json, const Forward *forward) {
     double gradient_mb = forward->parameter_mb, flops = (double)forward->flops;
     begin(json, "profile_backward_pass");
-    product(json, "forward_flops", forward->flops, 1);
-    real(json, "forward_latency_ms", 1e3 * forward->seconds);
-    real(json, "forward_memory_mb", forward->peak_mb);
+    member_count(json, "forward_flops", forward->flops);
+    member_real(json, "forward_latency_ms", 1e3 * forward->seconds);
+    member_real(json, "forward_memory_mb", forward->peak_mb);
     product(json, "backward_flops", forward->flops, 2);
-    real(json, "backward_latency_ms", 2e3 * forward->seconds);
-    real(json, "gradient_memory_mb", gradient_mb);
+    member_real(json, "backward_latency_ms", 2e3 * forward->seconds);
+    member_real(json, "gradient_memory_mb", gradient_mb);
     product(json, "total_flops", forward->flops, 3);
-    real(json, "total_latency_ms", 3e3 * forward->seconds);
-    real(json, "total_memory_mb", forward->parameter_mb + forward->activation_mb + gradient_mb);
-    real(json, "total_gflops_per_second", rate(3.0 * flops / 1e9, 3.0 * forward->seconds));
+    member_real(json, "total_latency_ms", 3e3 * forward->seconds);
+    member_real(json, "total_memory_mb",
+                forward->parameter_mb + forward->activation_mb + gradient_mb);
+    member_real(json, "total_gflops_per_second", rate(3.0 * flops / 1e9, 3.0 * forward->seconds));
     begin(json, "optimizer_memory_estimates");
-    real(json, "sgd", 0.0);
-    real(json, "adam", 2.0 * gradient_mb);
-    real(json, "adamw", 2.0 * gradient_mb);
+    member_real(json, "sgd", 0.0);
+    member_real(json, "adam", 2.0 * gradient_mb);
+    member_real(json, "adamw", 2.0 * gradient_mb);
     json_writer_end_object(json);
-    real(json, "memory_efficiency", forward->efficiency);
+    member_real(json, "memory_efficiency", forward->efficiency);
     write_bottleneck(json, forward);
     json_writer_end_object(json);
 }
@@ -188,18 +183,18 @@ static void write_layer(JsonWriter *json, const Profile *profile, int index) {
     uint64_t flops = preset_count_layer(PRESET_TINYTORCH, profile, index).forward;
     double seconds = latency_median(&layer->phase[REPORT_FORWARD].latency);
     json_writer_begin_object(json);
-    text(json, "name", layer->path);
-    text(json, "layer_type", layer->type);
-    product(json, "parameters", parameters, 1);
-    product(json, "flops", flops, 1);
-    real(json, "latency_ms", 1e3 * seconds);
-    real(json, "gflops_per_second", rate((double)flops / 1e9, seconds));
-    if (isnan(seconds)) text(json, "latency_reason", nothing_ran);
-    real(json, "parameter_memory_mb", parameter_mebibytes(parameters));
-    real(json, "activation_memory_mb", 2.0 * input_mebibytes(layer->input));
-    real(json, "peak_memory_mb", (double)NAN);
-    real(json, "memory_efficiency", (double)NAN);
-    text(json, "peak_memory_mb_reason", not_alone);
+    member_text(json, "name", layer->path);
+    member_text(json, "layer_type", layer->type);
+    member_count(json, "parameters", parameters);
+    member_count(json, "flops", flops);
+    member_real(json, "latency_ms", 1e3 * seconds);
+    member_real(json, "gflops_per_second", rate((double)flops / 1e9, seconds));
+    if (isnan(seconds)) member_text(json, "latency_reason", nothing_ran);
+    member_real(json, "parameter_memory_mb", parameter_mebibytes(parameters));
+    member_real(json, "activation_memory_mb", 2.0 * input_mebibytes(layer->input));
+    member_real(json, "peak_memory_mb", (double)NAN);
+    member_real(json, "memory_efficiency", (double)NAN);
+    member_text(json, "peak_memory_mb_reason", not_alone);
     json_writer_end_object(json);
 }
 
@@ -208,11 +203,12 @@ Status tinytorch_write(const Profile *profile, const char *path) {
     if (!json) return error_status();
     Forward forward = forward_of(profile);
     json_writer_begin_object(json);
-    text(json, "schema", "tinytorch");
-    text(json, "note", "TinyTorch's keys by TinyTorch's definitions, not by ridgepoint's.");
-    text(json, "model", profile->model);
+    member_text(json, "schema", "tinytorch");
+    member_text(json, "note", "TinyTorch's keys by TinyTorch's definitions, not by ridgepoint's.");
+    member_text(json, "model", profile->model);
     begin(json, "definitions");
-    for (int i = 0; i < N_DEFINITIONS; i++) text(json, definitions[i].key, definitions[i].meaning);
+    for (int i = 0; i < N_DEFINITIONS; i++)
+        member_text(json, definitions[i].key, definitions[i].meaning);
     json_writer_end_object(json);
     write_forward(json, &forward);
     write_backward(json, &forward);

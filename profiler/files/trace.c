@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/files/json_writer.h"
+#include "profiler/files/json_members.h"
 #include "tensor/memory.h"
 
 enum { PROCESS = 1, MAIN_TRACK = 1, STEP_TRACK = 2, PATH_ROOM = 512 };
@@ -102,25 +102,15 @@ static Status arrange_arrows(Trace *trace) {
 }
 
 // ---- writing ---------------------------------------------------------------------------------
-static void text(JsonWriter *json, const char *key, const char *value) {
-    json_writer_string(json_writer_key(json, key), value);
-}
-static void integer(JsonWriter *json, const char *key, int64_t value) {
-    json_writer_int64(json_writer_key(json, key), value);
-}
-static void count(JsonWriter *json, const char *key, uint64_t value) {
-    json_writer_uint64(json_writer_key(json, key), value);
-}
-
 // Opens a member of traceEvents. Each has a ts: speedscope refuses a file where one has none.
 static JsonWriter *begin_event(Trace *trace, const char *phase, const char *name, int track,
                                int64_t begin) {
     JsonWriter *json = trace->json;
     json_writer_begin_record(json);
-    text(json, "ph", phase);
-    text(json, "name", name);
-    integer(json, "pid", PROCESS);
-    integer(json, "tid", track);
+    member_text(json, "ph", phase);
+    member_text(json, "name", name);
+    member_integer(json, "pid", PROCESS);
+    member_integer(json, "tid", track);
     json_writer_decimal(json_writer_key(json, "ts"), begin - trace->base, 3);
     return json;
 }
@@ -141,14 +131,14 @@ static JsonWriter *begin_slice(Trace *trace, const ProfileEvent *event, const ch
     bool apart = event->kind == EVENT_STEP && trace->steps_apart;
     JsonWriter *json = begin_event(trace, "X", name, apart ? STEP_TRACK : MAIN_TRACK, event->begin);
     json_writer_decimal(json_writer_key(json, "dur"), event->end - event->begin, 3);
-    text(json, "cat", category);
+    member_text(json, "cat", category);
     return begin_arguments(json);
 }
 
 static void write_place(Trace *trace, const ProfileEvent *event) {
     char path[PATH_ROOM];
-    text(trace->json, "path", site_path(trace->context, event->site, path, sizeof path));
-    text(trace->json, "phase", phase_name((Phase)event->phase));
+    member_text(trace->json, "path", site_path(trace->context, event->site, path, sizeof path));
+    member_text(trace->json, "phase", phase_name((Phase)event->phase));
 }
 
 static void write_op(Trace *trace, const ProfileEvent *event) {
@@ -158,10 +148,10 @@ static void write_op(Trace *trace, const ProfileEvent *event) {
     bool known = event->op->cost || event->op->flags & OP_VIEW; // unknown is never 0
     if (timeline->costs && known) {
         OpCost cost = timeline->costs[event - timeline->events].cost;
-        count(json, "flops", 2 * cost.macs);
-        count(json, "total_flops", op_cost_total_flops(cost));
-        count(json, "bytes_read", cost.bytes_read);
-        count(json, "bytes_written", cost.bytes_written);
+        member_count(json, "flops", 2 * cost.macs);
+        member_count(json, "total_flops", op_cost_total_flops(cost));
+        member_count(json, "bytes_read", cost.bytes_read);
+        member_count(json, "bytes_written", cost.bytes_written);
     }
     end_event(json);
 }
@@ -174,7 +164,7 @@ static void write_site(Trace *trace, const ProfileEvent *event) {
     JsonWriter *json = begin_slice(trace, event, scope ? "user_annotation" : "layer",
                                    site->name[0] ? site->name : site->type);
     write_place(trace, event);
-    text(json, "type", site->type);
+    member_text(json, "type", site->type);
     end_event(json);
 }
 
@@ -187,7 +177,7 @@ static void write_step(Trace *trace, const ProfileEvent *event) {
 static void write_counter(Trace *trace, const ProfileEvent *event) {
     JsonWriter *json =
         begin_arguments(begin_event(trace, "C", event->counter, MAIN_TRACK, event->begin));
-    json_writer_double(json_writer_key(json, "value"), event->value);
+    member_real(json, "value", event->value);
     end_event(json);
 }
 
@@ -195,7 +185,7 @@ static void write_memory(Trace *trace, const ProfileEvent *event) {
     char name[48];
     snprintf(name, sizeof name, "%s memory", memory_category_name((MemoryCategory)event->category));
     JsonWriter *json = begin_arguments(begin_event(trace, "C", name, MAIN_TRACK, event->begin));
-    integer(json, "bytes", (int64_t)event->value);
+    member_integer(json, "bytes", (int64_t)event->value);
     end_event(json);
 }
 
@@ -204,9 +194,9 @@ static void write_memory(Trace *trace, const ProfileEvent *event) {
 static void write_arrow(Trace *trace, const ProfileEvent *event, int64_t number) {
     bool from = event->phase == PHASE_FORWARD;
     JsonWriter *json = begin_event(trace, from ? "s" : "f", "fwdbwd", MAIN_TRACK, event->begin);
-    text(json, "cat", "fwdbwd");
-    integer(json, "id", number);
-    if (!from) text(json, "bp", "e"); // binds to the enclosing slice, not to the next
+    member_text(json, "cat", "fwdbwd");
+    member_integer(json, "id", number);
+    if (!from) member_text(json, "bp", "e"); // binds to the enclosing slice, not to the next
     json_writer_end_object(json);
 }
 
@@ -217,19 +207,19 @@ static JsonWriter *begin_name(Trace *trace, const char *what, int track) {
 
 static void write_track(Trace *trace, int track, const char *name, int place) {
     JsonWriter *json = begin_name(trace, "thread_name", track);
-    text(json, "name", name);
+    member_text(json, "name", name);
     end_event(json);
     begin_name(trace, "thread_sort_index", track);
-    integer(json, "sort_index", place);
+    member_integer(json, "sort_index", place);
     end_event(json);
 }
 
 static void write_names(Trace *trace, const char *process) {
     JsonWriter *json = begin_name(trace, "process_name", MAIN_TRACK);
-    text(json, "name", process ? process : "ridgepoint");
+    member_text(json, "name", process ? process : "ridgepoint");
     end_event(json);
     begin_name(trace, "process_sort_index", MAIN_TRACK);
-    integer(json, "sort_index", 0);
+    member_integer(json, "sort_index", 0);
     end_event(json);
     if (trace->steps_apart) write_track(trace, STEP_TRACK, "steps", 0);
     write_track(trace, MAIN_TRACK, "layers and ops", 1);
@@ -254,15 +244,15 @@ static void write_head(Trace *trace, const TraceOptions *options) {
     const Timeline *timeline = trace->timeline;
     JsonWriter *json = trace->json;
     json_writer_begin_record(json_writer_key(json, "distributedInfo"));
-    integer(json, "rank", 0);
+    member_integer(json, "rank", 0);
     json_writer_end_object(json);
-    text(json, "displayTimeUnit", "ns");
+    member_text(json, "displayTimeUnit", "ns");
     json_writer_begin_object(json_writer_key(json, "otherData"));
-    integer(json, "dropped_events", timeline->dropped + timeline->count - trace->count);
-    text(json, "clock", "CLOCK_MONOTONIC");
-    integer(json, "base_nanoseconds", trace->base);
+    member_integer(json, "dropped_events", timeline->dropped + timeline->count - trace->count);
+    member_text(json, "clock", "CLOCK_MONOTONIC");
+    member_integer(json, "base_nanoseconds", trace->base);
     for (int i = 0; i < options->n_notes; i++)
-        text(json, options->notes[2 * i], options->notes[2 * i + 1]);
+        member_text(json, options->notes[2 * i], options->notes[2 * i + 1]);
     json_writer_end_object(json);
 }
 

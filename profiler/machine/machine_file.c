@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/files/json_writer.h"
-#include "profiler/machine/machine.h"
+#include "profiler/files/json_members.h"
+#include "profiler/machine/machine_json.h"
 #include "tensor/memory.h"
 
 static const char schema[] = "ridgepoint.machine/v1";
@@ -207,19 +207,18 @@ Status machine_read(const char *path, Machine *machine) {
     return status;
 }
 
-static void write_levels(JsonWriter *json, const Machine *machine) {
+void machine_write_levels(JsonWriter *json, const Machine *machine) {
     json_writer_begin_array(json_writer_key(json, "levels"));
     for (int i = 0; i < machine->n_levels; i++) {
         const MachineLevel *level = &machine->levels[i];
         json_writer_begin_record(json);
-        json_writer_string(json_writer_key(json, "name"), level->name);
-        json_writer_key(json, "bytes");
-        if (level->bytes == INT64_MAX)
-            json_writer_null(json);
+        member_text(json, "name", level->name);
+        if (level->bytes < INT64_MAX)
+            member_integer(json, "bytes", level->bytes);
         else
-            json_writer_int64(json, level->bytes);
-        json_writer_double(json_writer_key(json, "bytes_per_second"), level->bytes_per_second);
-        json_writer_double(json_writer_key(json, "ridge"), machine_ridge(machine, i));
+            member_null(json, "bytes");
+        member_real(json, "bytes_per_second", level->bytes_per_second);
+        member_real(json, "ridge", machine_ridge(machine, i));
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -229,21 +228,19 @@ Status machine_write(const Machine *machine, const char *path) {
     JsonWriter *json = json_file_open(path);
     if (!json) return error_status();
     json_writer_begin_object(json);
-    json_writer_string(json_writer_key(json, "schema"), schema);
-    json_writer_string(json_writer_key(json, "fingerprint"), machine->fingerprint);
-    json_writer_key(json, "threads");
+    member_text(json, "schema", schema);
+    member_text(json, "fingerprint", machine->fingerprint);
     if (machine->threads > 0)
-        json_writer_int64(json, machine->threads);
+        member_integer(json, "threads", machine->threads);
     else
-        json_writer_null(json);
-    json_writer_string(json_writer_key(json, "source"), machine->measured ? "measured" : "given");
-    json_writer_double(json_writer_key(json, "peak_flops_per_second"),
-                       machine->peak_flops_per_second);
-    write_levels(json, machine);
-    json_writer_double(json_writer_key(json, "dispatch_seconds"), machine->dispatch_seconds);
-    json_writer_double(json_writer_key(json, "wake_seconds"), machine->wake_seconds);
-    json_writer_double(json_writer_key(json, "spin_seconds"), machine->spin_seconds);
-    json_writer_double(json_writer_key(json, "cores_had"), machine->cores_had);
+        member_null(json, "threads");
+    member_text(json, "source", machine->measured ? "measured" : "given");
+    member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
+    machine_write_levels(json, machine);
+    member_real(json, "dispatch_seconds", machine->dispatch_seconds);
+    member_real(json, "wake_seconds", machine->wake_seconds);
+    member_real(json, "spin_seconds", machine->spin_seconds);
+    member_real(json, "cores_had", machine->cores_had);
     json_writer_end_object(json);
     return json_writer_close(json);
 }

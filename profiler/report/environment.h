@@ -2,8 +2,6 @@
 #ifndef PROFILER_REPORT_ENVIRONMENT_H
 #define PROFILER_REPORT_ENVIRONMENT_H
 
-#include "profiler/files/json_writer.h"
-
 typedef struct Environment {
     char cpu[96];      // "AMD EPYC 9354", or the architecture where the system does not say
     int cores;         // that this process may use

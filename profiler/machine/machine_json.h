@@ -1,0 +1,11 @@
+// machine_json.h -- internal to profiler/: what a machine file and a profile's JSON have in common.
+#ifndef PROFILER_MACHINE_MACHINE_JSON_H
+#define PROFILER_MACHINE_MACHINE_JSON_H
+
+#include "profiler/files/json_writer.h"
+#include "profiler/machine/machine.h"
+
+// The member "levels"; the last one's bytes are null.
+void machine_write_levels(JsonWriter *json, const Machine *machine);
+
+#endif
