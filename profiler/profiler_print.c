@@ -15,31 +15,14 @@ typedef struct Sheet {
     double seconds;         // of the whole
 } Sheet;
 
-// The last or first columns of what is too long, with ~ where it goes on.
-static Text fit(const char *s, int width, bool keep_end) {
-    int over = text_width(s) - width;
-    if (over <= 0) return text_pad_right(s, width);
-    int skip = keep_end ? over + 1 : width - 1; // code points
-    const char *at = s;
-    for (; skip > 0 || ((unsigned char)*at & 0xc0) == 0x80; at++)
-        skip -= ((unsigned char)at[1] & 0xc0) != 0x80;
-    Text text;
-    if (keep_end)
-        snprintf(text.s, sizeof(text.s), "~%s", at);
-    else
-        snprintf(text.s, sizeof(text.s), "%.*s~", (int)(at - s), s);
-    return text;
-}
-
 // Of backward, what it is for.
 static const char *const suffixes[PHASE_COUNT] = {"", " bwd", " dX", " dW", " opt"};
 
 // "matmul dW"
 static Text name_of(const ProfilerRow *row) {
     const char *suffix = suffixes[row->phase];
-    Text name = fit(row->name, NAME_WIDTH - (int)strlen(suffix), false);
+    Text name = text_fit(row->name, NAME_WIDTH - (int)strlen(suffix));
     size_t length = strlen(name.s);
-    while (length > 0 && name.s[length - 1] == ' ') length--;
     snprintf(name.s + length, sizeof(name.s) - length, "%s", suffix);
     return text_pad_right(name.s, NAME_WIDTH);
 }
@@ -61,7 +44,8 @@ static Text cell_roof(const Roofline *roofline) {
 static void print_row(const Sheet *sheet, const ProfilerRow *row) {
     const Roofline *roofline = &row->roofline;
     Text intensity = cell_intensity(row);
-    fprintf(sheet->file, "%s %s%8s%7s%7s%5s", fit(row->path, PATH_WIDTH, true).s, name_of(row).s,
+    fprintf(sheet->file, "%s %s%8s%7s%7s%5s",
+            text_pad_right(text_fit_end(row->path, PATH_WIDTH).s, PATH_WIDTH).s, name_of(row).s,
             text_short_count(row->calls).s, text_duration_in(row->seconds, sheet->unit).s,
             text_duration_in(row->self_seconds, sheet->unit).s,
             text_percent(row->self_seconds / sheet->seconds).s);
@@ -109,8 +93,8 @@ static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary) {
     if (row == end) return;
     char text[ROOFLINE_TEXT], line[ROOFLINE_TEXT + sizeof(row->path) + sizeof(row->name) + 8];
     RooflineInput input = profiler_row_input(row);
-    snprintf(line, sizeof(line), "%s %s%s: %s", row->path, row->name, suffixes[row->phase],
-             roofline_evidence(sheet->machine, &input, &row->roofline, text));
+    snprintf(line, sizeof(line), "%s %s%s: %s", text_plain(row->path).s, text_plain(row->name).s,
+             suffixes[row->phase], roofline_evidence(sheet->machine, &input, &row->roofline, text));
     print_wrapped(sheet->file, line);
 }
 
@@ -148,9 +132,7 @@ Status profiler_print(const Profiler *profiler, FILE *file) {
     if (status) return status;
     Sheet sheet = {.file = file,
                    .machine = profiler->timeline.machine,
-                   .unit = summary.seconds >= 10.0   ? "s"
-                           : summary.seconds >= 0.01 ? "ms"
-                                                     : "us",
+                   .unit = text_duration_unit(summary.seconds),
                    .seconds = summary.seconds};
     print_head(&sheet, &summary);
     for (int i = 0; i < summary.n_rows; i++) print_row(&sheet, &summary.rows[i]);

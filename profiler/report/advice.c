@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/report/advice_rules.h"
+#include "profiler/report/report.h"
 #include "profiler/report/text.h"
 
 static AdviceRule *const rules[] = {
@@ -40,14 +41,14 @@ int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]) {
 }
 
 // ---- the section -------------------------------------------------------------------------------
-enum { WIDTH = 80, INDENT = 5, CHECK_COLUMN = 55, MOST_LINES = 4, MOST_REFUSED = 2 };
+enum { INDENT = 5, CHECK_COLUMN = 55, MOST_LINES = 4, MOST_REFUSED = 2 };
 
 // The check stands in its column, or, beside a long text, at the end of the line.
 static void print_line(const Advice *advice, int number, FILE *file) {
     char mark[16] = "-";
     if (advice->worth) snprintf(mark, sizeof(mark), "%d", number);
-    Text check = text_fit(advice->check, WIDTH - CHECK_COLUMN);
-    Text text = text_fit(advice->text, WIDTH - INDENT - 1 - text_width(check.s));
+    Text check = text_fit(advice->check, REPORT_WIDTH - CHECK_COLUMN);
+    Text text = text_fit(advice->text, REPORT_WIDTH - INDENT - 1 - text_width(check.s));
     int column = CHECK_COLUMN - INDENT - 1;
     fprintf(file, "  %-3s%s %s\n", mark, text_pad_right(text.s, column).s, check.s);
 }

@@ -2,47 +2,25 @@
 // explain_op.c's, the whole step explain_totals.c's.
 #include "profiler/report/explain.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
-#include <string.h>
 
 #include "profiler/report/explain_parts.h"
 #include "profiler/report/report_table.h"
 
 // ---- which layers ----------------------------------------------------------------------------
-static bool fold(const char *text, char folded[256]) {
-    size_t size = strlen(text);
-    if (size >= 256) return false;
-    for (size_t i = 0; i <= size; i++) folded[i] = (char)tolower((unsigned char)text[i]);
-    return true;
-}
-
 // In whichever case: the report says "Adam update", and few would type it so.
-static bool matches(const char *pattern, const char *name) {
-    char a[256], b[256];
-    return fold(pattern, a) && fold(name, b) && fnmatch(a, b, 0) == 0;
-}
-
 static bool is_meant(const Profile *profile, const ProfileLayer *layer, const char *pattern) {
-    return matches(pattern, layer->path) || matches(pattern, report_layer_name(profile, layer).s);
+    return fnmatch(pattern, layer->path, FNM_CASEFOLD) == 0 ||
+           fnmatch(pattern, report_layer_name(profile, layer).s, FNM_CASEFOLD) == 0;
 }
 
 static Status refuse(const Profile *profile, const char *pattern) {
-    char names[256] = "";
-    size_t used = 0;
-    for (int i = 0; i < profile->n_layers && used < sizeof(names); i++) {
-        Text name = report_layer_name(profile, &profile->layers[i]);
-        bool room = used + strlen(name.s) + 8 < sizeof(names);
-        int n = snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-                         room ? name.s : "...");
-        if (!room) break;
-        used += (size_t)n;
-    }
+    char names[256];
+    report_layer_names(profile, names, sizeof(names));
     return error_set(STATUS_INVALID_ARGUMENT,
-                     "explain: no layer is called %.60s. HINT: there %s %s; \"*\" stands for any "
+                     "explain: no layer is called %s. HINT: there %s %s; \"*\" stands for any "
                      "letters",
-                     pattern, profile->n_layers == 1 ? "is" : "are",
-                     profile->n_layers ? names : "none");
+                     text_fit(pattern, 60).s, profile->n_layers == 1 ? "is" : "are", names);
 }
 
 // ---- the whole -------------------------------------------------------------------------------

@@ -9,15 +9,7 @@ enum { NAME_SHOWN = 48 };
 
 // ---- the head --------------------------------------------------------------------------------
 // A name that fits a line: its end says more than its beginning.
-static Text shown_name(const char *path) {
-    Text text;
-    size_t size = strlen(path);
-    bool cut = size > NAME_SHOWN;
-    if (cut) path += size - (NAME_SHOWN - 3);
-    while (cut && ((unsigned char)*path & 0xC0) == 0x80) path++; // not within a character
-    snprintf(text.s, sizeof(text.s), "%s%.*s", cut ? "..." : "", NAME_SHOWN, path);
-    return text;
-}
+static Text shown_name(const char *path) { return text_fit_end(path, NAME_SHOWN); }
 
 static void print_title(const Profile *profile, const ProfileLayer *layer, FILE *file) {
     char shape[SHAPE_TEXT];

@@ -96,8 +96,7 @@ static void print_rows(Picture *picture, FILE *file) {
             cells[column] = letter_at(picture, highest(picture, column), height);
             picture->shown[(unsigned char)cells[column]] = true;
         }
-        int64_t top =
-            picture->base.total * !picture->relative + (int64_t)((PLOT_ROWS - row) * step + 0.5);
+        int64_t top = (int64_t)((PLOT_ROWS - row) * step + 0.5);
         Text label = row % 2 == 0 ? label_at(picture, top) : (Text){""};
         print_line(file, label.s, row % 2 == 0 ? '+' : '|', cells, picture->columns);
     }

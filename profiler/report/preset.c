@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "profiler/report/report.h"
 #include "profiler/report/text.h"
 
 // ---- what an op is ---------------------------------------------------------------------------
@@ -166,7 +167,7 @@ PresetCount preset_count(Preset preset, const Profile *profile) {
 }
 
 // ---- the table -------------------------------------------------------------------------------
-enum { LINE_WIDTH = 80, LONGEST_NAME = 24, COUNT_WIDTH = 14 };
+enum { LONGEST_NAME = 24, COUNT_WIDTH = 14 };
 
 typedef struct Table {
     const Profile *profile;
@@ -178,7 +179,7 @@ typedef struct Table {
 
 static int wider(int width, int other) { return other > width ? other : width; }
 
-// What does not fit ends in '~', never within a code point.
+// A layer that the tool would see, or counts something of.
 static bool has_row(const Table *table, int layer) {
     PresetCount count = preset_count_layer(table->preset, table->profile, layer);
     return table->profile->layers[layer].phase[REPORT_FORWARD].ops > 0 || count.forward > 0 ||
@@ -220,11 +221,11 @@ static PresetCount of_a_sample(const Table *table, Preset preset) {
 // "ours: 813,056 FLOP = 2 x 406,528 MAC a sample; fvcore counts MAC", in two lines where it must.
 static void print_ours(const Table *table) {
     int64_t macs = (int64_t)of_a_sample(table, PRESET_PAPER).forward;
-    char ours[LINE_WIDTH + 1];
+    char ours[REPORT_WIDTH + 1];
     const char *beside = presets[table->preset].beside;
     int length = snprintf(ours, sizeof(ours), "  ours: %s FLOP = 2 x %s MAC a sample;",
                           text_count(2 * macs).s, text_count(macs).s);
-    bool fits = length + 1 + (int)strlen(beside) <= LINE_WIDTH;
+    bool fits = length + 1 + (int)strlen(beside) <= REPORT_WIDTH;
     fprintf(table->file, "%s%s%s\n", ours, fits ? " " : "\n  ", beside);
 }
 

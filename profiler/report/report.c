@@ -12,7 +12,9 @@
 // ---- headline --------------------------------------------------------------------------------
 static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t batch) {
     const LatencyStatistics *s = &latency->statistics;
-    Text rate = text_short_count((int64_t)((double)batch / s->median + 0.5));
+    double per_second = (double)batch / s->median; // of a model of no ops it may be any
+    bool known = per_second < 1e18;
+    Text rate = known ? text_short_count((int64_t)(per_second + 0.5)) : (Text){"-"};
     char spread[300] = "(median)";
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
@@ -22,15 +24,10 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
 }
 
 static void print_slowest(const Profile *profile, FILE *file) {
-    const ProfileLayer *slowest = NULL;
-    double most = -1.0, step = latency_median(&profile->totals[REPORT_STEP].latency);
-    for (int i = 0; i < profile->n_layers; i++) {
-        double seconds = profile_layer_seconds(&profile->layers[i]);
-        if (!(seconds > most)) continue;
-        most = seconds;
-        slowest = &profile->layers[i];
-    }
+    const ProfileLayer *slowest = report_slowest_layer(profile);
     if (!slowest) return;
+    double most = profile_layer_seconds(slowest);
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (profile->unattributed_seconds > most) {
         fprintf(file, "  Start with the number of ops: %s of the step is spent between them.\n",
                 text_percent(profile->unattributed_seconds / step).s);

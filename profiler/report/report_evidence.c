@@ -97,14 +97,6 @@ static void print_noise(const Profile *profile, FILE *file) {
                 profile->machine.measured ? ": --calibrate measures\nthem again." : ".");
 }
 
-static const ProfileLayer *slowest_layer(const Profile *profile) {
-    const ProfileLayer *slowest = &profile->layers[0];
-    for (int i = 1; i < profile->n_layers; i++)
-        if (profile_layer_seconds(&profile->layers[i]) > profile_layer_seconds(slowest))
-            slowest = &profile->layers[i];
-    return slowest;
-}
-
 void report_print_evidence(const Profile *profile, FILE *file) {
     print_comparison(profile, file);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
@@ -113,7 +105,8 @@ void report_print_evidence(const Profile *profile, FILE *file) {
     print_percentiles(step, file);
     print_passes(profile, file);
     print_noise(profile, file);
-    if (profile->n_layers > 0)
+    const ProfileLayer *slowest = report_slowest_layer(profile);
+    if (slowest)
         fprintf(file, "How is a number made?  --explain %s    Files: --json F  --trace F\n",
-                text_fit(slowest_layer(profile)->path, 16).s);
+                text_fit(slowest->path, 16).s);
 }

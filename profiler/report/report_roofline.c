@@ -27,6 +27,18 @@ static int drawn_level(const Profile *profile) {
     return profile->totals[REPORT_STEP].roofline.level;
 }
 
+// Below the axis, what its left side means, and the ridge by name: under its mark as far as the
+// words before it let it, and left of the mark where the line would not hold it.
+static void print_caption(int ridge, FILE *file) {
+    static const char left[] = "0.1 FLOP/B  waits for memory", name[] = "^ ridge", end[] = "1000";
+    enum { LEFT = sizeof(left), NAME = sizeof(name) - 1, END = sizeof(end) - 1 };
+    int at = ridge > LEFT ? ridge : LEFT, rest = AXIS_WIDTH - at - NAME - END;
+    if (rest > 0)
+        fprintf(file, "  %s%*s%s%*s%s\n", left, at - LEFT + 1, "", name, rest, "", end);
+    else
+        fprintf(file, "  %s%*s\n", left, ridge + 2 - LEFT, "ridge ^");
+}
+
 void report_print_roofline(const Profile *profile, FILE *file) {
     if (!profile->has_machine || profile->totals[REPORT_STEP].latency.count == 0) return;
     const Machine *machine = &profile->machine;
@@ -49,7 +61,6 @@ void report_print_roofline(const Profile *profile, FILE *file) {
     axis[column_of(ridge)] = '^';
     int end = AXIS_WIDTH;
     while (end > 0 && marks[end - 1] == ' ') end--;
-    fprintf(file, "  %.*s\n  %s\n  0.1 FLOP/B  waits for memory%*s^ ridge%*s1000\n", end, marks,
-            axis, column_of(ridge) - 28 > 1 ? column_of(ridge) - 28 : 1, "",
-            AXIS_WIDTH - 11 - (column_of(ridge) > 29 ? column_of(ridge) : 29), "");
+    fprintf(file, "  %.*s\n  %s\n", end, marks, axis);
+    print_caption(column_of(ridge), file);
 }

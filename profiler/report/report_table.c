@@ -25,12 +25,10 @@ static Units choose_units(const Profile *profile) {
     while (i < SCALES - 1 && total < scales[i].flops) i++;
     return (Units){.flops = scales[i].flops,
                    .flops_name = scales[i].name,
-                   .time = step >= 10.0   ? "s"
-                           : step >= 0.01 ? "ms"
-                                          : "us"};
+                   .time = text_duration_unit(step)};
 }
 
-// ---- cells -----------------------------------------------------------------------------------
+// ---- shared with other reports ---------------------------------------------------------------
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
     Text name = {""};
     if (strcmp(layer->path, "(model)") == 0 && profile->optimizer[0])
@@ -43,6 +41,40 @@ Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
     return name;
 }
 
+void report_layer_names(const Profile *profile, char *names, size_t size) {
+    size_t used = 0;
+    snprintf(names, size, "none");
+    for (int i = 0; i < profile->n_layers; i++) {
+        Text name = report_layer_name(profile, &profile->layers[i]);
+        bool fits = used + strlen(name.s) + sizeof(", , ...") <= size;
+        used += (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "",
+                                 fits ? name.s : "...");
+        if (!fits) break;
+    }
+}
+
+const ProfileLayer *report_slowest_layer(const Profile *profile) {
+    const ProfileLayer *slowest = NULL;
+    double most = -1.0;
+    for (int i = 0; i < profile->n_layers; i++) {
+        double seconds = profile_layer_seconds(&profile->layers[i]);
+        if (!(seconds > most)) continue;
+        most = seconds;
+        slowest = &profile->layers[i];
+    }
+    return slowest;
+}
+
+Text report_bound(const Profile *profile, const Roofline *roofline) {
+    Text text = {""};
+    if (!roofline->judged) return text;
+    bool memory = roofline->bound == BOUND_MEMORY;
+    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
+             memory ? profile->machine.levels[roofline->level].name : "");
+    return text_fit(text.s, BOUND_WIDTH);
+}
+
+// ---- cells -----------------------------------------------------------------------------------
 // "fc1 784->512", cut to the column
 static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
     char label[200];
@@ -95,16 +127,6 @@ static Text cell_roof(const Roofline *roofline) {
     return roofline->roof_fraction < 9.995 ? text_percent(roofline->roof_fraction) : (Text){">9x"};
 }
 
-// "compute", "memory L2", "overhead" ...
-static Text cell_bound(const Profile *profile, const Roofline *roofline) {
-    Text text = {""};
-    if (!roofline->judged) return text;
-    bool memory = roofline->bound == BOUND_MEMORY;
-    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
-             memory ? profile->machine.levels[roofline->level].name : "");
-    return text_fit(text.s, BOUND_WIDTH);
-}
-
 typedef struct TimedRow {
     Text label, parameters;
     const ProfilePhase *phase; // REPORT_COUNT of them
@@ -119,7 +141,7 @@ static void print_timed_row(const Profile *profile, FILE *file, const TimedRow *
     bool whole = phase == profile->totals; // has neither bar nor bound
     // A full bar is 60 %: most layers stay below, and their differences show.
     Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
-    Text bound = whole ? (Text){""} : cell_bound(profile, roofline);
+    Text bound = whole ? (Text){""} : report_bound(profile, roofline);
     print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", row->label.s, row->parameters.s,
               cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
               cell_time(&phase[REPORT_BACKWARD], units).s,
@@ -179,8 +201,8 @@ static void print_counted_row(FILE *file, Text label, Text parameters,
 }
 
 static void print_counted(const Profile *profile, FILE *file, const Units *units) {
-    fprintf(file, "COST (%s)  step = %lld samples; multiply-add = 2 FLOP\n", units->flops_name,
-            (long long)profile->batch);
+    fprintf(file, "COST (%s)  step = %lld sample%s; multiply-add = 2 FLOP\n", units->flops_name,
+            (long long)profile->batch, profile->batch == 1 ? "" : "s");
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
               "bwd", "sum", "fwd", "bwd", "kept for");
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",

@@ -13,5 +13,11 @@ void report_print_evidence(const Profile *profile, FILE *file); // report_eviden
 
 // What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer);
+// "fc1, relu1, ..." into names, cut between two of them; "none" where there are none. size > 8.
+void report_layer_names(const Profile *profile, char *names, size_t size);
+// The layer that takes most of the step; NULL where none was timed.
+const ProfileLayer *report_slowest_layer(const Profile *profile);
+// "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
+Text report_bound(const Profile *profile, const Roofline *roofline);
 
 #endif

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/report/report_table.h"
 #include "profiler/report/report_views_rows.h"
 #include "tensor/memory.h"
 
-enum { LABEL_WIDTH = 19, COUNTED_LABEL_WIDTH = 36, BAR_WIDTH = 4, BOUND_WIDTH = 11 };
+enum { LABEL_WIDTH = 19, COUNTED_LABEL_WIDTH = 36, BAR_WIDTH = 4 };
 
 static const char *const by_names[VIEW_BY_COUNT] = {"layer", "op", "phase"};
 const char *view_by_name(ViewBy by) { return (unsigned)by < VIEW_BY_COUNT ? by_names[by] : "?"; }
@@ -102,16 +103,6 @@ static Text cell_intensity(OpCost cost) {
     return isnan(intensity) ? (Text){""} : fit(text_number(intensity), intensity, 6);
 }
 
-// "compute", "memory L2", "overhead" ...
-static Text cell_bound(const Profile *profile, const Roofline *roofline) {
-    Text text = {""};
-    if (!roofline->judged) return text;
-    bool memory = roofline->bound == BOUND_MEMORY;
-    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
-             memory ? profile->machine.levels[roofline->level].name : "");
-    return text_fit(text.s, BOUND_WIDTH);
-}
-
 // All but name, phase, bar and bound. A count that nobody knows is no 0.
 static Line line_of(const View *view, const ViewRow *row) {
     bool unknown = row->calls > 0 && row->uncounted == row->calls;
@@ -148,9 +139,8 @@ static Unit unit_for(double total, const char *name) {
 }
 
 static Unit unit_of_seconds(double step) {
-    return step >= 10.0   ? (Unit){1.0, {"s"}}
-           : step >= 0.01 ? (Unit){1e-3, {"ms"}}
-                          : (Unit){1e-6, {"us"}};
+    const char *name = text_duration_unit(step);
+    return (Unit){name[0] == 's' ? 1.0 : name[0] == 'm' ? 1e-3 : 1e-6, words(name)};
 }
 
 static void print_heading(const View *view, ViewOptions options) {
@@ -202,7 +192,7 @@ static void print_rows(const View *view) {
             snprintf(line.label.s, sizeof(line.label.s), "%s", phases[row->phase].label);
         }
         line.bar = row_bar(view, row);
-        line.bound = cell_bound(view->profile, &row->roofline);
+        line.bound = report_bound(view->profile, &row->roofline);
         print_line(view, &line);
     }
 }

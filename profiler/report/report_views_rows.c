@@ -11,15 +11,11 @@
 #include "tensor/memory.h"
 
 // ---- names -----------------------------------------------------------------------------------
-static Text layer_name(const Profile *profile, int layer) {
-    return text_plain(report_layer_name(profile, &profile->layers[layer]).s);
-}
-
 // Paths differ in their ends ("encoder.0.fc1"), ops in their beginnings ("relu_backward").
 ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width) {
     enum { LEAST_OP = 6 };
     ViewLabel label = {""};
-    Text layer = layer_name(profile, row->layer), op = {""};
+    Text layer = report_layer_name(profile, &profile->layers[row->layer]), op = {""};
     if (row->op) {
         int room = width - 1 - text_width(layer.s);
         op = text_fit(row->op->name, room > LEAST_OP ? room : LEAST_OP);
@@ -37,17 +33,10 @@ static bool matches(const Profile *profile, const ProfileLayer *layer, const cha
 }
 
 static Status check_pattern(const Profile *profile, const char *pattern) {
-    char names[300] = "none";
-    size_t used = 0;
+    char names[300];
     for (int i = 0; i < profile->n_layers; i++)
         if (matches(profile, &profile->layers[i], pattern)) return STATUS_OK;
-    for (int i = 0; i < profile->n_layers; i++) {
-        Text name = layer_name(profile, i);
-        bool fits = used + strlen(name.s) + sizeof(", , ...") <= sizeof(names);
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-                                 fits ? name.s : "...");
-        if (!fits) break;
-    }
+    report_layer_names(profile, names, sizeof(names));
     return error_set(STATUS_INVALID_ARGUMENT,
                      "view: no layer matches '%s'. HINT: the layers are %s",
                      text_fit(pattern, 24).s, names);

@@ -113,6 +113,10 @@ Text text_duration_in(double seconds, const char *unit) {
     return three_digits(seconds / durations[i].size);
 }
 
+const char *text_duration_unit(double whole_seconds) {
+    return whole_seconds >= 10.0 ? "s" : whole_seconds >= 0.01 ? "ms" : "us";
+}
+
 Text text_rate(double per_second, const char *unit) {
     Unit prefix = prefixes[choose(per_second, prefixes, N_PREFIXES)];
     Text number = three_digits(per_second / prefix.size);

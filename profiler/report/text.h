@@ -27,6 +27,9 @@ Text text_duration(double seconds); // "248 us", "1.06 ms", "2.31 s"
 // columns of a table. "248", "2.20", "84.0", "1060"
 Text text_duration_in(double seconds, const char *unit);
 
+// The unit in which a table shows parts of that whole: "s" from 10 s on, "ms" from 10 ms on, "us".
+const char *text_duration_unit(double whole_seconds);
+
 // Three significant digits, with SI prefix.
 Text text_rate(double per_second, const char *unit); // (333e9, "FLOP/s"): "333 GFLOP/s"
 Text text_bytes_si(int64_t bytes);                   // "840 B", "9.34 kB", "9.17 MB"; kB = 1000 B

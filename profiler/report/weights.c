@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "profiler/report/text.h"
 #include "tensor/memory.h"
@@ -83,8 +82,7 @@ static Text cell(double value) {
 }
 
 static void print_row(const char *path, const WeightStatistics *s, FILE *file) {
-    Text name = text_pad_right(path, 14);
-    if (text_width(path) > 14) memcpy(name.s + 13, "~", 2);
+    Text name = text_pad_right(text_fit(path, 14).s, 14);
     double zeros = s->count ? (double)s->zeros / (double)s->count : (double)NAN;
     fprintf(file, "%s%9s%6s%7s%7s%8s%7s%7s%7s%8s\n", name.s, text_short_count(s->count).s,
             text_percent(zeros).s, cell(s->mean).s, cell(s->deviation).s, cell((double)s->min).s,
