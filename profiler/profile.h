@@ -115,7 +115,7 @@ typedef struct Profile {
 } Profile;
 
 typedef struct ProfileOptions {
-    int64_t warmup;         // steps before the first sample; 0: until times are steady, 5 to 200
+    int64_t warmup;         // steps before the first sample; 0: until steady, 10 to 200
     int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
     double seconds;         // time limit of a measurement when iterations is 0
     bool percentiles;       // as many samples of whole steps as p99.9 needs, whatever the limits

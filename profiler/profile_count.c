@@ -84,7 +84,7 @@ static ProfileLayer layer_of_site(int site, const StepRecord *record, const Laye
 
 static void add_op(ProfilePhase *phase, const OpRecord *op) {
     cost_add(&phase->cost, op->cost);
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) phase->level_bytes[i] += op->level_bytes[i];
+    level_bytes_add(phase->level_bytes, op->level_bytes);
     phase->ops++;
 }
 

@@ -1,20 +1,25 @@
 // profile_judge.c -- holds every phase and every op of a profile against the machine's ceilings.
-#include <string.h>
-
 #include "profiler/profile_parts.h"
 
 static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
-    RooflineInput input = {.cost = phase->cost, .ops = phase->ops, .seconds = seconds};
-    memcpy(input.level_bytes, phase->level_bytes, sizeof(input.level_bytes));
+    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops, seconds);
     if (phase->ops > 0) phase->roofline = roofline_judge(machine, &input);
 }
 
 static void judge_op(const Machine *machine, ProfileOp *op) {
-    RooflineInput input = {.cost = op->record.cost,
-                           .ops = 1,
-                           .seconds = latency_median(&op->latency)};
-    memcpy(input.level_bytes, op->record.level_bytes, sizeof(input.level_bytes));
+    const OpRecord *record = &op->record;
+    double seconds = latency_median(&op->latency);
+    RooflineInput input = roofline_input(record->cost, record->level_bytes, 1, seconds);
     op->roofline = roofline_judge(machine, &input);
+}
+
+double profile_layer_seconds(const ProfileLayer *layer) {
+    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
+    double total = 0.0;
+    for (int i = 0; i < 3; i++)
+        if (layer->phase[parts[i]].ops > 0)
+            total += latency_median(&layer->phase[parts[i]].latency);
+    return total;
 }
 
 void profile_judge(Profile *profile) {

@@ -31,8 +31,9 @@ Status work_bystanders(const Work *work, MemoryUse *others);
 
 // One step, with the clock read between its phases.
 Status work_step(const Work *work, StepTimes *times);
-// Forward alone, without gradients, in whichever mode the model is; returns its seconds.
-double work_infer(Layer *model, Tensor *x);
+// Forward alone, without gradients, in whichever mode the model is.
+void work_infer(Layer *model, Tensor *x);
+double work_infer_seconds(const Work *work);
 
 // Judges every phase by its counts and its median; needs profile->machine.
 void profile_judge(Profile *profile);

@@ -107,15 +107,6 @@ static void take_times(Profile *profile, StepTimes times) {
     push(&profile->totals[REPORT_STEP].latency, times.total);
 }
 
-double profile_layer_seconds(const ProfileLayer *layer) {
-    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-    double total = 0.0;
-    for (int i = 0; i < 3; i++)
-        if (layer->phase[parts[i]].ops > 0)
-            total += latency_median(&layer->phase[parts[i]].latency);
-    return total;
-}
-
 static Status finish(Profile *profile, const Latency *observed, const Latency *processor) {
     Status status = summarise(&profile->inference);
     if (!status) status = summarise(&profile->data_wait);
@@ -244,11 +235,11 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
     layer_train(m->work->model, false);
     double start = clock_seconds();
     int64_t inner = m->profile->steps_per_sample;
-    for (int64_t i = 0; i < m->profile->warmup; i++) work_infer(m->work->model, m->work->x);
+    for (int64_t i = 0; i < m->profile->warmup; i++) work_infer_seconds(m->work);
     for (int64_t i = 0; i < rounds && i < m->profile->totals[REPORT_STEP].latency.count; i++) {
         double sum = 0.0;
         for (int64_t k = 0; k < inner; k++)
-            sum += fmax(0.0, work_infer(m->work->model, m->work->x) - m->clock);
+            sum += fmax(0.0, work_infer_seconds(m->work) - m->clock);
         push(&m->profile->inference, sum / (double)inner);
         if (m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
             clock_seconds() - start > 0.5 * m->options.seconds)

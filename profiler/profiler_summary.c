@@ -99,7 +99,7 @@ static Group *group_of(Gathering *g, const ProfileEvent *event) {
 
 static void add_cost(EventCost *to, const EventCost *from) {
     cost_add(&to->cost, from->cost);
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) to->level_bytes[i] += from->level_bytes[i];
+    level_bytes_add(to->level_bytes, from->level_bytes);
 }
 
 // What ran inside the event at `outer`: kept time of what is nested in it, and, of a call site, the
@@ -171,13 +171,11 @@ static void add_row(ProfilerRow *to, const ProfilerRow *from) {
     to->seconds += from->seconds;
     to->self_seconds += from->self_seconds;
     cost_add(&to->cost, from->cost);
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) to->level_bytes[i] += from->level_bytes[i];
+    level_bytes_add(to->level_bytes, from->level_bytes);
 }
 
 RooflineInput profiler_row_input(const ProfilerRow *row) {
-    RooflineInput input = {.cost = row->cost, .ops = row->calls, .seconds = row->self_seconds};
-    memcpy(input.level_bytes, row->level_bytes, sizeof(input.level_bytes));
-    return input;
+    return roofline_input(row->cost, row->level_bytes, row->calls, row->self_seconds);
 }
 
 static void judge(const Machine *machine, ProfilerRow *row) {

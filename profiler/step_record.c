@@ -53,6 +53,7 @@ void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *
     uint64_t all = cost->bytes_read + cost->bytes_written;
     for (int i = 0; i <= last && total > 0; i++) {
         uint64_t share = (uint64_t)((double)all * (double)found[i] / (double)total);
+        if (share > all - given) share = all - given; // beyond 2^53 a quotient may round up
         level_bytes[i] += share;
         given += share;
     }

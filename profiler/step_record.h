@@ -46,6 +46,11 @@ typedef struct StepRecord {
     bool only_traffic;      // stamps blocks, keeps nothing
 } StepRecord;
 
+static inline void level_bytes_add(uint64_t to[MACHINE_MAX_LEVELS],
+                                   const uint64_t more[MACHINE_MAX_LEVELS]) {
+    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) to[i] += more[i];
+}
+
 // Zeroes it and begins to observe the current context. `machine` may be NULL, and is borrowed.
 void step_record_start(StepRecord *record, const Machine *machine);
 void step_record_stop(StepRecord *record);

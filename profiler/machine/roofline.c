@@ -37,25 +37,36 @@ static bool is_measured(const RooflineInput *input) {
     return isfinite(input->seconds) && input->seconds > 0.0;
 }
 
-// Every byte is charged once: what the levels before the last do not take is left to the last.
-static void charge_memory(const Machine *machine, const RooflineInput *input, Roofline *roofline) {
-    uint64_t bytes = total_bytes(input);
-    uint64_t left = bytes;
-    uint64_t at_level = 0;
-    double most = 0.0;
+RooflineInput roofline_input(OpCost cost, const uint64_t level_bytes[MACHINE_MAX_LEVELS],
+                             int64_t ops, double seconds) {
+    RooflineInput input = {.cost = cost, .ops = ops, .seconds = seconds};
+    memcpy(input.level_bytes, level_bytes, sizeof(input.level_bytes));
+    return input;
+}
+
+// What the levels before the last do not take is left to the last.
+void roofline_bytes(const Machine *machine, const RooflineInput *input,
+                    uint64_t bytes[MACHINE_MAX_LEVELS]) {
+    uint64_t left = total_bytes(input);
     for (int i = 0; i < machine->n_levels; i++) {
         bool last = i + 1 == machine->n_levels;
-        uint64_t here = !last && input->level_bytes[i] < left ? input->level_bytes[i] : left;
-        left -= here;
-        double seconds = (double)here / machine->levels[i].bytes_per_second;
-        roofline->memory_seconds += seconds;
-        if (seconds >= most) {
-            most = seconds;
-            at_level = here;
-            roofline->level = i;
-        }
+        bytes[i] = !last && input->level_bytes[i] < left ? input->level_bytes[i] : left;
+        left -= bytes[i];
     }
-    roofline->bytes_per_second = at_level == bytes
+}
+
+static void charge_memory(const Machine *machine, const RooflineInput *input, Roofline *roofline) {
+    uint64_t bytes = total_bytes(input), here[MACHINE_MAX_LEVELS];
+    double most = 0.0;
+    roofline_bytes(machine, input, here);
+    for (int i = 0; i < machine->n_levels; i++) {
+        double seconds = (double)here[i] / machine->levels[i].bytes_per_second;
+        roofline->memory_seconds += seconds;
+        if (seconds < most) continue;
+        most = seconds;
+        roofline->level = i;
+    }
+    roofline->bytes_per_second = here[roofline->level] == bytes
                                      ? machine->levels[roofline->level].bytes_per_second
                                      : (double)bytes / roofline->memory_seconds;
 }

@@ -38,6 +38,13 @@ typedef struct RooflineInput {
     bool woke_thread;        // it waited for a sleeping thread to wake
 } RooflineInput;
 
+// What a measured execution gives, without transfers or woken threads.
+RooflineInput roofline_input(OpCost cost, const uint64_t level_bytes[MACHINE_MAX_LEVELS],
+                             int64_t ops, double seconds);
+// All of its bytes, each charged once, to the machine's levels.
+void roofline_bytes(const Machine *machine, const RooflineInput *input,
+                    uint64_t bytes[MACHINE_MAX_LEVELS]);
+
 typedef struct Roofline {
     double intensity;        // FLOP/B; NaN without bytes
     double compute_seconds;  // total_flops / peak

@@ -81,15 +81,9 @@ static void print_side(const char *label, const Operand operands[], int n, bool 
     flow_close(&flow);
 }
 
-// The record's bytes by level; what the levels do not name is the last one's (roofline.h).
-static void split_bytes(const Machine *machine, const OpRecord *record,
-                        uint64_t here[MACHINE_MAX_LEVELS]) {
-    uint64_t left = record->cost.bytes_read + record->cost.bytes_written;
-    for (int i = 0; i < machine->n_levels; i++) {
-        bool last = i + 1 == machine->n_levels;
-        here[i] = !last && record->level_bytes[i] < left ? record->level_bytes[i] : left;
-        left -= here[i];
-    }
+// Not measured: what is asked is its roof.
+static RooflineInput input_of(const OpRecord *record) {
+    return roofline_input(record->cost, record->level_bytes, 1, (double)NAN);
 }
 
 static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file) {
@@ -103,7 +97,8 @@ static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file)
     const Term terms[] = {{"read", cost->bytes_read}, {"written", cost->bytes_written}};
     Flow flow = flow_open(file, "bytes");
     flow_sum(&flow, terms, 2, all, "B");
-    if (profile->has_machine) split_bytes(&profile->machine, &op->record, here);
+    RooflineInput input = input_of(&op->record);
+    if (profile->has_machine) roofline_bytes(&profile->machine, &input, here);
     for (int i = 0, shown = 0; profile->has_machine && i < profile->machine.n_levels; i++)
         if (here[i] > 0)
             flow_say(&flow, "%s %s %s", shown++ ? "," : ":", profile->machine.levels[i].name,
@@ -115,10 +110,10 @@ static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file)
 }
 
 // ---- roof, time, verdict ---------------------------------------------------------------------
-static void print_memory_time(const Machine *machine, const OpRecord *record, double seconds,
+static void print_memory_time(const Machine *machine, const RooflineInput *input, double seconds,
                               FILE *file) {
     uint64_t here[MACHINE_MAX_LEVELS];
-    split_bytes(machine, record, here);
+    roofline_bytes(machine, input, here);
     Flow flow = flow_open(file, "memory");
     for (int i = 0, shown = 0; i < machine->n_levels; i++)
         if (here[i] > 0)
@@ -136,14 +131,13 @@ static void print_roof(const Profile *profile, const ProfileOp *op, FILE *file) 
     uint64_t bytes = record->cost.bytes_read + record->cost.bytes_written;
     if (!profile->has_machine || (flops == 0 && bytes == 0)) return;
     const Machine *machine = &profile->machine;
-    RooflineInput input = {.cost = record->cost, .ops = 1, .seconds = (double)NAN};
-    memcpy(input.level_bytes, record->level_bytes, sizeof(input.level_bytes));
+    RooflineInput input = input_of(record);
     Roofline roofline = roofline_judge(machine, &input);
     if (flops > 0)
         flow_line(file, "arithmetic", "%s FLOP / %s = %s", text_count((int64_t)flops).s,
                   text_rate(machine->peak_flops_per_second, "FLOP/s").s,
                   text_duration(roofline.compute_seconds).s);
-    if (bytes > 0) print_memory_time(machine, record, roofline.memory_seconds, file);
+    if (bytes > 0) print_memory_time(machine, &input, roofline.memory_seconds, file);
     flow_line(file, "roof", "%s%s", text_duration(roofline.roof_seconds).s,
               flops > 0 && bytes > 0 ? ", the longer of the two" : "");
 }
@@ -165,8 +159,7 @@ void explain_verdict(const Profile *profile, const ProfilePhase *phase, double s
                      FILE *file) {
     if (!profile->has_machine || phase->ops == 0) return;
     char text[ROOFLINE_TEXT];
-    RooflineInput input = {.cost = phase->cost, .ops = phase->ops, .seconds = seconds};
-    memcpy(input.level_bytes, phase->level_bytes, sizeof(input.level_bytes));
+    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops, seconds);
     Roofline roofline = roofline_judge(&profile->machine, &input);
     flow_line(file, "verdict", "%s", roofline_evidence(&profile->machine, &input, &roofline, text));
 }

@@ -67,13 +67,12 @@ static void add_row(ViewRow *to, const ViewRow *row) {
     to->uncounted += row->uncounted;
     to->seconds += row->seconds;
     cost_add(&to->cost, row->cost);
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) to->level_bytes[i] += row->level_bytes[i];
+    level_bytes_add(to->level_bytes, row->level_bytes);
 }
 
 static void judge_row(const Profile *profile, ViewRow *row) {
     if (!profile->has_machine || row->calls == 0) return;
-    RooflineInput input = {.cost = row->cost, .ops = row->calls, .seconds = row->seconds};
-    memcpy(input.level_bytes, row->level_bytes, sizeof(input.level_bytes));
+    RooflineInput input = roofline_input(row->cost, row->level_bytes, row->calls, row->seconds);
     row->roofline = roofline_judge(&profile->machine, &input);
 }
 
