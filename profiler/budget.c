@@ -1,5 +1,5 @@
 // budget.c -- searches the largest batch by dry runs, and runs it to see. Not here: how a step is
-// run or predicted (profile_count.c).
+// run (profile_count.c) or predicted (profile_predict.c).
 #include "profiler/budget.h"
 
 #include <math.h>

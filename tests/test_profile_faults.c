@@ -1,5 +1,9 @@
 // test_profile_faults.c -- profiling where something fails or is missing, and where something was
 // there before: every request for memory failing in turn, wrong inputs, other tensors alive.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "profiler/files/profile_json.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/nets.h"
@@ -89,6 +93,37 @@ START_TEST(a_missing_input_is_an_error) {
 }
 END_TEST
 
+// A document that lacks something never takes the place of the file that was there.
+static bool write_failing_at(const Profile *profile, uint64_t n, const char *path) {
+    ProfileTraining training = {.absent = "none"};
+    JsonWriter *json = json_file_open(path);
+    ck_assert_ptr_nonnull(json);
+    uint64_t before = memory_requests();
+    memory_fail_at(n);
+    Status status = profile_write_json(profile, &training, "test", json);
+    memory_fail_at(0);
+    bool reached = memory_requests() - before >= n, there = access(path, F_OK) == 0;
+    ck_assert_int_eq(status, reached ? STATUS_OUT_OF_MEMORY : STATUS_OK);
+    ck_assert(there == !reached);
+    if (reached) expect_error(STATUS_OUT_OF_MEMORY, ": ");
+    return reached;
+}
+
+START_TEST(memory_may_run_out_while_the_document_is_written) {
+    Net net = {.sizes = {2, 2}, .n_sizes = 2, .batch = 2, .options = mlp_defaults()};
+    Profile profile = net_profile(&net, 2);
+    char folder[] = "/tmp/test_profile_XXXXXX", path[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/profile.json", folder);
+    uint64_t n = 1;
+    while (write_failing_at(&profile, n, path)) n++;
+    ck_assert_uint_gt(n, 10); // percentiles sort copies
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(rmdir(folder), 0); // no temporary is left
+    profile_free(&profile);
+}
+END_TEST
+
 // ---- what was there before -------------------------------------------------------------------
 START_TEST(other_tensors_alive_are_not_counted_as_the_models) {
     Net net = net_random(_i);
@@ -163,6 +198,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {memory_may_run_out_at_any_request, OPTIMIZER_COUNT},
+        {memory_may_run_out_while_the_document_is_written, 0},
         {a_wrong_label_is_refused_and_the_model_can_be_profiled_afterwards, 6},
         {a_missing_input_is_an_error, 3},
         {other_tensors_alive_are_not_counted_as_the_models, 6},

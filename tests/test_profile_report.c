@@ -7,6 +7,7 @@
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
 #include "tests/expect.h"
+#include "tests/nets.h"
 #include "tests/profile_document.h"
 #include "tests/run_program.h"
 
@@ -145,6 +146,32 @@ START_TEST(a_difference_is_told_within_the_columns) {
 }
 END_TEST
 
+// The mark of the caption's ridge stands in the columns, below the axis' own from the words on.
+START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
+    Net net = net_random(3);
+    Profile profile = net_profile(&net, 2);
+    profile.has_machine = true;
+    profile.machine = (Machine){.threads = 1, .n_levels = 1, .dispatch_seconds = 1e-7};
+    profile.machine.levels[0] = (MachineLevel){"DRAM", INT64_MAX, 1e9};
+    for (double ridge = 1e-3; ridge < 1e6; ridge *= 1.1) {
+        profile.machine.peak_flops_per_second = 1e9 * ridge;
+        char *report = NULL, *axis, *caption;
+        size_t size;
+        FILE *file = open_memstream(&report, &size);
+        report_print(&profile, file);
+        fclose(file);
+        caption = strstr(report, "  0.1 FLOP/B  waits for memory ");
+        ck_assert_msg(caption != NULL, "%s", report);
+        for (axis = caption - 1; axis[-1] != '\n';) axis--;
+        long mark = strchr(axis, '^') - axis, named = strchr(caption, '^') - caption;
+        ck_assert_msg(named == (mark > 31 ? mark : 31), "ridge %g:\n%s", ridge, axis);
+        check_report(report, "a ridge");
+        free(report);
+    }
+    profile_free(&profile);
+}
+END_TEST
+
 // ---- the README ------------------------------------------------------------------------------
 static char readme[1 << 16];
 
@@ -221,6 +248,7 @@ int main(void) {
         {a_model_on_meta_takes_no_memory_and_counts_as_on_the_cpu, 0},
         {the_number_of_threads_changes_no_count, 0},
         {a_difference_is_told_within_the_columns, 0},
+        {whatever_the_ridge_its_name_stands_within_the_columns, 0},
         {the_readme_shows_what_is_printed_today, 0},
         {NULL, 0},
     };

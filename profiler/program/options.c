@@ -156,7 +156,7 @@ static bool take_size(Options *options, const Flag *flag, const char *text) {
     for (size_t i = 0; number && i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(unit, units[i].name) != 0) continue;
         value *= units[i].bytes;
-        if (!(value >= 1.0 && value < 0x1p62)) break;
+        if (!(value >= 1.0 && value <= 0x1p60)) break; // what budget.h takes
         *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)value;
         return true;
     }

@@ -1,0 +1,149 @@
+// profile_predict.c -- what a step will cost, by a dry run of it, held against what was executed.
+// Not here: how a step is counted (profile_count.c).
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/profile_parts.h"
+
+// ---- predicted = executed --------------------------------------------------------------------
+typedef struct CountName {
+    const char *name;
+    size_t offset; // in OpCost, a uint64_t
+} CountName;
+
+static const CountName counts[] = {
+    {"macs", offsetof(OpCost, macs)},
+    {"bias_flops", offsetof(OpCost, bias_flops)},
+    {"elementwise_flops", offsetof(OpCost, elementwise_flops)},
+    {"transcendental_flops", offsetof(OpCost, transcendental_flops)},
+    {"bytes_read", offsetof(OpCost, bytes_read)},
+    {"bytes_written", offsetof(OpCost, bytes_written)},
+};
+
+static uint64_t count_at(const OpCost *cost, const CountName *count) {
+    return *(const uint64_t *)(const void *)((const char *)cost + count->offset);
+}
+
+static void differ(Profile *profile, const char *where, const char *phase, const char *what,
+                   int64_t predicted, int64_t executed) {
+    if (!profile->reconciled) return; // the first difference is the one to look at
+    profile->reconciled = false;
+    snprintf(profile->difference, sizeof(profile->difference),
+             "%s %s: %s: predicted %lld, executed %lld", where, phase, what, (long long)predicted,
+             (long long)executed);
+}
+
+static const ProfileLayer *layer_by_path(const Profile *profile, const char *path) {
+    for (int i = 0; i < profile->n_layers; i++)
+        if (strcmp(profile->layers[i].path, path) == 0) return &profile->layers[i];
+    return NULL;
+}
+
+static void compare_layer(Profile *profile, const ProfileLayer *executed,
+                          const ProfileLayer *predicted) {
+    if (!predicted) {
+        differ(profile, executed->path, "step", "ops", 0, executed->phase[REPORT_STEP].ops);
+        return;
+    }
+    for (int p = 0; p < REPORT_COUNT; p++)
+        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+            uint64_t a = count_at(&predicted->phase[p].cost, &counts[c]);
+            uint64_t b = count_at(&executed->phase[p].cost, &counts[c]);
+            if (a != b)
+                differ(profile, executed->path, report_phase_name((ReportPhase)p), counts[c].name,
+                       (int64_t)a, (int64_t)b);
+        }
+    if (predicted->saved_bytes != executed->saved_bytes)
+        differ(profile, executed->path, "forward", "saved_bytes", predicted->saved_bytes,
+               executed->saved_bytes);
+}
+
+// Layer by layer, so that the difference names one; then all ops, and the peak.
+static void reconcile(Profile *profile, const Profile *predicted) {
+    profile->reconciled = true;
+    if (predicted->n_layers != profile->n_layers)
+        differ(profile, "model", "step", "call sites", predicted->n_layers, profile->n_layers);
+    for (int i = 0; i < profile->n_layers; i++)
+        compare_layer(profile, &profile->layers[i],
+                      layer_by_path(predicted, profile->layers[i].path));
+    if (predicted->n_ops != profile->n_ops)
+        differ(profile, "model", "step", "ops", predicted->n_ops, profile->n_ops);
+    const MemoryUse *a = &profile->predicted.peak, *b = &profile->measured.peak;
+    for (int c = 0; c < MEM_COUNT; c++)
+        if (a->category[c] != b->category[c])
+            differ(profile, "memory at the peak", memory_category_name((MemoryCategory)c), "bytes",
+                   a->category[c], b->category[c]);
+}
+
+// ---- the dry run -----------------------------------------------------------------------------
+// The same work over a resident batch that is larger by `more` samples, in the dry context.
+static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
+                             Work *work) {
+    *work = (Work){.kind = like->kind, .model = like->model};
+    Shape shape = tensor_shape(like->x);
+    if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
+    if (shape.ndim > 0) shape.dims[0] += more;
+    work->x = tensor_new_as(shape, (DType)like->x->dtype, like->x->storage->category);
+    if (!work->x) return error_status();
+    if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
+        return error_status();
+    if (like->labels) {
+        Shape rows = tensor_shape(like->labels);
+        rows.dims[0] += more;
+        work->labels =
+            tensor_new_as(rows, (DType)like->labels->dtype, like->labels->storage->category);
+        if (!work->labels) return error_status();
+    }
+    return work_begin(work, config, out);
+}
+
+static void dry_work_end(Work *work) {
+    work_end(work);
+    tensor_free(work->x);
+    tensor_free(work->labels);
+}
+
+static Status dry_step(const Work *like, OptimizerConfig config, Shape out, int64_t more,
+                       ProfileMemory *memory, Profile *to_reconcile) {
+    Context *context = dry_run_begin(like->model);
+    if (!context) return error_status();
+    Work work;
+    StepRecord record = {0};
+    Profile predicted = {0};
+    Status status = dry_work_begin(like, config, out, more, &work);
+    if (!status) status = profile_count_step(&work, NULL, &record, memory);
+    if (!status && to_reconcile) status = profile_take_counts(&predicted, &record, work.model);
+    if (!status && to_reconcile) reconcile(to_reconcile, &predicted);
+    profile_free(&predicted);
+    step_record_free(&record);
+    dry_work_end(&work);
+    dry_run_end(context);
+    return status;
+}
+
+Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out, int64_t more,
+                            ProfileMemory *memory) {
+    return dry_step(work, config, out, more, memory, NULL);
+}
+
+static Status dry_inference(const Work *like, int64_t *bytes) {
+    ProfileMemory memory;
+    Work work = *like;
+    work.kind = PROFILE_INFERENCE; // which has no labels
+    work.labels = NULL;
+    Status status = profile_predict_peak(&work, (OptimizerConfig){0}, SHAPE_SCALAR, 0, &memory);
+    if (!status) *bytes = memory.peak.total;
+    return status;
+}
+
+Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+    ProfileMemory larger;
+    Status status = dry_step(work, config, out, 0, &profile->predicted, profile);
+    if (!status) status = profile_predict_peak(work, config, out, 1, &larger);
+    if (status) return status;
+    profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
+    layer_train(work->model, false);
+    status = dry_inference(work, &profile->inference_bytes);
+    layer_train(work->model, work->kind != PROFILE_INFERENCE);
+    return status;
+}
