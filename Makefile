@@ -340,6 +340,7 @@ install: all ## install library, headers and programs; PREFIX=, DESTDIR=
 	ln -sf libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libridgepoint.so
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
+	$(if $(CUDA_PLUGIN),install -m 755 $(CUDA_PLUGIN) $(DESTDIR)$(LIBDIR))
 	@for header in $(PUBLIC_HEADERS); do \
 	    install -d $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$(dirname $$header) && \
 	    install -m 644 $$header $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$header || exit 1; \
@@ -350,7 +351,7 @@ install: all ## install library, headers and programs; PREFIX=, DESTDIR=
 
 uninstall: ## remove what install put there; the same PREFIX=, DESTDIR=
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(LIBRARY)) libridgepoint.so $(SONAME) \
-	    libridgepoint.so.$(VERSION) pkgconfig/ridgepoint.pc)
+	    libridgepoint.so.$(VERSION) libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(PROGRAMS)))
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/ridgepoint
 

@@ -52,7 +52,7 @@ __global__ static void softmax_gradient(const float *grad, const float *y, float
     bool held = rows.n <= tile_span(team);
     for (int64_t base = team.begin; base < rows.count; base += team.step) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        Tile g, p;
+        Tile g = {}, p = {};
         double total = 0.0;
         for (int64_t from = 0; from < rows.n; from += tile_span(team)) {
             int left = tile_left(team, from, length);

@@ -2,6 +2,7 @@
 #include "profiler/files/profile_json.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "profiler/files/profile_json_parts.h"
@@ -13,7 +14,10 @@
 static void write_machine(JsonWriter *json, const Profile *profile) {
     if (!profile->has_machine) {
         member_null(json, "machine");
-        member_text(json, "machine_reason", "nothing ran to be held against ceilings");
+        member_text(json, "machine_reason",
+                    profile->totals[REPORT_STEP].latency.count > 0
+                        ? "this device's ceilings are not measured yet"
+                        : "nothing ran to be held against ceilings");
         return;
     }
     const Machine *machine = &profile->machine;
@@ -40,8 +44,11 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     member_text(json, "compiler", environment.compiler);
     member_text(json, "flags", environment.flags);
     member_text(json, "device", profile->device);
-    member_null(json, "gpu");
-    member_text(json, "gpu_reason", "this build has no GPU device");
+    char gpu[ENVIRONMENT_DEVICE] = "";
+    bool used = strcmp(profile->device, "cpu") != 0 && strcmp(profile->device, "meta") != 0;
+    if (used) environment_device(profile->device, gpu);
+    member_text(json, "gpu", gpu[0] ? gpu : NULL);
+    if (!gpu[0]) member_text(json, "gpu_reason", "no GPU was used");
     json_writer_end_object(json);
 }
 

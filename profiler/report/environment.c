@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "tensor/gemm.h"
+#include "tensor/plugin.h"
 #include "tensor/pool.h"
 
 const char ridgepoint_version[] = RIDGEPOINT_VERSION;
@@ -40,4 +41,15 @@ void environment_read(Environment *environment) {
              __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
     snprintf(environment->flags, sizeof(environment->flags), "%s", BUILD_FLAGS);
+}
+
+char *environment_device(const char *name, char text[ENVIRONMENT_DEVICE]) {
+    enum { MOST = 8 };
+    DeviceState states[MOST];
+    int n = device_list(states, MOST);
+    text[0] = '\0';
+    for (int i = 0; i < n && i < MOST; i++)
+        if (states[i].usable && strcmp(states[i].name, name) == 0)
+            snprintf(text, ENVIRONMENT_DEVICE, "%s", states[i].reason);
+    return text;
 }

@@ -57,6 +57,11 @@ static void print_head(const Profile *profile, FILE *file) {
                 profile->device);
         return;
     }
+    if (strcmp(profile->device, "cpu") != 0) {
+        char device[ENVIRONMENT_DEVICE];
+        Text about = text_fit(environment_device(profile->device, device), 60);
+        fprintf(file, "  %s: %s\n", profile->device, about.s);
+    }
     char where[96];
     int used = snprintf(where, sizeof(where), ", %d thread%s, %s", profile->threads,
                         profile->threads == 1 ? "" : "s", environment.blas);

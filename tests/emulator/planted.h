@@ -26,8 +26,9 @@ PlantedKernel planted_read_after_write, planted_write_after_read, planted_tile_u
     planted_barrier_after_exit, planted_barrier_in_branch;
 PlantedKernel planted_warp_not_in_step, planted_lane_has_exited, planted_lane_at_barrier,
     planted_lane_not_named, planted_lane_names_others, planted_shuffle_in_branch;
-PlantedKernel planted_out_of_bounds, planted_out_of_tile, planted_uninitialised,
-    planted_never_written, planted_left_over, planted_order_of_blocks, planted_big_tile;
+PlantedKernel planted_out_of_bounds, planted_out_of_tile, planted_out_of_array,
+    planted_uninitialised, planted_never_written, planted_left_over, planted_order_of_blocks,
+    planted_big_tile;
 // A kernel that does nothing, in any shape.
 void planted_launch(dim3 grid, dim3 block, size_t shared);
 

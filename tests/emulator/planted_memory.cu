@@ -20,6 +20,17 @@ template <bool BROKEN> __global__ static void out_of_tile(const float *in, float
 }
 PLANTED(out_of_tile)
 
+// The same with memory of the thread's own, after it has waited.
+template <bool BROKEN> __global__ static void out_of_array(const float *in, float *out, int n) {
+    int i = int(blockIdx.x * THREADS + threadIdx.x);
+    float mine[4];
+    for (float &value : mine) value = i < n ? in[i] : 0.0f;
+    const float *next = mine + i % 4;
+    __syncthreads();
+    if (i < n && (BROKEN || i % 4 < 3)) out[i] = next[1];
+}
+PLANTED(out_of_array)
+
 // out = the sum of in over each block. Broken: where the input ends, the tile is not written.
 template <bool BROKEN> __global__ static void uninitialised(const float *in, float *out, int n) {
     __shared__ float tile[THREADS];
