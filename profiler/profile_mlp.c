@@ -113,7 +113,9 @@ static int profile_and_train(const Options *options, const char *command, int *o
         .options = options, .device = device, .command = command, .report = !options->quiet};
     for (int i = 0; i < 4; i++) // one of them has standard output
         if (files[i] && strcmp(files[i], "-") == 0) program.report = false;
-    program.terminal = !options->quiet && isatty(STDERR_FILENO);
+    const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
+    program.terminal =
+        !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     program.training.test_accuracy = (double)NAN;
     int code = work(&program, output_error) ? fail() : verdict_of(&program);
     profile_free(&program.profile);
@@ -138,8 +140,10 @@ int main(int argc, char **argv) {
     if (!options.help && !options.version && !options.devices)
         code = profile_and_train(&options, command, &output_error);
     context_release_thread();
-    bool json_only = options.json && strcmp(options.json, "-") == 0; // its writer has checked
-    if (output_error == 0 && !json_only) output_error = flush_output();
+    const char *files[] = {options.json, options.trace, options.memory_json, options.tinytorch};
+    bool file_only = false; // its writer has checked
+    for (int i = 0; i < 4; i++) file_only = file_only || (files[i] && strcmp(files[i], "-") == 0);
+    if (output_error == 0 && !file_only) output_error = flush_output();
     if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
         return code; // a reader that has had enough is no failure of ours
     fprintf(stderr, "profile_mlp: standard output: %s\n", strerror(output_error));

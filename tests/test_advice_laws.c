@@ -171,7 +171,8 @@ START_TEST(whatever_the_profile_says_advice_is_bounded_cited_ordered_and_fits) {
         random_profile(&profile, layers);
         pieces[check_advice(&profile)]++;
     }
-    for (int n = 0; n <= ADVICE_MOST; n++) ck_assert_msg(pieces[n] > 0, "never %d pieces", n);
+    for (int n = 0; n < ADVICE_MOST; n++) // all at once contradict each other
+        ck_assert_msg(pieces[n] > 0, "never %d pieces", n);
 }
 END_TEST
 

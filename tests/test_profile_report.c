@@ -146,7 +146,7 @@ START_TEST(a_difference_is_told_within_the_columns) {
 }
 END_TEST
 
-// The mark of the caption's ridge stands in the columns, below the axis' own from the words on.
+// The mark of the caption's ridge stands below the axis' own, as far as the columns let it.
 START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 2);
@@ -160,11 +160,11 @@ START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
         FILE *file = open_memstream(&report, &size);
         report_print(&profile, file);
         fclose(file);
-        caption = strstr(report, "  0.1 FLOP/B  waits for memory ");
-        ck_assert_msg(caption != NULL, "%s", report);
-        for (axis = caption - 1; axis[-1] != '\n';) axis--;
+        axis = strstr(strstr(report, "\nROOFLINE"), "\n  +");
+        axis = axis ? axis + 1 : strstr(strstr(report, "\nROOFLINE"), "\n  ^") + 1;
+        caption = strchr(axis, '\n') + 1;
         long mark = strchr(axis, '^') - axis, named = strchr(caption, '^') - caption;
-        ck_assert_msg(named == (mark > 31 ? mark : 31), "ridge %g:\n%s", ridge, axis);
+        ck_assert_msg(named == mark || (mark > 70 && named == 77), "ridge %g:\n%s", ridge, axis);
         check_report(report, "a ridge");
         free(report);
     }

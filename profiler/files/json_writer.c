@@ -305,6 +305,16 @@ static int find_target(const char *path, char target[PATH_MAX]) {
     return access(name != NULL ? folder : ".", W_OK | X_OK) == 0 ? 0 : errno;
 }
 
+// Opens nothing: the reader of a pipe would take the closing for the end.
+Status json_file_check(const char *path) {
+    if (strcmp(path, "-") == 0) return STATUS_OK;
+    struct stat found;
+    bool direct = stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+    char target[PATH_MAX];
+    int error = !direct ? find_target(path, target) : access(path, W_OK) == 0 ? 0 : errno;
+    return error == 0 ? STATUS_OK : cannot_write(path, error);
+}
+
 JsonWriter *json_file_open(const char *path) {
     if (strcmp(path, "-") == 0) return json_writer_new(stdout, "standard output");
     struct stat found;

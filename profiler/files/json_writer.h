@@ -20,6 +20,9 @@ typedef struct JsonWriter JsonWriter;
 // `path` can be seen not to be writable (or its link leads nowhere), or STATUS_OUT_OF_MEMORY.
 JsonWriter *json_file_open(const char *path);
 
+// The same refusals, in time and without opening anything.
+Status json_file_check(const char *path);
+
 // Writes to a file that the caller opened and will close; `name` is for error messages. NULL with
 // STATUS_OUT_OF_MEMORY pending.
 JsonWriter *json_writer_new(FILE *file, const char *name);

@@ -65,12 +65,16 @@ void json_latency(JsonWriter *json, const char *key, const Latency *latency) {
     member_real(json, "min", s->min);
     member_real(json, "max", s->max);
     member_real(json, "stddev", s->stddev);
-    member_real(json, "iqr", s->iqr);
-    json_writer_key(json, "ci95");
-    json_writer_begin_array(json);
-    json_writer_double(json, s->ci95_low);
-    json_writer_double(json, s->ci95_high);
-    json_writer_end_array(json);
+    member_real(json, "iqr", s->n > 1 ? s->iqr : (double)NAN);
+    if (s->ci95_reached) {
+        json_writer_begin_array(json_writer_key(json, "ci95"));
+        json_writer_double(json, s->ci95_low);
+        json_writer_double(json, s->ci95_high);
+        json_writer_end_array(json);
+    } else {
+        member_null(json, "ci95");
+        member_text(json, "ci95_reason", "fewer than 6 samples");
+    }
     write_percentiles(json, latency);
     json_writer_key(json, "samples");
     json_writer_begin_array(json);

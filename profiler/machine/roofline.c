@@ -176,10 +176,12 @@ static void say_overhead(char *text, const Machine *machine, const RooflineInput
     Text roof = text_duration(roofline->roof_seconds);
     double dispatch = machine->dispatch_seconds * (double)input->ops;
     if (roofline->roof_seconds < dispatch_limit(machine, input))
-        say(text, "roof %s < %d dispatches x %s op%s x %s: overhead; dispatch is %s measured",
-            roof.s, ROOFLINE_OVERHEAD_DISPATCHES, text_count(input->ops).s,
-            input->ops == 1 ? "" : "s", text_duration(machine->dispatch_seconds).s,
-            time_of(dispatch, input).s);
+        say(text, "roof %s < %d dispatches x %s op%s x %s: overhead; %s%s measured", roof.s,
+            ROOFLINE_OVERHEAD_DISPATCHES, text_count(input->ops).s, input->ops == 1 ? "" : "s",
+            text_duration(machine->dispatch_seconds).s,
+            dispatch < input->seconds ? "dispatch is " : "dispatch explains all of the ",
+            dispatch < input->seconds ? time_of(dispatch, input).s
+                                      : text_duration(input->seconds).s);
     else
         say(text, "roof %s < %s to wake a thread: overhead; waking is %s measured", roof.s,
             text_duration(machine->wake_seconds).s, time_of(machine->wake_seconds, input).s);

@@ -267,6 +267,21 @@ static bool fit_together(const Options *options) {
         return false;
     }
     const struct {
+        const char *name;
+        bool given;
+    } runs[] = {{"trace", options->trace != NULL},
+                {"weights", options->weights},
+                {"leaks", options->leaks},
+                {"percentiles", options->percentiles},
+                {"calibrate", options->calibrate}};
+    for (size_t i = 0; strcmp(options->device, "meta") == 0 && i < sizeof(runs) / sizeof(runs[0]);
+         i++)
+        if (runs[i].given) {
+            fprintf(stderr, "profile_mlp: --%s: nothing runs on the meta device; --device cpu\n",
+                    runs[i].name);
+            return false;
+        }
+    const struct {
         const char *name, *path;
     } files[] = {{"json", options->json},
                  {"trace", options->trace},
@@ -274,6 +289,13 @@ static bool fit_together(const Options *options) {
                  {"tinytorch", options->tinytorch}};
     const char *taken = NULL;
     for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < i; k++)
+            if (files[i].path && files[k].path && strcmp(files[i].path, "-") != 0 &&
+                strcmp(files[i].path, files[k].path) == 0) {
+                fprintf(stderr, "profile_mlp: --%s %s: --%s writes this file; name another\n",
+                        files[i].name, files[i].path, files[k].name);
+                return false;
+            }
         if (!files[i].path || strcmp(files[i].path, "-") != 0) continue;
         if (taken) {
             fprintf(stderr, "profile_mlp: --%s -: standard output is --%s's; name a file\n",

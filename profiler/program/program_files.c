@@ -9,10 +9,7 @@
 Status program_check_files(const Options *options) {
     const char *files[] = {options->trace, options->memory_json, options->tinytorch};
     for (int i = 0; i < 3; i++) {
-        if (!files[i]) continue;
-        JsonWriter *json = json_file_open(files[i]);
-        if (!json) return error_status();
-        json_writer_discard(json); // nothing was written, so nothing is there
+        if (files[i] && json_file_check(files[i])) return error_status();
     }
     return STATUS_OK;
 }

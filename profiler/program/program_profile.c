@@ -78,7 +78,10 @@ static Status obtain_machine(Program *program) {
     Status status = machine_obtain(&request, &program->machine, &fresh, kept_in);
     if (fresh) progress_clear(program);
     if (!status && fresh && program->report)
-        printf("Measured this machine, once%s%.400s\n", kept_in[0] ? "; saved in\n  " : ".",
+        printf("Measured this machine%s%.400s\n",
+               kept_in[0] ? ", once; saved in\n  "
+                          : "; there is no cache folder to write to\n  (XDG_CACHE_HOME), so that "
+                            "the next run measures again",
                kept_in);
     return status;
 }

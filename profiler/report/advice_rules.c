@@ -180,7 +180,9 @@ bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
 // this keeps silent rather than says too much.)
 bool advice_threads(const Profile *profile, double step, Advice *advice) {
     double busy = advice_known(profile->cpu_seconds) / step, enough = ceil(busy - spare_thread);
-    bool alone = enough >= 1.0; // else other work kept us from the cores
+    // The caller computes or spins: less than one thread says that other work kept us from the
+    // cores.
+    bool alone = busy >= 1.0 - spare_thread;
     if (!alone || enough >= profile->threads) return false;
     double slower = fmax(0.0, busy / enough - 1.0);
     advice->worth = true;

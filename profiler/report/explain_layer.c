@@ -162,7 +162,9 @@ static void print_times(const Profile *profile, int index, FILE *file) {
     }
     Flow flow = flow_open(file, "measured");
     flow_sum(&flow, terms, PARTS, sum, "ns");
-    flow_say(&flow, " (%s)", text_duration(profile_layer_seconds(layer)).s);
+    Text exact = text_duration(profile_layer_seconds(layer));
+    bool same = strcmp(exact.s, text_duration(1e-9 * (double)sum).s) == 0;
+    flow_say(&flow, " (%s%s)", exact.s, same ? "" : " before rounding");
     flow_close(&flow);
 }
 

@@ -28,6 +28,13 @@ static void print_slowest(const Profile *profile, FILE *file) {
     if (!slowest) return;
     double most = profile_layer_seconds(slowest);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    // Only where times are sure: other work on the cores shows as time between ops, too.
+    const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
+    bool sure = s->ci95_reached && s->iqr <= 0.1 * s->median;
+    if (!sure && (profile->unattributed_seconds > most || most > step)) {
+        fprintf(file, "  Too noisy, or too few samples, to say where to start: see below.\n");
+        return;
+    }
     if (profile->unattributed_seconds > most) {
         fprintf(file, "  Start with the number of ops: %s of the step is spent between them.\n",
                 text_percent(profile->unattributed_seconds / step).s);

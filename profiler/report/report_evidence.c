@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 
 static void print_comparison(const Profile *profile, FILE *file) {
@@ -25,9 +26,11 @@ static void print_samples(const Profile *profile, FILE *file) {
                 (long long)profile->steps_per_sample);
     else
         fprintf(file, "%lld step%s", (long long)step->count, plural);
-    fprintf(file, " after %lld of warm-up (%s), IQR %s\n", (long long)profile->warmup,
-            profile->steady ? "steady" : "not steady",
-            text_percent(step->statistics.iqr / step->statistics.median).s);
+    fprintf(file, " after %lld of warm-up (%s)", (long long)profile->warmup,
+            profile->steady ? "steady" : "not steady");
+    if (step->count > 1)
+        fprintf(file, ", IQR %s", text_percent(step->statistics.iqr / step->statistics.median).s);
+    fprintf(file, "\n");
 }
 
 // Those that there are enough samples for, and how many the next one lacks.
@@ -81,11 +84,19 @@ static bool past_its_roof(const Profile *profile) {
 static void print_noise(const Profile *profile, FILE *file) {
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
-    if (spread > 0.1 || gap < -0.02)
+    if (step->n < 6)
+        fprintf(file, "%s sample%s say%s little: raise --iterations.\n", text_count(step->n).s,
+                step->n == 1 ? "" : "s", step->n == 1 ? "s" : "");
+    else if (spread > 0.1 || gap < -0.02)
         fprintf(file,
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
                 "raise --iterations.\n",
                 text_percent(spread).s, text_percent(gap).s);
+    Environment environment;
+    environment_read(&environment);
+    if (profile->threads > environment.cores)
+        fprintf(file, "%d threads share %d core%s: they take turns. See --threads.\n",
+                profile->threads, environment.cores, environment.cores == 1 ? "" : "s");
     if (profile->has_machine && machine_was_busy(&profile->machine))
         fprintf(file,
                 "Other work had %s of the cores while the ceilings were measured, so they are\n"

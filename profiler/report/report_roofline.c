@@ -27,16 +27,32 @@ static int drawn_level(const Profile *profile) {
     return profile->totals[REPORT_STEP].roofline.level;
 }
 
-// Below the axis, what its left side means, and the ridge by name: under its mark as far as the
-// words before it let it, and left of the mark where the line would not hold it.
-static void print_caption(int ridge, FILE *file) {
-    static const char left[] = "0.1 FLOP/B  waits for memory", name[] = "^ ridge", end[] = "1000";
-    enum { LEFT = sizeof(left), NAME = sizeof(name) - 1, END = sizeof(end) - 1 };
-    int at = ridge > LEFT ? ridge : LEFT, rest = AXIS_WIDTH - at - NAME - END;
-    if (rest > 0)
-        fprintf(file, "  %s%*s%s%*s%s\n", left, at - LEFT + 1, "", name, rest, "", end);
-    else
-        fprintf(file, "  %s%*s\n", left, ridge + 2 - LEFT, "ridge ^");
+// All of it, or, where there is no room, nothing.
+static bool put(char line[AXIS_WIDTH + 1], int at, const char *text) {
+    int length = (int)strlen(text);
+    for (int i = at; i < at + length; i++)
+        if (i < 0 || i >= AXIS_WIDTH || line[i] != ' ') return false;
+    memcpy(line + at, text, (size_t)length);
+    return true;
+}
+
+// Under the axis: its ends, the ridge below its mark, and what is on either side of it.
+static void print_legend(int ridge, FILE *file) {
+    static const char mark[] = "^ ridge", below[] = "waits for memory";
+    enum { MARK = sizeof(mark) - 1, BELOW = sizeof(below) - 1 };
+    char line[AXIS_WIDTH + 1];
+    memset(line, ' ', AXIS_WIDTH);
+    line[AXIS_WIDTH] = '\0';
+    bool flush = ridge + MARK > AXIS_WIDTH;
+    put(line, flush ? AXIS_WIDTH - MARK : ridge, flush ? "ridge ^" : mark);
+    put(line, AXIS_WIDTH - 4, "1000");
+    put(line, 0, ridge < 12 ? "0.1 " : "0.1 FLOP/B ");
+    if (ridge >= 12 + BELOW + 1) put(line, ridge - BELOW - 1, below);
+    if (!put(line, ridge + MARK + 2, "waits for arithmetic "))
+        put(line, ridge + MARK + 2, "for arithmetic ");
+    int end = AXIS_WIDTH;
+    while (end > 0 && line[end - 1] == ' ') end--;
+    fprintf(file, "  %.*s\n", end, line);
 }
 
 void report_print_roofline(const Profile *profile, FILE *file) {
@@ -62,5 +78,5 @@ void report_print_roofline(const Profile *profile, FILE *file) {
     int end = AXIS_WIDTH;
     while (end > 0 && marks[end - 1] == ' ') end--;
     fprintf(file, "  %.*s\n  %s\n", end, marks, axis);
-    print_caption(column_of(ridge), file);
+    print_legend(column_of(ridge), file);
 }

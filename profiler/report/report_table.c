@@ -21,6 +21,7 @@ static Units choose_units(const Profile *profile) {
     enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
     double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    step = fmax(step, fabs(profile->unattributed_seconds)); // of a noisy machine may be the larger
     int i = 0;
     while (i < SCALES - 1 && total < scales[i].flops) i++;
     return (Units){.flops = scales[i].flops,
@@ -127,6 +128,11 @@ static Text cell_roof(const Roofline *roofline) {
     return roofline->roof_fraction < 9.995 ? text_percent(roofline->roof_fraction) : (Text){">9x"};
 }
 
+// Of the step; beyond what its column holds the size alone.
+static Text cell_share(double share) {
+    return share < -0.995 ? (Text){"<-1x"} : share >= 9.995 ? (Text){">9x"} : text_percent(share);
+}
+
 typedef struct TimedRow {
     Text label, parameters;
     const ProfilePhase *phase; // REPORT_COUNT of them
@@ -145,8 +151,8 @@ static void print_timed_row(const Profile *profile, FILE *file, const TimedRow *
     print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", row->label.s, row->parameters.s,
               cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
               cell_time(&phase[REPORT_BACKWARD], units).s,
-              text_duration_in(row->seconds, units->time).s, text_percent(share).s, BAR_WIDTH,
-              bar.s, cell_intensity(&phase[REPORT_STEP]).s, cell_roof(roofline).s, bound.s);
+              text_duration_in(row->seconds, units->time).s, cell_share(share).s, BAR_WIDTH, bar.s,
+              cell_intensity(&phase[REPORT_STEP]).s, cell_roof(roofline).s, bound.s);
 }
 
 // What of a phase's median no layer's median accounts for.
@@ -162,8 +168,8 @@ static double rest_of(const Profile *profile, ReportPhase phase) {
 // optimizer, whose time stands in its row, and what lies between the phases.)
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    fprintf(file, "TIME (%s)  step = %lld sample%s; multiply-add = 2 FLOP%s\n", units->time,
-            (long long)profile->batch, profile->batch == 1 ? "" : "s",
+    fprintf(file, "TIME (%s)  step = %s sample%s; multiply-add = 2 FLOP%s\n", units->time,
+            text_count(profile->batch).s, profile->batch == 1 ? "" : "s",
             profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
     print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
               units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
@@ -178,7 +184,7 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
     print_row(file, "%-*s%15s%6s%6s%6s%5s", LABEL_WIDTH, "unattributed", "",
               text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
               text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
-              text_duration_in(rest, units->time).s, text_percent(rest / step).s);
+              text_duration_in(rest, units->time).s, cell_share(rest / step).s);
     TimedRow whole = {text_pad_right("step", LABEL_WIDTH), text_short_count(profile->parameters),
                       profile->totals, step};
     print_timed_row(profile, file, &whole, units);
@@ -201,8 +207,8 @@ static void print_counted_row(FILE *file, Text label, Text parameters,
 }
 
 static void print_counted(const Profile *profile, FILE *file, const Units *units) {
-    fprintf(file, "COST (%s)  step = %lld sample%s; multiply-add = 2 FLOP\n", units->flops_name,
-            (long long)profile->batch, profile->batch == 1 ? "" : "s");
+    fprintf(file, "COST (%s)  step = %s sample%s; multiply-add = 2 FLOP\n", units->flops_name,
+            text_count(profile->batch).s, profile->batch == 1 ? "" : "s");
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
               "bwd", "sum", "fwd", "bwd", "kept for");
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",

@@ -4,6 +4,7 @@
 #include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/emulator/fake_internal.h"
 
@@ -32,16 +33,29 @@ Arena &arena() {
     return *arena;
 }
 
+void protect(size_t from, size_t to, int allowed) {
+    if (from == to || mprotect(arena().start + from, to - from, allowed) == 0) return;
+    perror("fake CUDA: access to device memory");
+    exit(2);
+}
+
+void use_until(size_t end) { // opens what is new
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), old = arena().highest;
+    if (end <= old) return;
+    arena().highest = (end + page - 1) / page * page;
+    protect(old, arena().highest, PROT_READ | PROT_WRITE);
+}
+
 } // namespace
 
 namespace fake {
 
 Access::Access() {
-    if (arena().accesses++ == 0) mprotect(arena().start, SIZE, PROT_READ | PROT_WRITE);
+    if (arena().accesses++ == 0) protect(0, arena().highest, PROT_READ | PROT_WRITE);
 }
 
 Access::~Access() {
-    if (--arena().accesses == 0) mprotect(arena().start, SIZE, PROT_NONE);
+    if (--arena().accesses == 0) protect(0, arena().highest, PROT_NONE);
 }
 
 bool in_arena(const void *pointer) {
@@ -55,7 +69,7 @@ unsigned char *arena_take(size_t bytes) { // the first part that is large enough
         size_t start = offset, rest = size - bytes;
         arena().room.erase(start);
         if (rest > 0) arena().room[start + bytes] = rest;
-        if (start + bytes > arena().highest) arena().highest = start + bytes;
+        use_until(start + bytes);
         return arena().start + start;
     }
     return nullptr;
@@ -79,6 +93,7 @@ void arena_give(unsigned char *begin, size_t bytes) { // joined with its free ne
 }
 
 void reset_arena() {
+    protect(0, arena().highest, PROT_NONE);
     ASAN_UNPOISON_MEMORY_REGION(arena().start, arena().highest);
     madvise(arena().start, arena().highest, MADV_DONTNEED);
     arena().room = {{0, SIZE}};

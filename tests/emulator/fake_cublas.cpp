@@ -119,9 +119,8 @@ void multiply(const Product &p, int64_t batch) {
         }
         float *c = (float *)p.c.at(batch) + j * p.c.ld;
         for (int64_t i = 0; i < m; i++) {
-            double product = k > 0 ? (double)p.alpha * sums[(size_t)i] : 0.0;
             double rest = p.beta == 0.0f ? 0.0 : (double)p.beta * (double)c[i]; // NaN is not read
-            c[i] = (float)(product + rest);
+            c[i] = (float)((double)p.alpha * sums[(size_t)i] + rest);
         }
     }
 }

@@ -57,7 +57,7 @@ struct Access { // device memory can be touched while one of these lives
     ~Access();
 };
 bool in_arena(const void *pointer);
-unsigned char *arena_take(size_t bytes); // NULL when there is no room
+unsigned char *arena_take(size_t bytes); // under an Access; NULL when there is no room
 void arena_give(unsigned char *begin, size_t bytes);
 void reset_arena();
 

@@ -22,13 +22,13 @@ size_t whole_size(size_t bytes) { // with guards; the data lie on a multiple of 
 }
 
 struct Allocation {
-    unsigned char *data;
+    unsigned char *begin; // of the guard before the data
     size_t bytes;
     int number; // counted since fake_reset, for messages
     bool device;
 
-    unsigned char *begin() const { return data - GUARD; } // with guards
-    unsigned char *end() const { return begin() + whole_size(bytes); }
+    unsigned char *data() const { return begin + GUARD; }
+    unsigned char *end() const { return begin + whole_size(bytes); }
     std::string text() const {
         return "allocation #" + std::to_string(number) + " (" + std::to_string(bytes) +
                (device ? " bytes of device memory)" : " bytes of pinned memory)");
@@ -56,28 +56,26 @@ Memory &memory() {
 
 // ---- guards and poison -------------------------------------------------------------------------
 void set_guards(const Allocation &a) {
-    for (unsigned char *p = a.begin(); p < a.end(); p++) {
-        if (p == a.data) p += a.bytes;
+    for (unsigned char *p = a.begin; p < a.end(); p++) {
+        if (p == a.data()) p += a.bytes;
         *p = GUARD_BYTES[(uintptr_t)p % 4];
     }
 }
 
 // AddressSanitizer, too, reports an access to the guards, at its line.
 void close_guards(const Allocation &a) {
-    ASAN_POISON_MEMORY_REGION(a.begin(), GUARD);
-    ASAN_POISON_MEMORY_REGION(a.data + a.bytes, (size_t)(a.end() - a.data) - a.bytes);
+    ASAN_POISON_MEMORY_REGION(a.begin, GUARD);
+    ASAN_POISON_MEMORY_REGION(a.data() + a.bytes, (size_t)(a.end() - a.data()) - a.bytes);
 }
 
-void open_whole(const Allocation &a) {
-    ASAN_UNPOISON_MEMORY_REGION(a.begin(), whole_size(a.bytes));
-}
+void open_whole(const Allocation &a) { ASAN_UNPOISON_MEMORY_REGION(a.begin, whole_size(a.bytes)); }
 
 // Where a guard was written to, counted from the start of the allocation; 0 if nowhere.
 __attribute__((no_sanitize("address"))) ptrdiff_t broken_guard(const Allocation &a) {
-    for (const unsigned char *p = a.data + a.bytes; p < a.end(); p++)
-        if (*p != GUARD_BYTES[(uintptr_t)p % 4]) return p - a.data;
-    for (const unsigned char *p = a.data - 1; p >= a.begin(); p--)
-        if (*p != GUARD_BYTES[(uintptr_t)p % 4]) return p - a.data;
+    for (const unsigned char *p = a.data() + a.bytes; p < a.end(); p++)
+        if (*p != GUARD_BYTES[(uintptr_t)p % 4]) return p - a.data();
+    for (const unsigned char *p = a.data() - 1; p >= a.begin; p--)
+        if (*p != GUARD_BYTES[(uintptr_t)p % 4]) return p - a.data();
     return 0;
 }
 
@@ -95,7 +93,7 @@ bool check_guard(const Allocation &a, const char *who) {
 
 __attribute__((no_sanitize("address"))) bool still_poisoned(const Allocation &a) {
     for (size_t i = 0; i < a.bytes; i++)
-        if (a.data[i] != POISON) return false;
+        if (a.data()[i] != POISON) return false;
     return true;
 }
 
@@ -104,7 +102,7 @@ bool leave_quarantine() {
     Allocation a = memory().freed.front();
     memory().freed.pop_front();
     memory().freed_bytes -= a.bytes;
-    fake::arena_give(a.begin(), whole_size(a.bytes));
+    fake::arena_give(a.begin, whole_size(a.bytes));
     if (still_poisoned(a)) return true;
     fake_fault(cudaErrorIllegalAddress, "something wrote to %s after it was freed",
                a.text().c_str());
@@ -125,14 +123,14 @@ void check_at_exit() {
 
 // ---- allocating and freeing --------------------------------------------------------------------
 void *make(unsigned char *begin, size_t bytes, bool device) {
-    Allocation a = {begin + GUARD, bytes, ++memory().allocations, device};
+    Allocation a = {begin, bytes, ++memory().allocations, device};
     open_whole(a);
     set_guards(a);
-    memset(a.data, POISON, a.bytes);
+    memset(a.data(), POISON, a.bytes);
     close_guards(a);
-    memory().live[a.data] = a;
+    memory().live[a.data()] = a;
     if (device) memory().used += bytes;
-    return a.data;
+    return a.data();
 }
 
 size_t bytes_left() { // of device memory
@@ -163,19 +161,19 @@ const Allocation *holder(const void *pointer) {
     auto next = memory().live.upper_bound((const unsigned char *)pointer);
     if (next == memory().live.begin()) return nullptr;
     const Allocation *a = &std::prev(next)->second;
-    return (const unsigned char *)pointer < a->data + a->bytes ? a : nullptr;
+    return (const unsigned char *)pointer < a->data() + a->bytes ? a : nullptr;
 }
 
 cudaError_t refuse_free(const char *function, const void *pointer) {
     for (const Allocation &a : memory().freed)
-        if (pointer == a.data)
+        if (pointer == a.data())
             return fake::fail(cudaErrorInvalidValue, "%s(%p): %s is already freed", function,
                               pointer, a.text().c_str());
     const Allocation *inside = holder(pointer);
     if (!inside)
         return fake::fail(cudaErrorInvalidValue, "%s(%p): not from CUDA", function, pointer);
     return fake::fail(cudaErrorInvalidValue, "%s(%p): %s %s", function, pointer,
-                      inside->data == pointer ? "the wrong function for" : "not the start of",
+                      inside->data() == pointer ? "the wrong function for" : "not the start of",
                       inside->text().c_str());
 }
 
@@ -191,14 +189,14 @@ cudaError_t release(const char *function, void *pointer, bool device) {
     if (!check_guard(a, "something")) ran = cudaErrorIllegalAddress;
     if (!device) {
         open_whole(a);
-        free(a.begin());
+        free(a.begin);
         return ran;
     }
     memory().used -= a.bytes;
     memory().freed.push_back(a);
     memory().freed_bytes += a.bytes;
-    memset(a.data, POISON, a.bytes);
-    ASAN_POISON_MEMORY_REGION(a.begin(), whole_size(a.bytes));
+    memset(a.data(), POISON, a.bytes);
+    ASAN_POISON_MEMORY_REGION(a.begin, whole_size(a.bytes));
     while (memory().freed_bytes > QUARANTINE)
         if (!leave_quarantine()) ran = cudaErrorIllegalAddress;
     return ran;
@@ -220,7 +218,7 @@ bool in_bounds(const void *pointer, size_t bytes, const char *what) {
         set_fault("%s: %p is device memory that is not allocated", what, pointer);
         return false;
     }
-    size_t offset = (size_t)((const unsigned char *)pointer - a->data);
+    size_t offset = (size_t)((const unsigned char *)pointer - a->data());
     if (bytes <= a->bytes - offset) return true;
     set_fault("%s: %zu bytes from byte %zu on pass the end of %s", what, bytes, offset,
               a->text().c_str());
@@ -235,7 +233,7 @@ void reset_memory(size_t limit) {
     for (auto &[address, a] : memory().live) {
         if (a.device) continue;
         open_whole(a);
-        free(a.begin());
+        free(a.begin);
     }
     reset_arena();
     memory() = Memory();

@@ -125,8 +125,12 @@ START_TEST(the_null_stream_orders_blocking_streams) {
     ck_seen(seen, {2, 3});
     ck_good(cudaStreamSynchronize(blocking));
     ck_seen(seen, {2, 3, 4});
+    append(nullptr, &seen, 5);
+    append(blocking, &seen, 6);
+    ck_good(cudaStreamSynchronize(blocking));
+    ck_seen(seen, {2, 3, 4, 5, 6});
     ck_good(cudaStreamSynchronize(free));
-    ck_seen(seen, {2, 3, 4, 1});
+    ck_seen(seen, {2, 3, 4, 5, 6, 1});
 }
 END_TEST
 
@@ -281,6 +285,12 @@ START_TEST(the_clock_is_exact_in_every_order) {
         fake_enqueue(copy, [] {}); // begins when the host queued it
         ck_good(cudaStreamSynchronize(copy));
         ck_assert_int_eq(fake_clock(), 12010);
+        fake_enqueue(copy, [] {});
+        ck_good(cudaEventRecord(copied, copy));
+        ck_good(cudaStreamWaitEvent(compute, copied, 0));
+        fake_enqueue(compute, [] {}); // begins when the other has ended
+        ck_good(cudaStreamSynchronize(compute));
+        ck_assert_int_eq(fake_clock(), 22010);
     }
 }
 END_TEST
@@ -297,6 +307,7 @@ START_TEST(times_can_be_set) {
     ck_good(cudaEventElapsedTime(&milliseconds, start, end));
     ck_assert_float_eq(milliseconds, 1.000007f);
     ck_good(cudaEventCreateWithFlags(&blind, cudaEventDisableTiming));
+    ck_good(cudaEventRecord(blind, nullptr));
     ck_error(cudaEventElapsedTime(&milliseconds, start, blind), cudaErrorInvalidResourceHandle);
     ck_error(cudaEventElapsedTime(&milliseconds, start, new_event()),
              cudaErrorInvalidResourceHandle);
