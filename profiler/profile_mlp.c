@@ -55,6 +55,7 @@ static int verdict_of(const Program *program) {
         fprintf(stderr, "profile_mlp: predicted is not executed: %s\n", profile->difference);
         return EXIT_FAILURE;
     }
+    if (program->failed) return EXIT_FAILURE; // the answer has said why
     if (!program->options->strict || profile->n_uncounted == 0) return EXIT_SUCCESS;
     fprintf(stderr, "profile_mlp: --strict: op %s has no cost, so the totals lack it\n",
             profile->uncounted[0]);

@@ -177,7 +177,7 @@ Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     if (!storage) {
         error_set(STATUS_OUT_OF_MEMORY,
                   "%s: %s memory exhausted: %lld bytes asked, %lld live, %lld cached. "
-                  "HINT: use a smaller batch",
+                  "HINT: a smaller batch or model",
                   context->running ? context->running : "tensor", device->name, (long long)bytes,
                   (long long)ledger->live.total, (long long)ledger->cached_bytes);
         return NULL;

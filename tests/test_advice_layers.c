@@ -166,10 +166,13 @@ START_TEST(waiting_for_data_is_told_where_it_was_measured) {
                        "49.0 us after it is asked for, beside a step of 1.00 ms (50 waits)", 49e-6,
                        0, false});
     s.profile.data_wait.statistics.median = 60e-6;
-    s.profile.threads = 2;
+    s.profile.threads = 2; // one of two threads is worth more than that
+    advice_check(sample_find(&s, "data"), (AdviceWanted){"data loading: at most 6%, not worth it",
+                                                         "--threads 1", "60.0", 60e-6, 0, false});
+    s.profile.threads = 32;
     advice_check(sample_find(&s, "waiting"),
-                 (AdviceWanted){"waiting for data: 60.0 us before each step", "--threads 1", "60.0",
-                                60e-6, 0, true});
+                 (AdviceWanted){"waiting for data: 60.0 us before each step", "--threads 31",
+                                "60.0", 60e-6, 0, true});
 }
 END_TEST
 

@@ -33,7 +33,6 @@ static const struct {
     {SMALL " --flop-convention fvcore", "FLOP CONVENTION fvcore", "total"},
     {SMALL " --memory", "MEMORY  one step", "AT THE PEAK"},
     {SMALL " --memory-budget 50kB", "MEMORY BUDGET  50,000 B", "as predicted"},
-    {SMALL " --memory-budget 1", "MEMORY BUDGET  1 B", "not even one sample"},
     {SMALL " --leaks", "LEAKS", "memory does not grow"},
     {SMALL " --weights", "WEIGHTS", "fc1.weight"},
     {"--device meta --layers 20,30,10 --explain", "MLP 20-30-10", "fc1"},
@@ -82,6 +81,9 @@ START_TEST(the_largest_batch_of_the_budget_is_measured) {
     char batch[32];
     ck_assert_int_eq(sscanf(strstr(got.out, "largest batch"), "largest batch %31s", batch), 1);
     ck_assert_msg(strstr(got.out, ": as predicted\n") != NULL, "%s", got.out);
+    program_run_free(&got);
+    got = run(SMALL " --memory-budget 1"); // a threshold that fails
+    ck_assert_msg(got.status == 1 && strstr(got.out, "not even one sample fits"), "%s", got.out);
     program_run_free(&got);
 }
 END_TEST

@@ -209,10 +209,12 @@ static void write_comparison(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "uncounted"));
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
     json_writer_end_array(json);
-    if (profile->totals[REPORT_STEP].latency.count == 0)
-        member_null(json, "reconciled");
-    else
+    if (profile->totals[REPORT_STEP].latency.count > 0) {
         member_bool(json, "reconciled", profile->reconciled);
+    } else {
+        member_null(json, "reconciled");
+        member_text(json, "reconciled_reason", "nothing ran to compare with");
+    }
     member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
 }
 

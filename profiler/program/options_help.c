@@ -18,8 +18,8 @@ static void print_options(void) {
         printf("  %-22s %s\n", left, flag->help);
     }
     printf("\nExit status: 0 done, 1 the training diverged, prediction and execution differ,\n"
-           "or --strict found what is not counted, 2 wrong usage, 3 a file or device could\n"
-           "not be used.\n"
+           "a budget holds no sample, or --strict found what is not counted; 2 wrong usage;\n"
+           "3 a file or device could not be used.\n"
            "Examples:\n"
            "  ./profile_mlp --layers 784,1024,10 --batch 256 --optimizer sgd\n"
            "  ./profile_mlp --explain fc1\n"

@@ -17,6 +17,7 @@ typedef struct Program {
     const char *command; // as typed, for the JSON
     bool report;         // to standard output
     bool terminal;       // progress on standard error is seen
+    bool failed;         // a threshold, or a comparison: exit status 1
     Images images;       // empty: nothing is trained
     Layer *model;        // that was profiled
     Tensor *x, *labels;  // its resident batch

@@ -37,8 +37,11 @@ static Status answer_budget(Program *program) {
     Status status =
         budget_largest_batch(program->model, program_optimizer(options), program->x,
                              options->memory_budget, program->device->has_data, &budget);
-    if (!status) print_budget(program, &budget);
-    return status;
+    if (status) return status;
+    print_budget(program, &budget);
+    program->failed = budget.batch == 0 ||
+                      (budget.measured_bytes >= 0 && budget.measured_bytes != budget.peak_bytes);
+    return STATUS_OK;
 }
 
 // ---- leaks -----------------------------------------------------------------------------------

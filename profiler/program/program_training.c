@@ -44,11 +44,11 @@ static void print_training(const Program *program) {
     printf("\nTRAINING  %s: %s for training, %s held out%s\n", images->train.name,
            text_count(images->train.count).s, text_count(images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
-    printf("  %lld epoch%s, %s steps in %s (%s samples/s): loss %.4f\n  test accuracy %.2f%%\n",
-           (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s,
-           text_duration(f->seconds).s,
-           text_short_count((int64_t)((double)f->samples / f->seconds)).s, f->final_loss,
-           100.0 * training->test_accuracy);
+    printf(
+        "  %lld epoch%s, %s steps in %s (%s samples/s): mean loss %.4f\n  test accuracy %.2f%%\n",
+        (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s,
+        text_duration(f->seconds).s, text_short_count((int64_t)((double)f->samples / f->seconds)).s,
+        f->final_loss, 100.0 * training->test_accuracy);
 }
 
 Status program_train(Program *program) {

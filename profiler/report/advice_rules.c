@@ -179,7 +179,9 @@ bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
 // Threads that are idle cost nothing but their cores. (Processor time includes spinning, so that
 // this keeps silent rather than says too much.)
 bool advice_threads(const Profile *profile, double step, Advice *advice) {
-    double busy = advice_known(profile->cpu_seconds) / step, enough = ceil(busy - spare_thread);
+    double mean = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is one
+    double busy = advice_known(profile->cpu_seconds) / fmax(mean, step),
+           enough = ceil(busy - spare_thread);
     // The caller computes or spins: less than one thread says that other work kept us from the
     // cores.
     bool alone = busy >= 1.0 - spare_thread;
@@ -201,12 +203,15 @@ bool advice_data(const Profile *profile, double step, Advice *advice) {
     double wait = latency_median(&profile->data_wait);
     if (!isfinite(wait)) return false;
     advice->seconds = wait = advice_known(wait);
-    advice->worth = wait > least_wait * step;
+    // With a core to spare the next batch is read while this one is computed; what a thread less
+    // costs is at most its share of the step.
+    bool long_wait = wait > least_wait * step;
+    bool spare = profile->threads > 1 && wait > step / (profile->threads - 1);
+    advice->worth = long_wait && (profile->threads == 1 || spare);
     if (advice->worth)
         SAY(text, "waiting for data: %.12s before each step", text_duration(wait).s);
     else
         SAY(text, "data loading: at most %.6s, not worth it", text_percent(wait / step).s);
-    // With a core to spare the next batch is read while this one is computed.
     if (profile->threads > 1)
         SAY(check, "--threads %d", profile->threads - 1);
     else

@@ -60,7 +60,7 @@ static void print_percentiles(const Latency *step, FILE *file) {
 }
 
 static void print_passes(const Profile *profile, FILE *file) {
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    double step = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is
     fprintf(file, "layers from a second pass, ");
     if (profile->overhead_fraction >= 0.0005)
         fprintf(file, "overhead %.1f%%\n", 100.0 * profile->overhead_fraction);

@@ -44,7 +44,7 @@ static void print_legend(int ridge, FILE *file) {
     memset(line, ' ', AXIS_WIDTH);
     line[AXIS_WIDTH] = '\0';
     bool flush = ridge + MARK > AXIS_WIDTH;
-    put(line, flush ? AXIS_WIDTH - MARK : ridge, flush ? "ridge ^" : mark);
+    put(line, flush ? ridge + 1 - MARK : ridge, flush ? "ridge ^" : mark);
     put(line, AXIS_WIDTH - 4, "1000");
     put(line, 0, ridge < 12 ? "0.1 " : "0.1 FLOP/B ");
     if (ridge >= 12 + BELOW + 1) put(line, ridge - BELOW - 1, below);

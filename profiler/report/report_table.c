@@ -87,7 +87,8 @@ static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
                  (long long)layer->output.dims[layer->output.ndim - 1]);
     else
         snprintf(label, sizeof(label), "%s", name.s);
-    return text_pad_right(text_fit(label, LABEL_WIDTH).s, LABEL_WIDTH);
+    bool fits = text_width(label) <= LABEL_WIDTH; // a size that was cut would read as another
+    return text_pad_right(text_fit(fits ? label : name.s, LABEL_WIDTH).s, LABEL_WIDTH);
 }
 
 static Text cell_parameters(const ProfileLayer *layer) {
@@ -188,6 +189,10 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
     TimedRow whole = {text_pad_right("step", LABEL_WIDTH), text_short_count(profile->parameters),
                       profile->totals, step};
     print_timed_row(profile, file, &whole, units);
+    double between = rest - rest_of(profile, REPORT_FORWARD) - rest_of(profile, REPORT_BACKWARD);
+    if (fabs(between) > 0.01 * step)
+        fprintf(file, "  of what is unattributed, %s %s lie outside forward and backward\n",
+                text_duration_in(between, units->time).s, units->time);
     if (profile->data_wait.count == 0) return;
     double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
     print_row(file, "%-*s%27s%6s%5s %s", LABEL_WIDTH, "data wait", "",

@@ -28,8 +28,8 @@ ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width) 
 
 // ---- the layers asked for ---------------------------------------------------------------------
 static bool matches(const Profile *profile, const ProfileLayer *layer, const char *pattern) {
-    return !pattern || fnmatch(pattern, layer->path, 0) == 0 ||
-           fnmatch(pattern, report_layer_name(profile, layer).s, 0) == 0;
+    return !pattern || fnmatch(pattern, layer->path, FNM_CASEFOLD) == 0 || // as --explain
+           fnmatch(pattern, report_layer_name(profile, layer).s, FNM_CASEFOLD) == 0;
 }
 
 static Status check_pattern(const Profile *profile, const char *pattern) {
@@ -38,7 +38,7 @@ static Status check_pattern(const Profile *profile, const char *pattern) {
         if (matches(profile, &profile->layers[i], pattern)) return STATUS_OK;
     report_layer_names(profile, names, sizeof(names));
     return error_set(STATUS_INVALID_ARGUMENT,
-                     "view: no layer matches '%s'. HINT: the layers are %s",
+                     "--layer: no layer matches '%s'. HINT: the layers are %s",
                      text_fit(pattern, 24).s, names);
 }
 
