@@ -72,12 +72,12 @@ static bool find_plugin(char path[PATH_MAX]) {
     }
     bool known = program_folder(program);
     for (int i = 0; known && i < BESIDE_PROGRAM; i++) {
-        snprintf(path, PATH_MAX, "%s%s/%s", program, beside_program[i], PLUGIN_FILE);
-        if (access(path, R_OK) == 0) return true;
+        int length = snprintf(path, PATH_MAX, "%s%s/%s", program, beside_program[i], PLUGIN_FILE);
+        if (length < PATH_MAX && access(path, R_OK) == 0) return true;
     }
     if (library_folder(library)) {
-        snprintf(path, PATH_MAX, "%s/%s", library, PLUGIN_FILE);
-        if (access(path, R_OK) == 0) return true;
+        int length = snprintf(path, PATH_MAX, "%s/%s", library, PLUGIN_FILE);
+        if (length < PATH_MAX && access(path, R_OK) == 0) return true;
     }
     bool elsewhere = strcmp(library, program) != 0;
     error_set(

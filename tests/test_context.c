@@ -182,7 +182,10 @@ static void site_ended(Observer *self, int site) { note(self, site >= 0 ? ")" : 
 START_TEST(observers_are_called_in_the_order_added_until_removed) {
     order[0] = '\0';
     for (int i = 0; i < 2; i++) {
-        logs[i] = (Log){.observer = {op_began, op_ended, NULL, NULL, site_began, site_ended, NULL}};
+        logs[i] = (Log){.observer = {.op_begin = op_began,
+                                     .op_end = op_ended,
+                                     .site_begin = site_began,
+                                     .site_end = site_ended}};
         observer_add(&logs[i].observer);
     }
     Scope *scope = scope_open();

@@ -1,4 +1,5 @@
-// test_json_file.c -- profiler/files/json_writer's files: complete or absent, and every failure reported.
+// test_json_file.c -- profiler/files/json_writer's files: complete or absent, and every failure
+// reported.
 #include "profiler/files/json_writer.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"

@@ -2,8 +2,8 @@
 // ledger itself, against real steps with other optimizers, and against steps made by hand.
 #include <string.h>
 
-#include "profiler/report/memory_curve.h"
 #include "profiler/profile_parts.h"
+#include "profiler/report/memory_curve.h"
 #include "tests/expect.h"
 #include "tests/profile_kinds.h"
 

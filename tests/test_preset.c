@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/preset.h"
 #include "profiler/profiler.h"
+#include "profiler/report/preset.h"
 #include "tests/expect.h"
 #include "tests/fixtures/presets.h"
 #include "tests/nets.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profiler/report/environment.h"
 #include "profiler/profiler.h"
+#include "profiler/report/environment.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/nets.h"

@@ -1,4 +1,5 @@
-// test_text.c -- profiler/report/text: numbers as the terminal report writes them, and their edge cases.
+// test_text.c -- profiler/report/text: numbers as the terminal report writes them, and their edge
+// cases.
 #include "profiler/report/text.h"
 #include "tests/harness.h"
 

@@ -1,5 +1,5 @@
-// test_trace.c -- profiler/files/trace: made-up programs and real training runs, and files that cannot
-// be. TRACE_FILE=trace.json CK_RUN_CASE='a_training_run_is_traced[0]' leaves one for
+// test_trace.c -- profiler/files/trace: made-up programs and real training runs, and files that
+// cannot be. TRACE_FILE=trace.json CK_RUN_CASE='a_training_run_is_traced[0]' leaves one for
 // tools/check_trace.
 #include "profiler/files/trace.h"
 

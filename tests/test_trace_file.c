@@ -1,5 +1,5 @@
-// test_trace_file.c -- profiler/files/trace: the text, hostile names, and files that cannot be written.
-// Not here: what is in it (test_trace.c).
+// test_trace_file.c -- profiler/files/trace: the text, hostile names, and files that cannot be
+// written. Not here: what is in it (test_trace.c).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// view_table.h -- profiles whose times are known, printed by profiler/report/report_views.c, and read
-// back.
+// view_table.h -- profiles whose times are known, printed by profiler/report/report_views.c, and
+// read back.
 #ifndef TESTS_VIEW_TABLE_H
 #define TESTS_VIEW_TABLE_H
 
