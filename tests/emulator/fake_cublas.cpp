@@ -6,8 +6,9 @@
 
 #include "tests/emulator/fake_internal.h"
 
-struct cublasContext { // NVIDIA's headers leave it open
-    int number;        // counted since fake_reset, for messages
+// NVIDIA's headers leave it open.
+struct cublasContext {
+    int number; // counted since fake_reset, for messages
     cudaStream_t stream = nullptr;
     void *workspace = nullptr; // the user's
     size_t workspace_bytes = 0;
@@ -255,28 +256,21 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
 }
 
 const char *cublasGetStatusString(cublasStatus_t status) {
-    switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-        return "success";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-        return "the library was not initialized";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-        return "the resource allocation failed";
-    case CUBLAS_STATUS_INVALID_VALUE:
-        return "an unsupported value or parameter was passed to the function";
-    case CUBLAS_STATUS_ARCH_MISMATCH:
-        return "the function requires an architectural feature absent from the device";
-    case CUBLAS_STATUS_MAPPING_ERROR:
-        return "an access to GPU memory space failed";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-        return "the function failed to launch on the GPU";
-    case CUBLAS_STATUS_INTERNAL_ERROR:
-        return "an internal operation failed";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-        return "the requested functionality is not supported";
-    case CUBLAS_STATUS_LICENSE_ERROR:
-        return "the license check failed";
-    }
+    static const struct {
+        cublasStatus_t status;
+        const char *text;
+    } all[] = {
+        {CUBLAS_STATUS_SUCCESS, "success"},
+        {CUBLAS_STATUS_NOT_INITIALIZED, "the library was not initialized"},
+        {CUBLAS_STATUS_ALLOC_FAILED, "the resource allocation failed"},
+        {CUBLAS_STATUS_INVALID_VALUE,
+         "an unsupported value or parameter was passed to the function"},
+        {CUBLAS_STATUS_EXECUTION_FAILED, "the function failed to launch on the GPU"},
+        {CUBLAS_STATUS_INTERNAL_ERROR, "an internal operation failed"},
+        {CUBLAS_STATUS_NOT_SUPPORTED, "the requested functionality is not supported"},
+    };
+    for (auto &one : all)
+        if (one.status == status) return one.text;
     return "unrecognized status";
 }
 

@@ -4,8 +4,9 @@
 
 using fake::MarkPointer;
 
-struct CUevent_st { // NVIDIA's headers leave it open
-    int number;     // counted since fake_reset, for messages
+// NVIDIA's headers leave it open.
+struct CUevent_st {
+    int number; // counted since fake_reset, for messages
     bool timing;
     MarkPointer mark; // of the last record; NULL before the first, which counts as passed
 };

@@ -5,7 +5,8 @@
 // Memory.  Device memory is NaN (bytes 0xff) when allocated and again when freed, lies on 256
 // bytes and no better, and stands between guards that are checked after every kernel, when it is
 // freed and when the process ends. It can be touched only by work that runs on a stream: the host
-// that follows a device pointer dies of SIGSEGV, as it would beside a real GPU.
+// that follows a device pointer dies of SIGSEGV, as it would beside a real GPU. (A test whose host
+// and kernels share a buffer takes cudaMallocHost or malloc.)
 // Streams.  Work waits in its stream until somebody waits for it: cudaStreamSynchronize and its
 // like, a copy to pageable memory, cudaFree, or an event that was queried often enough. Until then
 // the results are NaN, and a pinned buffer is not yet read. Work of streams that nobody orders
@@ -15,7 +16,7 @@
 // Errors.  Whatever is wrong gets the error code of the real library and a sentence about it from
 // fake_last_fault(). Sticky ones (700, 719, ...) make every later call fail, until fake_reset.
 //
-// Read when the process starts, and again by fake_reset():
+// Read at the first call, and again by fake_reset():
 //     RIDGEPOINT_FAKE_CUDA_STREAMS=late|reversed|eager
 //     RIDGEPOINT_FAKE_CUDA_MEMORY=bytes
 //     RIDGEPOINT_FAKE_CUDA_FAIL=cudaMalloc:7:2     the 7th call and all after it return error 2

@@ -3,9 +3,6 @@
 // clock reads the same in every order of execution.
 #include <algorithm>
 #include <deque>
-#include <stdlib.h>
-#include <string.h>
-#include <vector>
 
 #include "tests/emulator/fake_internal.h"
 
@@ -23,8 +20,8 @@ struct Item {
 
 } // namespace
 
-struct CUstream_st { // NVIDIA's headers leave it open
-
+// NVIDIA's headers leave it open.
+struct CUstream_st {
     int number;             // counted since fake_reset, for messages; 0 is the NULL stream
     bool blocking;          // waits for the NULL stream, and the NULL stream for it
     bool destroyed = false; // by its owner; its work goes on

@@ -135,6 +135,18 @@ START_TEST(vectors_are_right) {
 }
 END_TEST
 
+START_TEST(what_counts_for_nothing_is_not_read) {
+    float zero = 0.0f, two = 2.0f, *c = on_device({1.0f, 2.0f}), *nan = device_floats(2);
+    cublasHandle_t handle = new_handle();
+    ck_good(
+        cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 1, 1, &zero, nan, 2, nan, 1, &two, c, 2));
+    ck_assert_float_eq(read_floats(c, 2)[1], 4.0f);
+    ck_good(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 1, 1, &zero, nullptr, 2, nullptr, 1,
+                        &zero, nan, 2));
+    ck_assert_float_eq(read_floats(nan, 2)[1], 0.0f);
+}
+END_TEST
+
 // With n = 0 there is nothing to sum, and y keeps its NaN: a caller must not take gemv for that.
 START_TEST(vectors_of_nothing_leave_y) {
     float alpha = 1.0f, beta = 0.0f, *y = device_floats(4);
@@ -233,6 +245,7 @@ int main() {
         {products_are_right, 9},
         {matrices_of_a_batch_may_interlock, 0},
         {vectors_are_right, 0},
+        {what_counts_for_nothing_is_not_read, 0},
         {vectors_of_nothing_leave_y, 0},
         {wrong_leading_dimensions_are_refused, 0},
         {products_outside_of_memory_are_illegal, 2},
