@@ -28,6 +28,9 @@ typedef struct Observer {
     void (*site_begin)(struct Observer *self, int site);
     void (*site_end)(struct Observer *self, int site);
     void (*counter)(struct Observer *self, const char *name, double value); // a user's own figure
+    // Around a copy between the program's memory and a device's own. to_host waits for the device.
+    void (*copy_begin)(struct Observer *self, Device *device, bool to_host, int64_t bytes);
+    void (*copy_end)(struct Observer *self, Device *device, bool to_host, int64_t bytes);
     struct Observer *next;
 } Observer;
 

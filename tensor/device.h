@@ -11,6 +11,13 @@
 
 struct OpCall;
 
+// A card's own memory, in bytes: what the ledger cannot know.
+typedef struct DeviceMemory {
+    int64_t total, free; // of the card, whoever uses the rest
+    int64_t own;         // what the device keeps for itself: workspaces, scratch
+    int64_t staging;     // on the host, for copies
+} DeviceMemory;
+
 // Outlives every ledger that holds its memory: freed blocks wait in the cache with their device.
 typedef struct Device {
     const char *name; // "cpu", "meta"
@@ -28,7 +35,20 @@ typedef struct Device {
     Status (*to_host)(struct Device *self, void *to, const void *from, size_t bytes);
     // Waits until all that was launched is over; NULL where a kernel is over when run returns.
     Status (*synchronize)(struct Device *self);
+
+    // ---- optional: what a device with a time and memory of its own knows; NULL on the host ------
+    const char *identity; // what its ceilings are kept under: model, driver, unique number
+    // Time stamps behind the work that is queued, without waiting for it. Reserve first: afterwards
+    // stamp() takes indices [0, count) and allocates nothing; what was stamped before is forgotten.
+    Status (*stamps_reserve)(struct Device *self, int64_t count);
+    Status (*stamp)(struct Device *self, int64_t index);
+    // Waits once for all of them. When the device passed stamps [0, count), in nanoseconds of
+    // tensor/clock.h, all from one pair of readings: differences are the device's own.
+    Status (*stamps_read)(struct Device *self, int64_t count, int64_t *nanoseconds);
+    Status (*memory)(struct Device *self, DeviceMemory *memory);
 } Device;
+
+static inline bool device_has_stamps(const Device *device) { return device->stamp != NULL; }
 
 // Waits for what runs behind the caller's back, if the device does that: before reading a clock.
 static inline Status device_synchronize(Device *device) {
