@@ -193,6 +193,19 @@ int64_t layer_own_parameter_count(const Layer *self) {
 }
 
 // ---- attributes ------------------------------------------------------------------------------
+bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
+    for (int i = 0; i < self->type->n_attributes; i++) {
+        const LayerAttribute *a = &self->type->attributes[i];
+        const void *at = (const char *)self + a->offset;
+        if (strcmp(a->name, name) != 0 || a->kind == ATTRIBUTE_REAL) continue;
+        if (a->kind == ATTRIBUTE_INTEGER) *value = *(const int64_t *)at;
+        if (a->kind == ATTRIBUTE_FLAG) *value = *(const bool *)at;
+        if (a->kind == ATTRIBUTE_ACTIVATION) *value = *(const Activation *)at;
+        return true;
+    }
+    return false;
+}
+
 char *layer_attributes_text(const Layer *self, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';

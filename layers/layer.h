@@ -89,6 +89,9 @@ int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 wit
 int64_t layer_own_parameter_count(const Layer *self); // without children
 int64_t layer_trainable_count(const Layer *self);     // those that want a gradient
 
+// The integer, flag or activation of that name ("in_features"). False: this layer has none.
+bool layer_attribute(const Layer *self, const char *name, int64_t *value);
+
 // "in_features=784, out_features=512, bias=true" into text (cut at size).
 char *layer_attributes_text(const Layer *self, char *text, size_t size);
 

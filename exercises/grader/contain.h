@@ -1,0 +1,71 @@
+// contain.h -- runs a program that nobody trusts: limits, a deadline, a clean environment, its own
+// process group, another user where possible; and afterwards nothing of it is left. It does not
+// know what the program is (compiler or worker), nor what its output means.
+#ifndef EXERCISES_GRADER_CONTAIN_H
+#define EXERCISES_GRADER_CONTAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tensor/status.h"
+
+typedef enum ContainLayer { // which protections are active: bits; every result names them
+    LAYER_LIMITS = 1,       // rlimits, deadline, output cap: always
+    LAYER_GROUP = 2,        // own session, subreaper: whatever it started is ended
+    LAYER_USER = 4,         // another uid: only when the grader is root
+    LAYER_SECCOMP = 8,      // system calls by a list
+    LAYER_NAMESPACE = 16,   // own mounts, network, processes
+} ContainLayer;
+unsigned contain_layers(void); // what this machine and user allow
+char *contain_layers_text(unsigned layers, char *text, size_t size); // "limits, group, user"
+
+typedef struct ContainLimits {
+    double wall_seconds, cpu_seconds;
+    int64_t memory_bytes; // of address space; 0: no limit (AddressSanitizer needs none)
+    int64_t file_bytes;   // that it may write to any one file; 0: to none
+    int64_t output_bytes; // of standard output and error together, and of descriptor 3
+    int processes;        // that may be alive at once, 1: it may not fork
+} ContainLimits;
+
+typedef struct ContainCommand {
+    const char *const *argv; // argv[0] is a path
+    const char *directory;   // where it runs; it may write there only if it owns it
+    const void *input;       // for its standard input
+    size_t input_bytes;
+    ContainLimits limits;
+    unsigned without; // layers to leave out: for the grader's own tests
+} ContainCommand;
+
+typedef enum ContainEnd {
+    CONTAIN_EXITED,        // code: exit status
+    CONTAIN_CRASHED,       // code: signal
+    CONTAIN_TIMED_OUT,     // past its wall or CPU seconds
+    CONTAIN_FLOODED,       // more output than it may
+    CONTAIN_OUT_OF_MEMORY, // only where it can be told
+    CONTAIN_FORBIDDEN,     // a system call that is not on the list
+} ContainEnd;
+
+typedef struct ContainResult {
+    ContainEnd end;
+    int code;
+    char *values; // descriptor 3, owned
+    size_t values_bytes;
+    char *output;  // standard output and error, cut and cleaned (text_clean), owned
+    int leftovers; // processes and files that had to be removed
+    double seconds;
+    unsigned layers; // that were active
+} ContainResult;
+
+// STATUS_OK whatever the program did; else the grader could not run it (error pending).
+Status contain_run(const ContainCommand *command, ContainResult *result);
+void contain_result_free(ContainResult *result);
+
+// A directory of its own that only the contained user (and root) can enter; removed with all in it.
+Status contain_directory_new(char *path, size_t size);
+void contain_directory_remove(const char *path);
+
+// Makes bytes harmless for every reader: invalid UTF-8 and control characters become '?' (newline
+// and tab stay). In place.
+void text_clean(char *text);
+
+#endif

@@ -1,0 +1,9 @@
+// exercise_list.h -- the exercises, one line each: number and name. Of each there are
+// exNN_name.{h,c} (contract, skeleton), course/exNN_name_{cases,call}.c, course/exNN_hints.md,
+// solutions/exNN_name.c and mutants/exNN_name.txt.
+#ifndef EXERCISES_GRADER_EXERCISE_LIST_H
+#define EXERCISES_GRADER_EXERCISE_LIST_H
+
+#define EXERCISE_LIST(X) X(01, count_parameters)
+
+#endif

@@ -1,0 +1,90 @@
+// grade.h -- grades files of a student: compiles each exercise, runs its cases in a worker,
+// compares values, recognises mistakes. Not here: how a result is shown (screen.h) or written
+// (result_json.h, formats.h); these only read it.
+#ifndef EXERCISES_GRADER_GRADE_H
+#define EXERCISES_GRADER_GRADE_H
+
+#include "exercises/grader/contain.h"
+#include "exercises/grader/exercise.h"
+
+// Name, word in reports and result.json, what a student reads after it.
+#define CASE_STATE_LIST(X)                                                                         \
+    X(PASSED, "passed", "")                                                                        \
+    X(WRONG, "wrong", "the value is wrong")                                                        \
+    X(NOT_IMPLEMENTED, "not_implemented", "the function still returns STATUS_NOT_IMPLEMENTED")     \
+    X(NOT_COMPILED, "not_compiled", "the file does not compile")                                   \
+    X(FORBIDDEN, "forbidden", "the file uses what this exercise does not allow")                   \
+    X(CRASHED, "crashed", "the program was ended by a signal")                                     \
+    X(TIMED_OUT, "timed_out", "the program did not end in time")                                   \
+    X(EXITED, "exited", "the program ended before it returned from the function")                  \
+    X(FLOODED, "flooded", "the program wrote more than it may")                                    \
+    X(OUT_OF_MEMORY, "out_of_memory", "the program asked for more memory than it may")             \
+    X(FORGED, "forged", "the values did not come from the grader's own frames")                    \
+    X(WITHHELD, "withheld", "right, but counts only together with another case")                   \
+    X(MISSING, "missing", "there is no such file or answer")                                       \
+    X(GRADER_FAILED, "grader_failed", "the grader itself failed here; no fault of yours")
+typedef enum CaseState {
+#define CASE_STATE_ENUM(name, word, text) CASE_##name,
+    CASE_STATE_LIST(CASE_STATE_ENUM)
+#undef CASE_STATE_ENUM
+        CASE_STATE_COUNT
+} CaseState;
+const char *case_state_word(CaseState state);
+const char *case_state_text(CaseState state);
+
+typedef struct CaseResult {
+    const ExerciseCase *definition;
+    CaseState state;
+    int points;
+    int run;        // the first that went wrong, else 0
+    CaseRun *asked; // that run, owned; NULL where nothing was run
+    int value;      // which value is wrong; -1: the status
+    Value got;
+    Status status;          // returned
+    const char *mistake;    // name of the misconception that leads to this value; NULL: unknown
+    char detail[CASE_LINE]; // "signal 11 (Segmentation fault)", "symbol system", cleaned
+} CaseResult;
+
+typedef struct ExerciseResult {
+    const Exercise *exercise;
+    CaseResult *cases; // owned, exercise->n_cases
+    int points;
+    int line;       // where the function is in the student's file; 0: not found
+    char *compiler; // what the compiler said, cleaned and cut, owned; NULL: nothing
+    double seconds;
+} ExerciseResult;
+
+typedef struct GradeResult {
+    char student[64];
+    uint64_t seed;
+    unsigned layers;           // of containment that were active in every run
+    ExerciseResult *exercises; // owned
+    int n_exercises;
+    int points, most_points; // without stretch
+    int stretch_points;
+    int passed, failed; // cases
+    double seconds;
+} GradeResult;
+
+typedef struct GradeOptions {
+    const Exercise *const *exercises; // NULL: all of exercise_list.h
+    int n_exercises;
+    const char *folder;    // of the student's files
+    const char *toolchain; // build/lab/toolchain: which compiler, flags and objects (toolchain.h)
+    DrawKey key;
+    const char *only_exercise; // number; NULL: all
+    const char *only_case;     // NULL: all
+    int fuzz;                  // further random runs of each case that has any
+    bool sanitize;             // --asan: student's object and worker with AddressSanitizer
+    unsigned without;          // ContainLayer bits to leave out, and
+    bool any_symbol;           // no allow-list: both for the grader's own tests
+    void (*progress)(void *argument, const ExerciseResult *done); // NULL: none
+    void *argument;
+} GradeOptions;
+
+// STATUS_OK also for a submission that is worth nothing. STATUS_STATE: as root and without another
+// user to run it as. *result is the caller's; grade_free, also after a failure.
+Status grade(const GradeOptions *options, GradeResult *result);
+void grade_free(GradeResult *result);
+
+#endif
