@@ -301,7 +301,7 @@ START_TEST(running_out_of_memory_is_reported_and_leaves_no_file) {
         ck_assert_int_eq(count_files(), 0);
         error_clear();
     }
-    ck_assert_int_eq(failures, 3);
+    ck_assert_int_eq(failures, 4);
     json_writer_discard(json);
     remove_folder(0);
 }

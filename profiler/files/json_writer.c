@@ -1,21 +1,17 @@
-// json_writer.c -- layout and escaping of a JSON stream, and files that are complete or absent.
-// A write that fails is remembered; all later ones do nothing; json_writer_close reports it.
+// json_writer.c -- layout and escaping of a JSON stream; where it goes, and what fails on the way,
+// is whole_file.c's.
 #include "profiler/files/json_writer.h"
 
 #include "tensor/memory.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { LINE_COLUMNS = 100, TEMPORARY_ENDING = 48 };
+enum { LINE_COLUMNS = 100 };
 
 typedef enum Kind { KIND_DOCUMENT, KIND_OBJECT, KIND_ARRAY } Kind;
 
@@ -28,12 +24,8 @@ typedef struct Level {
 } Level;
 
 struct JsonWriter {
-    FILE *file; // NULL until the first byte makes the temporary
-    bool owns_file;
-    char *path;      // for messages, and where the temporary goes in the end
-    char *temporary; // NULL when written directly
-    int error;       // errno of the first failure; 0: none
-    int column;      // of the current line, in bytes
+    WholeFile *file;
+    int column; // of the current line, in bytes
     bool after_key;
     int depth; // levels[depth] is the innermost container
     Level levels[JSON_WRITER_DEPTH + 1];
@@ -41,28 +33,8 @@ struct JsonWriter {
 
 // ---- Layout
 
-// Makes the temporary beside the target (a rename cannot cross file systems), with the permissions
-// of the file it will replace; "x" refuses to reuse what another process, or a crash, left there.
-static void make_temporary(JsonWriter *json) {
-    size_t size = strlen(json->path) + TEMPORARY_ENDING;
-    for (int attempt = 0; attempt < 100 && json->file == NULL; attempt++) {
-        snprintf(json->temporary, size, "%s.%ld-%d.tmp", json->path, (long)getpid(), attempt);
-        json->file = fopen(json->temporary, "wx");
-        if (json->file == NULL && errno != EEXIST) break;
-    }
-    if (json->file == NULL) json->error = errno;
-    struct stat old;
-    // Best effort: a file system without permissions has none to keep.
-    if (json->file != NULL && stat(json->path, &old) == 0) {
-        (void)fchmod(fileno(json->file), old.st_mode & 0777);
-    }
-}
-
 static void put(JsonWriter *json, const char *text, size_t length) {
-    if (json->error == 0 && json->file == NULL) make_temporary(json);
-    if (json->error != 0) return;
-    errno = 0;
-    if (fwrite(text, 1, length, json->file) != length) json->error = errno != 0 ? errno : EIO;
+    whole_file_write(json->file, text, length);
     json->column += (int)length;
 }
 
@@ -260,106 +232,31 @@ void json_writer_null(JsonWriter *json) { put_short(json, "null"); }
 
 // ---- Files
 
-static Status cannot_write(const char *path, int error) {
-    return error_set(
-        STATUS_IO,
-        "cannot write '%s': %s. HINT: check that the directory exists, is writable and "
-        "has space left, or give another path",
-        path, strerror(error));
-}
-
-static void writer_free(JsonWriter *json) {
-    memory_free(json->temporary);
-    memory_free(json->path);
-    memory_free(json);
-}
-
-JsonWriter *json_writer_new(FILE *file, const char *name) {
-    JsonWriter *json = memory_new(sizeof *json);
-    if (json == NULL) return NULL;
-    json->file = file;
-    json->path = memory_copy_string(name);
-    if (json->path == NULL) {
-        memory_free(json);
-        return NULL;
-    }
+static JsonWriter *writer_on(WholeFile *file) {
+    JsonWriter *json = file ? memory_new(sizeof *json) : NULL;
+    if (json)
+        json->file = file;
+    else
+        whole_file_discard(file);
     return json;
 }
 
-// Finds the file that `path` names, through symbolic links, or the one that it would make, and
-// whether it can be replaced: in time, before long work. Returns an errno, or 0.
-static int find_target(const char *path, char target[PATH_MAX]) {
-    struct stat found;
-    bool exists = lstat(path, &found) == 0;
-    if (!exists && (errno != ENOENT || path[0] == '\0')) return errno;
-    bool follow = exists && S_ISLNK(found.st_mode);
-    if (!follow) snprintf(target, PATH_MAX, "%s", path);
-    if (follow && (realpath(path, target) == NULL || stat(target, &found) != 0)) return errno;
-    if (exists && S_ISDIR(found.st_mode)) return EISDIR;
-    if (exists && access(target, W_OK) != 0) return errno;
-
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", target);
-    char *name = strrchr(folder, '/');
-    if (name != NULL) name[1] = '\0';
-    return access(name != NULL ? folder : ".", W_OK | X_OK) == 0 ? 0 : errno;
+JsonWriter *json_writer_new(FILE *file, const char *name) {
+    return writer_on(whole_file_on(file, name));
 }
 
-// Opens nothing: the reader of a pipe would take the closing for the end.
-Status json_file_check(const char *path) {
-    if (strcmp(path, "-") == 0) return STATUS_OK;
-    struct stat found;
-    bool direct = stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
-    char target[PATH_MAX];
-    int error = !direct ? find_target(path, target) : access(path, W_OK) == 0 ? 0 : errno;
-    return error == 0 ? STATUS_OK : cannot_write(path, error);
-}
-
-JsonWriter *json_file_open(const char *path) {
-    if (strcmp(path, "-") == 0) return json_writer_new(stdout, "standard output");
-    struct stat found;
-    bool direct = stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
-    char target[PATH_MAX];
-    int error = direct ? 0 : find_target(path, target);
-    if (error != 0) {
-        cannot_write(path, error);
-        return NULL;
-    }
-    JsonWriter *json = json_writer_new(NULL, direct ? path : target);
-    if (json == NULL) return NULL;
-    json->owns_file = true;
-    if (direct) {
-        json->file = fopen(path, "w");
-        if (json->file == NULL) cannot_write(path, errno);
-    } else {
-        json->temporary = memory_new(strlen(target) + TEMPORARY_ENDING);
-    }
-    if (json->file != NULL || json->temporary != NULL) return json;
-    writer_free(json);
-    return NULL;
-}
+JsonWriter *json_file_open(const char *path) { return writer_on(whole_file_open(path)); }
 
 Status json_writer_close(JsonWriter *json) {
     assert(json->depth == 0 && json->levels[0].filled && !json->after_key);
     put(json, "\n", 1);
-    // A full disk shows only now, when the buffered bytes have to go somewhere.
-    bool open = json->file != NULL; // else there was no making the temporary
-    if (open && fflush(json->file) != 0 && json->error == 0) json->error = errno;
-    if (open && json->owns_file && fclose(json->file) != 0 && json->error == 0) json->error = errno;
-    if (json->temporary != NULL && json->error == 0) {
-        if (rename(json->temporary, json->path) != 0) json->error = errno;
-    }
-    if (json->temporary != NULL && open && json->error != 0) (void)unlink(json->temporary);
-    // A reader of the pipe that has had enough is no failure of ours.
-    if (json->temporary == NULL && json->error == EPIPE) json->error = 0;
-    Status status = json->error == 0 ? STATUS_OK : cannot_write(json->path, json->error);
-    writer_free(json);
+    Status status = whole_file_close(json->file);
+    memory_free(json);
     return status;
 }
 
 void json_writer_discard(JsonWriter *json) {
     if (json == NULL) return;
-    if (json->file != NULL && json->owns_file) (void)fclose(json->file);
-    if (json->file != NULL && json->temporary != NULL) (void)unlink(json->temporary);
-    writer_free(json);
+    whole_file_discard(json->file);
+    memory_free(json);
 }

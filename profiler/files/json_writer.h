@@ -3,7 +3,7 @@
 #ifndef PROFILER_FILES_JSON_WRITER_H
 #define PROFILER_FILES_JSON_WRITER_H
 
-#include "tensor/status.h"
+#include "profiler/files/whole_file.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,16 +12,9 @@ enum { JSON_WRITER_DEPTH = 256 }; // containers inside one another, at most
 
 typedef struct JsonWriter JsonWriter;
 
-// Writes to `path`, which appears (or is replaced, keeping its permissions) only when
-// json_writer_close succeeds: from the first byte until then all goes to a temporary beside it, so
-// a reader never sees half a file. A symbolic link stays, and the file that it leads to is
-// replaced.
-// "-" is standard output; a device or a FIFO is written directly. NULL with STATUS_IO pending where
-// `path` can be seen not to be writable (or its link leads nowhere), or STATUS_OUT_OF_MEMORY.
+// Writes to `path` as whole_file_open does: it appears when json_writer_close succeeds, whole or
+// not at all; "-" is standard output. NULL with STATUS_IO or STATUS_OUT_OF_MEMORY pending.
 JsonWriter *json_file_open(const char *path);
-
-// The same refusals, in time and without opening anything.
-Status json_file_check(const char *path);
 
 // Writes to a file that the caller opened and will close; `name` is for error messages. NULL with
 // STATUS_OUT_OF_MEMORY pending.

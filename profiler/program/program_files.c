@@ -9,7 +9,7 @@
 Status program_check_files(const Options *options) {
     const char *files[] = {options->trace, options->memory_json, options->tinytorch};
     for (int i = 0; i < 3; i++) {
-        if (files[i] && json_file_check(files[i])) return error_status();
+        if (files[i] && whole_file_check(files[i])) return error_status();
     }
     return STATUS_OK;
 }

@@ -1,0 +1,45 @@
+// whole_file.h -- a file that appears, or is replaced, complete or not at all. Every file that the
+// programs write goes through here; what is in it is the writers' business.
+//
+//     WholeFile *file = whole_file_open("grades.csv");
+//     whole_file_write(file, "name,points\n", 12);
+//     Status status = whole_file_close(file);
+#ifndef PROFILER_FILES_WHOLE_FILE_H
+#define PROFILER_FILES_WHOLE_FILE_H
+
+#include "tensor/status.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct WholeFile WholeFile;
+
+// Writes to `path`, which appears (or is replaced, keeping its permissions) only when
+// whole_file_close succeeds: from the first byte until then all goes to a temporary beside it, so a
+// reader never sees half a file. A symbolic link stays, and the file that it leads to is replaced.
+// "-" is standard output; a device or a FIFO is written directly. NULL with STATUS_IO pending where
+// `path` can be seen not to be writable (or its link leads nowhere), or STATUS_OUT_OF_MEMORY.
+WholeFile *whole_file_open(const char *path);
+
+// The same refusals, in time and without opening anything.
+Status whole_file_check(const char *path);
+
+// Writes to a file that the caller opened and will close; `name` is for error messages. NULL with
+// STATUS_OUT_OF_MEMORY pending.
+WholeFile *whole_file_on(FILE *file, const char *name);
+
+// A write that fails is remembered; all later ones do nothing.
+void whole_file_write(WholeFile *file, const void *bytes, size_t length);
+void whole_file_print(WholeFile *file, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// Puts the file in its place and frees the handle, in every case. The first thing that went wrong
+// since the start is reported here: STATUS_IO, naming the path and the reason; then a file that was
+// there before is as it was.
+Status whole_file_close(WholeFile *file);
+
+// For a caller that failed midway: frees the handle and leaves the target as it was (unless it is
+// written directly). NULL is fine.
+void whole_file_discard(WholeFile *file);
+
+#endif
