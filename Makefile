@@ -251,8 +251,12 @@ SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
 	@mkdir -p $(@D)
 	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
--include $(SAMPLE_PLUGIN:.so=.d)
-$(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN)
+RANGES_TOOL := $(if $(wildcard $(CUDA_HEADERS)/nvtx3/nvToolsExt.h),$(BUILD)/tests/plugins/libranges.so)
+$(RANGES_TOOL): tests/plugins/ranges.c $(BUILD)/command
+	@mkdir -p $(@D)
+	@$(COMPILE) $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
+-include $(SAMPLE_PLUGIN:.so=.d) $(RANGES_TOOL:.so=.d)
+$(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RANGES_TOOL)
 $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 
 # ---- running -----------------------------------------------------------------------------------

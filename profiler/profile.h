@@ -150,6 +150,9 @@ void profile_free(Profile *profile);
 // NaN on meta.
 double profile_layer_seconds(const ProfileLayer *layer);
 double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
+// What the verdict on a whole step stands on: the step; where carrying the next batch takes most of
+// both (bound `transfer`), the two together.
+RooflineInput profile_step_input(const Profile *profile);
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;
 }
