@@ -185,7 +185,8 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 # No contraction of a * b + c: an element gets the same bits here as on the CPU.
 CUDA_ARCHITECTURES := -gencode arch=compute_80,code=sm_80 \
     -gencode arch=compute_90,code=[sm_90,compute_90]
-CUDA_SOURCES := $(wildcard cuda/*.c cuda/*.cu)
+CUDA_SOURCES := $(filter-out $(if $(wildcard $(CUDA_HEADERS)/nvtx3/nvToolsExt.h),,cuda/ranges.c),\
+    $(wildcard cuda/*.c cuda/*.cu))
 CUDA_OBJECTS := $(CUDA_SOURCES:%=build/nvcc/%.o)
 CUDA_LIBRARIES := $(firstword $(wildcard $(CUDA_HEADERS:%/include=%/lib64)))
 CUDA_INCLUDE := $(if $(filter-out /usr/include,$(CUDA_HEADERS)),-isystem $(CUDA_HEADERS))
@@ -250,8 +251,12 @@ SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
 	@mkdir -p $(@D)
 	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
--include $(SAMPLE_PLUGIN:.so=.d)
-$(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN)
+RANGES_TOOL := $(if $(wildcard $(CUDA_HEADERS)/nvtx3/nvToolsExt.h),$(BUILD)/tests/plugins/libranges.so)
+$(RANGES_TOOL): tests/plugins/ranges.c $(BUILD)/command
+	@mkdir -p $(@D)
+	@$(COMPILE) $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
+-include $(SAMPLE_PLUGIN:.so=.d) $(RANGES_TOOL:.so=.d)
+$(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RANGES_TOOL)
 $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 
 # ---- running -----------------------------------------------------------------------------------

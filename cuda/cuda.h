@@ -25,6 +25,18 @@ extern "C" {
 
 enum { CUDA_PINNED_SLOTS = 4, CUDA_PINNED_BYTES = 2 << 20 }; // of the ring in copy.c, and of each
 
+typedef struct CudaStamp {
+    cudaEvent_t event;
+    bool passed; // recorded since the stamps were reserved
+} CudaStamp;
+
+typedef struct CudaStamps {
+    CudaStamp *stamps; // of the host's memory
+    int64_t capacity, made, reserved;
+    cudaEvent_t base[2];      // the first is on the host's clock; the second for trying
+    int64_t base_nanoseconds; // of tensor/clock.h, when the device passed the first
+} CudaStamps;
+
 typedef struct CudaDevice {
     Device device; // first: the table that the program sees
     const PluginHost *host;
@@ -39,6 +51,8 @@ typedef struct CudaDevice {
     int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
     void *scratch;           // for reductions in two passes
     size_t scratch_bytes;
+    CudaStamps stamps;
+    void *ranges;     // NVTX domain; NULL: no tool is attached, or NVTX was not there to build with
     bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
     bool dead;        // a sticky error: nothing works any more in this process
     char cause[160];  // of death, for later calls
@@ -73,6 +87,20 @@ Status cuda_ring_new(CudaDevice *cuda); // the staging memory; freed with the de
 void cuda_ring_free(CudaDevice *cuda);
 Status cuda_from_host(CudaDevice *cuda, void *to, const void *from, size_t bytes);
 Status cuda_to_host(CudaDevice *cuda, void *to, const void *from, size_t bytes);
+
+// ---- time --------------------------------------------------------------------------------------
+// What device.h says of the slots of these names.
+enum { CUDA_MOST_STAMPS = 1 << 20 };
+Status cuda_stamps_reserve(CudaDevice *cuda, int64_t count);
+Status cuda_stamp(CudaDevice *cuda, int64_t index);
+Status cuda_stamps_read(CudaDevice *cuda, int64_t count, int64_t *nanoseconds);
+void cuda_stamps_free(CudaDevice *cuda);
+Status cuda_hold(CudaDevice *cuda, int64_t nanoseconds);
+
+// NVTX. Weak: NULL where its headers were not there. The last two only with cuda->ranges.
+void cuda_ranges_open(CudaDevice *cuda) __attribute__((weak));
+void cuda_range_begin(CudaDevice *cuda, const OpCall *call) __attribute__((weak));
+void cuda_range_end(CudaDevice *cuda) __attribute__((weak));
 
 // ---- launching ---------------------------------------------------------------------------------
 enum { CUDA_BLOCK = 256, CUDA_WARP = 32, CUDA_MOST_BLOCKS = 1 << 20 };

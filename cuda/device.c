@@ -58,11 +58,20 @@ static void forget_gpu(void) { // in the child of a fork
 }
 
 // ---- the table ---------------------------------------------------------------------------------
+// Without a tool that asks for ranges, all they cost is this test.
+static Status launch(CudaKernel kernel, const OpCall *call, CudaDevice *cuda) {
+    if (!cuda->ranges) return kernel(call, cuda);
+    cuda_range_begin(cuda, call);
+    Status status = kernel(call, cuda);
+    cuda_range_end(cuda);
+    return status;
+}
+
 static Status device_run(Device *self, const OpCall *call) {
     CudaDevice *cuda = enter(self, call);
     if (!cuda) return STATUS_DEVICE;
     CudaKernel kernel = kernels[call->op->id];
-    if (kernel) return leave(kernel(call, cuda));
+    if (kernel) return leave(launch(kernel, call, cuda));
     return leave(cuda->host->op_error(call, STATUS_NOT_IMPLEMENTED,
                                       "has no kernel on %s. HINT: use the cpu device", self->name));
 }
@@ -97,7 +106,7 @@ static int64_t device_workspace(Device *self, const OpCall *call) {
     return 0;
 }
 
-static Status device_from_host(Device *self, void *to, const void *from, size_t bytes) {
+static Status copy_in(Device *self, void *to, const void *from, size_t bytes) {
     CudaDevice *cuda = enter(self, NULL);
     return cuda ? leave(cuda_from_host(cuda, to, from, bytes)) : STATUS_DEVICE;
 }
@@ -122,7 +131,7 @@ static Status tell_findings(CudaDevice *cuda) {
         op >= 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
 }
 
-static Status device_to_host(Device *self, void *to, const void *from, size_t bytes) {
+static Status copy_out(Device *self, void *to, const void *from, size_t bytes) {
     CudaDevice *cuda = enter(self, NULL);
     if (!cuda) return STATUS_DEVICE;
     Status status = cuda_to_host(cuda, to, from, bytes);
@@ -134,15 +143,39 @@ static Status device_wait(Device *self) {
     return cuda ? leave(CUDA_CHECK(cuda, cudaStreamSynchronize(cuda->compute))) : STATUS_DEVICE;
 }
 
+static Status stamps_reserve(Device *self, int64_t count) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(cuda_stamps_reserve(cuda, count)) : STATUS_DEVICE;
+}
+
+static Status stamp(Device *self, int64_t index) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(cuda_stamp(cuda, index)) : STATUS_DEVICE;
+}
+
+static Status stamps_read(Device *self, int64_t count, int64_t *nanoseconds) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(cuda_stamps_read(cuda, count, nanoseconds)) : STATUS_DEVICE;
+}
+
+static Status hold(Device *self, int64_t nanoseconds) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(cuda_hold(cuda, nanoseconds)) : STATUS_DEVICE;
+}
+
 static const Device table = {.name = "cuda",
                              .has_data = true,
                              .allocate = device_allocate,
                              .release = device_release,
                              .run = device_run,
                              .workspace = device_workspace,
-                             .from_host = device_from_host,
-                             .to_host = device_to_host,
-                             .synchronize = device_wait};
+                             .from_host = copy_in,
+                             .to_host = copy_out,
+                             .synchronize = device_wait,
+                             .stamps_reserve = stamps_reserve,
+                             .stamp = stamp,
+                             .stamps_read = stamps_read,
+                             .hold = hold};
 
 // ---- scratch -----------------------------------------------------------------------------------
 void *cuda_scratch(CudaDevice *cuda, size_t bytes) {
@@ -217,6 +250,7 @@ static void close_device(CudaDevice *cuda) {
     cudaFree(cuda->blas_workspace);
     cudaFree(cuda->scratch_status);
     cuda_ring_free(cuda);
+    cuda_stamps_free(cuda);
     if (cuda->compute) cudaStreamDestroy(cuda->compute);
     memset(cuda, 0, sizeof *cuda);
 }
@@ -266,6 +300,7 @@ Status ridgepoint_plugin_open(const PluginHost *host, Device **device, char *abo
         close_device(cuda);
         return status;
     }
+    if (cuda_ranges_open) cuda_ranges_open(cuda);
     if (!follows_forks) follows_forks = pthread_atfork(NULL, NULL, forget_gpu) == 0;
     *device = &cuda->device;
     return STATUS_OK;

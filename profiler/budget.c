@@ -139,7 +139,7 @@ static Tensor *batch_new(Shape shape, DType dtype, MemoryCategory category) {
     } else {
         size_t bytes = (size_t)tensor_bytes(t);
         void *zeros = memory_new(bytes);
-        Status status = zeros ? t->device->from_host(t->device, t->storage->data, zeros, bytes)
+        Status status = zeros ? device_from_host(t->device, t->storage->data, zeros, bytes)
                               : STATUS_OUT_OF_MEMORY;
         memory_free(zeros);
         if (!status) return t;

@@ -113,7 +113,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
                            Profile *profile) {
     memset(profile, 0, sizeof(*profile));
     profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
-    profile->cpu_seconds = (double)NAN;
+    profile->cpu_seconds = profile->device_busy_fraction = (double)NAN;
     if (options.warmup == 1) options.warmup = 2;
     if (error_pending()) return error_status();
     if (!work->model || !work->x || (work->kind == PROFILE_TRAINING && !work->labels))
@@ -173,6 +173,8 @@ void profile_free(Profile *profile) {
     for (int64_t i = 0; i < profile->n_ops; i++) memory_free(profile->ops[i].latency.samples);
     memory_free(profile->inference.samples);
     memory_free(profile->data_wait.samples);
+    memory_free(profile->launch.samples);
+    memory_free(profile->batch_copy.samples);
     memory_free(profile->ops);
     memory_free(profile->memory_events);
     memory_free(profile->layers);

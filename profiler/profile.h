@@ -97,6 +97,16 @@ typedef struct Profile {
     double overhead_fraction; // observed step / unobserved step - 1, interleaved; NaN on meta
     Latency inference;        // forward alone, no gradients
     Latency data_wait;        // for the next batch of ProfileOptions.loader; count 0: none given
+    // A device with a time of its own (stamps): phases, layers and ops have the device's, a whole
+    // step has the host's, from before it to after waiting for the device once.
+    bool has_device_times;
+    int64_t launches;            // ops that a step launches on it
+    Latency launch;              // of one: the host's time, the mean of a step's; else count 0
+    double device_busy_fraction; // of the step the device works: its layers' seconds; else NaN
+    // Carrying x and labels to a device with memory of its own, until they are there: what a loop
+    // whose batch is not resident pays besides the step. Else count 0.
+    Latency batch_copy;
+    int64_t batch_copy_bytes;
     double cpu_seconds;       // mean processor time of a step, of all threads; NaN on meta
     double cold_seconds;      // the very first step
     int64_t warmup;           // steps that ran before the first sample
@@ -140,6 +150,9 @@ void profile_free(Profile *profile);
 // NaN on meta.
 double profile_layer_seconds(const ProfileLayer *layer);
 double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
+// What the verdict on a whole step stands on: the step; where carrying the next batch takes most of
+// both (bound `transfer`), the two together.
+RooflineInput profile_step_input(const Profile *profile);
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;
 }

@@ -10,6 +10,7 @@
 
 typedef struct StepTimes { // seconds of one step
     double forward, backward, optimizer, total;
+    double launching; // of a device with stamps: until the host had launched everything
 } StepTimes;
 
 typedef struct Work { // what a step is; the dry run has its own, over the same model
@@ -29,8 +30,12 @@ void work_end(Work *work);
 // will write to, x and labels (where there are any).
 Status work_bystanders(const Work *work, MemoryUse *others);
 
-// One step, with the clock read between its phases.
+// One step, with the clock read between its phases. A device with stamps is not waited for between
+// them, so that phases are the launching's, unless they are marked: by WORK_STAMPS stamps from
+// number `first` on, which the caller reserves and reads.
+enum { WORK_STAMPS = 4 }; // the step's beginning, and the end of each phase
 Status work_step(const Work *work, StepTimes *times);
+Status work_step_marked(const Work *work, int64_t first, StepTimes *times);
 // Forward alone, without gradients, in whichever mode the model is.
 void work_infer(Layer *model, Tensor *x);
 double work_infer_seconds(const Work *work);
@@ -56,6 +61,37 @@ Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out,
 
 // Latencies of steps, layers and ops, which must be those that were counted.
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile);
+
+typedef struct Measurement {
+    const Work *work;
+    ProfileOptions options;
+    Profile *profile;
+    Timeline timeline;
+    Latency observed;  // whole steps of the observed pass
+    Latency processor; // processor time of the unobserved ones
+    double clock;      // what a reading adds
+    // Of a device with stamps:
+    int64_t *marks;   // readings of a sample's phases
+    double stamp;     // what a stamp adds to what lies between two
+    double launching; // how long the host launched the last observed step
+} Measurement;
+
+Status latency_make_room(Latency *latency, int64_t samples);
+static inline void latency_push(Latency *latency, double seconds) {
+    if (latency->samples) latency->samples[latency->count++] = seconds;
+}
+
+// The events of a sample's steps, which must be op by op those of the step that was counted: added
+// up by layer, or only how long their launches took.
+Status profile_take_events(Measurement *m);
+Status profile_take_launches(Measurement *m);
+
+// profile_device.c: nothing, where the device is the host itself.
+Status profile_begin_device(Measurement *m, int64_t samples); // room, and what a stamp adds
+Status profile_reserve_marks(Measurement *m);
+Status profile_mark_phases(Measurement *m, StepTimes *mean); // from the marks of a sample
+Status profile_measure_copy(Measurement *m);
+Status profile_hold(const Measurement *m); // until about a step is launched
 
 // Which report phase an op's phase adds to, besides the step: itself, and for backward's parts
 // both.

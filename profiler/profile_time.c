@@ -1,6 +1,7 @@
 // profile_time.c -- latencies: whole steps unobserved, layers and ops from observed steps, in
 // turns, so that drift of the machine meets both alike and their difference is the profiler's
-// overhead.
+// overhead. A device with a time of its own takes a third turn, in which its queue is held back
+// while the host fills it: else its times would have waiting for launches in them.
 #include <math.h>
 
 #include "profiler/profile_parts.h"
@@ -30,7 +31,7 @@ static double clock_cost(void) {
 }
 
 // ---- room for samples ------------------------------------------------------------------------
-static Status make_room(Latency *latency, int64_t samples) {
+Status latency_make_room(Latency *latency, int64_t samples) {
     latency->samples = memory_new((size_t)samples * sizeof(double));
     latency->count = 0;
     return latency->samples ? STATUS_OK : STATUS_OUT_OF_MEMORY;
@@ -39,20 +40,17 @@ static Status make_room(Latency *latency, int64_t samples) {
 // `whole`: of whole steps and their phases; `parts`: of layers and ops.
 static Status make_rooms(Profile *profile, int64_t whole, int64_t parts) {
     Status status = STATUS_OK;
-    if (profile->kind != PROFILE_INFERENCE) status = make_room(&profile->inference, parts);
+    if (profile->kind != PROFILE_INFERENCE) status = latency_make_room(&profile->inference, parts);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
-        if (profile->totals[p].ops > 0) status = make_room(&profile->totals[p].latency, whole);
+        if (profile->totals[p].ops > 0)
+            status = latency_make_room(&profile->totals[p].latency, whole);
     for (int i = 0; i < profile->n_layers && !status; i++)
         for (int p = 0; p < REPORT_STEP && !status; p++)
             if (profile->layers[i].phase[p].ops > 0)
-                status = make_room(&profile->layers[i].phase[p].latency, parts);
+                status = latency_make_room(&profile->layers[i].phase[p].latency, parts);
     for (int64_t i = 0; i < profile->n_ops && !status; i++)
-        status = make_room(&profile->ops[i].latency, parts);
+        status = latency_make_room(&profile->ops[i].latency, parts);
     return status;
-}
-
-static void push(Latency *latency, double seconds) {
-    if (latency->samples) latency->samples[latency->count++] = seconds;
 }
 
 static Status summarise(Latency *latency) {
@@ -60,56 +58,18 @@ static Status summarise(Latency *latency) {
     return statistics_summarise(latency->samples, latency->count, &latency->statistics);
 }
 
-// ---- one observed step, added up by layer ------------------------------------------------------
-static void add_seconds(ProfilePhase *phase, double seconds) {
-    Latency *latency = &phase->latency;
-    if (latency->samples) latency->samples[latency->count - 1] += seconds;
-}
-
-// The events of a sample's steps: op by op the same as the step that was counted.
-static Status take_events(Profile *profile, const Timeline *timeline, double clock) {
-    int64_t steps = profile->steps_per_sample;
-    if (timeline->dropped > 0 || timeline->count != steps * profile->n_ops)
-        return error_set(STATUS_STATE, "profile: this step ran ops that the counted one did not. "
-                                       "HINT: a model must do the same work at every step");
-    for (int i = 0; i < profile->n_layers; i++)
-        for (int p = 0; p < REPORT_STEP; p++) push(&profile->layers[i].phase[p].latency, 0.0);
-    push(&profile->totals[REPORT_BACKWARD_INPUT].latency, 0.0);
-    push(&profile->totals[REPORT_BACKWARD_WEIGHT].latency, 0.0);
-    for (int64_t i = 0; i < profile->n_ops; i++) {
-        ProfileOp *op = &profile->ops[i];
-        double seconds = 0.0;
-        for (int64_t k = 0; k < steps; k++) {
-            const ProfileEvent *event = &timeline->events[k * profile->n_ops + i];
-            if (event->op != op->record.op || event->phase != op->record.phase)
-                return error_set(STATUS_STATE,
-                                 "profile: op %lld was %s, now it is %s. HINT: a "
-                                 "model must do the same work at every step",
-                                 (long long)i, op->record.op->name, event->op->name);
-            seconds += fmax(0.0, 1e-9 * (double)event_self_nanoseconds(event) - clock);
-        }
-        seconds /= (double)steps;
-        push(&op->latency, seconds);
-        ProfilePhase *phases = profile->layers[op->layer].phase;
-        ReportPhase phase = profile_report_phase(op->record.phase);
-        add_seconds(&phases[phase], seconds);
-        if (phase != REPORT_BACKWARD_INPUT && phase != REPORT_BACKWARD_WEIGHT) continue;
-        add_seconds(&phases[REPORT_BACKWARD], seconds);
-        add_seconds(&profile->totals[phase], seconds);
-    }
-    return STATUS_OK;
-}
-
 static void take_times(Profile *profile, StepTimes times) {
-    push(&profile->totals[REPORT_FORWARD].latency, times.forward);
-    push(&profile->totals[REPORT_BACKWARD].latency, times.backward);
-    push(&profile->totals[REPORT_OPTIMIZER].latency, times.optimizer);
-    push(&profile->totals[REPORT_STEP].latency, times.total);
+    latency_push(&profile->totals[REPORT_FORWARD].latency, times.forward);
+    latency_push(&profile->totals[REPORT_BACKWARD].latency, times.backward);
+    latency_push(&profile->totals[REPORT_OPTIMIZER].latency, times.optimizer);
+    latency_push(&profile->totals[REPORT_STEP].latency, times.total);
 }
 
 static Status finish(Profile *profile, const Latency *observed, const Latency *processor) {
     Status status = summarise(&profile->inference);
     if (!status) status = summarise(&profile->data_wait);
+    if (!status) status = summarise(&profile->launch);
+    if (!status) status = summarise(&profile->batch_copy);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
         status = summarise(&profile->totals[p].latency);
     for (int64_t i = 0; i < profile->n_ops && !status; i++)
@@ -122,6 +82,7 @@ static Status finish(Profile *profile, const Latency *observed, const Latency *p
     }
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     profile->unattributed_seconds = step - layers;
+    if (profile->has_device_times) profile->device_busy_fraction = fmin(1.0, layers / step);
     profile->overhead_fraction = observed->statistics.median / step - 1.0;
     // The mean: the system adds other threads' time in lumps, which a median would miss.
     profile->cpu_seconds = processor->statistics.mean;
@@ -129,24 +90,19 @@ static Status finish(Profile *profile, const Latency *observed, const Latency *p
 }
 
 // ---- the measurement -------------------------------------------------------------------------
-typedef struct Measurement {
-    const Work *work;
-    ProfileOptions options;
-    Profile *profile;
-    Timeline timeline;
-    Latency observed;  // whole steps of the observed pass
-    Latency processor; // processor time of the unobserved ones
-    double clock;      // what a reading adds
-} Measurement;
+typedef enum Turn { UNOBSERVED, OBSERVED, HELD } Turn;
 
 // The mean of the steps of one sample, without what reading the clock took.
-static Status sample(Measurement *m, StepTimes *mean) {
+static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
     int64_t steps = m->profile->steps_per_sample;
+    bool marked = turn == UNOBSERVED && m->marks;
     *mean = (StepTimes){0};
     for (int64_t i = 0; i < steps; i++) {
         StepTimes times;
-        Status status = work_step(m->work, &times);
+        Status status = turn == HELD ? profile_hold(m) : STATUS_OK;
+        if (!status) status = work_step_marked(m->work, marked ? WORK_STAMPS * i : -1, &times);
         if (status) return status;
+        mean->launching += times.launching;
         mean->forward += fmax(0.0, times.forward - m->clock);
         mean->backward += fmax(0.0, times.backward - m->clock);
         mean->optimizer += fmax(0.0, times.optimizer - m->clock);
@@ -156,29 +112,41 @@ static Status sample(Measurement *m, StepTimes *mean) {
     mean->backward /= (double)steps;
     mean->optimizer /= (double)steps;
     mean->total /= (double)steps;
-    return STATUS_OK;
+    mean->launching /= (double)steps;
+    return marked ? profile_mark_phases(m, mean) : STATUS_OK;
 }
 
 static Status unobserved_sample(Measurement *m) {
     StepTimes times;
+    Status status = profile_reserve_marks(m);
     double before = system_processor_seconds();
-    Status status = sample(m, &times);
+    if (!status) status = sample(m, UNOBSERVED, &times);
     double passed = system_processor_seconds() - before;
     if (status) return status;
-    push(&m->processor, passed / (double)m->profile->steps_per_sample);
+    latency_push(&m->processor, passed / (double)m->profile->steps_per_sample);
     take_times(m->profile, times);
     return STATUS_OK;
 }
 
+static Status watched_sample(Measurement *m, Turn turn, StepTimes *times) {
+    timeline_rewind(&m->timeline);
+    Status status = timeline_start(&m->timeline);
+    if (status) return status;
+    status = sample(m, turn, times);
+    Status stopped = timeline_stop(&m->timeline);
+    return status ? status : stopped;
+}
+
 static Status observed_sample(Measurement *m) {
     StepTimes times;
-    timeline_rewind(&m->timeline);
-    timeline_start(&m->timeline);
-    Status status = sample(m, &times);
-    timeline_stop(&m->timeline);
+    Status status = watched_sample(m, OBSERVED, &times);
     if (status) return status;
-    push(&m->observed, times.total);
-    return take_events(m->profile, &m->timeline, m->clock);
+    latency_push(&m->observed, times.total);
+    if (!m->profile->has_device_times) return profile_take_events(m);
+    m->launching = times.launching;
+    status = profile_take_launches(m);
+    if (!status) status = watched_sample(m, HELD, &times);
+    return status ? status : profile_take_events(m);
 }
 
 // As many steps as asked for; else until times are steady, or half of the time is used up.
@@ -240,7 +208,7 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
         double sum = 0.0;
         for (int64_t k = 0; k < inner; k++)
             sum += fmax(0.0, work_infer_seconds(m->work) - m->clock);
-        push(&m->profile->inference, sum / (double)inner);
+        latency_push(&m->profile->inference, sum / (double)inner);
         if (m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
             clock_seconds() - start > 0.5 * m->options.seconds)
             break;
@@ -252,7 +220,7 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
 // What a training loop waits for its next batch while a step runs between two of them.
 static Status measure_data_wait(Measurement *m) {
     if (!m->options.loader) return STATUS_OK;
-    Status status = make_room(&m->profile->data_wait, MOST_WAITS);
+    Status status = latency_make_room(&m->profile->data_wait, MOST_WAITS);
     double start = clock_seconds();
     for (int i = 0; i < MOST_WAITS && !status; i++) {
         if (i >= FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds) break;
@@ -264,7 +232,7 @@ static Status measure_data_wait(Measurement *m) {
         double waited = clock_seconds() - before - m->clock;
         if (!status) status = error_status();
         if (more)
-            push(&m->profile->data_wait, fmax(0.0, waited));
+            latency_push(&m->profile->data_wait, fmax(0.0, waited));
         else
             loader_start_epoch(m->options.loader);
     }
@@ -278,19 +246,22 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     int64_t samples = enough > rounds ? enough : rounds;
     Status status = warm_up(&m);
     if (!status) status = make_rooms(profile, samples, rounds);
-    if (!status) status = make_room(&m.observed, rounds);
-    if (!status) status = make_room(&m.processor, samples);
+    if (!status) status = latency_make_room(&m.observed, rounds);
+    if (!status) status = latency_make_room(&m.processor, samples);
+    if (!status) status = profile_begin_device(&m, rounds);
     TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
                               .device = work->x->device};
     if (!status) status = timeline_new(&m.timeline, events);
     if (!status) status = run_rounds(&m, rounds, enough);
     if (!status) status = measure_inference(&m, rounds);
     if (!status) status = measure_data_wait(&m);
+    if (!status) status = profile_measure_copy(&m);
     if (!status) status = summarise(&m.observed);
     if (!status) status = summarise(&m.processor);
     if (!status) status = finish(profile, &m.observed, &m.processor);
     timeline_free(&m.timeline);
     memory_free(m.observed.samples);
     memory_free(m.processor.samples);
+    memory_free(m.marks);
     return status;
 }

@@ -129,16 +129,18 @@ void profiler_hook_remove(ProfilerHook *hook);
 
 // ---- what a session saw ------------------------------------------------------------------------
 // Rows of one path, name, kind and phase are one, whichever model or session's start they are of.
-typedef struct ProfilerRow { // an op or kernel, a layer or a scope, in all of the kept steps
+typedef struct ProfilerRow { // an op or kernel, a layer, a scope or a copy, in all kept steps
     char path[96];           // "data loading", "fc1"; "(model)": outside any
     char name[48];           // "linear", "attn"; a site's own type: "Linear", "scope"
-    EventKind kind;          // EVENT_OP or EVENT_SITE
+    EventKind kind;          // EVENT_OP, EVENT_SITE or EVENT_COPY
     Phase phase;             // of an op
     int64_t calls;
     double seconds, self_seconds; // in all; self: without what is nested in it
+    double device_seconds;        // the device's own, of ops and copies; 0 where it has none
     OpCost cost;                  // in all; of a site: its own ops while it was open
     uint64_t level_bytes[MACHINE_MAX_LEVELS];
-    Roofline roofline; // of all calls' own time; zero without a machine, or for a site
+    Roofline roofline; // of all calls' own time, the device's where it has one; zero without a
+                       // machine, and for what is no op
 } ProfilerRow;
 
 typedef struct ProfilerSummary {

@@ -13,6 +13,7 @@ typedef struct Sheet {
     const Machine *machine; // NULL: no verdicts
     const char *unit;       // of time; one, so that a column can be added up by eye
     double seconds;         // of the whole
+    bool device;            // there is a device with a time of its own
 } Sheet;
 
 // Of backward, what it is for.
@@ -41,12 +42,19 @@ static Text cell_roof(const Roofline *roofline) {
     return roofline->roof_fraction < 10.0 ? text_percent(roofline->roof_fraction) : (Text){">10x"};
 }
 
+// In all; on a device with a time of its own, that.
+static Text cell_time(const Sheet *sheet, const ProfilerRow *row) {
+    bool none = sheet->device && row->device_seconds == 0.0;
+    double seconds = sheet->device ? row->device_seconds : row->seconds;
+    return none ? (Text){""} : text_duration_in(seconds, sheet->unit);
+}
+
 static void print_row(const Sheet *sheet, const ProfilerRow *row) {
     const Roofline *roofline = &row->roofline;
     Text intensity = cell_intensity(row);
     fprintf(sheet->file, "%s %s%8s%7s%7s%5s",
             text_pad_right(text_fit_end(row->path, PATH_WIDTH).s, PATH_WIDTH).s, name_of(row).s,
-            text_short_count(row->calls).s, text_duration_in(row->seconds, sheet->unit).s,
+            text_short_count(row->calls).s, cell_time(sheet, row).s,
             text_duration_in(row->self_seconds, sheet->unit).s,
             text_percent(row->self_seconds / sheet->seconds).s);
     if (intensity.s[0] || roofline->judged) fprintf(sheet->file, "%7s", intensity.s);
@@ -70,7 +78,8 @@ static void print_head(const Sheet *sheet, const ProfilerSummary *summary) {
     fprintf(sheet->file, "%s; times in %s; multiply-add = 2 FLOP\n",
             text_duration(summary->seconds).s, sheet->unit);
     fprintf(sheet->file, "%-*s %-*s%8s%7s%7s%5s%7s%s\n", PATH_WIDTH, "where", NAME_WIDTH, "what",
-            "calls", "total", "self", "%", "FLOP/B", sheet->machine ? " roof bound by" : "");
+            "calls", sheet->device ? "device" : "total", "self", "%", "FLOP/B",
+            sheet->machine ? " roof bound by" : "");
 }
 
 // Lines of words, at most REPORT_WIDTH wide.
@@ -106,6 +115,9 @@ static void print_notes(const Sheet *sheet, const ProfilerSummary *summary) {
         past_roof = past_roof || (row->roofline.judged && row->roofline.roof_fraction > 1.1);
     }
     fprintf(sheet->file, "self: without what is nested in it; the column adds up to `recorded`.\n");
+    if (sheet->device)
+        fprintf(sheet->file,
+                "device: its own time, of what the others only launch and wait for.\n");
     if (backward)
         fprintf(sheet->file,
                 "dX, dW, bwd: backward, to inputs, to weights, else; opt: optimizer.\n");
@@ -134,6 +146,8 @@ Status profiler_print(const Profiler *profiler, FILE *file) {
                    .machine = profiler->timeline.machine,
                    .unit = text_duration_unit(summary.seconds),
                    .seconds = summary.seconds};
+    for (int i = 0; i < summary.n_rows; i++)
+        sheet.device = sheet.device || summary.rows[i].device_seconds > 0.0;
     print_head(&sheet, &summary);
     for (int i = 0; i < summary.n_rows; i++) print_row(&sheet, &summary.rows[i]);
     print_foot(&sheet, &summary, profiler->timeline.capacity);

@@ -42,6 +42,7 @@ Profiler *profiler_new(ProfilerOptions options) {
                               .memory = options.memory,
                               .costs = true,
                               .machine = options.machine};
+    if (device_has_stamps(context_current()->device)) events.device = context_current()->device;
     profiler->schedule = options.schedule;
     if (!timeline_new(&profiler->timeline, events)) return profiler;
     memory_free(profiler);
@@ -49,18 +50,25 @@ Profiler *profiler_new(ProfilerOptions options) {
 }
 
 // In the context that it observes, whichever is current.
-static void call_there(Profiler *profiler, void (*function)(Timeline *timeline)) {
+static Status call_there(Profiler *profiler, Status (*function)(Timeline *timeline)) {
     Context *current = context_current();
     context_tls = profiler->context;
-    function(&profiler->timeline);
+    Status status = function(&profiler->timeline);
     context_tls = current;
+    return status;
 }
 
-// Adds or removes the observer.
-static void observe(Profiler *profiler, bool wanted) {
-    if (profiler->observing == wanted) return;
-    call_there(profiler, wanted ? timeline_start : timeline_stop);
-    profiler->observing = wanted;
+static Status add_live(Timeline *timeline) {
+    timeline_add_live(timeline);
+    return STATUS_OK;
+}
+
+// Adds or removes the observer. Who cannot be started does not observe.
+static Status observe(Profiler *profiler, bool wanted) {
+    if (profiler->observing == wanted) return STATUS_OK;
+    Status status = call_there(profiler, wanted ? timeline_start : timeline_stop);
+    profiler->observing = wanted && !status;
+    return status;
 }
 
 void profiler_free(Profiler *profiler) {
@@ -81,15 +89,16 @@ static StepFate fate_of(const ProfilerSchedule *schedule, int64_t step) {
     return at < schedule->wait + schedule->warmup ? STEP_WARMUP : STEP_KEPT;
 }
 
-static void begin_step(Profiler *profiler, int64_t now) {
+static Status begin_step(Profiler *profiler, int64_t now) {
     bool forgot = profiler->observing && profiler->fate == STEP_WARMUP;
     profiler->fate = fate_of(&profiler->schedule, profiler->step);
     profiler->begin = now;
     profiler->count = profiler->timeline.count;
     profiler->dropped = profiler->timeline.dropped;
-    observe(profiler, profiler->fate != STEP_UNSEEN);
+    Status status = observe(profiler, profiler->fate != STEP_UNSEEN);
     // What told of live bytes was thrown away with the warm-up.
-    if (forgot && profiler->fate == STEP_KEPT) call_there(profiler, timeline_add_live);
+    if (forgot && profiler->fate == STEP_KEPT) call_there(profiler, add_live);
+    return status;
 }
 
 // What was seen of the step is kept, or was for warming up and is forgotten.
@@ -126,9 +135,9 @@ Status profiler_start(Profiler *profiler) {
                          "profiler_start: it holds what ran in another context, whose layers have "
                          "other numbers. HINT: a session for each context");
     profiler->context = context;
-    profiler->started = true;
-    begin_step(profiler, clock_nanoseconds());
-    return STATUS_OK;
+    Status status = begin_step(profiler, clock_nanoseconds());
+    profiler->started = !status;
+    return status;
 }
 
 Status profiler_stop(Profiler *profiler) {
@@ -141,9 +150,8 @@ Status profiler_stop(Profiler *profiler) {
                          "profiler_stop: it observes another context. HINT: stop it where it was "
                          "started");
     end_step(profiler, clock_nanoseconds());
-    observe(profiler, false);
     profiler->started = false;
-    return STATUS_OK;
+    return observe(profiler, false);
 }
 
 const Timeline *profiler_timeline(const Profiler *profiler) { return &profiler->timeline; }

@@ -16,7 +16,7 @@ typedef struct KeptStep {
 
 typedef struct Group { // events of one kind, in nanoseconds
     ProfileEvent like;
-    int64_t calls, total, self;
+    int64_t calls, total, self, device;
     EventCost cost;
 } Group;
 
@@ -69,11 +69,12 @@ static int64_t kept_of(const Gathering *g, const ProfileEvent *event) {
 
 // ---- groups ----------------------------------------------------------------------------------
 static bool has_extent(const ProfileEvent *event) {
-    return event->kind == EVENT_OP || event->kind == EVENT_SITE;
+    return event->kind == EVENT_OP || event->kind == EVENT_SITE || event->kind == EVENT_COPY;
 }
 
 static bool alike(const ProfileEvent *a, const ProfileEvent *b) {
     if (a->kind != b->kind || a->site != b->site) return false;
+    if (a->kind == EVENT_COPY) return a->to_host == b->to_host;
     return a->kind == EVENT_SITE || (a->op == b->op && a->phase == b->phase);
 }
 
@@ -130,6 +131,8 @@ static Status take_event(Gathering *g, int64_t at) {
     add_cost(&group->cost, event->kind == EVENT_OP ? &g->timeline->costs[at] : &own);
     group->calls++;
     group->total += kept;
+    const EventTimes *times = timeline_device_times(g->timeline, at);
+    if (times) group->device += times->end - times->begin;
     group->self += self;
     g->self += self;
     return STATUS_OK;
@@ -144,10 +147,14 @@ static ProfilerRow row_of(const Context *context, const Group *group) {
                        .calls = group->calls,
                        .seconds = 1e-9 * (double)group->total,
                        .self_seconds = 1e-9 * (double)group->self,
+                       .device_seconds = 1e-9 * (double)group->device,
                        .cost = group->cost.cost};
     memcpy(row.level_bytes, group->cost.level_bytes, sizeof(row.level_bytes));
     site_path(context, like->site, row.path, sizeof(row.path));
-    const char *name = op ? like->op->name : context->sites[like->site].type;
+    const char *name = op                         ? like->op->name
+                       : like->kind == EVENT_SITE ? context->sites[like->site].type
+                       : like->to_host            ? "copy to host"
+                                                  : "copy to device";
     snprintf(row.name, sizeof(row.name), "%s", name);
     return row;
 }
@@ -170,12 +177,14 @@ static void add_row(ProfilerRow *to, const ProfilerRow *from) {
     to->calls += from->calls;
     to->seconds += from->seconds;
     to->self_seconds += from->self_seconds;
+    to->device_seconds += from->device_seconds;
     cost_add(&to->cost, from->cost);
     level_bytes_add(to->level_bytes, from->level_bytes);
 }
 
 RooflineInput profiler_row_input(const ProfilerRow *row) {
-    return roofline_input(row->cost, row->level_bytes, row->calls, row->self_seconds);
+    double seconds = row->device_seconds > 0.0 ? row->device_seconds : row->self_seconds;
+    return roofline_input(row->cost, row->level_bytes, row->calls, seconds);
 }
 
 static void judge(const Machine *machine, ProfilerRow *row) {

@@ -1,4 +1,4 @@
-// timeline.c -- two clock readings and one store per event.
+// timeline.c -- two clock readings and one store per event; two stamps where a device has them.
 #include "profiler/timeline.h"
 
 #include <string.h>
@@ -28,20 +28,93 @@ static ProfileEvent *end(Timeline *timeline) {
     event->end = now;
     event->nested = timeline->open[at].nested;
     event->depth = (uint16_t)at;
+    if (timeline->device_times) timeline->device_times[event - timeline->events] = (EventTimes){0};
     if (at > 0) timeline->open[at - 1].nested += now - event->begin;
     return event;
 }
 
+static void op_begin(Observer *observer, const OpCall *call);
+
+// ---- a device's own time ---------------------------------------------------------------------
+static void settle_time(int64_t *time, const int64_t *readings) {
+    if (*time < 0) *time = readings ? readings[-1 - *time] : 0;
+}
+
+// Waits for the device once, and puts its times in the place of its stamps' numbers, in what is
+// open as well, and in what is being opened or closed.
+static Status settle(Timeline *timeline) {
+    Device *device = timeline->device;
+    Status status = device->stamps_read(device, timeline->stamps, timeline->readings);
+    const int64_t *readings = status ? NULL : timeline->readings;
+    for (int64_t i = 0; i < timeline->count; i++) {
+        settle_time(&timeline->device_times[i].begin, readings);
+        settle_time(&timeline->device_times[i].end, readings);
+    }
+    for (int i = 0; i <= timeline->depth && i < TIMELINE_MOST_DEPTH; i++)
+        settle_time(&timeline->open[i].device_begin, readings);
+    timeline->stamps = 0;
+    return status;
+}
+
+static Status reserve(Timeline *timeline) {
+    timeline->stamps = 0;
+    return timeline->device->stamps_reserve(timeline->device, timeline->most_stamps);
+}
+
+// The next stamp's number, as EventTimes has it; 0 where none could be taken. An error stays
+// pending: it is the device's.
+static int64_t take_stamp(Timeline *timeline) {
+    if (error_pending()) return 0;
+    bool full = timeline->stamps == timeline->most_stamps;
+    if (full && (settle(timeline) || reserve(timeline))) return 0;
+    if (timeline->device->stamp(timeline->device, timeline->stamps)) return 0;
+    return -1 - timeline->stamps++;
+}
+
+// Before the event begins and after it ended, so that the host's time is without the stamping.
+static void begin_on_device(Timeline *timeline, bool there) {
+    int64_t stamp = timeline->device_times && there ? take_stamp(timeline) : 0;
+    if (timeline->depth < TIMELINE_MOST_DEPTH) timeline->open[timeline->depth].device_begin = stamp;
+}
+
+static void end_on_device(Timeline *timeline, const ProfileEvent *event) {
+    int64_t begin = timeline->open[event->depth].device_begin;
+    int64_t end = begin ? take_stamp(timeline) : 0;
+    // Settled meanwhile, when that was the last.
+    begin = timeline->open[event->depth].device_begin;
+    if (begin && end) timeline->device_times[event - timeline->events] = (EventTimes){begin, end};
+}
+
+// Views launch nothing, and a PROFILE_KERNEL is the host's.
+static bool is_launched(const Timeline *timeline, const OpCall *call) {
+    if (call->op->flags & OP_VIEW || call->op->id == OP_COUNT) return false;
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i]) return call->in[i]->device == timeline->device;
+    return false;
+}
+
+bool timeline_has_stamps(const Device *device) {
+    for (const Observer *o = context_current()->observers; o; o = o->next) {
+        const Timeline *timeline = (const Timeline *)o;
+        if (o->op_begin == op_begin && timeline->device_times && timeline->device == device)
+            return true;
+    }
+    return false;
+}
+
+// ---- events ----------------------------------------------------------------------------------
 static void op_begin(Observer *observer, const OpCall *call) {
-    (void)call;
-    begin((Timeline *)observer);
+    Timeline *timeline = (Timeline *)observer;
+    if (timeline->device_times) begin_on_device(timeline, is_launched(timeline, call));
+    begin(timeline);
 }
 
 static void op_end(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
-    if (timeline->device) device_synchronize(timeline->device);
+    if (timeline->device && !timeline->device_times) device_synchronize(timeline->device);
     ProfileEvent *event = end(timeline);
     if (!event) return;
+    if (timeline->device_times) end_on_device(timeline, event);
     const Context *context = context_current();
     event->op = call->op;
     event->kind = EVENT_OP;
@@ -54,6 +127,27 @@ static void op_end(Observer *observer, const OpCall *call) {
     cost->cost = op_cost(call);
     if (timeline->machine && !(call->op->flags & OP_VIEW))
         level_bytes_find(timeline->machine, call, &cost->cost, cost->level_bytes);
+}
+
+static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t bytes) {
+    (void)to_host, (void)bytes;
+    Timeline *timeline = (Timeline *)observer;
+    if (timeline->device_times) begin_on_device(timeline, device == timeline->device);
+    begin(timeline);
+}
+
+static void copy_end(Observer *observer, Device *device, bool to_host, int64_t bytes) {
+    (void)device;
+    Timeline *timeline = (Timeline *)observer;
+    ProfileEvent *event = end(timeline);
+    if (!event) return;
+    if (timeline->device_times) end_on_device(timeline, event);
+    event->op = NULL; // all of the union
+    event->to_host = to_host;
+    event->value = (double)bytes;
+    event->kind = EVENT_COPY;
+    event->site = context_current()->site;
+    event->phase = (uint8_t)context_current()->phase;
 }
 
 static void site_begin(Observer *observer, int site) {
@@ -91,10 +185,12 @@ static void storage_changed(Observer *observer, const Storage *storage, int64_t 
 }
 
 void timeline_add(Timeline *timeline, ProfileEvent event) {
-    if (timeline->count == timeline->capacity)
+    if (timeline->count == timeline->capacity) {
         timeline->dropped++;
-    else
-        timeline->events[timeline->count++] = event;
+        return;
+    }
+    if (timeline->device_times) timeline->device_times[timeline->count] = (EventTimes){0};
+    timeline->events[timeline->count++] = event;
 }
 
 // Touches every page now: a page fault inside an event would be charged to a layer.
@@ -104,25 +200,42 @@ static void *touched(int64_t capacity, size_t size) {
     return block;
 }
 
+// The stamps are made now, too: making one takes longer than taking it.
+static Status make_room(Timeline *timeline, const TimelineOptions *options) {
+    int64_t capacity = options->capacity;
+    timeline->events = touched(capacity, sizeof(ProfileEvent));
+    if (!timeline->events) return STATUS_OUT_OF_MEMORY;
+    if (options->costs) timeline->costs = touched(capacity, sizeof(EventCost));
+    if (options->costs && !timeline->costs) return STATUS_OUT_OF_MEMORY;
+    timeline->capacity = capacity;
+    if (!options->device || !device_has_stamps(options->device)) return STATUS_OK;
+    bool few = capacity < TIMELINE_MOST_STAMPS / 2;
+    timeline->most_stamps = few ? 2 * capacity : TIMELINE_MOST_STAMPS;
+    timeline->device_times = touched(capacity, sizeof(EventTimes));
+    if (!timeline->device_times) return STATUS_OUT_OF_MEMORY;
+    timeline->readings = touched(timeline->most_stamps, sizeof(int64_t));
+    if (!timeline->readings) return STATUS_OUT_OF_MEMORY;
+    return timeline_has_stamps(timeline->device) ? STATUS_OK : reserve(timeline);
+}
+
 Status timeline_new(Timeline *timeline, TimelineOptions options) {
     memset(timeline, 0, sizeof(*timeline));
-    timeline->events = touched(options.capacity, sizeof(ProfileEvent));
-    if (timeline->events && options.costs)
-        timeline->costs = touched(options.capacity, sizeof(EventCost));
-    if (!timeline->events || (options.costs && !timeline->costs)) {
-        timeline_free(timeline);
-        return STATUS_OUT_OF_MEMORY;
-    }
-    timeline->capacity = options.capacity;
     timeline->machine = options.machine;
     timeline->device = options.device && options.device->synchronize ? options.device : NULL;
     timeline->observer.op_begin = op_begin;
     timeline->observer.op_end = op_end;
+    Status status = make_room(timeline, &options);
+    if (status) {
+        timeline_free(timeline);
+        return status;
+    }
     if (options.memory) timeline->observer.storage = storage_changed;
     if (options.sites) {
         timeline->observer.site_begin = site_begin;
         timeline->observer.site_end = site_end;
         timeline->observer.counter = counter;
+        timeline->observer.copy_begin = copy_begin;
+        timeline->observer.copy_end = copy_end;
     }
     return STATUS_OK;
 }
@@ -130,8 +243,12 @@ Status timeline_new(Timeline *timeline, TimelineOptions options) {
 void timeline_free(Timeline *timeline) {
     memory_free(timeline->events);
     memory_free(timeline->costs);
+    memory_free(timeline->device_times);
+    memory_free(timeline->readings);
     timeline->events = NULL;
     timeline->costs = NULL;
+    timeline->device_times = NULL;
+    timeline->readings = NULL;
     timeline->capacity = timeline->count = 0;
 }
 
@@ -144,10 +261,23 @@ void timeline_add_live(Timeline *timeline) {
     }
 }
 
-void timeline_start(Timeline *timeline) {
+Status timeline_start(Timeline *timeline) {
+    if (timeline->device_times) {
+        if (timeline_has_stamps(timeline->device))
+            return error_set(STATUS_STATE,
+                             "profiler: another recording here has the time stamps of %s. HINT: "
+                             "stop it first",
+                             timeline->device->name);
+        Status status = reserve(timeline);
+        if (status) return status;
+    }
     timeline->depth = 0;
     timeline_add_live(timeline);
     observer_add(&timeline->observer);
+    return STATUS_OK;
 }
 
-void timeline_stop(Timeline *timeline) { observer_remove(&timeline->observer); }
+Status timeline_stop(Timeline *timeline) {
+    observer_remove(&timeline->observer);
+    return timeline->device_times ? settle(timeline) : STATUS_OK;
+}

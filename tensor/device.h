@@ -45,6 +45,9 @@ typedef struct Device {
     // Waits once for all of them. When the device passed stamps [0, count), in nanoseconds of
     // tensor/clock.h, all from one pair of readings: differences are the device's own.
     Status (*stamps_read)(struct Device *self, int64_t count, int64_t *nanoseconds);
+    // What is launched from now on begins after so many nanoseconds at the earliest: it queues up,
+    // so that stamps around it tell what the device took, and not what launching it did.
+    Status (*hold)(struct Device *self, int64_t nanoseconds);
     Status (*memory)(struct Device *self, DeviceMemory *memory);
 } Device;
 
@@ -54,6 +57,12 @@ static inline bool device_has_stamps(const Device *device) { return device->stam
 static inline Status device_synchronize(Device *device) {
     return device->synchronize ? device->synchronize(device) : STATUS_OK;
 }
+
+// Copies between the program's memory and a device's, told to the current context's observers; the
+// table's own slots are for these two. To the host: the bytes are there at return. From the host:
+// `from` may be written to again at return.
+Status device_from_host(Device *device, void *to, const void *from, size_t bytes);
+Status device_to_host(Device *device, void *to, const void *from, size_t bytes);
 
 Device *device_cpu(void);
 Device *device_meta(void);

@@ -19,7 +19,7 @@ static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *w
     draw(context->random.seed, offset, 0, t->numel, staged);
     for (int64_t i = 0; i < t->numel; i++) staged[i] = shift + scale * staged[i];
     if (t->device->on_host) return STATUS_OK;
-    Status status = t->device->from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
+    Status status = device_from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
     memory_free(staged);
     return status;
 }

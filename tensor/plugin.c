@@ -12,6 +12,7 @@
 
 #include "tensor/context.h"
 #include "tensor/gemm.h"
+#include "tensor/memory.h"
 
 #define PLUGIN_FILE "libridgepoint_cuda.so"
 #define PLUGIN_VARIABLE "RIDGEPOINT_CUDA_PLUGIN"
@@ -32,7 +33,9 @@ static const PluginHost host = {.error_set = error_set,
                                 .error_clear = error_clear,
                                 .where = where,
                                 .threads = threads,
-                                .op_error = op_error};
+                                .op_error = op_error,
+                                .memory_resize = memory_resize,
+                                .memory_free = memory_free};
 
 // ---- where it lies -----------------------------------------------------------------------------
 // The folder of a file: everything before its last slash.

@@ -16,6 +16,9 @@ typedef struct PluginHost {
     int (*threads)(void);                   // of the current context
     Status (*op_error)(const OpCall *call, Status status, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+    void *(*memory_resize)(void *old, size_t old_bytes,
+                           size_t bytes); // as tensor/memory.h has them
+    void (*memory_free)(void *block);
 } PluginHost;
 
 // A plug-in has two functions by these names. The first is plugin_abi() as the plug-in was built:

@@ -257,7 +257,7 @@ static const char *host_bytes(const Storage *storage, char **copy) {
     if (device->on_host) return storage->data;
     *copy = memory_new((size_t)storage->bytes);
     if (!*copy) return NULL;
-    return device->to_host(device, *copy, storage->data, (size_t)storage->bytes) ? NULL : *copy;
+    return device_to_host(device, *copy, storage->data, (size_t)storage->bytes) ? NULL : *copy;
 }
 
 static void print_values(const Tensor *t, const char *data, FILE *file) {

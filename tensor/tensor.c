@@ -77,7 +77,7 @@ Tensor *tensor_zeros_new(Shape shape) { return tensor_full_new(shape, 0.0f); }
 static Tensor *copied(Tensor *t, const void *values) {
     if (!t) return NULL;
     size_t bytes = (size_t)tensor_bytes(t);
-    if (!t->device->from_host(t->device, t->storage->data, values, bytes)) return t;
+    if (!device_from_host(t->device, t->storage->data, values, bytes)) return t;
     tensor_free(t);
     return NULL;
 }
@@ -148,13 +148,13 @@ Status tensor_read_floats(const Tensor *t, float *out) {
     if (!t || !t->storage) return error_set(STATUS_STATE, "tensor_read_floats: no tensor");
     Device *device = t->device;
     if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t) && device->has_data)
-        return device->to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
+        return device_to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
     if (!device->on_host)
         return device->has_data ? error_set(STATUS_DEVICE,
                                             "tensor_read_floats: a strided %s tensor. HINT: "
                                             "tensor_contiguous first",
                                             device->name)
-                                : device->to_host(device, out, NULL, 0);
+                                : device_to_host(device, out, NULL, 0);
     int64_t index[TENSOR_MAX_DIMS] = {0}, offset = 0;
     for (int64_t i = 0; i < t->numel; i++) {
         out[i] = (float)element(t, offset);
@@ -174,7 +174,7 @@ Status tensor_read_labels(const Tensor *t, int64_t *out) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "tensor_read_labels: needs a contiguous int64 tensor");
     const void *data = t->device->has_data ? tensor_raw(t) : NULL;
-    return t->device->to_host(t->device, out, data, (size_t)tensor_bytes(t));
+    return device_to_host(t->device, out, data, (size_t)tensor_bytes(t));
 }
 
 Status tensor_write_floats(Tensor *t, const float *values) {
@@ -185,8 +185,7 @@ Status tensor_write_floats(Tensor *t, const float *values) {
     if (context_current()->dry_run && t->device->has_data) return STATUS_OK; // leaves no trace
     t->storage->version++;
     size_t bytes = (size_t)tensor_bytes(t);
-    return t->device->from_host(t->device, t->device->has_data ? tensor_raw(t) : NULL, values,
-                                bytes);
+    return device_from_host(t->device, t->device->has_data ? tensor_raw(t) : NULL, values, bytes);
 }
 
 double tensor_item(const Tensor *t) {

@@ -194,11 +194,11 @@ void loader_start_epoch(Loader *loader) {
 
 static Status send(const Batch *batch, Rows rows) {
     Device *device = batch->images->device;
-    Status status = device->from_host(device, batch->images->storage->data, rows.images,
-                                      (size_t)tensor_bytes(batch->images));
+    Status status = device_from_host(device, batch->images->storage->data, rows.images,
+                                     (size_t)tensor_bytes(batch->images));
     if (status) return status;
-    return device->from_host(device, batch->labels->storage->data, rows.labels,
-                             (size_t)tensor_bytes(batch->labels));
+    return device_from_host(device, batch->labels->storage->data, rows.labels,
+                            (size_t)tensor_bytes(batch->labels));
 }
 
 // A batch that could not be sent stays in front, for the caller may try again.

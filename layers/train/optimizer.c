@@ -114,7 +114,7 @@ void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {
     self->config.learning_rate = learning_rate;
     Tensor *t = self->scalars; // only the first number: t belongs to the step op
     if (t->device->has_data)
-        t->device->from_host(t->device, t->storage->data, &learning_rate, sizeof(float));
+        device_from_host(t->device, t->storage->data, &learning_rate, sizeof(float));
 }
 
 static int gather_groups(Optimizer *self) {

@@ -66,6 +66,24 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     json_writer_end_object(json);
 }
 
+// What only a device has that is not the host itself.
+static void write_device(JsonWriter *json, const Profile *profile) {
+    bool timed = profile->has_device_times, copied = profile->batch_copy.count > 0;
+    member_real(json, "launch_seconds", latency_median(&profile->launch));
+    if (timed)
+        member_integer(json, "launches", profile->launches);
+    else
+        member_null(json, "launches");
+    member_real(json, "device_busy_fraction", profile->device_busy_fraction);
+    if (!timed) member_text(json, "launch_reason", "this device has no time of its own");
+    member_real(json, "batch_copy_seconds", latency_median(&profile->batch_copy));
+    if (copied)
+        member_integer(json, "batch_copy_bytes", profile->batch_copy_bytes);
+    else
+        member_null(json, "batch_copy_bytes");
+    if (!copied) member_text(json, "batch_copy_reason", "the batch is where it is needed");
+}
+
 static void write_totals(JsonWriter *json, const Profile *profile) {
     const ProfilePhase *totals = profile->totals;
     json_writer_key(json, "totals");
@@ -77,6 +95,7 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     json_phase_members(json, &profile->machine, &totals[REPORT_STEP]);
     member_real(json, "samples_per_second",
                 (double)profile->batch / latency_median(&totals[REPORT_STEP].latency));
+    write_device(json, profile);
     json_writer_end_object(json);
     json_latency(json, "inference", &profile->inference);
     json_latency(json, "data_wait", &profile->data_wait);

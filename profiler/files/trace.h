@@ -2,12 +2,17 @@
 // HolisticTraceAnalysis open. The rules are conventions.md's, section 5.
 //
 // What is in the file, in the order of its beginning, outer before inner:
-//   slices ("X")     ops ("cpu_op"), layers ("layer"), scopes and ProfilerStep#N
+//   slices ("X")     ops and copies ("cpu_op"), layers ("layer"), scopes and ProfilerStep#N
 //                    ("user_annotation"). Steps stand above what they contain. Where a scope or a
 //                    layer is open across a step's end, they would cross: then all steps have a
 //                    track of their own. Nothing is ever clipped.
+//                    What a device with a time of its own did stands in a process of its own
+//                    ("kernel", "gpu_memcpy"), and within the op's or copy's slice its launch
+//                    ("cuda_runtime"); both have the same `correlation`. Where the device waits
+//                    for launches, its slice begins as its launch does (timeline.h).
 //   counters ("C")   the user's, and live bytes of each memory category
 //   arrows ("s","f") from the last forward op of a layer to the first backward op that follows
+//                    ("fwdbwd"), and from a launch to what it launched ("ac2g")
 // HolisticTraceAnalysis rounds to microseconds and then fails on shorter slices; not with
 // HTA_DISABLE_NS_ROUNDING=1.
 // otherData holds the notes, how many events were dropped, and the clock's reading at ts 0, which

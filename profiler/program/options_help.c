@@ -49,7 +49,10 @@ static const char counts_text[] =
     "work outside any layer, loss the loss. Layers add up to the totals, exactly in\n"
     "counts; in time, layers + unattributed = step.\n\n"
     "Times: CLOCK_MONOTONIC; medians, with a distribution-free 95 % confidence\n"
-    "interval. Memory: requested bytes by category, at the highest moment of a steady\n"
+    "interval. On a GPU phases, layers and ops have the GPU's own time, from events\n"
+    "read after one wait, and a whole step the host's, from before it to the end of\n"
+    "that wait; `unattributed` is then what the GPU did not work. Memory: requested bytes by "
+    "category, at the highest moment of a steady\n"
     "step; predicted by a dry run, measured by the ledger. kB, MB, GB are decimal.\n"
     "The optimizer keeps 0 (SGD), 4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
 

@@ -155,13 +155,17 @@ static void print_measured(const Latency *latency, FILE *file) {
     flow_close(&flow);
 }
 
+void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *file) {
+    if (!profile->has_machine || input->ops == 0) return;
+    char text[ROOFLINE_TEXT];
+    Roofline roofline = roofline_judge(&profile->machine, input);
+    flow_line(file, "verdict", "%s", roofline_evidence(&profile->machine, input, &roofline, text));
+}
+
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
                      FILE *file) {
-    if (!profile->has_machine || phase->ops == 0) return;
-    char text[ROOFLINE_TEXT];
     RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops, seconds);
-    Roofline roofline = roofline_judge(&profile->machine, &input);
-    flow_line(file, "verdict", "%s", roofline_evidence(&profile->machine, &input, &roofline, text));
+    explain_evidence(profile, &input, file);
 }
 
 void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {

@@ -95,6 +95,7 @@ int derive_kept(const Profile *profile, int layer, Term terms[OPERANDS_MOST]);
 // ---- explain_op.c ----------------------------------------------------------------------------
 void explain_op(const Profile *profile, const ProfileOp *op, FILE *file);
 // The sentence of roofline_evidence; nothing without ceilings.
+void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *file);
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds, FILE *file);
 uint64_t explain_nanoseconds(double seconds); // whole ones: they add up exactly
 

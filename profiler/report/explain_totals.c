@@ -195,13 +195,13 @@ static void print_memory(const Profile *profile, FILE *file) {
 }
 
 void explain_totals(const Profile *profile, FILE *file) {
-    const ProfilePhase *step = &profile->totals[REPORT_STEP];
+    RooflineInput input = profile_step_input(profile);
     fputc('\n', file);
     flow_line(file, NULL, "THE STEP");
     print_counts(profile, file);
     print_backward(profile, file);
     print_time(profile, file);
-    explain_verdict(profile, step, latency_median(&step->latency), file);
+    explain_evidence(profile, &input, file);
     print_memory(profile, file);
     fputc('\n', file);
     flow_line(file, NULL, "CONVENTIONS");

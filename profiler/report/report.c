@@ -50,6 +50,23 @@ static void print_slowest(const Profile *profile, FILE *file) {
     fprintf(file, ".\n");
 }
 
+// "GPU busy 61% of the step; 34 launches at 4.1 us each; batch copy 201 kB 18 us"
+static void print_device(const Profile *profile, FILE *file) {
+    char work[80] = "", copy[48] = "";
+    if (profile->has_device_times)
+        snprintf(work, sizeof(work), "GPU busy %.6s of the step; %.8s launch%s at %.10s each",
+                 text_percent(profile->device_busy_fraction).s,
+                 text_short_count(profile->launches).s, profile->launches == 1 ? "" : "es",
+                 text_duration(latency_median(&profile->launch)).s);
+    if (profile->batch_copy.count > 0)
+        snprintf(copy, sizeof(copy), "batch copy %.10s %.10s", text_bytes_si(profile->batch_copy_bytes).s,
+                 text_duration(latency_median(&profile->batch_copy)).s);
+    if (!work[0] && !copy[0]) return;
+    bool fits = strlen(work) + strlen(copy) + 4 <= REPORT_WIDTH;
+    const char *separator = !work[0] || !copy[0] ? "" : fits ? "; " : "\n  ";
+    fprintf(file, "  %s%s%s\n", work, separator, copy);
+}
+
 static void print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
@@ -79,6 +96,7 @@ static void print_head(const Profile *profile, FILE *file) {
     print_rate_line(file, steps[profile->kind], step, profile->batch);
     if (profile->inference.count > 0)
         print_rate_line(file, "Forward only", &profile->inference, profile->batch);
+    print_device(profile, file);
     print_slowest(profile, file);
     fprintf(file, "\n");
 }

@@ -66,6 +66,11 @@ static void print_passes(const Profile *profile, FILE *file) {
         fprintf(file, "overhead %.1f%%\n", 100.0 * profile->overhead_fraction);
     else
         fprintf(file, "no overhead seen\n");
+    if (profile->has_device_times)
+        fprintf(file, "layers have the device's own time, its queue held back; the step has the "
+                      "host's\n");
+    if (profile->batch_copy.count > 0)
+        fprintf(file, "the step's batch lies on the device: copying the next one is not in it\n");
     fprintf(file, "CPU time %s a step: %.2g of %d thread%s; cold start %s\n",
             text_duration(profile->cpu_seconds).s, profile->cpu_seconds / step, profile->threads,
             profile->threads == 1 ? "" : "s", text_duration(profile->cold_seconds).s);

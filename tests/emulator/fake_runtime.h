@@ -56,13 +56,16 @@ void fake_set_polls(int polls);
 
 // ---- the clock ---------------------------------------------------------------------------------
 // Nothing takes time but work on streams: kernels and cuBLAS calls `kernel` nanoseconds (5000),
-// copies and memsets `copy` (2000) plus one per `bytes` bytes (10, which is 10 GB/s), rounded up.
+// copies and memsets `copy` (2000) plus one per `bytes` bytes (10, which is 10 GB/s), rounded up,
+// and functions of the host `host` (0).
 typedef struct FakeTimes {
-    int64_t kernel, copy, bytes;
+    int64_t kernel, copy, bytes, host;
 } FakeTimes;
 void fake_set_times(FakeTimes times);
 // Nanoseconds since fake_reset as the host sees them: the end of the latest work it waited for.
 int64_t fake_clock(void);
+// The host is busy for so long; what it queues afterwards is queued later.
+void fake_pass(int64_t nanoseconds);
 
 // ---- failures ----------------------------------------------------------------------------------
 // The call number `from` (1 is the first since fake_reset) of a function and all after it return

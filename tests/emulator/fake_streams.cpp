@@ -35,7 +35,7 @@ namespace {
 struct Streams {
     FakeOrder order = FAKE_LATE;
     int polls = 2;
-    FakeTimes times = {5000, 2000, 10};
+    FakeTimes times = {5000, 2000, 10, 0};
     int64_t clock = 0; // of the host
     int created = 0;
     bool running = false;
@@ -207,6 +207,11 @@ int64_t fake_clock(void) {
     return streams().clock;
 }
 
+void fake_pass(int64_t nanoseconds) {
+    fake::Lock lock;
+    streams().clock += nanoseconds;
+}
+
 void fake_enqueue(cudaStream_t stream, std::function<void()> work, const char *name) {
     fake::Call call("cudaLaunchKernel");
     if (call.error != cudaSuccess) return;
@@ -257,6 +262,6 @@ cudaError_t cudaDeviceSynchronize(void) {
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
     FAKE_CALL();
     if (!find(stream)) return bad_stream();
-    fake::queue(stream, {[=] { function(data); }, "a host function", 0, false});
+    fake::queue(stream, {[=] { function(data); }, "a host function", fake::times().host, false});
     return cudaSuccess;
 }

@@ -1,0 +1,29 @@
+// copy.c -- every copy between the program's memory and a device's own, in one place, so that
+// observers see each of them. How a device copies: its table (device.h).
+#include "tensor/context.h"
+
+// Memory that the host can reach is a device's in name only: nothing is carried anywhere.
+static bool is_carried(const Device *device) { return device->has_data && !device->on_host; }
+
+static void announce(Device *device, bool to_host, size_t bytes, bool begins) {
+    for (Observer *o = context_current()->observers; o; o = o->next) {
+        void (*told)(Observer *, Device *, bool, int64_t) = begins ? o->copy_begin : o->copy_end;
+        if (told) told(o, device, to_host, (int64_t)bytes);
+    }
+}
+
+Status device_from_host(Device *device, void *to, const void *from, size_t bytes) {
+    if (!is_carried(device)) return device->from_host(device, to, from, bytes);
+    announce(device, false, bytes, true);
+    Status status = device->from_host(device, to, from, bytes);
+    announce(device, false, bytes, false);
+    return status;
+}
+
+Status device_to_host(Device *device, void *to, const void *from, size_t bytes) {
+    if (!is_carried(device)) return device->to_host(device, to, from, bytes);
+    announce(device, true, bytes, true);
+    Status status = device->to_host(device, to, from, bytes);
+    announce(device, true, bytes, false);
+    return status;
+}
