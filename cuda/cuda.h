@@ -24,6 +24,7 @@ extern "C" {
 #include "tensor/plugin.h"
 
 enum { CUDA_PINNED_SLOTS = 4, CUDA_PINNED_BYTES = 2 << 20 }; // of the ring in copy.c, and of each
+enum { CUDA_BLAS_WORKSPACE = 32 << 20 };
 
 typedef struct CudaDevice {
     Device device; // first: the table that the program sees
@@ -39,9 +40,11 @@ typedef struct CudaDevice {
     int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
     void *scratch;           // for reductions in two passes
     size_t scratch_bytes;
-    bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
-    bool dead;        // a sticky error: nothing works any more in this process
-    char cause[160];  // of death, for later calls
+    char identity[224];  // what Device.identity points at
+    int64_t cache_bytes; // of the GPU's last cache
+    bool synchronous;    // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
+    bool dead;           // a sticky error: nothing works any more in this process
+    char cause[160];     // of death, for later calls
 } CudaDevice;
 
 // What an op's launcher is; the table of them is in device.c.
@@ -60,6 +63,13 @@ Status cuda_check_blas(CudaDevice *cuda, cublasStatus_t status, const char *what
 void cuda_note(CudaDevice *cuda, cudaError_t error);
 // After a launch: was it accepted (and, with RIDGEPOINT_CUDA_SYNC=1, did it end well)?
 Status cuda_launched(CudaDevice *cuda, const char *kernel, const char *file, int line);
+
+// ---- what there is -----------------------------------------------------------------------------
+Status cuda_find_gpu(const PluginHost *host); // a GPU, and a driver that knows this CUDA
+// Of the open device: what --devices says of it, its identity, its cache.
+Status cuda_describe(CudaDevice *cuda, char *about, size_t size);
+Status cuda_memory(CudaDevice *cuda, DeviceMemory *memory);
+void cuda_say_full(CudaDevice *cuda); // instead of the error that is pending
 
 // ---- scratch -----------------------------------------------------------------------------------
 // At least `bytes` on the device, until the next op; NULL with an error pending. Ask once per op: a

@@ -27,11 +27,19 @@ static void where(char *text, size_t size) {
 
 static int threads(void) { return context_current()->threads; }
 
+static int64_t trim(void) {
+    Ledger *ledger = context_current()->ledger;
+    int64_t cached = ledger ? ledger->cached_bytes : 0;
+    if (ledger) ledger_trim(ledger);
+    return cached;
+}
+
 static const PluginHost host = {.error_set = error_set,
                                 .error_status = error_status,
                                 .error_clear = error_clear,
                                 .where = where,
                                 .threads = threads,
+                                .trim = trim,
                                 .op_error = op_error};
 
 // ---- where it lies -----------------------------------------------------------------------------
