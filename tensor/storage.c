@@ -201,6 +201,7 @@ static int find_largest(const Ledger *ledger, const Device *device, int64_t *sum
 }
 
 // ", 1024 of 4096 free; largest: 2048 activation in fc1, 512 data in (model)", as far as known.
+// Whatever the figures, it fits.
 static void describe_memory(const Context *context, Device *device, const Storage *const largest[],
                             int n, char text[EXHAUSTED_TEXT]) {
     DeviceMemory memory;
