@@ -57,12 +57,12 @@ static void print_legend(int ridge, FILE *file) {
 
 // A card's name takes a line of its own.
 static void print_source(const Machine *machine, FILE *file) {
-    bool card = machine->device[0], measured = machine->measured;
-    fprintf(file, "\nROOFLINE  %s%s:%s",
-            !measured ? "as given"
-            : card    ? "measured on "
-                      : "measured here",
-            measured ? machine->device : "", measured && card ? "\n  " : " ");
+    if (!machine->measured)
+        fprintf(file, "\nROOFLINE  as given: ");
+    else if (machine->device[0])
+        fprintf(file, "\nROOFLINE  measured on %s:\n  ", text_fit(machine->device, 50).s);
+    else
+        fprintf(file, "\nROOFLINE  measured here: ");
 }
 
 void report_print_roofline(const Profile *profile, FILE *file) {
