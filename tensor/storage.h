@@ -71,7 +71,9 @@ struct Ledger {
     int64_t live_storages;
     Storage *first_live; // all of them, the youngest first
     uint64_t traffic;    // bytes that ops moved, while a profiler counted
-    bool raw;            // no cache: every storage is a system call (RIDGEPOINT_ALLOC=raw)
+    // No cache: every storage is a system call (RIDGEPOINT_ALLOC=raw). A device alone may have none
+    // either: Device.uncached (RIDGEPOINT_CUDA_ALLOC=raw).
+    bool raw;
     Storage *free_storages[STORAGE_CLASS_COUNT];
     Storage *free_headers; // recycled Storage structs without data
 };
