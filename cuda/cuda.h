@@ -31,6 +31,8 @@ typedef struct CudaDevice {
     const PluginHost *host;
     const OpCall *call;   // the one that is being launched, NULL between ops
     int index;            // of the GPU
+    char identity[224];   // what Device.identity points at
+    int64_t cache_bytes;  // of the GPU's last cache
     cudaStream_t compute; // kernels, products and copies, in order
     cublasHandle_t blas;  // on the compute stream
     void *blas_workspace; // 32 MiB: set again after every cublasSetStream
@@ -40,11 +42,9 @@ typedef struct CudaDevice {
     int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
     void *scratch;           // for reductions in two passes
     size_t scratch_bytes;
-    char identity[224];  // what Device.identity points at
-    int64_t cache_bytes; // of the GPU's last cache
-    bool synchronous;    // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
-    bool dead;           // a sticky error: nothing works any more in this process
-    char cause[160];     // of death, for later calls
+    bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
+    bool dead;        // a sticky error: nothing works any more in this process
+    char cause[160];  // of death, for later calls
 } CudaDevice;
 
 // What an op's launcher is; the table of them is in device.c.

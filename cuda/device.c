@@ -92,6 +92,11 @@ static void device_release(Device *self, void *data, size_t bytes) {
     pthread_mutex_unlock(&turn);
 }
 
+static Status device_memory(Device *self, DeviceMemory *memory) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(cuda_memory(cuda, memory)) : STATUS_DEVICE;
+}
+
 // Scratch and the products' workspace belong to the device, whatever op runs.
 static int64_t device_workspace(Device *self, const OpCall *call) {
     (void)self, (void)call;
@@ -135,21 +140,16 @@ static Status device_wait(Device *self) {
     return cuda ? leave(CUDA_CHECK(cuda, cudaStreamSynchronize(cuda->compute))) : STATUS_DEVICE;
 }
 
-static Status device_memory(Device *self, DeviceMemory *memory) {
-    CudaDevice *cuda = enter(self, NULL);
-    return cuda ? leave(cuda_memory(cuda, memory)) : STATUS_DEVICE;
-}
-
 static const Device table = {.name = "cuda",
                              .has_data = true,
                              .allocate = device_allocate,
                              .release = device_release,
+                             .memory = device_memory,
                              .run = device_run,
                              .workspace = device_workspace,
                              .from_host = device_from_host,
                              .to_host = device_to_host,
-                             .synchronize = device_wait,
-                             .memory = device_memory};
+                             .synchronize = device_wait};
 
 // ---- scratch -----------------------------------------------------------------------------------
 void *cuda_scratch(CudaDevice *cuda, size_t bytes) {

@@ -38,8 +38,8 @@ static const PluginHost host = {.error_set = error_set,
                                 .error_status = error_status,
                                 .error_clear = error_clear,
                                 .where = where,
-                                .threads = threads,
                                 .trim = trim,
+                                .threads = threads,
                                 .op_error = op_error};
 
 // ---- where it lies -----------------------------------------------------------------------------
