@@ -24,6 +24,7 @@ extern "C" {
 #include "tensor/plugin.h"
 
 enum { CUDA_PINNED_SLOTS = 4, CUDA_PINNED_BYTES = 2 << 20 }; // of the ring in copy.c, and of each
+enum { CUDA_BLAS_WORKSPACE = 32 << 20 };
 
 typedef struct CudaStamp {
     cudaEvent_t event;
@@ -42,6 +43,8 @@ typedef struct CudaDevice {
     const PluginHost *host;
     const OpCall *call;   // the one that is being launched, NULL between ops
     int index;            // of the GPU
+    char identity[224];   // what Device.identity points at
+    int64_t cache_bytes;  // of the GPU's last cache
     cudaStream_t compute; // kernels, products and copies, in order
     cublasHandle_t blas;  // on the compute stream
     void *blas_workspace; // 32 MiB: set again after every cublasSetStream
@@ -74,6 +77,13 @@ Status cuda_check_blas(CudaDevice *cuda, cublasStatus_t status, const char *what
 void cuda_note(CudaDevice *cuda, cudaError_t error);
 // After a launch: was it accepted (and, with RIDGEPOINT_CUDA_SYNC=1, did it end well)?
 Status cuda_launched(CudaDevice *cuda, const char *kernel, const char *file, int line);
+
+// ---- what there is -----------------------------------------------------------------------------
+Status cuda_find_gpu(const PluginHost *host); // a GPU, and a driver that knows this CUDA
+// Of the open device: what --devices says of it, its identity, its cache.
+Status cuda_describe(CudaDevice *cuda, char *about, size_t size);
+Status cuda_memory(CudaDevice *cuda, DeviceMemory *memory);
+void cuda_say_full(CudaDevice *cuda); // instead of the error that is pending
 
 // ---- scratch -----------------------------------------------------------------------------------
 // At least `bytes` on the device, until the next op; NULL with an error pending. Ask once per op: a

@@ -31,7 +31,8 @@ static const CudaKernel kernels[OP_COUNT] = {
 
 // ---- one at a time -----------------------------------------------------------------------------
 // Threads may share the device: its stream, scratch and staging ring are one, so they take turns.
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+// Recursive: a kernel whose scratch finds no room has the ledger release what it keeps.
+static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static CudaDevice the_device;
 
 static Status leave(Status status) {
@@ -98,6 +99,11 @@ static void device_release(Device *self, void *data, size_t bytes) {
     cudaError_t error = cuda->dead ? cudaSuccess : cudaFree(data);
     if (error) cuda_note(cuda, error);
     pthread_mutex_unlock(&turn);
+}
+
+static Status device_memory(Device *self, DeviceMemory *memory) {
+    CudaDevice *cuda = enter(self, NULL);
+    return cuda ? leave(cuda_memory(cuda, memory)) : STATUS_DEVICE;
 }
 
 // Scratch and the products' workspace belong to the device, whatever op runs.
@@ -167,6 +173,7 @@ static const Device table = {.name = "cuda",
                              .has_data = true,
                              .allocate = device_allocate,
                              .release = device_release,
+                             .memory = device_memory,
                              .run = device_run,
                              .workspace = device_workspace,
                              .from_host = copy_in,
@@ -187,58 +194,26 @@ void *cuda_scratch(CudaDevice *cuda, size_t bytes) {
     cuda->scratch_bytes = 0;
     // cudaFree waits for the kernels that still use the old one.
     if (CUDA_CHECK(cuda, cudaFree(old))) return NULL;
-    if (CUDA_CHECK(cuda, cudaMalloc(&cuda->scratch, grown))) return NULL;
+    cudaError_t error = cudaMalloc(&cuda->scratch, grown);
+    if (error == cudaErrorMemoryAllocation) {
+        cuda_note(cuda, error);
+        cuda->host->trim();
+        grown = bytes;
+        error = cudaMalloc(&cuda->scratch, grown);
+    }
+    if (cuda_check(cuda, error, "cudaMalloc", __FILE__, __LINE__)) return NULL;
     cuda->scratch_bytes = grown;
     return cuda->scratch;
 }
 
 // ---- opening -----------------------------------------------------------------------------------
-enum { BLAS_WORKSPACE = 32 << 20 };
-
-static void version_text(int version, char text[16]) {
-    snprintf(text, 16, "%d.%d", version / 1000, version % 1000 / 10);
-}
-
-// Is there a GPU, and a driver that knows this CUDA?
-static Status find_gpu(const PluginHost *host) {
-    int count = 0, known = 0;
-    char driver[16], ours[16];
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (!error && count > 0) return STATUS_OK;
-    cudaDriverGetVersion(&known);
-    version_text(known, driver);
-    version_text(CUDART_VERSION, ours);
-    cudaGetLastError();
-    switch (error) {
-    case cudaSuccess:
-    case cudaErrorNoDevice:
-        return host->error_set(STATUS_DEVICE, "cuda: the driver sees no GPU. HINT: does nvidia-smi "
-                                              "list one, and CUDA_VISIBLE_DEVICES not hide it?");
-    case cudaErrorInsufficientDriver:
-        if (known == 0)
-            return host->error_set(STATUS_DEVICE, "cuda: there is no NVIDIA driver on this "
-                                                  "machine. HINT: install one");
-        return host->error_set(STATUS_DEVICE,
-                               "cuda: the NVIDIA driver is for CUDA %s, and this build needs %s. "
-                               "HINT: update the driver, or build with an older toolkit",
-                               driver, ours);
-    case cudaErrorStubLibrary:
-        return host->error_set(STATUS_DEVICE, "cuda: libcuda.so.1 is a toolkit's stub, no driver. "
-                                              "HINT: take it off the library path");
-    default:
-        return host->error_set(STATUS_DEVICE,
-                               "cuda: cudaGetDeviceCount: %s (%d). HINT: does nvidia-smi work?",
-                               cudaGetErrorString(error), (int)error);
-    }
-}
-
 static Status open_blas(CudaDevice *cuda) {
     Status status = CUDA_CHECK_BLAS(cuda, cublasCreate(&cuda->blas));
-    if (!status) status = CUDA_CHECK(cuda, cudaMalloc(&cuda->blas_workspace, BLAS_WORKSPACE));
+    if (!status) status = CUDA_CHECK(cuda, cudaMalloc(&cuda->blas_workspace, CUDA_BLAS_WORKSPACE));
     if (!status) status = CUDA_CHECK_BLAS(cuda, cublasSetStream(cuda->blas, cuda->compute));
     if (!status)
         status = CUDA_CHECK_BLAS(cuda, cublasSetWorkspace(cuda->blas, cuda->blas_workspace,
-                                                          BLAS_WORKSPACE));
+                                                          CUDA_BLAS_WORKSPACE));
     // float32 means float32: no TF32, whatever the environment says.
     if (!status)
         status = CUDA_CHECK_BLAS(cuda, cublasSetMathMode(cuda->blas, CUBLAS_PEDANTIC_MATH));
@@ -267,17 +242,9 @@ static Status open_device(CudaDevice *cuda) {
     return status ? status : open_blas(cuda);
 }
 
-static Status describe(CudaDevice *cuda, char *about, size_t size) {
-    struct cudaDeviceProp gpu;
-    int known = 0;
-    char driver[16];
-    Status status = CUDA_CHECK(cuda, cudaGetDeviceProperties(&gpu, cuda->index));
-    if (!status) status = CUDA_CHECK(cuda, cudaDriverGetVersion(&known));
-    if (status) return status;
-    version_text(known, driver);
-    snprintf(about, size, "%s, %.0f GB, compute capability %d.%d, driver for CUDA %s", gpu.name,
-             (double)gpu.totalGlobalMem / 1e9, gpu.major, gpu.minor, driver);
-    return STATUS_OK;
+static bool is_set(const char *variable, const char *value) {
+    const char *text = getenv(variable);
+    return text && strcmp(text, value) == 0;
 }
 
 EXPORT uint64_t ridgepoint_plugin_abi(void);
@@ -288,15 +255,16 @@ EXPORT Status ridgepoint_plugin_open(const PluginHost *host, Device **device, ch
 Status ridgepoint_plugin_open(const PluginHost *host, Device **device, char *about, size_t size) {
     static bool follows_forks;
     CudaDevice *cuda = &the_device;
-    const char *synchronous = getenv("RIDGEPOINT_CUDA_SYNC");
-    Status status = find_gpu(host);
+    Status status = cuda_find_gpu(host);
     if (status) return status;
     *cuda = (CudaDevice){.device = table,
                          .host = host,
-                         .synchronous = synchronous && strcmp(synchronous, "1") == 0};
-    status = describe(cuda, about, size);
-    if (!status) status = open_device(cuda);
+                         .synchronous = is_set("RIDGEPOINT_CUDA_SYNC", "1")};
+    cuda->device.uncached = is_set("RIDGEPOINT_CUDA_ALLOC", "raw");
+    status = open_device(cuda);
+    if (!status) status = cuda_describe(cuda, about, size);
     if (status) {
+        if (status == STATUS_OUT_OF_MEMORY) cuda_say_full(cuda);
         close_device(cuda);
         return status;
     }

@@ -105,6 +105,10 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     const Ledger *ledger = context_current()->ledger;
     profile->unaccounted_bytes = ledger_unaccounted(ledger);
     profile->reserved_bytes = ledger->reserved_bytes;
+    profile->cached_bytes = ledger->cached_bytes;
+    Device *device = work->x->device;
+    profile->has_card = !status && device->memory;
+    if (profile->has_card) status = device->memory(device, &profile->card);
     profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
     return status;
 }

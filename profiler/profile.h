@@ -114,7 +114,9 @@ typedef struct Profile {
     int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
 
     ProfileMemory predicted, measured;
-    int64_t unaccounted_bytes, reserved_bytes, process_peak_bytes;
+    int64_t unaccounted_bytes, reserved_bytes, cached_bytes, process_peak_bytes;
+    bool has_card; // it ran on a device with a memory of its own: of that, when all was over
+    DeviceMemory card;
     int64_t inference_bytes;  // peak of a forward alone, parameters and batch included
     int64_t bytes_per_sample; // more at the peak for one more sample in the batch
 

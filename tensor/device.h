@@ -16,6 +16,7 @@ typedef struct DeviceMemory {
     int64_t total, free; // of the card, whoever uses the rest
     int64_t own;         // what the device keeps for itself: workspaces, scratch
     int64_t staging;     // on the host, for copies
+    int64_t cache;       // of the card: its last cache, as its roofline needs it; 0: not known
 } DeviceMemory;
 
 // Outlives every ledger that holds its memory: freed blocks wait in the cache with their device.
@@ -23,6 +24,7 @@ typedef struct Device {
     const char *name; // "cpu", "meta"
     bool has_data;    // false on meta: shapes, costs and bytes are real, values are absent
     bool on_host;     // tensor_data may hand out the pointer
+    bool uncached;    // free blocks are not kept: each storage is an allocation of its own
     void *(*allocate)(struct Device *self, size_t bytes); // NULL when exhausted
     void (*release)(struct Device *self, void *data, size_t bytes);
     // Runs the kernel of call->op for its dtype. A missing one is STATUS_NOT_IMPLEMENTED naming op
@@ -37,7 +39,8 @@ typedef struct Device {
     Status (*synchronize)(struct Device *self);
 
     // ---- optional: what a device with a time and memory of its own knows; NULL on the host ------
-    const char *identity; // what its ceilings are kept under: model, driver, unique number
+    // What its ceilings are kept under: model, then, after commas, unique number and versions.
+    const char *identity;
     // Time stamps behind the work that is queued, without waiting for it. Reserve first: afterwards
     // stamp() takes indices [0, count) and allocates nothing; what was stamped before is forgotten.
     Status (*stamps_reserve)(struct Device *self, int64_t count);

@@ -28,10 +28,18 @@ static void where(char *text, size_t size) {
 
 static int threads(void) { return context_current()->threads; }
 
+static int64_t trim(void) {
+    Ledger *ledger = context_current()->ledger;
+    int64_t cached = ledger ? ledger->cached_bytes : 0;
+    if (ledger) ledger_trim(ledger);
+    return cached;
+}
+
 static const PluginHost host = {.error_set = error_set,
                                 .error_status = error_status,
                                 .error_clear = error_clear,
                                 .where = where,
+                                .trim = trim,
                                 .threads = threads,
                                 .op_error = op_error,
                                 .memory_resize = memory_resize,

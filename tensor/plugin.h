@@ -14,6 +14,7 @@ typedef struct PluginHost {
     void (*error_clear)(void);
     void (*where)(char *text, size_t size); // the layer and phase that run: "fc1, forward"
     int (*threads)(void);                   // of the current context
+    int64_t (*trim)(void); // gives the current context's cached blocks back; how many bytes
     Status (*op_error)(const OpCall *call, Status status, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
     void *(*memory_resize)(void *old, size_t old_bytes,
@@ -49,8 +50,9 @@ static inline uint64_t plugin_abi(void) {
 #define PLUGIN_NAME(name) #name ";"
     static const char names[] = OP_LIST(PLUGIN_NAME, PLUGIN_NAME);
 #undef PLUGIN_NAME
-    const size_t sizes[] = {sizeof(Tensor),   sizeof(Storage), sizeof(OpCall), sizeof(Shape),
-                            sizeof(OpParams), sizeof(Op),      sizeof(Device), sizeof(PluginHost)};
+    const size_t sizes[] = {sizeof(Tensor), sizeof(Storage),    sizeof(OpCall),
+                            sizeof(Shape),  sizeof(OpParams),   sizeof(Op),
+                            sizeof(Device), sizeof(PluginHost), sizeof(DeviceMemory)};
     uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
     for (size_t i = 0; i < sizeof(names); i++)
         hash = (hash ^ (unsigned char)names[i]) * UINT64_C(0x100000001b3);

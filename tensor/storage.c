@@ -50,7 +50,7 @@ Ledger *ledger_new(void) {
 void ledger_trim(Ledger *ledger) {
     for (int i = 0; i < STORAGE_CLASS_COUNT; i++) {
         for (Storage *s = ledger->free_storages[i]; s;) {
-            Storage *next = s->next_free;
+            Storage *next = s->next;
             s->device->release(s->device, s->data, (size_t)s->reserved);
             ledger->reserved_bytes -= s->reserved;
             ledger->cached_bytes -= s->reserved;
@@ -60,7 +60,7 @@ void ledger_trim(Ledger *ledger) {
         ledger->free_storages[i] = NULL;
     }
     for (Storage *s = ledger->free_headers; s;) {
-        Storage *next = s->next_free;
+        Storage *next = s->next;
         memory_free(s);
         s = next;
     }
@@ -94,7 +94,7 @@ int64_t ledger_unaccounted(const Ledger *ledger) {
 LedgerFree ledger_free_blocks(const Ledger *ledger) {
     LedgerFree found = {0};
     for (int i = 0; i < STORAGE_CLASS_COUNT; i++)
-        for (const Storage *s = ledger->free_storages[i]; s; s = s->next_free) {
+        for (const Storage *s = ledger->free_storages[i]; s; s = s->next) {
             found.blocks++;
             found.bytes += s->reserved;
             if (s->reserved > found.largest) found.largest = s->reserved;
@@ -121,9 +121,9 @@ static void charge(Context *context, const Storage *storage, int64_t delta) {
 // ---- storage ---------------------------------------------------------------------------------
 // The first free block of the device; with one device that is the first of the list.
 static Storage *take_free(Storage **list, const Device *device) {
-    while (*list && device && (*list)->device != device) list = &(*list)->next_free;
+    while (*list && device && (*list)->device != device) list = &(*list)->next;
     Storage *storage = *list;
-    if (storage) *list = storage->next_free;
+    if (storage) *list = storage->next;
     return storage;
 }
 
@@ -131,7 +131,8 @@ static Storage *take_free(Storage **list, const Device *device) {
 // more, from the system after the cache was given back.
 static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     int64_t reserved = bytes;
-    int index = bytes > 0 && device->has_data ? size_class(bytes, &reserved) : -1;
+    bool classed = bytes > 0 && device->has_data && !device->uncached;
+    int index = classed ? size_class(bytes, &reserved) : -1;
     if (!memory_request()) return NULL;
     if (index >= 0 && !ledger->raw) {
         Storage *cached = take_free(&ledger->free_storages[index], device);
@@ -163,6 +164,75 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     return storage;
 }
 
+static void link_live(Ledger *ledger, Storage *storage) {
+    storage->previous = NULL;
+    storage->next = ledger->first_live;
+    if (storage->next) storage->next->previous = storage;
+    ledger->first_live = storage;
+    ledger->live_storages++;
+}
+
+static void unlink_live(Ledger *ledger, Storage *storage) {
+    if (storage->next) storage->next->previous = storage->previous;
+    if (storage->previous)
+        storage->previous->next = storage->next;
+    else
+        ledger->first_live = storage->next;
+    ledger->live_storages--;
+}
+
+// ---- exhausted -------------------------------------------------------------------------------
+enum { LARGEST = 3, EXHAUSTED_TEXT = 320 };
+
+// Of what is live on the device: the sum, and the largest, which are first. Returns how many.
+static int find_largest(const Ledger *ledger, const Device *device, int64_t *sum,
+                        const Storage *largest[LARGEST]) {
+    int n = 0;
+    *sum = 0;
+    for (const Storage *s = ledger->first_live; s; s = s->next) {
+        if (s->device != device || s->bytes == 0) continue;
+        *sum += s->bytes;
+        int at = n < LARGEST ? n++ : LARGEST;
+        for (; at > 0 && largest[at - 1]->bytes < s->bytes; at--)
+            if (at < LARGEST) largest[at] = largest[at - 1];
+        if (at < LARGEST) largest[at] = s;
+    }
+    return n;
+}
+
+// ", 1024 of 4096 free; largest: 2048 activation in fc1, 512 data in (model)", as far as known.
+// Whatever the figures, it fits.
+static void describe_memory(const Context *context, Device *device, const Storage *const largest[],
+                            int n, char text[EXHAUSTED_TEXT]) {
+    DeviceMemory memory;
+    int used = 0;
+    text[0] = '\0';
+    if (device->memory && device->memory(device, &memory) == STATUS_OK)
+        used = snprintf(text, EXHAUSTED_TEXT, ", %lld of %lld free", (long long)memory.free,
+                        (long long)memory.total);
+    error_clear(); // of asking: what is to be told is that memory is out
+    for (int i = 0; i < n; i++) {
+        char path[48];
+        site_path(context, largest[i]->site, path, sizeof path);
+        used += snprintf(text + used, (size_t)(EXHAUSTED_TEXT - used), "%s%lld %s in %s",
+                         i ? ", " : "; largest: ", (long long)largest[i]->bytes,
+                         memory_category_name(largest[i]->category), path);
+    }
+}
+
+static void say_exhausted(const Context *context, Device *device, int64_t bytes, int64_t cached) {
+    const Storage *largest[LARGEST];
+    char text[EXHAUSTED_TEXT];
+    int64_t live;
+    int n = find_largest(context->ledger, device, &live, largest);
+    describe_memory(context, device, largest, n, text);
+    error_set(STATUS_OUT_OF_MEMORY,
+              "%s: %s memory exhausted: %lld bytes asked, %lld live, %lld cached and given back%s. "
+              "HINT: a smaller batch or model",
+              context->running ? context->running : "tensor", device->name, (long long)bytes,
+              (long long)live, (long long)cached, text);
+}
+
 Ledger *context_ledger(void) {
     Context *context = context_current();
     if (!context->ledger) context->ledger = ledger_new();
@@ -173,13 +243,10 @@ Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     Context *context = context_current();
     Ledger *ledger = context_ledger();
     if (!ledger) return NULL;
+    int64_t cached = ledger->cached_bytes;
     Storage *storage = obtain(ledger, device, bytes);
     if (!storage) {
-        error_set(STATUS_OUT_OF_MEMORY,
-                  "%s: %s memory exhausted: %lld bytes asked, %lld live, %lld cached. "
-                  "HINT: a smaller batch or model",
-                  context->running ? context->running : "tensor", device->name, (long long)bytes,
-                  (long long)ledger->live.total, (long long)ledger->cached_bytes);
+        if (!error_pending()) say_exhausted(context, device, bytes, cached);
         return NULL;
     }
     storage->references = 1;
@@ -192,7 +259,7 @@ Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     storage->bytes = bytes;
     storage->ledger = ledger;
     ledger->references++;
-    ledger->live_storages++;
+    link_live(ledger, storage);
     ledger->rounding_bytes += storage->data ? storage->reserved - bytes : 0;
     charge(context, storage, bytes);
     return storage;
@@ -202,7 +269,7 @@ void storage_release(Storage *storage) {
     if (!storage || --storage->references > 0) return;
     Ledger *ledger = storage->ledger;
     charge(context_current(), storage, -storage->bytes);
-    ledger->live_storages--;
+    unlink_live(ledger, storage);
     ledger->rounding_bytes -= storage->data ? storage->reserved - storage->bytes : 0;
     if (ledger->raw || (storage->data && storage->size_class < 0)) {
         if (storage->data) {
@@ -214,7 +281,7 @@ void storage_release(Storage *storage) {
         Storage **list =
             storage->data ? &ledger->free_storages[storage->size_class] : &ledger->free_headers;
         ledger->cached_bytes += storage->reserved;
-        storage->next_free = *list;
+        storage->next = *list;
         *list = storage;
     }
     ledger_release(ledger);

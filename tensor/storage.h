@@ -51,8 +51,9 @@ struct Storage {
     int64_t reserved; // taken from the system, >= bytes; 0 on meta
     void *data;       // NULL on meta and for 0 bytes
     Device *device;
-    Ledger *ledger; // charged at birth, credited at death
-    Storage *next_free;
+    Ledger *ledger;    // charged at birth, credited at death
+    Storage *next;     // of the ledger's live ones, or of the free ones of a size
+    Storage *previous; // of the live ones
 };
 
 enum { STORAGE_CLASS_COUNT = 320 };
@@ -68,8 +69,11 @@ struct Ledger {
     int64_t rounding_bytes;  // of it, lost to size classes inside live blocks
     int64_t live_host_bytes; // live bytes that have memory behind them (not meta)
     int64_t live_storages;
-    uint64_t traffic; // bytes that ops moved, while a profiler counted
-    bool raw;         // no cache: every storage is a system call (RIDGEPOINT_ALLOC=raw)
+    Storage *first_live; // all of them, the youngest first
+    uint64_t traffic;    // bytes that ops moved, while a profiler counted
+    // No cache: every storage is a system call (RIDGEPOINT_ALLOC=raw). A device alone may have none
+    // either: Device.uncached (RIDGEPOINT_CUDA_ALLOC=raw).
+    bool raw;
     Storage *free_storages[STORAGE_CLASS_COUNT];
     Storage *free_headers; // recycled Storage structs without data
 };
@@ -89,7 +93,8 @@ typedef struct LedgerFree { // the cached blocks: free, and kept for the next re
 LedgerFree ledger_free_blocks(const Ledger *ledger);
 
 // A storage of `bytes` on `device`, charged to the current context's ledger, site and phase.
-// Owned by the caller (references = 1). NULL with an error pending when memory is exhausted.
+// Owned by the caller (references = 1). NULL with an error pending when memory is exhausted, even
+// after the cached blocks were given back; it says what was live, and the largest of it by layer.
 Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category);
 static inline Storage *storage_retain(Storage *storage) {
     storage->references++;

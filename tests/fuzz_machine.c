@@ -18,6 +18,12 @@ static void check_machine(const Machine *machine) {
     promise(machine->dispatch_seconds >= 0.0 && isfinite(machine->dispatch_seconds));
     promise(machine->wake_seconds >= 0.0 && machine->spin_seconds >= 0.0);
     promise(machine->cores_had >= 0.0 && machine->cores_had <= 1.0);
+    promise(memchr(machine->device, '\0', sizeof machine->device) != NULL);
+    promise(machine->call_seconds >= 0.0 && isfinite(machine->call_seconds));
+    promise(machine->from_host_bytes_per_second >= 0.0 &&
+            isfinite(machine->from_host_bytes_per_second));
+    promise(machine->to_host_bytes_per_second >= 0.0 &&
+            isfinite(machine->to_host_bytes_per_second));
     int64_t before = 0;
     for (int i = 0; i < machine->n_levels; i++) {
         const MachineLevel *level = &machine->levels[i];
@@ -53,7 +59,11 @@ size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
         "\"L1\", \"bytes\": 98304, \"bytes_per_second\": 6e11, \"ridge\": 0.5}, {\"name\": \"L2\", "
         "\"bytes\": 2e6, \"bytes_per_second\": 3e11}, {\"name\": \"DRAM\", \"bytes\": null, "
         "\"bytes_per_second\": 3e10}], \"dispatch_seconds\": 4e-8, \"wake_seconds\": 5e-5, "
-        "\"spin_seconds\": 1e-7, \"cores_had\": 1}"};
+        "\"spin_seconds\": 1e-7, \"cores_had\": 1}",
+        "{\"peak_flops_per_second\": 5e13, \"device\": \"NVIDIA H200\", \"levels\": [{\"name\": "
+        "\"L2\", \"bytes\": 52428800, \"bytes_per_second\": 9e12}, {\"name\": \"DRAM\", "
+        "\"bytes_per_second\": 4e12}], \"dispatch_seconds\": 2e-6, \"call_seconds\": 3e-6, "
+        "\"host_to_device_bytes_per_second\": 1e10, \"device_to_host_bytes_per_second\": 1e10}"};
     if (index >= (int)(sizeof seeds / sizeof seeds[0])) return 0;
     memcpy(bytes, seeds[index], strlen(seeds[index]));
     return strlen(seeds[index]);

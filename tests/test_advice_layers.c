@@ -42,7 +42,7 @@ START_TEST(an_unexplained_layer_is_named) {
         (AdviceWanted){
             "fc1: 50% of the step, 30% of its roof: why?", "--explain fc1",
             "500 us, its roof allows 150 us; at 50% of it 200 us less. Suspects: waking a thread "
-            "(15.0 us), page faults, a BLAS that repacks, other work on these cores",
+            "(15.0 us), page faults, a BLAS that repacks, other work on the cores",
             200e-6, 0, true});
     s.profile.machine.wake_seconds = 0.0;
     ck_assert_ptr_null(strstr(sample_find(&s, "fc1")->evidence, "waking"));

@@ -19,6 +19,7 @@ enum {
     ILLEGAL_ADDRESS = 700,
     DRIVER_MISMATCH = 803,
     UNKNOWN = 999,
+    OLD_DRIVER = 12020, // no error, but the version that leads to one
     BLAS_EXECUTION_FAILED = 13,
 };
 
@@ -38,7 +39,8 @@ static const struct {
     int error;
     const char *mention;
 } drivers[] = {
-    {INSUFFICIENT_DRIVER, "cuda: the NVIDIA driver is for CUDA 1"},
+    {INSUFFICIENT_DRIVER, "cuda: there is no NVIDIA driver on this machine. HINT: install one"},
+    {OLD_DRIVER, "cuda: the NVIDIA driver is for CUDA 12.2, and this build needs "},
     {STUB_LIBRARY, "cuda: libcuda.so.1 is a toolkit's stub"},
     {NO_DEVICE, "cuda: the driver sees no GPU"},
     {DRIVER_MISMATCH, "cuda: cudaGetDeviceCount: "},
@@ -54,8 +56,7 @@ START_TEST(a_driver_that_does_not_work_is_named_in_one_line) {
     else
         fake_set_driver(drivers[_i].error);
     ck_assert_ptr_null(device_open("cuda"));
-    bool old = drivers[_i].error == INSUFFICIENT_DRIVER; // or none: how the fake sees it
-    check_one_line(STATUS_DEVICE, old ? "NVIDIA driver" : drivers[_i].mention);
+    check_one_line(STATUS_DEVICE, drivers[_i].mention);
     fake_set_driver(0);
     fake_set_devices(1);
     cuda_device_use(); // tried again, it opens

@@ -52,6 +52,22 @@ START_TEST(a_whole_file_is_read) {
 }
 END_TEST
 
+START_TEST(what_only_a_card_has_is_read) {
+    Machine machine;
+    ck_assert(!parse(WITH("\"device\": \"NVIDIA H200\", \"call_seconds\": 3e-6, "
+                          "\"host_to_device_bytes_per_second\": 1e10, "
+                          "\"device_to_host_bytes_per_second\": 2e10"),
+                     &machine));
+    ck_assert_str_eq(machine.device, "NVIDIA H200");
+    ck_assert_double_eq(machine.call_seconds, 3e-6);
+    ck_assert_double_eq(machine.from_host_bytes_per_second, 1e10);
+    ck_assert_double_eq(machine.to_host_bytes_per_second, 2e10);
+    ck_assert(
+        !parse(WITH("\"device\": null, \"host_to_device_bytes_per_second\": null"), &machine));
+    ck_assert(!machine.device[0] && machine.from_host_bytes_per_second == 0.0);
+}
+END_TEST
+
 START_TEST(peak_and_one_level_are_enough) {
     Machine machine;
     ck_assert_msg(!parse("{" PEAK ", " LEVELS(LAST) "}", &machine), "%s", error_message());
@@ -114,6 +130,11 @@ static const struct {
     {WITH("\"wake_seconds\": \"\""), "wake_seconds must be a number of seconds"},
     {WITH("\"spin_seconds\": 2"), "spin_seconds must be a number of seconds"},
     {WITH("\"cores_had\": 1.5"), "cores_had must be a share"},
+    {WITH("\"device\": 7"), "device must be a line of text"},
+    {WITH("\"device\": \"\\n\""), "device must be a line of text, of at most 63 bytes"},
+    {WITH("\"call_seconds\": -1"), "call_seconds must be a number of seconds"},
+    {WITH("\"host_to_device_bytes_per_second\": 0"), "host_to_device_bytes_per_second must be"},
+    {WITH("\"device_to_host_bytes_per_second\": \"x\""), "device_to_host_bytes_per_second must"},
     {WITH("\"fingerprint\": \"\xff\""), "not JSON: unable to decode byte 0xff"},
     {WITH("\"fingerprint\": \"\\u0000\""), "not JSON"},
     {WITH("\"threads\": 2}, {"), "not JSON"},
@@ -166,6 +187,10 @@ static void check_same(const Machine *a, const Machine *b) {
     ck_assert_double_eq(a->wake_seconds, b->wake_seconds);
     ck_assert_double_eq(a->spin_seconds, b->spin_seconds);
     ck_assert_double_eq(a->cores_had, b->cores_had);
+    ck_assert_str_eq(a->device, b->device);
+    ck_assert_double_eq(a->call_seconds, b->call_seconds);
+    ck_assert_double_eq(a->from_host_bytes_per_second, b->from_host_bytes_per_second);
+    ck_assert_double_eq(a->to_host_bytes_per_second, b->to_host_bytes_per_second);
     for (int i = 0; i < a->n_levels; i++) {
         ck_assert_str_eq(a->levels[i].name, b->levels[i].name);
         ck_assert_int_eq(a->levels[i].bytes, b->levels[i].bytes);
@@ -181,8 +206,13 @@ START_TEST(what_is_written_is_read_back) {
     Machine machine, back;
     ck_assert(!parse(whole, &machine));
     machine.peak_flops_per_second = 1e12 / 3.0; // no short decimal
-    machine.measured = _i;
+    machine.measured = _i > 0;
     if (_i) strcpy(machine.fingerprint, "\"quoted\" \\ \xc3\xa9");
+    if (_i > 1) strcpy(machine.device, "a card");
+    if (_i > 1) machine.call_seconds = 1e-6 / 3.0;
+    if (_i > 2) machine.from_host_bytes_per_second = 1e10 / 3.0;
+    if (_i > 2) machine.to_host_bytes_per_second = 1e11 / 3.0;
+    if (_i > 1) machine.threads = 0;
     ck_assert_msg(!machine_write(&machine, path), "%s", error_message());
     ck_assert_msg(!machine_read(path, &back), "%s", error_message());
     check_same(&machine, &back);
@@ -217,12 +247,13 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_whole_file_is_read, 0},
+        {what_only_a_card_has_is_read, 0},
         {peak_and_one_level_are_enough, 0},
         {what_is_no_machine_is_refused_with_a_reason, MALFORMED},
         {a_file_that_ends_early_is_refused_wherever_it_ends, 0},
         {deep_nesting_is_refused_and_does_no_harm, 0},
         {a_distance_belongs_to_the_smallest_level_that_holds_it, 0},
-        {what_is_written_is_read_back, 2},
+        {what_is_written_is_read_back, 4},
         {a_given_file_that_cannot_be_used_is_an_error, 0},
         {NULL, 0},
     };

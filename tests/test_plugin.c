@@ -124,6 +124,44 @@ START_TEST(a_plug_in_opens_once_and_says_what_it_brings) {
 }
 END_TEST
 
+// A driver, but nothing beside the program: it is alone in a folder of its own.
+START_TEST(a_driver_without_a_plug_in) {
+    char folder[] = "/tmp/test_plugin_XXXXXX", command[3 * PATH_MAX], program[PATH_MAX];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(command, sizeof command, "mkdir %s/bin && cp '%s' %s/bin && cp '%s' %s/libcuda.so.1",
+             folder, program_path("profile_mlp"), folder, path_of(SAMPLE), folder);
+    ck_assert_int_eq(system(command), 0);
+    unsetenv("RIDGEPOINT_CUDA_PLUGIN");
+    setenv("LD_LIBRARY_PATH", folder, 1);
+    snprintf(program, sizeof program, "%s/bin/profile_mlp", folder);
+    ProgramRun got = program_run(program, "--device cuda", PROGRAM_CAPTURED);
+    program_check_refusal(&got, 3, "cuda: there is no libridgepoint_cuda.so in ", "HINT: make ");
+    got = program_run(program, "--devices", PROGRAM_CAPTURED);
+    ck_assert_int_eq(got.status, 0);
+    ck_assert_int_eq(program_count_lines(got.out), 3);
+    ck_assert_ptr_nonnull(strstr(got.out, "\ncuda   not usable   cuda: there is no lib"));
+    program_run_free(&got);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+// The loader's own account of the files that it was asked for.
+START_TEST(who_does_not_ask_for_cuda_does_not_touch_the_driver) {
+    static const char *const arguments[] = {
+        "--layers 6,4 --epochs 0 --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json",
+        "--device meta --epochs 0", "--version", "--devices"};
+    unsetenv("RIDGEPOINT_CUDA_PLUGIN");
+    setenv("LD_DEBUG", "files", 1);
+    ProgramRun got = program_run(program_path("profile_mlp"), arguments[_i], PROGRAM_CAPTURED);
+    ck_assert_int_eq(got.status, 0);
+    if (!strstr(got.err, "libm.so")) test_skip("this loader keeps no account");
+    bool asked = strstr(got.err, "libcuda.so") || strstr(got.err, "libridgepoint_cuda");
+    ck_assert_int_eq(asked, _i == 3);
+    program_run_free(&got);
+}
+END_TEST
+
 // ---- what is linked ----------------------------------------------------------------------------
 // No line of the list of libraries that a file needs mentions any of these.
 static void check_needs_none_of(const char *path, const char *const names[]) {
@@ -169,6 +207,8 @@ int main(void) {
         {a_plug_in_of_another_build_is_not_called, 0},
         {what_a_plug_in_says_stands, 0},
         {a_plug_in_opens_once_and_says_what_it_brings, 0},
+        {a_driver_without_a_plug_in, 0},
+        {who_does_not_ask_for_cuda_does_not_touch_the_driver, 4},
         {programs_link_nothing_of_nvidia, 0},
         {the_plug_in_does_not_link_the_driver, 0},
         {NULL, 0},

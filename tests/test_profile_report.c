@@ -172,6 +172,37 @@ START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
 }
 END_TEST
 
+START_TEST(a_cards_name_and_memory_stand_within_the_columns) {
+    Net net = net_random(4);
+    Profile profile = net_profile(&net, 2);
+    profile.has_machine = profile.has_card = true;
+    profile.machine = (Machine){.measured = true,
+                                .n_levels = 1,
+                                .peak_flops_per_second = 999.4e12,
+                                .dispatch_seconds = 1e-6,
+                                .cores_had = 1.0};
+    profile.machine.levels[0] = (MachineLevel){"DRAM", INT64_MAX, 999.4e9};
+    memset(profile.machine.device, 'W', sizeof profile.machine.device - 1);
+    profile.card =
+        (DeviceMemory){INT64_C(999400000000), INT64_C(999400000000), 999400000, 999400000, 1 << 20};
+    profile.cached_bytes = INT64_C(999400000000);
+    char *report;
+    size_t size;
+    FILE *file = open_memstream(&report, &size);
+    report_print(&profile, file);
+    fclose(file);
+    ck_assert_msg(strstr(report, "\nROOFLINE  measured on WWWW") != NULL, "%s", report);
+    ck_assert_msg(strstr(report, "\n  999 TFLOP/s, 999 GB/s (DRAM) -> ridge 1,000 FLOP/B\n") != NULL,
+                  "%s", report);
+    ck_assert_msg(strstr(report, "\n  on the card 999 MB workspaces, 999 GB cached, 999 GB of 999 "
+                                 "GB free\n  on the host 999 MB pinned for copies\n") != NULL,
+                  "%s", report);
+    check_report(report, "a card");
+    free(report);
+    profile_free(&profile);
+}
+END_TEST
+
 // ---- the README ------------------------------------------------------------------------------
 static char readme[1 << 16];
 
@@ -250,6 +281,7 @@ int main(void) {
         {the_number_of_threads_changes_no_count, 0},
         {a_difference_is_told_within_the_columns, 0},
         {whatever_the_ridge_its_name_stands_within_the_columns, 0},
+        {a_cards_name_and_memory_stand_within_the_columns, 0},
         {the_readme_shows_what_is_printed_today, 0},
         {NULL, 0},
     };

@@ -162,7 +162,9 @@ START_TEST(evidence_fits_whatever_the_figures) {
         int rest = i;
 #define TAKE(array) array[rest % (int)(sizeof array / sizeof *array)]
 #define NEXT(array) (rest /= (int)(sizeof array / sizeof *array))
-        Machine machine = {.n_levels = 2, .levels = {{"L1-near", 1, 0}, {"HBM-far", 2, 0}}};
+        Machine machine = {.device = {i % 3 ? 'X' : '\0'},
+                           .n_levels = 2,
+                           .levels = {{"L1-near", 1, 0}, {"HBM-far", 2, 0}}};
         RooflineInput input = {.ops = i % 2 ? INT64_MAX : 0, .woke_thread = i % 3 != 0};
         machine.peak_flops_per_second = TAKE(rates), NEXT(rates);
         machine.levels[0].bytes_per_second = TAKE(rates), NEXT(rates);
@@ -256,6 +258,28 @@ START_TEST(evidence_is_said_in_one_sentence) {
 }
 END_TEST
 
+START_TEST(a_card_is_launched_on_and_has_suspects_of_its_own) {
+    char text[ROOFLINE_TEXT];
+    Machine card = server;
+    snprintf(card.device, sizeof card.device, "a card");
+    card.dispatch_seconds = 2e-6;
+    RooflineInput input = {.cost = {.bytes_read = 20000}, .ops = 2, .seconds = 8e-6};
+    Roofline got = roofline_judge(&card, &input);
+    ck_assert_str_eq(roofline_evidence(&card, &input, &got, text),
+                     "roof 1.00 us < 10 launches x 2 ops x 2.00 us: overhead; launching is 4.00 of "
+                     "8.00 us measured; 0 FLOP/B, ridge 16.6");
+    input.seconds = 3e-6;
+    got = roofline_judge(&card, &input);
+    roofline_evidence(&card, &input, &got, text);
+    ck_assert_msg(strstr(text, "launching explains all of the 3.00 us measured"), "%s", text);
+    input = (RooflineInput){.cost = {.macs = 51380224}, .ops = 1, .seconds = 2.0};
+    got = roofline_judge(&card, &input);
+    ck_assert_str_eq(roofline_evidence(&card, &input, &got, text),
+                     "roof 309 us of 2.00 s measured = <1%: unexplained; suspects: too few threads "
+                     "for the card, scattered access, other work on the card; no bytes");
+}
+END_TEST
+
 START_TEST(help_publishes_the_constants) {
     char constant[64];
     int order = 0;
@@ -289,6 +313,7 @@ int main(void) {
         {without_a_time_only_intensity_speaks, 4},
         {nothing_counted_is_no_verdict, 0},
         {evidence_is_said_in_one_sentence, 0},
+        {a_card_is_launched_on_and_has_suspects_of_its_own, 0},
         {help_publishes_the_constants, 0},
         {NULL, 0},
     };

@@ -76,7 +76,7 @@ static void write_optimizers(JsonWriter *json, const Profile *profile, const Mem
     json_writer_end_array(json);
 }
 
-static void write_state(JsonWriter *json) {
+static void write_state(JsonWriter *json, const Profile *profile) {
     MemoryState state = memory_state_now();
     json_writer_begin_object(json_writer_key(json, "state"));
     member_integer(json, "requested_bytes", state.requested_bytes);
@@ -87,6 +87,7 @@ static void write_state(JsonWriter *json) {
     member_integer(json, "free_blocks", state.free_blocks);
     member_integer(json, "largest_free_bytes", state.largest_free_bytes);
     member_real(json, "fragmentation", state.fragmentation);
+    json_card(json, profile);
     json_writer_end_object(json);
 }
 
@@ -107,7 +108,7 @@ static void write_document(JsonWriter *json, const Profile *profile, const Memor
     write_shares(json, profile, curve);
     write_saved(json, profile);
     write_optimizers(json, profile, curve);
-    write_state(json);
+    write_state(json, profile);
     json_writer_end_object(json);
 }
 

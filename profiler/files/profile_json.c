@@ -16,7 +16,7 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
         member_null(json, "machine");
         member_text(json, "machine_reason",
                     profile->totals[REPORT_STEP].latency.count > 0
-                        ? "this device's ceilings are not measured yet"
+                        ? "no ceilings were given"
                         : "nothing ran to be held against ceilings");
         return;
     }
@@ -29,6 +29,7 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
     member_real(json, "dispatch_seconds", machine->dispatch_seconds);
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "cores_had", machine->cores_had);
+    machine_write_device(json, machine);
     json_writer_end_object(json);
 }
 
@@ -146,6 +147,7 @@ static void write_memory(JsonWriter *json, const Profile *profile) {
     member_text(json, "peak_op", profile->measured.peak_op);
     member_integer(json, "inference_peak_bytes", profile->inference_bytes);
     member_integer(json, "bytes_per_sample", profile->bytes_per_sample);
+    json_card(json, profile);
     json_writer_end_object(json);
 }
 

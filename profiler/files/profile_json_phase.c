@@ -26,6 +26,16 @@ void json_categories(JsonWriter *json, const MemoryUse *use) {
     }
 }
 
+void json_card(JsonWriter *json, const Profile *profile) {
+    if (!profile->has_card) return;
+    json_writer_begin_object(json_writer_key(json, "device"));
+    member_integer(json, "total_bytes", profile->card.total);
+    member_integer(json, "free_bytes", profile->card.free);
+    member_integer(json, "own_bytes", profile->card.own);
+    member_integer(json, "staging_bytes", profile->card.staging);
+    json_writer_end_object(json);
+}
+
 // ---- latency and phase -----------------------------------------------------------------------
 // Those that there are enough samples for, and how many more each of the others takes.
 static void write_percentiles(JsonWriter *json, const Latency *latency) {

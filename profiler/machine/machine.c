@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/machine/machine_device.h"
 #include "profiler/machine/machine_levels.h"
 #include "profiler/machine/machine_measure.h"
 #include "profiler/report/environment.h"
@@ -34,12 +35,31 @@ int machine_level(const Machine *machine, uint64_t distance) {
     return level;
 }
 
+// A card's name; "" of the host.
+static void name_device(char *text, size_t size) {
+    const Device *device = context_current()->device;
+    const char *name = device->identity ? device->identity : device->name;
+    snprintf(text, size, "%.*s", device->on_host ? 0 : (int)strcspn(name, ","), name);
+}
+
+// What the ceilings hang on. Without a cache for its blocks a device spends its time allocating.
 static void name_fingerprint(char *text, size_t size) {
+    const Device *device = context_current()->device;
     Environment environment;
+    if (!device->on_host) {
+        snprintf(text, size, "%s%s", device->identity ? device->identity : device->name,
+                 device->uncached ? ", raw allocation" : "");
+        return;
+    }
     environment_read(&environment);
     int threads = context_current()->threads;
     snprintf(text, size, "%s, %d thread%s, %s", environment.cpu, threads, threads > 1 ? "s" : "",
              environment.blas);
+}
+
+static int threads_of_fingerprint(void) {
+    const Context *context = context_current();
+    return context->device->on_host ? context->threads : 0;
 }
 
 // ---- measuring ---------------------------------------------------------------------------------
@@ -148,22 +168,31 @@ static void forget_process_peak(void) {
     fclose(file);
 }
 
-// In a context of its own: whoever observes the current one, or has it on another device, does not
-// notice.
+static Status calibrate_host(MachineProgress progress, void *argument, Machine *machine) {
+    MachinePlaces places;
+    machine_places_take(&places);
+    Calibration calibration = {.progress = progress, .argument = argument};
+    Status status = calibrate_here(&calibration, machine);
+    machine_places_leave(&places);
+    return status;
+}
+
+// In a context of its own: whoever observes the current one does not notice.
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine) {
     *machine = (Machine){0};
     if (error_pending()) return error_status();
-    Machine measured = {.measured = true, .threads = context_current()->threads};
+    Device *device = context_current()->device;
+    int threads = context_current()->threads;
+    Machine measured = {.measured = true, .threads = threads_of_fingerprint(), .cores_had = 1.0};
+    name_device(measured.device, sizeof measured.device);
     name_fingerprint(measured.fingerprint, sizeof measured.fingerprint);
     Context *context = context_new();
     if (!context) return error_status();
     context_push(context);
-    context_set_threads(measured.threads);
-    MachinePlaces places;
-    machine_places_take(&places);
-    Calibration calibration = {.progress = progress, .argument = argument};
-    Status status = calibrate_here(&calibration, &measured);
-    machine_places_leave(&places);
+    context_set_device(device);
+    context_set_threads(threads);
+    Status status = device->on_host ? calibrate_host(progress, argument, &measured)
+                                    : machine_measure_device(progress, argument, &measured);
     context_pop();
     context_free(context);
     forget_process_peak();
@@ -213,7 +242,7 @@ static bool read_kept(const char *path, Machine *machine) {
         error_clear();
         return false;
     }
-    return machine->measured && machine->threads == context_current()->threads &&
+    return machine->measured && machine->threads == threads_of_fingerprint() &&
            strcmp(machine->fingerprint, fingerprint) == 0;
 }
 
@@ -228,7 +257,8 @@ static Status obtain_given(const char *path, Machine *machine) {
     Status status = machine_read(path, machine);
     if (status) return status;
     machine->measured = false;
-    if (!machine->threads) machine->threads = context_current()->threads;
+    if (!machine->threads) machine->threads = threads_of_fingerprint();
+    name_device(machine->device, sizeof machine->device);
     return STATUS_OK;
 }
 

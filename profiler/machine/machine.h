@@ -19,16 +19,21 @@ typedef struct MachineLevel {
 } MachineLevel;
 
 typedef struct Machine {
-    bool measured;         // else given: a file of the user's
-    char fingerprint[192]; // CPU model, threads, BLAS with its kernel; "": a given file without
-    int threads;
+    bool measured; // else given: a file of the user's
+    // CPU model, threads, BLAS with its kernel, or a card's identity; "": a given file without.
+    char fingerprint[256];
+    char device[64]; // a card's name, "NVIDIA H200"; "": the host, and then what is a card's is 0
+    int threads;     // 0: a card's
     double peak_flops_per_second;            // fp32, by matrix product, at the best of a few sizes
     MachineLevel levels[MACHINE_MAX_LEVELS]; // small to large; at least one
     int n_levels;
-    double dispatch_seconds; // one op on one element, from call to return
+    double dispatch_seconds; // one op on one element, from call to return; of a card: of many in a
+                             // row, from one to the next
+    double call_seconds;     // of a card: the host's part of that, from call to return
     double wake_seconds;     // handing work to a thread that sleeps; 0 with one thread
     double spin_seconds;     // handing work to a thread that spins; 0 with one thread
     double cores_had;        // share of the cores' time that was ours while measuring; 1: all of it
+    double from_host_bytes_per_second, to_host_bytes_per_second; // a card's copies
 } Machine;
 
 // With a smaller share, other work had the rest, and the ceilings are low: reports say so.
@@ -44,10 +49,11 @@ static inline double machine_ridge(const Machine *machine, int level) {
 // The smallest level that holds `distance` bytes.
 int machine_level(const Machine *machine, uint64_t distance);
 
-// Measures, with the current context's threads, in less than 3 seconds. `progress` (may be NULL) is
-// called with what is being measured, several times a second at most, and last with fraction 1.
-// It borrows a block of memory (64 to 512 MB) outside the ledger, and afterwards resets the
-// process's own peak (VmHWM) where the system lets it.
+// Measures the current context's device, in less than 3 seconds: the host with the context's
+// threads, or a card as machine_device.h says. `progress` (may be NULL) is called with what is
+// being measured, several times a second at most, and last with fraction 1. It borrows memory
+// outside the context's ledger (on the host 64 to 512 MB), and afterwards resets the process's own
+// peak (VmHWM) where the system lets it.
 typedef void (*MachineProgress)(void *argument, const char *what, double fraction);
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine);
 
@@ -60,7 +66,7 @@ Status machine_read(const char *path, Machine *machine);
 Status machine_parse(const char *text, size_t size, const char *name, Machine *machine);
 Status machine_write(const Machine *machine, const char *path);
 
-// Where this machine's ceilings are kept for the current context: $XDG_CACHE_HOME or ~/.cache, then
+// Where the ceilings of the current context's device are kept: $XDG_CACHE_HOME or ~/.cache, then
 // ridgepoint/machine-<hash of the fingerprint>.json. False: no home to keep it in.
 bool machine_cache_path(char *path, size_t size);
 

@@ -41,6 +41,11 @@ static Status read_rate(const Reader *reader, json_t *object, const char *key, d
     return refuse(reader, key, "a number per second, from 1 to 1e24");
 }
 
+static Status read_rate_if_there(const Reader *reader, json_t *object, const char *key,
+                                 double *rate) {
+    return member(object, key) ? read_rate(reader, object, key, rate) : STATUS_OK;
+}
+
 static Status read_seconds(const Reader *reader, json_t *object, const char *key, double *seconds) {
     json_t *value = member(object, key);
     if (!value) return STATUS_OK;
@@ -139,6 +144,8 @@ static Status read_header(const Reader *reader, json_t *object, Machine *machine
     if (!status)
         status = read_text(reader, object, "fingerprint", machine->fingerprint,
                            sizeof machine->fingerprint);
+    if (!status)
+        status = read_text(reader, object, "device", machine->device, sizeof machine->device);
     json_t *threads = member(object, "threads");
     json_int_t count = json_integer_value(threads); // 0 where it is none
     if (!status && threads && (count < 1 || count > MOST_THREADS))
@@ -157,6 +164,13 @@ static Status read_machine(Reader *reader, json_t *object, Machine *machine) {
         status = read_seconds(reader, object, "dispatch_seconds", &machine->dispatch_seconds);
     if (!status) status = read_seconds(reader, object, "wake_seconds", &machine->wake_seconds);
     if (!status) status = read_seconds(reader, object, "spin_seconds", &machine->spin_seconds);
+    if (!status) status = read_seconds(reader, object, "call_seconds", &machine->call_seconds);
+    if (!status)
+        status = read_rate_if_there(reader, object, "host_to_device_bytes_per_second",
+                                    &machine->from_host_bytes_per_second);
+    if (!status)
+        status = read_rate_if_there(reader, object, "device_to_host_bytes_per_second",
+                                    &machine->to_host_bytes_per_second);
     if (!status) status = read_share(reader, object, "cores_had", &machine->cores_had);
     return status;
 }
@@ -224,6 +238,18 @@ void machine_write_levels(JsonWriter *json, const Machine *machine) {
     json_writer_end_array(json);
 }
 
+static void write_rate(JsonWriter *json, const char *key, double rate) {
+    member_real(json, key, rate > 0.0 ? rate : (double)NAN); // null: a file did not give it
+}
+
+void machine_write_device(JsonWriter *json, const Machine *machine) {
+    if (!machine->device[0]) return;
+    member_text(json, "device", machine->device);
+    member_real(json, "call_seconds", machine->call_seconds);
+    write_rate(json, "host_to_device_bytes_per_second", machine->from_host_bytes_per_second);
+    write_rate(json, "device_to_host_bytes_per_second", machine->to_host_bytes_per_second);
+}
+
 Status machine_write(const Machine *machine, const char *path) {
     JsonWriter *json = json_file_open(path);
     if (!json) return error_status();
@@ -241,6 +267,7 @@ Status machine_write(const Machine *machine, const char *path) {
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "spin_seconds", machine->spin_seconds);
     member_real(json, "cores_had", machine->cores_had);
+    machine_write_device(json, machine);
     json_writer_end_object(json);
     return json_writer_close(json);
 }

@@ -7,5 +7,7 @@
 
 // The member "levels"; the last one's bytes are null.
 void machine_write_levels(JsonWriter *json, const Machine *machine);
+// What only a card has: its name, the host's part of a launch, copies. Nothing for the host.
+void machine_write_device(JsonWriter *json, const Machine *machine);
 
 #endif

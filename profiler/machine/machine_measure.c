@@ -1,10 +1,12 @@
-// machine_measure.c -- short runs, repeated until the clock can tell them, and the best of them.
+// machine_measure.c -- products, triads, ops and threads, timed. What machine_device.c needs beside
+// them is a device's own.
 #include "profiler/machine/machine_measure.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
+#include "profiler/machine/machine_timing.h"
 #include "profiler/statistics.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
@@ -13,41 +15,11 @@
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 
-enum { MOST_SAMPLES = 64 };
-static const double least_sample = 1e-3; // seconds: long for the clock, short for a scheduler
-
-// What is measured, so many times in a row.
-typedef void (*Work)(void *argument, int64_t times);
-
 static Status median_of(const double *samples, int n, double *median) {
     LatencyStatistics statistics;
     Status status = statistics_summarise(samples, n, &statistics);
     if (!status) *median = statistics.median;
     return status;
-}
-
-// The seconds of doing it once, at best. What else runs on the machine only ever adds time, often
-// to most samples, when several threads need their cores at once; a ceiling is what is there
-// without it. The runs that turn out too short warm up.
-static Status measure(Work work, void *argument, double seconds, double *once) {
-    double begin = clock_seconds(), end = begin;
-    int64_t times = 1;
-    int n = 0;
-    *once = HUGE_VAL;
-    while (n == 0 || (n < MOST_SAMPLES && end - begin < seconds)) {
-        double start = clock_seconds();
-        work(argument, times);
-        end = clock_seconds();
-        if (error_pending()) return error_status();
-        double passed = end - start;
-        if (passed < least_sample) {
-            times *= passed < least_sample / 16 ? 8 : 2;
-        } else {
-            *once = fmin(*once, passed / (double)times);
-            n++;
-        }
-    }
-    return STATUS_OK;
 }
 
 // ---- places ------------------------------------------------------------------------------------
@@ -134,9 +106,9 @@ static Triad triad_in(const MachineScratch *scratch, int64_t bytes) {
 Status machine_measure_bandwidth(const MachineScratch *scratch, int64_t bytes, double seconds,
                                  double *bytes_per_second) {
     Triad triad = triad_in(scratch, bytes);
-    double once = 0.0;
-    Status status = measure(triad_run, &triad, seconds, &once);
-    if (!status) *bytes_per_second = (double)triad.n * 3.0 * sizeof(float) / once;
+    MachineTime once;
+    Status status = machine_time(triad_run, &triad, seconds, &once);
+    if (!status) *bytes_per_second = (double)triad.n * 3.0 * sizeof(float) / once.device;
     return status;
 }
 
@@ -183,12 +155,13 @@ Status machine_measure_peak(const MachineScratch *scratch, double seconds,
         int64_t n = sizes[i];
         float *a = scratch->data, *b = a + n * n, *c = b + n * n;
         Gemm gemm = {.m = n, .n = n, .k = n, .a = a, .b = b, .c = c, .lda = n, .ldb = n, .ldc = n};
-        double flops = 2.0 * (double)n * (double)n * (double)n, once = 0.0;
+        double flops = 2.0 * (double)n * (double)n * (double)n;
+        MachineTime once;
         // Without a fast BLAS the larger products take too long, and are no faster.
         if (i > 0 && flops / *flops_per_second > seconds / SIZES) break;
-        Status status = measure(product_run, &gemm, seconds / SIZES, &once);
+        Status status = machine_time(product_run, &gemm, seconds / SIZES, &once);
         if (status) return status;
-        if (flops / once > *flops_per_second) *flops_per_second = flops / once;
+        if (flops / once.device > *flops_per_second) *flops_per_second = flops / once.device;
     }
     return STATUS_OK;
 }
@@ -208,7 +181,28 @@ static void relu_run(void *argument, int64_t times) {
 Status machine_measure_dispatch(double seconds, double *dispatch_seconds) {
     Tensor *x = tensor_full_new(SHAPE(1), 1.0f);
     if (!x) return error_status();
-    Status status = measure(relu_run, x, seconds, dispatch_seconds);
+    MachineTime once;
+    Status status = machine_time(relu_run, x, seconds, &once);
+    if (!status) *dispatch_seconds = once.device;
+    tensor_free(x);
+    return status;
+}
+
+// So few that a device's queue takes them all, and the caller waits for nothing.
+Status machine_measure_call(double seconds, double *call_seconds) {
+    enum { CALLS = 64 };
+    Tensor *x = tensor_full_new(SHAPE(1), 1.0f);
+    Device *device = context_current()->device;
+    Status status = x ? device_synchronize(device) : error_status();
+    double begin = clock_seconds();
+    *call_seconds = HUGE_VAL;
+    for (bool first = true; !status && (first || clock_seconds() - begin < seconds);
+         first = false) {
+        double start = clock_seconds();
+        relu_run(x, CALLS);
+        *call_seconds = fmin(*call_seconds, (clock_seconds() - start) / CALLS);
+        status = error_pending() ? error_status() : device_synchronize(device);
+    }
     tensor_free(x);
     return status;
 }

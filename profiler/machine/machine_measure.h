@@ -42,8 +42,11 @@ Status machine_measure_peak(const MachineScratch *scratch, double seconds,
 Status machine_measure_bandwidth(const MachineScratch *scratch, int64_t bytes, double seconds,
                                  double *bytes_per_second);
 
-// Seconds that an op on one element takes, without a gradient.
+// Seconds that an op on one element takes, without a gradient: where a device runs behind the
+// caller's back, how far apart it runs those of a long queue.
 Status machine_measure_dispatch(double seconds, double *dispatch_seconds);
+// Of such an op, the seconds from call to return.
+Status machine_measure_call(double seconds, double *call_seconds);
 
 // Seconds from handing a job to another thread until it has begun and ended, by how that thread
 // waits. 0 with one thread.

@@ -108,6 +108,12 @@ Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
 
 // ---- evidence
 
+const char *roofline_suspects(const Machine *machine) {
+    return machine->device[0]
+               ? "too few threads for the card, scattered access, other work on the card"
+               : "page faults, a BLAS that repacks, other work on the cores";
+}
+
 // Adds to the sentence so far.
 static void say(char text[ROOFLINE_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -175,11 +181,13 @@ static void say_overhead(char *text, const Machine *machine, const RooflineInput
                          const Roofline *roofline) {
     Text roof = text_duration(roofline->roof_seconds);
     double dispatch = machine->dispatch_seconds * (double)input->ops;
+    bool card = machine->device[0];
     if (roofline->roof_seconds < dispatch_limit(machine, input))
-        say(text, "roof %s < %d dispatches x %s op%s x %s: overhead; %s%s measured", roof.s,
-            ROOFLINE_OVERHEAD_DISPATCHES, text_count(input->ops).s, input->ops == 1 ? "" : "s",
-            text_duration(machine->dispatch_seconds).s,
-            dispatch < input->seconds ? "dispatch is " : "dispatch explains all of the ",
+        say(text, "roof %s < %d %s x %s op%s x %s: overhead; %s %s%s measured", roof.s,
+            ROOFLINE_OVERHEAD_DISPATCHES, card ? "launches" : "dispatches",
+            text_count(input->ops).s, input->ops == 1 ? "" : "s",
+            text_duration(machine->dispatch_seconds).s, card ? "launching" : "dispatch",
+            dispatch < input->seconds ? "is " : "explains all of the ",
             dispatch < input->seconds ? time_of(dispatch, input).s
                                       : text_duration(input->seconds).s);
     else
@@ -201,10 +209,11 @@ char *roofline_evidence(const Machine *machine, const RooflineInput *input,
         say_overhead(text, machine, input, roofline);
         break;
     case BOUND_UNEXPLAINED:
-        say(text, "roof %s measured = %s: unexplained; suspects: thread wake-up%s, ",
-            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s,
-            input->woke_thread ? " (seen)" : "");
-        say(text, "page faults, a BLAS that repacks, other work on the cores");
+        say(text, "roof %s measured = %s: unexplained; suspects: ",
+            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s);
+        if (!machine->device[0])
+            say(text, "thread wake-up%s, ", input->woke_thread ? " (seen)" : "");
+        say(text, "%s", roofline_suspects(machine));
         break;
     case BOUND_COMPUTE:
     case BOUND_MEMORY:

@@ -65,6 +65,9 @@ typedef struct Roofline {
 // memory. The machine has at least one level.
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input);
 
+// What an unexplained time is usually due to, on the host or on a card: "page faults, a BLAS ...".
+const char *roofline_suspects(const Machine *machine);
+
 // In words, each with intensity, ridge, roof and measured time: "26.5 FLOP/B >= ridge 5.74 (333
 // GFLOP/s / 58.0 GB/s, L3): compute-bound; 207 of 333 GFLOP/s = 62% of the roof (309 of 496 us)".
 enum { ROOFLINE_TEXT = 256 }; // it fits, whatever the figures

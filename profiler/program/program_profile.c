@@ -62,8 +62,9 @@ static Status batch_new(Program *program) {
 }
 
 static void show_calibration(void *argument, const char *what, double fraction) {
-    (void)argument;
-    fprintf(stderr, "\rmeasuring this machine, once: %s, %.0f%%\033[K", what, 100.0 * fraction);
+    const Program *program = argument;
+    fprintf(stderr, "\rmeasuring this %s, once: %s, %.0f%%\033[K",
+            program->device->on_host ? "machine" : "card", what, 100.0 * fraction);
     fflush(stderr);
 }
 
@@ -74,11 +75,13 @@ static Status obtain_machine(Program *program) {
     char kept_in[512];
     MachineRequest request = {.peaks_file = options->peaks,
                               .again = options->calibrate,
-                              .progress = program->terminal ? show_calibration : NULL};
+                              .progress = program->terminal ? show_calibration : NULL,
+                              .argument = program};
     Status status = machine_obtain(&request, &program->machine, &fresh, kept_in);
     if (fresh) progress_clear(program);
     if (!status && fresh && program->report)
-        printf("Measured this machine%s%.400s\n",
+        printf("Measured %s%s%.400s\n",
+               program->device->on_host ? "this machine" : program->machine.device,
                kept_in[0] ? ", once; saved in\n  "
                           : "; there is no cache folder to write to\n  (XDG_CACHE_HOME), so that "
                             "the next run measures again",
@@ -92,8 +95,8 @@ static void show_profiling(void *argument, double fraction) {
     fflush(stderr);
 }
 
-// Those of the CPU; a GPU's are not measured yet.
-static bool has_ceilings(const Program *program) { return program->device->on_host; }
+// Where nothing runs there is nothing to hold against them.
+static bool has_ceilings(const Program *program) { return program->device->has_data; }
 
 static Status run_profile(Program *program, Loader *loader) {
     const Options *options = program->options;

@@ -167,11 +167,9 @@ bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
     if (profile->machine.wake_seconds > 0.0)
         snprintf(wake, sizeof(wake), "waking a thread (%.12s), ",
                  text_duration(profile->machine.wake_seconds).s);
-    SAY(evidence,
-        "%.12s, its roof allows %.12s; at %d%% of it %.12s less. Suspects: %spage faults, a BLAS "
-        "that repacks, other work on these cores",
+    SAY(evidence, "%.12s, its roof allows %.12s; at %d%% of it %.12s less. Suspects: %s%s",
         text_duration(most).s, text_duration(roof).s, ROOFLINE_UNEXPLAINED_PERCENT,
-        text_duration(advice->seconds).s, wake);
+        text_duration(advice->seconds).s, wake, roofline_suspects(&profile->machine));
     return advice->worth;
 }
 
@@ -185,6 +183,7 @@ bool advice_threads(const Profile *profile, double step, Advice *advice) {
     // The caller computes or spins: less than one thread says that other work kept us from the
     // cores.
     bool alone = busy >= 1.0 - spare_thread;
+    if (profile->machine.device[0]) return false; // a card's kernels are not for threads to share
     if (!alone || enough >= profile->threads) return false;
     double slower = fmax(0.0, busy / enough - 1.0);
     advice->worth = true;

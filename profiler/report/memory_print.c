@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profiler/report/memory_plot.h"
-#include "profiler/report/text.h"
+#include "profiler/report/report_table.h"
 #include "tensor/memory.h"
 
 // ---- rows ------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ static void print_optimizers(const Profile *profile, const MemoryCurve *curve, F
 }
 
 // ---- the state -------------------------------------------------------------------------------
-static void print_state(FILE *file) {
+static void print_state(const Profile *profile, FILE *file) {
     MemoryState state = memory_state_now();
     const struct {
         const char *name;
@@ -164,6 +164,7 @@ static void print_state(FILE *file) {
         fprintf(file, "  %s free block%s, the largest %s; fragmentation %.2f\n",
                 text_count(state.free_blocks).s, state.free_blocks == 1 ? "" : "s",
                 text_count(state.largest_free_bytes).s, state.fragmentation);
+    if (profile->has_card) report_print_card(&profile->card, state.cached_bytes, file);
 }
 
 // ---- the whole -------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ static void print_all(const Profile *profile, const MemoryCurve *curve,
     print_peak(profile, curve, file);
     print_kept(profile, keepers, file);
     print_optimizers(profile, curve, file);
-    print_state(file);
+    print_state(profile, file);
 }
 
 Status memory_print(const Profile *profile, FILE *file) {

@@ -129,6 +129,14 @@ static void print_memory(const Profile *profile, FILE *file) {
     fprintf(file, "  kept for backward %s; inference alone %s; each sample more %s%s\n",
             text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s,
             profile->bytes_per_sample >= 0 ? "+" : "", text_bytes_si(profile->bytes_per_sample).s);
+    if (profile->has_card) report_print_card(&profile->card, profile->cached_bytes, file);
+}
+
+void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file) {
+    fprintf(file, "  on the card %s workspaces, %s cached, %s of %s free\n",
+            text_bytes_si(card->own).s, text_bytes_si(cached).s, text_bytes_si(card->free).s,
+            text_bytes_si(card->total).s);
+    fprintf(file, "  on the host %s pinned for copies\n", text_bytes_si(card->staging).s);
 }
 
 // ---- the whole -------------------------------------------------------------------------------

@@ -55,13 +55,23 @@ static void print_legend(int ridge, FILE *file) {
     fprintf(file, "  %.*s\n", end, line);
 }
 
+// A card's name takes a line of its own.
+static void print_source(const Machine *machine, FILE *file) {
+    if (!machine->measured)
+        fprintf(file, "\nROOFLINE  as given: ");
+    else if (machine->device[0])
+        fprintf(file, "\nROOFLINE  measured on %s:\n  ", text_fit(machine->device, 50).s);
+    else
+        fprintf(file, "\nROOFLINE  measured here: ");
+}
+
 void report_print_roofline(const Profile *profile, FILE *file) {
     if (!profile->has_machine || profile->totals[REPORT_STEP].latency.count == 0) return;
     const Machine *machine = &profile->machine;
     int level = drawn_level(profile);
     double ridge = machine_ridge(machine, level);
-    fprintf(file, "\nROOFLINE  %s: %s, %s (%s) -> ridge %s FLOP/B\n",
-            machine->measured ? "measured here" : "as given",
+    print_source(machine, file);
+    fprintf(file, "%s, %s (%s) -> ridge %s FLOP/B\n",
             text_rate(machine->peak_flops_per_second, "FLOP/s").s,
             text_rate(machine->levels[level].bytes_per_second, "B/s").s,
             machine->levels[level].name, text_number(ridge).s);

@@ -255,6 +255,12 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version) {
+    CHECK_HANDLE(handle);
+    *version = CUBLAS_VERSION;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 const char *cublasGetStatusString(cublasStatus_t status) {
     static const struct {
         cublasStatus_t status;

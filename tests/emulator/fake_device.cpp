@@ -63,6 +63,7 @@ cudaDeviceProp properties() {
     cudaDeviceProp p;
     memset(&p, 0, sizeof p);
     strcpy(p.name, "Fake GPU");
+    memcpy(p.uuid.bytes, "one of the fakes", sizeof p.uuid.bytes);
     p.major = 9;
     p.totalGlobalMem = fake::memory_limit();
     p.multiProcessorCount = 8;
@@ -165,7 +166,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute name, i
 
 cudaError_t cudaDriverGetVersion(int *version) {
     fake::Call call(__func__, fake::Needs::NOTHING);
-    if (call.error == cudaSuccess) *version = fake::driver_works() ? CUDART_VERSION : 0; // 0: none
+    if (call.error == cudaSuccess) *version = fake::driver_version();
     return call.error;
 }
 

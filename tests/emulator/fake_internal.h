@@ -49,7 +49,7 @@ cudaError_t asynchronous(); // what running work met, once; then a sticky error 
 // Counts one more call of `name`; the error that was requested for it, or 0.
 int requested(const char *name);
 int device_count();
-bool driver_works();
+int driver_version(); // 0: there is none
 
 // ---- addresses of device memory (fake_arena.cpp) -----------------------------------------------
 struct Access { // device memory can be touched while one of these lives

@@ -22,9 +22,10 @@ struct State {
     std::vector<Failure> failures;
     int devices = 1;
     cudaError_t driver = cudaSuccess;
-    cudaError_t last = cudaSuccess;    // for cudaGetLastError
-    cudaError_t sticky = cudaSuccess;  // the context is dead
-    cudaError_t pending = cudaSuccess; // of running work, not yet returned to anybody
+    int driver_version = CUDART_VERSION; // 0: there is none
+    cudaError_t last = cudaSuccess;      // for cudaGetLastError
+    cudaError_t sticky = cudaSuccess;    // the context is dead
+    cudaError_t pending = cudaSuccess;   // of running work, not yet returned to anybody
     std::string fault;
 };
 
@@ -55,19 +56,33 @@ FakeOrder read_order(const char *text) {
     refuse_environment("RIDGEPOINT_FAKE_CUDA_STREAMS", text);
 }
 
-size_t read_memory(const char *text) {
+void set_driver(State *state, int error) {
+    bool version = error >= 1000;
+    state->driver = !version                  ? (cudaError_t)error
+                    : error >= CUDART_VERSION ? cudaSuccess
+                                              : cudaErrorInsufficientDriver;
+    state->driver_version = version ? error : error ? 0 : CUDART_VERSION;
+}
+
+size_t read_number(const char *name, const char *text) {
     char *end;
     unsigned long long bytes = strtoull(text, &end, 10);
-    if (end == text || *end) refuse_environment("RIDGEPOINT_FAKE_CUDA_MEMORY", text);
+    if (end == text || *end) refuse_environment(name, text);
     return (size_t)bytes;
 }
 
 void read_environment(State *state) {
     const char *failures = getenv("RIDGEPOINT_FAKE_CUDA_FAIL");
     const char *order = getenv("RIDGEPOINT_FAKE_CUDA_STREAMS");
-    const char *memory = getenv("RIDGEPOINT_FAKE_CUDA_MEMORY");
+    static const char memory_name[] = "RIDGEPOINT_FAKE_CUDA_MEMORY";
+    static const char driver_name[] = "RIDGEPOINT_FAKE_CUDA_DRIVER";
+    static const char devices_name[] = "RIDGEPOINT_FAKE_CUDA_DEVICES";
+    const char *memory = getenv(memory_name), *driver = getenv(driver_name),
+               *devices = getenv(devices_name);
+    if (driver) set_driver(state, (int)read_number(driver_name, driver));
+    if (devices) state->devices = (int)read_number(devices_name, devices);
     if (failures) read_failures(failures, &state->failures);
-    fake::reset_memory(memory ? read_memory(memory) : (size_t)1 << 30);
+    fake::reset_memory(memory ? read_number(memory_name, memory) : (size_t)1 << 30);
     fake::set_order(order ? read_order(order) : FAKE_LATE);
 }
 
@@ -184,7 +199,7 @@ cudaError_t sticky() { return state().sticky; }
 
 int device_count() { return state().devices; }
 
-bool driver_works() { return state().driver == cudaSuccess; }
+int driver_version() { return state().driver_version; }
 
 cudaError_t asynchronous() {
     cudaError_t error = state().sticky != cudaSuccess ? state().sticky : state().pending;
@@ -211,6 +226,7 @@ void fake_reset(void) {
     state().calls.clear();
     state().failures.clear();
     state().devices = 1;
+    state().driver_version = CUDART_VERSION;
     state().driver = state().last = state().sticky = state().pending = cudaSuccess;
     state().fault.clear();
     read_environment(&state());
@@ -223,7 +239,7 @@ void fake_set_devices(int count) {
 
 void fake_set_driver(int error) {
     fake::Lock lock;
-    state().driver = (cudaError_t)error;
+    set_driver(&state(), error);
 }
 
 void fake_fail(const char *function, int64_t from, int error) {

@@ -19,6 +19,7 @@
 // Read at the first call, and again by fake_reset():
 //     RIDGEPOINT_FAKE_CUDA_STREAMS=late|reversed|eager
 //     RIDGEPOINT_FAKE_CUDA_MEMORY=bytes
+//     RIDGEPOINT_FAKE_CUDA_DRIVER=35, RIDGEPOINT_FAKE_CUDA_DEVICES=0       as the functions below
 //     RIDGEPOINT_FAKE_CUDA_FAIL=cudaMalloc:7:2     the 7th call and all after it return error 2
 //     RIDGEPOINT_FAKE_CUDA_FAIL=cudaMalloc:7:2:1,kernel:9:700       one call; the 9th kernel dies
 #ifndef TESTS_EMULATOR_FAKE_RUNTIME_H
@@ -41,7 +42,8 @@ void fake_reset(void);
 // ---- the machine -------------------------------------------------------------------------------
 void fake_set_memory(size_t bytes); // of all devices together; 1 GiB
 void fake_set_devices(int count);   // 1; without any every call is cudaErrorNoDevice (100)
-// What every call returns: 35 for an old driver or none, 34 for the stub library; 0: it works.
+// What every call returns: 35 without a driver, 34 for the stub library; 0: it works. From 1000 on
+// the CUDA that the driver is for: 12020 is 12.2, and every call returns 35 if that is too old.
 void fake_set_driver(int error);
 
 // ---- streams -----------------------------------------------------------------------------------

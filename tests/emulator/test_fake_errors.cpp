@@ -132,6 +132,30 @@ START_TEST(machines_without_a_gpu) {
 }
 END_TEST
 
+START_TEST(drivers_of_some_version) {
+    int count = 0, version = 0;
+    for (int driver : {12020, CUDART_VERSION, CUDART_VERSION + 10}) {
+        cudaError_t wanted = driver < CUDART_VERSION ? cudaErrorInsufficientDriver : cudaSuccess;
+        fake_set_driver(driver);
+        ck_error(cudaGetDeviceCount(&count), wanted);
+        ck_good(cudaDriverGetVersion(&version));
+        ck_assert_int_eq(version, driver);
+    }
+    setenv("RIDGEPOINT_FAKE_CUDA_DRIVER", "12020", 1);
+    setenv("RIDGEPOINT_FAKE_CUDA_DEVICES", "0", 1);
+    fake_reset();
+    ck_error(cudaGetDeviceCount(&count), cudaErrorInsufficientDriver);
+    fake_set_driver(0);
+    ck_error(cudaGetDeviceCount(&count), cudaErrorNoDevice);
+    unsetenv("RIDGEPOINT_FAKE_CUDA_DRIVER");
+    unsetenv("RIDGEPOINT_FAKE_CUDA_DEVICES");
+    fake_reset();
+    ck_good(cudaGetDeviceCount(&count));
+    ck_good(cudaDriverGetVersion(&version));
+    ck_assert_int_eq(version, CUDART_VERSION);
+}
+END_TEST
+
 START_TEST(the_gpu_describes_itself) {
     cudaDeviceProp properties;
     int value = 0, device = 7;
@@ -166,6 +190,7 @@ int main() {
         {a_launch_fails_at_once_and_a_kernel_later, 0},
         {the_environment_requests_failures, 0},
         {machines_without_a_gpu, 0},
+        {drivers_of_some_version, 0},
         {the_gpu_describes_itself, 0},
         {nullptr, 0},
     };

@@ -1,0 +1,52 @@
+// machine_timing.c -- short runs, repeated until the clock can tell them, and the best of them.
+#include "profiler/machine/machine_timing.h"
+
+#include <math.h>
+
+#include "tensor/clock.h"
+#include "tensor/context.h"
+
+enum { MOST_SAMPLES = 64 };
+static const double least_sample = 1e-3; // seconds: long for the clock, short for a scheduler
+
+static Status take_sample(MachineWork work, void *argument, int64_t times, MachineTime *took) {
+    Device *device = context_current()->device;
+    bool stamps = device_has_stamps(device);
+    int64_t stamped[2];
+    double start = clock_seconds();
+    Status status = stamps ? device->stamp(device, 0) : STATUS_OK;
+    if (!status) work(argument, times);
+    if (!status && stamps) status = device->stamp(device, 1);
+    if (!status)
+        status = stamps ? device->stamps_read(device, 2, stamped) : device_synchronize(device);
+    if (status || error_pending()) return error_status();
+    took->waited = took->device = clock_seconds() - start;
+    if (stamps) took->device = fmax(1e-9 * (double)(stamped[1] - stamped[0]), 1e-9);
+    return STATUS_OK;
+}
+
+// What else runs on the machine only ever adds time, often to most samples, when several threads
+// need their cores at once; a ceiling is what is there without it. The runs that turn out too short
+// warm up.
+Status machine_time(MachineWork work, void *argument, double seconds, MachineTime *once) {
+    Device *device = context_current()->device;
+    Status status = device_synchronize(device);
+    if (!status && device_has_stamps(device)) status = device->stamps_reserve(device, 2);
+    double begin = clock_seconds();
+    int64_t times = 1;
+    *once = (MachineTime){HUGE_VAL, HUGE_VAL};
+    for (int n = 0;
+         !status && (n == 0 || (n < MOST_SAMPLES && clock_seconds() - begin < seconds));) {
+        MachineTime took = {0};
+        status = take_sample(work, argument, times, &took);
+        if (status) break;
+        if (took.waited < least_sample) {
+            times *= took.waited < least_sample / 16 ? 8 : 2;
+            continue;
+        }
+        once->device = fmin(once->device, took.device / (double)times);
+        once->waited = fmin(once->waited, took.waited / (double)times);
+        n++;
+    }
+    return status;
+}
