@@ -30,9 +30,6 @@ static void check_one_line(Status status, const char *mention) {
     expect_error(status, mention);
 }
 
-// A function of the fake runtime, as tests/emulator/fake_runtime.h declares it.
-#define FAKE(result, name, ...) result (*name)(__VA_ARGS__) = cuda_device_fake(#name)
-
 // ---- no GPU ------------------------------------------------------------------------------------
 static const struct {
     int error;
