@@ -39,6 +39,7 @@ typedef struct CudaDevice {
     int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
     void *scratch;           // for reductions in two passes
     size_t scratch_bytes;
+    bool raw;         // RIDGEPOINT_ALLOC=raw: scratch is no longer than asked, for memory checkers
     bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
     bool dead;        // a sticky error: nothing works any more in this process
     char cause[160];  // of death, for later calls
@@ -63,7 +64,8 @@ Status cuda_launched(CudaDevice *cuda, const char *kernel, const char *file, int
 
 // ---- scratch -----------------------------------------------------------------------------------
 // At least `bytes` on the device, until the next op; NULL with an error pending. Ask once per op: a
-// second call may move it. Grows by doubling; no part of any op's cost.
+// second call may move it. Grows by doubling (raw: has exactly these bytes); no part of any op's
+// cost.
 void *cuda_scratch(CudaDevice *cuda, size_t bytes);
 
 // ---- copying ------------------------------------------------------------------------------------

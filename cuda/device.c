@@ -146,9 +146,10 @@ static const Device table = {.name = "cuda",
 
 // ---- scratch -----------------------------------------------------------------------------------
 void *cuda_scratch(CudaDevice *cuda, size_t bytes) {
-    if (bytes <= cuda->scratch_bytes) return cuda->scratch;
+    if (bytes == cuda->scratch_bytes || (bytes < cuda->scratch_bytes && !cuda->raw))
+        return cuda->scratch;
     size_t grown = cuda->scratch_bytes ? 2 * cuda->scratch_bytes : (size_t)1 << 20;
-    if (grown < bytes) grown = bytes;
+    if (grown < bytes || cuda->raw) grown = bytes;
     void *old = cuda->scratch;
     cuda->scratch = NULL;
     cuda->scratch_bytes = 0;
@@ -246,6 +247,11 @@ static Status describe(CudaDevice *cuda, char *about, size_t size) {
     return STATUS_OK;
 }
 
+static bool environment_is(const char *name, const char *value) {
+    const char *text = getenv(name);
+    return text && strcmp(text, value) == 0;
+}
+
 EXPORT uint64_t ridgepoint_plugin_abi(void);
 uint64_t ridgepoint_plugin_abi(void) { return plugin_abi(); }
 
@@ -254,12 +260,12 @@ EXPORT Status ridgepoint_plugin_open(const PluginHost *host, Device **device, ch
 Status ridgepoint_plugin_open(const PluginHost *host, Device **device, char *about, size_t size) {
     static bool follows_forks;
     CudaDevice *cuda = &the_device;
-    const char *synchronous = getenv("RIDGEPOINT_CUDA_SYNC");
     Status status = find_gpu(host);
     if (status) return status;
     *cuda = (CudaDevice){.device = table,
                          .host = host,
-                         .synchronous = synchronous && strcmp(synchronous, "1") == 0};
+                         .raw = environment_is("RIDGEPOINT_ALLOC", "raw"),
+                         .synchronous = environment_is("RIDGEPOINT_CUDA_SYNC", "1")};
     status = describe(cuda, about, size);
     if (!status) status = open_device(cuda);
     if (status) {

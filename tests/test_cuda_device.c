@@ -144,6 +144,21 @@ START_TEST(cached_blocks_make_room_before_memory_counts_as_exhausted) {
 }
 END_TEST
 
+// A byte beyond it, too, is then one that memory checkers see.
+START_TEST(raw_scratch_is_as_long_as_was_asked) {
+    FAKE(size_t, fake_live_bytes, void);
+    setenv("RIDGEPOINT_ALLOC", "raw", 1);
+    cuda_device_use();
+    Tensor *x = tensor_full_new(SHAPE(3), 1.0f);
+    Scope *scope = scope_open();
+    size_t before = fake_live_bytes();
+    ck_assert_ptr_nonnull(tensor_mse(x, x));
+    ck_assert_uint_eq(fake_live_bytes() - before, sizeof(float) + sizeof(double)); // one block
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
 // ---- failures ----------------------------------------------------------------------------------
 START_TEST(a_product_that_fails_says_so) {
     FAKE(void, fake_fail_once, const char *, int64_t, int);
@@ -236,6 +251,7 @@ int main(void) {
         {copies_of_any_size_arrive_and_their_source_may_be_reused_at_once, 5},
         {waiting_for_the_device_waits_for_its_kernels, 0},
         {cached_blocks_make_room_before_memory_counts_as_exhausted, 0},
+        {raw_scratch_is_as_long_as_was_asked, 0},
         {a_product_that_fails_says_so, 0},
         {after_a_kernel_died_nothing_works_and_every_call_says_so, 2},
         {a_fork_may_not_use_what_its_parent_opened, 0},
