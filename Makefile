@@ -246,6 +246,21 @@ $(EMULATOR_TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/emulated/tests/emulator/%.
 
 -include $(wildcard $(CUDA_OBJECTS:.o=.d) $(EMULATED_OBJECTS:.o=.d))
 
+# What bench_cuda compares with: a library of its own, over NVIDIA's or over the tests' runtime.
+CUDA_RAW := $(if $(CUDA_PLUGIN),build/libcuda_raw.so)
+EMULATED_RAW := $(if $(EMULATED_PLUGIN),$(BUILD)/libcuda_raw_emulated.so)
+build/libcuda_raw.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.h build/nvcc/command
+	@echo "  link    $@"
+	@$(CUDA_COMPILE_c) -c -o build/nvcc/cuda_raw.o $<
+	@$(NVCC) -shared -cudart static -o $@ build/nvcc/cuda_raw.o -lcublas \
+	    -Xlinker --exclude-libs=ALL $(CUDA_LIBRARIES:%=-Xlinker -rpath=%)
+$(BUILD)/libcuda_raw_emulated.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.h \
+    $(call emulated,$(EMULATOR_SOURCES)) tests/emulator/shared.ld
+	@echo "  link    $@"
+	@$(EMULATED_COMPILE_c) -c -o $(BUILD)/emulated/cuda_raw.o $<
+	@$(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(BUILD)/emulated/cuda_raw.o $(filter %.o,$^) \
+	    $(BLAS_LIBS) -lm
+
 # Tests open these at run time.
 SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
@@ -257,6 +272,8 @@ $(RANGES_TOOL): tests/plugins/ranges.c $(BUILD)/command
 	@$(COMPILE) $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
 -include $(SAMPLE_PLUGIN:.so=.d) $(RANGES_TOOL:.so=.d)
 $(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RANGES_TOOL)
+$(filter $(BUILD)/tests/test_cuda_tools,$(TEST_PROGRAMS)): | $(BUILD)/tests/test_cuda \
+    $(filter %/bench_cuda,$(BENCH_PROGRAMS)) $(EMULATED_RAW)
 $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 
 # ---- running -----------------------------------------------------------------------------------
@@ -299,16 +316,18 @@ tsan: ## the tests that use threads under ThreadSanitizer
 valgrind: $(call topic_programs,valgrind) ## some tests under valgrind; TEST= names others
 	@$(call run_tests,valgrind)
 
-bench: $(BENCH_PROGRAMS) ## ours, by hand, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
+bench: $(filter-out %/bench_cuda,$(BENCH_PROGRAMS)) ## ours, by hand, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
 	@$(if $^,:,echo "bench: needs OpenBLAS, to do the same work by hand"; exit 1)
 	@for program in $^; do ./$$program || exit 1; done
 
 # What only a GPU can answer: tests/tools/on_gpu says SKIP and why where there is none.
 on_gpu = $(TOOLS)/on_gpu $(1) '$(CUDA_PLUGIN:%=$(CURDIR)/%)' $(2) || [ $$? -eq 77 ]
-test-cuda: $(CUDA_PLUGIN) $(BUILD)/tests/test_cuda $(BUILD)/tests/test_cuda_product ## the tests of the cuda device on a GPU, and compute-sanitizer
-	@$(call on_gpu,test,$(filter $(BUILD)/%,$^))
-bench-cuda: $(CUDA_PLUGIN) $(filter %/bench_cuda,$(BENCH_PROGRAMS)) ## how fast the cuda device is, on a GPU
-	@$(call on_gpu,bench,$(filter $(BUILD)/%,$^))
+GPU_TESTS := $(patsubst %,$(BUILD)/tests/test_%,cuda cuda_product cuda_support)
+test-cuda: $(CUDA_PLUGIN) $(GPU_TESTS) ## the tests of the cuda device on a GPU, compute-sanitizer, and bench-cuda
+	@$(call on_gpu,test,$(GPU_TESTS))
+	@$(MAKE) --no-print-directory bench-cuda
+bench-cuda: $(CUDA_PLUGIN) $(CUDA_RAW) $(filter %/bench_cuda,$(BENCH_PROGRAMS)) ## how fast the cuda device is, on a GPU
+	@$(call on_gpu,bench,$(filter %/bench_cuda,$^) $(CUDA_RAW))
 
 # A fuzz program tries random inputs for about as many seconds as its argument says.
 FUZZ_SECONDS ?= 60

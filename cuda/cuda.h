@@ -56,6 +56,7 @@ typedef struct CudaDevice {
     size_t scratch_bytes;
     CudaStamps stamps;
     void *ranges;     // NVTX domain; NULL: no tool is attached, or NVTX was not there to build with
+    bool raw;         // RIDGEPOINT_ALLOC=raw: scratch is no longer than asked, for memory checkers
     bool synchronous; // RIDGEPOINT_CUDA_SYNC=1: wait after each launch, and name the kernel
     bool dead;        // a sticky error: nothing works any more in this process
     char cause[160];  // of death, for later calls
@@ -87,7 +88,8 @@ void cuda_say_full(CudaDevice *cuda); // instead of the error that is pending
 
 // ---- scratch -----------------------------------------------------------------------------------
 // At least `bytes` on the device, until the next op; NULL with an error pending. Ask once per op: a
-// second call may move it. Grows by doubling; no part of any op's cost.
+// second call may move it. Grows by doubling (raw: has exactly these bytes); no part of any op's
+// cost.
 void *cuda_scratch(CudaDevice *cuda, size_t bytes);
 
 // ---- copying ------------------------------------------------------------------------------------
@@ -113,22 +115,28 @@ void cuda_range_begin(CudaDevice *cuda, const OpCall *call) __attribute__((weak)
 void cuda_range_end(CudaDevice *cuda) __attribute__((weak));
 
 // ---- launching ---------------------------------------------------------------------------------
-enum { CUDA_BLOCK = 256, CUDA_WARP = 32, CUDA_MOST_BLOCKS = 1 << 20 };
-// Blocks of CUDA_BLOCK threads for n items; at least one, at most CUDA_MOST_BLOCKS: a kernel that
-// may get more items than threads loops with GRID_STRIDE.
-static inline unsigned cuda_grid(int64_t n) {
-    int64_t blocks = (n + CUDA_BLOCK - 1) / CUDA_BLOCK;
-    if (blocks < 1) blocks = 1;
-    return (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
-}
+enum { CUDA_BLOCK = 256, CUDA_WARP = 32 };
 #ifdef __cplusplus
+}
+
+// At least one block, at most CUDA_MOST_BLOCKS (which the tests make small): the kernel loops over
+// what is left.
+static inline unsigned cuda_blocks(int64_t blocks) {
+    const int64_t most = CUDA_MOST_BLOCKS;
+    return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+// Blocks of CUDA_BLOCK threads for n items: a kernel that may get more items than threads loops
+// with GRID_STRIDE.
+static inline unsigned cuda_grid(int64_t n) {
+    return cuda_blocks((n + CUDA_BLOCK - 1) / CUDA_BLOCK);
 }
 
 #define GLOBAL_INDEX ((int64_t)blockIdx.x * (int64_t)blockDim.x + (int64_t)threadIdx.x)
 #define GRID_STRIDE ((int64_t)gridDim.x * (int64_t)blockDim.x)
 
-// LAUNCH(kernel, grid, block, shared bytes, stream, arguments...) comes from launch_nvcc.h or from
-// tests/emulator/launch_emulator.h; the Makefile includes one of them before anything else.
+// LAUNCH(kernel, grid, block, shared bytes, stream, arguments...) and CUDA_MOST_BLOCKS come from
+// launch_nvcc.h or from tests/emulator/launch_emulator.h; the Makefile includes one of them before
+// anything else.
 #define CUDA_LAUNCH(kernel, grid, block, shared, ...)                                              \
     (LAUNCH(kernel, grid, block, shared, cuda->compute, __VA_ARGS__),                              \
      cuda_launched(cuda, #kernel, __FILE__, __LINE__))

@@ -186,9 +186,10 @@ static const Device table = {.name = "cuda",
 
 // ---- scratch -----------------------------------------------------------------------------------
 void *cuda_scratch(CudaDevice *cuda, size_t bytes) {
-    if (bytes <= cuda->scratch_bytes) return cuda->scratch;
+    if (bytes == cuda->scratch_bytes || (bytes < cuda->scratch_bytes && !cuda->raw))
+        return cuda->scratch;
     size_t grown = cuda->scratch_bytes ? 2 * cuda->scratch_bytes : (size_t)1 << 20;
-    if (grown < bytes) grown = bytes;
+    if (grown < bytes || cuda->raw) grown = bytes;
     void *old = cuda->scratch;
     cuda->scratch = NULL;
     cuda->scratch_bytes = 0;
@@ -259,6 +260,7 @@ Status ridgepoint_plugin_open(const PluginHost *host, Device **device, char *abo
     if (status) return status;
     *cuda = (CudaDevice){.device = table,
                          .host = host,
+                         .raw = is_set("RIDGEPOINT_ALLOC", "raw"),
                          .synchronous = is_set("RIDGEPOINT_CUDA_SYNC", "1")};
     cuda->device.uncached = is_set("RIDGEPOINT_CUDA_ALLOC", "raw");
     status = open_device(cuda);

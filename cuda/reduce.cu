@@ -116,8 +116,7 @@ static Status fold_launch(CudaDevice *cuda, FoldData data, Fold fold) {
     }
     int64_t columns = CUDA_BLOCK / fold.lanes;
     int64_t blocks = (fold.outer * fold.inner + columns - 1) / columns * fold.cut.chunks;
-    unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(fold_columns, grid, CUDA_BLOCK, 0, data, fold);
+    return CUDA_LAUNCH(fold_columns, cuda_blocks(blocks), CUDA_BLOCK, 0, data, fold);
 }
 
 Status reduce_parts(CudaDevice *cuda, const double *parts, int64_t n, double factor, float *y) {

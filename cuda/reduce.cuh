@@ -54,7 +54,7 @@ static inline __host__ __device__ int64_t row_tiles(Rows rows) {
 // Enough blocks for so many teams, but no more than `most`: the kernels' loops take the rest.
 static inline unsigned team_grid(int64_t teams, int lanes, int64_t most) {
     int64_t per_block = CUDA_BLOCK / lanes, blocks = (teams + per_block - 1) / per_block;
-    return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+    return cuda_blocks(blocks < most ? blocks : most);
 }
 
 // ---- long rows ----------------------------------------------------------------------------------

@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
     double begin = measure_now(), busy = measure_cpu_seconds(false);
     Start start = measure_start("./profile_mlp");
     print_machine(cores);
-    if (peer_start())
+    if (peer_start("tests/bench/peer.py"))
         printf("PyTorch %s\n", peer_version());
     else
         printf("no PyTorch here (RIDGEPOINT_PYTHON=... names a Python that has torch)\n");

@@ -14,6 +14,10 @@ Device *cuda_device_use(void);
 // fake runtime, as here. NULL is no answer.
 //     int (*leaks)(FILE *) = cuda_device_fake("fake_leaks");
 void *cuda_device_fake(const char *function);
+// The same as a declaration: FAKE(int, fake_leaks, FILE *);
+#define FAKE(result, name, ...) result (*name)(__VA_ARGS__) = cuda_device_fake(#name)
+// FakeOrder of fake_runtime.h, whose own includes are not on every machine.
+enum { FAKE_LATE, FAKE_REVERSED, FAKE_EAGER };
 
 // All elements in row-major order, of any dtype and layout, as floats; numel of them into `values`.
 Status cuda_device_read(Tensor *t, float *values);

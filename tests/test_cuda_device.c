@@ -1,12 +1,13 @@
 // test_cuda_device.c -- the cuda device itself, over the fake runtime: machines without a usable
-// GPU, copies, memory that runs out, calls and kernels that fail. Values of ops: test_cuda.c.
+// GPU, copies, memory that runs out, a fork, what is told when. Values of ops: test_cuda.c; every
+// call that may fail: test_cuda_failures.c.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "layers/train/fit.h"
+#include "tensor/ops.h"
 #include "tests/cuda_device.h"
 #include "tests/expect.h"
 
@@ -30,9 +31,6 @@ static void check_one_line(Status status, const char *mention) {
     ck_assert_msg(strstr(text, " HINT: ") != NULL, "%s", text);
     expect_error(status, mention);
 }
-
-// A function of the fake runtime, as tests/emulator/fake_runtime.h declares it.
-#define FAKE(result, name, ...) result (*name)(__VA_ARGS__) = cuda_device_fake(#name)
 
 // ---- no GPU ------------------------------------------------------------------------------------
 static const struct {
@@ -107,6 +105,24 @@ START_TEST(copies_of_any_size_arrive_and_their_source_may_be_reused_at_once) {
 }
 END_TEST
 
+START_TEST(waiting_for_the_device_waits_for_its_kernels) {
+    FAKE(int64_t, fake_calls, const char *);
+    FAKE(void, fake_set_streams, int);
+    Device *device = cuda_device_use();
+    fake_set_streams(FAKE_LATE);
+    Tensor *x = tensor_full_new(SHAPE(3), 1.0f);
+    ck_assert_int_eq(device_synchronize(device), STATUS_OK);
+    int64_t before = fake_calls("kernel"); // that ran, not that were launched
+    Scope *scope = scope_open();
+    ck_assert_ptr_nonnull(tensor_relu(x));
+    ck_assert_int_eq(fake_calls("kernel"), before);
+    ck_assert_int_eq(device_synchronize(device), STATUS_OK);
+    ck_assert_int_eq(fake_calls("kernel"), before + 1);
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
 // ---- memory ------------------------------------------------------------------------------------
 enum { MIB = 1 << 20, ELEMENTS = MIB / 4 };
 
@@ -129,65 +145,22 @@ START_TEST(cached_blocks_make_room_before_memory_counts_as_exhausted) {
 }
 END_TEST
 
-// ---- failures ----------------------------------------------------------------------------------
-enum { ROWS = 5, PIXELS = 7, CLASSES = 3 };
-
-typedef struct Session {
-    Layer *model;
-    Optimizer *optimizer;
-    Tensor *x, *labels;
-} Session;
-
-static Session session_new(void) {
-    Session s = {.model = mlp_new((int64_t[]){PIXELS, 6, CLASSES}, 3, mlp_defaults())};
-    s.optimizer = optimizer_new(s.model, optimizer_defaults(OPTIMIZER_ADAMW));
-    s.x = tensor_normal_new(SHAPE(ROWS, PIXELS), 0.0f, 1.0f);
-    s.labels = tensor_from_labels_new(SHAPE(ROWS), (int64_t[ROWS]){0, 1, 2, 1, 0});
-    return s;
-}
-
-static void session_free(Session *s) {
-    tensor_free(s->labels);
-    tensor_free(s->x);
-    optimizer_free(s->optimizer);
-    layer_free(s->model);
-}
-
-static Status session_step(Session *s) {
-    double loss;
-    return train_step(s->model, s->optimizer, s->x, s->labels, &loss);
-}
-
-// Out of memory is not sticky: whatever call it met, alone or with all after it, the next step
-// succeeds. A single allocation that fails is tried again, so it may pass unnoticed.
-START_TEST(any_call_of_a_training_step_may_fail_and_the_next_step_succeeds) {
-    FAKE(void, fake_fail, const char *, int64_t, int);
-    FAKE(void, fake_fail_once, const char *, int64_t, int);
-    FAKE(void, fake_fail_never, void);
-    FAKE(int64_t, fake_calls, const char *);
+// A byte beyond it, too, is then one that memory checkers see.
+START_TEST(raw_scratch_is_as_long_as_was_asked) {
+    FAKE(size_t, fake_live_bytes, void);
+    setenv("RIDGEPOINT_ALLOC", "raw", 1);
     cuda_device_use();
-    Session s = session_new();
-    ck_assert_msg(session_step(&s) == STATUS_OK, "%s", error_message());
-    int64_t before = fake_calls("any");
-    ck_assert_int_eq(session_step(&s), STATUS_OK);
-    int64_t calls = fake_calls("any") - before, failures = 0;
-    for (int64_t n = 1; n <= calls; n++) {
-        (_i ? fake_fail : fake_fail_once)("any", fake_calls("any") + n, OUT_OF_MEMORY);
-        if (session_step(&s)) {
-            failures++;
-            check_one_line(STATUS_OUT_OF_MEMORY, "cuda");
-        }
-        fake_fail_never();
-        ck_assert_int_eq(autograd_node_count(), 0);
-        ck_assert_msg(session_step(&s) == STATUS_OK, "after call %d: %s", (int)n, error_message());
-    }
-    ck_assert_int_gt(calls, 10);
-    ck_assert_int_gt(failures, _i ? calls * 3 / 4 : calls / 3);
-    session_free(&s);
-    ck_assert_int_eq(expect_live_bytes(), 0);
+    Tensor *x = tensor_full_new(SHAPE(3), 1.0f);
+    Scope *scope = scope_open();
+    size_t before = fake_live_bytes();
+    ck_assert_ptr_nonnull(tensor_mse(x, x));
+    ck_assert_uint_eq(fake_live_bytes() - before, sizeof(float) + sizeof(double)); // one block
+    scope_close(scope);
+    tensor_free(x);
 }
 END_TEST
 
+// ---- failures ----------------------------------------------------------------------------------
 START_TEST(a_product_that_fails_says_so) {
     FAKE(void, fake_fail_once, const char *, int64_t, int);
     FAKE(int64_t, fake_calls, const char *);
@@ -207,8 +180,10 @@ END_TEST
 START_TEST(after_a_kernel_died_nothing_works_and_every_call_says_so) {
     FAKE(void, fake_fail_once, const char *, int64_t, int);
     FAKE(int64_t, fake_calls, const char *);
+    FAKE(void, fake_set_streams, int);
     bool synchronous = _i == 1;
     if (synchronous) setenv("RIDGEPOINT_CUDA_SYNC", "1", 1);
+    fake_set_streams(FAKE_LATE); // else a launch would know at once how its kernel ended
     cuda_device_use();
     Scope *scope = scope_open();
     Tensor *x = tensor_full_new(SHAPE(3), 1.0f);
@@ -275,8 +250,9 @@ int main(void) {
         {any_call_may_fail_while_the_device_opens, 0},
         {the_list_says_what_gpu_it_is, 0},
         {copies_of_any_size_arrive_and_their_source_may_be_reused_at_once, 5},
+        {waiting_for_the_device_waits_for_its_kernels, 0},
         {cached_blocks_make_room_before_memory_counts_as_exhausted, 0},
-        {any_call_of_a_training_step_may_fail_and_the_next_step_succeeds, 2},
+        {raw_scratch_is_as_long_as_was_asked, 0},
         {a_product_that_fails_says_so, 0},
         {after_a_kernel_died_nothing_works_and_every_call_says_so, 2},
         {a_fork_may_not_use_what_its_parent_opened, 0},

@@ -18,7 +18,7 @@ static struct {
 } peer;
 
 // Memory that PyTorch frees stays with it: without that it pays for page faults at every step.
-static void become_python(int ask, int answer) {
+static void become_python(const char *script, int ask, int answer) {
     const char *python = getenv("RIDGEPOINT_PYTHON");
     if (!python || !python[0]) python = "python3";
     dup2(ask, STDIN_FILENO);
@@ -26,11 +26,11 @@ static void become_python(int ask, int answer) {
     setenv("MALLOC_MMAP_THRESHOLD_", "33554432", 1);
     setenv("MALLOC_TRIM_THRESHOLD_", "4294967296", 1);
     setenv("MALLOC_TOP_PAD_", "134217728", 1);
-    execlp(python, python, "tests/bench/peer.py", (char *)NULL);
+    execlp(python, python, script, (char *)NULL);
     _exit(127);
 }
 
-bool peer_start(void) {
+bool peer_start(const char *script) {
     int ask[2], answer[2];
     if (pipe(ask) || pipe(answer)) return false;
     signal(SIGPIPE, SIG_IGN); // a peer that dies shows as a missing answer
@@ -39,7 +39,7 @@ bool peer_start(void) {
     if (peer.process == 0) {
         close(ask[1]);
         close(answer[0]);
-        become_python(ask[0], answer[1]);
+        become_python(script, ask[0], answer[1]);
     }
     close(ask[0]);
     close(answer[1]);

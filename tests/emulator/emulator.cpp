@@ -2,10 +2,12 @@
 // went wrong; and compares schedules.
 #include "tests/emulator/emulator.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -14,8 +16,10 @@
 #include "tests/emulator/emulator_device.h"
 #include "tests/emulator/fake_runtime.h"
 
-static std::mutex one_launch, one_message; // at a time
+static std::mutex one_launch, one_note; // at a time
 static std::string chosen_schedule, last_fault, difference;
+static int chosen_most_blocks;
+static std::map<std::string, unsigned> largest_grids;
 
 // ---- faults ------------------------------------------------------------------------------------
 void emulator_fault(cudaError_t error, const char *format, ...) {
@@ -25,7 +29,7 @@ void emulator_fault(cudaError_t error, const char *format, ...) {
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     {
-        std::lock_guard<std::mutex> lock(one_message);
+        std::lock_guard<std::mutex> lock(one_note);
         last_fault = message;
     }
     fprintf(stderr, "emulator: %s\n", message);
@@ -46,6 +50,30 @@ bool emulator_set_schedule(const char *schedule) {
     if (schedule && !schedule_parse(schedule, &parsed)) return false;
     chosen_schedule = schedule ? schedule : "";
     return true;
+}
+
+void emulator_set_most_blocks(int blocks) { chosen_most_blocks = blocks; }
+int emulator_most_blocks(void) { return chosen_most_blocks ? chosen_most_blocks : 1 << 20; }
+
+static void note_launch(const EmulatorLaunch &launch) {
+    std::lock_guard<std::mutex> lock(one_note);
+    unsigned &largest = largest_grids[launch.kernel];
+    largest = std::max(largest, launch.grid.x * launch.grid.y * launch.grid.z);
+}
+
+int emulator_kernels(EmulatorKernel *kernels, int most) {
+    std::lock_guard<std::mutex> lock(one_note);
+    int count = 0;
+    for (const auto &[name, blocks] : largest_grids) {
+        if (count < most) kernels[count] = {name.c_str(), blocks};
+        count++;
+    }
+    return count;
+}
+
+void emulator_forget_kernels(void) {
+    std::lock_guard<std::mutex> lock(one_note);
+    largest_grids.clear();
 }
 
 // The limits of every GPU that CUDA 13 knows. 48 kB is what a kernel gets without asking for more.
@@ -84,6 +112,7 @@ bool emulator_accepts(const EmulatorLaunch &launch) {
                        "%s: its file was not compiled with -fdata-sections", launch.kernel);
         return false;
     }
+    note_launch(launch);
     return true;
 }
 

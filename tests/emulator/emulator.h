@@ -26,6 +26,21 @@ bool emulator_set_schedule(const char *schedule);
 const char *emulator_check_schedules(void (*run)(void *argument), void *argument, void *out,
                                      size_t bytes);
 
+// ---- how many blocks there are ------------------------------------------------------------------
+// The most that kernels which loop over the rest are launched with. 0: as many as on a GPU, which
+// is so many that loops never come to their second round; with 1 all do that have work for two
+// blocks.
+void emulator_set_most_blocks(int blocks);
+int emulator_most_blocks(void);
+
+typedef struct EmulatorKernel {
+    const char *name; // as LAUNCH has it: "dense<Formula>"
+    unsigned blocks;  // of its largest grid so far
+} EmulatorKernel;
+// Writes the first `most` kernels that were ever launched, in no order; returns how many there are.
+int emulator_kernels(EmulatorKernel *kernels, int most);
+void emulator_forget_kernels(void);
+
 // ---- what kernels did wrong --------------------------------------------------------------------
 // Of the latest kernel that failed: "divergent barrier: transpose, block (3, 0, 0), thread ...". ""
 // before that. It was printed to stderr, too, and is the fake runtime's error (719 or 9).

@@ -263,6 +263,16 @@ int64_t fake_calls(const char *function) {
     return found == state().calls.end() ? 0 : found->second;
 }
 
+int fake_functions(const char **names, int most) {
+    fake::Lock lock;
+    int count = 0;
+    for (const auto &entry : state().calls) {
+        if (count < most) names[count] = entry.first.c_str();
+        count++;
+    }
+    return count;
+}
+
 const char *fake_last_fault(void) { return state().fault.c_str(); }
 
 void fake_fault(cudaError_t error, const char *format, ...) {

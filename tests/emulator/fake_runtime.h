@@ -79,6 +79,9 @@ void fake_fail(const char *function, int64_t from, int error);
 void fake_fail_once(const char *function, int64_t call, int error);
 void fake_fail_never(void); // forgets both
 int64_t fake_calls(const char *function);
+// Writes the names of the first `most` functions that were ever called, "cudaLaunchKernel",
+// "kernel" and "any" among them, in no order; returns how many there are. Valid until fake_reset.
+int fake_functions(const char **names, int most);
 
 // ---- what is wrong -----------------------------------------------------------------------------
 const char *fake_last_fault(void); // a sentence about the latest error; "" when there was none

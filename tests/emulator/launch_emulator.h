@@ -1,5 +1,5 @@
-// launch_emulator.h -- LAUNCH for g++ and the emulator; cuda/launch_nvcc.h is nvcc's. Included
-// before anything else in a .cu file (-include), so that it is ordinary C++ from there on.
+// launch_emulator.h -- LAUNCH for g++ and the emulator, and the largest grid; cuda/launch_nvcc.h is
+// nvcc's. Included before anything else in a .cu file (-include): it is ordinary C++ from there on.
 #ifndef TESTS_EMULATOR_LAUNCH_EMULATOR_H
 #define TESTS_EMULATOR_LAUNCH_EMULATOR_H
 
@@ -28,6 +28,8 @@ static inline void emulator_launch(const char *name, void (*kernel)(Parameters..
     fake_enqueue(
         stream, [=] { emulator_run(launch, [&] { std::apply(kernel, copies); }); }, name);
 }
+
+#define CUDA_MOST_BLOCKS emulator_most_blocks()
 
 #define LAUNCH(kernel, grid, block, shared, stream, ...)                                           \
     emulator_launch(#kernel, kernel, grid, block, shared, stream, __VA_ARGS__)
