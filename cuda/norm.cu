@@ -76,7 +76,7 @@ __global__ static void norm_rows(Norm norm, Rows rows) {
     for (int64_t base = team.begin; base < rows.count; base += team.step) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
         const float *x = norm.x + row * rows.n;
-        Tile tile, w = {}, b = {};
+        Tile tile = {}, w = {}, b = {};
         Centre c = centre_of(x, rows.n, length, team, norm.epsilon, tile, shared);
         for (int64_t from = 0; from < length; from += tile_span(team)) {
             int left = tile_left(team, from, length);
@@ -125,7 +125,7 @@ struct Gradient {
 // g = dy weight and z = (x - mean) rstd of a tile; 0 behind the row's end
 static __device__ inline void gradient_load(const Gradient &of, int64_t row, int64_t from,
                                             Rows rows, int left, Team team, Tile &g, Tile &z) {
-    Tile weight;
+    Tile weight = {};
     tile_load(g, of.dy + row * rows.n + from, left, team, 0.0f);
     tile_load(z, of.x + row * rows.n + from, left, team, 0.0f);
     if (of.weight) tile_load(weight, of.weight + from, left, team, 0.0f);
