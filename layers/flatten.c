@@ -26,7 +26,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     if (start < 0 || start > end || end >= shape.ndim) {
         char text[SHAPE_TEXT];
         error_set(STATUS_SHAPE,
-                  "%s: Flatten of %s: has no dimensions %lld to %lld. HINT: the first comes "
+                  "%s: Flatten of %s: there are no dimensions %lld to %lld. HINT: the first comes "
                   "first; negative ones count from the end",
                   self->name, shape_text(tensor_shape(in[0]), text), (long long)flatten->start_dim,
                   (long long)flatten->end_dim);
