@@ -105,6 +105,15 @@ Layer *activation_new(Activation activation); // "ReLU", "GELU" ...
 Layer *relu_new(void);
 Layer *gelu_new(void);
 Layer *dropout_new(float p);
+// weight and bias of the shape of a row, which is x's last sizes: 1 and 0, as PyTorch's
+// nn.LayerNorm. Without affine there are none.
+Layer *layer_norm_new(Shape row, float epsilon, bool affine);
+// weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...)
+// in [0, count), gives (..., features).
+Layer *embedding_new(int64_t count, int64_t features);
+// Dimensions start_dim to end_dim, both included, become one; a view. Negative ones count from the
+// end: PyTorch's nn.Flatten() is flatten_new(1, -1).
+Layer *flatten_new(int start_dim, int end_dim);
 Layer *sequential_new(void); // fill with layer_add_child; runs its children in order
 
 typedef struct MlpOptions {

@@ -7,7 +7,7 @@
 #include "layers/cost.h"
 #include "profiler/machine/machine.h"
 
-enum { OP_RECORD_INPUTS = 3 };
+enum { OP_RECORD_INPUTS = 5 }; // as many as any op but a list of tensors has
 
 typedef struct OpRecord { // one executed op
     const Op *op;

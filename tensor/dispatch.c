@@ -52,8 +52,8 @@ static Status too_many(const OpCall *call) {
 
 // Would an output given to be written into lose its own gradient, or its place on the tape?
 static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
-    for (int i = 0; recorder && i < OP_MAX_OUTPUTS && call->out[i]; i++)
-        if (wants_gradient(recorder, call->out[i])) return true;
+    for (int i = 0; recorder && i < OP_MAX_OUTPUTS; i++)
+        if (call->out[i] && wants_gradient(recorder, call->out[i])) return true;
     return false;
 }
 
@@ -206,15 +206,21 @@ static Phase phase_of_slot(const Context *context, const Op *op, Tensor **slot) 
                                                            : PHASE_BACKWARD_INPUT;
 }
 
-Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
-                   int n_in) {
+Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
+                        Tensor *const in[], int n_in) {
     Context *context = context_current();
     Phase before = context->phase;
-    context->phase = phase_of_slot(context, op, slot);
-    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in, .out = {*slot}};
+    context->phase = phase_of_slot(context, op, slots[0]);
+    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
+    for (int i = 0; i < n_slots; i++) call.out[i] = *slots[i];
     if (params) call.params = *params;
     Status status = op_dispatch(&call);
-    if (!status) *slot = call.out[0];
+    for (int i = 0; i < n_slots && !status; i++) *slots[i] = call.out[i];
     context->phase = before;
     return status;
+}
+
+Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
+                   int n_in) {
+    return op_run_into_each(&slot, 1, op, params, in, n_in);
 }

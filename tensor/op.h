@@ -101,6 +101,10 @@ Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_i
 // &grad_in[i]; so the work is known as input or weight gradient.
 Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                    int n_in);
+// The same for the first n_slots outputs: slots[i] is where the i-th goes. The work is known as
+// what slots[0] is for.
+Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
+                        Tensor *const in[], int n_in);
 
 #define OP_INPUTS(...)                                                                             \
     (Tensor *[]){__VA_ARGS__}, (int)(sizeof((Tensor *[]){__VA_ARGS__}) / sizeof(Tensor *))

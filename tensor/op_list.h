@@ -57,6 +57,11 @@
     COMPUTE(softmax_backward)                                                                      \
     COMPUTE(log_softmax)                                                                           \
     COMPUTE(log_softmax_backward)                                                                  \
+    COMPUTE(layer_norm)                                                                            \
+    COMPUTE(layer_norm_backward)                                                                   \
+    COMPUTE(layer_norm_backward_weight)                                                            \
+    COMPUTE(embedding)                                                                             \
+    COMPUTE(embedding_backward)                                                                    \
     COMPUTE(cross_entropy)                                                                         \
     COMPUTE(cross_entropy_backward)                                                                \
     COMPUTE(mse)                                                                                   \

@@ -23,6 +23,8 @@ Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim); // along 
 // Result (of index's shape) [i][j][k] = x[index[i][j][k]][j][k] for dim 0, x[i][index[i][j][k]][k]
 // for dim 1 ... index: int64, as many dims as x, in the others at most x's size.
 Tensor *tensor_gather(Tensor *x, int dim, Tensor *index);
+// Row index[...] of table (count, features): (..., features). index: int64, in [0, count).
+Tensor *tensor_embedding(Tensor *index, Tensor *table);
 
 // ---- element-wise, with NumPy broadcasting ----
 Tensor *tensor_add(Tensor *a, Tensor *b);
@@ -82,6 +84,10 @@ Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);    // of nothing: an erro
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);
+// (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each row: of all
+// elements of x's last dimensions, which are `row`, such as SHAPE(768). weight and bias have that
+// shape; each may be NULL. Mean and variance hold their digits however far x is from 0.
+Tensor *tensor_layer_norm(Tensor *x, Shape row, Tensor *weight, Tensor *bias, float epsilon);
 
 // ---- losses: mean over the rows (cross-entropy) or elements (the others), a scalar ----
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels); // (n, classes), int64 (n)

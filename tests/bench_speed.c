@@ -116,7 +116,7 @@ typedef struct Table { // of one number of threads
 } Table;
 
 static void note_throughput(Table *table, const Case *of, const Row *row) {
-    if (!of->hand_op || of->hand_op == hand_softmax) return;
+    if (!of->hand_op || case_by_row(of)) return;
     size_t used = strlen(table->throughput);
     double elements = (double)(of->sizes[0] * of->sizes[1]);
     snprintf(table->throughput + used, sizeof table->throughput - used, "%.*s %.1f, ",

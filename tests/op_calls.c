@@ -43,6 +43,7 @@ CALL(max, tensor_max(in[0], a->dim, a->flag))
 CALL(argmax, tensor_argmax(in[0], a->dim, a->flag))
 CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
+CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
 CALL(cross_entropy, tensor_cross_entropy(in[0], in[1]))
 CALL(mse, tensor_mse(in[0], in[1]))
 CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
@@ -80,6 +81,16 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
     (void)n_in;
     context_seed(7);
     return tensor_dropout(in[0], a->value);
+}
+
+// Rows are the last a->dim dimensions. The inputs are x, weight and bias; with the flag x and bias.
+static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *a) {
+    Shape row = {.ndim = a->dim};
+    for (int i = 0; i < a->dim && a->dim <= in[0]->ndim; i++)
+        row.dims[i] = in[0]->shape[in[0]->ndim - a->dim + i];
+    Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
+    Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
+    return tensor_layer_norm(in[0], row, weight, bias, a->value);
 }
 
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
@@ -130,6 +141,8 @@ static const struct NamedFunction {
     {"argmax", call_argmax},
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
+    {"layer_norm", call_layer_norm},
+    {"embedding", call_embedding},
     {"cross_entropy", call_cross_entropy},
     {"mse", call_mse},
     {"binary_cross_entropy", call_binary_cross_entropy},

@@ -97,6 +97,56 @@ static const char *const layers[] = {
     "(3, 0) (4, 0) (4)",
     NULL,
 };
+static const char *const normed[] = {
+    // x, weight, bias; x and one of them; x alone
+    "(3, 5) (5) (5)",
+    "(3, 5) (5)",
+    "(3, 5)",
+    "(1, 3) (3) (3)",
+    "(3, 1) (1) (1)",
+    "(17) (17) (17)",
+    "(2, 3, 4) (4) (4)",
+    "(33, 17) (17) (17)",
+    "(17, 33)",
+    "(3, 257) (257) (257)",
+    "transposed (5, 3) stepped (3) (3)",
+    "expanded (3, 4) (4) expanded (4)",
+    "(0, 3) (3) (3)",
+    "(3, 0) (0) (0)",
+    "(70, 1000) (1000) (1000)",
+    "(3, 5001) (5001) (5001)",
+    "(2100, 36) (36) (36)",
+    NULL,
+};
+static const char *const normed_once[] = {"(3, 5) (5)", "(0, 3) (3)", "(130, 300) (300)", NULL};
+static const char *const normed_blocks[] = {
+    // rows of two dimensions
+    "(2, 3, 4) (3, 4) (3, 4)",
+    "(3, 4) (3, 4)",
+    "(3, 17, 3)",
+    "(2, 2, 0, 3) (0, 3) (0, 3)",
+    "transposed (2, 3, 4) (3, 4) transposed (3, 4)",
+    "(9, 33, 257) (33, 257) (33, 257)",
+    NULL,
+};
+// Labels are below the last size of the table, so the table has as many rows or more.
+static const char *const embedded[] = {
+    "(3, 3) labels (4)",
+    "(5, 3) labels (2, 3)",
+    "(1, 1) labels (1)",
+    "(17, 3) labels ()",
+    "(33, 17) labels (3, 1, 5)",
+    "(3, 2) labels (257)",
+    "transposed (5, 4) labels (2, 3)",
+    "(5, 4) transposed labels (3, 2)",
+    "(5, 4) expanded labels (3, 2)",
+    "stepped (5, 4) stepped labels (3)",
+    "(5, 3) labels (0)",
+    "(5, 3) labels (2, 0)",
+    "(300, 257) labels (500)",
+    "(300, 36) labels (33, 60)",
+    NULL,
+};
 static const char *const classified[] = {
     "(3, 4) labels (3)",         "(17, 10) labels (17)",
     "(1, 3) labels (1)",         "(3, 1) labels (3)",

@@ -243,10 +243,36 @@ START_TEST(a_label_out_of_range_is_told_when_values_are_read) {
 }
 END_TEST
 
+START_TEST(an_index_out_of_range_picks_zeros_adds_nothing_and_is_told) {
+    cuda_device_use();
+    Tensor *table = tensor_full_new(SHAPE(3, 4), 1.0f);
+    Tensor *index = tensor_from_labels_new(SHAPE(4), (int64_t[]){2, -1, 3, 2});
+    float values[16];
+    tensor_requires_grad(table, true);
+    Scope *scope = scope_open();
+    Tensor *y = tensor_embedding(index, table), *start = tensor_full_new(SHAPE(4, 4), 0.5f);
+    ck_assert_int_eq(tensor_read_floats(y, values), STATUS_INVALID_ARGUMENT);
+    check_one_line(STATUS_INVALID_ARGUMENT,
+                   "embedding: an index or label is out of range (the last "
+                   "one found: at 2)");
+    expect_values(y, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1);
+    ck_assert_int_eq(autograd_backward_from(y, start), STATUS_OK);
+    ck_assert_int_eq(tensor_read_floats(tensor_grad(table), values), STATUS_INVALID_ARGUMENT);
+    check_one_line(STATUS_INVALID_ARGUMENT,
+                   "embedding_backward: an index or label is out of range");
+    expect_values(tensor_grad(table), 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1);
+    scope_close(scope);
+    tensor_free(start);
+    tensor_free(table);
+    tensor_free(index);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_driver_that_does_not_work_is_named_in_one_line, DRIVERS},
         {a_label_out_of_range_is_told_when_values_are_read, 0},
+        {an_index_out_of_range_picks_zeros_adds_nothing_and_is_told, 0},
         {any_call_may_fail_while_the_device_opens, 0},
         {the_list_says_what_gpu_it_is, 0},
         {copies_of_any_size_arrive_and_their_source_may_be_reused_at_once, 5},

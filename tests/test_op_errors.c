@@ -66,6 +66,19 @@ static const struct Refusal {
     {"softmax", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
     {"softmax", "(2, 3)", {.dim = DIM_ALL}, STATUS_SHAPE, "(2, 3)"},
     {"log_softmax", "(2, 3)", {.dim = -3}, STATUS_SHAPE, "(2, 3)"},
+    {"layer_norm", "(2, 3) (4)", {.dim = 1}, STATUS_SHAPE, "the weight is not (3,)"},
+    {"layer_norm", "(2, 3) (3) (4)", {.dim = 1}, STATUS_SHAPE, "the bias is not (3,)"},
+    {"layer_norm", "(2, 3) (3) (2, 3)", {.dim = 1}, STATUS_SHAPE, "(3,), (2, 3)"},
+    {"layer_norm", "(2, 3)", {.dim = 0}, STATUS_SHAPE, "a row of 0 dimensions"},
+    {"layer_norm", "(2, 3)", {.dim = 3}, STATUS_SHAPE, "(2, 3)"},
+    {"layer_norm", "(2, 3)", {.dim = 7}, STATUS_SHAPE, "a row of 7 dimensions"},
+    {"layer_norm", "()", {.dim = 1}, STATUS_SHAPE, "()"},
+    {"layer_norm", "labels (3)", {.dim = 1}, STATUS_DTYPE, "int64"},
+    {"layer_norm", "(3)", {.dim = 1, .value = -1.0f}, STATUS_INVALID_ARGUMENT, "epsilon is -1"},
+    {"layer_norm", "(3)", {.dim = 1, .value = NAN}, STATUS_INVALID_ARGUMENT, "HINT"},
+    {"embedding", "(3) labels (2)", {0}, STATUS_SHAPE, "(3,)"},
+    {"embedding", "(3, 3) (2)", {0}, STATUS_DTYPE, "float32"},
+    {"embedding", "(3, 3) stray (2, 2)", {0}, STATUS_INVALID_ARGUMENT, "index 3 at (0, 0)"},
     {"cross_entropy", "(4) labels (4)", {0}, STATUS_SHAPE, "HINT"},
     {"cross_entropy", "(3, 4) labels (4)", {0}, STATUS_SHAPE, "(3, 4)"},
     {"cross_entropy", "(3, 4) labels (3, 1)", {0}, STATUS_SHAPE, "(3, 1)"},
@@ -195,7 +208,8 @@ static const char *const every_op[] = {
     "contiguous", "detach",     "flatten",     "transpose",     "dropout",
     "fill",       "accumulate", "neg",         "abs",           "pow",
     "clamp",      "maximum",    "leaky_relu",  "silu",          "binary_cross_entropy",
-    "concat",     "stack",      "gather",      "clip_norm",
+    "concat",     "stack",      "gather",      "clip_norm",     "layer_norm",
+    "embedding",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL, .activation = ACTIVATION_GELU};
@@ -213,7 +227,8 @@ START_TEST(null_as_second_input_is_refused) {
     const char *const names[] = {"add",        "div",           "matmul",
                                  "linear",     "cross_entropy", "mse",
                                  "accumulate", "maximum",       "binary_cross_entropy",
-                                 "concat",     "stack",         "gather"};
+                                 "concat",     "stack",         "gather",
+                                 "embedding"};
     Scope *scope = scope_open();
     Tensor *in[3] = {tensor_zeros_new(SHAPE(2, 2)), NULL, NULL};
     ck_assert_ptr_null(op_function_by_name(names[_i])(in, 3, &valid_arguments));
@@ -311,7 +326,7 @@ int main(void) {
         {bounds_in_the_wrong_order_are_refused, 0},
         {views_refuse_what_does_not_fit, 0},
         {null_is_refused, EVERY_OP_COUNT},
-        {null_as_second_input_is_refused, 12},
+        {null_as_second_input_is_refused, 13},
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
         {devices_do_not_mix, 7},

@@ -12,17 +12,22 @@
 enum {
     TOOL_MODELS = sizeof(tool_models) / sizeof(tool_models[0]),
     TOOL_OPS = sizeof(tool_ops) / sizeof(tool_ops[0]),
+    TOOL_LAYERS = sizeof(tool_layers) / sizeof(tool_layers[0]),
 };
 
 // A profile of forward and backward, without a run; frees the model.
-static Profile profile_of(Layer *model, Shape x_shape) {
+static Profile profile_of_dtype(Layer *model, Shape x_shape, DType dtype) {
     Profile profile;
-    Tensor *x = tensor_new(x_shape, DTYPE_FLOAT32);
+    Tensor *x = tensor_new(x_shape, dtype);
     Status status = profile_backward(model, x, (ProfileOptions){0}, &profile);
     ck_assert_msg(!status, "%s", error_message());
     tensor_free(x);
     layer_free(model);
     return profile;
+}
+
+static Profile profile_of(Layer *model, Shape x_shape) {
+    return profile_of_dtype(model, x_shape, DTYPE_FLOAT32);
 }
 
 static Profile net_profile_on_meta(const Net *net) {
@@ -128,6 +133,40 @@ START_TEST(single_ops_count_as_their_tools_say) {
     check_tools(&profile, &tool_ops[_i].want, ops[_i].name);
     ck_assert_uint_eq(forward_of(PRESET_TEXTBOOK, &profile), ops[_i].textbook);
     ck_assert_uint_eq(forward_of(PRESET_TINYTORCH, &profile), ops[_i].tinytorch);
+    profile_free(&profile);
+}
+END_TEST
+
+static Layer *norm_new(void) { return layer_norm_new(SHAPE(10), 1e-5f, true); }
+static Layer *matrix_norm_new(void) { return layer_norm_new(SHAPE(5, 10), 1e-5f, true); }
+static Layer *plain_norm_new(void) { return layer_norm_new(SHAPE(10), 1e-5f, false); }
+static Layer *table_new(void) { return embedding_new(100, 7); }
+static Layer *wide_table_new(void) { return embedding_new(4, 30); }
+static Layer *flat_new(void) { return flatten_new(1, -1); }
+
+static const struct {
+    const char *name;
+    Layer *(*make)(void);
+    uint64_t tinytorch; // for one sample
+} layers[] = {
+    {"norm", norm_new, 10},
+    {"norm of a sequence", norm_new, 50},
+    {"norm of matrices", matrix_norm_new, 50},
+    {"norm without weight", plain_norm_new, 50},
+    {"embedding", table_new, 10},
+    {"embedding of one each", wide_table_new, 1},
+    {"flatten", flat_new, 0},
+};
+
+START_TEST(single_layers_count_as_their_tools_say) {
+    context_set_device(device_meta());
+    ck_assert_int_eq(sizeof(layers) / sizeof(layers[0]), TOOL_LAYERS);
+    ck_assert_str_eq(layers[_i].name, tool_layers[_i].layer);
+    Profile profile = profile_of_dtype(layers[_i].make(), tool_layers[_i].input,
+                                       tool_layers[_i].indices ? DTYPE_INT64 : DTYPE_FLOAT32);
+    check_tools(&profile, &tool_layers[_i].want, layers[_i].name);
+    ck_assert_uint_eq(forward_of(PRESET_TEXTBOOK, &profile), 0);
+    ck_assert_uint_eq(forward_of(PRESET_TINYTORCH, &profile), layers[_i].tinytorch);
     profile_free(&profile);
 }
 END_TEST
@@ -300,6 +339,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {perceptrons_count_as_their_tools_say_fused_or_not, TOOL_MODELS},
         {single_ops_count_as_their_tools_say, TOOL_OPS},
+        {single_layers_count_as_their_tools_say, TOOL_LAYERS},
         {the_truth_table_holds, 0},
         {fusing_changes_no_count, 30},
         {layers_add_up_and_the_batch_multiplies, 30},

@@ -21,6 +21,13 @@ static uint64_t rows_of(Shape shape) {
     return last_of(shape) ? derive_elements(shape) / last_of(shape) : 0;
 }
 
+// The last `count` dimensions as one.
+static Shape with_rows_of(Shape shape, int count) {
+    for (; count > 1 && shape.ndim > 1; count--, shape.ndim--)
+        shape.dims[shape.ndim - 2] *= shape.dims[shape.ndim - 1];
+    return shape;
+}
+
 // ---- formulas with numbers -------------------------------------------------------------------
 static Derivation derivation_new(void) { return (Derivation){.known = true, .value = 1}; }
 
@@ -71,8 +78,23 @@ static Derivation per_element(int each, Shape shape, const char *of) {
 static Derivation per_row(Shape shape, Rule rule) {
     Derivation d = derivation_new();
     times(&d, rows_of(shape));
+    if (rule.each == 0) {
+        if (rule.more != 1) times(&d, (uint64_t)rule.more);
+        snprintf(d.why, sizeof(d.why), "%d per row", rule.more);
+        return d;
+    }
     times_affine(&d, rule, last_of(shape), true);
     snprintf(d.why, sizeof(d.why), "rows of %.30s", text_count((int64_t)last_of(shape)).s);
+    return d;
+}
+
+static Derivation per_column(Shape in, Shape out, Rule rule) {
+    Derivation d = derivation_new();
+    uint64_t n = derive_elements(in), outputs = derive_elements(out);
+    if (outputs == 0 || n % outputs != 0 || n < outputs) return (Derivation){0};
+    times_shape(&d, out);
+    times_affine(&d, rule, n / outputs, true);
+    snprintf(d.why, sizeof(d.why), "columns of %.30s", text_count((int64_t)(n / outputs)).s);
     return d;
 }
 
@@ -103,6 +125,10 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule
         return per_element(rule.each, record->in[rule.input], "input element");
     case PER_ROW:
         return per_row(record->in[rule.input], rule);
+    case PER_BLOCK:
+        return per_row(with_rows_of(record->in[rule.input], record->params.count), rule);
+    case PER_COLUMN:
+        return per_column(record->in[rule.input], record->out, rule);
     case PER_SUM:
         return per_sum(record->in[0], record->out);
     case PER_PARAMETER:
@@ -175,14 +201,16 @@ static uint64_t extra_bytes(const Profile *profile, const OpRecord *record, cons
 // parameters together.
 static int list_operands(const Profile *profile, const OpRecord *record, const OpStory *story,
                          const DTypeSignature *types, Operand operands[OPERANDS_MOST]) {
-    int n = 0, held = record->n_in - (story->extra_is_input ? 1 : 0);
+    int n = 0;
     bool grouped = story->elementwise.basis == PER_PARAMETER;
-    for (int i = 0; i < (grouped ? STORY_INPUTS : held); i++) {
+    for (int i = 0; i < (grouped ? STORY_INPUTS : record->n_in); i++) {
         const char *name = i < STORY_INPUTS ? story->in[i] : NULL;
         if (grouped && !name) break;
         if (!grouped && record->in[i].ndim < 0) continue; // no bias
         uint64_t bytes = grouped && i > 0 ? 4 * (uint64_t)profile->trainable_parameters
                                           : bytes_of(types, i, record->in[i]);
+        uint64_t picked = 4 * derive_elements(record->in[0]) * last_of(record->in[1]);
+        if (story->picks_rows && i == 1 && picked < bytes) bytes = picked;
         OpCall call = {.op = record->op, .n_in = record->n_in, .params = record->params};
         // Whoever told the op's story knows that its `mutates` asks for no tensor.
         bool written = name && record->op->mutates && record->op->mutates(&call, i);
@@ -194,10 +222,7 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
         operands[n++] = (Operand){name, 0, derive_elements(record->out) * 4};
     }
     uint64_t extra = extra_bytes(profile, record, story);
-    if (extra && story->extra_is_input)
-        operands[n++] = (Operand){story->extra, extra, 0};
-    else if (extra)
-        operands[n++] = (Operand){story->extra, 0, extra};
+    if (extra) operands[n++] = (Operand){story->extra, 0, extra};
     return n;
 }
 
@@ -205,7 +230,7 @@ int derive_operands(const Profile *profile, const ProfileOp *op, Operand operand
     const OpRecord *record = &op->record;
     OpStory story = explain_story(profile, op);
     bool grouped = story.elementwise.basis == PER_PARAMETER;
-    if (!grouped && record->n_in > OP_RECORD_INPUTS + (story.extra_is_input ? 1 : 0)) return 0;
+    if (!grouped && record->n_in > OP_RECORD_INPUTS) return 0;
     for (int t = 0; t < record->op->n_dtypes; t++) {
         int n = list_operands(profile, record, &story, &record->op->dtypes[t], operands);
         uint64_t read = 0, written = 0;

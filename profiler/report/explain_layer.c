@@ -65,6 +65,9 @@ static void print_gain(const Profile *profile, const ProfileLayer *layer, FILE *
 }
 
 // ---- what is missing, and why ----------------------------------------------------------------
+// Views are nobody's work: that no op gave dx need not mean that nobody asked for it.
+static bool only_views(const OpCost *cost) { return cost->bytes_read + cost->bytes_written == 0; }
+
 static void print_missing(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
     const ProfilePhase *phase = layer->phase;
@@ -73,7 +76,7 @@ static void print_missing(const Profile *profile, int index, FILE *file) {
     const char *untrained = first ? "its input is the batch" : "nothing before it is trained";
     if (phase[REPORT_BACKWARD].ops == 0)
         flow_line(file, "no backward", "%s, and nothing in it is trained", untrained);
-    else if (phase[REPORT_BACKWARD_INPUT].ops == 0)
+    else if (phase[REPORT_BACKWARD_INPUT].ops == 0 && !only_views(&phase[REPORT_BACKWARD].cost))
         flow_line(file, "no dx", "%s: nobody needs the gradient of x, so no backward_input%s",
                   untrained,
                   phase[REPORT_FORWARD].cost.macs > 0

@@ -35,7 +35,9 @@ typedef enum Basis { // what a count is a multiple of
     PER_OUTPUT,      // each x the output's elements
     PER_INPUT,       // each x the elements of in[input]
     PER_ROW,         // rows of in[input] x (each x their length + more)
+    PER_BLOCK,       // the same of rows that are the last params.count dimensions
     PER_SUM,         // (n - 1) x the output's elements, n the inputs that go into one
+    PER_COLUMN,      // output's elements x (each x n + more), n as for a sum of in[input]
     PER_PARAMETER,   // each x the model's trainable parameters + more
 } Basis;
 
@@ -53,10 +55,10 @@ typedef struct OpStory {
     const char *out, *in[STORY_INPUTS]; // names; NULL: it has none
     Rule elementwise, transcendental, bias;
     Derivation (*products)(const OpRecord *record); // multiply-adds
-    const char *extra; // an operand that the record does not hold: an output, or the last input
+    const char *extra; // further outputs, which the record does not hold
     Rule extra_bytes;
-    bool extra_is_input;
-    unsigned keeps; // activations that backward reads: Keep
+    bool picks_rows; // of in[1] no more rows are read than in[0] has elements
+    unsigned keeps;  // activations that backward reads: Keep
 } OpStory;
 OpStory explain_story(const Profile *profile, const ProfileOp *op);
 const OpRecord *explain_linear(const Profile *profile, int layer); // its first; NULL: none

@@ -13,6 +13,8 @@
     { PER_INPUT, n, 0, 0 }
 #define ROW(n, more, input)                                                                        \
     { PER_ROW, n, more, input }
+#define BLOCK(n, more)                                                                             \
+    { PER_BLOCK, n, more, 0 }
 #define SUM                                                                                        \
     { PER_SUM, 0, 0, 0 }
 
@@ -91,16 +93,33 @@ static const OpStory stories[OP_COUNT] = {
                         .transcendental = ROW(1, 1, 0)},
     [OP_log_softmax_backward] = {COMPUTES("dx = dy - e^y sum(dy)", "dx", "dy", "y"),
                                  .elementwise = ROW(3, -1, 0), .transcendental = ROW(1, 0, 0)},
+    [OP_layer_norm] = {COMPUTES("y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)", "y",
+                                "x", "weight", "bias"),
+                       .elementwise = BLOCK(5, 1), .transcendental = BLOCK(0, 1),
+                       .extra = "mean and rstd of a row", .extra_bytes = BLOCK(0, 8),
+                       .keeps = KEEP_X | KEEP_EXTRA},
+    [OP_layer_norm_backward] = {COMPUTES("dx = rstd (g - mean(g) - z mean(g z)), g = dy, z = "
+                                         "(x - mean) rstd",
+                                         "dx", "dy", "x", "weight", "mean", "rstd"),
+                                .elementwise = OUT(9)},
+    [OP_layer_norm_backward_weight] = {COMPUTES(
+                                           "dweight = dy (x - mean) rstd, summed over the rows",
+                                           "dweight", "dy", "x", "mean", "rstd"),
+                                       .elementwise = {PER_COLUMN, 4, -1, 1}},
+    [OP_embedding] = {COMPUTES("y = the row of the table at each index", "y", "index",
+                               "rows of the table"),
+                      .picks_rows = true},
+    [OP_embedding_backward] = {COMPUTES("dtable = the sum of dy at each index", "dtable", "dy",
+                                        "index"),
+                               .elementwise = IN(1)},
     [OP_cross_entropy] = {COMPUTES("y = mean of log(sum of e^(x - max)) - (x[label] - max)", "y",
                                    "x", "labels"),
                           .elementwise = ROW(3, 1, 0), .transcendental = ROW(1, 1, 0),
                           .extra = "max and sum of a row", .extra_bytes = ROW(0, 8, 0),
                           .keeps = KEEP_X | KEEP_EXTRA},
     [OP_cross_entropy_backward] = {COMPUTES("dx = (softmax(x) - one-hot(label)) dy / rows", "dx",
-                                            "dy", "x", "labels"),
-                                   .elementwise = ROW(2, 2, 1), .transcendental = ROW(1, 0, 1),
-                                   .extra = "max and sum of a row", .extra_bytes = ROW(0, 8, 1),
-                                   .extra_is_input = true},
+                                            "dy", "x", "labels", "max and sum of a row"),
+                                   .elementwise = ROW(2, 2, 1), .transcendental = ROW(1, 0, 1)},
     [OP_mse] = {COMPUTES("y = mean of (x - target)^2", "y", "x", "target"), .elementwise = IN(3)},
     [OP_mse_backward] = {COMPUTES("dx = (x - target) 2 dy / n", "dx", "dy", "x", "target"),
                          .elementwise = OUT(2)},
@@ -149,6 +168,32 @@ static void vary_gelu_backward(const Profile *profile, const ProfileOp *op, OpSt
     say(story, "dx = dy (0.5 (1 + t) + 0.5 x (1 - t t) k (1 + 3a x x)), t the tanh in y");
     story->elementwise.each = 17;
     story->transcendental.each = 1;
+}
+
+static void vary_layer_norm(const Profile *profile, const ProfileOp *op, OpStory *story) {
+    (void)profile;
+    bool weight = op->record.in[1].ndim >= 0, bias = op->record.in[2].ndim >= 0;
+    story->elementwise.each += weight;
+    if (bias) story->bias = (Rule)OUT(1);
+    snprintf(story->does, sizeof(story->does),
+             "y = (x - mean) rstd%s%s, rstd = 1 / sqrt(variance + epsilon)",
+             weight ? " weight" : "", bias ? " + bias" : "");
+}
+
+static void vary_layer_norm_backward(const Profile *profile, const ProfileOp *op, OpStory *story) {
+    (void)profile;
+    if (op->record.in[2].ndim < 0) return; // no weight
+    story->elementwise.each++;
+    say(story, "dx = rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd");
+}
+
+static void vary_layer_norm_weight(const Profile *profile, const ProfileOp *op, OpStory *story) {
+    (void)profile;
+    if (op->record.params.flags == 0) return; // no dbias
+    story->elementwise = (Rule){PER_COLUMN, 5, -2, 1};
+    story->extra = "dbias";
+    story->extra_bytes = (Rule)OUT(4);
+    say(story, "dweight = dy (x - mean) rstd and dbias = dy, each summed over the rows");
 }
 
 static void vary_sgd(const Profile *profile, const ProfileOp *op, OpStory *story) {
@@ -266,10 +311,16 @@ static void vary_sum(const Profile *profile, const ProfileOp *op, OpStory *story
 }
 
 static const Vary vary[OP_COUNT] = {
-    [OP_gelu] = vary_gelu,       [OP_gelu_backward] = vary_gelu_backward,
-    [OP_linear] = vary_linear,   [OP_matmul] = vary_matmul,
-    [OP_sum] = vary_sum,         [OP_sgd_step] = vary_sgd,
+    [OP_gelu] = vary_gelu,
+    [OP_gelu_backward] = vary_gelu_backward,
+    [OP_linear] = vary_linear,
+    [OP_matmul] = vary_matmul,
+    [OP_sum] = vary_sum,
+    [OP_sgd_step] = vary_sgd,
     [OP_adamw_step] = vary_adam,
+    [OP_layer_norm] = vary_layer_norm,
+    [OP_layer_norm_backward] = vary_layer_norm_backward,
+    [OP_layer_norm_backward_weight] = vary_layer_norm_weight,
 };
 
 OpStory explain_story(const Profile *profile, const ProfileOp *op) {

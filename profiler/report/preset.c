@@ -15,6 +15,8 @@ typedef enum OpKind {
     KIND_RECTIFIER, // and its relatives: the activations that DeepSpeed knows
     KIND_OTHER_ACTIVATION,
     KIND_DROPOUT, // a layer without a formula
+    KIND_NORM,    // x, weight or none, bias or none
+    KIND_EMBEDDING,
     KIND_COUNT
 } OpKind;
 
@@ -30,6 +32,8 @@ static const uint8_t kinds[OP_COUNT + 1] = {
     [OP_sigmoid] = KIND_OTHER_ACTIVATION,
     [OP_tanh] = KIND_OTHER_ACTIVATION,
     [OP_dropout] = KIND_DROPOUT,
+    [OP_layer_norm] = KIND_NORM,
+    [OP_embedding] = KIND_EMBEDDING,
     [OP_COUNT] = KIND_UNCOUNTED, // the id of every PROFILE_KERNEL
 };
 
@@ -42,6 +46,8 @@ static const uint8_t fused_ops[ACTIVATION_COUNT] = {
 // ---- what a tool counts of it ----------------------------------------------------------------
 typedef struct Rule {
     uint8_t macs, bias, inputs; // so many per multiply-add, per output with a bias, per input
+    uint8_t weighted_inputs;    // more per input where there is a weight
+    uint8_t parameters;         // per weight and bias, for each sample
 } Rule;
 
 static const struct {
@@ -66,25 +72,32 @@ static const struct {
                          .unit = "FLOP of a textbook exercise",
                          .rule = "2 per multiply-add, 1 per value of an activation",
                          .beside = "textbooks add activations"},
-    [PRESET_FVCORE] = {.rules = {[KIND_LINEAR] = {.macs = 1}, [KIND_MATMUL] = {.macs = 1}},
+    [PRESET_FVCORE] = {.rules = {[KIND_LINEAR] = {.macs = 1},
+                                 [KIND_MATMUL] = {.macs = 1},
+                                 [KIND_NORM] = {.inputs = 4, .weighted_inputs = 1}},
                        .unit = "fvcore's flops, which are MAC",
-                       .rule = "1 per multiply-add; bias and activations are 0",
+                       .rule = "1 per multiply-add, 4 or 5 per value into a norm; else 0",
                        .beside = "fvcore counts MAC"},
     [PRESET_DEEPSPEED] = {.rules = {[KIND_LINEAR] = {.macs = 2},
                                     [KIND_MATMUL] = {.macs = 2},
-                                    [KIND_RECTIFIER] = {.inputs = 1}},
+                                    [KIND_RECTIFIER] = {.inputs = 1},
+                                    [KIND_NORM] = {.inputs = 4, .weighted_inputs = 1}},
                           .unit = "FLOP of DeepSpeed's profiler",
-                          .rule = "2 per multiply-add, 1 per value of relu, gelu, silu or softmax",
+                          .rule = "2 per multiply-add, 1 per value of relu and the like, 5 of norm",
                           .beside = "DeepSpeed adds activations"},
-    [PRESET_TORCHINFO] = {.rules = {[KIND_LINEAR] = {.macs = 1, .bias = 1}},
+    [PRESET_TORCHINFO] = {.rules = {[KIND_LINEAR] = {.macs = 1, .bias = 1},
+                                    [KIND_NORM] = {.parameters = 1},
+                                    [KIND_EMBEDDING] = {.parameters = 1}},
                           .unit = "torchinfo's mult-adds",
-                          .rule = "1 per weight and bias, each time a layer uses it",
+                          .rule = "1 per weight and bias each time it is used; norms: a sample",
                           .beside = "torchinfo counts MAC and bias"},
     [PRESET_TINYTORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2},
                                     [KIND_MATMUL] = {.macs = 2},
                                     [KIND_RECTIFIER] = {.inputs = 1},
                                     [KIND_OTHER_ACTIVATION] = {.inputs = 1},
-                                    [KIND_DROPOUT] = {.inputs = 1}},
+                                    [KIND_DROPOUT] = {.inputs = 1},
+                                    [KIND_NORM] = {.inputs = 1},
+                                    [KIND_EMBEDDING] = {.inputs = 1}},
                           .per_sample = true,
                           .unit = "FLOP of TinyTorch's count_flops",
                           .rule = "2 per multiply-add, 1 per value into any other layer",
@@ -125,6 +138,11 @@ static uint64_t op_count(Preset preset, const OpRecord *record) {
     const Rule *of = presets[preset].rules, *rule = &of[kinds[record->op->id]];
     uint64_t count = rule->macs * record->cost.macs + rule->bias * record->cost.bias_flops +
                      rule->inputs * elements(record->in[0]);
+    if (rule->weighted_inputs && record->in[1].ndim >= 0)
+        count += rule->weighted_inputs * elements(record->in[0]);
+    if (rule->parameters)
+        count += rule->parameters * (uint64_t)record->out.dims[0] *
+                 (elements(record->in[1]) + elements(record->in[2]));
     if (record->op->id == OP_linear && record->params.flags != ACTIVATION_NONE)
         count += of[kinds[fused_ops[record->params.flags]]].inputs * elements(record->out);
     return count;

@@ -54,6 +54,7 @@ const Case cases[] = {
     STEP(64, "Adam", "adam", true),
     STEP(1024, "SGD", "sgd", false),
     OP("softmax 4096 x 1024", softmax, 4096, 1024, false),
+    OP("layer norm 4096 x 1024", layer_norm, 4096, 1024, false),
     OP("add, 16 MB", add, 4096, 1024, true),
     OP("relu, 16 MB", relu, 4096, 1024, false),
     OP("gelu, 16 MB", gelu, 4096, 1024, false),
@@ -73,10 +74,14 @@ static void run_hand_net(void *argument, int64_t times) {
     for (int64_t i = 0; i < times; i++) subject->of->hand_net(subject->hand_net);
 }
 
+bool case_by_row(const Case *of) {
+    return of->hand_op == hand_softmax || of->hand_op == hand_layer_norm;
+}
+
 static void run_hand_op(void *argument, int64_t times) {
     enum { GRAIN_ELEMENTS = 1024 };
     Subject *subject = argument;
-    bool by_row = subject->of->hand_op == hand_softmax;
+    bool by_row = case_by_row(subject->of);
     int64_t rows = subject->of->sizes[0], columns = subject->of->sizes[1];
     for (int64_t i = 0; i < times; i++)
         hand_parallel(by_row ? rows : rows * columns, by_row ? 1 : GRAIN_ELEMENTS,
@@ -147,6 +152,8 @@ static void prepare_op(Subject *subject) {
     if (!of->hand_op) return;
     subject->hand_op = (HandArrays){.a = tensor_data(subject->op.a),
                                     .b = of->two_inputs ? tensor_data(subject->op.b) : NULL,
+                                    .weight = tensor_data(subject->op.weight),
+                                    .bias = tensor_data(subject->op.bias),
                                     .y = measure_memory((size_t)tensor_bytes(subject->op.a)),
                                     .columns = of->sizes[1]};
     subject->hand = (Work){.run = run_hand_op, .state = subject};

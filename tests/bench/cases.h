@@ -22,6 +22,7 @@ typedef struct Case {
     PoolTask hand_op;
 } Case;
 
+bool case_by_row(const Case *of); // is its item a row, or an element?
 extern const Case cases[];
 extern const int n_cases;
 extern const double cases_by_hand_goal; // how much longer than by hand the engine may take

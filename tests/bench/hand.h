@@ -37,16 +37,17 @@ void hand_net_step(HandNet *net); // zeroed gradients, forward, loss, backward, 
 
 // ---- element-wise and by row, y (n) of a (n) and, where it has two inputs, b (n) ----------------
 typedef struct HandArrays {
-    const float *a, *b;
+    const float *a, *b, *weight, *bias; // the last two (columns): of a norm
     float *y;
-    int64_t columns; // of a softmax's rows
+    int64_t columns; // of rows
 } HandArrays;
-// Items [begin, end): elements, or the rows of a softmax.
+// Items [begin, end): elements, or rows.
 void hand_add(void *arrays, int64_t begin, int64_t end);
 void hand_relu(void *arrays, int64_t begin, int64_t end);
 void hand_gelu(void *arrays, int64_t begin, int64_t end);
 void hand_exp(void *arrays, int64_t begin, int64_t end);
 void hand_softmax(void *arrays, int64_t begin, int64_t end);
+void hand_layer_norm(void *arrays, int64_t begin, int64_t end);
 
 // ---- loops that the perceptron is made of (hand_loops.c) ----------------------------------------
 // c (m, n), rows ldc apart, = a (m) . b (n)

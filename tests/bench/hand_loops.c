@@ -66,6 +66,18 @@ KERNEL void hand_softmax(void *arrays, int64_t begin, int64_t end) {
     }
 }
 
+KERNEL void hand_layer_norm(void *arrays, int64_t begin, int64_t end) {
+    const HandArrays *at = arrays;
+    int64_t n = at->columns;
+    for (int64_t row = begin; row < end; row++) {
+        const float *restrict x = at->a + row * n, *restrict w = at->weight, *restrict b = at->bias;
+        float *restrict y = at->y + row * n, mean = sum_of(x, n) / (float)n;
+        for (int64_t j = 0; j < n; j++) y[j] = (x[j] - mean) * (x[j] - mean);
+        float rstd = 1.0f / sqrtf(sum_of(y, n) / (float)n + 1e-5f);
+        for (int64_t j = 0; j < n; j++) y[j] = (x[j] - mean) * rstd * w[j] + b[j];
+    }
+}
+
 // ---- around the products -----------------------------------------------------------------------
 KERNEL void hand_outer(const float *a, const float *b, float *c, int64_t m, int64_t n,
                        int64_t ldc) {

@@ -55,12 +55,17 @@ void ours_net_step(void *argument, int64_t times) {
 void ours_op_new(OursOp *op, Shape shape, bool two) {
     op->a = tensor_uniform_new(shape, -2.0f, 2.0f);
     op->b = two ? tensor_uniform_new(shape, -2.0f, 2.0f) : NULL;
+    op->row = SHAPE(shape.dims[shape.ndim - 1]);
+    op->weight = tensor_uniform_new(op->row, 0.5f, 1.5f);
+    op->bias = tensor_uniform_new(op->row, -0.5f, 0.5f);
     ours_check();
 }
 
 void ours_op_free(OursOp *op) {
     tensor_free(op->a);
     tensor_free(op->b);
+    tensor_free(op->weight);
+    tensor_free(op->bias);
 }
 
 #define OURS_OP(name, expression)                                                                  \
@@ -75,6 +80,7 @@ OURS_OP(relu, tensor_relu(op->a))
 OURS_OP(gelu, tensor_gelu(op->a, ACTIVATION_GELU))
 OURS_OP(exp, tensor_exp(op->a))
 OURS_OP(softmax, tensor_softmax(op->a, 1))
+OURS_OP(layer_norm, tensor_layer_norm(op->a, op->row, op->weight, op->bias, 1e-5f))
 
 // ---- dispatch ----------------------------------------------------------------------------------
 static Tensor *chain(Tensor *x) {

@@ -20,7 +20,8 @@ void ours_net_step(void *net, int64_t times);
 
 // An op over and over, each result freed before the next is asked for.
 typedef struct OursOp {
-    Tensor *a, *b;
+    Tensor *a, *b, *weight, *bias; // the last two: of a norm
+    Shape row;                     // theirs: the last size of a
 } OursOp;
 void ours_op_new(OursOp *op, Shape shape, bool two);
 void ours_op_free(OursOp *op);
@@ -29,6 +30,7 @@ void ours_relu(void *op, int64_t times);
 void ours_gelu(void *op, int64_t times);
 void ours_exp(void *op, int64_t times);
 void ours_softmax(void *op, int64_t times);
+void ours_layer_norm(void *op, int64_t times);
 
 // A run is a chain of so many relus of one element, so that dispatch is all there is.
 enum { OURS_CHAIN = 256 };

@@ -82,12 +82,14 @@ def step(sizes, batch, kind):
 def single(name, rows, columns):
     a, b = torch.rand(rows, columns) * 4 - 2, torch.rand(rows, columns) * 4 - 2
     y = torch.empty_like(a)
+    weight, bias = torch.rand(columns) + 0.5, torch.rand(columns) - 0.5
     run = {
         "add": lambda: torch.add(a, b, out=y),
         "relu": lambda: torch.clamp_min(a, 0.0, out=y),
         "gelu": lambda: F.gelu(a),
         "exp": lambda: torch.exp(a, out=y),
         "softmax": lambda: torch.softmax(a, 1, out=y),
+        "layer_norm": lambda: F.layer_norm(a, (columns,), weight, bias),
     }[name]
 
     def without_grad():

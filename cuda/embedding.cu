@@ -1,0 +1,111 @@
+// embedding.cu -- picks rows of a table, and sums their gradients; no atomics on values, so equal
+// indices always add up in the order of the index, as on the CPU. An index outside the table picks
+// zeros, adds nothing, and leaves in *cuda->scratch_status 1 + the op's id and, above 16 bits, the
+// last such place in the index. The host does not wait for it: it is told when values are next
+// read.
+#include "cuda/cuda.h"
+
+static const int64_t *index_data(const Tensor *t) { return (const int64_t *)tensor_raw(t); }
+
+static unsigned long long *status_word(CudaDevice *cuda) {
+    return (unsigned long long *)cuda->scratch_status;
+}
+
+static __device__ inline void note_outside(unsigned long long *status, OpId op, int64_t place) {
+    atomicMax(status, (unsigned long long)place << 16 | (unsigned long long)(1 + op));
+}
+
+static bool is_wide(const void *data) { return (uintptr_t)data % sizeof(float4) == 0; }
+
+// ---- forward ------------------------------------------------------------------------------------
+// y (n, d) = table (count, d) at index (n); d in units of T, a thread each
+template <class T>
+__global__ static void embedding(const T *table, const int64_t *index, T *y, int64_t count,
+                                 int64_t n, int64_t d, unsigned long long *status) {
+    for (int64_t i = GLOBAL_INDEX; i < n * d; i += GRID_STRIDE) {
+        int64_t place = i / d, row = index[place];
+        bool inside = row >= 0 && row < count;
+        if (!inside) note_outside(status, OP_embedding, place);
+        y[i] = inside ? table[row * d + (i - place * d)] : T{};
+    }
+}
+
+CUDA_OP(embedding) {
+    const int64_t *index = index_data(call->in[0]);
+    const float *table = call_in(call, 1);
+    float *y = call_out(call, 0);
+    int64_t count = call->in[1]->shape[0], d = call->in[1]->shape[1], n = call->in[0]->numel;
+    if (n * d == 0) return STATUS_OK;
+    if (d % 4 == 0 && is_wide(table) && is_wide(y))
+        return CUDA_LAUNCH(embedding<float4>, cuda_grid(n * d / 4), CUDA_BLOCK, 0,
+                           (const float4 *)table, index, (float4 *)y, count, n, d / 4,
+                           status_word(cuda));
+    return CUDA_LAUNCH(embedding<float>, cuda_grid(n * d), CUDA_BLOCK, 0, table, index, y, count, n,
+                       d, status_word(cuda));
+}
+
+// ---- backward -----------------------------------------------------------------------------------
+// A block takes COLUMNS columns of a part of the table's rows, and walks the whole index, a piece
+// at a time: each thread looks at one index, those that are the part's are lined up in shared
+// memory in their order, and then each thread adds its column of them. So each gradient is added
+// once, and an index is looked at once per block: the cost does not grow with the table, and
+// depends on the indices only in how evenly they fall on the parts.
+enum { COLUMNS = CUDA_BLOCK, MOST_PARTS = 64, INDICES_PER_PART = 32 };
+
+struct Piece { // indices of a piece that are the block's, in order
+    int rows;
+    int before[CUDA_BLOCK / CUDA_WARP]; // of the warps' own
+    int64_t row[CUDA_BLOCK], place[CUDA_BLOCK];
+};
+
+// Lines up what the threads of the block have found; row < 0: nothing. All must call it.
+static __device__ inline void piece_gather(Piece *piece, int64_t row, int64_t place) {
+    unsigned found = __ballot_sync(0xffffffffu, row >= 0);
+    unsigned lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    if (lane == 0) piece->before[warp] = __popc(found);
+    __syncthreads();
+    int at = __popc(found & ((1u << lane) - 1));
+    for (unsigned w = 0; w < warp; w++) at += piece->before[w];
+    if (row >= 0) piece->row[at] = row;
+    if (row >= 0) piece->place[at] = place;
+    if (threadIdx.x == CUDA_BLOCK - 1) piece->rows = at + (row >= 0 ? 1 : 0);
+    __syncthreads();
+}
+
+// dtable (count, d) += dy (n, d) at index (n)
+__global__ static void embedding_backward(const float *dy, const int64_t *index, float *dtable,
+                                          int64_t count, int64_t n, int64_t d, int64_t parts,
+                                          unsigned long long *status) {
+    __shared__ Piece piece;
+    int64_t groups = (d + COLUMNS - 1) / COLUMNS;
+    for (int64_t b = blockIdx.x; b < groups * parts; b += gridDim.x) {
+        int64_t part = b / groups, column = (b - part * groups) * COLUMNS + threadIdx.x;
+        int64_t begin = count * part / parts, end = count * (part + 1) / parts;
+        for (int64_t from = 0; from < n; from += CUDA_BLOCK) {
+            int64_t place = from + threadIdx.x, row = place < n ? index[place] : begin;
+            if (row < 0 || row >= count) note_outside(status, OP_embedding_backward, place);
+            bool mine = place < n && row >= begin && row < end;
+            piece_gather(&piece, mine ? row : -1, place);
+            for (int i = 0; i < piece.rows && column < d; i++)
+                dtable[piece.row[i] * d + column] += dy[piece.place[i] * d + column];
+            __syncthreads(); // before the next piece is lined up
+        }
+    }
+}
+
+CUDA_OP(embedding_backward) {
+    const Tensor *index = call->in[1], *table = call->out[0];
+    int64_t count = table->shape[0], d = table->shape[1], n = index->numel;
+    if (table->numel == 0) return STATUS_OK;
+    size_t bytes = (size_t)table->numel * sizeof(float);
+    Status status = CUDA_CHECK(cuda, cudaMemsetAsync(call_out(call, 0), 0, bytes, cuda->compute));
+    if (status || n == 0) return status;
+    int64_t parts = n / INDICES_PER_PART, groups = (d + COLUMNS - 1) / COLUMNS;
+    if (parts > MOST_PARTS) parts = MOST_PARTS;
+    if (parts > count) parts = count;
+    if (parts < 1) parts = 1;
+    int64_t blocks = groups * parts;
+    unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
+    return CUDA_LAUNCH(embedding_backward, grid, CUDA_BLOCK, 0, call_in(call, 0), index_data(index),
+                       call_out(call, 0), count, n, d, parts, status_word(cuda));
+}

@@ -1,0 +1,268 @@
+// norm.cu -- layer norm of rows, and its gradients. Of x: each row is read once and written once as
+// long as a team can hold it (2,048 elements), and read again for each use beyond. Of weight and
+// bias: sums down the columns, in two passes where there are many rows.
+#include "cuda/reduce.cuh"
+
+// The rows are x's last dimensions: params.size, count of them.
+static Rows rows_along(const Tensor *x, const OpParams *params, const void *data) {
+    Rows rows = {};
+    rows.n = 1;
+    for (int i = 0; i < params->count; i++) rows.n *= params->size[i];
+    rows.count = rows.n ? x->numel / rows.n : 0;
+    rows.lanes = team_lanes(rows.n);
+    rows.wide = rows.n % 4 == 0 && is_wide(data);
+    return rows;
+}
+
+static const float *input_or_null(const OpCall *call, int i) {
+    return call->in[i] ? call_in(call, i) : NULL;
+}
+
+// ---- forward: the formula of tensor/ops/layer_norm.c --------------------------------------------
+struct Norm {
+    const float *x, *weight, *bias; // weight and bias (n) may be NULL
+    float *y, *mean, *rstd;
+    float epsilon;
+};
+
+struct Centre { // the mean is about + rest
+    float about, rest, rstd;
+};
+
+static __device__ inline float centred(float x, Centre c) { return (x - c.about) - c.rest; }
+
+// The sum of this lane's elements of the tile as seen from the centre, or of their squares.
+static __device__ inline double tile_sum(const Tile &tile, Team team, int left, Centre c,
+                                         bool squares) {
+    double sum = 0.0;
+    for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
+        float d[4];
+        for (int k = 0; k < 4; k++) {
+            d[k] = tile_place(team, i + k) < left ? centred(tile.at[i + k], c) : 0.0f;
+            if (squares) d[k] *= d[k];
+        }
+        sum += add_four(d[0], d[1], d[2], d[3]);
+    }
+    return sum;
+}
+
+// Of a row of n elements; `length` is n, or 0 for a team without a row. `tile` holds all of it, if
+// it can.
+static __device__ inline Centre centre_of(const float *x, int64_t n, int64_t length, Team team,
+                                          float epsilon, Tile &tile, double *shared) {
+    bool held = n <= tile_span(team);
+    Centre c = {0.0f, 0.0f, 0.0f};
+    for (int squares = 0; squares < 2; squares++) {
+        double sum = 0.0;
+        for (int64_t from = 0; from < n; from += tile_span(team)) {
+            int left = tile_left(team, from, length);
+            if (!held || !squares) tile_load(tile, x + from, left, team, 0.0f);
+            sum += tile_sum(tile, team, left, c, squares != 0);
+        }
+        double mean = team_sum(team, sum, shared) / (double)n;
+        if (squares)
+            c.rstd = (float)(1.0 / sqrt(mean + (double)epsilon));
+        else
+            c = {(float)mean, (float)(mean - (double)(float)mean), 0.0f};
+    }
+    return c;
+}
+
+// y (rows, n) = (x (rows, n) - mean) rstd weight (n) + bias (n); mean and rstd (rows)
+__global__ static void norm_rows(Norm norm, Rows rows) {
+    __shared__ double shared[REDUCE_WARPS];
+    Team team = team_of(rows.lanes, rows.wide);
+    bool held = rows.n <= tile_span(team);
+    for (int64_t base = team.begin; base < rows.count; base += team.step) {
+        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
+        const float *x = norm.x + row * rows.n;
+        Tile tile = {}, w = {}, b = {};
+        Centre c = centre_of(x, rows.n, length, team, norm.epsilon, tile, shared);
+        for (int64_t from = 0; from < length; from += tile_span(team)) {
+            int left = tile_left(team, from, length);
+            if (!held) tile_load(tile, x + from, left, team, 0.0f);
+            if (norm.weight) tile_load(w, norm.weight + from, left, team, 0.0f);
+            if (norm.bias) tile_load(b, norm.bias + from, left, team, 0.0f);
+            for (int i = 0; i < TILE; i++) {
+                float value = centred(tile.at[i], c) * c.rstd;
+                if (norm.weight) value *= w.at[i];
+                tile.at[i] = norm.bias ? value + b.at[i] : value;
+            }
+            tile_store(tile, norm.y + row * rows.n + from, left, team);
+        }
+        if (length == 0 || team.lane > 0) continue;
+        norm.mean[row] = c.about;
+        norm.rstd[row] = c.rstd;
+    }
+}
+
+// mean and rstd (rows) of rows of nothing
+__global__ static void norm_nothing(float *mean, float *rstd, int64_t rows) {
+    for (int64_t i = GLOBAL_INDEX; i < rows; i += GRID_STRIDE) mean[i] = rstd[i] = NAN;
+}
+
+CUDA_OP(layer_norm) {
+    Norm norm = {call_in(call, 0),     input_or_null(call, 1), input_or_null(call, 2),
+                 call_out(call, 0),    call_out(call, 1),      call_out(call, 2),
+                 call->params.value[0]};
+    Rows rows = rows_along(call->in[0], &call->params, norm.x);
+    int64_t empty = rows.n == 0 ? call->out[1]->numel : 0;
+    if (empty > 0)
+        return CUDA_LAUNCH(norm_nothing, cuda_grid(empty), CUDA_BLOCK, 0, norm.mean, norm.rstd,
+                           empty);
+    if (rows.count == 0) return STATUS_OK;
+    rows.wide = rows.wide && is_wide(norm.y) && is_wide(norm.weight) && is_wide(norm.bias);
+    unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
+    return CUDA_LAUNCH(norm_rows, grid, CUDA_BLOCK, 0, norm, rows);
+}
+
+// ---- the gradient of x: tensor/ops/layer_norm_backward.c ----------------------------------------
+struct Gradient {
+    const float *dy, *x, *weight, *mean, *rstd; // weight (n) may be NULL
+    float *dx;
+};
+
+// g = dy weight and z = (x - mean) rstd of a tile; 0 behind the row's end
+static __device__ inline void gradient_load(const Gradient &of, int64_t row, int64_t from,
+                                            Rows rows, int left, Team team, Tile &g, Tile &z) {
+    Tile weight = {};
+    tile_load(g, of.dy + row * rows.n + from, left, team, 0.0f);
+    tile_load(z, of.x + row * rows.n + from, left, team, 0.0f);
+    if (of.weight) tile_load(weight, of.weight + from, left, team, 0.0f);
+    for (int i = 0; i < TILE; i++) {
+        bool inside = tile_place(team, i) < left;
+        if (of.weight) g.at[i] *= weight.at[i];
+        z.at[i] = inside ? (z.at[i] - of.mean[row]) * of.rstd[row] : 0.0f;
+    }
+}
+
+// dx (rows, n) = rstd (g - mean(g) - z mean(g z))
+__global__ static void norm_gradient(Gradient of, Rows rows) {
+    __shared__ double shared[REDUCE_WARPS];
+    Team team = team_of(rows.lanes, rows.wide);
+    bool held = rows.n <= tile_span(team);
+    for (int64_t base = team.begin; base < rows.count; base += team.step) {
+        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
+        Tile g = {}, z = {};
+        double sum = 0.0, product = 0.0;
+        for (int64_t from = 0; from < length; from += tile_span(team)) {
+            int left = tile_left(team, from, length);
+            gradient_load(of, row, from, rows, left, team, g, z);
+            for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
+                sum += add_four(g.at[i], g.at[i + 1], g.at[i + 2], g.at[i + 3]);
+                product += add_four(g.at[i] * z.at[i], g.at[i + 1] * z.at[i + 1],
+                                    g.at[i + 2] * z.at[i + 2], g.at[i + 3] * z.at[i + 3]);
+            }
+        }
+        float mean_g = (float)(team_sum(team, sum, shared) / (double)rows.n);
+        float mean_gz = (float)(team_sum(team, product, shared) / (double)rows.n);
+        for (int64_t from = 0; from < length; from += tile_span(team)) {
+            int left = tile_left(team, from, length);
+            if (!held) gradient_load(of, row, from, rows, left, team, g, z);
+            for (int i = 0; i < TILE; i++)
+                g.at[i] = (g.at[i] - mean_g - z.at[i] * mean_gz) * of.rstd[row];
+            tile_store(g, of.dx + row * rows.n + from, left, team);
+        }
+    }
+}
+
+CUDA_OP(layer_norm_backward) {
+    Gradient of = {call_in(call, 0), call_in(call, 1), input_or_null(call, 2),
+                   call_in(call, 3), call_in(call, 4), call_out(call, 0)};
+    Rows rows = rows_along(call->in[1], &call->params, of.dy);
+    if (rows.count == 0) return STATUS_OK;
+    rows.wide = rows.wide && is_wide(of.x) && is_wide(of.weight) && is_wide(of.dx);
+    unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
+    return CUDA_LAUNCH(norm_gradient, grid, CUDA_BLOCK, 0, of, rows);
+}
+
+// ---- the gradients of weight and bias -----------------------------------------------------------
+// A block takes COLUMNS neighbouring columns of one chunk of the rows, LANES threads a column, so
+// that a warp reads neighbours. Chunks are cut by the shape alone, and added up in their order.
+enum { COLUMNS = CUDA_WARP, LANES = CUDA_BLOCK / COLUMNS, LEAST_ROWS = 32 * LANES };
+
+struct WeightGradient {
+    const float *dy, *x, *mean, *rstd;
+    double *parts;          // (chunks, 2, n), where there are several chunks; else NULL, and
+    float *dweight, *dbias; // (n); dbias may be NULL
+    int64_t n, rows;
+    Cut cut; // of the rows
+};
+
+static __device__ inline void weight_write(const WeightGradient &of, int64_t column, double weight,
+                                           double bias) {
+    of.dweight[column] = (float)weight;
+    if (of.dbias) of.dbias[column] = (float)bias;
+}
+
+// parts (chunks, 2, n), or dweight and dbias (n): the sums of dy z and of dy (rows, n)
+__global__ static void weight_columns(WeightGradient of) {
+    __shared__ double weights[CUDA_BLOCK], biases[CUDA_BLOCK];
+    int lane = (int)threadIdx.x / COLUMNS;
+    int64_t groups = (of.n + COLUMNS - 1) / COLUMNS;
+    for (int64_t b = blockIdx.x; b < groups * of.cut.chunks; b += gridDim.x) {
+        int64_t chunk = b / groups, column = (b - chunk * groups) * COLUMNS + threadIdx.x % COLUMNS;
+        int64_t begin = chunk * of.cut.length, end = begin + of.cut.length;
+        if (end > of.rows) end = of.rows;
+        double weight = 0.0, bias = 0.0;
+        for (int64_t r = begin + lane; r < end && column < of.n; r += LANES) {
+            float dy = of.dy[r * of.n + column];
+            weight += (double)(dy * ((of.x[r * of.n + column] - of.mean[r]) * of.rstd[r]));
+            bias += (double)dy;
+        }
+        weights[threadIdx.x] = weight;
+        biases[threadIdx.x] = bias;
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (lane >= half) continue;
+            weights[threadIdx.x] += weights[threadIdx.x + half * COLUMNS];
+            biases[threadIdx.x] += biases[threadIdx.x + half * COLUMNS];
+        }
+        if (lane == 0 && column < of.n && of.parts) {
+            of.parts[2 * chunk * of.n + column] = weights[threadIdx.x];
+            of.parts[(2 * chunk + 1) * of.n + column] = biases[threadIdx.x];
+        } else if (lane == 0 && column < of.n) {
+            weight_write(of, column, weights[threadIdx.x], biases[threadIdx.x]);
+        }
+        __syncthreads(); // before the next round writes
+    }
+}
+
+// dweight and dbias (n) of parts (chunks, 2, n), a thread a column
+__global__ static void weight_finish(WeightGradient of) {
+    for (int64_t j = GLOBAL_INDEX; j < of.n; j += GRID_STRIDE) {
+        double weight = 0.0, bias = 0.0;
+        for (int64_t chunk = 0; chunk < of.cut.chunks; chunk++) {
+            weight += of.parts[2 * chunk * of.n + j];
+            bias += of.parts[(2 * chunk + 1) * of.n + j];
+        }
+        weight_write(of, j, weight, bias);
+    }
+}
+
+CUDA_OP(layer_norm_backward_weight) {
+    Rows rows = rows_along(call->in[1], &call->params, call_in(call, 0));
+    if (rows.n == 0) return STATUS_OK;
+    int64_t groups = (rows.n + COLUMNS - 1) / COLUMNS;
+    WeightGradient of = {call_in(call, 0),
+                         call_in(call, 1),
+                         call_in(call, 2),
+                         call_in(call, 3),
+                         NULL,
+                         call_out(call, 0),
+                         call->n_out > 1 ? call_out(call, 1) : NULL,
+                         rows.n,
+                         rows.count,
+                         cut_of(rows.count, groups, LEAST_ROWS)};
+    bool cut = of.cut.chunks > 1;
+    if (cut) {
+        int64_t doubles = 2 * of.cut.chunks * rows.n;
+        of.parts = (double *)cuda_scratch(cuda, (size_t)doubles * sizeof(double));
+        if (!of.parts) return cuda->host->error_status();
+    }
+    int64_t blocks = groups * of.cut.chunks;
+    unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
+    Status status = CUDA_LAUNCH(weight_columns, grid, CUDA_BLOCK, 0, of);
+    if (status || !cut) return status;
+    return CUDA_LAUNCH(weight_finish, cuda_grid(rows.n), CUDA_BLOCK, 0, of);
+}

@@ -1,0 +1,55 @@
+// flatten.c -- several neighbouring dimensions seen as one; a view, as a layer
+#include "layers/layer.h"
+
+typedef struct Flatten {
+    Layer layer;
+    int64_t start_dim, end_dim; // as given: negative ones count from the end
+} Flatten;
+
+static const LayerAttribute attributes[] = {
+    {"start_dim", ATTRIBUTE_INTEGER, offsetof(Flatten, start_dim)},
+    {"end_dim", ATTRIBUTE_INTEGER, offsetof(Flatten, end_dim)},
+};
+
+static int64_t from_start(int64_t dim, int ndim) { return dim < 0 ? dim + ndim : dim; }
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    const Flatten *flatten = (Flatten *)self;
+    if (n_in != 1) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s: Flatten takes one input, got %d", self->name, n_in);
+        return NULL;
+    }
+    Shape shape = tensor_shape(in[0]), flat = {0};
+    if (shape.ndim == 0) shape = SHAPE(1); // PyTorch, too, sees a scalar as one element
+    int64_t start = from_start(flatten->start_dim, shape.ndim);
+    int64_t end = from_start(flatten->end_dim, shape.ndim);
+    if (start < 0 || start > end || end >= shape.ndim) {
+        char text[SHAPE_TEXT];
+        error_set(STATUS_SHAPE,
+                  "%s: Flatten of %s: there are no dimensions %lld to %lld. HINT: the first comes "
+                  "first; negative ones count from the end",
+                  self->name, shape_text(tensor_shape(in[0]), text), (long long)flatten->start_dim,
+                  (long long)flatten->end_dim);
+        return NULL;
+    }
+    for (int i = 0; i < shape.ndim; i++) {
+        bool joins = i > start && i <= end;
+        if (!joins) flat.dims[flat.ndim++] = 1;
+        flat.dims[flat.ndim - 1] *= shape.dims[i];
+    }
+    return tensor_reshape(in[0], flat);
+}
+
+static const LayerType flatten_type = {.name = "Flatten",
+                                       .size = sizeof(Flatten),
+                                       .attributes = attributes,
+                                       .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
+                                       .forward = forward};
+
+Layer *flatten_new(int start_dim, int end_dim) {
+    Flatten *self = (Flatten *)layer_new(&flatten_type);
+    if (!self) return NULL;
+    self->start_dim = start_dim;
+    self->end_dim = end_dim;
+    return &self->layer;
+}

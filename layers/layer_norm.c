@@ -1,0 +1,79 @@
+// layer_norm.c -- normalises each row of x, a row being its last sizes, and scales and shifts it
+#include "layers/layer.h"
+
+typedef struct LayerNorm {
+    Layer layer;
+    Shape row;
+    int64_t normalized_size; // elements of a row
+    float epsilon;
+    bool affine;
+} LayerNorm;
+
+static const LayerAttribute attributes[] = {
+    {"normalized_size", ATTRIBUTE_INTEGER, offsetof(LayerNorm, normalized_size)},
+    {"epsilon", ATTRIBUTE_REAL, offsetof(LayerNorm, epsilon)},
+    {"affine", ATTRIBUTE_FLAG, offsetof(LayerNorm, affine)},
+};
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    const LayerNorm *norm = (LayerNorm *)self;
+    if (n_in != 1) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s: LayerNorm takes one input, got %d", self->name,
+                  n_in);
+        return NULL;
+    }
+    Tensor *weight = norm->affine ? self->parameters[0].tensor : NULL;
+    Tensor *bias = norm->affine ? self->parameters[1].tensor : NULL;
+    return tensor_layer_norm(in[0], norm->row, weight, bias, norm->epsilon);
+}
+
+static const LayerType layer_norm_type = {.name = "LayerNorm",
+                                          .size = sizeof(LayerNorm),
+                                          .attributes = attributes,
+                                          .n_attributes =
+                                              sizeof(attributes) / sizeof(attributes[0]),
+                                          .forward = forward};
+
+static Tensor *parameter_new(Shape shape, float value) {
+    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
+    if (!t || !tensor_fill(t, value)) return t;
+    tensor_free(t);
+    return NULL;
+}
+
+static Status check(Shape row, float epsilon) {
+    if (row.ndim < 1 || row.ndim > TENSOR_MAX_DIMS)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "layer_norm_new: a row of %d dimensions. HINT: at least one, such as "
+                         "SHAPE(768)",
+                         row.ndim);
+    if (!(epsilon >= 0.0f))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "layer_norm_new: epsilon is %g. HINT: a small number, such as 1e-5",
+                         (double)epsilon);
+    int64_t numel = 1;
+    char text[SHAPE_TEXT];
+    for (int i = 0; i < row.ndim; i++)
+        if (row.dims[i] < 0 || __builtin_mul_overflow(numel, row.dims[i], &numel))
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "layer_norm_new: rows of %s. HINT: sizes are at least 0",
+                             shape_text(row, text));
+    return STATUS_OK;
+}
+
+Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
+    if (check(row, epsilon)) return NULL;
+    LayerNorm *self = (LayerNorm *)layer_new(&layer_norm_type);
+    if (!self) return NULL;
+    self->row = row;
+    self->normalized_size = 1;
+    for (int i = 0; i < row.ndim; i++) self->normalized_size *= row.dims[i];
+    self->epsilon = epsilon;
+    self->affine = affine;
+    if (!affine) return &self->layer;
+    Status status = layer_add_parameter(&self->layer, "weight", parameter_new(row, 1.0f));
+    if (!status) status = layer_add_parameter(&self->layer, "bias", parameter_new(row, 0.0f));
+    if (!status) return &self->layer;
+    layer_free(&self->layer);
+    return NULL;
+}

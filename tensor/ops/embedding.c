@@ -1,0 +1,151 @@
+// embedding.c -- picks whole rows of a table; and sums what their gradients are
+// params of the backward: size = the table's shape
+#include <string.h>
+
+#include "tensor/math.h"
+#include "tensor/op.h"
+#include "tensor/ops.h"
+
+Tensor *tensor_embedding(Tensor *index, Tensor *table) {
+    return OP_RUN(op_embedding, NULL, index, table);
+}
+
+static Status embedding_infer(OpCall *call) {
+    const Tensor *index = call->in[0], *table = call->in[1];
+    if (table->ndim != 2)
+        return op_error(call, STATUS_SHAPE,
+                        "the table is no matrix. HINT: it is (count, features)");
+    if (index->ndim == TENSOR_MAX_DIMS)
+        return op_error(call, STATUS_SHAPE, "the result has one dimension more. HINT: at most %d",
+                        TENSOR_MAX_DIMS);
+    Shape shape = tensor_shape(index);
+    shape.dims[shape.ndim++] = table->shape[1];
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+// No arithmetic. Of the table as many rows are read as there are indices, and at most all: that
+// some of these are equal depends on data.
+static OpCost embedding_cost(const OpCall *call) {
+    const Tensor *index = call->in[0], *table = call->in[1];
+    int64_t rows = index->numel < table->shape[0] ? index->numel : table->shape[0];
+    return (OpCost){.bytes_read = (uint64_t)tensor_bytes(index) +
+                                  (uint64_t)(rows * table->shape[1]) * sizeof(float),
+                    .bytes_written = (uint64_t)tensor_bytes(call->out[0])};
+}
+
+static const int64_t *indices(const Tensor *index) {
+    return (const int64_t *)(const void *)tensor_raw(index);
+}
+
+static Status check_indices(const OpCall *call, const Tensor *index, int64_t count) {
+    const int64_t *at = indices(index);
+    int64_t i = 0;
+    while (i < index->numel && at[i] >= 0 && at[i] < count) i++;
+    if (i == index->numel) return STATUS_OK;
+    Shape place = tensor_shape(index);
+    int64_t rest = i;
+    for (int d = index->ndim - 1; d >= 0; d--) {
+        place.dims[d] = rest % index->shape[d];
+        rest /= index->shape[d];
+    }
+    char text[SHAPE_TEXT];
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "index %lld at %s is not in [0, %lld). HINT: the table has that many rows",
+                    (long long)at[i], shape_text(place, text), (long long)count);
+}
+
+enum { SPLIT_ELEMENTS = 1 << 15, GRAIN_ELEMENTS = 1 << 10, GRAIN_COLUMNS = 64 };
+
+// y (n, d) = table (count, d) at index (n), rows [begin, end)
+static void copy_rows(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    int64_t d = call->in[1]->shape[1];
+    const int64_t *index = indices(call->in[0]);
+    for (int64_t i = begin; i < end; i++)
+        memcpy(call_out(call, 0) + i * d, call_in(call, 1) + index[i] * d,
+               (size_t)d * sizeof(float));
+}
+
+Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t n = call->in[0]->numel, d = call->in[1]->shape[1];
+    if (check_indices(call, call->in[0], call->in[1]->shape[0])) return error_status();
+    if (n * d == 0) return STATUS_OK;
+    if (n * d < SPLIT_ELEMENTS)
+        copy_rows((void *)(uintptr_t)call, 0, n);
+    else
+        cpu_parallel(n, (GRAIN_ELEMENTS + d - 1) / d, copy_rows, (void *)(uintptr_t)call);
+    return STATUS_OK;
+}
+
+static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    const Tensor *table = saved->in[1];
+    OpParams params = {.size = {table->shape[0], table->shape[1]}, .count = 2};
+    return OP_INTO(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
+}
+
+static unsigned embedding_saves(const OpCall *call) {
+    (void)call;
+    return SAVE_IN(0);
+}
+
+// ---- backward: zeros of the table's shape, plus each row's gradient where it came from ----------
+// Inputs: dy (..., features), index (...).
+static Status backward_infer(OpCall *call) {
+    return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->params.size[0], call->params.size[1]));
+}
+
+static OpCost backward_cost(const OpCall *call) { // one add per element of dy
+    OpCost cost = op_cost_traffic(call);
+    cost.elementwise_flops = (uint64_t)call->in[0]->numel;
+    return cost;
+}
+
+// Columns [begin, end) of dtable (count, d) += dy (n, d) at index (n), in the order of the index,
+// so that it does not matter how many threads share the columns
+KERNEL static void add_rows(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    int64_t count = call->out[0]->shape[0], d = call->out[0]->shape[1], n = call->in[1]->numel;
+    const int64_t *index = indices(call->in[1]);
+    float *table = call_out(call, 0);
+    for (int64_t i = 0; i < count; i++)
+        memset(table + i * d + begin, 0, (size_t)(end - begin) * sizeof(float));
+    for (int64_t i = 0; i < n; i++) {
+        const float *dy = call_in(call, 0) + i * d;
+        float *to = table + index[i] * d;
+        for (int64_t j = begin; j < end; j++) to[j] += dy[j];
+    }
+}
+
+Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t d = call->out[0]->shape[1], elements = call_numel(call) + call->in[0]->numel;
+    if (check_indices(call, call->in[1], call->out[0]->shape[0])) return error_status();
+    if (call_numel(call) == 0) return STATUS_OK;
+    if (elements < SPLIT_ELEMENTS)
+        add_rows((void *)(uintptr_t)call, 0, d);
+    else
+        cpu_parallel(d, GRAIN_COLUMNS, add_rows, (void *)(uintptr_t)call);
+    return STATUS_OK;
+}
+
+static const DTypeSignature index_and_table[1] = {{2, {DTYPE_INT64, DTYPE_FLOAT32}}};
+const Op op_embedding = {.id = OP_embedding,
+                         .name = "embedding",
+                         .min_inputs = 2,
+                         .max_inputs = 2,
+                         .dtypes = index_and_table,
+                         .n_dtypes = 1,
+                         .infer = embedding_infer,
+                         .cost = embedding_cost,
+                         .backward = embedding_backward,
+                         .saves = embedding_saves};
+static const DTypeSignature gradient_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
+const Op op_embedding_backward = {.id = OP_embedding_backward,
+                                  .name = "embedding_backward",
+                                  .min_inputs = 2,
+                                  .max_inputs = 2,
+                                  .dtypes = gradient_and_index,
+                                  .n_dtypes = 1,
+                                  .infer = backward_infer,
+                                  .cost = backward_cost};

@@ -1,0 +1,187 @@
+// layer_norm.c -- y = (x - mean) rstd weight + bias: mean and rstd = 1 / sqrt(variance + epsilon)
+// of each row, a row being all elements of the last dimensions (Ba, Kiros, Hinton 2016)
+// params: size = the shape of a row (count dims), value[0] = epsilon
+#include "tensor/ops/layer_norm.h"
+
+#include <math.h>
+
+enum { X, WEIGHT, BIAS }; // inputs; and outputs:
+enum { Y, MEAN, RSTD };
+
+Tensor *tensor_layer_norm(Tensor *x, Shape row, Tensor *weight, Tensor *bias, float epsilon) {
+    OpParams params = {.value = {epsilon}, .count = row.ndim};
+    for (int i = 0; i < row.ndim && i < TENSOR_MAX_DIMS; i++) params.size[i] = row.dims[i];
+    return OP_RUN(op_layer_norm, &params, x, weight, bias);
+}
+
+static bool ends_in(const Tensor *x, Shape row) {
+    if (row.ndim > x->ndim) return false;
+    for (int i = 0; i < row.ndim; i++)
+        if (x->shape[x->ndim - row.ndim + i] != row.dims[i]) return false;
+    return true;
+}
+
+static Status check(const OpCall *call) {
+    const OpParams *params = &call->params;
+    if (params->count < 1 || params->count > TENSOR_MAX_DIMS)
+        return op_error(call, STATUS_SHAPE,
+                        "a row of %d dimensions. HINT: at least one, such as SHAPE(768)",
+                        params->count);
+    Shape row = {.ndim = params->count};
+    for (int i = 0; i < row.ndim; i++) row.dims[i] = params->size[i];
+    char text[SHAPE_TEXT];
+    if (!ends_in(call->in[X], row))
+        return op_error(call, STATUS_SHAPE, "x does not end in %s. HINT: a row is x's last sizes",
+                        shape_text(row, text));
+    for (int i = WEIGHT; i <= BIAS; i++)
+        if (call->in[i] && !shape_equal(tensor_shape(call->in[i]), row))
+            return op_error(call, STATUS_SHAPE, "the %s is not %s. HINT: it has the shape of a row",
+                            i == WEIGHT ? "weight" : "bias", shape_text(row, text));
+    if (params->value[0] >= 0.0f) return STATUS_OK;
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "epsilon is %g. HINT: a small number, such as 1e-5", (double)params->value[0]);
+}
+
+static Status layer_norm_infer(OpCall *call) {
+    if (check(call)) return error_status();
+    Shape rows = tensor_shape(call->in[X]);
+    rows.ndim -= call->params.count;
+    Status status = op_output_like(call, Y, call->in[X]);
+    if (!status) status = op_output(call, MEAN, DTYPE_FLOAT32, rows);
+    return status ? status : op_output(call, RSTD, DTYPE_FLOAT32, rows);
+}
+
+// Per row of n: for the mean n - 1 adds and a division, for x - mean n, for the variance n
+// products, n - 1 adds and a division, for rstd an add and the root; for y n products, and with a
+// weight n more. A bias counts as one.
+static OpCost layer_norm_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    NormRows rows = norm_rows_of(call->in[X], &call->params);
+    uint64_t count = (uint64_t)rows.count, n = (uint64_t)rows.n;
+    cost.elementwise_flops = count * ((call->in[WEIGHT] ? 6 : 5) * n + 1);
+    cost.transcendental_flops = count;
+    if (call->in[BIAS]) cost.bias_flops = count * n;
+    return cost;
+}
+
+// ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
+typedef struct Centred { // a row x, to be seen from about, which is near its mean
+    const float *x;
+    float about;
+} Centred;
+
+MATH_INLINE NormTerm distance_and_square(const void *row, int64_t j) {
+    const Centred *centred = row;
+    float d = centred->x[j] - centred->about;
+    return (NormTerm){d, d * d};
+}
+
+typedef struct Centre { // the mean is about + rest, which together hold more digits than a float
+    float about, rest, rstd;
+} Centre;
+
+// y (n) = (x (n) - mean) rstd weight (n) + bias (n); without weight or bias where NULL is given
+MATH_INLINE void write_row(const float *x, float *y, int64_t n, Centre c, const float *weight,
+                           const float *bias) {
+    for (int64_t j = 0; j < n; j++) {
+        float value = ((x[j] - c.about) - c.rest) * c.rstd;
+        if (weight) value *= weight[j];
+        if (bias) value += bias[j];
+        y[j] = value;
+    }
+}
+
+// In float, the mean of numbers far from 0 is not good enough to square their distances from it.
+// So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
+MATH_INLINE Centre centre_of(const float *x, int64_t n, float epsilon) {
+    Centred row = {x, reduce_sum(x, n) / (float)n};
+    NormSums sums = norm_sums(&row, n, distance_and_square);
+    double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
+    if (variance < 0.0) variance = 0.0; // equal numbers: rounded
+    return (Centre){row.about, (float)rest, (float)(1.0 / sqrt(variance + (double)epsilon))};
+}
+
+KERNEL static void normalise_rows(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    int64_t n = norm_rows_of(call->in[X], &call->params).n;
+    const float *weight = call->in[WEIGHT] ? call_in(call, WEIGHT) : NULL;
+    const float *bias = call->in[BIAS] ? call_in(call, BIAS) : NULL;
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = call_in(call, X) + r * n;
+        float *y = call_out(call, Y) + r * n;
+        Centre c = centre_of(x, n, call->params.value[0]);
+        call_out(call, MEAN)[r] = c.about + c.rest;
+        call_out(call, RSTD)[r] = c.rstd;
+        if (weight && bias) // each NULL is known where it is inlined: four plain loops
+            write_row(x, y, n, c, weight, bias);
+        else if (weight)
+            write_row(x, y, n, c, weight, NULL);
+        else if (bias)
+            write_row(x, y, n, c, NULL, bias);
+        else
+            write_row(x, y, n, c, NULL, NULL);
+    }
+}
+
+void norm_over_rows(const OpCall *call, NormRows rows, PoolTask task) {
+    void *argument = (void *)(uintptr_t)call;
+    if (rows.count * rows.n < NORM_SPLIT)
+        task(argument, 0, rows.count);
+    else
+        cpu_parallel(rows.count, (NORM_GRAIN + rows.n - 1) / rows.n, task, argument);
+}
+
+Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    NormRows rows = norm_rows_of(call->in[X], &call->params);
+    norm_over_rows(call, rows, normalise_rows);
+    for (int64_t r = rows.count; r < call->out[MEAN]->numel; r++) // rows of nothing have neither
+        call_out(call, MEAN)[r] = call_out(call, RSTD)[r] = (float)NAN;
+    return STATUS_OK;
+}
+
+// ---- backward ----------------------------------------------------------------------------------
+static unsigned layer_norm_saves(const OpCall *call) {
+    bool input = call_needs(call, X), weight = call_needs(call, WEIGHT);
+    unsigned saves = input || weight ? SAVE_IN(X) | SAVE_OUT(MEAN) | SAVE_OUT(RSTD) : 0;
+    return input && call->in[WEIGHT] ? saves | SAVE_IN(WEIGHT) : saves;
+}
+
+// dbias where no dweight goes with it: dy, as a matrix of rows, summed over them.
+static Status bias_backward(Tensor **slot, Tensor *grad, const Tensor *bias) {
+    int64_t n = bias->numel, rows = n ? grad->numel / n : 0;
+    if (*slot && !(*slot = tensor_reshape(*slot, SHAPE(n)))) return error_status();
+    OpParams over_rows = {.dim = 0};
+    if (OP_INTO(slot, op_sum, &over_rows, tensor_reshape(grad, SHAPE(rows, n))))
+        return error_status();
+    *slot = tensor_reshape(*slot, tensor_shape(bias));
+    return *slot ? STATUS_OK : error_status();
+}
+
+static Status layer_norm_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    Tensor *grad = grad_out[Y], *x = saved->in[X], *weight = saved->in[WEIGHT];
+    Tensor *mean = saved->out[MEAN], *rstd = saved->out[RSTD];
+    OpParams params = saved->params;
+    if (call_needs(saved, X) &&
+        OP_INTO(&grad_in[X], op_layer_norm_backward, &params, grad, x, weight, mean, rstd))
+        return error_status();
+    bool bias = call_needs(saved, BIAS);
+    if (!call_needs(saved, WEIGHT))
+        return bias ? bias_backward(&grad_in[BIAS], grad, saved->in[BIAS]) : STATUS_OK;
+    params.flags = bias ? NORM_WITH_BIAS : 0;
+    Tensor **slots[] = {&grad_in[WEIGHT], &grad_in[BIAS]};
+    return op_run_into_each(slots, bias ? 2 : 1, &op_layer_norm_backward_weight, &params,
+                            OP_INPUTS(grad, x, mean, rstd));
+}
+
+const Op op_layer_norm = {.id = OP_layer_norm,
+                          .name = "layer_norm",
+                          .min_inputs = 3,
+                          .max_inputs = 3,
+                          .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS),
+                          .dtypes = dtypes_float,
+                          .n_dtypes = 1,
+                          .infer = layer_norm_infer,
+                          .cost = layer_norm_cost,
+                          .backward = layer_norm_backward,
+                          .saves = layer_norm_saves};

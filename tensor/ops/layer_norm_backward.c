@@ -1,0 +1,163 @@
+// layer_norm_backward.c -- the gradients of a layer norm: of x, in one pass over the rows; of
+// weight and bias together, in one pass down the columns. z = (x - mean) rstd in both.
+// params: size = the shape of a row (count dims); flags of the second: NORM_WITH_BIAS
+#include "tensor/ops/layer_norm.h"
+
+// ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
+enum { DY, X, WEIGHT, MEAN, RSTD }; // inputs; the weight may be absent
+
+static Status input_infer(OpCall *call) { return op_output_like(call, 0, call->in[X]); }
+
+// Per element: g 1 where there is a weight, z 2, mean(g) 1, mean(g z) 2, the rest 4; n - 1 adds and
+// a division make n.
+static OpCost input_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    cost.elementwise_flops = (uint64_t)call_numel(call) * (call->in[WEIGHT] ? 10 : 9);
+    return cost;
+}
+
+typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
+    const float *dy, *x, *weight;
+    float mean, rstd;
+} GradientRow;
+
+MATH_INLINE float weighted(const GradientRow *row, int64_t j) {
+    return row->weight ? row->dy[j] * row->weight[j] : row->dy[j];
+}
+MATH_INLINE float normalised(const GradientRow *row, int64_t j) {
+    return (row->x[j] - row->mean) * row->rstd;
+}
+MATH_INLINE NormTerm gradient_term(const void *row, int64_t j) {
+    float g = weighted(row, j);
+    return (NormTerm){g, g * normalised(row, j)};
+}
+
+// dx (n)
+MATH_INLINE void write_gradient(GradientRow row, int64_t n, float *dx) {
+    NormSums sums = norm_sums(&row, n, gradient_term);
+    float mean_g = (float)(sums.first / (double)n), mean_gz = (float)(sums.second / (double)n);
+    for (int64_t j = 0; j < n; j++)
+        dx[j] = (weighted(&row, j) - mean_g - normalised(&row, j) * mean_gz) * row.rstd;
+}
+
+KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    int64_t n = norm_rows_of(call->in[X], &call->params).n;
+    for (int64_t r = begin; r < end; r++) {
+        GradientRow row = {.dy = call_in(call, DY) + r * n,
+                           .x = call_in(call, X) + r * n,
+                           .mean = call_in(call, MEAN)[r],
+                           .rstd = call_in(call, RSTD)[r]};
+        float *dx = call_out(call, 0) + r * n;
+        if (call->in[WEIGHT]) {
+            row.weight = call_in(call, WEIGHT);
+            write_gradient(row, n, dx);
+        } else {
+            row.weight = NULL; // known where it is inlined: a loop of its own
+            write_gradient(row, n, dx);
+        }
+    }
+}
+
+Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    norm_over_rows(call, norm_rows_of(call->in[X], &call->params), gradient_rows);
+    return STATUS_OK;
+}
+
+// ---- dweight = the sum of dy z over the rows, dbias = that of dy --------------------------------
+enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN, WEIGHT_RSTD }; // inputs
+
+static Status weight_infer(OpCall *call) {
+    Shape row = {.ndim = call->params.count};
+    for (int i = 0; i < row.ndim; i++) row.dims[i] = call->params.size[i];
+    Status status = op_output(call, 0, DTYPE_FLOAT32, row);
+    if (status || !(call->params.flags & NORM_WITH_BIAS)) return status;
+    return op_output(call, 1, DTYPE_FLOAT32, row);
+}
+
+// Per element z 2 and a product; per column and sum rows - 1 adds.
+static OpCost weight_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    uint64_t elements = (uint64_t)call->in[WEIGHT_X]->numel, n = (uint64_t)call_numel(call);
+    uint64_t adds = elements > n ? elements - n : 0;
+    cost.elementwise_flops = 3 * elements + (uint64_t)call->n_out * adds;
+    return cost;
+}
+
+// Wide, because a row is read where it lies; and yet what is added to stays in the nearest cache.
+enum { GRAIN_COLUMNS = 64, TILE_COLUMNS = 1024 };
+
+// As reduce_add_rows: some rows in float, their sums in double.
+typedef struct ColumnSums {
+    double weight[TILE_COLUMNS], bias[TILE_COLUMNS];
+} ColumnSums;
+
+// For columns [first, first + width) of dy and x (rows, n)
+MATH_INLINE void add_columns(const OpCall *call, NormRows rows, int64_t first, int64_t width,
+                             bool with_bias, ColumnSums *sums) {
+    const float *mean = call_in(call, WEIGHT_MEAN), *rstd = call_in(call, WEIGHT_RSTD);
+    for (int64_t r = 0; r < rows.count; r += REDUCE_ROWS) {
+        int64_t last = rows.count - r < REDUCE_ROWS ? rows.count : r + REDUCE_ROWS;
+        float weight[TILE_COLUMNS] = {0}, bias[TILE_COLUMNS] = {0};
+        for (int64_t k = r; k < last; k++) {
+            const float *dy = call_in(call, WEIGHT_DY) + k * rows.n + first;
+            const float *x = call_in(call, WEIGHT_X) + k * rows.n + first;
+            for (int64_t j = 0; j < width; j++) {
+                weight[j] += dy[j] * ((x[j] - mean[k]) * rstd[k]);
+                if (with_bias) bias[j] += dy[j];
+            }
+        }
+        for (int64_t j = 0; j < width; j++) {
+            sums->weight[j] += (double)weight[j];
+            if (with_bias) sums->bias[j] += (double)bias[j];
+        }
+    }
+}
+
+// dweight (n) and maybe dbias (n), columns [begin, end): each added up in the order of the rows,
+// whichever thread has it
+KERNEL static void gradient_columns(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    NormRows rows = norm_rows_of(call->in[WEIGHT_X], &call->params);
+    for (int64_t first = begin, width; first < end; first += width) {
+        width = end - first < TILE_COLUMNS ? end - first : TILE_COLUMNS;
+        ColumnSums sums = {{0}, {0}};
+        if (call->n_out > 1)
+            add_columns(call, rows, first, width, true, &sums);
+        else
+            add_columns(call, rows, first, width, false, &sums);
+        for (int i = 0; i < call->n_out; i++) {
+            const double *sum = i == 0 ? sums.weight : sums.bias;
+            for (int64_t j = 0; j < width; j++) call_out(call, i)[first + j] = (float)sum[j];
+        }
+    }
+}
+
+Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t n = call_numel(call);
+    if (call->in[WEIGHT_X]->numel < NORM_SPLIT)
+        gradient_columns((void *)(uintptr_t)call, 0, n);
+    else
+        cpu_parallel(n, GRAIN_COLUMNS, gradient_columns, (void *)(uintptr_t)call);
+    return STATUS_OK;
+}
+
+const Op op_layer_norm_backward = {.id = OP_layer_norm_backward,
+                                   .name = "layer_norm_backward",
+                                   .min_inputs = 5,
+                                   .max_inputs = 5,
+                                   .optional = SAVE_IN(WEIGHT),
+                                   .dtypes = dtypes_float,
+                                   .n_dtypes = 1,
+                                   .infer = input_infer,
+                                   .cost = input_cost};
+const Op op_layer_norm_backward_weight = {.id = OP_layer_norm_backward_weight,
+                                          .name = "layer_norm_backward_weight",
+                                          .min_inputs = 4,
+                                          .max_inputs = 4,
+                                          .dtypes = dtypes_float,
+                                          .n_dtypes = 1,
+                                          .infer = weight_infer,
+                                          .cost = weight_cost};
