@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "autograd/autograd.h"
 #include "tensor/ops.h"
 #include "tests/cuda_device.h"
 #include "tests/expect.h"
