@@ -102,6 +102,7 @@ static const char *const normed[] = {
     "(3, 5) (5) (5)",
     "(3, 5) (5)",
     "(3, 5)",
+    "(301, 0)", // more rows of nothing than a block has threads
     "(1, 3) (3) (3)",
     "(3, 1) (1) (1)",
     "(17) (17) (17)",
