@@ -101,7 +101,7 @@ static const Family families[] = {
      2e-5,
      1e-5},
     {"layer_norm", normed_blocks, VALUES_ANY, {.dim = 2, .value = 1e-3f}, true, 2e-5, 1e-5},
-    {"embedding", embedded, VALUES_ANY, {0}, true, 1e-5, 1e-6},
+    {"embedding", embedded, VALUES_ANY, {0}, true, 4e-5, 1e-6},
     {"cross_entropy", classified, VALUES_ANY, {0}, true, 2e-6, 2e-6},
     {"mse", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
     {"binary_cross_entropy", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
