@@ -50,16 +50,17 @@ static void print_slowest(const Profile *profile, FILE *file) {
     fprintf(file, ".\n");
 }
 
-// "GPU busy 61% of the step; 34 launches at 4.1 us each; batch copy 201 kB 18 us"
+// "GPU busy 61% of the step; 34 launches of 4.10 us; batch copy 201 kB 18.0 us"
 static void print_device(const Profile *profile, FILE *file) {
     char work[80] = "", copy[48] = "";
     if (profile->has_device_times)
-        snprintf(work, sizeof(work), "GPU busy %.6s of the step; %.8s launch%s at %.10s each",
+        snprintf(work, sizeof(work), "GPU busy %.6s of the step; %.8s launch%s of %.10s",
                  text_percent(profile->device_busy_fraction).s,
                  text_short_count(profile->launches).s, profile->launches == 1 ? "" : "es",
                  text_duration(latency_median(&profile->launch)).s);
     if (profile->batch_copy.count > 0)
-        snprintf(copy, sizeof(copy), "batch copy %.10s %.10s", text_bytes_si(profile->batch_copy_bytes).s,
+        snprintf(copy, sizeof(copy), "batch copy %.10s %.10s",
+                 text_bytes_si(profile->batch_copy_bytes).s,
                  text_duration(latency_median(&profile->batch_copy)).s);
     if (!work[0] && !copy[0]) return;
     bool fits = strlen(work) + strlen(copy) + 4 <= REPORT_WIDTH;
