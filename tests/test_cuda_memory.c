@@ -92,7 +92,7 @@ START_TEST(scratch_finds_room_in_cached_blocks) {
     if (context_ledger()->raw) test_skip("needs the cache");
     Tensor *x = tensor_full_new(SHAPE(1 << 18), 1.0f);
     tensor_free(tensor_new(SHAPE(1 << 20), DTYPE_FLOAT32)); // 4 MiB, cached
-    fake_set_memory(fake_live_bytes() + 64); // room for the result, and no more
+    fake_set_memory(fake_live_bytes() + 64);                // room for the result, and no more
     int64_t cached = context_ledger()->cached_bytes;
     Scope *scope = scope_open();
     Tensor *sum = tensor_sum(x, DIM_ALL, false);

@@ -192,7 +192,8 @@ START_TEST(a_cards_name_and_memory_stand_within_the_columns) {
     report_print(&profile, file);
     fclose(file);
     ck_assert_msg(strstr(report, "\nROOFLINE  measured on WWWW") != NULL, "%s", report);
-    ck_assert_msg(strstr(report, "\n  999 TFLOP/s, 999 GB/s (DRAM) -> ridge 1,000 FLOP/B\n") != NULL,
+    ck_assert_msg(strstr(report, "\n  999 TFLOP/s, 999 GB/s (DRAM) -> ridge 1,000 FLOP/B\n") !=
+                      NULL,
                   "%s", report);
     ck_assert_msg(strstr(report, "\n  on the card 999 MB workspaces, 999 GB cached, 999 GB of 999 "
                                  "GB free\n  on the host 999 MB pinned for copies\n") != NULL,
