@@ -70,7 +70,7 @@ __global__ static void cross_entropy_gradient(const float *grad, const float *x,
         Tile tile;
         tile_load(tile, x + row * rows.n + from, left, team, 0.0f);
         for (int k = 0; k < TILE && tile_has(team, k / 4 * 4, left); k++) {
-            float share = math_exp(tile.at[k] - largest) * factor;
+            float share = math_exp_falling(tile.at[k] - largest) * factor;
             tile.at[k] = tile_place(team, k) == place ? share - scale : share;
         }
         tile_store(tile, out + row * rows.n + from, left, team);

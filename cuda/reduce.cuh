@@ -228,12 +228,12 @@ static __device__ inline RowStatistics row_statistics(Team team, const float *x,
             for (int k = i; k < i + 4; k++) most = math_max(most, tile.at[k]);
         most = team_reduce(team, most, shared_largest, Larger());
         largest = math_max(most, before);
-        if (largest != before) sum *= (double)math_exp(before - largest);
+        if (largest != before) sum *= (double)math_exp_falling(before - largest);
         // A beginning of nothing but -inf, as masks make it, has no maximum yet to subtract.
         float shift = largest == -INFINITY ? 0.0f : largest;
         for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
             float e[4];
-            for (int k = 0; k < 4; k++) e[k] = math_exp(tile.at[i + k] - shift);
+            for (int k = 0; k < 4; k++) e[k] = math_exp_falling(tile.at[i + k] - shift);
             sum += add_four(e[0], e[1], e[2], e[3]);
             for (int k = 0; k < 4 && exponentials; k++) tile.at[i + k] = e[k];
         }

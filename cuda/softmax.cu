@@ -23,7 +23,7 @@ template <bool logarithm> __global__ static void softmax_rows(const float *x, fl
                 if (logarithm)
                     tile.at[k] = value - of.largest - shift;
                 else
-                    tile.at[k] = (held ? value : math_exp(value - of.largest)) * scale;
+                    tile.at[k] = (held ? value : math_exp_falling(value - of.largest)) * scale;
             }
             tile_store(tile, y + row * rows.n + from, left, team);
         }
@@ -95,7 +95,7 @@ __global__ static void log_softmax_gradient(const float *grad, const float *y, f
             if (!held) tile_load(g, grad + row * rows.n + from, left, team, 0.0f);
             tile_load(p, y + row * rows.n + from, left, team, 0.0f);
             for (int i = 0; i < TILE && tile_has(team, i, left); i += 4)
-                for (int k = i; k < i + 4; k++) g.at[k] -= math_exp(p.at[k]) * sum;
+                for (int k = i; k < i + 4; k++) g.at[k] -= math_exp_falling(p.at[k]) * sum;
             tile_store(g, out + row * rows.n + from, left, team);
         }
     }

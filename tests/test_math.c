@@ -135,6 +135,22 @@ START_TEST(every_machine_computes_the_same_bits) {
 }
 END_TEST
 
+KERNEL static void both_exps(const float *x, float *y, float *z) {
+    for (int i = 0; i < BLOCK; i++) y[i] = math_exp(x[i]);
+    for (int i = 0; i < BLOCK; i++) z[i] = math_exp_falling(x[i]);
+}
+
+START_TEST(the_quicker_exp_has_the_bits_of_the_other_as_far_as_it_goes) {
+    static float x[BLOCK], y[BLOCK], z[BLOCK];
+    for (uint64_t bits = 0; next_block(&bits, x);) {
+        both_exps(x, y, z);
+        for (int i = 0; i < BLOCK; i++)
+            if (!(x[i] > 43.0f) && !same(y[i], z[i]))
+                ck_abort_msg("exp(%a): %a and %a", (double)x[i], (double)y[i], (double)z[i]);
+    }
+}
+END_TEST
+
 START_TEST(nan_stays_nan) {
     const Formula *f = &formulas[_i];
     static float x[BLOCK], y[BLOCK];
@@ -289,6 +305,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {formula_is_accurate_everywhere, FORMULAS},
         {every_machine_computes_the_same_bits, FORMULAS},
+        {the_quicker_exp_has_the_bits_of_the_other_as_far_as_it_goes, 0},
         {nan_stays_nan, FORMULAS},
         {the_ends_of_the_range_are_exact, 0},
         {relu_keeps_nan_and_zero, 0},

@@ -52,7 +52,7 @@ KERNEL static void row_statistics(void *argument, int64_t begin, int64_t end) {
         double total = 0.0;
         for (int64_t from = 0; from < c; from += REDUCE_BLOCK) {
             int64_t n = c - from < REDUCE_BLOCK ? c - from : REDUCE_BLOCK;
-            for (int64_t j = 0; j < n; j++) part[j] = math_exp(x[from + j] - largest);
+            for (int64_t j = 0; j < n; j++) part[j] = math_exp_falling(x[from + j] - largest);
             total += (double)reduce_sum(part, n);
         }
         call_out(call, 1)[2 * r] = largest;
@@ -121,7 +121,7 @@ KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
         const float *x = call_in(call, 1) + r * c;
         float *out = call_out(call, 0) + r * c;
         float largest = statistics[2 * r], factor = scale / statistics[2 * r + 1];
-        for (int64_t j = 0; j < c; j++) out[j] = math_exp(x[j] - largest) * factor;
+        for (int64_t j = 0; j < c; j++) out[j] = math_exp_falling(x[j] - largest) * factor;
         out[labels[r]] -= scale;
     }
 }

@@ -22,7 +22,7 @@ KERNEL Status log_softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
         const float *x = call_in(call, 0) + r * c;
         float *y = call_out(call, 0) + r * c;
         float largest = reduce_max(x, c);
-        for (int64_t j = 0; j < c; j++) y[j] = math_exp(x[j] - largest);
+        for (int64_t j = 0; j < c; j++) y[j] = math_exp_falling(x[j] - largest);
         float shift = math_log(reduce_sum(y, c));
         for (int64_t j = 0; j < c; j++) y[j] = x[j] - largest - shift;
     }
@@ -48,7 +48,7 @@ KERNEL Status log_softmax_backward_cpu(const OpCall *call, int64_t begin, int64_
         const float *grad = call_in(call, 0) + r * c, *y = call_in(call, 1) + r * c;
         float *out = call_out(call, 0) + r * c;
         float total = reduce_sum(grad, c);
-        for (int64_t j = 0; j < c; j++) out[j] = grad[j] - math_exp(y[j]) * total;
+        for (int64_t j = 0; j < c; j++) out[j] = grad[j] - math_exp_falling(y[j]) * total;
     }
     return STATUS_OK;
 }

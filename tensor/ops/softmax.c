@@ -21,7 +21,7 @@ KERNEL Status softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
         const float *x = call_in(call, 0) + r * c;
         float *y = call_out(call, 0) + r * c;
         float largest = reduce_max(x, c);
-        for (int64_t j = 0; j < c; j++) y[j] = math_exp(x[j] - largest);
+        for (int64_t j = 0; j < c; j++) y[j] = math_exp_falling(x[j] - largest);
         float scale = 1.0f / reduce_sum(y, c);
         for (int64_t j = 0; j < c; j++) y[j] *= scale;
     }

@@ -60,7 +60,7 @@ KERNEL void hand_softmax(void *arrays, int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; row++) {
         const float *restrict x = at->a + row * n;
         float *restrict y = at->y + row * n, largest = largest_of(x, n);
-        for (int64_t j = 0; j < n; j++) y[j] = math_exp(x[j] - largest);
+        for (int64_t j = 0; j < n; j++) y[j] = math_exp_falling(x[j] - largest);
         float scale = 1.0f / sum_of(y, n);
         for (int64_t j = 0; j < n; j++) y[j] *= scale;
     }
@@ -129,7 +129,7 @@ KERNEL float hand_cross_entropy(const float *logits, const int64_t *labels, floa
     for (int64_t i = 0; i < rows; i++) {
         const float *x = logits + i * classes;
         float *g = grad + i * classes, largest = largest_of(x, classes);
-        for (int64_t j = 0; j < classes; j++) g[j] = math_exp(x[j] - largest);
+        for (int64_t j = 0; j < classes; j++) g[j] = math_exp_falling(x[j] - largest);
         float sum = sum_of(g, classes), scale = share / sum;
         for (int64_t j = 0; j < classes; j++) g[j] *= scale;
         g[labels[i]] -= share;
