@@ -43,7 +43,7 @@ static Machine random_machine(void) {
                        .dispatch_seconds = between(1e-9, 1e-5),
                        .wake_seconds = between(1e-6, 1e-3)};
     for (int i = 0; i < machine.n_levels; i++) {
-        snprintf(machine.levels[i].name, sizeof machine.levels[i].name, "L%d", i + 1);
+        snprintf(machine.levels[i].name, sizeof machine.levels[i].name, "L%d", (i + 1) % 10);
         machine.levels[i].bytes_per_second = between(1e9, 1e13);
     }
     return machine;

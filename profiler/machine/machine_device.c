@@ -61,7 +61,7 @@ static Status time_pair(Tensor *(*op)(Tensor *, Tensor *), int64_t rows, int64_t
                         double seconds, MachineTime *once) {
     Pair pair = {rows_new(rows, columns), rows_new(rows, columns), op};
     Status status =
-        pair.a && pair.b ? machine_time(pair_run, &pair, seconds, once) : error_status();
+        pair.a && pair.b ? machine_time_queued(pair_run, &pair, seconds, once) : error_status();
     tensor_free(pair.a);
     tensor_free(pair.b);
     Ledger *ledger = context_current()->ledger; // NULL: it was what there was no memory for
@@ -141,14 +141,14 @@ static void copy_there(void *argument, int64_t times) {
     const Copy *copy = argument;
     Device *device = copy->there->device;
     for (int64_t i = 0; i < times; i++)
-        if (device->from_host(device, tensor_raw(copy->there), copy->here, copy->bytes)) return;
+        if (device_from_host(device, tensor_raw(copy->there), copy->here, copy->bytes)) return;
 }
 
 static void copy_back(void *argument, int64_t times) {
     const Copy *copy = argument;
     Device *device = copy->there->device;
     for (int64_t i = 0; i < times; i++)
-        if (device->to_host(device, copy->here, tensor_raw(copy->there), copy->bytes)) return;
+        if (device_to_host(device, copy->here, tensor_raw(copy->there), copy->bytes)) return;
 }
 
 static Status measure_copies(const Card *card) {

@@ -17,5 +17,8 @@ typedef struct MachineTime {
 
 // Of doing it once: the best of samples of at least 1 ms, within about `seconds`; one in any case.
 Status machine_time(MachineWork work, void *argument, double seconds, MachineTime *once);
+// The same, but the device begins only when all of a sample is queued, where it can be held so
+// long: what it does is then shorter than launching it, and would wait for the host in between.
+Status machine_time_queued(MachineWork work, void *argument, double seconds, MachineTime *once);
 
 #endif
