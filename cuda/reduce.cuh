@@ -159,7 +159,7 @@ static __device__ inline double add_four(double a, double b, double c, double d)
 // side by side when the rows are wide (one load), and a lane apart otherwise, so that a warp's
 // loads lie side by side either way.
 struct Tile {
-    float at[TILE];
+    float at[TILE] = {}; // not every compiler sees that a row that fits was loaded before
 };
 
 static __device__ inline int tile_span(Team team) { return TILE * team.lanes; }

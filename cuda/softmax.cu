@@ -81,7 +81,7 @@ __global__ static void log_softmax_gradient(const float *grad, const float *y, f
     bool held = rows.n <= tile_span(team);
     for (int64_t base = team.begin; base < rows.count; base += team.step) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        Tile g = {}, p; // not every compiler sees that a held row was loaded
+        Tile g, p;
         double total = 0.0;
         for (int64_t from = 0; from < rows.n; from += tile_span(team)) {
             int left = tile_left(team, from, length);
