@@ -27,66 +27,113 @@ static OpCost max_pool2d_cost(const OpCall *call) {
 }
 
 // ---- a part of a row of outputs at a time, all taps over it in turn
-// ------------------------------
-enum { PART = 256 };
+// ------------------------------ Rows are short, and the odd outputs behind the last whole vector
+// would take longer than the rest of the row. So loops go on to a whole number of STEPs where there
+// is memory to read: what is too much goes to the slack behind the part, or is overwritten.
+enum { PART = 256, STEP = 16 };
 
 typedef struct Part { // outputs (oh, begin..) of one plane
     int64_t oh, begin, n;
-    float best[PART];
-    int32_t place[PART];
+    float best[PART + STEP];
+    int32_t place[PART + STEP];
 } Part;
 
+MATH_INLINE int64_t whole_steps(int64_t n) { return (n + STEP - 1) / STEP * STEP; }
+
 // best and place = the larger of them and x[o * stride], which stands at place from + o * stride.
-MATH_INLINE void compare(float *best, int32_t *place, const float *x, int32_t from, int64_t n,
-                         int64_t stride) {
+MATH_INLINE void compare(float *restrict best, int32_t *restrict place, const float *restrict x,
+                         uint32_t from, int64_t n, int64_t stride) {
     for (int64_t o = 0; o < n; o++) {
         float value = x[o * stride];
-        bool larger = value > best[o] || value != value || place[o] < 0;
+        bool larger = (value > best[o]) | (value != value) | (place[o] < 0);
         best[o] = larger ? value : best[o];
-        place[o] = larger ? from + (int32_t)(o * stride) : place[o];
+        place[o] = larger ? (int32_t)(from + (uint32_t)o * (uint32_t)stride) : place[o];
     }
 }
 
-MATH_INLINE void pool_part(const OpWindow *w, const float *x, Part *part) {
-    for (int64_t o = 0; o < part->n; o++) {
+// x: the plane; end: of the memory that may be read
+MATH_INLINE void pool_part(const OpWindow *w, const float *x, const float *end, Part *part) {
+    int64_t last = part->begin + part->n;
+    for (int64_t o = 0; o < whole_steps(part->n); o++) {
         part->best[o] = -INFINITY;
         part->place[o] = -1;
     }
     for (int64_t i = 0; i < w->kernel[0]; i++) {
-        int64_t ih = window_place(w, 0, part->oh, i);
+        int64_t ih = window_place(w, 0, part->oh, i), stride = w->stride[1];
         if (ih < 0 || ih >= w->input[0]) continue;
         for (int64_t j = 0; j < w->kernel[1]; j++) {
-            Range range = window_range(w, 1, j, part->begin + part->n);
-            range = range_within(range, part->begin, part->begin + part->n);
+            Range range = range_within(window_range(w, 1, j, last), part->begin, last);
             int64_t at = ih * w->input[1] + window_place(w, 1, range.begin, j);
-            int64_t from = range.begin - part->begin, n = range.end - range.begin;
-            if (w->stride[1] == 1)
-                compare(part->best + from, part->place + from, x + at, (int32_t)at, n, 1);
-            else if (w->stride[1] == 2)
-                compare(part->best + from, part->place + from, x + at, (int32_t)at, n, 2);
+            int64_t first = range.begin - part->begin, n = range.end - range.begin;
+            if (range.end == last && end - (x + at) > whole_steps(n) * stride) n = whole_steps(n);
+            float *best = part->best + first;
+            int32_t *place = part->place + first;
+            uint32_t from = (uint32_t)at;
+            if (stride == 1)
+                compare(best, place, x + at, from, n, 1);
+            else if (stride == 2)
+                compare(best, place, x + at, from, n, 2);
             else
-                compare(part->best + from, part->place + from, x + at, (int32_t)at, n,
-                        w->stride[1]);
+                compare(best, place, x + at, from, n, stride);
         }
     }
 }
 
+// The commonest window, 2 x 2 without overlap, in one go: best and place (n) of a row of outputs,
+// whose upper taps stand at `from`, and the lower ones `width` behind.
+MATH_INLINE void pool_2x2(const float *restrict upper, int64_t width, uint32_t from, int64_t n,
+                          float *restrict best, int32_t *restrict place) {
+    const float *restrict lower = upper + width;
+    const uint32_t places[4] = {0, 1, (uint32_t)width, (uint32_t)width + 1};
+    for (int64_t o = 0; o < n; o++) {
+        float v[4] = {upper[2 * o], upper[2 * o + 1], lower[2 * o], lower[2 * o + 1]};
+        float largest = v[0];
+        uint32_t at = 0;
+        for (int k = 1; k < 4; k++) {
+            bool larger = (v[k] > largest) | (v[k] != v[k]);
+            largest = larger ? v[k] : largest;
+            at = larger ? places[k] : at;
+        }
+        best[o] = largest;
+        place[o] = (int32_t)(from + 2 * (uint32_t)o + at);
+    }
+}
+
+// Is each window 2 x 2, without padding or overlap?
+static bool is_2x2(const OpWindow *w, const Tensor *y) {
+    bool is = true;
+    for (int d = 0; d < 2; d++)
+        is = is && w->kernel[d] == 2 && w->stride[d] == 2 && w->dilation[d] == 1 &&
+             w->before[d] == 0 && 2 * y->shape[2 + d] <= w->input[d];
+    return is;
+}
+
 // y, where (planes, ho, wo) of x (planes, h, w); where may be NULL
-KERNEL static void pool_planes_range(void *argument, int64_t begin, int64_t end) {
+KERNEL static void pool_range(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     const OpWindow *w = &call->params.window;
     int64_t height = call->out[0]->shape[2], width = call->out[0]->shape[3];
-    int64_t plane = pool_plane_size(call->in[0]);
+    int64_t plane = pool_plane_size(call->in[0]), row = w->input[1];
     float *y = call_out(call, 0) + begin * height * width;
     int64_t *where = call->n_out > 1 ? (int64_t *)(void *)tensor_raw(call->out[1]) : NULL;
     if (where) where += begin * height * width;
+    const float *stop = call_in(call, 0) + call->in[0]->numel;
+    bool simple = is_2x2(w, call->out[0]);
     Part part;
     for (int64_t p = begin; p < end; p++)
         for (part.oh = 0; part.oh < height; part.oh++)
             for (part.begin = 0; part.begin < width; part.begin += part.n) {
+                const float *x = call_in(call, 0) + p * plane;
+                int64_t at = 2 * (part.oh * row + part.begin);
                 part.n = width - part.begin < PART ? width - part.begin : PART;
-                pool_part(w, call_in(call, 0) + p * plane, &part);
-                memcpy(y, part.best, (size_t)part.n * sizeof(float));
+                int64_t whole = whole_steps(part.n);
+                if (!simple)
+                    pool_part(w, x, stop, &part);
+                else
+                    pool_2x2(x + at, row, (uint32_t)at,
+                             stop - (x + at) > row + 2 * whole ? whole : part.n, part.best,
+                             part.place);
+                for (int64_t o = 0; o < part.n; o++) y[o] = part.best[o];
                 y += part.n;
                 if (!where) continue;
                 for (int64_t o = 0; o < part.n; o++) where[o] = part.place[o];
@@ -98,7 +145,7 @@ Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const OpWindow *w = &call->params.window;
     int64_t work = pool_plane_size(call->out[0]) * w->kernel[0] * w->kernel[1];
-    pool_planes(call, pool_plane_count(call->in[0]), work, pool_planes_range);
+    pool_planes(call, pool_plane_count(call->in[0]), work, pool_range);
     return STATUS_OK;
 }
 

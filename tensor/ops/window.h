@@ -22,12 +22,14 @@ typedef struct Range {
     int64_t begin, end;
 } Range;
 
-// Of `outputs` outputs along dimension d, those whose tap t reads an input and no padding.
+// Of `outputs` outputs along dimension d, those whose tap t reads an input and no padding. Most
+// taps meet none, and are spared the divisions.
 MATH_INLINE Range window_range(const OpWindow *w, int d, int64_t t, int64_t outputs) {
-    int64_t first = divide_up(w->before[d] - t * w->dilation[d], w->stride[d]);
-    int64_t end =
-        divide_down(w->input[d] - 1 + w->before[d] - t * w->dilation[d], w->stride[d]) + 1;
-    Range range = {first > 0 ? first : 0, end < outputs ? end : outputs};
+    int64_t first = window_place(w, d, 0, t), over = w->input[d] - 1 - first;
+    Range range = {0, outputs};
+    if (first < 0) range.begin = divide_up(-first, w->stride[d]);
+    if ((outputs - 1) * w->stride[d] > over) range.end = divide_down(over, w->stride[d]) + 1;
+    if (range.begin > outputs) range.begin = outputs;
     if (range.end < range.begin) range.end = range.begin;
     return range;
 }
