@@ -5,4 +5,7 @@
 #define LAUNCH(kernel, grid, block, shared, stream, ...)                                           \
     kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 
+// How many floats of unfolded images a convolution holds at once: 64 MiB.
+enum { CONV_TILE_FLOATS = 16 << 20 };
+
 #endif

@@ -61,10 +61,10 @@ static bool max_pool2d(OracleCall *call) {
     if (!oracle_expects(call, 0, shape) || (places && !oracle_expects(call, 1, shape)))
         return false;
     for (int64_t out = 0; out < call->out[0].numel; out++) {
-        double best = -INFINITY, where = -1.0;
+        double best = -HUGE_VAL, where = -1.0;
         for (int64_t t = 0; t < (int64_t)w.kernel[0] * w.kernel[1]; t++) {
             Tap tap = tap_of(&w, shape, out, t);
-            double value = tap.inside ? x->values[place_of(&w, shape, out, tap)] : -INFINITY;
+            double value = tap.inside ? x->values[place_of(&w, shape, out, tap)] : -HUGE_VAL;
             call->counted.elementwise_flops += t > 0;
             if (!tap.inside || !(where < 0.0 || value > best || isnan(value))) continue;
             best = value;

@@ -18,6 +18,15 @@ static void assert_refused(const char *what, Status status, const char *mention)
 }
 
 // ---- wrong shapes, types and values -----------------------------------------------------------
+// The defaults, but for what is named.
+#define CONV(...)                                                                                  \
+    {                                                                                              \
+        .conv = {.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, __VA_ARGS__ }     \
+    }
+#define POOL(...)                                                                                  \
+    {                                                                                              \
+        .pool = {.kernel_w = 2, .dilation_h = 1, .dilation_w = 1, __VA_ARGS__ }                    \
+    }
 static const struct Refusal {
     const char *op, *inputs;
     OpArguments arguments;
@@ -55,6 +64,72 @@ static const struct Refusal {
     {"linear", "(2, 3) (1, 4, 3)", {0}, STATUS_SHAPE, "(1, 4, 3)"},
     {"linear", "() (4, 3)", {0}, STATUS_SHAPE, "(4, 3)"},
     {"linear", "(2, 3) (4, 3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
+    {"conv2d", "(2, 3, 5) (4, 3, 3, 3)", CONV(.groups = 1), STATUS_SHAPE, "HINT"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 3)", CONV(.groups = 1), STATUS_SHAPE, "(4, 3, 3)"},
+    {"conv2d", "(2, 3, 5, 5) (4, 2, 3, 3)", CONV(.groups = 1), STATUS_SHAPE, "3 channels"},
+    {"conv2d", "(2, 3, 5, 5) (4, 1, 3, 3)", CONV(.groups = 2), STATUS_SHAPE, "2 groups do not"},
+    {"conv2d", "(2, 4, 5, 5) (3, 2, 3, 3)", CONV(.groups = 2), STATUS_SHAPE, "3 outputs"},
+    {"conv2d", "(2, 4, 5, 5) (4, 4, 3, 3)", CONV(.groups = 2), STATUS_SHAPE, "4 a group"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 3, 3) (3)", CONV(.groups = 1), STATUS_SHAPE, "(4,)"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 3, 3) (4, 1)", CONV(.groups = 1), STATUS_SHAPE, "(4,)"},
+    {"conv2d", "(2, 3, 2, 5) (4, 3, 3, 3)", CONV(.groups = 1), STATUS_SHAPE, "does not fit"},
+    {"conv2d",
+     "(2, 3, 5, 5) (4, 3, 3, 3)",
+     {.conv = {1, 1, 0, 0, 0, 0, 1, 3, 1}},
+     STATUS_SHAPE,
+     "3 x 3, dilation (1, 3), does not fit into 5 x 5"},
+    {"conv2d", "(2, 3, 0, 5) (4, 3, 1, 1)", CONV(.groups = 1), STATUS_SHAPE, "0 x 5"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 0, 3)", CONV(.groups = 1), STATUS_INVALID_ARGUMENT, "0 x 3"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 3, 3)", CONV(.groups = 0), STATUS_INVALID_ARGUMENT, "groups"},
+    {"conv2d",
+     "(2, 3, 5, 5) (4, 3, 3, 3)",
+     {.conv = {.groups = 1}},
+     STATUS_INVALID_ARGUMENT,
+     "stride (0"},
+    {"conv2d",
+     "(2, 3, 5, 5) (4, 3, 3, 3)",
+     {.conv = {1, 1, 0, 0, 0, 0, 0, 1, 1}},
+     STATUS_INVALID_ARGUMENT,
+     "dilation (0"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 3, 3)", CONV(.groups = 1, .padding_left = -1),
+     STATUS_INVALID_ARGUMENT, "padding"},
+    {"conv2d",
+     "(2, 3, 5, 5) (4, 3, 3, 3)",
+     {.conv = {(int64_t)1 << 31, 1, 0, 0, 0, 0, 1, 1, 1}},
+     STATUS_INVALID_ARGUMENT,
+     "2^31"},
+    {"conv2d", "(2, 3, 5, 5) (4, 3, 3, 3)",
+     CONV(.groups = 1, .padding_top = INT32_MAX, .padding_bottom = INT32_MAX,
+          .padding_left = INT32_MAX, .padding_right = INT32_MAX),
+     STATUS_OVERFLOW, "conv2d"},
+    {"conv2d", "labels (2, 3, 5, 5) (4, 3, 3, 3)", CONV(.groups = 1), STATUS_DTYPE, "int64"},
+    {"max_pool2d", "(3, 5, 5)", POOL(.kernel_h = 2), STATUS_SHAPE, "(n, c, h, w)"},
+    {"max_pool2d", "(2, 3, 5, 5)", POOL(.kernel_h = 0), STATUS_INVALID_ARGUMENT, "kernel"},
+    {"max_pool2d", "(2, 3, 5, 5)", POOL(.kernel_h = 6), STATUS_SHAPE, "does not fit"},
+    {"max_pool2d", "(2, 3, 5, 5)", POOL(.kernel_h = 2, .padding_top = 2), STATUS_INVALID_ARGUMENT,
+     "at most half the kernel of 2 x 2"},
+    {"max_pool2d", "(2, 3, 5, 5)", POOL(.kernel_h = 2, .stride_w = -1), STATUS_INVALID_ARGUMENT,
+     "stride"},
+    {"max_pool2d", "(2, 3, 5, 0)", POOL(.kernel_h = 2), STATUS_SHAPE, "a plane has"},
+    {"max_pool2d", "labels (2, 3, 5, 5)", POOL(.kernel_h = 2), STATUS_DTYPE, "int64"},
+    {"avg_pool2d", "(5, 5)", POOL(.kernel_h = 2), STATUS_SHAPE, "(n, c, h, w)"},
+    {"avg_pool2d",
+     "(2, 3, 5, 5)",
+     {.pool = {2, 2, 0, 0, 0, 0, 0, 0, 2, 1, false, false}},
+     STATUS_INVALID_ARGUMENT,
+     "no dilation"},
+    {"avg_pool2d", "(2, 3, 5, 5)", POOL(.kernel_h = 3, .padding_right = 2), STATUS_INVALID_ARGUMENT,
+     "half the kernel"},
+    {"avg_pool2d",
+     "(9, 9, 2, 2)",
+     {.pool = {INT32_MAX, INT32_MAX, 1, 1, INT32_MAX / 2, INT32_MAX / 2, INT32_MAX / 2,
+               INT32_MAX / 2, 1, 1, false, false}},
+     STATUS_OVERFLOW,
+     "2^60"},
+    {"adaptive_avg_pool2d", "(3, 5, 5)", {.output = {1, 1}}, STATUS_SHAPE, "(n, c, h, w)"},
+    {"adaptive_avg_pool2d", "(2, 3, 0, 5)", {.output = {1, 1}}, STATUS_SHAPE, "(2, 3, 0, 5)"},
+    {"adaptive_avg_pool2d", "(2, 3, 5, 5)", {.output = {0, 1}}, STATUS_INVALID_ARGUMENT, "0 x 1"},
+    {"adaptive_avg_pool2d", "(2, 3, 5, 5)", {.output = {1, -1}}, STATUS_INVALID_ARGUMENT, "HINT"},
     {"sum", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
     {"sum", "(2, 3)", {.dim = -3}, STATUS_SHAPE, "(2, 3)"},
     {"sum", "()", {.dim = 0}, STATUS_SHAPE, "()"},
@@ -187,18 +262,25 @@ END_TEST
 
 // ---- absent, elsewhere, too late --------------------------------------------------------------
 static const char *const every_op[] = {
-    "add",        "sub",        "mul",         "div",           "add_scalar",
-    "sub_scalar", "mul_scalar", "div_scalar",  "exp",           "log",
-    "sqrt",       "relu",       "sigmoid",     "tanh",          "gelu",
-    "matmul",     "linear",     "sum",         "mean",          "max",
-    "argmax",     "softmax",    "log_softmax", "cross_entropy", "mse",
-    "contiguous", "detach",     "flatten",     "transpose",     "dropout",
-    "fill",       "accumulate", "neg",         "abs",           "pow",
-    "clamp",      "maximum",    "leaky_relu",  "silu",          "binary_cross_entropy",
+    "add",        "sub",        "mul",         "div",
+    "add_scalar", "sub_scalar", "mul_scalar",  "div_scalar",
+    "exp",        "log",        "sqrt",        "relu",
+    "sigmoid",    "tanh",       "gelu",        "matmul",
+    "linear",     "sum",        "mean",        "max",
+    "argmax",     "softmax",    "log_softmax", "cross_entropy",
+    "mse",        "contiguous", "detach",      "flatten",
+    "transpose",  "dropout",    "fill",        "accumulate",
+    "neg",        "abs",        "pow",         "clamp",
+    "maximum",    "leaky_relu", "silu",        "binary_cross_entropy",
     "concat",     "stack",      "gather",      "clip_norm",
+    "conv2d",     "max_pool2d", "avg_pool2d",  "adaptive_avg_pool2d",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
-static const OpArguments valid_arguments = {.dim = DIM_ALL, .activation = ACTIVATION_GELU};
+static const OpArguments valid_arguments = {.dim = DIM_ALL,
+                                            .activation = ACTIVATION_GELU,
+                                            .conv = {1, 1, 0, 0, 0, 0, 1, 1, 1},
+                                            .pool = {.kernel_h = 1, .kernel_w = 1},
+                                            .output = {1, 1}};
 
 START_TEST(null_is_refused) {
     Scope *scope = scope_open();
@@ -213,7 +295,8 @@ START_TEST(null_as_second_input_is_refused) {
     const char *const names[] = {"add",        "div",           "matmul",
                                  "linear",     "cross_entropy", "mse",
                                  "accumulate", "maximum",       "binary_cross_entropy",
-                                 "concat",     "stack",         "gather"};
+                                 "concat",     "stack",         "gather",
+                                 "conv2d"};
     Scope *scope = scope_open();
     Tensor *in[3] = {tensor_zeros_new(SHAPE(2, 2)), NULL, NULL};
     ck_assert_ptr_null(op_function_by_name(names[_i])(in, 3, &valid_arguments));
@@ -251,7 +334,7 @@ END_TEST
 
 START_TEST(devices_do_not_mix) {
     const char *const names[] = {"add",        "matmul",  "linear", "mse",
-                                 "accumulate", "maximum", "concat"};
+                                 "accumulate", "maximum", "concat", "conv2d"};
     Scope *scope = scope_open();
     Tensor *in[2] = {tensor_zeros_new(SHAPE(2, 2))};
     context_set_device(device_meta());
@@ -311,10 +394,10 @@ int main(void) {
         {bounds_in_the_wrong_order_are_refused, 0},
         {views_refuse_what_does_not_fit, 0},
         {null_is_refused, EVERY_OP_COUNT},
-        {null_as_second_input_is_refused, 12},
+        {null_as_second_input_is_refused, 13},
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
-        {devices_do_not_mix, 7},
+        {devices_do_not_mix, 8},
         {an_op_outside_any_scope_is_refused, 0},
         {writing_into_a_leaf_that_wants_a_gradient_is_refused, 0},
         {backward_through_what_was_overwritten_is_refused, 0},

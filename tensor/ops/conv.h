@@ -21,7 +21,10 @@ typedef struct ConvSizes {
 // From x (or a tensor of its shape), the weight, and y: NULL takes the window's sizes for that.
 static inline ConvSizes conv_sizes(const OpCall *call, const Tensor *y, const Tensor *weight) {
     const OpWindow *w = &call->params.window;
-    ConvSizes s = {.window = *w, .images = y->shape[0], .groups = w->groups};
+    ConvSizes s; // filled in piece by piece, as C++ wants it
+    s.window = *w;
+    s.images = y->shape[0];
+    s.groups = w->groups;
     s.outputs = weight->shape[0] / w->groups;
     s.channels = weight->shape[1];
     s.height = w->input[0];
