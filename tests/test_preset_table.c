@@ -82,7 +82,7 @@ START_TEST(a_training_tables_rows_are_the_call_sites_of_forward) {
                   "  fc1                 12\n"
                   "  loss                 0\n"
                   "  total               12\n"
-                  "  rule: 1 per multiply-add; bias and activations are 0\n"
+                  "  rule: 1 per multiply-add and per value into an adaptive pool\n"
                   "  ours: 24 FLOP = 2 x 12 MAC a sample; fvcore counts MAC\n");
     profile_free(&profile);
 }
