@@ -1,27 +1,19 @@
 // product.cu -- matmul and linear: products by cuBLAS, and one kernel for what linear does after.
-#include "cuda/cuda.h"
+#include "cuda/product.cuh"
 #include "tensor/math.h"
 #include "tensor/ops.h"
 #include "tensor/ops/product.h"
 
 // ---- one product, or many at equal distances ---------------------------------------------------
-typedef struct Product { // c (m, n) = op(a) (m, k) . op(b) (k, n), row-major
-    int64_t m, n, k;
-    const float *a, *b;
-    float *c;               // dense: n from row to row
-    int64_t lda, ldb;       // elements from one row as stored to the next
-    bool trans_a, trans_b;  // stored the other way round: a as (k, m), b as (n, k)
-    int64_t count;          // of products; the next one's operands lie this far on:
-    int64_t step_a, step_b; // 0 where all share one; c's are m * n apart
-} Product;
-
 // cuBLAS counts columns first: in the memory where we see a (r, c) matrix whose rows are ld apart,
 // it sees a (c, r) matrix whose columns are ld apart, the transpose. So it is asked for
 //     c^T (n, m) = op(b)^T (n, k) . op(a)^T (k, m),
 // where it sees c^T, b^T and a^T in our c, b and a as they lie. Operands and m, n change places;
 // each flag stays with its matrix, because (op b)^T = op(b^T).
-static Status multiply(CudaDevice *cuda, const Product *p) {
-    const float one = 1.0f, zero = 0.0f;
+Status cuda_multiply(CudaDevice *cuda, const Product *p) {
+    const float one = 1.0f, before = p->add ? 1.0f : 0.0f;
+    int ldc = (int)(p->ldc ? p->ldc : p->n);
+    int64_t step_c = p->step_c ? p->step_c : p->m * p->n;
     cublasOperation_t op_a = p->trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t op_b = p->trans_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     int m = (int)p->m, n = (int)p->n, k = (int)p->k;
@@ -30,12 +22,13 @@ static Status multiply(CudaDevice *cuda, const Product *p) {
                           cudaMemsetAsync(p->c, 0, (size_t)(p->count * p->m * p->n) * sizeof(float),
                                           cuda->compute));
     if (p->count == 1)
-        return CUDA_CHECK_BLAS(cuda, cublasSgemm(cuda->blas, op_b, op_a, n, m, k, &one, p->b,
-                                                 (int)p->ldb, p->a, (int)p->lda, &zero, p->c, n));
+        return CUDA_CHECK_BLAS(cuda,
+                               cublasSgemm(cuda->blas, op_b, op_a, n, m, k, &one, p->b, (int)p->ldb,
+                                           p->a, (int)p->lda, &before, p->c, ldc));
     return CUDA_CHECK_BLAS(cuda, cublasSgemmStridedBatched(cuda->blas, op_b, op_a, n, m, k, &one,
                                                            p->b, (int)p->ldb, p->step_b, p->a,
-                                                           (int)p->lda, p->step_a, &zero, p->c, n,
-                                                           p->m * p->n, (int)p->count));
+                                                           (int)p->lda, p->step_a, &before, p->c,
+                                                           ldc, step_c, (int)p->count));
 }
 
 // ---- matmul ------------------------------------------------------------------------------------
@@ -104,7 +97,7 @@ CUDA_OP(matmul) {
         p.a = call_in(call, 0) + batch_offset(a, out, i);
         p.b = call_in(call, 1) + batch_offset(b, out, i);
         p.c = call_out(call, 0) + i * p.m * p.n;
-        status = multiply(cuda, &p);
+        status = cuda_multiply(cuda, &p);
     }
     return status;
 }
@@ -178,7 +171,7 @@ CUDA_OP(linear) {
     p.lda = p.ldb = p.k;
     p.trans_b = true;
     p.count = 1;
-    Status status = multiply(cuda, &p);
+    Status status = cuda_multiply(cuda, &p);
     const float *bias = call->in[2] ? call_in(call, 2) : NULL;
     float *before = call->n_out > 1 ? call_out(call, 1) : NULL;
     unsigned activation = call->params.flags;

@@ -21,10 +21,13 @@ static Status adopt_parameters(const Layer *model, Ledger *ledger) {
 }
 
 Context *dry_run_begin(const Layer *model) {
-    int threads = context_current()->threads;
+    const Context *outer = context_current();
+    int threads = outer->threads;
+    Device *target = outer->dry_run ? outer->target : outer->device;
     Context *context = context_new();
     if (!context) return NULL;
     context->dry_run = true;
+    context->target = target;
     context->device = device_meta();
     context->threads = threads;
     context_push(context);

@@ -16,6 +16,13 @@ Status init_fans(const Tensor *weight, Fans *fans) {
     return STATUS_OK;
 }
 
+Tensor *init_parameter_new(Shape shape, float bound) {
+    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
+    if (!t || !tensor_fill_uniform(t, -bound, bound)) return t;
+    tensor_free(t);
+    return NULL;
+}
+
 static Status uniform(Tensor *weight, double bound) {
     return tensor_fill_uniform(weight, (float)-bound, (float)bound);
 }

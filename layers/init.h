@@ -10,6 +10,8 @@ typedef struct Fans {
 } Fans;
 Status init_fans(const Tensor *weight, Fans *fans);
 
+// A new parameter, uniform in +-bound; yours.
+Tensor *init_parameter_new(Shape shape, float bound);
 // He et al. 2015: uniform in +-gain sqrt(3 / fan_in), or normal with deviation gain / sqrt(fan_in);
 // gain = sqrt(2 / (1 + slope^2)), the slope of the leaky ReLU that follows (0: ReLU).
 Status init_kaiming_uniform(Tensor *weight, float slope);

@@ -34,13 +34,6 @@ static const LayerType linear_type = {.name = "Linear",
                                       .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
                                       .forward = forward};
 
-static Tensor *parameter_new(Shape shape, float bound) {
-    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
-    if (!t || !tensor_fill_uniform(t, -bound, bound)) return t;
-    tensor_free(t);
-    return NULL;
-}
-
 // nn.Linear draws both from +-1/sqrt(in): Kaiming's bound for a leaky ReLU of slope sqrt(5).
 Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
                         Activation activation) {
@@ -61,11 +54,12 @@ Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
     self->has_bias = bias;
     self->activation = activation;
     float bound = in_features > 0 ? (float)(1.0 / sqrt((double)in_features)) : 0.0f;
-    Status status = layer_add_parameter(&self->layer, "weight",
-                                        parameter_new(SHAPE(out_features, in_features), bound));
+    Status status =
+        layer_add_parameter(&self->layer, "weight",
+                            init_parameter_new(SHAPE(out_features, in_features), bound));
     if (!status && bias)
-        status =
-            layer_add_parameter(&self->layer, "bias", parameter_new(SHAPE(out_features), bound));
+        status = layer_add_parameter(&self->layer, "bias",
+                                     init_parameter_new(SHAPE(out_features), bound));
     if (!status) return &self->layer;
     layer_free(&self->layer);
     return NULL;

@@ -33,7 +33,7 @@ static void vector_product(const Gemm *g) {
     int64_t step_y = row ? 1 : g->ldc;
     int rows = (int)(plain ? outputs : g->k), columns = (int)(plain ? g->k : outputs);
     cblas_sgemv(CblasRowMajor, plain ? CblasNoTrans : CblasTrans, rows, columns, 1.0f, matrix,
-                (int)lda, x, (int)step_x, 0.0f, g->c, (int)step_y);
+                (int)lda, x, (int)step_x, g->add ? 1.0f : 0.0f, g->c, (int)step_y);
 }
 
 void blas_gemm(const Gemm *g) {
@@ -44,7 +44,7 @@ void blas_gemm(const Gemm *g) {
     }
     cblas_sgemm(CblasRowMajor, g->trans_a ? CblasTrans : CblasNoTrans,
                 g->trans_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1.0f, g->a,
-                (int)g->lda, g->b, (int)g->ldb, 0.0f, g->c, (int)g->ldc);
+                (int)g->lda, g->b, (int)g->ldb, g->add ? 1.0f : 0.0f, g->c, (int)g->ldc);
 }
 
 const char *blas_name(void) {

@@ -20,7 +20,7 @@ KERNEL static void block(const Gemm *g, int64_t p0, int64_t p1, int64_t j0, int6
 }
 
 void blas_gemm(const Gemm *g) {
-    for (int64_t i = 0; i < g->m; i++)
+    for (int64_t i = 0; i < g->m && !g->add; i++)
         for (int64_t j = 0; j < g->n; j++) g->c[i * g->ldc + j] = 0.0f;
     for (int64_t p = 0; p < g->k; p += BLOCK_K)
         for (int64_t j = 0; j < g->n; j += BLOCK_N)

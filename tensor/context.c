@@ -15,7 +15,7 @@ enum { MAX_THREADS = 64, DEFAULT_SEED = 1 };
 
 static void initialise(Context *context) {
     memset(context, 0, sizeof(*context));
-    context->device = device_cpu();
+    context->device = context->target = device_cpu();
     context->site = -1;
     context->threads = pool_default_threads();
     context->random.seed = DEFAULT_SEED;

@@ -52,6 +52,7 @@ typedef struct Site {
 typedef struct Context {
     Device *device; // for _new functions
     bool dry_run;   // kernels skipped, outputs on meta, gradients and versions of others untouched
+    Device *target; // of a dry run: the device it stands for, which says what workspace it takes
     int no_grad;    // > 0: nothing is recorded
     Phase phase;
     int site;            // innermost open call site, -1 none

@@ -3,6 +3,7 @@
 
 #include "tensor/context.h"
 #include "tensor/memory.h"
+#include "tensor/ops/conv.h"
 
 #define CPU_DECLARE(name) Status name##_cpu(const OpCall *call, int64_t begin, int64_t end);
 #define CPU_NONE(name)
@@ -69,9 +70,16 @@ static void cpu_release(Device *self, void *data, size_t bytes) {
     memory_free_data(data);
 }
 
-static int64_t no_workspace(Device *self, const OpCall *call) {
-    (void)self, (void)call;
-    return 0;
+static int64_t (*const workspaces[OP_COUNT])(const OpCall *call) = {
+    // bytes
+    [OP_conv2d] = conv_forward_workspace,
+    [OP_conv2d_backward_input] = conv_backward_input_workspace,
+    [OP_conv2d_backward_weight] = conv_backward_weight_workspace,
+};
+
+static int64_t cpu_workspace(Device *self, const OpCall *call) {
+    (void)self;
+    return workspaces[call->op->id] ? workspaces[call->op->id](call) : 0;
 }
 
 static Status copy(Device *self, void *to, const void *from, size_t bytes) {
@@ -87,7 +95,7 @@ Device *device_cpu(void) {
                                .allocate = cpu_allocate,
                                .release = cpu_release,
                                .run = cpu_run,
-                               .workspace = no_workspace,
+                               .workspace = cpu_workspace,
                                .from_host = copy,
                                .to_host = copy};
     return (Device *)&cpu; // never written to

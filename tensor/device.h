@@ -31,7 +31,7 @@ typedef struct Device {
     // and device, never a silent copy to another device, which would falsify the profile.
     Status (*run)(struct Device *self, const struct OpCall *call);
     // Temporary bytes the kernel takes: the device's answer for its thread count, not the op's
-    // cost.
+    // cost. Asked of an op with OP_WORKSPACE; dispatch hands them over in call->workspace.
     int64_t (*workspace)(struct Device *self, const struct OpCall *call);
     Status (*from_host)(struct Device *self, void *to, const void *from, size_t bytes);
     Status (*to_host)(struct Device *self, void *to, const void *from, size_t bytes);

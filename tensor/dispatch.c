@@ -137,6 +137,30 @@ static Status undo(OpCall *call, unsigned preset, Status status) {
     return status;
 }
 
+// ---- the kernel ------------------------------------------------------------------------------
+// Temporary memory lives as long as its kernel. A dry run charges what the device that it stands
+// for would take, so that a predicted peak is the measured one.
+static Status take_workspace(Context *context, Device *device, OpCall *call, Storage **storage) {
+    Device *target = context->dry_run ? context->target : device;
+    int64_t bytes = target->workspace(target, call);
+    if (bytes == 0) return STATUS_OK;
+    *storage = storage_new(device, bytes, MEM_WORKSPACE);
+    if (!*storage) return STATUS_OUT_OF_MEMORY;
+    call->workspace = (*storage)->data;
+    return STATUS_OK;
+}
+
+static Status run_kernel(Context *context, OpCall *call) {
+    Device *device = call->n_out ? call->out[0]->device : call->in[0]->device;
+    Storage *workspace = NULL;
+    Status status = STATUS_OK;
+    if (call->op->flags & OP_WORKSPACE) status = take_workspace(context, device, call, &workspace);
+    if (!status && device->has_data && !context->dry_run) status = device->run(device, call);
+    call->workspace = NULL;
+    storage_release(workspace);
+    return status;
+}
+
 // ---- the op ----------------------------------------------------------------------------------
 static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;
@@ -150,8 +174,7 @@ static Status execute(Context *context, OpCall *call, unsigned preset) {
             call->params.seed = context->random.seed;
             call->params.offset = random_reserve(&context->random, call->params.size[0]);
         }
-        Device *device = call->n_out ? call->out[0]->device : call->in[0]->device;
-        if (device->has_data && !context->dry_run) status = device->run(device, call);
+        status = run_kernel(context, call);
         if (!status) bump_versions(context, call, preset);
     }
     context->running = outer;

@@ -19,12 +19,12 @@ KERNEL static void gemm_small(const Gemm *g) {
         if (g->trans_b) {
             for (int64_t j = 0; j < g->n; j++) {
                 const float *b = g->b + j * g->ldb;
-                float sum = 0.0f;
+                float sum = g->add ? c[j] : 0.0f;
                 for (int64_t p = 0; p < g->k; p++) sum += a[p * step] * b[p];
                 c[j] = sum;
             }
         } else {
-            for (int64_t j = 0; j < g->n; j++) c[j] = 0.0f;
+            for (int64_t j = 0; j < g->n && !g->add; j++) c[j] = 0.0f;
             for (int64_t p = 0; p < g->k; p++) {
                 const float scale = a[p * step], *b = g->b + p * g->ldb;
                 for (int64_t j = 0; j < g->n; j++) c[j] += scale * b[j];
@@ -46,8 +46,8 @@ KERNEL static void gemm_outer(const Gemm *g) {
     }
 }
 
-static void gemm_block(const Gemm *g) {
-    if (g->k == 1)
+void gemm_alone(const Gemm *g) {
+    if (g->k == 1 && !g->add)
         gemm_outer(g);
     else if (g->m * g->n * g->k <= SMALL_MACS)
         gemm_small(g);
@@ -75,7 +75,7 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
         part.c += begin;
         part.n = count;
     }
-    gemm_block(&part);
+    gemm_alone(&part);
     if (!job->epilogue) return;
     if (job->by_rows)
         job->epilogue(job->argument, begin, count, 0, part.n);

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// c (m,n) = op(a) (m,k) . op(b) (k,n), row-major; op transposes when asked. c is overwritten.
+// c (m,n) = op(a) (m,k) . op(b) (k,n), row-major; op transposes when asked. c is overwritten, or,
+// with `add`, added to.
 typedef struct Gemm {
     int64_t m, n, k;
     const float *a, *b;
     float *c;
     int64_t lda, ldb, ldc; // elements from one row as stored to the next
-    bool trans_a, trans_b;
+    bool trans_a, trans_b, add;
 } Gemm;
 
 // Called on each block of c right after it was computed, in the thread that did.
@@ -20,6 +21,7 @@ typedef void (*GemmEpilogue)(void *argument, int64_t row, int64_t rows, int64_t 
                              int64_t columns);
 
 void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument);
+void gemm_alone(const Gemm *gemm); // on the calling thread: for kernels that split their own work
 
 // One product on the calling thread; safe to call from several threads at once.
 void blas_gemm(const Gemm *gemm);

@@ -8,14 +8,28 @@
 
 enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 4 };
 
+// How a window moves over an image; [0] along the height, [1] along the width. Its tap t of output
+// o reads input o * stride - before + t * dilation; what lies outside [0, input) is padding.
+typedef struct OpWindow {
+    int32_t kernel[2], stride[2], dilation[2];
+    int32_t before[2], after[2]; // padding: top and left, bottom and right
+    int32_t input[2];            // the image
+    int32_t groups;              // of channels, in a convolution
+} OpWindow;
+
 // Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
 typedef struct OpParams {
-    int64_t size[TENSOR_MAX_DIMS]; // a shape, a permutation, a count
-    int64_t begin, step;           // of a slice
-    float value[4];                // scalars, epsilons
-    int32_t count;                 // how many of size[] hold
-    int32_t dim;                   // a dimension, counted from 0
-    uint32_t flags;                // of the op
+    union { // no op needs both
+        struct {
+            int64_t size[TENSOR_MAX_DIMS]; // a shape, a permutation, a count
+            int64_t begin, step;           // of a slice
+        };
+        OpWindow window; // of a convolution or a pool
+    };
+    float value[4];        // scalars, epsilons
+    int32_t count;         // how many of size[] hold
+    int32_t dim;           // a dimension, counted from 0
+    uint32_t flags;        // of the op
     uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same numbers
 } OpParams;
 
@@ -27,6 +41,7 @@ typedef struct OpCall { // one execution
     int n_out;
     uint64_t needs_grad; // bit i: in[i] needs a gradient
     OpParams params;
+    float *workspace; // temporary memory, while the kernel runs: what the device asked for
 } OpCall;
 
 // What one op costs, from its shapes alone; the same on every device (conventions.md, cost).
@@ -46,6 +61,7 @@ typedef enum OpFlag {
     OP_BY_ROW = 16,    // items are rows: in[0] without its last dimension
     OP_UNATTRIBUTED = 32, // accumulation and broadcasting reductions: neither input nor weight
                           // gradient work, only backward
+    OP_WORKSPACE = 64,    // a kernel may take temporary memory: dispatch asks the device how much
 } OpFlag;
 
 // One allowed combination; inputs beyond the last named one repeat it.

@@ -48,6 +48,16 @@
     COMPUTE(gelu_backward)                                                                         \
     COMPUTE(matmul)                                                                                \
     COMPUTE(linear)                                                                                \
+    COMPUTE(conv2d)                                                                                \
+    COMPUTE(conv2d_backward_input)                                                                 \
+    COMPUTE(conv2d_backward_weight)                                                                \
+    COMPUTE(conv2d_backward_bias)                                                                  \
+    COMPUTE(max_pool2d)                                                                            \
+    COMPUTE(max_pool2d_backward)                                                                   \
+    COMPUTE(avg_pool2d)                                                                            \
+    COMPUTE(avg_pool2d_backward)                                                                   \
+    COMPUTE(adaptive_avg_pool2d)                                                                   \
+    COMPUTE(adaptive_avg_pool2d_backward)                                                          \
     COMPUTE(sum)                                                                                   \
     COMPUTE(sum_to)                                                                                \
     COMPUTE(max)                                                                                   \

@@ -75,6 +75,34 @@ Tensor *tensor_matmul(Tensor *a, Tensor *b);
 // x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation is
 // fused.
 Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, Activation activation);
+typedef struct Conv2dOptions {
+    int64_t stride_h, stride_w;
+    int64_t padding_top, padding_bottom, padding_left, padding_right; // with zeros
+    int64_t dilation_h, dilation_w;                                   // from tap to tap
+    int64_t groups; // of channels, convolved apart; as many as channels: depthwise
+} Conv2dOptions;
+Conv2dOptions conv2d_defaults(void); // stride 1, no padding, dilation 1, one group
+// x (n, c, h, w) * weight (o, c / groups, kernel h, kernel w) + bias (o) -> (n, o, ho, wo), where
+// ho = floor((h + top + bottom - dilation_h (kernel h - 1) - 1) / stride_h) + 1, and wo likewise;
+// bias may be NULL. A cross-correlation, as everywhere in deep learning: the kernel is not flipped.
+Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions options);
+
+// ---- pools: each plane of x (n, c, h, w) by itself ----
+typedef struct Pool2dOptions {
+    int64_t kernel_h, kernel_w;
+    int64_t stride_h, stride_w; // 0: the kernel's size, so that windows meet and do not overlap
+    int64_t padding_top, padding_bottom, padding_left, padding_right; // at most half the kernel
+    int64_t dilation_h, dilation_w; // of max_pool2d; 1 for avg_pool2d
+    bool ceil_mode;   // a last window that goes over the end counts, if it begins before the end
+    bool exclude_pad; // avg_pool2d divides by the elements that are not padding
+} Pool2dOptions;
+Pool2dOptions pool2d_defaults(int64_t kernel); // square, stride as the kernel, no padding
+// Padding is -infinity, so it is never the largest; NaN wins.
+Tensor *tensor_max_pool2d(Tensor *x, Pool2dOptions options);
+Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options); // padding is 0
+// (n, c, out_h, out_w) of any size: output i is the mean from floor(i h / out_h) up to
+// ceil((i + 1) h / out_h), and likewise along the width. 1 x 1: the mean of each plane.
+Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w);
 
 // ---- reductions; dim < 0 counts from the end ----
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar

@@ -37,6 +37,10 @@ CALL(gelu, tensor_gelu(in[0], a->activation))
 CALL(activation, tensor_activation(in[0], a->activation))
 CALL(matmul, tensor_matmul(in[0], in[1]))
 CALL(linear, tensor_linear(in[0], in[1], n_in > 2 ? in[2] : NULL, a->activation))
+CALL(conv2d, tensor_conv2d(in[0], in[1], n_in > 2 ? in[2] : NULL, a->conv))
+CALL(max_pool2d, tensor_max_pool2d(in[0], a->pool))
+CALL(avg_pool2d, tensor_avg_pool2d(in[0], a->pool))
+CALL(adaptive_avg_pool2d, tensor_adaptive_avg_pool2d(in[0], a->output[0], a->output[1]))
 CALL(sum, tensor_sum(in[0], a->dim, a->flag))
 CALL(mean, tensor_mean(in[0], a->dim, a->flag))
 CALL(max, tensor_max(in[0], a->dim, a->flag))
@@ -135,6 +139,10 @@ static const struct NamedFunction {
     {"activation", call_activation},
     {"matmul", call_matmul},
     {"linear", call_linear},
+    {"conv2d", call_conv2d},
+    {"max_pool2d", call_max_pool2d},
+    {"avg_pool2d", call_avg_pool2d},
+    {"adaptive_avg_pool2d", call_adaptive_avg_pool2d},
     {"sum", call_sum},
     {"mean", call_mean},
     {"max", call_max},

@@ -29,6 +29,19 @@ typedef struct Family {
         op, inputs, values, {.dim = DIM_ALL, .flag = true}, differentiable, of_all, 2e-6           \
     }
 
+// In the order of Conv2dOptions and Pool2dOptions.
+#define CONVOLUTION(inputs, ...)                                                                   \
+    { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
+#define POOL(op, inputs, values, absolute, ...)                                                    \
+    { op, inputs, values, {.pool = {__VA_ARGS__}}, true, absolute, 1e-6 }
+// 2 x 2; overlapping with padding; padding left out; a stride longer than the kernel; ceil mode
+#define EACH_POOL(op, values, absolute)                                                            \
+    POOL(op, pooled, values, absolute, 2, 2, 0, 0, 0, 0, 0, 0, 1, 1, false, false),                \
+        POOL(op, pooled, values, absolute, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, false, false),            \
+        POOL(op, pooled, values, absolute, 2, 3, 2, 1, 0, 1, 1, 1, 1, 1, false, true),             \
+        POOL(op, pooled, values, absolute, 1, 2, 2, 3, 0, 0, 0, 1, 1, 1, false, false),            \
+        POOL(op, pooled, values, absolute, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, true, false)
+
 static const Family families[] = {
     {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
     {"detach", one, VALUES_ANY, {0}, false, 0, 0},
@@ -78,6 +91,25 @@ static const Family families[] = {
     {"linear", layers, VALUES_ANY, {.activation = ACTIVATION_SIGMOID}, true, 1e-4, 1e-5},
     {"linear", layers, VALUES_ANY, {.activation = ACTIVATION_TANH}, true, 1e-4, 1e-5},
     EACH_GELU("linear", layers, 1e-4, 1e-5),
+    CONVOLUTION(convolved, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    CONVOLUTION(convolved, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+    CONVOLUTION(convolved_widely, 2, 3, 1, 2, 0, 1, 2, 1, 1),
+    CONVOLUTION(convolved_widely, 3, 1, 0, 3, 4, 1, 1, 2, 1),
+    CONVOLUTION(convolved_in_groups, 1, 2, 1, 1, 1, 1, 1, 1, 2),
+    CONVOLUTION(convolved_in_groups, 1, 1, 0, 0, 0, 0, 1, 1, 2),
+    CONVOLUTION(convolved_apart, 1, 1, 0, 0, 0, 0, 1, 1, 3),
+    CONVOLUTION(convolved_apart, 2, 1, 1, 0, 1, 2, 1, 2, 3),
+    CONVOLUTION(convolved_apart, 1, 3, 2, 2, 2, 2, 2, 1, 3),
+    EACH_POOL("max_pool2d", VALUES_DISTINCT, 0.0),
+    POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 2, 2, 1, 2, 1, 1, 1, 1, 3, 2, false,
+         false),
+    POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 3, 2, 2, 1, 1, 1, 0, 1, 1, 3, true,
+         false),
+    EACH_POOL("avg_pool2d", VALUES_ANY, 1e-6),
+    POOL("avg_pool2d", pooled, VALUES_ANY, 1e-6, 3, 2, 2, 3, 1, 1, 1, 0, 1, 1, true, true),
+    {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {1, 1}}, true, 1e-6, 1e-6},
+    {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {3, 2}}, true, 1e-6, 1e-6},
+    {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {7, 5}}, true, 1e-6, 1e-6},
     EACH_REDUCTION("sum", cube, VALUES_ANY, true, 5e-4),
     EACH_REDUCTION("sum", hollow_cube, VALUES_ANY, true, 5e-4),
     {"sum", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},

@@ -17,6 +17,9 @@ typedef struct OpArguments {
                            // the largest norm (clip_norm); epsilon (layer_norm)
     float decay;           // weight decay
     Activation activation; // linear, gelu
+    Conv2dOptions conv;
+    Pool2dOptions pool;
+    int64_t output[2]; // adaptive_avg_pool2d
 } OpArguments;
 
 // Calls one op; in-place ops return in[0] (fill, accumulate) or the first parameter (steps).
@@ -42,7 +45,7 @@ typedef enum OpValues {
     VALUES_STATE,    // of an optimizer: learning rate 0.1, then step 3
 } OpValues;
 
-enum { OP_CASE_MAX_INPUTS = 12, OP_CASE_NAME = 160 };
+enum { OP_CASE_MAX_INPUTS = 12, OP_CASE_NAME = 200 };
 
 typedef struct OpCase {
     char name[OP_CASE_NAME]; // "sum (2, 3, 4) dim 1 keep"

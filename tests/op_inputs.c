@@ -64,6 +64,28 @@ static void read_inputs(OpCase *self, const char *text) {
     }
 }
 
+// The options of an op that has a window, behind the name; nothing for the others.
+static void name_window(OpCase *self, const char *op) {
+    size_t used = strlen(self->name), room = sizeof self->name - used;
+    const Conv2dOptions *c = &self->arguments.conv;
+    const Pool2dOptions *p = &self->arguments.pool;
+    if (strcmp(op, "conv2d") == 0)
+        snprintf(self->name + used, room, " stride %d %d pad %d %d %d %d dilation %d %d groups %d",
+                 (int)c->stride_h, (int)c->stride_w, (int)c->padding_top, (int)c->padding_bottom,
+                 (int)c->padding_left, (int)c->padding_right, (int)c->dilation_h,
+                 (int)c->dilation_w, (int)c->groups);
+    else if (strcmp(op, "adaptive_avg_pool2d") == 0)
+        snprintf(self->name + used, room, " to %d %d", (int)self->arguments.output[0],
+                 (int)self->arguments.output[1]);
+    else if (strstr(op, "pool2d") != NULL)
+        snprintf(self->name + used, room,
+                 " %d x %d stride %d %d pad %d %d %d %d dilation %d %d%s%s", (int)p->kernel_h,
+                 (int)p->kernel_w, (int)p->stride_h, (int)p->stride_w, (int)p->padding_top,
+                 (int)p->padding_bottom, (int)p->padding_left, (int)p->padding_right,
+                 (int)p->dilation_h, (int)p->dilation_w, p->ceil_mode ? " ceil" : "",
+                 p->exclude_pad ? " exclude" : "");
+}
+
 OpCase op_case_of(const char *op, const char *inputs, OpArguments arguments) {
     const OpArguments *a = &arguments;
     OpCase self = {.function = op_function_by_name(op), .arguments = arguments};
@@ -71,6 +93,7 @@ OpCase op_case_of(const char *op, const char *inputs, OpArguments arguments) {
     snprintf(self.name, sizeof self.name, "%s %s [dim %d%s value %g decay %g %s]", op, inputs,
              a->dim, a->flag ? " flag" : "", (double)a->value, (double)a->decay,
              activation_name(a->activation));
+    name_window(&self, op);
     return self;
 }
 

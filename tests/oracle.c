@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const OracleFunction *const tables[] = {oracle_ternaries, oracle_reductions,
-                                               oracle_norms,     oracle_losses,
-                                               oracle_movements, oracle_selections,
-                                               oracle_products,  oracle_updates};
+static const OracleFunction *const tables[] = {
+    oracle_ternaries,  oracle_reductions, oracle_norms,        oracle_losses, oracle_movements,
+    oracle_selections, oracle_products,   oracle_convolutions, oracle_pools,  oracle_updates};
 
 static OracleFunction function_of(int op) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

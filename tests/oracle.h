@@ -96,14 +96,16 @@ typedef bool (*OracleFunction)(OracleCall *call);
 typedef struct OracleFormula { // of an element-wise op; unused operands are 0
     double (*value)(OpCost *n, const OpParams *params, double a, double b);
 } OracleFormula;
-extern const OracleFormula oracle_formulas[OP_COUNT];    // oracle_elementwise.c
-extern const OracleFunction oracle_ternaries[OP_COUNT];  // the same, of three operands
-extern const OracleFunction oracle_reductions[OP_COUNT]; // oracle_reduce.c
-extern const OracleFunction oracle_norms[OP_COUNT];      // oracle_norm.c: norms, embedding
-extern const OracleFunction oracle_losses[OP_COUNT];     // oracle_loss.c
-extern const OracleFunction oracle_products[OP_COUNT];   // oracle_product.c
-extern const OracleFunction oracle_movements[OP_COUNT];  // oracle_move.c: views, copies
-extern const OracleFunction oracle_selections[OP_COUNT]; // oracle_select.c: concat, gather
-extern const OracleFunction oracle_updates[OP_COUNT];    // oracle_update.c: in place, optimizers
+extern const OracleFormula oracle_formulas[OP_COUNT];      // oracle_elementwise.c
+extern const OracleFunction oracle_ternaries[OP_COUNT];    // the same, of three operands
+extern const OracleFunction oracle_reductions[OP_COUNT];   // oracle_reduce.c
+extern const OracleFunction oracle_norms[OP_COUNT];        // oracle_norm.c: norms, embedding
+extern const OracleFunction oracle_losses[OP_COUNT];       // oracle_loss.c
+extern const OracleFunction oracle_products[OP_COUNT];     // oracle_product.c
+extern const OracleFunction oracle_convolutions[OP_COUNT]; // oracle_conv.c
+extern const OracleFunction oracle_pools[OP_COUNT];        // oracle_pool.c
+extern const OracleFunction oracle_movements[OP_COUNT];    // oracle_move.c: views, copies
+extern const OracleFunction oracle_selections[OP_COUNT];   // oracle_select.c: concat, gather
+extern const OracleFunction oracle_updates[OP_COUNT];      // oracle_update.c: in place, optimizers
 
 #endif

@@ -10,6 +10,7 @@
 #include "tests/op_cases.h"
 
 static char *ops_text;
+static char *windows_text; // convolutions and pools
 static char *optimizers_text;
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -107,6 +108,18 @@ static void assert_equals_block(const Tensor *got, const char **at, const char *
 // ---- ops --------------------------------------------------------------------------------------
 enum { MAX_INPUTS = 3 };
 
+// The numbers of an op's options, in the order in which these are declared.
+static void take_window(const char **at, const char *name, OpArguments *arguments) {
+    int64_t n[12] = {0};
+    int count = strcmp(name, "conv2d") == 0 ? 9 : strncmp(name, "adaptive", 8) == 0 ? 2 : 12;
+    for (int i = 0; i < count; i++) n[i] = (int64_t)take_float(at);
+    arguments->conv = (Conv2dOptions){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
+    arguments->pool = (Pool2dOptions){n[0], n[1], n[2], n[3], n[4],       n[5],
+                                      n[6], n[7], n[8], n[9], n[10] != 0, n[11] != 0};
+    arguments->output[0] = n[0];
+    arguments->output[1] = n[1];
+}
+
 static OpFunction take_call(const char **at, OpArguments *arguments, char name[64]) {
     char activation[16];
     int flag = 0;
@@ -120,6 +133,7 @@ static OpFunction take_call(const char **at, OpArguments *arguments, char name[6
         if (strcmp(candidate, activation) == 0) arguments->activation = (Activation)i;
     }
     *at += used;
+    if (take_word(at, "window")) take_window(at, name, arguments);
     OpFunction function = op_function_by_name(name);
     ck_assert_msg(function != NULL, "no op \"%s\"", name);
     return function;
@@ -140,8 +154,7 @@ static void check_gradients(Tensor *result, Tensor *const in[], int n_in, const 
     tensor_free(start);
 }
 
-START_TEST(ops_agree_with_pytorch) {
-    const char *at = find_block(ops_text, "\ncase ", _i);
+static void check_against_pytorch(const char *at) {
     OpArguments arguments = {0};
     char name[64];
     OpFunction function = take_call(&at, &arguments, name);
@@ -163,6 +176,13 @@ START_TEST(ops_agree_with_pytorch) {
     ck_assert(take_word(&at, "end"));
     scope_close(scope);
     for (int i = 0; i < n_in; i++) tensor_free(in[i]);
+}
+
+START_TEST(ops_agree_with_pytorch) { check_against_pytorch(find_block(ops_text, "\ncase ", _i)); }
+END_TEST
+
+START_TEST(convolutions_and_pools_agree_with_pytorch) {
+    check_against_pytorch(find_block(windows_text, "\ncase ", _i));
 }
 END_TEST
 
@@ -246,14 +266,17 @@ END_TEST
 
 int main(void) {
     ops_text = read_file("tests/fixtures/ops.txt");
+    windows_text = read_file("tests/fixtures/windows.txt");
     optimizers_text = read_file("tests/fixtures/optimizers.txt");
     const HarnessTest tests[] = {
         {ops_agree_with_pytorch, count_blocks(ops_text, "\ncase ")},
+        {convolutions_and_pools_agree_with_pytorch, count_blocks(windows_text, "\ncase ")},
         {optimizers_follow_pytorch, count_blocks(optimizers_text, "\ntrajectory ")},
         {NULL, 0},
     };
     int status = harness_main("fixtures", tests);
     free(ops_text);
+    free(windows_text);
     free(optimizers_text);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "autograd/autograd.h"
 #include "tests/harness.h"
-#include "tests/op_cases.h"
+#include "tests/op_refusals.h"
 
 // Fails unless `status` is pending with a message that contains `mention`; clears it.
 static void assert_refused(const char *what, Status status, const char *mention) {
@@ -18,107 +18,6 @@ static void assert_refused(const char *what, Status status, const char *mention)
 }
 
 // ---- wrong shapes, types and values -----------------------------------------------------------
-static const struct Refusal {
-    const char *op, *inputs;
-    OpArguments arguments;
-    Status status;
-    const char *mention; // beside the op's name
-} refusals[] = {
-    {"add", "(2, 3) (4)", {0}, STATUS_SHAPE, "(2, 3)"},
-    {"sub", "(3, 1) (2, 1)", {0}, STATUS_SHAPE, "(3, 1)"},
-    {"mul", "(0) (3)", {0}, STATUS_SHAPE, "(0"},
-    {"div", "(2, 3) (3, 2)", {0}, STATUS_SHAPE, "(3, 2)"},
-    {"add", "(3) labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"relu", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"exp", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"sum", "labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
-    {"neg", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"abs", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"pow", "labels (3)", {.value = 2.0f}, STATUS_DTYPE, "int64"},
-    {"silu", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"leaky_relu", "labels (3)", {.value = 0.1f}, STATUS_DTYPE, "int64"},
-    {"clamp", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"clamp", "(3)", {.value = NAN}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"maximum", "(2, 3) (4)", {0}, STATUS_SHAPE, "(2, 3)"},
-    {"maximum", "(3) labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"gelu", "(3)", {.activation = ACTIVATION_RELU}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"gelu", "(3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"activation", "(3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"matmul", "(2, 3) (4, 5)", {0}, STATUS_SHAPE, "(4, 5)"},
-    {"matmul", "(3) (3, 2)", {0}, STATUS_SHAPE, "(3"},
-    {"matmul", "(2, 3) ()", {0}, STATUS_SHAPE, "(2, 3)"},
-    {"matmul", "(2, 3, 4) (3, 4, 5)", {0}, STATUS_SHAPE, "(2, 3, 4)"},
-    {"matmul", "(2, 3) labels (3, 2)", {0}, STATUS_DTYPE, "int64"},
-    {"linear", "(2, 3) (4, 5)", {0}, STATUS_SHAPE, "(2, 3)"},
-    {"linear", "(2, 3) (4, 3) (3)", {0}, STATUS_SHAPE, "(4"},
-    {"linear", "(2, 3) (4, 3) (1, 4)", {0}, STATUS_SHAPE, "(1, 4)"},
-    {"linear", "(2, 3) (1, 4, 3)", {0}, STATUS_SHAPE, "(1, 4, 3)"},
-    {"linear", "() (4, 3)", {0}, STATUS_SHAPE, "(4, 3)"},
-    {"linear", "(2, 3) (4, 3)", {.activation = ACTIVATION_COUNT}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"sum", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
-    {"sum", "(2, 3)", {.dim = -3}, STATUS_SHAPE, "(2, 3)"},
-    {"sum", "()", {.dim = 0}, STATUS_SHAPE, "()"},
-    {"max", "(2, 3)", {.dim = 5}, STATUS_SHAPE, "(2, 3)"},
-    {"max", "(2, 0)", {.dim = 1}, STATUS_SHAPE, "(2, 0)"},
-    {"max", "(0)", {.dim = DIM_ALL}, STATUS_SHAPE, "(0"},
-    {"argmax", "(2, 0)", {.dim = 1}, STATUS_SHAPE, "(2, 0)"},
-    {"argmax", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
-    {"softmax", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
-    {"softmax", "(2, 3)", {.dim = DIM_ALL}, STATUS_SHAPE, "(2, 3)"},
-    {"log_softmax", "(2, 3)", {.dim = -3}, STATUS_SHAPE, "(2, 3)"},
-    {"layer_norm", "(2, 3) (4)", {.dim = 1}, STATUS_SHAPE, "the weight is not (3,)"},
-    {"layer_norm", "(2, 3) (3) (4)", {.dim = 1}, STATUS_SHAPE, "the bias is not (3,)"},
-    {"layer_norm", "(2, 3) (3) (2, 3)", {.dim = 1}, STATUS_SHAPE, "(3,), (2, 3)"},
-    {"layer_norm", "(2, 3)", {.dim = 0}, STATUS_SHAPE, "a row of 0 dimensions"},
-    {"layer_norm", "(2, 3)", {.dim = 3}, STATUS_SHAPE, "(2, 3)"},
-    {"layer_norm", "(2, 3)", {.dim = 7}, STATUS_SHAPE, "a row of 7 dimensions"},
-    {"layer_norm", "()", {.dim = 1}, STATUS_SHAPE, "()"},
-    {"layer_norm", "labels (3)", {.dim = 1}, STATUS_DTYPE, "int64"},
-    {"layer_norm", "(3)", {.dim = 1, .value = -1.0f}, STATUS_INVALID_ARGUMENT, "epsilon is -1"},
-    {"layer_norm", "(3)", {.dim = 1, .value = NAN}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"embedding", "(3) labels (2)", {0}, STATUS_SHAPE, "(3,)"},
-    {"embedding", "(3, 3) (2)", {0}, STATUS_DTYPE, "float32"},
-    {"embedding", "(3, 3) stray (2, 2)", {0}, STATUS_INVALID_ARGUMENT, "index 3 at (0, 0)"},
-    {"cross_entropy", "(4) labels (4)", {0}, STATUS_SHAPE, "HINT"},
-    {"cross_entropy", "(3, 4) labels (4)", {0}, STATUS_SHAPE, "(3, 4)"},
-    {"cross_entropy", "(3, 4) labels (3, 1)", {0}, STATUS_SHAPE, "(3, 1)"},
-    {"cross_entropy", "(3, 4) (3)", {0}, STATUS_DTYPE, "float32"},
-    {"cross_entropy", "(3, 4) stray (3)", {0}, STATUS_INVALID_ARGUMENT, "label 4"},
-    {"mse", "(3) (4)", {0}, STATUS_SHAPE, "(4"},
-    {"mse", "(3, 1) (3)", {0}, STATUS_SHAPE, "(3, 1)"},
-    {"binary_cross_entropy", "(3) (4)", {0}, STATUS_SHAPE, "(4"},
-    {"binary_cross_entropy", "(3, 1) (3)", {0}, STATUS_SHAPE, "(3, 1)"},
-    {"binary_cross_entropy", "(3) labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"concat", "(2, 3) (2, 4)", {.dim = 0}, STATUS_SHAPE, "input 1 is (2, 4)"},
-    {"concat", "(2, 3) (3)", {.dim = 1}, STATUS_SHAPE, "input 1 is (3"},
-    {"concat", "(1) (1) (1) (1) (1) (1, 1)", {.dim = 0}, STATUS_SHAPE, "input 5 is (1, 1)"},
-    {"concat", "(2, 3) (2, 3)", {.dim = 2}, STATUS_SHAPE, "no dimension 2"},
-    {"concat", "(2, 3) (2, 3)", {.dim = -3}, STATUS_SHAPE, "no dimension -3"},
-    {"concat", "() ()", {.dim = 0}, STATUS_SHAPE, "tensor_stack"},
-    {"concat", "(3) labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
-    {"stack", "(2, 3) (2, 3) (3, 2)", {.dim = 0}, STATUS_SHAPE, "tensor 2 is (3, 2)"},
-    {"stack", "(2, 3) (2, 3)", {.dim = 3}, STATUS_SHAPE, "-3 to 2"},
-    {"stack", "(2, 3) (2, 3)", {.dim = -4}, STATUS_SHAPE, "-3 to 2"},
-    {"stack", "(1, 1, 1, 1, 1, 1)", {.dim = 0}, STATUS_SHAPE, "at most 6"},
-    {"gather", "(2, 3) labels (2)", {.dim = 0}, STATUS_SHAPE, "(2, 3)"},
-    {"gather", "(2, 3) labels (3, 1)", {.dim = 1}, STATUS_SHAPE, "(3, 1)"},
-    {"gather", "(2, 3) labels (2, 3)", {.dim = 2}, STATUS_SHAPE, "no dimension 2"},
-    {"gather", "(3, 3) (3, 3)", {.dim = 0}, STATUS_DTYPE, "float32"},
-    {"gather", "(3, 3) stray (2, 2)", {.dim = 1}, STATUS_INVALID_ARGUMENT, "index 3 at (0, 0)"},
-    {"dropout", "(3)", {.value = -0.5f}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"dropout", "(3)", {.value = 1.5f}, STATUS_INVALID_ARGUMENT, "HINT"},
-    {"slice", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
-    {"accumulate", "(3) (1)", {0}, STATUS_SHAPE, "(1"},
-    {"accumulate", "transposed (3, 4) (3, 4)", {0}, STATUS_INVALID_ARGUMENT, "contiguous"},
-    {"fill", "transposed (3, 4)", {0}, STATUS_INVALID_ARGUMENT, "contiguous"},
-    {"sgd_step", "state (1) transposed (3, 4) (3, 4)", {0}, STATUS_INVALID_ARGUMENT, "contiguous"},
-    {"fill", "labels (3)", {0}, STATUS_DTYPE, "int64"},
-    {"sgd_step", "state (2) (3) (3)", {0}, STATUS_INVALID_ARGUMENT, "state"},
-    {"sgd_step", "state (1) (3) (4)", {0}, STATUS_SHAPE, "parameter"},
-    {"sgd_step", "state (1) (3) (3) (1)", {.value = 0.9f}, STATUS_SHAPE, "parameter"},
-    {"adam_step", "state (1) (3) (3) (3) (3)", {0}, STATUS_INVALID_ARGUMENT, "state"},
-    {"adam_step", "state (2) (3) (3) (3) (2)", {0}, STATUS_SHAPE, "parameter"},
-};
 enum { REFUSAL_COUNT = sizeof refusals / sizeof *refusals };
 
 START_TEST(bad_inputs_are_refused_by_name) {
@@ -200,19 +99,26 @@ END_TEST
 
 // ---- absent, elsewhere, too late --------------------------------------------------------------
 static const char *const every_op[] = {
-    "add",        "sub",        "mul",         "div",           "add_scalar",
-    "sub_scalar", "mul_scalar", "div_scalar",  "exp",           "log",
-    "sqrt",       "relu",       "sigmoid",     "tanh",          "gelu",
-    "matmul",     "linear",     "sum",         "mean",          "max",
-    "argmax",     "softmax",    "log_softmax", "cross_entropy", "mse",
-    "contiguous", "detach",     "flatten",     "transpose",     "dropout",
-    "fill",       "accumulate", "neg",         "abs",           "pow",
-    "clamp",      "maximum",    "leaky_relu",  "silu",          "binary_cross_entropy",
-    "concat",     "stack",      "gather",      "clip_norm",     "layer_norm",
-    "embedding",
+    "add",        "sub",        "mul",         "div",
+    "add_scalar", "sub_scalar", "mul_scalar",  "div_scalar",
+    "exp",        "log",        "sqrt",        "relu",
+    "sigmoid",    "tanh",       "gelu",        "matmul",
+    "linear",     "sum",        "mean",        "max",
+    "argmax",     "softmax",    "log_softmax", "cross_entropy",
+    "mse",        "contiguous", "detach",      "flatten",
+    "transpose",  "dropout",    "fill",        "accumulate",
+    "neg",        "abs",        "pow",         "clamp",
+    "maximum",    "leaky_relu", "silu",        "binary_cross_entropy",
+    "concat",     "stack",      "gather",      "clip_norm",
+    "conv2d",     "max_pool2d", "avg_pool2d",  "adaptive_avg_pool2d",
+    "layer_norm", "embedding",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
-static const OpArguments valid_arguments = {.dim = DIM_ALL, .activation = ACTIVATION_GELU};
+static const OpArguments valid_arguments = {.dim = DIM_ALL,
+                                            .activation = ACTIVATION_GELU,
+                                            .conv = {1, 1, 0, 0, 0, 0, 1, 1, 1},
+                                            .pool = {.kernel_h = 1, .kernel_w = 1},
+                                            .output = {1, 1}};
 
 START_TEST(null_is_refused) {
     Scope *scope = scope_open();
@@ -228,7 +134,7 @@ START_TEST(null_as_second_input_is_refused) {
                                  "linear",     "cross_entropy", "mse",
                                  "accumulate", "maximum",       "binary_cross_entropy",
                                  "concat",     "stack",         "gather",
-                                 "embedding"};
+                                 "embedding",  "conv2d"};
     Scope *scope = scope_open();
     Tensor *in[3] = {tensor_zeros_new(SHAPE(2, 2)), NULL, NULL};
     ck_assert_ptr_null(op_function_by_name(names[_i])(in, 3, &valid_arguments));
@@ -266,7 +172,7 @@ END_TEST
 
 START_TEST(devices_do_not_mix) {
     const char *const names[] = {"add",        "matmul",  "linear", "mse",
-                                 "accumulate", "maximum", "concat"};
+                                 "accumulate", "maximum", "concat", "conv2d"};
     Scope *scope = scope_open();
     Tensor *in[2] = {tensor_zeros_new(SHAPE(2, 2))};
     context_set_device(device_meta());
@@ -329,7 +235,7 @@ int main(void) {
         {null_as_second_input_is_refused, 13},
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
-        {devices_do_not_mix, 7},
+        {devices_do_not_mix, 8},
         {an_op_outside_any_scope_is_refused, 0},
         {writing_into_a_leaf_that_wants_a_gradient_is_refused, 0},
         {backward_through_what_was_overwritten_is_refused, 0},

@@ -117,6 +117,32 @@ static Derivation per_parameter(int64_t parameters, Rule rule) {
     return d;
 }
 
+// How many elements n regions of `size` hold together: neighbours share one, unless they meet
+// between two, and the greatest common divisor says how often that is.
+static uint64_t held_by_regions(int64_t n, int64_t size) {
+    int64_t a = n, b = size;
+    while (b > 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return (uint64_t)(n + size - a);
+}
+
+static Derivation per_region(const OpRecord *record, Rule rule) {
+    Derivation d = derivation_new();
+    const OpWindow *w = &record->params.window;
+    times(&d, (uint64_t)record->in[0].dims[0]);
+    times(&d, (uint64_t)record->in[0].dims[1]);
+    for (int i = 0; i < 2; i++) times(&d, held_by_regions(w->kernel[i], w->input[i]));
+    snprintf(d.why, sizeof(d.why), "regions' rows x columns");
+    if (rule.more == 0) return d;
+    uint64_t more = derive_elements(record->in[0]);
+    append(&d, " + %s", text_count((int64_t)more).s);
+    d.value += more;
+    return d;
+}
+
 Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule) {
     switch (rule.basis) {
     case PER_OUTPUT:
@@ -133,6 +159,8 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule
         return per_sum(record->in[0], record->out);
     case PER_PARAMETER:
         return per_parameter(profile->trainable_parameters, rule);
+    case PER_REGION:
+        return per_region(record, rule);
     default:
         return (Derivation){0};
     }
@@ -173,6 +201,19 @@ Derivation derive_matmul(const OpRecord *record) {
     times(&d, (uint64_t)m);
     times(&d, (uint64_t)a.dims[a.ndim - (transposed ? 2 : 1)]);
     times(&d, (uint64_t)n);
+    take_formula(&d, record->op);
+    return d;
+}
+
+// y (n, out, ho, wo), and a weight (out, in, kh, kw) of which each output meets all but the first
+Derivation derive_convolution(const OpRecord *record) {
+    Derivation d = derivation_new();
+    bool forward = record->op->id == OP_conv2d;
+    Shape y = forward ? record->out : record->in[0];
+    Shape weight = record->op->id == OP_conv2d_backward_weight ? record->out : record->in[1];
+    if (y.ndim != 4 || weight.ndim != 4) return (Derivation){0};
+    times_shape(&d, y);
+    for (int i = 1; i < 4; i++) times(&d, (uint64_t)weight.dims[i]);
     take_formula(&d, record->op);
     return d;
 }
@@ -246,10 +287,16 @@ int derive_operands(const Profile *profile, const ProfileOp *op, Operand operand
 // ---- what is kept for backward ---------------------------------------------------------------
 // The op whose output the i-th reads as x, as in a model that runs from layer to layer; NULL: none.
 static const ProfileOp *before(const Profile *profile, int64_t i) {
+    bool viewed = false; // under another shape: a flattened image
+    Shape x = profile->ops[i].record.in[0];
     for (int64_t k = i - 1; k >= 0; k--) {
         const OpRecord *record = &profile->ops[k].record;
-        if (record->phase != PHASE_FORWARD || record->op->flags & OP_VIEW) continue;
-        return shape_equal(record->out, profile->ops[i].record.in[0]) ? &profile->ops[k] : NULL;
+        if (record->phase != PHASE_FORWARD) continue;
+        viewed = viewed || record->op->flags & OP_VIEW;
+        if (record->op->flags & OP_VIEW) continue;
+        bool same = viewed ? derive_elements(record->out) == derive_elements(x)
+                           : shape_equal(record->out, x);
+        return same ? &profile->ops[k] : NULL;
     }
     return NULL;
 }

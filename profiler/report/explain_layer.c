@@ -25,18 +25,22 @@ static void print_title(const Profile *profile, const ProfileLayer *layer, FILE 
     flow_close(&flow);
 }
 
-// weight (512, 784) and bias (512,), where the two are all that the layer owns.
+// weight (512, 784) or (64, 32, 3, 3), and bias (512,), where the two are all that the layer owns.
 static void print_parameters(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
-    const OpRecord *linear = explain_linear(profile, index);
-    if (!linear || layer->parameters == 0) return;
-    const Shape *weight = &linear->in[1], *bias = &linear->in[2];
+    const OpRecord *op = explain_first(profile, index, OP_linear);
+    if (!op) op = explain_first(profile, index, OP_conv2d);
+    if (!op || layer->parameters == 0) return;
+    const Shape *weight = &op->in[1], *bias = &op->in[2];
     uint64_t sum = derive_elements(*weight) + derive_elements(*bias);
-    if (sum != (uint64_t)layer->parameters || weight->ndim != 2) return;
+    if (sum != (uint64_t)layer->parameters || (weight->ndim != 2 && weight->ndim != 4)) return;
+    bool grouped = op->op->id == OP_conv2d && op->params.window.groups > 1;
     Flow flow = flow_open(file, "parameters");
-    flow_say(&flow, "%s x %s", text_count(weight->dims[0]).s, text_count(weight->dims[1]).s);
+    for (int i = 0; i < weight->ndim; i++)
+        flow_say(&flow, "%s%s", i ? " x " : "", text_count(weight->dims[i]).s);
     if (bias->ndim == 1) flow_say(&flow, " + %s", text_count(bias->dims[0]).s);
-    flow_say(&flow, " = %s (weight: out x in%s)", text_count(layer->parameters).s,
+    flow_say(&flow, " = %s (weight: out x in%s%s%s)", text_count(layer->parameters).s,
+             grouped ? "/groups" : "", weight->ndim == 4 ? " x kh x kw" : "",
              bias->ndim == 1 ? "; bias: out" : "");
     flow_close(&flow);
 }

@@ -39,6 +39,7 @@ typedef enum Basis { // what a count is a multiple of
     PER_SUM,         // (n - 1) x the output's elements, n the inputs that go into one
     PER_COLUMN,      // output's elements x (each x n + more), n as for a sum of in[input]
     PER_PARAMETER,   // each x the model's trainable parameters + more
+    PER_REGION, // planes x what the regions of an adaptive pool hold, + more x in[0]'s elements
 } Basis;
 
 typedef struct Rule {
@@ -61,7 +62,13 @@ typedef struct OpStory {
     unsigned keeps;  // activations that backward reads: Keep
 } OpStory;
 OpStory explain_story(const Profile *profile, const ProfileOp *op);
-const OpRecord *explain_linear(const Profile *profile, int layer); // its first; NULL: none
+// The layer's first op of that kind; NULL: none.
+const OpRecord *explain_first(const Profile *profile, int layer, int op);
+
+// ---- explain_window.c: what stories owe to parameters ---------------------------------------
+void explain_convolution(const Profile *profile, const ProfileOp *op, OpStory *story);
+void explain_max_pool(const Profile *profile, const ProfileOp *op, OpStory *story);
+void explain_avg_pool(const Profile *profile, const ProfileOp *op, OpStory *story); // and back
 
 // ---- explain_derive.c: counts from shapes ----------------------------------------------------
 struct Derivation { // a formula with its numbers, and what it comes to
@@ -74,6 +81,7 @@ struct Derivation { // a formula with its numbers, and what it comes to
 Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule);
 Derivation derive_linear(const OpRecord *record);
 Derivation derive_matmul(const OpRecord *record);
+Derivation derive_convolution(const OpRecord *record); // forward or backward
 uint64_t derive_elements(Shape shape);
 
 // "label  64 x 784 = 50,176 FLOP (why)"; without the formula where it does not come to `count`;

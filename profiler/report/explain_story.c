@@ -77,6 +77,32 @@ static const OpStory stories[OP_COUNT] = {
     [OP_matmul] = {COMPUTES("y = a . b", "y", "a", "b"), .products = derive_matmul},
     [OP_linear] = {COMPUTES("y = x . weight^T", "y", "x", "weight", "bias"),
                    .products = derive_linear},
+    [OP_conv2d] = {COMPUTES("y = the window of x under each output, times the weight", "y", "x",
+                            "weight", "bias"),
+                   .products = derive_convolution},
+    [OP_conv2d_backward_input] = {COMPUTES("dx = dy times the weight, added up where its taps read",
+                                           "dx", "dy", "weight"),
+                                  .products = derive_convolution},
+    [OP_conv2d_backward_weight] = {COMPUTES("dweight = dy times what the taps read of x, summed "
+                                            "over images and places",
+                                            "dweight", "dy", "x"),
+                                   .products = derive_convolution},
+    [OP_conv2d_backward_bias] = {COMPUTES("dbias = dy, summed over images and places", "dbias",
+                                          "dy"),
+                                 .elementwise = SUM},
+    [OP_max_pool2d] = {COMPUTES("y = the largest under each window of x", "y", "x"),
+                       .keeps = KEEP_EXTRA},
+    [OP_max_pool2d_backward] = {COMPUTES("dx = dy where the largest was, added up, else 0", "dx",
+                                         "dy", "where"),
+                                .elementwise = IN(1)},
+    [OP_avg_pool2d] = {COMPUTES("y = the mean under each window of x", "y", "x")},
+    [OP_avg_pool2d_backward] = {COMPUTES("dx = each dy's share, added up under its window", "dx",
+                                         "dy")},
+    [OP_adaptive_avg_pool2d] = {COMPUTES("y = the mean of each region of x", "y", "x"),
+                                .elementwise = {PER_REGION, 0, 0, 0}},
+    [OP_adaptive_avg_pool2d_backward] = {COMPUTES("dx = each dy's share, added up in its region",
+                                                  "dx", "dy"),
+                                         .elementwise = {PER_REGION, 0, 1, 0}},
     [OP_sum] = {COMPUTES("y = the sum over one dimension of x, or all", "y", "x"),
                 .elementwise = SUM},
     [OP_sum_to] = {COMPUTES("dx = dy, summed where x was broadcast", "dx", "dy"),
@@ -243,9 +269,9 @@ static const Fused *fused_in(const OpRecord *linear) {
     return some ? &fused[activation] : NULL;
 }
 
-const OpRecord *explain_linear(const Profile *profile, int layer) {
+const OpRecord *explain_first(const Profile *profile, int layer, int op) {
     for (int64_t i = 0; i < profile->n_ops; i++)
-        if (profile->ops[i].layer == layer && profile->ops[i].record.op->id == OP_linear)
+        if (profile->ops[i].layer == layer && profile->ops[i].record.op->id == op)
             return &profile->ops[i].record;
     return NULL;
 }
@@ -273,7 +299,7 @@ static void vary_linear(const Profile *profile, const ProfileOp *op, OpStory *st
 
 // Its backward begins with the activation's.
 static void tell_fused(const Profile *profile, const ProfileOp *op, OpStory *story) {
-    const OpRecord *linear = explain_linear(profile, op->layer);
+    const OpRecord *linear = explain_first(profile, op->layer, OP_linear);
     const Fused *activation = fused_in(linear);
     if (!activation || activation->backward != op->record.op->id) return;
     const char *name = activation_name((Activation)linear->params.flags);
@@ -284,7 +310,7 @@ static void tell_fused(const Profile *profile, const ProfileOp *op, OpStory *sto
 }
 
 static void vary_matmul(const Profile *profile, const ProfileOp *op, OpStory *story) {
-    const OpRecord *linear = explain_linear(profile, op->layer), *record = &op->record;
+    const OpRecord *linear = explain_first(profile, op->layer, OP_linear), *record = &op->record;
     const char *gradient = fused_in(linear) ? "dz" : "dy";
     if (!linear) return;
     bool of_weight =
@@ -300,7 +326,7 @@ static void vary_matmul(const Profile *profile, const ProfileOp *op, OpStory *st
 }
 
 static void vary_sum(const Profile *profile, const ProfileOp *op, OpStory *story) {
-    const OpRecord *linear = explain_linear(profile, op->layer);
+    const OpRecord *linear = explain_first(profile, op->layer, OP_linear);
     const char *gradient = fused_in(linear) ? "dz" : "dy";
     if (!linear || op->record.phase != PHASE_BACKWARD_WEIGHT ||
         !shape_equal(op->record.out, linear->in[2]))
@@ -321,6 +347,10 @@ static const Vary vary[OP_COUNT] = {
     [OP_layer_norm] = vary_layer_norm,
     [OP_layer_norm_backward] = vary_layer_norm_backward,
     [OP_layer_norm_backward_weight] = vary_layer_norm_weight,
+    [OP_conv2d] = explain_convolution,
+    [OP_max_pool2d] = explain_max_pool,
+    [OP_avg_pool2d] = explain_avg_pool,
+    [OP_avg_pool2d_backward] = explain_avg_pool,
 };
 
 OpStory explain_story(const Profile *profile, const ProfileOp *op) {

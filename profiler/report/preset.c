@@ -11,17 +11,26 @@
 typedef enum OpKind {
     KIND_UNCOUNTED, // views, arithmetic, reductions, losses, gradients, optimizers
     KIND_LINEAR,    // a product with a layer's own weight, and maybe bias
+    KIND_CONVOLUTION,
     KIND_MATMUL,    // a product of any two tensors
     KIND_RECTIFIER, // and its relatives: the activations that DeepSpeed knows
     KIND_OTHER_ACTIVATION,
-    KIND_DROPOUT, // a layer without a formula
-    KIND_NORM,    // x, weight or none, bias or none
+    KIND_POOL,
+    KIND_ADAPTIVE_POOL, // an average to a given size
+    KIND_DROPOUT,       // a layer without a formula
+    KIND_NORM,          // x, weight or none, bias or none
     KIND_EMBEDDING,
     KIND_COUNT
 } OpKind;
 
 static const uint8_t kinds[OP_COUNT + 1] = {
     [OP_linear] = KIND_LINEAR,
+    [OP_conv2d] = KIND_CONVOLUTION,
+    [OP_conv2d_backward_input] = KIND_CONVOLUTION,
+    [OP_conv2d_backward_weight] = KIND_CONVOLUTION,
+    [OP_max_pool2d] = KIND_POOL,
+    [OP_avg_pool2d] = KIND_POOL,
+    [OP_adaptive_avg_pool2d] = KIND_ADAPTIVE_POOL,
     [OP_matmul] = KIND_MATMUL,
     [OP_relu] = KIND_RECTIFIER,
     [OP_leaky_relu] = KIND_RECTIFIER,
@@ -48,6 +57,7 @@ typedef struct Rule {
     uint8_t macs, bias, inputs; // so many per multiply-add, per output with a bias, per input
     uint8_t weighted_inputs;    // more per input where there is a weight
     uint8_t parameters;         // per weight and bias, for each sample
+    bool no_groups;             // counts as if every output of a convolution saw every channel
 } Rule;
 
 static const struct {
@@ -55,16 +65,21 @@ static const struct {
     bool per_sample, backward;
     const char *unit, *rule, *beside; // the last: what sets it apart from our headline count
 } presets[PRESET_COUNT] = {
-    [PRESET_TORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2}, [KIND_MATMUL] = {.macs = 2}},
+    [PRESET_TORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                [KIND_CONVOLUTION] = {.macs = 2},
+                                [KIND_MATMUL] = {.macs = 2}},
                       .backward = true,
                       .unit = "FLOP of PyTorch's FlopCounterMode",
                       .rule = "2 per multiply-add, in backward too; all else is 0",
                       .beside = "PyTorch counts the same"},
-    [PRESET_PAPER] = {.rules = {[KIND_LINEAR] = {.macs = 1}, [KIND_MATMUL] = {.macs = 1}},
+    [PRESET_PAPER] = {.rules = {[KIND_LINEAR] = {.macs = 1},
+                                [KIND_CONVOLUTION] = {.macs = 1},
+                                [KIND_MATMUL] = {.macs = 1}},
                       .unit = "multiply-adds (MAC)",
                       .rule = "1 per multiply-add; all else is 0",
                       .beside = "papers count MAC"},
     [PRESET_TEXTBOOK] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                   [KIND_CONVOLUTION] = {.macs = 2},
                                    [KIND_MATMUL] = {.macs = 2},
                                    [KIND_RECTIFIER] = {.inputs = 1},
                                    [KIND_OTHER_ACTIVATION] = {.inputs = 1}},
@@ -73,28 +88,37 @@ static const struct {
                          .rule = "2 per multiply-add, 1 per value of an activation",
                          .beside = "textbooks add activations"},
     [PRESET_FVCORE] = {.rules = {[KIND_LINEAR] = {.macs = 1},
+                                 [KIND_CONVOLUTION] = {.macs = 1},
                                  [KIND_MATMUL] = {.macs = 1},
+                                 [KIND_ADAPTIVE_POOL] = {.inputs = 1},
                                  [KIND_NORM] = {.inputs = 4, .weighted_inputs = 1}},
                        .unit = "fvcore's flops, which are MAC",
-                       .rule = "1 per multiply-add, 4 or 5 per value into a norm; else 0",
+                       .rule = "1 per MAC and value into adaptive pools; 4 or 5 into norms",
                        .beside = "fvcore counts MAC"},
     [PRESET_DEEPSPEED] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                    [KIND_CONVOLUTION] = {.macs = 2, .bias = 1},
                                     [KIND_MATMUL] = {.macs = 2},
                                     [KIND_RECTIFIER] = {.inputs = 1},
+                                    [KIND_POOL] = {.inputs = 1},
+                                    [KIND_ADAPTIVE_POOL] = {.inputs = 1},
                                     [KIND_NORM] = {.inputs = 4, .weighted_inputs = 1}},
                           .unit = "FLOP of DeepSpeed's profiler",
-                          .rule = "2 per multiply-add, 1 per value of relu and the like, 5 of norm",
+                          .rule = "2 per MAC, 1 per value of a pool, relu and the like, 5 of norm",
                           .beside = "DeepSpeed adds activations"},
     [PRESET_TORCHINFO] = {.rules = {[KIND_LINEAR] = {.macs = 1, .bias = 1},
+                                    [KIND_CONVOLUTION] = {.macs = 1, .bias = 1},
                                     [KIND_NORM] = {.parameters = 1},
                                     [KIND_EMBEDDING] = {.parameters = 1}},
                           .unit = "torchinfo's mult-adds",
                           .rule = "1 per weight and bias each time it is used; norms: a sample",
                           .beside = "torchinfo counts MAC and bias"},
     [PRESET_TINYTORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2},
+                                    [KIND_CONVOLUTION] = {.macs = 2, .no_groups = true},
                                     [KIND_MATMUL] = {.macs = 2},
                                     [KIND_RECTIFIER] = {.inputs = 1},
                                     [KIND_OTHER_ACTIVATION] = {.inputs = 1},
+                                    [KIND_POOL] = {.inputs = 1},
+                                    [KIND_ADAPTIVE_POOL] = {.inputs = 1},
                                     [KIND_DROPOUT] = {.inputs = 1},
                                     [KIND_NORM] = {.inputs = 1},
                                     [KIND_EMBEDDING] = {.inputs = 1}},
@@ -136,8 +160,9 @@ static uint64_t elements(Shape shape) {
 // A fused linear is a product and then an op of its own, so that fusing changes no tool's count.
 static uint64_t op_count(Preset preset, const OpRecord *record) {
     const Rule *of = presets[preset].rules, *rule = &of[kinds[record->op->id]];
-    uint64_t count = rule->macs * record->cost.macs + rule->bias * record->cost.bias_flops +
-                     rule->inputs * elements(record->in[0]);
+    uint64_t groups = rule->no_groups ? (uint64_t)record->params.window.groups : 1;
+    uint64_t count = groups * rule->macs * record->cost.macs +
+                     rule->bias * record->cost.bias_flops + rule->inputs * elements(record->in[0]);
     if (rule->weighted_inputs && record->in[1].ndim >= 0)
         count += rule->weighted_inputs * elements(record->in[0]);
     if (rule->parameters)

@@ -43,6 +43,34 @@ def perceptron(sizes, batch):
     return model, torch.rand(batch, sizes[0]), torch.arange(batch) % sizes[-1]
 
 
+def network(batch):
+    nn = torch.nn
+    model = nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3),
+                          nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(1600, 128),
+                          nn.ReLU(), nn.Linear(128, 10))
+    return model, torch.rand(batch, 1, 28, 28), torch.arange(batch) % 10
+
+
+def images(words):
+    """conv n c size outputs kernel padding groups; pool n c size"""
+    n, c, size = (int(word) for word in words[1:4])
+    x = torch.rand(n, c, size, size)
+    if words[0] == "pool":
+        layer = torch.nn.MaxPool2d(2)
+    else:
+        outputs, kernel, padding, groups = (int(word) for word in words[4:])
+        layer = torch.nn.Conv2d(c, outputs, kernel, padding=padding, groups=groups)
+    last = x.to(memory_format=torch.channels_last)
+    layer_last = layer.to(memory_format=torch.channels_last)
+
+    def way(module, image):
+        def run():
+            with torch.inference_mode():
+                module(image)
+        return run
+    return fastest([way(layer, x), way(layer_last, last)])
+
+
 def forward(sizes, batch):
     model, x, _ = perceptron(sizes, batch)
     linear = [(layer.weight, layer.bias) for layer in model if hasattr(layer, "weight")]
@@ -60,9 +88,22 @@ def forward(sizes, batch):
     return fastest([by_module, by_function])
 
 
-def step(sizes, batch, kind):
+def network_forward(batch):
+    model, x, _ = network(batch)
+
+    def way(memory_format):
+        image = x.to(memory_format=memory_format)
+
+        def run():
+            with torch.inference_mode():
+                model(image)
+        return run
+    return fastest([way(torch.contiguous_format), way(torch.channels_last)])
+
+
+def step(make, kind):
     def way(options):
-        model, x, labels = perceptron(sizes, batch)
+        model, x, labels = make()
         optimizer = kind(model.parameters(), lr=1e-7, **options)
 
         def run():
@@ -118,12 +159,21 @@ def chain(backward):
 
 
 def workload(words):
-    """mlp 784-512-10 64 forward|sgd|adam; relu 4096 1024; chain; chain_backward"""
+    """mlp 784-512-10 64 forward|sgd|adam; cnn 32 forward|sgd|adam; conv ...; pool ...;
+    relu 4096 1024; chain; chain_backward"""
+    optimizers = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+    if words[0] == "cnn":
+        batch = int(words[1])
+        if words[2] == "forward":
+            return network_forward(batch)
+        return step(lambda: network(batch), optimizers[words[2]])
+    if words[0] in ("conv", "pool"):
+        return images(words)
     if words[0] == "mlp":
         sizes, batch = [int(n) for n in words[1].split("-")], int(words[2])
         if words[3] == "forward":
             return forward(sizes, batch)
-        return step(sizes, batch, {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[words[3]])
+        return step(lambda: perceptron(sizes, batch), optimizers[words[3]])
     if words[0].startswith("chain"):
         return chain(words[0] == "chain_backward")
     return single(words[0], int(words[1]), int(words[2]))

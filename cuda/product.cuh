@@ -1,0 +1,22 @@
+// product.cuh -- internal to cuda/: matrix products by cuBLAS, for whatever op needs one.
+#ifndef CUDA_PRODUCT_CUH
+#define CUDA_PRODUCT_CUH
+
+#include "cuda/cuda.h"
+
+typedef struct Product { // c (m, n) = op(a) (m, k) . op(b) (k, n), row-major
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc;  // elements from one row as stored to the next; ldc 0: n
+    bool trans_a, trans_b;  // stored the other way round: a as (k, m), b as (n, k)
+    int64_t count;          // of products; the next one's operands lie this far on:
+    int64_t step_a, step_b; // 0 where all share one
+    int64_t step_c;         // 0: m * n
+    bool add;               // c is added to, not overwritten; k > 0 then
+} Product;
+
+// One product, or many at equal distances, in fp32.
+Status cuda_multiply(CudaDevice *cuda, const Product *product);
+
+#endif

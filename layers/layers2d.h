@@ -1,0 +1,35 @@
+// layers2d.h -- layers on images (batch, channels, height, width), and models made of them. What
+// every layer is: layer.h. Convolutions and pools themselves: tensor/ops.h.
+//
+//     Conv2dOptions options = conv2d_defaults();
+//     options.padding_top = options.padding_bottom = 1;
+//     options.padding_left = options.padding_right = 1;
+//     Layer *conv = conv2d_new(3, 64, 3, 3, options, true);   // (n, 3, h, w) -> (n, 64, h, w)
+#ifndef LAYERS_LAYERS2D_H
+#define LAYERS_LAYERS2D_H
+
+#include "layers/layer.h"
+
+// weight (out, in / groups, kernel h, kernel w), bias (out): uniform in +-1/sqrt(in / groups *
+// kernel h * kernel w), as PyTorch's nn.Conv2d. NULL with an error pending where a size is below 1
+// or the groups do not divide the channels; strides and padding are checked when it runs.
+Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, int64_t kernel_w,
+                  Conv2dOptions options, bool bias);
+Layer *max_pool2d_new(Pool2dOptions options);
+Layer *avg_pool2d_new(Pool2dOptions options);
+Layer *adaptive_avg_pool2d_new(int64_t out_h, int64_t out_w);
+
+// The same padding on all four sides.
+Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding);
+Pool2dOptions pool2d_padded(Pool2dOptions options, int64_t padding);
+
+// ---- models ----------------------------------------------------------------------------------
+// LeCun et al. 1998, with every map of C3 connected to all of S2, tanh, average pools, and a linear
+// layer at the end: x (n, 1, 32, 32) -> (n, 10); 61,706 parameters.
+Layer *lenet5_new(void);
+// As torchvision has them, with its names ("features.0.weight"): Krizhevsky 2014, and configuration
+// D of Simonyan and Zisserman 2015. x (n, 3, 224, 224), or larger, -> (n, classes).
+Layer *alexnet_new(int64_t classes);
+Layer *vgg16_new(int64_t classes);
+
+#endif

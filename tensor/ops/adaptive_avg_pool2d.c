@@ -1,0 +1,133 @@
+// adaptive_avg_pool2d.c -- means of regions that cover the image, however many are asked for:
+// output i of n is the mean from floor(i size / n) up to ceil((i + 1) size / n). params:
+// window.kernel = the output's sizes; of the backward also window.input
+#include <string.h>
+
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/window.h"
+
+Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w) {
+    OpParams params = {.window.kernel = {window_narrow(out_h), window_narrow(out_w)}};
+    return OP_RUN(op_adaptive_avg_pool2d, &params, x);
+}
+
+static Status infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    OpWindow *w = &call->params.window;
+    if (x->ndim != 4 || x->shape[2] < 1 || x->shape[3] < 1 || x->shape[2] > INT32_MAX ||
+        x->shape[3] > INT32_MAX)
+        return op_error(call, STATUS_SHAPE, "needs images. HINT: x is (n, c, h, w), h and w >= 1");
+    if (w->kernel[0] < 1 || w->kernel[1] < 1)
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "an output of %d x %d. HINT: from 1 to 2^31 - 1", w->kernel[0],
+                        w->kernel[1]);
+    for (int d = 0; d < 2; d++) w->input[d] = (int32_t)x->shape[2 + d];
+    return op_output(call, 0, DTYPE_FLOAT32,
+                     SHAPE(x->shape[0], x->shape[1], w->kernel[0], w->kernel[1]));
+}
+
+// The lengths of all regions along dimension d, together: `outputs` + `input` less the greatest
+// common divisor, for two neighbours share an element unless they meet between two.
+static uint64_t covered(const OpWindow *w, int d) {
+    int64_t a = w->kernel[d], b = w->input[d];
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return (uint64_t)((int64_t)w->kernel[d] + w->input[d] - a);
+}
+
+// Per output n - 1 adds for the n elements of its region, and one division.
+static OpCost cost(const OpCall *call) {
+    const OpWindow *w = &call->params.window;
+    OpCost c = op_cost_traffic(call);
+    c.elementwise_flops = (uint64_t)pool_plane_count(call->in[0]) * covered(w, 0) * covered(w, 1);
+    return c;
+}
+
+// y (planes, out h, out w) of x (planes, h, w): rows in lanes, their sums in double
+KERNEL static void mean_planes(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    const OpWindow *w = &call->params.window;
+    int64_t outputs = pool_plane_size(call->out[0]), plane = pool_plane_size(call->in[0]);
+    for (int64_t i = begin * outputs; i < end * outputs; i++) {
+        const float *x = call_in(call, 0) + i / outputs * plane;
+        Range rows = window_region(w, 0, i % outputs / w->kernel[1]);
+        Range columns = window_region(w, 1, i % w->kernel[1]);
+        double sum = 0.0;
+        for (int64_t r = rows.begin; r < rows.end; r++)
+            sum += (double)reduce_sum(x + r * w->input[1] + columns.begin,
+                                      columns.end - columns.begin);
+        int64_t n = (rows.end - rows.begin) * (columns.end - columns.begin);
+        call_out(call, 0)[i] = (float)(sum / (double)n);
+    }
+}
+
+static int64_t plane_work(const OpCall *call) {
+    const OpWindow *w = &call->params.window;
+    double elements = (double)covered(w, 0) * (double)covered(w, 1);
+    return elements < INT32_MAX ? (int64_t)elements : INT32_MAX;
+}
+
+Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call), mean_planes);
+    return STATUS_OK;
+}
+
+static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return OP_INTO(&grad_in[0], op_adaptive_avg_pool2d_backward, &saved->params, grad_out[0]);
+}
+
+const Op op_adaptive_avg_pool2d = {.id = OP_adaptive_avg_pool2d,
+                                   .name = "adaptive_avg_pool2d",
+                                   .min_inputs = 1,
+                                   .max_inputs = 1,
+                                   .dtypes = dtypes_float,
+                                   .n_dtypes = 1,
+                                   .infer = infer,
+                                   .cost = cost,
+                                   .backward = backward};
+
+// ---- backward: zeros, plus each gradient's share in its region
+// ----------------------------------- Per gradient one division, and one add for each element of
+// its region.
+static OpCost backward_cost(const OpCall *call) {
+    const OpWindow *w = &call->params.window;
+    OpCost c = op_cost_traffic(call);
+    uint64_t adds = (uint64_t)pool_plane_count(call->in[0]) * covered(w, 0) * covered(w, 1);
+    c.elementwise_flops = adds + (uint64_t)call->in[0]->numel;
+    return c;
+}
+
+KERNEL static void share_planes(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    const OpWindow *w = &call->params.window;
+    int64_t outputs = pool_plane_size(call->in[0]), plane = pool_plane_size(call->out[0]);
+    memset(call_out(call, 0) + begin * plane, 0, (size_t)((end - begin) * plane) * sizeof(float));
+    for (int64_t i = begin * outputs; i < end * outputs; i++) {
+        float *x = call_out(call, 0) + i / outputs * plane;
+        Range rows = window_region(w, 0, i % outputs / w->kernel[1]);
+        Range columns = window_region(w, 1, i % w->kernel[1]);
+        int64_t n = (rows.end - rows.begin) * (columns.end - columns.begin);
+        float share = call_in(call, 0)[i] / (float)n;
+        for (int64_t r = rows.begin; r < rows.end; r++)
+            for (int64_t c = columns.begin; c < columns.end; c++) x[r * w->input[1] + c] += share;
+    }
+}
+
+Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call), share_planes);
+    return STATUS_OK;
+}
+
+const Op op_adaptive_avg_pool2d_backward = {.id = OP_adaptive_avg_pool2d_backward,
+                                            .name = "adaptive_avg_pool2d_backward",
+                                            .min_inputs = 1,
+                                            .max_inputs = 1,
+                                            .dtypes = dtypes_float,
+                                            .n_dtypes = 1,
+                                            .infer = pool_backward_infer,
+                                            .cost = backward_cost};

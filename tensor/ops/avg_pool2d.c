@@ -1,0 +1,148 @@
+// avg_pool2d.c -- the mean under each window; padding is 0, and counts unless POOL_EXCLUDE_PAD.
+// What a last window has beyond the padding (POOL_CEIL) never counts. params: window, flags
+#include <string.h>
+
+#include "tensor/ops/window.h"
+
+Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options) {
+    OpParams params = {.window = pool_window(&options),
+                       .flags = (options.ceil_mode ? POOL_CEIL : 0) |
+                                (options.exclude_pad ? POOL_EXCLUDE_PAD : 0)};
+    return OP_RUN(op_avg_pool2d, &params, x);
+}
+
+static Status avg_pool2d_infer(OpCall *call) {
+    const OpWindow *w = &call->params.window;
+    if (w->dilation[0] != 1 || w->dilation[1] != 1)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "has no dilation. HINT: 1");
+    return pool_infer(call);
+}
+
+// Per output kh kw - 1 adds, padded taps included, and one division.
+static OpCost avg_pool2d_cost(const OpCall *call) {
+    const OpWindow *w = &call->params.window;
+    return op_cost_elementwise(call, (uint64_t)w->kernel[0] * (uint64_t)w->kernel[1], 0);
+}
+
+// ---- parts of rows, as of max_pool2d.c
+// -----------------------------------------------------------
+enum { PART = 256 };
+
+typedef struct Part { // outputs (oh, begin..) of one plane
+    int64_t oh, begin, n;
+    float sum[PART];
+} Part;
+
+// Taps (i, j) over a part: sum += x, or, backward, x += sum. `x` is a plane.
+MATH_INLINE void walk_taps(const OpWindow *w, Part *part, float *x, bool backward) {
+    for (int64_t i = 0; i < w->kernel[0]; i++) {
+        int64_t ih = window_place(w, 0, part->oh, i), stride = w->stride[1];
+        if (ih < 0 || ih >= w->input[0]) continue;
+        for (int64_t j = 0; j < w->kernel[1]; j++) {
+            Range range = window_range(w, 1, j, part->begin + part->n);
+            range = range_within(range, part->begin, part->begin + part->n);
+            float *at = x + ih * w->input[1] + window_place(w, 1, range.begin, j);
+            float *sum = part->sum + range.begin - part->begin;
+            int64_t n = range.end - range.begin;
+            if (backward)
+                for (int64_t o = 0; o < n; o++) at[o * stride] += sum[o];
+            else if (stride == 1)
+                for (int64_t o = 0; o < n; o++) sum[o] += at[o];
+            else if (stride == 2)
+                for (int64_t o = 0; o < n; o++) sum[o] += at[o * 2];
+            else
+                for (int64_t o = 0; o < n; o++) sum[o] += at[o * stride];
+        }
+    }
+}
+
+// to = from / how many elements of its window count
+MATH_INLINE void divide_part(const OpWindow *w, unsigned flags, const Part *part, const float *from,
+                             float *to) {
+    int64_t rows = window_count(w, 0, part->oh, flags);
+    for (int64_t o = 0; o < part->n; o++)
+        to[o] = from[o] / (float)(rows * window_count(w, 1, part->begin + o, flags));
+}
+
+// y (planes, ho, wo) of x (planes, h, w); or, backward, dx of dy
+MATH_INLINE void pool_range(const OpCall *call, const Tensor *image, const Tensor *outputs,
+                            int64_t begin, int64_t end, bool backward) {
+    const OpWindow *w = &call->params.window;
+    int64_t height = outputs->shape[2], width = outputs->shape[3], plane = pool_plane_size(image);
+    float *y = (float *)(void *)tensor_raw(outputs) + begin * height * width;
+    Part part;
+    for (int64_t p = begin; p < end; p++) {
+        float *x = (float *)(void *)tensor_raw(image) + p * plane;
+        if (backward) memset(x, 0, (size_t)plane * sizeof(float));
+        for (part.oh = 0; part.oh < height; part.oh++)
+            for (part.begin = 0; part.begin < width; part.begin += part.n, y += part.n) {
+                part.n = width - part.begin < PART ? width - part.begin : PART;
+                if (backward)
+                    divide_part(w, call->params.flags, &part, y, part.sum);
+                else
+                    memset(part.sum, 0, (size_t)part.n * sizeof(float));
+                walk_taps(w, &part, x, backward);
+                if (!backward) divide_part(w, call->params.flags, &part, part.sum, y);
+            }
+    }
+}
+
+KERNEL static void mean_planes(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    pool_range(call, call->in[0], call->out[0], begin, end, false);
+}
+
+static int64_t plane_work(const OpCall *call, const Tensor *outputs) {
+    const OpWindow *w = &call->params.window;
+    return pool_plane_size(outputs) * w->kernel[0] * w->kernel[1];
+}
+
+Status avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call, call->out[0]), mean_planes);
+    return STATUS_OK;
+}
+
+static Status avg_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return OP_INTO(&grad_in[0], op_avg_pool2d_backward, &saved->params, grad_out[0]);
+}
+
+const Op op_avg_pool2d = {.id = OP_avg_pool2d,
+                          .name = "avg_pool2d",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .dtypes = dtypes_float,
+                          .n_dtypes = 1,
+                          .infer = avg_pool2d_infer,
+                          .cost = avg_pool2d_cost,
+                          .backward = avg_pool2d_backward};
+
+// ---- backward: zeros, plus each gradient's share under its window
+// -------------------------------- Per gradient one division and kh kw adds, padded taps included.
+static OpCost backward_cost(const OpCall *call) {
+    const OpWindow *w = &call->params.window;
+    OpCost cost = op_cost_traffic(call);
+    uint64_t taps = (uint64_t)w->kernel[0] * (uint64_t)w->kernel[1];
+    cost.elementwise_flops = (uint64_t)call->in[0]->numel * (taps + 1);
+    return cost;
+}
+
+KERNEL static void share_planes(void *argument, int64_t begin, int64_t end) {
+    const OpCall *call = argument;
+    pool_range(call, call->out[0], call->in[0], begin, end, true);
+}
+
+Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call, call->in[0]), share_planes);
+    return STATUS_OK;
+}
+
+const Op op_avg_pool2d_backward = {.id = OP_avg_pool2d_backward,
+                                   .name = "avg_pool2d_backward",
+                                   .min_inputs = 1,
+                                   .max_inputs = 1,
+                                   .dtypes = dtypes_float,
+                                   .n_dtypes = 1,
+                                   .infer = pool_backward_infer,
+                                   .cost = backward_cost};

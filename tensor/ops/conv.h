@@ -1,0 +1,86 @@
+// conv.h -- internal: what the kernels of a convolution share: its sizes, and how its work is cut
+// into tiles. CUDA takes the sizes, too.
+//
+// Unfolded, an image of c channels becomes a matrix (k, p): a row for each of the k = c/groups * kh
+// * kw taps, a column for each of the p = ho * wo outputs. Then y (o, p) = weight (o, k) . (k, p).
+#ifndef TENSOR_OPS_CONV_H
+#define TENSOR_OPS_CONV_H
+
+#include "tensor/ops/window.h"
+
+typedef struct ConvSizes {
+    OpWindow window;
+    int64_t images, groups;
+    int64_t channels, outputs; // of one group
+    int64_t height, width;     // of the input
+    int64_t out_height, out_width;
+    int64_t taps; // kh * kw
+    int64_t k, p; // channels * taps; out_height * out_width
+} ConvSizes;
+
+// From x (or a tensor of its shape), the weight, and y: NULL takes the window's sizes for that.
+static inline ConvSizes conv_sizes(const OpCall *call, const Tensor *y, const Tensor *weight) {
+    const OpWindow *w = &call->params.window;
+    ConvSizes s; // filled in piece by piece, as C++ wants it
+    s.window = *w;
+    s.images = y->shape[0];
+    s.groups = w->groups;
+    s.outputs = weight->shape[0] / w->groups;
+    s.channels = weight->shape[1];
+    s.height = w->input[0];
+    s.width = w->input[1];
+    s.out_height = y->shape[2];
+    s.out_width = y->shape[3];
+    s.taps = weight->shape[2] * weight->shape[3];
+    s.k = s.channels * s.taps;
+    s.p = s.out_height * s.out_width;
+    return s;
+}
+static inline ConvSizes conv_sizes_forward(const OpCall *call) {
+    return conv_sizes(call, call->out[0], call->in[1]);
+}
+static inline ConvSizes conv_sizes_backward_input(const OpCall *call) {
+    return conv_sizes(call, call->in[0], call->in[1]);
+}
+static inline ConvSizes conv_sizes_backward_weight(const OpCall *call) {
+    return conv_sizes(call, call->in[0], call->out[0]);
+}
+
+// One channel in, so there is nothing to sum but the taps: a product would be a waste.
+static inline bool conv_is_depthwise(const ConvSizes *s) {
+    return s->channels == 1 && s->groups > 1;
+}
+
+// A 1 x 1 kernel that reads every input once: the image is its own unfolding.
+static inline bool conv_is_plain(const ConvSizes *s) {
+    const OpWindow *w = &s->window;
+    return s->taps == 1 && w->stride[0] == 1 && w->stride[1] == 1 && w->before[0] == 0 &&
+           w->before[1] == 0 && w->after[0] == 0 && w->after[1] == 0;
+}
+
+// ---- conv2d_unfold.c
+// -----------------------------------------------------------------------------
+enum { CONV_OVERSHOOT = 8 }; // floats behind a tile that unfolding may write
+typedef struct ConvTile {    // rows k0.. and columns p0.. of the unfolded image of one group
+    int64_t k0, rows, p0, columns;
+} ConvTile;
+// to (rows, columns) = that part of the unfolding of x (channels, height, width), one group of an
+// image; `end` is where the memory ends that may be read.
+void conv_unfold(const ConvSizes *s, const float *x, const float *end, const ConvTile *tile,
+                 float *to);
+// The other way: dx (channels, height, width) += what each tap read, from (rows, columns).
+void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, float *dx);
+
+// ---- conv2d_product.c: kernels by unfolding and a product, on the CPU
+// ----------------------------
+int64_t conv_forward_workspace(const OpCall *call); // bytes, for the context's threads
+int64_t conv_backward_input_workspace(const OpCall *call);
+int64_t conv_backward_weight_workspace(const OpCall *call);
+
+// ---- conv2d_depthwise.c
+// --------------------------------------------------------------------------
+void depthwise_forward(const OpCall *call, const ConvSizes *sizes);
+void depthwise_backward_input(const OpCall *call, const ConvSizes *sizes);
+void depthwise_backward_weight(const OpCall *call, const ConvSizes *sizes);
+
+#endif
