@@ -162,7 +162,10 @@ static Status profile_judged(ProfileFunction function, const char *who, Layer *l
     if (x->device->has_data) { // else nothing runs to be held against ceilings
         bool fresh;
         char kept_in[512];
+        Device *before = context_current()->device;
+        context_set_device(x->device); // whose ceilings they are
         status = machine_obtain(&(MachineRequest){0}, &machine, &fresh, kept_in);
+        context_set_device(before);
         if (status) return status;
         options.machine = &machine;
     }

@@ -74,7 +74,7 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
         bytes += (double)(phase->cost.bytes_read + phase->cost.bytes_written);
         ops += phase->ops;
     }
-    int64_t all = profile->totals[REPORT_FORWARD].ops;
+    int64_t all = profile->totals[REPORT_STEP].ops; // between which that time lies
     if (!name || forward <= 0.0 || all < ops) return false;
     double between = advice_shared_time(profile).between * (double)ops / (double)all;
     advice->seconds = fmin(forward + between, step);
