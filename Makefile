@@ -348,7 +348,7 @@ INTERNAL_HEADERS := tensor/handle.h tensor/clock.h tensor/ops/%.h autograd/tape.
     profiler/%_parts.h profiler/report/%_rows.h profiler/report/%_rules.h \
     profiler/report/memory_plot.h profiler/report/report_table.h profiler/machine/machine_levels.h \
     profiler/machine/machine_measure.h profiler/machine/machine_device.h \
-    profiler/machine/machine_timing.h
+    profiler/machine/machine_timing.h layers/models/images.h
 PUBLIC_HEADERS = $(filter-out $(INTERNAL_HEADERS),$(wildcard $(LIBRARY_FOLDERS:%=%/*.h)))
 SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
 

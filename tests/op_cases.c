@@ -100,6 +100,7 @@ static const Family families[] = {
     CONVOLUTION(convolved_apart, 1, 1, 0, 0, 0, 0, 1, 1, 3),
     CONVOLUTION(convolved_apart, 2, 1, 1, 0, 1, 2, 1, 2, 3),
     CONVOLUTION(convolved_apart, 1, 3, 2, 2, 2, 2, 2, 1, 3),
+    CONVOLUTION(convolved_far_apart, 1, 1, 0, 0, 0, 0, 1, 600, 3), // more than a band holds
     EACH_POOL("max_pool2d", VALUES_DISTINCT, 0.0),
     POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 2, 2, 1, 2, 1, 1, 1, 1, 3, 2, false,
          false),

@@ -165,6 +165,8 @@ static const char *const convolved[] = {
     "(2, 3, 5, 5) (0, 3, 3, 3) (0)",
     "(2, 0, 5, 5) (3, 0, 3, 3) (3)",
     "(1, 3, 3, 3) same",
+    "(2, 600, 3, 3) (9, 600, 3, 3) (9)", // products with vectors that add up
+    "(2, 3, 33, 33) (1, 3, 3, 3)",
     "(3, 3, 33, 33) (17, 3, 3, 3) (17)",
     NULL,
 };
@@ -186,9 +188,16 @@ static const char *const convolved_in_groups[] = {
 };
 static const char *const convolved_apart[] = {
     // three groups
-    "(1, 3, 4, 4) (3, 1, 2, 2) (3)", "(2, 3, 5, 7) (3, 1, 3, 3) (3)",   "(2, 3, 5, 7) (6, 1, 3, 2)",
-    "(0, 3, 5, 5) (3, 1, 3, 3)",     "(4, 3, 33, 65) (6, 1, 3, 3) (6)", NULL,
+    "(1, 3, 4, 4) (3, 1, 2, 2) (3)",
+    "(2, 3, 5, 7) (3, 1, 3, 3) (3)",
+    "(2, 3, 5, 7) (6, 1, 3, 2)",
+    "(0, 3, 5, 5) (3, 1, 3, 3)",
+    "(4, 3, 33, 65) (6, 1, 3, 3) (6)",
+    "(1, 3, 3, 600) (3, 1, 2, 19) (3)",
+    NULL,
 };
+// The taps of a depthwise kernel lie so far apart that it is unfolded like any other.
+static const char *const convolved_far_apart[] = {"(2, 3, 15, 620) (3, 1, 15, 2) (3)", NULL};
 static const char *const pooled[] = {
     "(1, 1, 2, 2)", "(1, 2, 5, 4)", "(2, 3, 5, 7)",   "(1, 3, 17, 33)",  "transposed (1, 2, 5, 4)",
     "(0, 3, 5, 5)", "(2, 0, 5, 5)", "(1, 1, 3, 600)", "(2, 17, 33, 65)", NULL,

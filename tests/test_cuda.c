@@ -51,9 +51,13 @@ END_TEST
 START_TEST(every_op_is_run_by_some_case) {
     Device *device = cuda_device_use();
     static bool seen[OP_COUNT];
+    OpFunction function = NULL; // of the last case, and how many of it have run: a few show its ops
+    int runs = 0;
     for (int c = 0; c < op_case_count(); c++) {
         OpCase self = op_case_at(c);
-        if (!op_case_is_small(&self)) continue;
+        runs = self.function == function ? runs : 0;
+        function = self.function;
+        if (!op_case_is_small(&self) || runs++ >= 8) continue;
         Outcome *outcome = outcome_of_case(&self, device, false);
         for (int i = 0; i < outcome->n_records; i++) seen[outcome->records[i].op] = true;
         outcome_free(outcome);

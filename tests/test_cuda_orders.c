@@ -8,7 +8,7 @@
 #include "tests/cuda_runs.h"
 #include "tests/expect.h"
 
-enum { CASES_A_TEST = 16, MOST_KERNELS = 128 };
+enum { CASES_A_TEST = 4, MOST_KERNELS = 128 };
 
 typedef struct World { // what a run must not depend on
     const char *schedule;

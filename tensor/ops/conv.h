@@ -6,6 +6,8 @@
 #ifndef TENSOR_OPS_CONV_H
 #define TENSOR_OPS_CONV_H
 
+#include <string.h>
+
 #include "tensor/ops/window.h"
 
 typedef struct ConvSizes {
@@ -46,9 +48,16 @@ static inline ConvSizes conv_sizes_backward_weight(const OpCall *call) {
     return conv_sizes(call, call->in[0], call->out[0]);
 }
 
-// One channel in, so there is nothing to sum but the taps: a product would be a waste.
+// One channel in, so there is nothing to sum but the taps: a product would be a waste. What the
+// taps of 16 neighbouring outputs reach has to fit a band of the image that lies in the nearest
+// cache.
+enum { CONV_DEPTHWISE_BAND = 1 << 13 };
 static inline bool conv_is_depthwise(const ConvSizes *s) {
-    return s->channels == 1 && s->groups > 1;
+    const OpWindow *w = &s->window;
+    int64_t height = (int64_t)(w->kernel[0] - 1) * w->dilation[0] + 1;
+    int64_t width = (int64_t)(w->kernel[1] - 1) * w->dilation[1] + 15 * (int64_t)w->stride[1] + 1;
+    return s->channels == 1 && s->groups > 1 && height <= CONV_DEPTHWISE_BAND &&
+           width <= CONV_DEPTHWISE_BAND && height * width <= CONV_DEPTHWISE_BAND;
 }
 
 // A 1 x 1 kernel that reads every input once: the image is its own unfolding.
@@ -60,10 +69,19 @@ static inline bool conv_is_plain(const ConvSizes *s) {
 
 // ---- conv2d_unfold.c
 // -----------------------------------------------------------------------------
-enum { CONV_OVERSHOOT = 8 }; // floats behind a tile that unfolding may write
+enum { CONV_OVERSHOOT = 8 }; // floats behind a tile, or a row, that copying may write
 typedef struct ConvTile {    // rows k0.. and columns p0.. of the unfolded image of one group
     int64_t k0, rows, p0, columns;
 } ConvTile;
+// Copies n floats in steps of eight while there is room behind both: rows are short, and what goes
+// too far is overwritten by the next one.
+MATH_INLINE void conv_copy_row(float *to, const float *from, int64_t n, const float *end) {
+    int64_t i = 0;
+    for (; i < n && from + i + CONV_OVERSHOOT <= end; i += CONV_OVERSHOOT)
+        memcpy(to + i, from + i, CONV_OVERSHOOT * sizeof(float));
+    for (; i < n; i++) to[i] = from[i];
+}
+
 // to (rows, columns) = that part of the unfolding of x (channels, height, width), one group of an
 // image; `end` is where the memory ends that may be read.
 void conv_unfold(const ConvSizes *s, const float *x, const float *end, const ConvTile *tile,

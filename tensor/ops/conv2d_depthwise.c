@@ -1,94 +1,206 @@
 // conv2d_depthwise.c -- convolution of each channel by itself: a product would have an inner size
-// of the few taps, so loops over rows of outputs do it, without unfolding.
+// of the few taps, so loops over rows of outputs do it. What the taps of a block of outputs read is
+// copied first, with its padding; then no tap has to look where the image ends, and loops run over
+// whole STEPs.
 #include <string.h>
 
-#include "tensor/gemm.h"
 #include "tensor/ops/conv.h"
 #include "tensor/ops/reduce.h"
 
-// One tap along one row of outputs: y[o] meets x[o * stride].
-typedef struct TapRow {
-    float *y, *x;
-    int64_t n, stride;
-} TapRow;
+enum { WIDEST = 256, STEP = REDUCE_LANES, FLUSH_ROWS = 16 };
 
-// Of tap (i, j) and the output row oh of the planes y and x; n = 0 where all of it is padding.
-MATH_INLINE TapRow tap_row(const ConvSizes *s, float *y, float *x, int64_t oh, int64_t i,
-                           Range inside, int64_t j) {
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t whole_steps(int64_t n) { return (n + STEP - 1) / STEP * STEP; }
+
+typedef struct Block { // outputs [oh, oh + rows) x [ow, ow + n), and the band of x that they read
+    int64_t oh, rows, ow, n;
+    int64_t whole;                 // n, in whole steps
+    int64_t top, left;             // where in x the band begins: maybe in its padding
+    int64_t band_rows, band_width; // of it
+    int64_t rows_most, whole_most; // of any block
+    float band[CONV_DEPTHWISE_BAND + CONV_OVERSHOOT];
+} Block;
+
+// How many inputs the taps of n neighbouring outputs reach.
+static int64_t reach(const ConvSizes *s, int d, int64_t n) {
     const OpWindow *w = &s->window;
-    int64_t ih = window_place(w, 0, oh, i), n = inside.end - inside.begin;
-    if (ih < 0 || ih >= s->height || n == 0) return (TapRow){0};
-    return (TapRow){.y = y + oh * s->out_width + inside.begin,
-                    .x = x + ih * s->width + window_place(w, 1, inside.begin, j),
-                    .n = n,
-                    .stride = w->stride[1]};
+    return (n - 1) * w->stride[d] + (int64_t)(w->kernel[d] - 1) * w->dilation[d] + 1;
 }
 
-// The plane of x that feeds plane `out` (image x output) of y.
-static int64_t plane_of(const ConvSizes *s, int64_t out) { return out / s->outputs; }
+// As wide as it may be, then as high as the band holds.
+static void block_start(const ConvSizes *s, Block *block) {
+    int64_t whole = whole_steps(smaller(s->out_width, WIDEST));
+    while (whole > STEP && reach(s, 1, whole) * reach(s, 0, 1) > CONV_DEPTHWISE_BAND) whole -= STEP;
+    int64_t rows = CONV_DEPTHWISE_BAND / reach(s, 1, whole);
+    block->whole_most = whole;
+    block->rows_most = (rows - reach(s, 0, 1)) / s->window.stride[0] + 1;
+    block->oh = block->ow = 0;
+}
 
+// Places the block; false: it was the last one.
+static bool block_place(const ConvSizes *s, Block *block) {
+    if (block->oh >= s->out_height) return false;
+    block->rows = smaller(s->out_height - block->oh, block->rows_most);
+    block->n = smaller(s->out_width - block->ow, block->whole_most);
+    block->whole = whole_steps(block->n);
+    block->top = window_place(&s->window, 0, block->oh, 0);
+    block->left = window_place(&s->window, 1, block->ow, 0);
+    block->band_rows = reach(s, 0, block->rows);
+    block->band_width = reach(s, 1, block->whole);
+    return true;
+}
+
+static void block_next(const ConvSizes *s, Block *block) {
+    block->ow += block->n;
+    if (block->ow < s->out_width) return;
+    block->ow = 0;
+    block->oh += block->rows;
+}
+
+// The columns of the band that are in the image.
+MATH_INLINE Range columns_inside(const ConvSizes *s, const Block *block) {
+    Range range = {-block->left, s->width - block->left};
+    return range_within(range, 0, block->band_width);
+}
+
+// band = that part of x (height, width); `end`: of the memory behind x
+MATH_INLINE void load_band(const ConvSizes *s, const float *x, const float *end, Block *block) {
+    Range inside = columns_inside(s, block);
+    for (int64_t r = 0; r < block->band_rows; r++) {
+        float *to = block->band + r * block->band_width;
+        int64_t ih = block->top + r, copied = inside.end - inside.begin;
+        if (ih < 0 || ih >= s->height) copied = 0;
+        const float *from = x + ih * s->width + block->left + inside.begin;
+        for (int64_t c = 0; c < inside.begin; c++) to[c] = 0.0f;
+        conv_copy_row(to + inside.begin, from, copied, end);
+        for (int64_t c = inside.begin + copied; c < block->band_width; c++) to[c] = 0.0f;
+    }
+}
+
+// Where the band has what tap t of the first output of the block's row r reads.
+MATH_INLINE int64_t band_at(const ConvSizes *s, const Block *block, int64_t r, int64_t t) {
+    const OpWindow *w = &s->window;
+    int64_t i = t / w->kernel[1], j = t % w->kernel[1];
+    return (r * w->stride[0] + i * w->dilation[0]) * block->band_width + j * w->dilation[1];
+}
+
+// ---- y = the sum over taps -------------------------------------------------------------------
+// sum (whole) += scale * x (whole * stride)
+MATH_INLINE void add_tap(float *restrict sum, const float *restrict x, float scale, int64_t whole,
+                         int64_t stride) {
+    for (int64_t o = 0; o < whole; o++) sum[o] += scale * x[o * stride];
+}
+
+// y (out height, out width) = start, or without one y, + the sum over taps of weight * shifted x
+// (height, width); the weight's taps are `step` apart.
+KERNEL static void correlate(const ConvSizes *s, const float *weight, int64_t step,
+                             const float *start, const float *x, const float *end, float *y) {
+    int64_t stride = s->window.stride[1];
+    float sum[WIDEST];
+    Block block;
+    for (block_start(s, &block); block_place(s, &block); block_next(s, &block)) {
+        load_band(s, x, end, &block);
+        for (int64_t r = 0; r < block.rows; r++) {
+            float *row = y + (block.oh + r) * s->out_width + block.ow;
+            for (int64_t o = 0; o < block.whole; o++) sum[o] = start ? *start : 0.0f;
+            for (int64_t t = 0; t < s->taps; t++) {
+                const float *from = block.band + band_at(s, &block, r, t);
+                if (stride == 1)
+                    add_tap(sum, from, weight[t * step], block.whole, 1);
+                else
+                    add_tap(sum, from, weight[t * step], block.whole, stride);
+            }
+            if (start)
+                for (int64_t o = 0; o < block.n; o++) row[o] = sum[o];
+            else
+                for (int64_t o = 0; o < block.n; o++) row[o] += sum[o];
+        }
+    }
+}
+
+// ---- the input's gradient --------------------------------------------------------------------
+// With stride 1 each x reads what it was read by: dx is the sum over taps, turned round, of dy.
+static ConvSizes turned(const ConvSizes *s) {
+    ConvSizes t = *s;
+    t.height = s->out_height;
+    t.width = s->out_width;
+    t.out_height = s->height;
+    t.out_width = s->width;
+    for (int d = 0; d < 2; d++)
+        t.window.before[d] =
+            (s->window.kernel[d] - 1) * s->window.dilation[d] - s->window.before[d];
+    return t;
+}
+
+// dx (height, width) += weight * dy (out height, out width), at what each tap read
+KERNEL static void spread(const ConvSizes *s, const float *weight, const float *dy, float *dx) {
+    const OpWindow *w = &s->window;
+    for (int64_t oh = 0; oh < s->out_height; oh++, dy += s->out_width)
+        for (int64_t t = 0; t < s->taps; t++) {
+            int64_t i = t / w->kernel[1], j = t % w->kernel[1], ih = window_place(w, 0, oh, i);
+            Range inside = window_range(w, 1, j, s->out_width);
+            if (ih < 0 || ih >= s->height) continue;
+            float *to = dx + ih * s->width + window_place(w, 1, 0, j);
+            for (int64_t o = inside.begin; o < inside.end; o++)
+                to[o * w->stride[1]] += weight[t] * dy[o];
+        }
+}
+
+// ---- the weight's gradient -------------------------------------------------------------------
+// lanes += dy (whole) * x (whole * stride), lane by lane
+MATH_INLINE void dot_tap(float *restrict lanes, const float *restrict dy, const float *restrict x,
+                         int64_t whole, int64_t stride) {
+    for (int64_t o = 0; o < whole; o += STEP)
+        for (int64_t k = 0; k < STEP; k++) lanes[k] += dy[o + k] * x[(o + k) * stride];
+}
+
+// sums (n taps from `first` on) += the sum over a plane of dy * shifted x: over a few rows in
+// lanes, from there on in double
+KERNEL static void dot_plane(const ConvSizes *s, const float *dy, const float *x, const float *end,
+                             int64_t first, int64_t n, double *sums) {
+    int64_t stride = s->window.stride[1];
+    float gradient[WIDEST], lanes[STEP][STEP];
+    Block block;
+    for (block_start(s, &block); block_place(s, &block); block_next(s, &block)) {
+        load_band(s, x, end, &block);
+        memset(lanes, 0, sizeof(lanes));
+        for (int64_t r = 0; r < block.rows; r++) {
+            const float *row = dy + (block.oh + r) * s->out_width + block.ow;
+            for (int64_t o = 0; o < block.n; o++) gradient[o] = row[o];
+            for (int64_t o = block.n; o < block.whole; o++) gradient[o] = 0.0f;
+            for (int64_t t = 0; t < n; t++) {
+                const float *from = block.band + band_at(s, &block, r, first + t);
+                if (stride == 1)
+                    dot_tap(lanes[t], gradient, from, block.whole, 1);
+                else
+                    dot_tap(lanes[t], gradient, from, block.whole, stride);
+            }
+            if ((r + 1) % FLUSH_ROWS != 0 && r + 1 < block.rows) continue;
+            for (int64_t t = 0; t < n; t++) sums[t] += (double)reduce_sum(lanes[t], STEP);
+            memset(lanes, 0, sizeof(lanes));
+        }
+    }
+}
+
+// ---- over planes -----------------------------------------------------------------------------
 static float *plane(const Tensor *t, int64_t index) {
     return (float *)(void *)tensor_raw(t) + index * pool_plane_size(t);
 }
 
-// y (out height, out width) = the sum over taps of weight * shifted x (height, width), + bias
-KERNEL static void forward_plane(const ConvSizes *s, const float *weight, float bias, float *x,
-                                 float *y) {
-    int64_t columns = s->window.kernel[1];
-    for (int64_t i = 0; i < s->p; i++) y[i] = bias;
-    for (int64_t oh = 0; oh < s->out_height; oh++)
-        for (int64_t t = 0; t < s->taps; t++) {
-            Range inside = window_range(&s->window, 1, t % columns, s->out_width);
-            TapRow row = tap_row(s, y, x, oh, t / columns, inside, t % columns);
-            float scale = weight[t];
-            if (row.stride == 1)
-                for (int64_t o = 0; o < row.n; o++) row.y[o] += scale * row.x[o];
-            else
-                for (int64_t o = 0; o < row.n; o++) row.y[o] += scale * row.x[o * row.stride];
-        }
+static const float *plane_end(const Tensor *t) {
+    return (const float *)(const void *)tensor_raw(t) + t->numel;
 }
 
-// dx (height, width) += the sum over taps of weight * shifted dy (out height, out width)
-KERNEL static void backward_plane(const ConvSizes *s, const float *weight, float *dy, float *dx) {
-    int64_t columns = s->window.kernel[1];
-    for (int64_t oh = 0; oh < s->out_height; oh++)
-        for (int64_t t = 0; t < s->taps; t++) {
-            Range inside = window_range(&s->window, 1, t % columns, s->out_width);
-            TapRow row = tap_row(s, dy, dx, oh, t / columns, inside, t % columns);
-            float scale = weight[t];
-            if (row.stride == 1)
-                for (int64_t o = 0; o < row.n; o++) row.x[o] += scale * row.y[o];
-            else
-                for (int64_t o = 0; o < row.n; o++) row.x[o * row.stride] += scale * row.y[o];
-        }
-}
-
-// The sum over a plane of dy * shifted x, for tap t.
-KERNEL static double plane_dot(const ConvSizes *s, float *dy, float *x, int64_t t) {
-    int64_t i = t / s->window.kernel[1], j = t % s->window.kernel[1];
-    Range inside = window_range(&s->window, 1, j, s->out_width);
-    double sum = 0.0;
-    for (int64_t oh = 0; oh < s->out_height; oh++) {
-        TapRow row = tap_row(s, dy, x, oh, i, inside, j);
-        float part = 0.0f;
-        if (row.stride == 1)
-            part = reduce_dot(row.y, row.x, row.n);
-        else
-            for (int64_t o = 0; o < row.n; o++) part += row.y[o] * row.x[o * row.stride];
-        sum += (double)part;
-    }
-    return sum;
-}
-
-// ---- over planes -----------------------------------------------------------------------------
 static void forward_planes(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     ConvSizes s = conv_sizes_forward(call);
     int64_t outputs = s.groups * s.outputs;
+    const float zero = 0.0f;
     for (int64_t out = begin; out < end; out++)
-        forward_plane(&s, call_in(call, 1) + out % outputs * s.taps,
-                      call->in[2] ? call_in(call, 2)[out % outputs] : 0.0f,
-                      plane(call->in[0], plane_of(&s, out)), plane(call->out[0], out));
+        correlate(&s, call_in(call, 1) + out % outputs * s.taps, 1,
+                  call->in[2] ? call_in(call, 2) + out % outputs : &zero,
+                  plane(call->in[0], out / s.outputs), plane_end(call->in[0]),
+                  plane(call->out[0], out));
 }
 
 void depthwise_forward(const OpCall *call, const ConvSizes *s) {
@@ -97,13 +209,19 @@ void depthwise_forward(const OpCall *call, const ConvSizes *s) {
 
 static void input_planes(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
-    ConvSizes s = conv_sizes_backward_input(call);
+    ConvSizes s = conv_sizes_backward_input(call), back = turned(&s);
+    bool dense = s.window.stride[0] == 1 && s.window.stride[1] == 1;
     for (int64_t in = begin; in < end; in++) {
         float *dx = plane(call->out[0], in);
         memset(dx, 0, (size_t)(s.height * s.width) * sizeof(float));
-        for (int64_t o = 0; o < s.outputs; o++)
-            backward_plane(&s, call_in(call, 1) + (in % s.groups * s.outputs + o) * s.taps,
-                           plane(call->in[0], in * s.outputs + o), dx);
+        for (int64_t o = 0; o < s.outputs; o++) {
+            const float *weight = call_in(call, 1) + (in % s.groups * s.outputs + o) * s.taps;
+            const float *dy = plane(call->in[0], in * s.outputs + o);
+            if (dense)
+                correlate(&back, weight + s.taps - 1, -1, NULL, dy, plane_end(call->in[0]), dx);
+            else
+                spread(&s, weight, dy, dx);
+        }
     }
 }
 
@@ -111,17 +229,22 @@ void depthwise_backward_input(const OpCall *call, const ConvSizes *s) {
     pool_planes(call, pool_plane_count(call->out[0]), s->outputs * s->p * s->taps, input_planes);
 }
 
+// As many taps at a time as there are sets of lanes.
 static void weight_outputs(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     ConvSizes s = conv_sizes_backward_weight(call);
     int64_t outputs = s.groups * s.outputs;
     for (int64_t o = begin; o < end; o++)
-        for (int64_t t = 0; t < s.taps; t++) {
-            double sum = 0.0;
-            for (int64_t n = 0; n < s.images; n++)
-                sum += plane_dot(&s, plane(call->in[0], n * outputs + o),
-                                 plane(call->in[1], plane_of(&s, n * outputs + o)), t);
-            call_out(call, 0)[o * s.taps + t] = (float)sum;
+        for (int64_t first = 0; first < s.taps; first += STEP) {
+            int64_t taps = smaller(s.taps - first, STEP);
+            double sums[STEP] = {0};
+            for (int64_t n = 0; n < s.images; n++) {
+                int64_t out = n * outputs + o;
+                dot_plane(&s, plane(call->in[0], out), plane(call->in[1], out / s.outputs),
+                          plane_end(call->in[1]), first, taps, sums);
+            }
+            for (int64_t t = 0; t < taps; t++)
+                call_out(call, 0)[o * s.taps + first + t] = (float)sums[t];
         }
 }
 

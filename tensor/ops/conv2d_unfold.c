@@ -5,15 +5,6 @@
 
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Copies n floats in steps of eight while there is room behind both: rows are short, and what goes
-// too far is overwritten by the next one.
-MATH_INLINE void copy_row(float *to, const float *from, int64_t n, const float *end) {
-    int64_t i = 0;
-    for (; i < n && from + i + CONV_OVERSHOOT <= end; i += CONV_OVERSHOOT)
-        memcpy(to + i, from + i, CONV_OVERSHOOT * sizeof(float));
-    for (; i < n; i++) to[i] = from[i];
-}
-
 // to (columns) = row k of the unfolding of x (channels, height, width), columns p0..
 MATH_INLINE void unfold_row(const ConvSizes *s, const float *x, const float *end, int64_t k,
                             const ConvTile *tile, float *to) {
@@ -30,7 +21,7 @@ MATH_INLINE void unfold_row(const ConvSizes *s, const float *x, const float *end
         const float *from = plane + ih * s->width + window_place(w, 1, copied.begin, j);
         for (int64_t o = begin; o < copied.begin; o++) to[o - begin] = 0.0f;
         if (step == 1)
-            copy_row(to + copied.begin - begin, from, copied.end - copied.begin, end);
+            conv_copy_row(to + copied.begin - begin, from, copied.end - copied.begin, end);
         else
             for (int64_t o = 0; o < copied.end - copied.begin; o++)
                 to[copied.begin - begin + o] = from[o * step];

@@ -99,6 +99,7 @@ enum { SPLIT_STEPS = 1 << 15, GRAIN_STEPS = 1 << 12 };
 
 void pool_planes(const OpCall *call, int64_t planes, int64_t work,
                  void (*task)(void *, int64_t, int64_t)) {
+    if (planes == 0) return; // and maybe no memory
     if (work < 1) work = 1;
     if (planes < SPLIT_STEPS / work)
         task((void *)(uintptr_t)call, 0, planes);
