@@ -1,7 +1,6 @@
 // test_cuda_profile.c -- what a profile and a session say of a device with a time of its own, on
 // one clock of host and emulated device, so that figures are exact. The stamps: test_cuda_stamps.c.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profiler/files/profile_json.h"
@@ -314,9 +313,6 @@ START_TEST(memory_may_run_out_at_any_request) {
 END_TEST
 
 int main(void) {
-    // Without caches every tensor is freed on the device, which waits for it: then an op's time has
-    // launches in it.
-    unsetenv("RIDGEPOINT_ALLOC");
     const HarnessTest tests[] = {
         {each_op_takes_what_the_device_works_for_it, 2},
         {a_step_takes_what_the_slower_of_the_two_takes, 2},
