@@ -102,15 +102,18 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
+# The exercises' tests need the grader.
+GRADER := $(wildcard exercises/grader/exercise.c)
 # What the exercises stand on, and their cases; what students write and what calls it is apart.
 EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
     $(filter-out %_call.c,$(wildcard exercises/course/*.c))
-TEST_SOURCES := $(wildcard tests/test_*.c)
+TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c),\
+    $(wildcard tests/test_*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
-HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/bench_%.c $(FUZZ_SOURCES),\
+HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
     $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES)
@@ -176,6 +179,9 @@ FUZZ_PROGRAMS := $(call programs,$(FUZZ_SOURCES))
 $(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(EXERCISES) $(LIBRARY)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+# Student code that is opened at run time finds the library in the program.
+$(BUILD)/tests/test_exercises_count: LDFLAGS += -rdynamic
 
 BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
 $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
