@@ -2,6 +2,8 @@
 #ifndef EXERCISES_GRADER_FRAMES_H
 #define EXERCISES_GRADER_FRAMES_H
 
+#include <stddef.h>
+
 #include "exercises/grader/judge.h"
 
 typedef struct FrameReader {
