@@ -105,7 +105,7 @@ LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
 # The exercises' tests need the grader.
 GRADER := $(wildcard exercises/grader/exercise.c)
 # What the exercises stand on, and their cases; what students write and what calls it is apart.
-EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
+EXERCISE_SOURCES := $(wildcard exercises/grader/*.c exercises/support/*.c) \
     $(filter-out %_call.c,$(wildcard exercises/course/*.c))
 TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c),\
     $(wildcard tests/test_*.c))
