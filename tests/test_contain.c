@@ -69,9 +69,8 @@ static void become_plain(void) {
 
 static void enter(const Mode *mode) {
     if (mode->plain) become_plain();
-    unsigned possible = contain_layers();
-    if (geteuid() == 0 && !(possible & LAYER_USER)) test_skip("root, and no other user here");
-    if (mode->without & ~possible) test_skip("what is to be left out is not possible here anyway");
+    if (geteuid() == 0 && !(contain_layers() & LAYER_USER))
+        test_skip("root, and no other user here");
 }
 
 static ContainResult run_with(const char *deed, const ContainLimits *limits, unsigned without) {
@@ -143,7 +142,7 @@ static const Deed deeds[] = {
     {"fork", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, 1},
     {"disk", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, 20},
     {"socket", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, -1},
-    {"parent", SAME(CONTAIN_EXITED, 1)},
+    {"parent", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, 1},
     {"shell", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, 5},
     {"limits", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, 1},
     {"root", CONTAIN_FORBIDDEN, SIGSYS, CONTAIN_EXITED, 1},
@@ -157,7 +156,7 @@ START_TEST(ends_as_it_should) {
     int descriptors = count_descriptors();
     bool listed = contain_layers() & ~mode->without & LAYER_SECCOMP;
     ContainLimits limits = usual;
-    limits.wall_seconds = 0.5; // the others end by themselves, but a slow machine may need longer
+    limits.wall_seconds = 0.2; // the others end by themselves, but a slow machine may need longer
     if (deed->end != CONTAIN_TIMED_OUT && (listed || deed->bare_end != CONTAIN_TIMED_OUT))
         limits.wall_seconds = 15;
     ContainResult result = run_with(deed->name, &limits, mode->without);
