@@ -102,22 +102,12 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-<<<<<<< HEAD
 # What the exercises stand on, their cases, and the grader; what students write and what calls it
 # is apart (lab-parts).
 EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
     $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
     $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
 TEST_SOURCES := $(wildcard tests/test_*.c)
-=======
-# The exercises' tests need the grader.
-GRADER := $(wildcard exercises/grader/exercise.c)
-# What the exercises stand on, and their cases; what students write and what calls it is apart.
-EXERCISE_SOURCES := $(wildcard exercises/grader/*.c exercises/support/*.c) \
-    $(filter-out %_call.c,$(wildcard exercises/course/*.c))
-TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c),\
-    $(wildcard tests/test_*.c))
->>>>>>> hub/contain
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
