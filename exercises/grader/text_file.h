@@ -1,0 +1,18 @@
+// text_file.h -- reads and writes small files as a whole. A folder that is named apart is a
+// stranger's: nothing in it is followed elsewhere.
+#ifndef EXERCISES_GRADER_TEXT_FILE_H
+#define EXERCISES_GRADER_TEXT_FILE_H
+
+#include <stddef.h>
+
+#include "tensor/status.h"
+
+// What is in the file, owned, with a NUL after it; *count (or NULL) is without that. `folder` NULL:
+// `name` is a path, and links in it are followed; else the name of a plain file in that folder.
+// NULL with STATUS_IO (missing, no plain file), STATUS_FORMAT (more than `most` bytes) or
+// STATUS_OUT_OF_MEMORY pending.
+char *file_read(const char *folder, const char *name, size_t most, size_t *count);
+
+Status file_write(const char *folder, const char *name, const void *bytes, size_t count);
+
+#endif
