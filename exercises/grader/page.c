@@ -37,7 +37,8 @@ static void put_style(Page *page, PageStyle style, bool begin) {
 }
 
 // ---- characters and words ----------------------------------------------------------------------
-// Columns of the character at `s`. From U+1100 on (three bytes) some are wide; all are taken for it.
+// Columns of the character at `s`. From U+1100 on (three bytes) some are wide; all are taken for
+// it.
 static int columns_of(const char *s, int bytes) {
     return bytes == 4 || (bytes == 3 && (unsigned char)s[0] >= 0xE1 &&
                           !((unsigned char)s[0] == 0xE1 && (unsigned char)s[1] < 0x84))

@@ -73,8 +73,11 @@ static Relation reals(double expected, double got) {
 
 Relation relation_of(ValueKind kind, Value expected, Value got) {
     switch (kind) {
-    case VALUE_INTEGER: return integers(expected.integer, got.integer);
-    case VALUE_REAL: return reals(expected.real, got.real);
-    default: return (Relation){{0}, {0}};
+    case VALUE_INTEGER:
+        return integers(expected.integer, got.integer);
+    case VALUE_REAL:
+        return reals(expected.real, got.real);
+    default:
+        return (Relation){{0}, {0}};
     }
 }

@@ -157,7 +157,8 @@ static int refuse_options(const Lab *lab, const Exercise *exercise) {
         return lab_refuse(LAB_USAGE, "--%s needs an exercise, as in ./lab check 02 --%s", alone,
                           alone);
     if (exercise && options->case_name && !find_case(exercise, options->case_name))
-        return lab_refuse(LAB_USAGE, "--case %s: exercise %s has no such case; ./lab check %s --all",
+        return lab_refuse(LAB_USAGE,
+                          "--case %s: exercise %s has no such case; ./lab check %s --all",
                           options->case_name, exercise->number, exercise->number);
     return LAB_DONE;
 }

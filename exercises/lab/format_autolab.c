@@ -24,7 +24,8 @@ static Sum sum_from(const Result *result, int first) {
 // "02_count_flops": letters and digits of our own names, and no colon.
 static void put_key(WholeFile *file, const char *exercise) {
     for (const char *c = exercise; *c; c++) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        bool plain =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
         whole_file_print(file, "%c", plain ? *c : '_');
     }
 }

@@ -65,7 +65,8 @@ void format_junit(const Result *result, WholeFile *file) {
     whole_file_print(file, " time=\"%.3f\">\n", result->seconds);
     for (int i = 0, n; i < result->n_cases; i += n) { // the cases of one exercise follow each other
         const ResultCase *first = &result->cases[i];
-        for (n = 1; i + n < result->n_cases && strcmp(first[n].exercise, first->exercise) == 0;) n++;
+        for (n = 1; i + n < result->n_cases && strcmp(first[n].exercise, first->exercise) == 0;)
+            n++;
         whole_file_print(file, "  <testsuite");
         put_attribute(file, "name", first->exercise);
         put_counts(first, n, file);

@@ -8,9 +8,9 @@
 #include "profiler/files/json_writer.h"
 
 typedef struct Format {
-    const char *name; // "junit"
-    const char *file; // "junit.xml"
-    const char *what; // for people
+    const char *name;                                     // "junit"
+    const char *file;                                     // "junit.xml"
+    const char *what;                                     // for people
     void (*write)(const Result *result, WholeFile *file); // one of the two
     void (*write_json)(const Result *result, JsonWriter *json);
 } Format;

@@ -43,8 +43,8 @@ Status result_of(const GradeResult *grade, Result *result) {
         const ExerciseResult *exercise = &grade->exercises[i];
         if (exercise->compiler) compiler_shorten(exercise->compiler);
         for (int k = 0; !status && k < exercise->n_cases; k++)
-            status = fill_case(grade, exercise, &exercise->cases[k],
-                               &result->cases[result->n_cases++]);
+            status =
+                fill_case(grade, exercise, &exercise->cases[k], &result->cases[result->n_cases++]);
     }
     return status;
 }
@@ -57,11 +57,15 @@ void result_free(Result *result) {
 
 ResultVerdict result_verdict(const ResultCase *of_case) {
     switch (of_case->state) {
-    case CASE_PASSED: return VERDICT_PASSED;
+    case CASE_PASSED:
+        return VERDICT_PASSED;
     case CASE_NOT_IMPLEMENTED:
-    case CASE_MISSING: return VERDICT_SKIPPED;
+    case CASE_MISSING:
+        return VERDICT_SKIPPED;
     case CASE_WRONG:
-    case CASE_WITHHELD: return VERDICT_FAILED;
-    default: return VERDICT_ERROR;
+    case CASE_WITHHELD:
+        return VERDICT_FAILED;
+    default:
+        return VERDICT_ERROR;
     }
 }
