@@ -32,7 +32,7 @@ static Status judge(const Tensor *x, LibraryNumbers *numbers) {
     Machine flat = {.peak_flops_per_second = machine.peak_flops_per_second,
                     .levels = {machine.levels[machine.n_levels - 1]},
                     .n_levels = 1};
-    OpCost cost = {.elementwise_flops = (uint64_t)(numbers->flops * x->dims[0]),
+    OpCost cost = {.elementwise_flops = (uint64_t)(numbers->flops * tensor_shape(x).dims[0]),
                    .bytes_read = (uint64_t)numbers->bytes_read,
                    .bytes_written = (uint64_t)numbers->bytes_written};
     RooflineInput input = {.cost = cost, .ops = 1, .seconds = (double)NAN};

@@ -98,7 +98,7 @@ static void counts(Bench *bench) {
 
 static void roof(Bench *bench) {
     const LibraryNumbers *library = &bench->library;
-    RooflineInput input = {.flops = library->flops * bench->x->dims[0],
+    RooflineInput input = {.flops = library->flops * tensor_shape(bench->x).dims[0],
                            .bytes = library->bytes_read + library->bytes_written,
                            .peak_flops_per_second = library->peak_flops_per_second,
                            .bytes_per_second = library->bytes_per_second,
@@ -159,8 +159,8 @@ static void forward_pass(Bench *bench) {
                         ? profile_forward_pass(bench->model, bench->x, machine, &profile)
                         : STATUS_OK;
     if (!is_there("09", "profile of a forward", profile_forward_pass, status)) return;
-    double batch = (double)bench->x->dims[0];
-    count_row("its FLOPs", profile.flops, bench->library.flops * bench->x->dims[0]);
+    double batch = (double)tensor_shape(bench->x).dims[0];
+    count_row("its FLOPs", profile.flops, bench->library.flops * tensor_shape(bench->x).dims[0]);
     time_row("its time", profile.seconds, bench->library.median_seconds);
     row("samples/s", text_number(profile.samples_per_second).s,
         text_number(batch / bench->library.median_seconds).s, "");
