@@ -61,7 +61,7 @@ static void take_entries(json_t *exercises, Progress *progress) {
 Status progress_read(const char *folder, Progress *progress) {
     char path[PATH_MAX];
     json_error_t error;
-    *progress = (Progress){{0}};
+    *progress = (Progress){.n_entries = 0};
     if (!path_of(folder, "/progress.json", path) || access(path, F_OK) != 0) return STATUS_OK;
     json_t *root = json_load_file(path, 0, &error);
     const char *schema = json_string_value(json_object_get(root, "schema"));
