@@ -102,21 +102,28 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-TEST_SOURCES := $(wildcard tests/test_*.c)
+# The exercises' tests need the grader.
+GRADER := $(wildcard exercises/grader/exercise.c)
+# What the exercises stand on, and their cases; what students write and what calls it is apart.
+EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
+    $(filter-out %_call.c,$(wildcard exercises/course/*.c))
+TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c),\
+    $(wildcard tests/test_*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
-HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/bench_%.c $(FUZZ_SOURCES),\
+HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
+EXERCISES := $(BUILD)/exercises/libexercises.a
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
@@ -158,7 +165,8 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
 $(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
-$(LIBRARY) $(HELPERS):
+$(EXERCISES): $(call objects,$(EXERCISE_SOURCES)) $(BUILD)/sources
+$(LIBRARY) $(HELPERS) $(EXERCISES):
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 
@@ -168,9 +176,12 @@ $(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(call objects,$(PROGRAM_
 
 TEST_PROGRAMS := $(call programs,$(TEST_SOURCES))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_SOURCES))
-$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(LIBRARY)
+$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(EXERCISES) $(LIBRARY)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+# Student code that is opened at run time finds the library in the program.
+$(BUILD)/tests/test_exercises_count: LDFLAGS += -rdynamic
 
 BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
 $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
