@@ -102,13 +102,14 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-# The exercises' tests need the grader.
+# What grades students' code, and the cases: the libraries of ./lab and of the exercises' tests. What
+# students write, what calls it in a worker, and programs are apart.
 GRADER := $(wildcard exercises/grader/exercise.c)
-# What the exercises stand on, and their cases; what students write and what calls it is apart.
-EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
-    $(filter-out %_call.c,$(wildcard exercises/course/*.c))
-TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c),\
-    $(wildcard tests/test_*.c))
+EXERCISE_SOURCES := $(filter-out exercises/grader/worker.c exercises/lab/lab.c \
+    exercises/lab/profile_%.c %_call.c,$(wildcard $(addprefix exercises/,support/*.c grader/*.c \
+    course/*.c lab/*.c)))
+TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c tests/test_screen.c \
+    tests/test_formats.c tests/test_lab%.c),$(wildcard tests/test_*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))

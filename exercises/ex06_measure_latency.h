@@ -1,4 +1,4 @@
-// ex06_measure_latency.h -- exercise 06, measure_latency (60 minutes, 12 points): a number to trust.
+// ex06_measure_latency.h -- exercise 06, measure_latency (60 minutes, 12 points): one to trust.
 //
 // WHY    Run the same function ten times and you get ten different times. The first is the slowest:
 //        memory is touched for the first time, caches are empty, tables are built. Now and then
@@ -16,7 +16,7 @@
 //   3. options.iterations times: read CLOCK_MONOTONIC, run, read it again. The difference, in
 //      seconds, is one sample. Nothing else happens in this loop.
 //   4. Sort the samples: s[0] <= s[1] <= ... <= s[n - 1]. min, max, mean are plain.
-//   5. The quantile q is at position h = (n - 1) * q, from 0; between two samples it is interpolated
+//   5. The quantile q is at position h = (n - 1) * q, from 0; between two samples interpolate
 //      linearly. With b = floor(h):  s[b] + (h - b) * (s[b + 1] - s[b]).
 //      median = quantile 1/2.   iqr = quantile 3/4 - quantile 1/4, where half of all samples lie.
 //   6. p95 is a latency that did occur: the sorted sample number ceil(0.95 * n), counted from 1.

@@ -14,8 +14,8 @@
 //
 // APPROACH
 //   1. Keep the live bytes: in all, and per category. An allocation adds to both.
-//   2. A free gives only the id, as free() gets only an address; its other fields mean nothing. What
-//      it was, the list knows: look back for the last event with that id. It has to be an
+//   2. A free gives only the id, as free() gets only an address; its other fields mean nothing.
+//      What it was, the list knows: look back for the last event with that id. It has to be an
 //      allocation. If it is a free, or there is none, the list is wrong: STATUS_INVALID_ARGUMENT.
 //      (An id may be used again once it was freed; while it lives, that is an error too.)
 //   3. Whenever live exceeds the highest so far, that is the new peak, and the live bytes of each
@@ -37,7 +37,7 @@
 //
 // ---- second half: training_memory --------------------------------------------------------------
 //
-// TODO   Write training_memory in the same file: the bytes of a training step, from the model alone.
+// TODO   Write training_memory in the same file: the bytes of a training step, from its model.
 //
 // APPROACH
 //   1. parameter_bytes: 4 bytes (float32) per element of every parameter of the tree.
@@ -50,9 +50,9 @@
 //        Linear                   keeps its input       (the weight's gradient needs it)
 //        ReLU, Sigmoid, Tanh      keep their output     (their slope follows from it)
 //        GELU                     keeps its input
-//      A buffer that two layers keep is there once: a ReLU's output is also the next Linear's input.
-//      The model's own input is the caller's data, and is not counted. A layer that nothing before
-//      or in it wants a gradient keeps nothing: backward never gets there.
+//      A buffer that two layers keep is there once: a ReLU's output is also the next Linear's
+//      input. The model's own input is the caller's data, and is not counted. A layer that nothing
+//      before or in it wants a gradient keeps nothing: backward never gets there.
 //   5. total_bytes: the sum of the four.
 //
 // EXAMPLE  Linear(784, 512) ReLU Linear(512, 10) @ 64 x 784, Adam
@@ -103,8 +103,8 @@ typedef struct MemorySummary {     // bytes
     int64_t leaked_blocks, leaked_bytes;
 } MemorySummary;
 
-// Replays the events in order. STATUS_OK; STATUS_INVALID_ARGUMENT for a free of what is not live, an
-// allocation of an id that is, or bytes < 0. No events: all zero.
+// Replays the events in order. STATUS_OK; STATUS_INVALID_ARGUMENT for a free of what is not live,
+// an allocation of an id that is, or bytes < 0. No events: all zero.
 Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *summary);
 
 typedef struct TrainingMemory { // bytes

@@ -97,9 +97,10 @@ static Status waiting_and_clock_set(Draw *draw, CaseRun *run) {
     VirtualWork work = {.base_ps = ms * 1000000000, .asleep_percent = draw_between(draw, 40, 70)};
     clock.set_after_ns = ms * 500000;
     clock.set_by_ns = -ms * draw_between(draw, 200000, 300000);
-    snprintf(run->shown, CASE_LINE,
-             "work of %.3f s, %lld %% of it waiting; the wall clock is set back by %.3f s meanwhile",
-             (double)ms / 1e3, (long long)work.asleep_percent, -(double)clock.set_by_ns / 1e9);
+    snprintf(
+        run->shown, CASE_LINE,
+        "work of %.3f s, %lld %% of it waiting; the wall clock is set back by %.3f s meanwhile",
+        (double)ms / 1e3, (long long)work.asleep_percent, -(double)clock.set_by_ns / 1e9);
     return expect(run, &clock, &work);
 }
 
@@ -132,8 +133,8 @@ static const ExerciseCase cases[] = {
 };
 
 // The wrong clocks too: whoever uses one is to be told why it is wrong.
-static const char *const symbols[] = {"clock_gettime", "clock_getres", "timespec_get", "time",
-                                      "gettimeofday",  "clock",        NULL};
+static const char *const symbols[] = {
+    "clock_gettime", "clock_getres", "timespec_get", "time", "gettimeofday", "clock", NULL};
 
 const Exercise exercise_05 = {.number = "05",
                               .name = "clock",

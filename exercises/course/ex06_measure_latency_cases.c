@@ -311,10 +311,11 @@ static const ExerciseCase cases[] = {
      .make = median_by_hand},
 };
 
-static const char *const symbols[] = {
-    "clock_gettime", "clock_getres", "timespec_get",  "time",  "gettimeofday", "clock", "malloc",
-    "calloc",        "realloc",      "aligned_alloc", "free",  "qsort",        "ceil",  "floor",
-    "fmin",          "fmax",         "lround",        "isnan", "nan",          NULL};
+static const char *const symbols[] = {"clock_gettime", "clock_getres",  "timespec_get", "time",
+                                      "gettimeofday",  "clock",         "malloc",       "calloc",
+                                      "realloc",       "aligned_alloc", "free",         "qsort",
+                                      "ceil",          "floor",         "fmin",         "fmax",
+                                      "lround",        "isnan",         "nan",          NULL};
 
 const Exercise exercise_06 = {.number = "06",
                               .name = "measure_latency",

@@ -76,9 +76,9 @@ static int64_t kilo(Draw *draw, int64_t least, int64_t most) { // bytes, of so m
 }
 
 // A step of `layers` layers: parameters and state that stay; forward, where each layer has some
-// workspace for a while and the last the most, so that the peak is there; then backward, which frees
-// what forward kept, but for one. Of the gradients one is freed before the peak and a smaller one
-// comes after it: at the peak, at the end, at most and in all are four numbers.
+// workspace for a while and the last the most, so that the peak is there; then backward, which
+// frees what forward kept, but for one. Of the gradients one is freed before the peak and a smaller
+// one comes after it: at the peak, at the end, at most and in all are four numbers.
 static List draw_step(Draw *draw, int layers) {
     List list = {0};
     int64_t kept[8], workspace = 0;

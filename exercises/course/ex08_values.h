@@ -1,5 +1,5 @@
-// ex08_values.h -- what a case of exercise 08 asks for: bits of "ask=", sent in this order. An input
-// is "ask=7 events= p1=400 -1" or "ask=16 optimizer=2 model=Linear(4,2) @ 8x4".
+// ex08_values.h -- what a case of exercise 08 asks for: bits of "ask=", sent in this order. An
+// input is "ask=7 events= p1=400 -1" or "ask=16 optimizer=2 model=Linear(4,2) @ 8x4".
 #ifndef EXERCISES_COURSE_EX08_VALUES_H
 #define EXERCISES_COURSE_EX08_VALUES_H
 

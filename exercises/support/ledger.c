@@ -27,9 +27,7 @@ void lab_ledger_start(void) {
 
 LabLedger lab_ledger_now(void) { return state.ledger; }
 
-void lab_ledger_fail_at(int64_t nth) {
-    state.fail_at = nth > 0 ? state.ledger.requests + nth : 0;
-}
+void lab_ledger_fail_at(int64_t nth) { state.fail_at = nth > 0 ? state.ledger.requests + nth : 0; }
 
 static bool room_for_one_more(void) {
     size_t live = (size_t)state.ledger.live;

@@ -11,7 +11,7 @@
 
 #include "exercises/ex08_memory.h"
 
-// The events from `text` on, to its end or the first word that is none; at most `most`. Their number.
+// The events of `text`, to its end or the first word that is none, at most `most`. Their number.
 int64_t memory_text_read(const char *text, AllocationEvent *events, int64_t most);
 // Adds them to what `text`, of `size` bytes, holds, each after a space.
 void memory_text_write(const AllocationEvent *events, int64_t count, char *text, size_t size);

@@ -46,7 +46,7 @@ Status mock_event_synchronize(MockEvent *event); // STATUS_STATE: it was never r
 // ---- events ------------------------------------------------------------------------------------
 MockEvent *mock_event_new(MockDevice *device); // yours; NULL: out of memory
 void mock_event_free(MockEvent *event);        // NULL is fine
-Status mock_event_record(MockEvent *event); // into its device's queue; once more moves the mark
+Status mock_event_record(MockEvent *event);    // into its device's queue; once more moves the mark
 // Seconds (not milliseconds) from one to the other. STATUS_STATE: the device has not got to both of
 // them yet, as far as the program has waited; *seconds is then not written.
 Status mock_event_elapsed(const MockEvent *start, const MockEvent *stop, double *seconds);

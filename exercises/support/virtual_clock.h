@@ -1,5 +1,6 @@
-// virtual_clock.h -- the time that a student's code sees: it passes when work is done, by exactly as
-// much as the work's schedule says, and never otherwise. So a grade does not depend on the machine.
+// virtual_clock.h -- the time that a student's code sees: it passes when work is done, by exactly
+// as much as the work's schedule says, and never otherwise. So a grade does not depend on the
+// machine.
 //
 // clock_gettime and its like in a student's object are these lab_ functions (the object's symbols
 // are redefined). They behave as the real ones do, errors and coarse steps included.
