@@ -68,6 +68,7 @@ typedef struct Draw {
     uint64_t state[2];
     int run;       // 0, 1, ... within the case
     bool practice; // of no student, with seed 0: questions ask the numbers of the course's page
+    const char *beside; // text of the case's file beside, cleaned; NULL: there is none
 } Draw;
 int64_t draw_between(Draw *draw, int64_t least, int64_t most); // both included
 double draw_real(Draw *draw, double least, double most);
@@ -79,6 +80,7 @@ typedef struct ExerciseCase {
     bool hidden;         // a student sees its kind and the misconception, not input or answer
     const char *needs;   // the case that must pass too, where a stub's answer is right; or NULL
     const char *by_hand; // asked in by_hand.txt under this key, no code is run; or NULL
+    const char *beside;  // another file of the student's that `make` reads: "sweep.csv"; or NULL
     Status (*make)(Draw *draw, CaseRun *run);
 } ExerciseCase;
 
@@ -89,8 +91,10 @@ typedef struct Exercise {
     const char *function; // that the worker calls first: "count_flops"
     const char *title;    // "Count the FLOPs of a model"
     int minutes, points;
-    bool stretch;        // its points are beyond the hundred
-    const char *answers; // a text file is asked for instead of code ("answers.txt"), or NULL
+    bool stretch; // its points are beyond the hundred
+    // A text file is asked for instead of code ("answers.txt"), or NULL. A case then asks for the
+    // key by_hand, or, without one, for each of its values under the value's name.
+    const char *answers;
     // What the student's object may use that it does not define, beside compiler_symbols: names,
     // NULL at the end. A name with a * at its end stands for all that begin so.
     const char *const *symbols;
@@ -103,13 +107,14 @@ extern const Exercise *const exercises[];
 extern const int exercise_count;
 const Exercise *exercise_by_number(const char *number); // "2", "02", "ex02", "count_flops"; or NULL
 
-// The run `index` of a case, for a student: expected values and mistakes are filled in.
+// The run `index` of a case, for a student: expected values and mistakes are filled in, and
+// run_check has nothing to say. `beside` is the text of the case's file beside; NULL: none.
 typedef struct DrawKey {
     const char *secret;  // of the course; "" for practice
     const char *student; // "" for practice
     uint64_t seed;       // for practice, --seed; 0 for a grade
 } DrawKey;
 Status exercise_run_make(const Exercise *exercise, const ExerciseCase *definition, DrawKey key,
-                         int index, CaseRun *run);
+                         int index, const char *beside, CaseRun *run);
 
 #endif

@@ -43,14 +43,16 @@ typedef struct CaseResult {
     Status status;          // returned
     const char *mistake;    // name of the misconception that leads to this value; NULL: unknown
     char detail[CASE_LINE]; // "signal 11 (Segmentation fault)", "symbol system", cleaned
+    char *output;           // what the student's code printed, cleaned and cut, owned; or NULL
 } CaseResult;
 
 typedef struct ExerciseResult {
     const Exercise *exercise;
-    CaseResult *cases; // owned, exercise->n_cases
-    int points;
-    int line;       // where the function is in the student's file; 0: not found
-    char *compiler; // what the compiler said, cleaned and cut, owned; NULL: nothing
+    CaseResult *cases; // owned: all of the exercise's, or the one that was asked for
+    int n_cases;
+    int points, most_points; // of these cases
+    int line;                // where the function is in the student's file; 0: not found
+    char *compiler;          // what the compiler said, cleaned and cut, owned; NULL: nothing
     double seconds;
 } ExerciseResult;
 
@@ -74,7 +76,7 @@ typedef struct GradeOptions {
     DrawKey key;
     const char *only_exercise; // number; NULL: all
     const char *only_case;     // NULL: all
-    int fuzz;                  // further random runs of each case that has any
+    int fuzz;                  // further random runs of each case, where any differ
     bool sanitize;             // --asan: student's object and worker with AddressSanitizer
     unsigned without;          // ContainLayer bits to leave out, and
     bool any_symbol;           // no allow-list: both for the grader's own tests
@@ -85,6 +87,9 @@ typedef struct GradeOptions {
 // STATUS_OK also for a submission that is worth nothing. STATUS_STATE: as root and without another
 // user to run it as. *result is the caller's; grade_free, also after a failure.
 Status grade(const GradeOptions *options, GradeResult *result);
+// The same without looking at the submission: every case failed by the grader, no points. Written
+// before a grade, it is what remains of a grader that dies.
+Status grade_nothing(const GradeOptions *options, GradeResult *result);
 void grade_free(GradeResult *result);
 
 #endif

@@ -1,5 +1,5 @@
-// text_file.h -- small files as a whole: a student's, the course's. Nothing here follows a link or
-// waits at a pipe, because a student's folder may hold anything.
+// text_file.h -- reads and writes small files as a whole. A folder that is named apart is a
+// stranger's: nothing in it is followed elsewhere.
 #ifndef EXERCISES_GRADER_TEXT_FILE_H
 #define EXERCISES_GRADER_TEXT_FILE_H
 
@@ -7,12 +7,12 @@
 
 #include "tensor/status.h"
 
-// The content of folder/name (folder NULL: of the path `name`), with a zero behind it; *size
-// without that, where asked. Owned. NULL with STATUS_IO pending (missing, or no regular file),
-// STATUS_FORMAT (more than `most` bytes) or STATUS_OUT_OF_MEMORY.
-char *file_read(const char *folder, const char *name, size_t most, size_t *size);
+// What is in the file, owned, with a NUL after it; *count (or NULL) is without that. `folder` NULL:
+// `name` is a path, and links in it are followed; else the name of a plain file in that folder.
+// NULL with STATUS_IO (missing, no plain file), STATUS_FORMAT (more than `most` bytes) or
+// STATUS_OUT_OF_MEMORY pending.
+char *file_read(const char *folder, const char *name, size_t most, size_t *count);
 
-// Makes or replaces it, whole or not at all.
-Status file_write(const char *folder, const char *name, const void *bytes, size_t size);
+Status file_write(const char *folder, const char *name, const void *bytes, size_t count);
 
 #endif

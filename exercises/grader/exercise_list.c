@@ -1,0 +1,36 @@
+// exercise_list.c -- the table of all exercises, and how one is found by what people type.
+#include "exercises/grader/exercise_list.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exercises/grader/exercise.h"
+
+#define EXERCISE_DECLARE(number, name) extern const Exercise exercise_##number;
+EXERCISE_LIST(EXERCISE_DECLARE)
+#undef EXERCISE_DECLARE
+
+const Exercise *const exercises[] = {
+#define EXERCISE_ENTRY(number, name) &exercise_##number,
+    EXERCISE_LIST(EXERCISE_ENTRY)
+#undef EXERCISE_ENTRY
+};
+const int exercise_count = (int)(sizeof exercises / sizeof exercises[0]);
+
+// "2", "02": the number, and nothing after it.
+static bool is_number(const char *text, const char *number) {
+    if (!isdigit((unsigned char)text[0])) return false;
+    char *end;
+    long wanted = strtol(text, &end, 10);
+    return *end == '\0' && wanted == strtol(number, NULL, 10);
+}
+
+const Exercise *exercise_by_number(const char *number) {
+    const char *digits = strncmp(number, "ex", 2) == 0 ? number + 2 : number;
+    for (int i = 0; i < exercise_count; i++)
+        if (is_number(digits, exercises[i]->number) || strcmp(number, exercises[i]->name) == 0)
+            return exercises[i];
+    return NULL;
+}
