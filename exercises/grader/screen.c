@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exercises/grader/judge.h"
 #include "exercises/grader/misconception.h"
 #include "exercises/grader/relation.h"
-#include "exercises/grader/value_text.h"
 #include "exercises/grader/worker.h"
 
 const char *screen_word(CaseState state) {
@@ -134,8 +134,9 @@ Failure failure_of(const GradeResult *grade, const ExerciseResult *exercise,
                        .hidden = definition->hidden,
                        .by_hand = definition->by_hand != NULL,
                        .points = exercise->points,
-                       .most = exercise->exercise->points,
-                       .lost = definition->points - result->points};
+                       .most = exercise->most_points,
+                       .lost = definition->points - result->points,
+                       .printed = result->output};
     if (result->mistake) fill_mistake(result->mistake, &failure);
     if (result->asked) {
         snprintf(failure.shown, sizeof failure.shown, "%s", result->asked->shown);

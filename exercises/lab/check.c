@@ -11,7 +11,7 @@ static bool is_skipped(CaseState state) {
 }
 
 static void count_cases(const ExerciseResult *result, CheckCount *count) {
-    for (int i = 0; i < result->exercise->n_cases; i++) {
+    for (int i = 0; i < result->n_cases; i++) {
         CaseState state = result->cases[i].state;
         count->passed += state == CASE_PASSED;
         count->skipped += is_skipped(state);
@@ -22,7 +22,7 @@ static void count_cases(const ExerciseResult *result, CheckCount *count) {
 // What teaches most comes first: a failure before what is not written yet.
 static const CaseResult *first_failure(const ExerciseResult *result) {
     const CaseResult *skipped = NULL;
-    for (int i = 0; i < result->exercise->n_cases; i++) {
+    for (int i = 0; i < result->n_cases; i++) {
         const CaseResult *of_case = &result->cases[i];
         if (of_case->state == CASE_PASSED) continue;
         if (!is_skipped(of_case->state)) return of_case;
@@ -42,7 +42,7 @@ static void failure_page(const Lab *lab, const GradeResult *grade, const Exercis
 // "also       linear_512_b64 FAIL   relu_free WITHHELD": a word on each of the others.
 static void others_page(const ExerciseResult *result, const CaseResult *shown, Page *page) {
     bool any = false;
-    for (int i = 0; i < result->exercise->n_cases; i++) {
+    for (int i = 0; i < result->n_cases; i++) {
         const CaseResult *of_case = &result->cases[i];
         bool same = of_case->state == shown->state && shown->state != CASE_WRONG;
         if (of_case == shown || of_case->state == CASE_PASSED || same) continue;
@@ -58,7 +58,7 @@ static void passed_page(const ExerciseResult *result, int cases, Page *page) {
     page_label(page, NULL);
     page_print(page, PAGE_BOLD, 0, "%s %s", result->exercise->number, result->exercise->name);
     page_print(page, PAGE_PLAIN, page->column < 26 ? 28 - page->column : 2, "%d/%d", result->points,
-               result->exercise->points);
+               result->most_points);
     page_print(page, PAGE_GOOD, 3, "PASS");
     page_print(page, PAGE_PLAIN, 3, cases == 1 ? "%d case" : "all %d cases", cases);
     page_end_line(page);
@@ -73,7 +73,7 @@ static void exercise_page(Lab *lab, const GradeResult *grade, const ExerciseResu
         passed_page(result, count.passed, page);
         return;
     }
-    for (int i = 0; lab->options.all && i < result->exercise->n_cases; i++) {
+    for (int i = 0; lab->options.all && i < result->n_cases; i++) {
         if (result->cases[i].state == CASE_PASSED) continue;
         failure_page(lab, grade, result, &result->cases[i], page);
         page_end_line(page);

@@ -39,7 +39,7 @@ static Status write_input(const Lab *lab, const Exercise *exercise, const Exerci
     CaseRun *run = memory_new(sizeof *run);
     if (!run) return error_status();
     DrawKey key = lab_grade_options(lab).key;
-    Status status = exercise_run_make(exercise, definition, key, 0, run);
+    Status status = exercise_run_make(exercise, definition, key, 0, NULL, run);
     snprintf(text, sizeof text, "0\n%s\n", run->input);
     memory_free(run);
     return status ? status : file_write(folder, INPUT, text, strlen(text));

@@ -34,7 +34,7 @@ static Status question(const Lab *lab, const Exercise *exercise, const ExerciseC
     CaseRun *run = memory_new(sizeof *run);
     if (!run) return error_status();
     DrawKey key = lab_grade_options(lab).key;
-    Status status = exercise_run_make(exercise, definition, key, 0, run);
+    Status status = exercise_run_make(exercise, definition, key, 0, NULL, run);
     char answer[CASE_LINE] = "";
     bool answered = find_answer(answers, definition->by_hand, answer, sizeof answer);
     if (!status) {

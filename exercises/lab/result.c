@@ -35,14 +35,14 @@ Status result_of(const GradeResult *grade, Result *result) {
     snprintf(result->student, RESULT_NAME, "%.63s", grade->student);
     text_clean(result->student);
     int count = 0;
-    for (int i = 0; i < grade->n_exercises; i++) count += grade->exercises[i].exercise->n_cases;
+    for (int i = 0; i < grade->n_exercises; i++) count += grade->exercises[i].n_cases;
     result->cases = memory_new((size_t)count * sizeof *result->cases + 1);
     if (!result->cases) return error_status();
     Status status = STATUS_OK;
     for (int i = 0; i < grade->n_exercises; i++) {
         const ExerciseResult *exercise = &grade->exercises[i];
         if (exercise->compiler) compiler_shorten(exercise->compiler);
-        for (int k = 0; !status && k < exercise->exercise->n_cases; k++)
+        for (int k = 0; !status && k < exercise->n_cases; k++)
             status =
                 fill_case(grade, exercise, &exercise->cases[k], &result->cases[result->n_cases++]);
     }
