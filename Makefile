@@ -19,7 +19,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises grade \
+        lab-profile
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -32,10 +33,10 @@ setup: ## install what is missing: compiler, OpenBLAS, jansson, ...
 	@rm -f build/config.mk
 
 clean: ## remove everything that make made
-	rm -rf build profile_mlp profile_model
+	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 check-deps: ## verify who includes whom, and the top level
 	@$(TOOLS)/check_deps
@@ -117,7 +118,7 @@ FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES)
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -125,9 +126,11 @@ programs = $(patsubst %.c,$(BUILD)/%,$(1))
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
+SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
+LAB := $(PROGRAM_FOLDER)lab
 
 # The cuda device, and the same source over the tests' emulator: see further down.
 NVCC ?= $(FOUND_NVCC)
@@ -190,6 +193,31 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
+
+# ---- the exercises -----------------------------------------------------------------------------
+# ./lab, what it runs students' code in (build/lab), and the skeletons as they were handed out.
+$(LAB): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS) ## build ./lab, the exercises' program
+	@echo "  link    $@"
+	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+exercises: $(LAB) ## check every exercise; NN=02 only that one
+	@./$< check $(NN)
+check-NN: ## check exercise NN, as in make check-02; watch-02 checks again whenever it is saved
+	@echo "check-NN: name an exercise, as in make check-02"; exit 2
+check-%: $(LAB)
+	@./$< check $*
+watch-%: $(LAB)
+	@./$< watch $*
+grade: $(LAB) ## grade the files in the folder SUBMISSION=
+	@$(if $(SUBMISSION),./$< grade '$(SUBMISSION)',echo "grade: say whose files, as in make grade SUBMISSION=DIR"; exit 2)
+
+# For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
+# before anybody has touched it; again only when the contract changes. Not in build/, so that make
+# clean does not lose what nobody could bring back.
+exercises/.lab/skeletons/%.c: exercises/%.h
+	@mkdir -p $(@D)
+	@git show HEAD:./exercises/$*.c >$@.new 2>/dev/null || cp exercises/$*.c $@.new
+	@mv $@.new $@
 
 # ---- the cuda device ---------------------------------------------------------------------------
 # A plug-in, one for all variants. Of NVIDIA's it links cuBLAS only: the runtime is inside, and the

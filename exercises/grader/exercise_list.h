@@ -8,6 +8,10 @@
     X(01, count_parameters)                                                                        \
     X(02, count_flops)                                                                             \
     X(03, count_bytes)                                                                             \
-    X(04, roofline)
+    X(04, roofline)                                                                                \
+    X(05, clock)                                                                                   \
+    X(06, measure_latency)                                                                         \
+    X(07, time_device)                                                                             \
+    X(08, memory)
 
 #endif
