@@ -2,20 +2,17 @@
 // program, so that one that breaks even the grader costs only itself. What was graded before, with
 // the same files, numbers and grader, is left as it is.
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
-#include "exercises/instructor/stage.h"
 #include "profiler/files/whole_file.h"
 #include "tensor/memory.h"
 
-enum { MOST_SECONDS = 900, MOST_PROGRAM = 256 << 20, MARK_BYTES = 4096 };
+enum { MOST_PROGRAM = 256 << 20, MARK_BYTES = 4096 };
 
 typedef struct ClassRun {
     const Orders *orders;
@@ -66,28 +63,6 @@ static Status write_file(const char *path, const char *text) {
 }
 
 // ---- one submission ----------------------------------------------------------------------------
-// True when the lab program ended with 0 in time; what it said is in `log`.
-static bool run_lab(const ClassRun *run, const Member *member, const Stage *stage,
-                    const char *folder, const char *log) {
-    const Orders *orders = run->orders;
-    const char *argv[] = {orders->lab,     "grade",
-                          stage->folder,   "--output",
-                          folder,          "--student",
-                          member->student, orders->secret ? "--secret" : NULL,
-                          orders->secret,  NULL};
-    pid_t child = fork();
-    if (child == 0) {
-        int file = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644), nothing = open("/dev/null", 0);
-        if (file < 0 || dup2(nothing, 0) < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0) _exit(126);
-        alarm(MOST_SECONDS); // stays over exec
-        execv(orders->lab, (char *const *)(void *)argv);
-        _exit(127);
-    }
-    int status = 1;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 static void conclude(Graded *graded, bool done, const char *result) {
     Status status = result_read(result, &graded->result);
     if (done && status == STATUS_OK) return;
@@ -111,7 +86,8 @@ static Status grade_staged(const ClassRun *run, const Stage *stage, const char *
     }
     unlink(marked);
     unlink(result);
-    conclude(graded, run_lab(run, member, stage, folder, log), result);
+    bool done = lab_run(run->orders, member->student, stage, folder, log);
+    conclude(graded, done, result);
     Status status = student_report_write(graded, run->output);
     bool marks = status == STATUS_OK && graded->outcome != OUTCOME_BROKEN;
     return marks ? write_file(marked, mark) : status;

@@ -13,6 +13,7 @@ typedef struct Command {
     int (*run)(const Orders *orders);
 } Command;
 static const Command commands[] = {
+    {"grade", "PATH", "grade one submission, a folder or submission.tar", command_grade},
     {"grade-all", "DIR", "grade every submission in DIR; what is graded already is skipped",
      command_grade_all},
     {"report", "DIR", "how each case did, from the results that grade-all left in DIR",
@@ -22,9 +23,10 @@ static const Command commands[] = {
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char options_text[] =
-    "  --output DIR     of grade-all: where the results go (DIR-grades)\n"
-    "  --roster FILE    of grade-all: lines student,name\n"
-    "  --secret FILE    of grade-all: the course's secret (none: practice numbers)\n"
+    "  --output DIR     where the results go (PATH-grade, DIR-grades)\n"
+    "  --student NAME   grade: whose numbers are asked for\n"
+    "  --roster FILE    grade-all: lines student,name\n"
+    "  --secret FILE    the course's secret (none: practice numbers)\n"
     "  --lab PROGRAM    that grades one submission (./lab)\n"
     "  --again          grade-all: also what is graded already\n";
 
@@ -70,6 +72,7 @@ static int read_options(int argc, char **argv, Orders *orders) {
         if (found == 'r') orders->roster = optarg;
         if (found == 's') orders->secret = optarg;
         if (found == 'l') orders->lab = optarg;
+        if (found == 't') orders->student = optarg;
         if (found == 'a') orders->again = true;
         if (found == 'h' || found == '?') return found;
     }

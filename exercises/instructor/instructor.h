@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "exercises/instructor/class.h"
+#include "exercises/instructor/stage.h"
 #include "exercises/lab/result.h"
 
 // What a program ends with: conventions.md's exit status.
@@ -16,9 +17,11 @@ typedef struct Orders {
     const char *roster;   // file, or NULL
     const char *secret;   // file, or NULL: practice numbers
     const char *lab;      // the program that grades one submission
+    const char *student;  // of grade: a name, or NULL: practice numbers
     bool again;           // also what is graded already
 } Orders;
 
+int command_grade(const Orders *orders);
 int command_grade_all(const Orders *orders);
 int command_report(const Orders *orders);
 int command_secret(const Orders *orders);
@@ -44,6 +47,12 @@ typedef struct Graded {
     char note[240]; // why not, cleaned
     Result result;  // zero where there is none
 } Graded;
+
+// grade_one.c: has the lab program grade what is staged, and write its results into a folder that
+// is there. What it says goes to the file `log`, or with NULL to where ours goes. True when it
+// ended with 0, and in time.
+bool lab_run(const Orders *orders, const char *student, const Stage *stage, const char *folder,
+             const char *log);
 
 // class_files.c: <folder>/class.csv, one row a member, and <folder>/<member>/report.txt.
 Status class_csv_write(const Graded *graded, int count, const char *folder);
