@@ -36,7 +36,7 @@ typedef struct OutcomeTraining { // an MLP with layers of any size, on one batch
     Activation activation;
     float dropout;
 } OutcomeTraining;
-enum { OUTCOME_STEPS = 20, OUTCOME_TRAININGS = 2 * OPTIMIZER_COUNT };
+enum { OUTCOME_STEPS = 100, OUTCOME_TRAININGS = 2 * OPTIMIZER_COUNT };
 OutcomeTraining outcome_training(int index); // every optimizer, with and without dropout
 Outcome *outcome_of_training(OutcomeTraining training, Device *device);
 

@@ -56,13 +56,24 @@ typedef struct ContainResult {
     unsigned layers; // that were active
 } ContainResult;
 
-// STATUS_OK whatever the program did; else the grader could not run it (error pending).
-Status contain_run(const ContainCommand *command, ContainResult *result);
+// Begins to run a program; several may run at once. Finishing waits for its end, and frees `run`.
+// STATUS_OK whatever the program did; else the grader could not run it (error pending), and *result
+// is safe to free. A run that was begun must be finished.
+typedef struct ContainRun ContainRun;
+Status contain_begin(const ContainCommand *command, ContainRun **run);
+Status contain_finish(ContainRun *run, ContainResult *result);
+Status contain_run(const ContainCommand *command, ContainResult *result); // both
 void contain_result_free(ContainResult *result);
 
-// A directory of its own that only the contained user (and root) can enter; removed with all in it.
+// What removes files removes only what is safe to: what lies in a folder made here, by
+// contain_directory_new, or belongs to a user of the range below; it opens folders and unlinks what
+// is in them, never follows a link, and never takes a path together from parts.
+enum { CONTAIN_FIRST_USER = 61184, CONTAIN_USERS = 64 }; // uids that nobody has
+
+// A new directory, TMPDIR or /tmp with "ridgepoint-" and a random name, that only the contained
+// user (and root) can enter; removed with all in it. Any other path is refused.
 Status contain_directory_new(char *path, size_t size);
-void contain_directory_remove(const char *path);
+Status contain_directory_remove(const char *path);
 
 // Makes bytes harmless for every reader: invalid UTF-8 and control characters become '?' (newline
 // and tab stay). In place.

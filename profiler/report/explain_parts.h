@@ -61,7 +61,12 @@ typedef struct OpStory {
     bool picks_rows; // of in[1] no more rows are read than in[0] has elements
     unsigned keeps;  // activations that backward reads: Keep
 } OpStory;
+extern const OpStory explain_stories[OP_COUNT]; // as far as the op alone decides
 OpStory explain_story(const Profile *profile, const ProfileOp *op);
+
+// ---- explain_vary.c: what a story owes to parameters and layer
+// -----------------------------------
+void explain_vary(const Profile *profile, const ProfileOp *op, OpStory *story);
 // The layer's first op of that kind; NULL: none.
 const OpRecord *explain_first(const Profile *profile, int layer, int op);
 
