@@ -9,6 +9,7 @@
 
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
+#include "exercises/instructor/result_file.h"
 #include "profiler/files/whole_file.h"
 #include "tensor/memory.h"
 
@@ -49,8 +50,9 @@ static bool is_graded(const ClassRun *run, const Member *member, const char *mar
     char *before = run->orders->again ? NULL : file_read(NULL, path, MARK_BYTES, NULL);
     bool same = before != NULL && strcmp(before, mark) == 0;
     memory_free(before);
-    member_path(run, member, "result.json", path);
+    member_path(run, member, "", path);
     bool read = same && result_read(path, result) == STATUS_OK;
+    if (!read) result_free(result);
     error_clear(); // a mark or result that cannot be read is none
     return read;
 }
@@ -63,8 +65,8 @@ static Status write_file(const char *path, const char *text) {
 }
 
 // ---- one submission ----------------------------------------------------------------------------
-static void conclude(Graded *graded, bool done, const char *result) {
-    Status status = result_read(result, &graded->result);
+static void conclude(Graded *graded, bool done, const char *folder) {
+    Status status = result_read(folder, &graded->result);
     if (done && status == STATUS_OK) return;
     graded->outcome = OUTCOME_BROKEN;
     snprintf(graded->note, sizeof graded->note, "the grader failed; it said why in %s/grader.log",
@@ -87,7 +89,7 @@ static Status grade_staged(const ClassRun *run, const Stage *stage, const char *
     unlink(marked);
     unlink(result);
     bool done = lab_run(run->orders, member->student, stage, folder, log);
-    conclude(graded, done, result);
+    conclude(graded, done, folder);
     Status status = student_report_write(graded, run->output);
     bool marks = status == STATUS_OK && graded->outcome != OUTCOME_BROKEN;
     return marks ? write_file(marked, mark) : status;

@@ -1,6 +1,8 @@
 // scratch.c -- submissions made from what the course holds: solutions, their mutants, skeletons,
 // hostile sources.
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +25,18 @@ Status scratch_new(Scratch *scratch) {
                      strerror(errno));
 }
 
+// What was written there is plain files: opened as a folder and emptied, never followed.
 void scratch_remove(Scratch *scratch) {
-    if (scratch->folder[0] != '\0') contain_directory_remove(scratch->folder);
+    int opened = scratch->folder[0] == '\0'
+                     ? -1
+                     : open(scratch->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = opened < 0 ? NULL : fdopendir(opened);
+    if (entries == NULL) return;
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+    closedir(entries);
+    rmdir(scratch->folder);
     scratch->folder[0] = '\0';
 }
 
