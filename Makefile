@@ -196,13 +196,14 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 
 # ---- the exercises -----------------------------------------------------------------------------
 # ./lab, what it runs students' code in (build/lab), and the skeletons as they were handed out.
-$(LAB): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS) ## build ./lab, the exercises' program
+$(LAB): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
+lab: $(filter-out lab,$(LAB)) ## build ./lab, the program of the exercises
 exercises: $(LAB) ## check every exercise; NN=02 only that one
 	@./$< check $(NN)
-check-NN: ## check exercise NN, as in make check-02; watch-02 checks again whenever it is saved
+check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
 	@echo "check-NN: name an exercise, as in make check-02"; exit 2
 check-%: $(LAB)
 	@./$< check $*

@@ -90,7 +90,7 @@ static void names_page(Page *page) {
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX], title[128] = "";
         const char *text = misconception_text(names[i]);
-        snprintf(path, sizeof path, PAGES "/%s.md", names[i]);
+        snprintf(path, sizeof path, PAGES "/%.63s.md", names[i]);
         FILE *file = text ? NULL : fopen(path, "r");
         if (file && fgets(title, sizeof title, file)) title[strcspn(title, "\r\n")] = '\0';
         if (file) fclose(file);
