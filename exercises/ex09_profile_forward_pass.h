@@ -1,5 +1,5 @@
-// ex09_profile_forward_pass.h -- exercise 09, profile_forward_pass (60 minutes, 8 points): one table
-// from counts and times.
+// ex09_profile_forward_pass.h -- exercise 09, profile_forward_pass (60 minutes, 8 points): one
+// table from counts and times.
 //
 // WHY    A count alone says what has to be done, a time alone how long it took. Together, for every
 //        layer, they say where the time goes, how well it is used, and what it is worth to improve.

@@ -261,11 +261,11 @@ static Status errors(Draw *draw, CaseRun *run) {
         const char *text;
         Status status;
         const char *why;
-    } models[] = {
-        {"Linear(5,8) Mystery(8) @ 3x5", STATUS_UNKNOWN_OP, "Mystery cannot be counted"},
-        {"Linear(5,8) Linear(7,2) @ 3x5", STATUS_SHAPE, "8 numbers do not go into Linear(7,2)"},
-        {"ReLU ReLU ReLU ReLU ReLU ReLU ReLU ReLU ReLU @ 3x5", STATUS_INVALID_ARGUMENT,
-         "nine rows, and there is room for 8"}};
+    } models[] = {{"Linear(5,8) Mystery(8) @ 3x5", STATUS_UNKNOWN_OP, "Mystery cannot be counted"},
+                  {"Linear(5,8) Linear(7,2) @ 3x5", STATUS_SHAPE,
+                   "8 numbers do not go into Linear(7,2)"},
+                  {"ReLU ReLU ReLU ReLU ReLU ReLU ReLU ReLU ReLU @ 3x5", STATUS_INVALID_ARGUMENT,
+                   "nine rows, and there is room for 8"}};
     TimedCase timed = {.times = {.container_us = draw_between(draw, 5, 9)}};
     snprintf(timed.text, sizeof timed.text, "%s", models[draw->run].text);
     for (int i = 0; i <= MOST_ROWS; i++) timed.times.layer_us[i] = draw_between(draw, 40, 90);

@@ -12,6 +12,7 @@
     X(05, clock)                                                                                   \
     X(06, measure_latency)                                                                         \
     X(07, time_device)                                                                             \
-    X(08, memory)
+    X(08, memory)                                                                                  \
+    X(09, profile_forward_pass)
 
 #endif

@@ -15,8 +15,7 @@ Status reference_roofline(const RooflineInput *input, RooflineResult *result) {
     result->ridge = peak / bandwidth;
     result->roof_seconds = fmax(compute, memory);
     bool measured = input->measured_seconds > 0.0;
-    result->roof_fraction =
-        measured ? result->roof_seconds / input->measured_seconds : (double)NAN;
+    result->roof_fraction = measured ? result->roof_seconds / input->measured_seconds : (double)NAN;
     result->bound = result->intensity >= result->ridge ? COMPUTE_BOUND : MEMORY_BOUND;
     return STATUS_OK;
 }

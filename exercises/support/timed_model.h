@@ -17,7 +17,7 @@ typedef struct TimedModel { // microseconds of virtual time
     // cold_us more: memory that is touched for the first time, tables that are built.
     int64_t layer_us[TIMED_MOST_LAYERS];
     int64_t cold_us;
-    int64_t container_us; // of each layer with children, besides them
+    int64_t container_us;              // of each layer with children, besides them
     int64_t backward_us, optimizer_us; // of the whole model; the first of each takes cold_us more
 } TimedModel;
 
