@@ -90,15 +90,15 @@ static void row_page(const ExerciseResult *result, Page *page) {
     char points[32];
     snprintf(points, sizeof points, "%d/%d", result->points, result->exercise->points);
     page_label(page, NULL);
-    page_print(page, PAGE_PLAIN, 0, "%s  %-24s %7s   ", result->exercise->number,
+    page_print(page, PAGE_PLAIN, 0, "%s  %-24s %7s", result->exercise->number,
                result->exercise->name, points);
     if (!failure)
-        page_piece(page, PAGE_GOOD, 0, "passed");
+        page_piece(page, PAGE_GOOD, 3, "passed");
     else if (is_skipped(failure->state) && count.passed == 0)
-        page_piece(page, PAGE_DIM, 0,
+        page_piece(page, PAGE_DIM, 3,
                    failure->state == CASE_MISSING ? "not answered yet" : "not implemented yet");
     else
-        page_print(page, PAGE_BAD, 0, "%s: %.31s", screen_word(failure->state),
+        page_print(page, PAGE_BAD, 3, "%s: %.31s", screen_word(failure->state),
                    failure->definition->name);
     page_end_line(page);
 }

@@ -95,9 +95,10 @@ static void names_page(Page *page) {
         if (file && fgets(title, sizeof title, file)) title[strcspn(title, "\r\n")] = '\0';
         if (file) fclose(file);
         page_label(page, NULL);
-        page_print(page, PAGE_BOLD, 0, "%-26s", names[i]);
+        page_piece(page, PAGE_BOLD, 0, names[i]);
         page->indent = 27;
-        page_piece(page, PAGE_PLAIN, 1, text ? text : title + strspn(title, "# "));
+        page_piece(page, PAGE_PLAIN, page->column < 26 ? 27 - page->column : 1,
+                   text ? text : title + strspn(title, "# "));
         page_end_line(page);
     }
 }
