@@ -176,6 +176,8 @@ START_TEST(ledger_survives_bad_frees) {
     ck_assert_int_eq(lab_ledger_now().bad_frees, 3);
     void *block = NULL;
     ck_assert_int_eq(lab_posix_memalign(&block, 24, 8), EINVAL);
+    ck_assert_int_eq(lab_posix_memalign(&block, 4, 8), EINVAL);
+    ck_assert_ptr_null(lab_aligned_alloc(24, 8));
     ck_assert_int_eq(lab_ledger_now().live, 0);
     lab_ledger_start();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tensor/memory.h"
 #include "tests/harness.h"
 #include "tests/measure_driver.h"
 
@@ -80,6 +81,28 @@ START_TEST(mutant_is_recognised) {
 }
 END_TEST
 
+// Making a run fails as often as an allocation in it does, and goes well after that.
+START_TEST(cases_survive_failing_memory) {
+    const Exercise *exercise = measured[_i];
+    CaseRun run;
+    for (int i = 0; i < exercise->n_cases; i++) {
+        uint64_t failures = 0;
+        for (;; failures++) {
+            Draw draw = {.state = {7, 7}};
+            run = (CaseRun){0};
+            memory_fail_at(failures + 1);
+            Status status = exercise->cases[i].make(&draw, &run);
+            memory_fail_at(0);
+            ck_assert_int_eq(status, error_status());
+            if (status == STATUS_OK) break;
+            ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
+            error_clear();
+        }
+        ck_assert_int_gt(run.n_values + (run.status != STATUS_OK), 0);
+    }
+}
+END_TEST
+
 // The practice questions are the course page's own.
 START_TEST(by_hand_questions_have_the_pages_numbers) {
     static const double answers[] = {0.0, 10.5, 0.0, 2000.0};
@@ -101,6 +124,7 @@ int main(void) {
                                  {solution_is_right_on_every_seed, EXERCISES},
                                  {skeleton_scores_nothing, EXERCISES},
                                  {mutant_is_recognised, EXERCISES * MOST_MUTANTS},
+                                 {cases_survive_failing_memory, EXERCISES},
                                  {by_hand_questions_have_the_pages_numbers, EXERCISES},
                                  {NULL, 0}};
     return harness_main("exercises_measure", tests);

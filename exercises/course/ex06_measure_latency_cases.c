@@ -184,27 +184,32 @@ static VirtualWork draw_work(Draw *draw, int64_t every) {
 }
 
 // Samples whose unsorted middle is not by luck another statistic.
-static Measurement draw_measurement(Draw *draw, int64_t n, int64_t interrupted_every) {
-    Measurement m = {.n = n, .work = draw_work(draw, interrupted_every)};
-    for (bool luck = true; luck; m.work.seed += luck) {
-        if (measure(&m)) break; // out of memory: so will it be for the caller
-        double unsorted = middle(m.runs, n);
-        const double others[] = {m.right.median, m.right.min, m.right.mean, m.sorted[n / 2],
-                                 m.sorted[(n - 1) / 2]};
+static Status draw_measurement(Draw *draw, int64_t n, int64_t interrupted_every, Measurement *m) {
+    *m = (Measurement){.n = n, .work = draw_work(draw, interrupted_every)};
+    for (bool luck = true; luck; m->work.seed += luck) {
+        Status status = measure(m);
+        if (status) return status;
+        double unsorted = middle(m->runs, n);
+        const double others[] = {m->right.median, m->right.min, m->right.mean, m->sorted[n / 2],
+                                 m->sorted[(n - 1) / 2]};
         luck = false;
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
             if (fabs(unsorted - others[i]) < 1e-3 * others[i]) luck = true;
     }
-    return m;
+    return STATUS_OK;
 }
 
 static Status median_of_odd(Draw *draw, CaseRun *run) {
-    Measurement m = draw_measurement(draw, 3 + 2 * draw_between(draw, 1, 3), 3);
+    Measurement m;
+    Status status = draw_measurement(draw, 3 + 2 * draw_between(draw, 1, 3), 3, &m);
+    if (status) return status;
     return expect(run, &m, ASK_N | ASK_CALLS | ASK_MEDIAN, "the middle one of the sorted samples");
 }
 
 static Status median_of_even(Draw *draw, CaseRun *run) {
-    Measurement m = draw_measurement(draw, 4 + 2 * draw_between(draw, 0, 2), 4);
+    Measurement m;
+    Status status = draw_measurement(draw, 4 + 2 * draw_between(draw, 0, 2), 4, &m);
+    if (status) return status;
     return expect(run, &m, ASK_N | ASK_CALLS | ASK_MEDIAN,
                   "half-way between the two middle ones of the sorted samples");
 }

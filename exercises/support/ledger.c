@@ -92,6 +92,7 @@ void *lab_realloc(void *block, size_t bytes) {
 
 void *lab_aligned_alloc(size_t alignment, size_t bytes) {
     void *block = NULL;
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
     int failure = lab_posix_memalign(&block, alignment, bytes);
     if (failure) errno = failure;
     return failure ? NULL : block;
@@ -99,7 +100,8 @@ void *lab_aligned_alloc(size_t alignment, size_t bytes) {
 
 int lab_posix_memalign(void **block, size_t alignment, size_t bytes) {
     if (!request()) return ENOMEM;
-    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    bool power_of_two = alignment && (alignment & (alignment - 1)) == 0;
+    if (!power_of_two || alignment < sizeof(void *)) return EINVAL;
     int failure = posix_memalign(block, alignment, bytes ? bytes : 1);
     if (!failure) enter(*block, bytes);
     return failure;

@@ -1,0 +1,294 @@
+// grade.c -- a submission, exercise by exercise: what is asked for is set out, each part is graded
+// by grade_worker.c or grade_text.c, and the points are added up.
+#include "exercises/grader/grade.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exercises/grader/grade_parts.h"
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+
+enum { MOST_AT_ONCE = 8 };
+
+// ---- what is asked for -------------------------------------------------------------------------
+static bool is_case_wanted(const GradeOptions *options, const ExerciseCase *definition) {
+    return !options->only_case || strcmp(options->only_case, definition->name) == 0;
+}
+
+static bool is_wanted(const GradeOptions *options, const Exercise *exercise) {
+    if (options->only_exercise && exercise_by_number(options->only_exercise) != exercise &&
+        strcmp(options->only_exercise, exercise->number) != 0)
+        return false;
+    for (int i = 0; i < exercise->n_cases; i++)
+        if (is_case_wanted(options, &exercise->cases[i])) return true;
+    return false;
+}
+
+static const Exercise *const *list_of(const GradeOptions *options, int *count) {
+    *count = options->exercises ? options->n_exercises : exercise_count;
+    return options->exercises ? options->exercises : exercises;
+}
+
+// Every case of the exercise, failed by the grader until it has been graded.
+static Status set_out(ExerciseResult *result, const Exercise *exercise) {
+    *result = (ExerciseResult){.exercise = exercise};
+    result->cases = memory_new((size_t)exercise->n_cases * sizeof *result->cases);
+    if (!result->cases) return error_status();
+    result->n_cases = exercise->n_cases;
+    for (int i = 0; i < exercise->n_cases; i++) {
+        result->cases[i].definition = &exercise->cases[i];
+        case_end(&result->cases[i], CASE_GRADER_FAILED, "not graded");
+    }
+    return STATUS_OK;
+}
+
+static Status set_out_all(const GradeOptions *options, GradeResult *result) {
+    int count;
+    const Exercise *const *list = list_of(options, &count);
+    *result = (GradeResult){.seed = options->key.seed};
+    snprintf(result->student, sizeof result->student, "%s", options->key.student);
+    text_clean(result->student);
+    result->exercises = memory_new(((size_t)count + 1) * sizeof *result->exercises);
+    Status status = result->exercises ? STATUS_OK : error_status();
+    for (int i = 0; i < count && !status; i++)
+        if (is_wanted(options, list[i]))
+            status = set_out(&result->exercises[result->n_exercises++], list[i]);
+    if (!status && result->n_exercises == 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "grade: there is no exercise %s with a case %s. HINT: ./lab lists them",
+                         options->only_exercise ? options->only_exercise : "(any)",
+                         options->only_case ? options->only_case : "(any)");
+    return status;
+}
+
+// ---- points ------------------------------------------------------------------------------------
+static const CaseResult *find_case(const ExerciseResult *result, const char *name) {
+    for (int i = 0; i < result->n_cases; i++)
+        if (strcmp(result->cases[i].definition->name, name) == 0) return &result->cases[i];
+    return NULL;
+}
+
+// A case whose sibling did not pass counts nothing; then what needs that case does not either.
+static void withhold(ExerciseResult *result) {
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < result->n_cases; i++) {
+            CaseResult *one = &result->cases[i];
+            const char *needs = one->definition->needs;
+            const CaseResult *sibling = needs ? find_case(result, needs) : one;
+            if (one->state != CASE_PASSED || (sibling && sibling->state == CASE_PASSED)) continue;
+            case_end(one, CASE_WITHHELD, "%s", needs);
+            again = true;
+        }
+    }
+}
+
+static void case_free(CaseResult *result) {
+    memory_free(result->asked);
+    memory_free(result->output);
+}
+
+// Only now that siblings have been looked at, the cases that nobody asked for are dropped.
+static void keep_wanted(const GradeOptions *options, ExerciseResult *result) {
+    int kept = 0;
+    for (int i = 0; i < result->n_cases; i++) {
+        if (is_case_wanted(options, result->cases[i].definition))
+            result->cases[kept++] = result->cases[i];
+        else
+            case_free(&result->cases[i]);
+    }
+    result->n_cases = kept;
+}
+
+static void add_points(ExerciseResult *result) {
+    for (int i = 0; i < result->n_cases; i++) {
+        CaseResult *one = &result->cases[i];
+        one->points = one->state == CASE_PASSED ? one->definition->points : 0;
+        result->points += one->points;
+        result->most_points += one->definition->points;
+    }
+}
+
+static void add_exercise(GradeResult *result, const ExerciseResult *one) {
+    if (one->exercise->stretch) {
+        result->stretch_points += one->points;
+    } else {
+        result->points += one->points;
+        result->most_points += one->most_points;
+    }
+    for (int i = 0; i < one->n_cases; i++) {
+        bool passed = one->cases[i].state == CASE_PASSED;
+        result->passed += passed;
+        result->failed += !passed;
+    }
+}
+
+// ---- an exercise -------------------------------------------------------------------------------
+// Whether the case is asked for, or decides on one that is.
+static bool is_graded(const GradeOptions *options, const Exercise *exercise,
+                      const ExerciseCase *definition) {
+    if (is_case_wanted(options, definition)) return true;
+    for (int i = 0; i < exercise->n_cases; i++) {
+        const ExerciseCase *other = &exercise->cases[i];
+        if (other->needs && strcmp(other->needs, definition->name) == 0 &&
+            is_case_wanted(options, other))
+            return true;
+    }
+    return false;
+}
+
+static bool is_text(const Exercise *exercise, const ExerciseCase *definition) {
+    return exercise->answers || definition->by_hand;
+}
+
+static Status grade_texts(const Grading *grading, ExerciseResult *result) {
+    const Exercise *exercise = grading->exercise;
+    Answers answers;
+    Status status = answers_read(grading->options->folder,
+                                 exercise->answers ? exercise->answers : "by_hand.txt", &answers);
+    for (int i = 0; i < result->n_cases && !status; i++) {
+        const ExerciseCase *definition = result->cases[i].definition;
+        if (!is_text(exercise, definition) || !is_graded(grading->options, exercise, definition))
+            continue;
+        status = case_answered(grading, &answers, &result->cases[i]);
+    }
+    answers_free(&answers);
+    return status;
+}
+
+static void end_unbuilt(const Build *build, CaseResult *result) {
+    static const CaseState states[] = {[BUILD_NO_FILE] = CASE_MISSING,
+                                       [BUILD_FAILED] = CASE_NOT_COMPILED,
+                                       [BUILD_FORBIDDEN] = CASE_FORBIDDEN,
+                                       [BUILD_NO_WORKER] = CASE_GRADER_FAILED};
+    case_end(result, states[build->end], "%s", build->detail);
+}
+
+// Begins each case's worker as soon as there is a free place, and finishes them in order.
+static Status run_cases(Grading *grading, ExerciseResult *result) {
+    Job *jobs[MOST_AT_ONCE];
+    int begun = 0, finished = 0;
+    Status status = STATUS_OK;
+    for (int i = 0; i < result->n_cases && !status; i++) {
+        CaseResult *one = &result->cases[i];
+        if (is_text(grading->exercise, one->definition) ||
+            !is_graded(grading->options, grading->exercise, one->definition))
+            continue;
+        if (grading->build->end != BUILD_DONE) {
+            end_unbuilt(grading->build, one);
+            continue;
+        }
+        if (begun - finished == grading->at_once)
+            status = job_finish(grading, jobs[finished++ % MOST_AT_ONCE]);
+        if (!status) status = job_begin(grading, one, &jobs[begun % MOST_AT_ONCE]);
+        if (!status) begun++;
+    }
+    while (finished < begun) {
+        Status last = job_finish(grading, jobs[finished++ % MOST_AT_ONCE]);
+        if (!status) status = last;
+    }
+    return status;
+}
+
+static bool has_code(const GradeOptions *options, const Exercise *exercise) {
+    for (int i = 0; i < exercise->n_cases; i++)
+        if (!is_text(exercise, &exercise->cases[i]) &&
+            is_graded(options, exercise, &exercise->cases[i]))
+            return true;
+    return false;
+}
+
+static Status grade_code(Grading *grading, const Toolchain *toolchain, ExerciseResult *result) {
+    const GradeOptions *options = grading->options;
+    Build build = {.end = BUILD_NO_WORKER};
+    BuildOrder order = {.toolchain = toolchain,
+                        .exercise = grading->exercise,
+                        .folder = options->folder,
+                        .sanitize = options->sanitize,
+                        .without = options->without,
+                        .any_symbol = options->any_symbol};
+    grading->build = &build;
+    Status status = build_make(&order, &build);
+    if (!status) {
+        result->line = build.line;
+        result->compiler = build.output;
+        build.output = NULL;
+        status = run_cases(grading, result);
+    }
+    build_free(&build);
+    grading->build = NULL;
+    return status;
+}
+
+static Status grade_exercise(Grading *grading, const Toolchain *toolchain, ExerciseResult *result) {
+    double start = clock_seconds();
+    grading->exercise = result->exercise;
+    Status status = grade_texts(grading, result);
+    if (!status && has_code(grading->options, result->exercise))
+        status = grade_code(grading, toolchain, result);
+    withhold(result);
+    keep_wanted(grading->options, result);
+    add_points(result);
+    result->seconds = clock_seconds() - start;
+    return status;
+}
+
+// ---- a submission ------------------------------------------------------------------------------
+// A child of root that is root as well may read the answers from its parent's memory.
+static Status check_user(const GradeOptions *options) {
+    if (geteuid() != 0 || (contain_layers() & ~options->without & LAYER_USER)) return STATUS_OK;
+    return error_set(STATUS_STATE, "grade: running as root, and no other user is possible. HINT: "
+                                   "run it as a plain user");
+}
+
+static int count_cores(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : (int)cores;
+}
+
+Status grade(const GradeOptions *options, GradeResult *result) {
+    double start = clock_seconds();
+    *result = (GradeResult){.n_exercises = 0};
+    Toolchain *toolchain = memory_new(sizeof *toolchain);
+    if (!toolchain) return error_status();
+    Grading grading = {.options = options,
+                       .layers = contain_layers() & ~options->without,
+                       .at_once = count_cores()};
+    Status status = check_user(options);
+    if (!status) status = set_out_all(options, result);
+    if (!status) status = toolchain_read(options->toolchain, toolchain);
+    for (int i = 0; i < result->n_exercises && !status; i++) {
+        status = grade_exercise(&grading, toolchain, &result->exercises[i]);
+        if (status) break;
+        add_exercise(result, &result->exercises[i]);
+        if (options->progress) options->progress(options->argument, &result->exercises[i]);
+    }
+    toolchain_free(toolchain);
+    memory_free(toolchain);
+    result->layers = grading.layers;
+    result->seconds = clock_seconds() - start;
+    return status;
+}
+
+Status grade_nothing(const GradeOptions *options, GradeResult *result) {
+    Status status = set_out_all(options, result);
+    for (int i = 0; i < result->n_exercises && !status; i++) {
+        keep_wanted(options, &result->exercises[i]);
+        add_points(&result->exercises[i]);
+        add_exercise(result, &result->exercises[i]);
+    }
+    return status;
+}
+
+void grade_free(GradeResult *result) {
+    for (int i = 0; i < result->n_exercises; i++) {
+        ExerciseResult *one = &result->exercises[i];
+        for (int k = 0; k < one->n_cases; k++) case_free(&one->cases[k]);
+        memory_free(one->cases);
+        memory_free(one->compiler);
+    }
+    memory_free(result->exercises);
+    *result = (GradeResult){.n_exercises = 0};
+}
