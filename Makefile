@@ -20,7 +20,7 @@ MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
         setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises grade \
-        lab-profile
+        lab-parts lab-profile
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -103,14 +103,11 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-# What grades students' code, and the cases: the libraries of ./lab and of the exercises' tests. What
-# students write, what calls it in a worker, and programs are apart.
-GRADER := $(wildcard exercises/grader/exercise.c)
-EXERCISE_SOURCES := $(filter-out exercises/grader/worker.c exercises/lab/lab.c \
-    exercises/lab/profile_%.c %_call.c,$(wildcard $(addprefix exercises/,support/*.c grader/*.c \
-    course/*.c lab/*.c)))
-TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c tests/test_screen.c \
-    tests/test_formats.c tests/test_lab%.c),$(wildcard tests/test_*.c))
+# What the exercises stand on, their cases, the grader, and ./lab; what students write and what calls
+# it (lab-parts), and programs are apart.
+EXERCISE_SOURCES := $(filter-out %/worker.c exercises/lab/lab.c exercises/lab/profile_%.c %_call.c,\
+    $(wildcard $(addprefix exercises/,support/*.c course/*.c grader/*.c lab/*.c)))
+TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
@@ -130,7 +127,7 @@ SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exerci
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
-LAB := $(PROGRAM_FOLDER)lab
+LAB_PROGRAM := $(PROGRAM_FOLDER)lab
 
 # The cuda device, and the same source over the tests' emulator: see further down.
 NVCC ?= $(FOUND_NVCC)
@@ -196,20 +193,20 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 
 # ---- the exercises -----------------------------------------------------------------------------
 # ./lab, what it runs students' code in (build/lab), and the skeletons as they were handed out.
-$(LAB): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS)
+$(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
-lab: $(filter-out lab,$(LAB)) ## build ./lab, the program of the exercises
-exercises: $(LAB) ## check every exercise; NN=02 only that one
+lab: $(filter-out lab,$(LAB_PROGRAM)) ## build ./lab, the program of the exercises
+exercises: $(LAB_PROGRAM) ## check every exercise; NN=02 only that one
 	@./$< check $(NN)
 check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
 	@echo "check-NN: name an exercise, as in make check-02"; exit 2
-check-%: $(LAB)
+check-%: $(LAB_PROGRAM)
 	@./$< check $*
-watch-%: $(LAB)
+watch-%: $(LAB_PROGRAM)
 	@./$< watch $*
-grade: $(LAB) ## grade the files in the folder SUBMISSION=
+grade: $(LAB_PROGRAM) ## grade the files in the folder SUBMISSION=
 	@$(if $(SUBMISSION),./$< grade '$(SUBMISSION)',echo "grade: say whose files, as in make grade SUBMISSION=DIR"; exit 2)
 
 # For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
@@ -316,6 +313,71 @@ $(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RAN
 $(filter $(BUILD)/tests/test_cuda_tools,$(TEST_PROGRAMS)): | $(BUILD)/tests/test_cuda \
     $(filter %/bench_cuda,$(BENCH_PROGRAMS)) $(EMULATED_RAW)
 $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
+
+# ---- what the grader builds student code with --------------------------------------------------
+# One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that
+# cannot count: no layers/cost.c, nothing of profiler/. Over plain loops, because a worker starts
+# for every case, and OpenBLAS takes longer to start than that. One for all variants.
+LAB := build/lab
+LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
+lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
+LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
+    $(wildcard tensor/*.c tensor/ops/*.c autograd/*.c layers/*.c layers/train/*.c)) \
+    tensor/blas_plain.c)
+LAB_REFERENCE := $(call lab_objects,$(wildcard exercises/support/reference*.c))
+LAB_SUPPORT := $(filter-out $(LAB_REFERENCE),$(call lab_objects,$(wildcard exercises/support/*.c)))
+LAB_CALLS := $(wildcard exercises/course/ex*_call.c)
+LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
+# Exercises that build on earlier ones get the right answers of those.
+LAB_LATER := $(filter $(LAB)/worker/ex09% $(LAB)/worker/ex10%,$(LAB_WORKERS))
+# All that student code may include of ours.
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h %/reference.h,\
+    $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
+
+lab-parts: $(LAB)/toolchain
+
+$(LAB)/command: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LAB_COMPILE) $(LAB_ENGINE) $(LAB_SUPPORT)' | cmp -s - $@ || \
+	    echo '$(LAB_COMPILE) $(LAB_ENGINE) $(LAB_SUPPORT)' >$@
+$(LAB)/object/%.o: %.c $(LAB)/command
+	@mkdir -p $(@D)
+	@echo "  compile $< for workers"
+	@$(LAB_COMPILE) -MMD -MP -c -o $@ $<
+# All of it, because only the linker of a student's file knows what that calls.
+$(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
+	@ld -r -o $@ $^
+$(LAB_LATER): $(LAB_REFERENCE) $(if $(LAB_REFERENCE),$(LAB)/object/layers/cost.o)
+$(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
+    $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	@ld -r -o $@ $^
+$(LAB_HEADERS): $(LAB)/include/%: %
+	@mkdir -p $(@D)
+	@cp $< $@
+
+# "02" of build/lab/worker/ex02_count_flops.o
+lab_number = $(firstword $(subst _, ,$(patsubst ex%,%,$(notdir $(1)))))
+$(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
+	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
+	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
+	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
+	    'headers = $(CURDIR)/$(LAB)/include' \
+	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
+	    >$@.new && mv $@.new $@
+
+# The tests have an exercise of their own.
+SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
+$(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
+    $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
+	@mkdir -p $(@D)
+	@ld -r -o $@ $^
+$(LAB)/toolchain_tests: $(LAB)/toolchain $(SAMPLE_WORKER)
+	@{ cat $<; echo 'worker 90 = $(CURDIR)/$(SAMPLE_WORKER)'; } >$@.new && mv $@.new $@
+$(BUILD)/tests/test_grade: | $(LAB)/toolchain_tests
+-include $(shell [ -d $(LAB)/object ] && find $(LAB)/object -name '*.d')
 
 # ---- running -----------------------------------------------------------------------------------
 run: $(PROGRAM_FOLDER)profile_mlp ## profile an MLP of three linear layers, and train it
