@@ -8,8 +8,8 @@
 #include "tests/harness.h"
 #include "tests/measure_driver.h"
 
-extern const Exercise exercise_09;
-static const Exercise *const profiled[] = {&exercise_09};
+extern const Exercise exercise_09, exercise_10;
+static const Exercise *const profiled[] = {&exercise_09, &exercise_10};
 enum { EXERCISES = sizeof profiled / sizeof profiled[0], SEEDS = 100, MOST_MUTANTS = 40 };
 
 static void source_of(const Exercise *exercise, const char *folder, char path[200]) {

@@ -13,6 +13,7 @@
     X(06, measure_latency)                                                                         \
     X(07, time_device)                                                                             \
     X(08, memory)                                                                                  \
-    X(09, profile_forward_pass)
+    X(09, profile_forward_pass)                                                                    \
+    X(10, profile_backward_pass)
 
 #endif
