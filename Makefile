@@ -331,7 +331,7 @@ LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
 # Exercises that build on earlier ones get the right answers of those.
 LAB_LATER := $(filter $(LAB)/worker/ex09% $(LAB)/worker/ex10%,$(LAB_WORKERS))
 # All that student code may include of ours.
-LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h %/reference.h,\
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h,\
     $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
 
 lab-parts: $(LAB)/toolchain
@@ -363,7 +363,7 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
 	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
 	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lz -lm -ldl' \
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
