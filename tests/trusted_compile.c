@@ -18,11 +18,12 @@ __attribute__((weak)) Status compile_student(const CompileRequest *request, Comp
              request->toolchain->compiler, request->toolchain->headers, result->object,
              request->sanitize ? "-fsanitize=address" : "", request->file);
     if (system(command) != 0) result->end = COMPILE_FAILED;
-    snprintf(command, sizeof command,
-             "for f in clock_gettime clock_getres time gettimeofday clock nanosleep malloc calloc "
-             "realloc free aligned_alloc posix_memalign timespec_get; do echo $f lab_$f; done >%s.r; "
-             "objcopy --redefine-syms=%s.r %s",
-             result->object, result->object, result->object);
+    snprintf(
+        command, sizeof command,
+        "for f in clock_gettime clock_getres time gettimeofday clock nanosleep malloc calloc "
+        "realloc free aligned_alloc posix_memalign timespec_get; do echo $f lab_$f; done >%s.r; "
+        "objcopy --redefine-syms=%s.r %s",
+        result->object, result->object, result->object);
     if (result->end == COMPILE_DONE && system(command) != 0) result->end = COMPILE_FAILED;
     return STATUS_OK;
 }
