@@ -19,7 +19,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda lab-parts
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises grade \
+        lab-parts lab-profile
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -32,10 +33,10 @@ setup: ## install what is missing: compiler, OpenBLAS, jansson, ...
 	@rm -f build/config.mk
 
 clean: ## remove everything that make made
-	rm -rf build profile_mlp profile_model
+	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 check-deps: ## verify who includes whom, and the top level
 	@$(TOOLS)/check_deps
@@ -102,11 +103,10 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-# What the exercises stand on, their cases, and the grader; what students write and what calls it
-# is apart (lab-parts).
-EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
-    $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
-    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+# What the exercises stand on, their cases, the grader, and ./lab; what students write and what calls
+# it (lab-parts), and programs are apart.
+EXERCISE_SOURCES := $(filter-out %/worker.c exercises/lab/lab.c exercises/lab/profile_%.c %_call.c,\
+    $(wildcard $(addprefix exercises/,support/*.c course/*.c grader/*.c lab/*.c)))
 TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
@@ -115,7 +115,7 @@ FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES)
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -123,9 +123,11 @@ programs = $(patsubst %.c,$(BUILD)/%,$(1))
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
+SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
+LAB_PROGRAM := $(PROGRAM_FOLDER)lab
 
 # The cuda device, and the same source over the tests' emulator: see further down.
 NVCC ?= $(FOUND_NVCC)
@@ -188,6 +190,32 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
+
+# ---- the exercises -----------------------------------------------------------------------------
+# ./lab, what it runs students' code in (build/lab), and the skeletons as they were handed out.
+$(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS)
+	@echo "  link    $@"
+	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+lab: $(filter-out lab,$(LAB_PROGRAM)) ## build ./lab, the program of the exercises
+exercises: $(LAB_PROGRAM) ## check every exercise; NN=02 only that one
+	@./$< check $(NN)
+check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
+	@echo "check-NN: name an exercise, as in make check-02"; exit 2
+check-%: $(LAB_PROGRAM)
+	@./$< check $*
+watch-%: $(LAB_PROGRAM)
+	@./$< watch $*
+grade: $(LAB_PROGRAM) ## grade the files in the folder SUBMISSION=
+	@$(if $(SUBMISSION),./$< grade '$(SUBMISSION)',echo "grade: say whose files, as in make grade SUBMISSION=DIR"; exit 2)
+
+# For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
+# before anybody has touched it; again only when the contract changes. Not in build/, so that make
+# clean does not lose what nobody could bring back.
+exercises/.lab/skeletons/%.c: exercises/%.h
+	@mkdir -p $(@D)
+	@git show HEAD:./exercises/$*.c >$@.new 2>/dev/null || cp exercises/$*.c $@.new
+	@mv $@.new $@
 
 # ---- the cuda device ---------------------------------------------------------------------------
 # A plug-in, one for all variants. Of NVIDIA's it links cuBLAS only: the runtime is inside, and the
@@ -303,7 +331,7 @@ LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
 # Exercises that build on earlier ones get the right answers of those.
 LAB_LATER := $(filter $(LAB)/worker/ex09% $(LAB)/worker/ex10%,$(LAB_WORKERS))
 # All that student code may include of ours.
-LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h %/reference.h,\
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h,\
     $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
 
 lab-parts: $(LAB)/toolchain
@@ -335,7 +363,7 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
 	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
 	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lz -lm -ldl' \
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
