@@ -19,7 +19,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda \
+        instructor course-secret grade grade-all report handout gradescope grader-selftest
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -102,12 +103,14 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-TEST_SOURCES := $(wildcard tests/test_*.c)
+# The grader is whole when it has both of its programs.
+GRADER_IS_WHOLE := $(and $(wildcard exercises/grader/grade.c),$(wildcard exercises/lab/lab.c))
+TEST_SOURCES := $(filter-out $(if $(GRADER_IS_WHOLE),,tests/test_grading%),$(wildcard tests/test_*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
-HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/bench_%.c $(FUZZ_SOURCES),\
+HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
     $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
@@ -334,6 +337,44 @@ FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	@for program in $^; do \
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
+
+# ---- the class ---------------------------------------------------------------------------------
+# What instructors run, and what grades the grader; neither is handed out. $(GRADER) is the grader's
+# library, of which the lab program is made, too.
+INSTRUCTOR := $(BUILD)/instructor
+SELFTEST := $(BUILD)/exercises/selftest/selftest
+INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
+SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
+RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(GRADER) $(LIBRARY)
+$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(GRADER) $(LIBRARY)
+$(INSTRUCTOR) $(SELFTEST):
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+# The test of its parts is linked with them.
+$(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
+    instructor/items selftest/mutants)
+$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
+-include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
+
+SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
+instructor: $(INSTRUCTOR)
+course-secret: $(INSTRUCTOR) ## make the course's secret, on which hidden numbers depend
+	@$(INSTRUCTOR) secret $(or $(RIDGEPOINT_COURSE_SECRET_FILE),exercises/.secret)
+grade: $(INSTRUCTOR) lab ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
+	@$(INSTRUCTOR) grade '$(SUBMISSION)' $(OUTPUT:%=--output '%') $(STUDENT:%=--student '%') \
+	    $(SECRET:%=--secret '%')
+grade-all: $(INSTRUCTOR) lab ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
+	@$(INSTRUCTOR) grade-all '$(SUBMISSIONS)' $(OUTPUT:%=--output '%') $(ROSTER:%=--roster '%') \
+	    $(SECRET:%=--secret '%') $(if $(AGAIN),--again)
+report: $(INSTRUCTOR) ## how cases did and which misconceptions are about, GRADES=DIR
+	@$(INSTRUCTOR) report '$(GRADES)'
+handout: ## build/handout.tar.gz: what students get, verified
+	@exercises/instructor/handout
+gradescope: ## build/autograder.zip
+	@exercises/instructor/gradescope build/autograder.zip $(SECRET)
+grader-selftest: $(SELFTEST) lab-parts ## grade the grader; QUICK=1, ONLY=02
+	@$(SELFTEST) $(if $(QUICK),--quick) $(ONLY:%=--only %)
 
 check-readme: $(LIBRARY) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
