@@ -20,7 +20,7 @@ MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
         setup clean install uninstall help test-programs shared test-cuda bench-cuda \
-        instructor course-secret grade grade-all report handout gradescope grader-selftest
+        instructor course-secret grade grade-all report handout gradescope grader-selftest check-exercise
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -375,6 +375,9 @@ gradescope: ## build/autograder.zip
 	@exercises/instructor/gradescope build/autograder.zip $(SECRET)
 grader-selftest: $(SELFTEST) lab-parts ## grade the grader; QUICK=1, ONLY=02
 	@$(SELFTEST) $(if $(QUICK),--quick) $(ONLY:%=--only %)
+
+check-exercise: $(SELFTEST) lab-parts ## add the exercise of exercises/INSTRUCTOR.md to a copy, and grade it
+	@$(TOOLS)/check_exercise
 
 check-readme: $(LIBRARY) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
