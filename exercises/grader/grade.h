@@ -43,14 +43,16 @@ typedef struct CaseResult {
     Status status;          // returned
     const char *mistake;    // name of the misconception that leads to this value; NULL: unknown
     char detail[CASE_LINE]; // "signal 11 (Segmentation fault)", "symbol system", cleaned
+    char *output; // what the program printed meanwhile, cleaned and cut, owned; NULL: nothing
 } CaseResult;
 
 typedef struct ExerciseResult {
     const Exercise *exercise;
-    CaseResult *cases; // owned, exercise->n_cases
-    int points;
-    int line;       // where the function is in the student's file; 0: not found
-    char *compiler; // what the compiler said, cleaned and cut, owned; NULL: nothing
+    CaseResult *cases; // owned; with only_case that one, and what it needs
+    int n_cases;
+    int points, most_points; // of these cases
+    int line;                // where the function is in the student's file; 0: not found
+    char *compiler;          // what the compiler said, cleaned and cut, owned; NULL: nothing
     double seconds;
 } ExerciseResult;
 
@@ -74,6 +76,7 @@ typedef struct GradeOptions {
     DrawKey key;
     const char *only_exercise; // number; NULL: all
     const char *only_case;     // NULL: all
+    int seeds;                 // asks every case with so many seeds, from key.seed on; 0: one
     int fuzz;                  // further random runs of each case that has any
     bool sanitize;             // --asan: student's object and worker with AddressSanitizer
     unsigned without;          // ContainLayer bits to leave out, and
