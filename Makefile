@@ -103,9 +103,14 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-# The grader is whole when it has both of its programs.
+# The exercises' tests need the grader; those of grading a class need both of its programs, too.
+GRADER := $(wildcard exercises/grader/exercise.c)
 GRADER_IS_WHOLE := $(and $(wildcard exercises/grader/grade.c),$(wildcard exercises/lab/lab.c))
-TEST_SOURCES := $(filter-out $(if $(GRADER_IS_WHOLE),,tests/test_grading%),$(wildcard tests/test_*.c))
+# What the exercises stand on, and their cases; what students write and what calls it is apart.
+EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
+    $(filter-out %_call.c,$(wildcard exercises/course/*.c))
+TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c) \
+    $(if $(GRADER_IS_WHOLE),,tests/test_grading%),$(wildcard tests/test_*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
@@ -113,13 +118,14 @@ FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
+EXERCISES := $(BUILD)/exercises/libexercises.a
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
@@ -161,7 +167,8 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
 $(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
-$(LIBRARY) $(HELPERS):
+$(EXERCISES): $(call objects,$(EXERCISE_SOURCES)) $(BUILD)/sources
+$(LIBRARY) $(HELPERS) $(EXERCISES):
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 
@@ -171,9 +178,12 @@ $(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(call objects,$(PROGRAM_
 
 TEST_PROGRAMS := $(call programs,$(TEST_SOURCES))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_SOURCES))
-$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(LIBRARY)
+$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(EXERCISES) $(LIBRARY)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS) $(CHECK_LIBS)
+
+# Student code that is opened at run time finds the library in the program.
+$(BUILD)/tests/test_exercises_count: LDFLAGS += -rdynamic
 
 BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
 $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
@@ -339,21 +349,22 @@ fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
 
 # ---- the class ---------------------------------------------------------------------------------
-# What instructors run, and what grades the grader; neither is handed out. $(GRADER) is the grader's
-# library, of which the lab program is made, too.
+# What instructors run, and what grades the grader; neither is handed out.
 INSTRUCTOR := $(BUILD)/instructor
 SELFTEST := $(BUILD)/exercises/selftest/selftest
 INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
 SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
 RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
-$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(GRADER) $(LIBRARY)
-$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(GRADER) $(LIBRARY)
+GRADER_SOURCES := $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+CLASS_NEEDS := $(call objects,$(GRADER_SOURCES)) $(EXERCISES) $(LIBRARY)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(CLASS_NEEDS)
+$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
 $(INSTRUCTOR) $(SELFTEST):
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS)
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items selftest/mutants)
+    instructor/items selftest/mutants) $(call objects,$(GRADER_SOURCES))
 $(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 

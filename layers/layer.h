@@ -89,7 +89,8 @@ int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 wit
 int64_t layer_own_parameter_count(const Layer *self); // without children
 int64_t layer_trainable_count(const Layer *self);     // those that want a gradient
 
-// The integer, flag or activation of that name ("in_features"). False: this layer has none.
+// The integer, flag (0 or 1) or Activation of that name ("in_features") as an integer. False: this
+// layer has none, or it is a real number; *value is then as it was.
 bool layer_attribute(const Layer *self, const char *name, int64_t *value);
 
 // "in_features=784, out_features=512, bias=true" into text (cut at size).

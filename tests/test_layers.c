@@ -224,6 +224,31 @@ START_TEST(attributes_read_as_name_and_value) {
 }
 END_TEST
 
+START_TEST(an_attribute_is_read_by_its_name) {
+    int64_t value = -7;
+    Layer *linear = linear_new_fused(784, 512, false, ACTIVATION_TANH);
+    Layer *dropout = dropout_new(0.5f), *relu = relu_new();
+    ck_assert(layer_attribute(linear, "in_features", &value));
+    ck_assert_int_eq(value, 784);
+    ck_assert(layer_attribute(linear, "out_features", &value));
+    ck_assert_int_eq(value, 512);
+    ck_assert(layer_attribute(linear, "bias", &value));
+    ck_assert_int_eq(value, 0);
+    ck_assert(layer_attribute(linear, "activation", &value));
+    ck_assert_int_eq(value, ACTIVATION_TANH);
+    value = -7; // what is not there changes nothing: a real has no integer value
+    ck_assert(!layer_attribute(linear, "in_feature", &value));
+    ck_assert(!layer_attribute(linear, "", &value));
+    ck_assert(!layer_attribute(dropout, "p", &value));
+    ck_assert(!layer_attribute(relu, "in_features", &value));
+    ck_assert_int_eq(value, -7);
+    expect_no_error();
+    layer_free(linear);
+    layer_free(dropout);
+    layer_free(relu);
+}
+END_TEST
+
 // ---- what is refused --------------------------------------------------------------------------
 START_TEST(a_layer_that_cannot_be_is_refused_with_a_reason) {
     int64_t live = expect_live_bytes();
@@ -326,6 +351,7 @@ int main(void) {
         {a_sequential_without_children_gives_its_input, 0},
         {hidden_tensors_die_as_soon_as_the_next_layer_has_read_them, 0},
         {attributes_read_as_name_and_value, 0},
+        {an_attribute_is_read_by_its_name, 0},
         {a_layer_that_cannot_be_is_refused_with_a_reason, 0},
         {a_forward_that_cannot_be_names_what_is_wrong, 0},
         {no_layer_or_no_input_at_all_leaves_an_error_pending, 0},

@@ -8,7 +8,7 @@
 
 #include "tensor/status.h"
 
-enum { CASE_MOST_VALUES = 96, CASE_MOST_MISTAKES = 24, CASE_NAME = 32, CASE_LINE = 200 };
+enum { CASE_MOST_VALUES = 96, CASE_MOST_MISTAKES = 48, CASE_NAME = 32, CASE_LINE = 200 };
 
 // ---- a value -----------------------------------------------------------------------------------
 typedef enum ValueKind {
@@ -67,7 +67,8 @@ const char *run_check(const CaseRun *run);
 // Numbers that depend on course secret, student, exercise, case and run, and on nothing else.
 typedef struct Draw {
     uint64_t state[2];
-    int run; // 0, 1, ... within the case
+    int run;       // 0, 1, ... within the case
+    bool practice; // of no student, with seed 0: questions ask the numbers of the course's page
 } Draw;
 int64_t draw_between(Draw *draw, int64_t least, int64_t most); // both included
 double draw_real(Draw *draw, double least, double most);

@@ -4,6 +4,14 @@
 #ifndef EXERCISES_GRADER_EXERCISE_LIST_H
 #define EXERCISES_GRADER_EXERCISE_LIST_H
 
-#define EXERCISE_LIST(X) X(01, count_parameters)
+#define EXERCISE_LIST(X)                                                                           \
+    X(01, count_parameters)                                                                        \
+    X(02, count_flops)                                                                             \
+    X(03, count_bytes)                                                                             \
+    X(04, roofline)                                                                                \
+    X(05, clock)                                                                                   \
+    X(06, measure_latency)                                                                         \
+    X(07, time_device)                                                                             \
+    X(08, memory)
 
 #endif

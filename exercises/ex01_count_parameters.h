@@ -1,0 +1,43 @@
+// ex01_count_parameters.h -- exercise 01: how many numbers does a model learn?
+//
+// WHY    The parameters of a model are the numbers that training changes. Their count is the first
+//        thing that anybody says about a model ("GPT-2 has 124 million"), and the first that goes
+//        into a budget: four bytes each to store it, twelve more to train it with Adam, and about
+//        two FLOPs each for every sample that goes through. A count that is wrong by the biases is
+//        a rounding error; one that counts a shared matrix twice is wrong by a third for GPT-2; one
+//        that does not fit an int is negative. You will write the count that gets all three right.
+//
+// TODO   Write count_parameters in ex01_count_parameters.c. You read the model, you run nothing.
+//
+// APPROACH
+//   1. One layer first. A Layer owns `n_parameters` of them; parameters[i].tensor is a Tensor, and
+//      its `numel` is how many numbers it holds. A Linear(in, out) has two: weight (out, in), bias
+//      (out). Add them up; you need not know what kind of layer it is.
+//   2. Then the tree. A layer has `n_children` layers below it, children[i], and they may have
+//      children of their own, to any depth. Their parameters belong to the model, too.
+//   3. Then sharing. Two layers may own the SAME tensor: the same address, not the same values. It
+//      is learned once and stored once, so it counts once, wherever in the tree its owners are.
+//   4. A frozen parameter (training leaves it as it is) is still stored and still multiplied with.
+//      It counts. This is the count of all parameters, not of those that are trained.
+//
+// EXAMPLE
+//   Linear(10,5)                           10 * 5 + 5 = 55
+//   Linear(4,3) ReLU Linear(3,2)           (4 * 3 + 3) + 0 + (3 * 2 + 2) = 23
+//   Linear(10,5,bias=false)                10 * 5 = 50
+//   Linear(8,8) Linear(8,8)                72 + 72 = 144
+//   ... and with tie(1.weight,0.weight)    64 + 8 + 8 = 80: one weight, two biases
+//   Linear(50000,50000)                    2,500,050,000: more than a 32-bit int can say
+//
+// HINTS  ./lab hint 01; pages: ./lab explain tied_counted_twice, parameters
+#ifndef EXERCISES_EX01_COUNT_PARAMETERS_H
+#define EXERCISES_EX01_COUNT_PARAMETERS_H
+
+#include "layers/layer.h"
+
+// Stores in *count how many parameters `model` and all layers below it have: elements, not tensors
+// and not bytes; a tensor with several owners once; frozen ones too. STATUS_OK, or
+// STATUS_OUT_OF_MEMORY if you needed memory and there was none. You may use malloc, realloc and
+// free; what you took you give back.
+Status count_parameters(const Layer *model, int64_t *count);
+
+#endif

@@ -1,0 +1,63 @@
+// ex03_count_bytes.h -- exercise 03: how many bytes does a forward move?
+//
+// WHY    Arithmetic is half of the story. Before a number is multiplied it has to come from memory,
+//        and the result has to go back; memory is slow, and many layers wait for it rather than for
+//        the arithmetic. Whether they do can be told from two counts, FLOPs and bytes, before
+//        anything runs (exercise 04). This is the second count: the traffic that cannot be avoided,
+//        if every layer reads each of its operands once and writes its result once.
+//
+//        Traffic is not footprint. Footprint is how much memory is taken; traffic is how much is
+//        moved. A hidden activation takes its memory once, but it is moved twice: written by the
+//        layer that makes it, read by the next. And what happens when the batch grows differs by
+//        operand: activations grow with it, weights are read once however large it is. That is why
+//        batching makes a layer faster per sample.
+//
+// TODO   Write count_bytes in ex03_count_bytes.c. All numbers are float32: 4 bytes each.
+//
+//            layer                          reads                        writes
+//            Linear, Conv2d                 its input, weight and bias   its output
+//            ReLU, Sigmoid, Tanh, GELU,     its input                    its output
+//            AvgPool2d
+//            Flatten, Dropout               0                            0
+//            Sequential                     the sum of its children
+//            any other                      STATUS_UNKNOWN_OP: unknown is not zero
+//
+//        Flatten is a view: the same numbers, seen in another shape. Dropout does nothing outside
+//        training. MaxPool2d is not asked for (it also writes where each maximum was).
+//
+// APPROACH
+//   1. One layer: how many elements does its input have, how many each of its parameters
+//      (layer->parameters[i].tensor->numel), how many its output? layer_output_shape, below, tells
+//      the shape of a layer's output, so you need not work it out again as in exercise 02.
+//   2. The whole batch: input.dims[0] is the batch, and all of it goes through. Weights and biases
+//      do not know about the batch.
+//   3. A Sequential: each child reads what the one before it wrote. It may have Sequentials within.
+//   4. A weight that two layers share is read by both: this counts what each layer does. (It is
+//      stored once. That was exercise 01.)
+//
+// EXAMPLE
+//   Linear(512,512) @ 64x512     reads  4 * (64 * 512 + 512 * 512 + 512) = 1,181,696
+//                                writes 4 *  64 * 512                    =   131,072
+//   ... @ 1x512                  reads  4 * (     512 + 512 * 512 + 512) = 1,052,672
+//                                writes 4 *       512                    =     2,048
+//   ReLU @ 64x512                reads 131,072, writes 131,072
+//   Linear(4,3) ReLU @ 2x4       reads  4 * (8 + 12 + 3) + 4 * 6 = 116
+//                                writes 4 * 6 + 4 * 6            = 48
+//   Flatten @ 8x3x4x4            reads 0, writes 0
+//
+// HINTS  ./lab hint 03; pages: ./lab explain footprint_for_traffic, weights_per_sample
+#ifndef EXERCISES_EX03_COUNT_BYTES_H
+#define EXERCISES_EX03_COUNT_BYTES_H
+
+#include "exercises/support/layer_shape.h" // layer_output_shape
+
+typedef struct Traffic {
+    int64_t bytes_read, bytes_written;
+} Traffic;
+
+// Stores in *traffic what one forward of the whole batch moves by the table above. `input` is the
+// batch's shape, batch first. STATUS_UNKNOWN_OP: the model contains a layer that is not in the
+// table. STATUS_SHAPE: the input does not fit a layer.
+Status count_bytes(const Layer *model, Shape input, Traffic *traffic);
+
+#endif

@@ -1,0 +1,67 @@
+// ex04_roofline.h -- exercise 04: what is the limit, arithmetic or memory?
+//
+// WHY    A machine has two ceilings: so many FLOP a second, and so many bytes a second. Work that
+//        has much arithmetic for each byte meets the first, work that has little meets the second.
+//        The roofline model (Williams, Waterman and Patterson 2009) puts both into one picture, and
+//        answers the question that decides what to do next: would faster arithmetic help, or only
+//        less traffic? The answer follows from the counts of exercises 02 and 03 and from the
+//        machine. It does NOT follow from how fast the work ran: 5 of 100 GFLOP/s may be a memory
+//        bound, and may be a bad program. Ask for the intensity.
+//
+//            intensity    = FLOPs / bytes                              FLOP per byte, of the work
+//            ridge        = peak FLOP/s / peak bytes/s                 FLOP per byte, of the
+//            machine bound        = compute where intensity >= ridge, else memory; on the ridge:
+//            compute roof_seconds = the longer of FLOPs / peak FLOP/s and bytes / peak bytes/s:
+//            both go on at
+//                           the same time, so the shorter one hides behind the longer
+//            roof_fraction = roof_seconds / measured seconds           1: as fast as can be
+//
+// TODO   Write roofline in ex04_roofline.c. It is arithmetic; the lesson is in the units and in
+//        what the measured time is not used for.
+//
+// APPROACH
+//   1. Refuse what makes no sense (see below) before you divide.
+//   2. intensity and ridge are quotients of doubles. flops and bytes are integers: convert first,
+//      7 / 2 is 3 in C.
+//   3. The bound compares intensity with ridge, and looks at nothing else.
+//   4. The roof time in seconds; only then the fraction. A time that was not measured (NaN, zero or
+//      negative) has no fraction: NaN.
+//
+// EXAMPLE  a machine of 1000 GFLOP/s and 200 GB/s: ridge 5 FLOP/B
+//   Linear(4096,4096,bias=false), 8 rows    268,435,456 FLOP, 67,371,008 B: intensity 3.984
+//                                           MEMORY_BOUND, roof 0.337 ms
+//   the same, 16 rows                       536,870,912 FLOP, 67,633,152 B: intensity 7.938
+//                                           COMPUTE_BOUND, roof 0.537 ms
+//   ... that took 10.74 ms                  roof_fraction 0.05, and still COMPUTE_BOUND: nothing
+//                                           about memory explains this; look elsewhere
+//
+// HINTS  ./lab hint 04; pages: ./lab explain bound_from_efficiency, ridge_inverted
+#ifndef EXERCISES_EX04_ROOFLINE_H
+#define EXERCISES_EX04_ROOFLINE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "tensor/status.h"
+
+typedef struct RooflineInput {
+    int64_t flops, bytes;         // of the work
+    double peak_flops_per_second; // of the machine: 1000 GFLOP/s is 1e12
+    double bytes_per_second;      // 200 GB/s is 2e11
+    double measured_seconds;      // of the work on the machine; NaN, 0 or less: not measured
+} RooflineInput;
+
+typedef enum RooflineBound { COMPUTE_BOUND, MEMORY_BOUND } RooflineBound;
+
+typedef struct RooflineResult {
+    double intensity, ridge; // FLOP per byte
+    double roof_seconds;     // seconds, not milliseconds
+    double roof_fraction;    // NaN: not measured
+    RooflineBound bound;
+} RooflineResult;
+
+// Fills in *result. Work without FLOPs (a copy) is fine. STATUS_INVALID_ARGUMENT: negative FLOPs,
+// bytes below 1, or a ceiling that is not above 0.
+Status roofline(const RooflineInput *input, RooflineResult *result);
+
+#endif

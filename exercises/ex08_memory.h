@@ -1,0 +1,119 @@
+// ex08_memory.h -- exercise 08, memory (75 minutes, 12 points): where do the bytes go?
+//
+// WHY    Training ends with "out of memory" long before the parameters alone fill the machine. They
+//        are the smaller part: each has a gradient, Adam keeps two more numbers per parameter, and
+//        everything that the backward pass will read waits in memory from the forward pass on, for
+//        every sample of the batch. Whoever knows these four terms can tell in advance whether a
+//        model fits, and what helps: a smaller batch shrinks one of them, another optimizer a
+//        second. And whoever reads a list of allocations can tell the peak (what a machine must
+//        have) from the total (what went through it), and find what was never given back.
+//
+// ---- first half: memory_use --------------------------------------------------------------------
+//
+// TODO   Write memory_use in exercises/ex08_memory.c: replay a list of allocations and frees.
+//
+// APPROACH
+//   1. Keep the live bytes: in all, and per category. An allocation adds to both.
+//   2. A free gives only the id, as free() gets only an address; its other fields mean nothing.
+//      What it was, the list knows: look back for the last event with that id. It has to be an
+//      allocation. If it is a free, or there is none, the list is wrong: STATUS_INVALID_ARGUMENT.
+//      (An id may be used again once it was freed; while it lives, that is an error too.)
+//   3. Whenever live exceeds the highest so far, that is the new peak, and the live bytes of each
+//      category are copied: the composition AT THE PEAK. It adds up to the peak. The end is too
+//      late.
+//   4. total counts every allocated byte once, freed or not.
+//   5. At the end, what is live of categories ACTIVATION and WORKSPACE was forgotten: a leak. The
+//      other three categories live on to the next step; that is no leak.
+//
+// EXAMPLE                                              live    peak   total
+//   allocate id 1, 400 bytes, PARAMETER                 400     400     400
+//   allocate id 2, 300 bytes, ACTIVATION                700     700     700
+//   allocate id 3, 200 bytes, WORKSPACE                 900     900     900
+//   free id 3                                           700     900     900
+//   allocate id 3, 100 bytes, ACTIVATION                800     900    1000
+//   free id 2                                           500     900    1000
+//       live 500, peak 900, total 1000; at the peak: PARAMETER 400, ACTIVATION 300, WORKSPACE 200;
+//       leaked: 1 block of 100 bytes (id 3, an activation; the parameter is none)
+//
+// ---- second half: training_memory --------------------------------------------------------------
+//
+// TODO   Write training_memory in the same file: the bytes of a training step, from its model.
+//
+// APPROACH
+//   1. parameter_bytes: 4 bytes (float32) per element of every parameter of the tree.
+//   2. gradient_bytes: the same again, but only for parameters that want a gradient: a frozen one
+//      (TENSOR_LEAF_GRAD is not set in tensor->flags) has none.
+//   3. optimizer_bytes: for each parameter with a gradient, SGD keeps nothing, momentum one more
+//      number, Adam and AdamW two.
+//   4. activation_bytes: what the backward pass will read, of the whole batch. Walk through the
+//      layers in the order in which they run, with the shape of what flows (the batch first):
+//        Linear                   keeps its input       (the weight's gradient needs it)
+//        ReLU, Sigmoid, Tanh      keep their output     (their slope follows from it)
+//        GELU                     keeps its input
+//      A buffer that two layers keep is there once: a ReLU's output is also the next Linear's
+//      input. The model's own input is the caller's data, and is not counted. A layer that nothing
+//      before or in it wants a gradient keeps nothing: backward never gets there.
+//   5. total_bytes: the sum of the four.
+//
+// EXAMPLE  Linear(784, 512) ReLU Linear(512, 10) @ 64 x 784, Adam
+//   parameters  784 * 512 + 512 + 512 * 10 + 10 = 407,050       -> 1,628,200 bytes
+//   gradients   the same                                        -> 1,628,200
+//   optimizer   2 * 4 bytes per parameter                       -> 3,256,400
+//   activations Linear's input is data; ReLU keeps 64 x 512; the second Linear keeps the same
+//               buffer; its output is the result, and nobody's to keep:  64 * 512 * 4 = 131,072
+//   total                                                           6,643,872 bytes
+//   A model of 125,000,000 parameters: 500 MB, and with gradients and Adam 2,000 MB, before the
+//   first activation.
+//
+// HINTS
+//   * int64_t throughout: 50,000 x 50,000 floats are 10,000,000,000 bytes.
+//   * A layer is layer->type->name, with layer_attribute(layer, "out_features", &value) (layers/
+//     layer.h); "Sequential" runs its children in order, and may be nested.
+//   * While you walk, two facts about the current buffer are enough: is it kept already, and does
+//     anything so far want a gradient.
+//   * A Linear changes the last dimension of the shape, an activation none. Any other layer is
+//     STATUS_UNKNOWN_OP.
+#ifndef EXERCISES_EX08_MEMORY_H
+#define EXERCISES_EX08_MEMORY_H
+
+#include <stdint.h>
+
+#include "layers/train/optimizer.h"
+
+typedef enum MemoryKind {
+    MEMORY_PARAMETER,
+    MEMORY_GRADIENT,
+    MEMORY_OPTIMIZER,
+    MEMORY_ACTIVATION,
+    MEMORY_WORKSPACE,
+    MEMORY_KINDS
+} MemoryKind;
+
+typedef struct AllocationEvent {
+    bool is_free;    // false: an allocation
+    int64_t id;      // of the block, as an address is
+    int64_t bytes;   // of an allocation, at least 0; of a free it means nothing
+    MemoryKind kind; // likewise
+} AllocationEvent;
+
+typedef struct MemorySummary {     // bytes
+    int64_t live;                  // after the last event
+    int64_t peak, total;           // the highest live; all that was ever allocated
+    int64_t at_peak[MEMORY_KINDS]; // what was live when the peak was first reached
+    int64_t leaked_blocks, leaked_bytes;
+} MemorySummary;
+
+// Replays the events in order. STATUS_OK; STATUS_INVALID_ARGUMENT for a free of what is not live,
+// an allocation of an id that is, or bytes < 0. No events: all zero.
+Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *summary);
+
+typedef struct TrainingMemory { // bytes
+    int64_t parameter_bytes, gradient_bytes, optimizer_bytes, activation_bytes, total_bytes;
+} TrainingMemory;
+
+// What a training step of `model` needs for a batch of shape `input`, before the loss. STATUS_OK;
+// STATUS_UNKNOWN_OP for a layer that is not in the list above.
+Status training_memory(const Layer *model, Shape input, OptimizerKind optimizer,
+                       TrainingMemory *memory);
+
+#endif
