@@ -48,7 +48,7 @@ typedef struct CaseResult {
 
 typedef struct ExerciseResult {
     const Exercise *exercise;
-    CaseResult *cases; // owned: all of the exercise's, or the one that was asked for
+    CaseResult *cases; // owned; with only_case that one, and what it needs
     int n_cases;
     int points, most_points; // of these cases
     int line;                // where the function is in the student's file; 0: not found
@@ -76,6 +76,7 @@ typedef struct GradeOptions {
     DrawKey key;
     const char *only_exercise; // number; NULL: all
     const char *only_case;     // NULL: all
+    int seeds;                 // asks every case with so many seeds, from key.seed on; 0: one
     int fuzz;                  // further random runs of each case, where any differ
     bool sanitize;             // --asan: student's object and worker with AddressSanitizer
     unsigned without;          // ContainLayer bits to leave out, and

@@ -32,15 +32,21 @@ static Status make_run(const Grading *grading, Job *job, DrawKey key, int index,
     return status;
 }
 
-// The case's own runs, then further ones of other seeds, where these differ.
+// Beyond the case's own runs.
+static int further_runs(const GradeOptions *options, const ExerciseCase *definition) {
+    return options->fuzz + (options->seeds > 1 ? (options->seeds - 1) * definition->runs : 0);
+}
+
+// The case's own runs, then the same of other seeds, where these differ.
 static Status make_runs(const Grading *grading, Job *job, const char *beside) {
-    int own = job->result->definition->runs, fuzz = grading->options->fuzz;
+    int own = job->result->definition->runs;
+    int further = further_runs(grading->options, job->result->definition);
     DrawKey key = grading->options->key;
     Status status = STATUS_OK;
     for (int i = 0; i < own && !status; i++) status = make_run(grading, job, key, i, beside);
-    for (int i = 0; i < fuzz && !status; i++) {
+    for (int i = 0; i < further && !status; i++) {
         int index = i % own;
-        key.seed = grading->options->key.seed + 1 + (uint64_t)i;
+        key.seed = grading->options->key.seed + 1 + (uint64_t)(i / own);
         status = make_run(grading, job, key, index, beside);
         bool same = !status && !strcmp(job->runs[job->n_runs - 1].input, job->runs[index].input);
         if (same) job->n_runs--;
@@ -95,7 +101,8 @@ static void job_free(Job *job) {
 static Status prepare(Grading *grading, Job *job) {
     char *beside = case_beside(grading, job->result);
     bool missing = job->result->definition->beside && !beside;
-    size_t most = (size_t)(job->result->definition->runs + grading->options->fuzz);
+    const ExerciseCase *definition = job->result->definition;
+    size_t most = (size_t)(definition->runs + further_runs(grading->options, definition));
     Status status = missing ? error_status() : STATUS_OK;
     if (!missing) {
         job->runs = memory_new(most * sizeof *job->runs);
