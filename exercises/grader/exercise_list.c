@@ -27,10 +27,17 @@ static bool is_number(const char *text, const char *number) {
     return *end == '\0' && wanted == strtol(number, NULL, 10);
 }
 
-const Exercise *exercise_by_number(const char *number) {
+const Exercise *exercise_find(const Exercise *const list[], int count, const char *number) {
     const char *digits = strncmp(number, "ex", 2) == 0 ? number + 2 : number;
-    for (int i = 0; i < exercise_count; i++)
-        if (is_number(digits, exercises[i]->number) || strcmp(number, exercises[i]->name) == 0)
-            return exercises[i];
+    for (int i = 0; i < count; i++) {
+        const char *name = list[i]->name;
+        if (is_number(digits, list[i]->number) || strcmp(number, name) == 0) return list[i];
+        bool long_name = strncmp(digits, list[i]->number, 2) == 0 && digits != number;
+        if (long_name && digits[2] == '_' && strcmp(digits + 3, name) == 0) return list[i];
+    }
     return NULL;
+}
+
+const Exercise *exercise_by_number(const char *number) {
+    return exercise_find(exercises, exercise_count, number);
 }
