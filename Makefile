@@ -19,7 +19,7 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda lab-parts
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -102,13 +102,12 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-# The exercises' tests need the grader.
-GRADER := $(wildcard exercises/grader/exercise.c)
-# What the exercises stand on, and their cases; what students write and what calls it is apart.
-EXERCISE_SOURCES := $(wildcard exercises/grader/*.c exercises/support/*.c) \
-    $(filter-out %_call.c,$(wildcard exercises/course/*.c))
-TEST_SOURCES := $(filter-out $(if $(GRADER),,tests/test_exercises_count.c),\
-    $(wildcard tests/test_*.c))
+# What the exercises stand on, their cases, and the grader; what students write and what calls it
+# is apart (lab-parts).
+EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
+    $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
+    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
@@ -286,6 +285,71 @@ $(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RAN
 $(filter $(BUILD)/tests/test_cuda_tools,$(TEST_PROGRAMS)): | $(BUILD)/tests/test_cuda \
     $(filter %/bench_cuda,$(BENCH_PROGRAMS)) $(EMULATED_RAW)
 $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
+
+# ---- what the grader builds student code with --------------------------------------------------
+# One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that
+# cannot count: no layers/cost.c, nothing of profiler/. Over plain loops, because a worker starts
+# for every case, and OpenBLAS takes longer to start than that. One for all variants.
+LAB := build/lab
+LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
+lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
+LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c layers/train/idx%.c $(BLAS_SOURCES),\
+    $(wildcard tensor/*.c tensor/ops/*.c autograd/*.c layers/*.c layers/train/*.c)) \
+    tensor/blas_plain.c)
+LAB_REFERENCE := $(call lab_objects,$(wildcard exercises/support/reference*.c))
+LAB_SUPPORT := $(filter-out $(LAB_REFERENCE),$(call lab_objects,$(wildcard exercises/support/*.c)))
+LAB_CALLS := $(wildcard exercises/course/ex*_call.c)
+LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
+# Exercises that build on earlier ones get the right answers of those.
+LAB_LATER := $(filter $(LAB)/worker/ex09% $(LAB)/worker/ex10%,$(LAB_WORKERS))
+# All that student code may include of ours.
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h %/reference.h,\
+    $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
+
+lab-parts: $(LAB)/toolchain
+
+$(LAB)/command: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LAB_COMPILE) $(LAB_ENGINE) $(LAB_SUPPORT)' | cmp -s - $@ || \
+	    echo '$(LAB_COMPILE) $(LAB_ENGINE) $(LAB_SUPPORT)' >$@
+$(LAB)/object/%.o: %.c $(LAB)/command
+	@mkdir -p $(@D)
+	@echo "  compile $< for workers"
+	@$(LAB_COMPILE) -MMD -MP -c -o $@ $<
+# All of it, because only the linker of a student's file knows what that calls.
+$(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
+	@ld -r -o $@ $^
+$(LAB_LATER): $(LAB_REFERENCE) $(if $(LAB_REFERENCE),$(LAB)/object/layers/cost.o)
+$(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
+    $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	@ld -r -o $@ $^
+$(LAB_HEADERS): $(LAB)/include/%: %
+	@mkdir -p $(@D)
+	@cp $< $@
+
+# "02" of build/lab/worker/ex02_count_flops.o
+lab_number = $(firstword $(subst _, ,$(patsubst ex%,%,$(notdir $(1)))))
+$(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
+	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
+	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
+	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
+	    'headers = $(CURDIR)/$(LAB)/include' \
+	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
+	    >$@.new && mv $@.new $@
+
+# The tests have an exercise of their own.
+SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
+$(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
+    $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
+	@mkdir -p $(@D)
+	@ld -r -o $@ $^
+$(LAB)/toolchain_tests: $(LAB)/toolchain $(SAMPLE_WORKER)
+	@{ cat $<; echo 'worker 90 = $(CURDIR)/$(SAMPLE_WORKER)'; } >$@.new && mv $@.new $@
+$(BUILD)/tests/test_grade: | $(LAB)/toolchain_tests
+-include $(shell [ -d $(LAB)/object ] && find $(LAB)/object -name '*.d')
 
 # ---- running -----------------------------------------------------------------------------------
 run: $(PROGRAM_FOLDER)profile_mlp ## profile an MLP of three linear layers, and train it
