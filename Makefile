@@ -198,6 +198,7 @@ $(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 lab: $(filter-out lab,$(LAB_PROGRAM)) ## build ./lab, the program of the exercises
+$(filter $(BUILD)/tests/test_lab%,$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
 exercises: $(LAB_PROGRAM) ## check every exercise; NN=02 only that one
 	@./$< check $(NN)
 check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
