@@ -322,7 +322,7 @@ $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 LAB := build/lab
 LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
-LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
+LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c layers/train/idx%.c $(BLAS_SOURCES),\
     $(wildcard tensor/*.c tensor/ops/*.c autograd/*.c layers/*.c layers/train/*.c)) \
     tensor/blas_plain.c)
 LAB_REFERENCE := $(call lab_objects,$(wildcard exercises/support/reference*.c))
