@@ -370,7 +370,7 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
 	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
 	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lz -ljansson -lm -ldl' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -Wl,--as-needed -lz -ljansson -lm -ldl' \
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@

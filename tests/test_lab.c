@@ -111,7 +111,7 @@ START_TEST(questions_have_the_numbers_of_the_student_who_asks) {
     lab_folder();
     char *practice = lab_run("questions 01", 0, "(none yet)");
     lab_put("by_hand.txt", "# mine\n01_bytes = 12 # or so\n");
-    free(lab_run("questions 01", 0, "  answer     12 \n"));
+    free(lab_run("questions 01", 0, "  answer     12\n"));
     unlink("by_hand.txt");
     char *all = lab_run("questions", 0, "before 08 memory");
     char *own = lab_run("questions 01 --student jane", 0, "before 01 count_parameters");
