@@ -199,6 +199,7 @@ $(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 lab: $(filter-out lab,$(LAB_PROGRAM)) ## build ./lab, the program of the exercises
+$(filter $(BUILD)/tests/test_lab%,$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
 exercises: $(LAB_PROGRAM) ## check every exercise; NN=02 only that one
 	@./$< check $(NN)
 check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
@@ -346,12 +347,18 @@ $(LAB)/object/%.o: %.c $(LAB)/command
 # All of it, because only the linker of a student's file knows what that calls.
 $(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
 	@ld -r -o $@ $^
-$(LAB_LATER): $(LAB_REFERENCE) $(if $(LAB_REFERENCE),$(LAB)/object/layers/cost.o)
+# The references count by the profiler, of which the linker takes what they need.
+LAB_PROFILER := build/normal/libridgepoint.a
+$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o $(LAB_PROFILER)
+ifneq ($(LAB_PROFILER),$(LIBRARY))
+$(LAB_PROFILER): FORCE
+	@$(MAKE) --no-print-directory VARIANT=normal $@
+endif
 $(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
     $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
 	@mkdir -p $(@D)
 	@echo "  link    $@"
-	@ld -r -o $@ $^
+	@ld -r -o $@ --start-group $^ --end-group
 $(LAB_HEADERS): $(LAB)/include/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -362,7 +369,7 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
 	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
 	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lz -lm -ldl' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -Wl,--as-needed -lz -ljansson -lm -ldl' \
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@

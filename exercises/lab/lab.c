@@ -39,12 +39,12 @@ static const LabOption grade_options[] = {
 #define NO_OPTIONS NULL, 0
 #define OPTIONS(table) table, (int)(sizeof table / sizeof table[0])
 static const Command commands[] = {
-    {"list", "", "the exercises, how far each is, what to type next (as ./lab alone)", NULL,
+    {"list", "", "the exercises, what each is worth, what to type next", NULL,
      NO_OPTIONS, command_list},
     {"check", "[NN]", "grade an exercise, or all; the first failure is shown", NULL,
      OPTIONS(check_options), command_check},
     {"watch", "[NN]", "check again whenever the file is saved",
-     "Keys: n next exercise, h hint, l list, c check again, x explain the failure, q quit.",
+     "Keys: n next exercise, h hint, l list, c check, x explain the failure, q quit.",
      NO_OPTIONS, command_watch},
     {"hint", "NN", "a hint; each time one level further, three in all", NULL, OPTIONS(hint_options),
      command_hint},
