@@ -236,13 +236,6 @@ static Status grade_exercise(Grading *grading, const Toolchain *toolchain, Exerc
 }
 
 // ---- a submission ------------------------------------------------------------------------------
-// A child of root that is root as well may read the answers from its parent's memory.
-static Status check_user(const GradeOptions *options) {
-    if (geteuid() != 0 || (contain_layers() & ~options->without & LAYER_USER)) return STATUS_OK;
-    return error_set(STATUS_STATE, "grade: running as root, and no other user is possible. HINT: "
-                                   "run it as a plain user");
-}
-
 static int count_cores(void) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : (int)cores;
@@ -256,9 +249,10 @@ Status grade(const GradeOptions *options, GradeResult *result) {
     Grading grading = {.options = options,
                        .layers = contain_layers() & ~options->without,
                        .at_once = count_cores()};
-    Status status = check_user(options);
+    Status status = grade_check_user(options);
     if (!status) status = set_out_all(options, result);
     if (!status) status = toolchain_read(options->toolchain, toolchain);
+    if (!status) status = grade_check_toolchain(toolchain);
     for (int i = 0; i < result->n_exercises && !status; i++) {
         status = grade_exercise(&grading, toolchain, &result->exercises[i]);
         if (status) break;
