@@ -254,6 +254,13 @@ START_TEST(fuzz_finds_what_the_runs_of_a_case_do_not) {
     submission_grade(&s, &options);
     assert_state(&s, 0, CASE_WRONG, "");
     ck_assert_int_ge(case_of(&s, 0)->run, 3);
+    options.fuzz = 0;
+    options.seeds = 5;
+    submission_grade(&s, &options);
+    assert_state(&s, 0, CASE_WRONG, "");
+    options.seeds = 1 << 20;
+    submission_grade(&s, &options);
+    assert_state(&s, 0, CASE_GRADER_FAILED, "more than 65535 runs");
     submission_free(&s);
 }
 END_TEST

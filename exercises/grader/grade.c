@@ -17,18 +17,19 @@ static bool is_case_wanted(const GradeOptions *options, const ExerciseCase *defi
     return !options->only_case || strcmp(options->only_case, definition->name) == 0;
 }
 
-static bool is_wanted(const GradeOptions *options, const Exercise *exercise) {
-    if (options->only_exercise && exercise_by_number(options->only_exercise) != exercise &&
-        strcmp(options->only_exercise, exercise->number) != 0)
-        return false;
-    for (int i = 0; i < exercise->n_cases; i++)
-        if (is_case_wanted(options, &exercise->cases[i])) return true;
-    return false;
-}
-
 static const Exercise *const *list_of(const GradeOptions *options, int *count) {
     *count = options->exercises ? options->n_exercises : exercise_count;
     return options->exercises ? options->exercises : exercises;
+}
+
+static bool is_wanted(const GradeOptions *options, const Exercise *exercise) {
+    int count;
+    const Exercise *const *list = list_of(options, &count);
+    const char *only = options->only_exercise;
+    if (only && exercise_find(list, count, only) != exercise) return false;
+    for (int i = 0; i < exercise->n_cases; i++)
+        if (is_case_wanted(options, &exercise->cases[i])) return true;
+    return false;
 }
 
 // Every case of the exercise, failed by the grader until it has been graded.

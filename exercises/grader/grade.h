@@ -76,6 +76,7 @@ typedef struct GradeOptions {
     DrawKey key;
     const char *only_exercise; // number; NULL: all
     const char *only_case;     // NULL: all
+    int seeds;                 // asks every case of code with so many, from key.seed on; 0: one
     int fuzz;                  // further random runs of each case, where any differ
     bool sanitize;             // --asan: student's object and worker with AddressSanitizer
     unsigned without;          // ContainLayer bits to leave out, and
