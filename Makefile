@@ -303,7 +303,7 @@ LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
 # Exercises that build on earlier ones get the right answers of those.
 LAB_LATER := $(filter $(LAB)/worker/ex09% $(LAB)/worker/ex10%,$(LAB_WORKERS))
 # All that student code may include of ours.
-LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h %/reference.h,\
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h,\
     $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
 
 lab-parts: $(LAB)/toolchain
