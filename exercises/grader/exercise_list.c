@@ -27,14 +27,19 @@ static bool is_number(const char *text, const char *number) {
     return *end == '\0' && wanted == strtol(number, NULL, 10);
 }
 
+// "ex02_count_flops"
+static bool is_file(const char *text, const Exercise *exercise) {
+    size_t length = strlen(exercise->number);
+    return strncmp(text, "ex", 2) == 0 && strncmp(text + 2, exercise->number, length) == 0 &&
+           text[2 + length] == '_' && strcmp(text + 3 + length, exercise->name) == 0;
+}
+
 const Exercise *exercise_find(const Exercise *const list[], int count, const char *number) {
     const char *digits = strncmp(number, "ex", 2) == 0 ? number + 2 : number;
-    for (int i = 0; i < count; i++) {
-        const char *name = list[i]->name;
-        if (is_number(digits, list[i]->number) || strcmp(number, name) == 0) return list[i];
-        bool long_name = strncmp(digits, list[i]->number, 2) == 0 && digits != number;
-        if (long_name && digits[2] == '_' && strcmp(digits + 3, name) == 0) return list[i];
-    }
+    for (int i = 0; i < count; i++)
+        if (is_number(digits, list[i]->number) || strcmp(number, list[i]->name) == 0 ||
+            is_file(number, list[i]))
+            return list[i];
     return NULL;
 }
 
