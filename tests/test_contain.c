@@ -253,7 +253,7 @@ START_TEST(processor_time_is_limited_even_for_the_deaf) {
     ContainLimits limits = usual;
     limits.cpu_seconds = 1;
     limits.wall_seconds = 15;
-    ContainResult result = run_with(_i & 1 ? "spin_deaf" : "spin", &limits, modes[_i].without);
+    ContainResult result = run_with(_i ? "spin_deaf" : "spin", &limits, modes[_i].without);
     ck_assert_int_eq(result.end, CONTAIN_TIMED_OUT);
     ck_assert_double_lt(result.seconds, 14);
     contain_result_free(&result);
@@ -446,7 +446,7 @@ int main(void) {
                                  {a_daemon_ends_with_its_program, MODES},
                                  {files_of_another_user_are_removed, 0},
                                  {nothing_is_written_outside_of_a_namespace, MODES},
-                                 {processor_time_is_limited_even_for_the_deaf, MODES},
+                                 {processor_time_is_limited_even_for_the_deaf, 2},
                                  {what_it_ends_above_it_is_not_the_grader, MODES},
                                  {each_of_several_runs_is_another_user, MODES},
                                  {a_user_is_taken_while_its_run_lasts, 0},

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "exercises/grader/judge.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
@@ -152,7 +154,21 @@ START_TEST(a_grader_without_a_worker_says_so) {
     submission_grade(&s, &options);
     assert_state(&s, SAMPLE_VALUES, CASE_GRADER_FAILED, "no worker");
     options.toolchain = "/nonexistent";
+    grade_free(&s.result);
     ck_assert_int_eq(grade(&options, &s.result), STATUS_IO);
+    error_clear();
+    submission_free(&s);
+}
+END_TEST
+
+// The answers lie in root's memory, which only root's children can read.
+START_TEST(root_does_not_grade_without_another_user) {
+    Submission s;
+    if (geteuid() != 0) test_skip("not root");
+    submission_new(&s);
+    GradeOptions options = submission_options(&s);
+    options.without = LAYER_USER;
+    ck_assert_int_eq(grade(&options, &s.result), STATUS_STATE);
     error_clear();
     submission_free(&s);
 }
@@ -249,21 +265,43 @@ static GradeOptions course_options(const Submission *s) {
     return options;
 }
 
-START_TEST(solutions_pass_every_case_of_code) {
+// The right answers to what is asked by hand.
+static void fill_by_hand(const Submission *s, DrawKey key) {
+    char text[4096] = "", value[VALUE_TEXT];
+    CaseRun *run = memory_new(sizeof *run);
+    for (int i = 0; i < exercise_count; i++)
+        for (int k = 0; k < exercises[i]->n_cases; k++) {
+            const ExerciseCase *one = &exercises[i]->cases[k];
+            size_t used = strlen(text);
+            if (!one->by_hand || exercises[i]->answers) continue;
+            ck_assert_int_eq(exercise_run_make(exercises[i], one, key, 0, NULL, run), STATUS_OK);
+            snprintf(text + used, sizeof text - used, "%s = %s\n", one->by_hand,
+                     value_text(&run->values[0], run->values[0].value, value));
+        }
+    submission_add(s, "by_hand.txt", text);
+    memory_free(run);
+}
+
+// What an exercise with answers in text needs beside them is tested where that exercise is.
+static bool is_code(const Exercise *exercise) { return !exercise->answers; }
+
+START_TEST(solutions_get_all_points) {
     Submission s;
     submission_new(&s);
-    for (int i = 0; i < exercise_count; i++) fill(&s, "exercises/solutions", exercises[i]);
     GradeOptions options = course_options(&s);
+    options.key = (DrawKey){"secret", "ada", 0};
+    for (int i = 0; i < exercise_count; i++) fill(&s, "exercises/solutions", exercises[i]);
+    fill_by_hand(&s, options.key);
     submission_grade(&s, &options);
     for (int i = 0; i < s.result.n_exercises; i++) {
         const ExerciseResult *one = &s.result.exercises[i];
-        for (int k = 0; k < one->n_cases; k++) {
+        for (int k = 0; k < one->n_cases && is_code(one->exercise); k++) {
             const CaseResult *result = &one->cases[k];
-            if (result->definition->by_hand || one->exercise->answers) continue;
             ck_assert_msg(result->state == CASE_PASSED, "%s %s: %s %s %s", one->exercise->number,
                           result->definition->name, case_state_word(result->state), result->detail,
                           one->compiler ? one->compiler : "");
         }
+        if (is_code(one->exercise)) ck_assert_int_eq(one->points, one->exercise->points);
     }
     submission_free(&s);
 }
@@ -296,11 +334,12 @@ int main(void) {
         {every_other_end_has_its_state, (int)(sizeof end_rows / sizeof end_rows[0])},
         {what_is_missing_is_said, 0},
         {a_grader_without_a_worker_says_so, 0},
+        {root_does_not_grade_without_another_user, 0},
         {one_case_is_graded_with_what_decides_on_it, 0},
         {fuzz_finds_what_the_runs_of_a_case_do_not, 0},
         {another_seed_asks_other_numbers_and_the_same_seed_the_same, 0},
         {the_sanitizer_names_what_went_wrong, 0},
-        {solutions_pass_every_case_of_code, 0},
+        {solutions_get_all_points, 0},
         {skeletons_get_no_point, 0},
         {NULL, 0},
     };

@@ -5,6 +5,7 @@
 #include "profiler/files/whole_file.h"
 #include "tensor/memory.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,17 @@ static Status run(const Compilation *self, const Words *words, ContainResult *ra
 }
 
 // ---- the source --------------------------------------------------------------------------------
+// What an earlier compilation left belongs to us, and the compiler is another user.
+static Status clear_folder(const Compilation *self, bool *well) {
+    const char *const names[] = {self->assembly, self->whole, self->object};
+    int folder = open(self->request->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    for (size_t i = 0; folder >= 0 && i < sizeof names / sizeof names[0]; i++)
+        (void)unlinkat(folder, names[i], 0);
+    if (folder >= 0) close(folder);
+    *well = true;
+    return STATUS_OK;
+}
+
 // False: there is none, and the result says so.
 static Status copy_source(const Compilation *self, bool *there) {
     const CompileRequest *request = self->request;
@@ -215,8 +227,10 @@ static Status to_closed_object(const Compilation *self, bool *well) {
 }
 
 Status compile_student(const CompileRequest *request, CompileResult *result) {
-    static Status (*const steps[])(const Compilation *, bool *) = {
-        copy_source, to_assembly, check_assembly, to_object, check_object, to_closed_object};
+    static Status (*const steps[])(const Compilation *, bool *) = {clear_folder,    copy_source,
+                                                                   to_assembly,     check_assembly,
+                                                                   to_object,       check_object,
+                                                                   to_closed_object};
     memset(result, 0, sizeof *result);
     Compilation self = {.request = request, .result = result};
     const Exercise *exercise = request->exercise;

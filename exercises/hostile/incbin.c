@@ -3,5 +3,5 @@
 #define EXERCISE count_flops
 #endif
 
-__asm__(".section .rodata\nsecret: .incbin \"/etc/hostname\"\n.text");
+__asm__(".section .rodata\nsecret: .incbin \"/etc/passwd\"\n.text");
 int EXERCISE(void) { return 0; }

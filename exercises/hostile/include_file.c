@@ -3,5 +3,5 @@
 #define EXERCISE count_flops
 #endif
 
-#include "/etc/hostname"
+#include "/etc/passwd"
 int EXERCISE(void) { return 0; }

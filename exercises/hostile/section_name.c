@@ -3,5 +3,5 @@
 #define EXERCISE count_flops
 #endif
 
-__attribute__((section(".rodata\n\t.incbin \"/etc/hostname\"\n#"), used)) static const int a = 1;
+__attribute__((section(".rodata\n\t.incbin \"/etc/passwd\"\n#"), used)) static const int a = 1;
 int EXERCISE(void) { return 0; }
