@@ -383,7 +383,7 @@ $(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
 	@ld -r -o $@ $^
 $(LAB)/toolchain_tests: $(LAB)/toolchain $(SAMPLE_WORKER)
 	@{ cat $<; echo 'worker 90 = $(CURDIR)/$(SAMPLE_WORKER)'; } >$@.new && mv $@.new $@
-$(BUILD)/tests/test_grade: | $(LAB)/toolchain_tests
+$(BUILD)/tests/test_grade $(BUILD)/tests/test_grade_course: | $(LAB)/toolchain_tests
 -include $(shell [ -d $(LAB)/object ] && find $(LAB)/object -name '*.d')
 
 # ---- running -----------------------------------------------------------------------------------
