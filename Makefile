@@ -123,7 +123,8 @@ programs = $(patsubst %.c,$(BUILD)/%,$(1))
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
-SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c))
+SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c \
+    exercises/predict.txt exercises/answers.txt))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
@@ -213,10 +214,12 @@ grade: $(LAB_PROGRAM) ## grade the files in the folder SUBMISSION=
 # For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
 # before anybody has touched it; again only when the contract changes. Not in build/, so that make
 # clean does not lose what nobody could bring back.
+keep_skeleton = mkdir -p $(@D) && { git show HEAD:./exercises/$(@F) >$@.new 2>/dev/null || \
+    cp exercises/$(@F) $@.new; } && mv $@.new $@
 exercises/.lab/skeletons/%.c: exercises/%.h
-	@mkdir -p $(@D)
-	@git show HEAD:./exercises/$*.c >$@.new 2>/dev/null || cp exercises/$*.c $@.new
-	@mv $@.new $@
+	@$(keep_skeleton)
+exercises/.lab/skeletons/%.txt:
+	@$(keep_skeleton)
 
 # ---- the cuda device ---------------------------------------------------------------------------
 # A plug-in, one for all variants. Of NVIDIA's it links cuBLAS only: the runtime is inside, and the
@@ -348,18 +351,12 @@ $(LAB)/object/%.o: %.c $(LAB)/command
 # All of it, because only the linker of a student's file knows what that calls.
 $(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
 	@ld -r -o $@ $^
-# The references count by the profiler, of which the linker takes what they need.
-LAB_PROFILER := build/normal/libridgepoint.a
-$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o $(LAB_PROFILER)
-ifneq ($(LAB_PROFILER),$(LIBRARY))
-$(LAB_PROFILER): FORCE
-	@$(MAKE) --no-print-directory VARIANT=normal $@
-endif
+$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o
 $(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
     $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
 	@mkdir -p $(@D)
 	@echo "  link    $@"
-	@ld -r -o $@ --start-group $^ --end-group
+	@ld -r -o $@ $^
 $(LAB_HEADERS): $(LAB)/include/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -370,7 +367,7 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
 	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
 	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -Wl,--as-needed -lz -ljansson -lm -ldl' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
