@@ -115,7 +115,8 @@ FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c \
+    $(wildcard exercises/lab/profile_*.c)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -129,6 +130,7 @@ SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exerci
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
 LAB_PROGRAM := $(PROGRAM_FOLDER)lab
+LAB := build/lab
 
 # The cuda device, and the same source over the tests' emulator: see further down.
 NVCC ?= $(FOUND_NVCC)
@@ -210,6 +212,22 @@ watch-%: $(LAB_PROGRAM)
 	@./$< watch $*
 grade: $(LAB_PROGRAM) ## grade the files in the folder SUBMISSION=
 	@$(if $(SUBMISSION),./$< grade '$(SUBMISSION)',echo "grade: say whose files, as in make grade SUBMISSION=DIR"; exit 2)
+
+# What ./lab profile runs: real times, so nothing stands between. A student's file that does not
+# compile is left out; of the others only the functions that are asked for can be seen.
+STUDENT_FILES ?= exercises
+PROFILE_OBJECTS := $(call objects,$(wildcard exercises/lab/profile_*.c))
+PROFILE_FUNCTIONS := count_parameters count_flops count_bytes roofline clock_elapsed \
+    measure_latency training_memory profile_forward_pass
+lab-profile: $(PROFILE_OBJECTS) $(EXERCISES) $(LIBRARY)
+	@mkdir -p $(LAB)/yours && rm -f $(LAB)/yours/*.o
+	@for file in '$(STUDENT_FILES)'/ex*.c; do \
+	    object=$(LAB)/yours/$$(basename "$$file" .c).o; \
+	    $(LAB_COMPILE) -w -c -o "$$object" "$$file" 2>/dev/null && \
+	        objcopy $(PROFILE_FUNCTIONS:%=-G %) "$$object" || rm -f "$$object"; \
+	done
+	@$(LINK) -o $(LAB)/profile $(PROFILE_OBJECTS) $$(find $(LAB)/yours -name '*.o') \
+	    $(EXERCISES) $(LIBRARY) $(LIBS)
 
 # For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
 # before anybody has touched it; again only when the contract changes. Not in build/, so that make
@@ -322,7 +340,6 @@ $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 # One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that
 # cannot count: no layers/cost.c, nothing of profiler/. Over plain loops, because a worker starts
 # for every case, and OpenBLAS takes longer to start than that. One for all variants.
-LAB := build/lab
 LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
 LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c layers/train/idx%.c $(BLAS_SOURCES),\
