@@ -174,6 +174,53 @@ START_TEST(root_does_not_grade_without_another_user) {
 }
 END_TEST
 
+// Text only: there each request for memory is the grader's own.
+START_TEST(memory_that_runs_out_is_an_error_and_leaves_nothing) {
+    Submission s;
+    int failures = 0;
+    submission_new(&s);
+    submission_add(&s, "by_hand.txt", "sample_hand = 42\n");
+    GradeOptions options = submission_options(&s);
+    options.only_case = "hand";
+    for (uint64_t nth = 1;; nth++) {
+        memory_fail_at(nth);
+        Status status = grade(&options, &s.result);
+        memory_fail_at(0);
+        error_clear();
+        if (status == STATUS_OK) break;
+        ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
+        grade_free(&s.result);
+        failures++;
+    }
+    ck_assert_int_gt(failures, 5);
+    assert_state(&s, 0, CASE_PASSED, "");
+    submission_free(&s);
+}
+END_TEST
+
+// And where code is built and run, at every fifth request.
+START_TEST(memory_that_runs_out_midway_adds_no_point) {
+    Submission s;
+    submission_new(&s);
+    submission_add(&s, "ex90_sample.c", SAMPLE_HEAD SAMPLE_RIGHT);
+    GradeOptions options = submission_options(&s);
+    options.only_case = "values";
+    for (uint64_t nth = 1 + (uint64_t)_i;; nth += 5) {
+        memory_fail_at(nth);
+        uint64_t before = memory_requests();
+        Status status = grade(&options, &s.result);
+        memory_fail_at(0);
+        error_clear();
+        bool failed = memory_requests() - before >= nth;
+        ck_assert(!failed || s.result.points == 0);
+        ck_assert(failed || (status == STATUS_OK && s.result.points == 2));
+        grade_free(&s.result);
+        if (!failed) break;
+    }
+    submission_free(&s);
+}
+END_TEST
+
 // ---- options -----------------------------------------------------------------------------------
 START_TEST(one_case_is_graded_with_what_decides_on_it) {
     Submission s;
@@ -207,6 +254,13 @@ START_TEST(fuzz_finds_what_the_runs_of_a_case_do_not) {
     submission_grade(&s, &options);
     assert_state(&s, 0, CASE_WRONG, "");
     ck_assert_int_ge(case_of(&s, 0)->run, 3);
+    options.fuzz = 0;
+    options.seeds = 5;
+    submission_grade(&s, &options);
+    assert_state(&s, 0, CASE_WRONG, "");
+    options.seeds = 1 << 20;
+    submission_grade(&s, &options);
+    assert_state(&s, 0, CASE_GRADER_FAILED, "more than 65535 runs");
     submission_free(&s);
 }
 END_TEST
@@ -250,6 +304,8 @@ int main(void) {
         {what_is_missing_is_said, 0},
         {a_grader_without_a_worker_says_so, 0},
         {root_does_not_grade_without_another_user, 0},
+        {memory_that_runs_out_is_an_error_and_leaves_nothing, 0},
+        {memory_that_runs_out_midway_adds_no_point, 5},
         {one_case_is_graded_with_what_decides_on_it, 0},
         {fuzz_finds_what_the_runs_of_a_case_do_not, 0},
         {another_seed_asks_other_numbers_and_the_same_seed_the_same, 0},
