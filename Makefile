@@ -116,7 +116,8 @@ FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c \
+    $(wildcard exercises/lab/profile_*.c)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -124,11 +125,13 @@ programs = $(patsubst %.c,$(BUILD)/%,$(1))
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
-SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c))
+SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c \
+    exercises/predict.txt exercises/answers.txt))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
 LAB_PROGRAM := $(PROGRAM_FOLDER)lab
+LAB := build/lab
 
 # The cuda device, and the same source over the tests' emulator: see further down.
 NVCC ?= $(FOUND_NVCC)
@@ -209,13 +212,31 @@ check-%: $(LAB_PROGRAM)
 watch-%: $(LAB_PROGRAM)
 	@./$< watch $*
 
+# What ./lab profile runs: real times, so nothing stands between. A student's file that does not
+# compile is left out; of the others only the functions that are asked for can be seen.
+STUDENT_FILES ?= exercises
+PROFILE_OBJECTS := $(call objects,$(wildcard exercises/lab/profile_*.c))
+PROFILE_FUNCTIONS := count_parameters count_flops count_bytes roofline clock_elapsed \
+    measure_latency training_memory profile_forward_pass
+lab-profile: $(PROFILE_OBJECTS) $(EXERCISES) $(LIBRARY)
+	@mkdir -p $(LAB)/yours && rm -f $(LAB)/yours/*.o
+	@for file in '$(STUDENT_FILES)'/ex*.c; do \
+	    object=$(LAB)/yours/$$(basename "$$file" .c).o; \
+	    $(LAB_COMPILE) -w -c -o "$$object" "$$file" 2>/dev/null && \
+	        objcopy $(PROFILE_FUNCTIONS:%=-G %) "$$object" || rm -f "$$object"; \
+	done
+	@$(LINK) -o $(LAB)/profile $(PROFILE_OBJECTS) $$(find $(LAB)/yours -name '*.o') \
+	    $(EXERCISES) $(LIBRARY) $(LIBS)
+
 # For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
 # before anybody has touched it; again only when the contract changes. Not in build/, so that make
 # clean does not lose what nobody could bring back.
+keep_skeleton = mkdir -p $(@D) && { git show HEAD:./exercises/$(@F) >$@.new 2>/dev/null || \
+    cp exercises/$(@F) $@.new; } && mv $@.new $@
 exercises/.lab/skeletons/%.c: exercises/%.h
-	@mkdir -p $(@D)
-	@git show HEAD:./exercises/$*.c >$@.new 2>/dev/null || cp exercises/$*.c $@.new
-	@mv $@.new $@
+	@$(keep_skeleton)
+exercises/.lab/skeletons/%.txt:
+	@$(keep_skeleton)
 
 # ---- the cuda device ---------------------------------------------------------------------------
 # A plug-in, one for all variants. Of NVIDIA's it links cuBLAS only: the runtime is inside, and the
@@ -318,7 +339,6 @@ $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 # One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that
 # cannot count: no layers/cost.c, nothing of profiler/. Over plain loops, because a worker starts
 # for every case, and OpenBLAS takes longer to start than that. One for all variants.
-LAB := build/lab
 LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
 LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c layers/train/idx%.c $(BLAS_SOURCES),\
@@ -347,18 +367,12 @@ $(LAB)/object/%.o: %.c $(LAB)/command
 # All of it, because only the linker of a student's file knows what that calls.
 $(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
 	@ld -r -o $@ $^
-# The references count by the profiler, of which the linker takes what they need.
-LAB_PROFILER := build/normal/libridgepoint.a
-$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o $(LAB_PROFILER)
-ifneq ($(LAB_PROFILER),$(LIBRARY))
-$(LAB_PROFILER): FORCE
-	@$(MAKE) --no-print-directory VARIANT=normal $@
-endif
+$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o
 $(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
     $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
 	@mkdir -p $(@D)
 	@echo "  link    $@"
-	@ld -r -o $@ --start-group $^ --end-group
+	@ld -r -o $@ $^
 $(LAB_HEADERS): $(LAB)/include/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -369,7 +383,7 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
 	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
 	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -Wl,--as-needed -lz -ljansson -lm -ldl' \
+	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@

@@ -27,8 +27,9 @@ START_TEST(the_list_has_every_exercise_and_says_what_to_type_next) {
 END_TEST
 
 START_TEST(help_names_every_command_and_each_has_its_own) {
-    static const char *const commands[] = {"list",      "check", "watch",  "hint",    "explain",
-                                           "questions", "reset", "submit", "profile", "grade"};
+    static const char *const commands[] = {"list",    "check",     "watch", "hint",
+                                           "explain", "questions", "reset", "submit",
+                                           "profile", "sweep",     "grade"};
     char *out = lab_run_bare("--help", 0, "./lab [COMMAND]");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char text[64];
@@ -193,6 +194,19 @@ START_TEST(a_broken_score_file_is_refused_and_says_what_to_do) {
 }
 END_TEST
 
+START_TEST(a_sweep_writes_a_row_for_each_batch) {
+    lab_folder();
+    char *out = lab_run("sweep --most 4", 0, "samples/s"), *csv;
+    csv = lab_take("sweep.csv");
+    lab_assert_in(csv, "batch,seconds,samples_per_second\n1,");
+    lab_assert_in(csv, "\n4,");
+    ck_assert(!strstr(csv, "\n8,"));
+    free(csv);
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {the_list_has_every_exercise_and_says_what_to_type_next, 0},
@@ -205,6 +219,7 @@ int main(void) {
         {reset_brings_the_skeleton_back_and_keeps_what_was_written, 0},
         {the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_each_time, 0},
         {what_is_missing_is_said_and_packed_without, 0},
+        {a_sweep_writes_a_row_for_each_batch, 0},
         {a_broken_score_file_is_refused_and_says_what_to_do, 0},
         {NULL, 0},
     };

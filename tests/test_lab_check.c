@@ -21,6 +21,12 @@ static void solve_all(void) {
         snprintf(name, sizeof name, "%s_%s", exercises[i]->number, exercises[i]->name);
         if (!exercises[i]->answers) lab_solve(name);
     }
+    static const char *const texts[] = {"predict.txt", "answers.txt", "sweep.csv"};
+    for (int i = 0; i < 3; i++) {
+        char from[96];
+        snprintf(from, sizeof from, "exercises/solutions/%s", texts[i]);
+        lab_copy(from, texts[i]);
+    }
     lab_put("by_hand.txt", BY_HAND);
 }
 
