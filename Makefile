@@ -33,7 +33,7 @@ setup: ## install what is missing: compiler, OpenBLAS, jansson, ...
 	@rm -f build/config.mk
 
 clean: ## remove everything that make made
-	rm -rf build profile_mlp profile_model
+	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -107,7 +107,8 @@ LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
 # is apart (lab-parts).
 EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
     $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
-    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c)) \
+    $(wildcard exercises/lab/result.c exercises/lab/format*.c exercises/lab/sweep.c)
 # Tests of grading a class need the lab program, too.
 TEST_SOURCES := $(filter-out $(if $(wildcard exercises/lab/lab.c),,tests/test_grading%),\
     $(wildcard tests/test_*.c))
@@ -343,6 +344,15 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
 
+# The students' program; what `lab profile` runs is linked with their own files.
+LAB_PROGRAM := $(PROGRAM_FOLDER)lab
+LAB_PROGRAM_SOURCES := $(filter-out %/profile_program.c $(EXERCISE_SOURCES),\
+    $(wildcard exercises/lab/*.c))
+$(LAB_PROGRAM): $(call objects,$(LAB_PROGRAM_SOURCES)) $(EXERCISES) $(LIBRARY) | lab-parts
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+-include $(patsubst %.o,%.d,$(call objects,$(LAB_PROGRAM_SOURCES)))
+
 # The tests have an exercise of their own.
 SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
 $(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
@@ -419,9 +429,8 @@ INSTRUCTOR := $(BUILD)/instructor
 SELFTEST := $(BUILD)/exercises/selftest/selftest
 INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
 SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
-RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
 CLASS_NEEDS := $(EXERCISES) $(LIBRARY)
-$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(CLASS_NEEDS)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(CLASS_NEEDS)
 $(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
 $(INSTRUCTOR) $(SELFTEST):
 	@echo "  link    $@"

@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exercises/grader/compile.h"
+#include "exercises/grader/build.h"
+#include "exercises/grader/contain.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
@@ -37,9 +38,9 @@ static Status write_input(const Lab *lab, const Exercise *exercise, const Exerci
     return status ? status : file_write(folder, INPUT, text, strlen(text));
 }
 
-static int start_gdb(const Build *build) {
-    char breakpoint[128], start[BUILD_PATH + 64];
-    const char *function = build->order.exercise->function;
+static int start_gdb(const Exercise *exercise, const Build *build) {
+    char breakpoint[128], start[sizeof build->directory + 64];
+    const char *function = exercise->function;
     snprintf(breakpoint, sizeof breakpoint, "break %.*s", (int)strcspn(function, " "), function);
     snprintf(start, sizeof start, "run <%s/" INPUT " 3>/dev/null", build->directory);
     char *const arguments[] = {
@@ -63,28 +64,23 @@ int debugger_run(Lab *lab, const Exercise *exercise) {
     if (!definition)
         return lab_refuse(LAB_USAGE, "--gdb: there is no code behind this; ./lab check %s",
                           exercise->number);
-    Toolchain tools = {.text = NULL};
-    Build build = {.running = false};
-    char view[BUILD_PATH] = "";
+    Toolchain tools;
+    Build build = {.end = BUILD_FAILED};
     Status status = toolchain_read(lab_grade_options(lab).toolchain, &tools);
-    if (!status) status = view_new(&tools, view, sizeof view);
     BuildOrder order = {.toolchain = &tools,
                         .exercise = exercise,
                         .folder = lab->folder,
-                        .view = view,
                         .sanitize = lab->options.asan,
                         .any_symbol = true};
-    if (!status) status = build_begin(&build, &order);
-    if (!status) status = build_finish(&build);
+    if (!status) status = build_make(&order, &build);
     bool built = !status && build.end == BUILD_DONE;
     if (built) status = write_input(lab, exercise, definition, build.directory);
     int code = LAB_FAILED;
     if (built && !status)
-        code = start_gdb(&build);
+        code = start_gdb(exercise, &build);
     else if (!status)
         lab_refuse(0, "--gdb: it does not compile; ./lab check %s shows why", exercise->number);
-    if (build.directory[0]) build_free(&build); // no folder, nothing to remove
-    if (view[0]) contain_directory_remove(view);
+    build_free(&build);
     toolchain_free(&tools);
     return status ? lab_fail() : code;
 }
