@@ -24,6 +24,9 @@ static uint64_t next_bits(Draw *draw) {
 STAND_IN int64_t draw_between(Draw *draw, int64_t least, int64_t most) {
     return least + (int64_t)(next_bits(draw) % (uint64_t)(most - least + 1));
 }
+STAND_IN double draw_real(Draw *draw, double least, double most) {
+    return least + (most - least) * ((double)(next_bits(draw) >> 11) * 0x1p-53);
+}
 
 // ---- what a run expects ------------------------------------------------------------------------
 static bool near(const ExpectedValue *expected, double got, double want) {
@@ -48,6 +51,9 @@ STAND_IN void run_expect_integer(CaseRun *run, const char *name, int64_t value) 
 STAND_IN void run_expect_real(CaseRun *run, const char *name, double value, double tolerance) {
     expect(run, name,
            (ExpectedValue){.kind = VALUE_REAL, .value.real = value, .tolerance = tolerance});
+}
+STAND_IN void run_expect_word(CaseRun *run, const char *name, int value, const char *const *words) {
+    expect(run, name, (ExpectedValue){.kind = VALUE_WORD, .value.integer = value, .words = words});
 }
 
 static void mistake(CaseRun *run, const char *name, int index, Value wrong) {
@@ -89,6 +95,8 @@ static void build_folder(char *path, size_t size) {
 #define RENAMED                                                                                    \
     "-Dmalloc=lab_malloc -Dcalloc=lab_calloc -Drealloc=lab_realloc -Dfree=lab_free "               \
     "-Dclock_gettime=lab_clock_gettime -Dclock_getres=lab_clock_getres -Dtime=lab_time "           \
+    "-Dlayer_forward=lab_layer_forward -Dautograd_backward=lab_autograd_backward "                 \
+    "-Doptimizer_step=lab_optimizer_step "                                                         \
     "-include stdlib.h -include time.h -include exercises/support/ledger.h "                       \
     "-include exercises/support/virtual_clock.h "
 

@@ -328,8 +328,8 @@ START_TEST(a_file_is_read_whole_or_refused) {
 END_TEST
 
 START_TEST(an_exercise_is_found_by_what_people_type) {
-    static const char *const names[] = {"2", "02", "ex02", "ex2", "count_flops"};
-    static const char *const wrong[] = {"", "0x2", "2x", "99", "-2", "flops", "ex"};
+    static const char *const names[] = {"2", "02", "ex02", "count_flops", "ex02_count_flops"};
+    static const char *const wrong[] = {"", "0x2", "2x", "99", "-2", "ex", "ex01_count_flops"};
     for (int i = 0; i < 5; i++) {
         const Exercise *exercise = exercise_by_number(names[i]);
         ck_assert_ptr_nonnull(exercise);

@@ -1,12 +1,10 @@
-// test_grade.c -- grading: each way in which a case can end, by a small exercise of the tests' own;
-// then the course's exercises, whose solutions get all points and whose skeletons get none.
+// test_grade.c -- grading: each way in which a case can end, by a small exercise of the tests' own.
+// The course's exercises are test_grade_course's.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
 #include "tests/sample_exercise.h"
@@ -109,6 +107,8 @@ static const EndRow end_rows[] = {
     {FRAMES(5) "_exit(0); }", CASE_FORGED, "in run 1"},
     {SAMPLE_HEAD "write(3, \"abc\", 3); _exit(0); }", CASE_FORGED, ""},
     {SAMPLE_HEAD "for (;;) write(3, &n, 8); }", CASE_FLOODED, ""},
+    {SAMPLE_HEAD "for (;;) memset(malloc(1 << 20), 1, 1 << 20); }", CASE_OUT_OF_MEMORY, ""},
+    {SAMPLE_HEAD "return (Status)system(\"true\"); }", CASE_FORBIDDEN, "system"},
 };
 
 START_TEST(every_other_end_has_its_state) {
@@ -174,6 +174,53 @@ START_TEST(root_does_not_grade_without_another_user) {
 }
 END_TEST
 
+// Text only: there each request for memory is the grader's own.
+START_TEST(memory_that_runs_out_is_an_error_and_leaves_nothing) {
+    Submission s;
+    int failures = 0;
+    submission_new(&s);
+    submission_add(&s, "by_hand.txt", "sample_hand = 42\n");
+    GradeOptions options = submission_options(&s);
+    options.only_case = "hand";
+    for (uint64_t nth = 1;; nth++) {
+        memory_fail_at(nth);
+        Status status = grade(&options, &s.result);
+        memory_fail_at(0);
+        error_clear();
+        if (status == STATUS_OK) break;
+        ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
+        grade_free(&s.result);
+        failures++;
+    }
+    ck_assert_int_gt(failures, 5);
+    assert_state(&s, 0, CASE_PASSED, "");
+    submission_free(&s);
+}
+END_TEST
+
+// And where code is built and run, at every fifth request.
+START_TEST(memory_that_runs_out_midway_adds_no_point) {
+    Submission s;
+    submission_new(&s);
+    submission_add(&s, "ex90_sample.c", SAMPLE_HEAD SAMPLE_RIGHT);
+    GradeOptions options = submission_options(&s);
+    options.only_case = "values";
+    for (uint64_t nth = 1 + (uint64_t)_i;; nth += 5) {
+        memory_fail_at(nth);
+        uint64_t before = memory_requests();
+        Status status = grade(&options, &s.result);
+        memory_fail_at(0);
+        error_clear();
+        bool failed = memory_requests() - before >= nth;
+        ck_assert(!failed || s.result.points == 0);
+        ck_assert(failed || (status == STATUS_OK && s.result.points == 2));
+        grade_free(&s.result);
+        if (!failed) break;
+    }
+    submission_free(&s);
+}
+END_TEST
+
 // ---- options -----------------------------------------------------------------------------------
 START_TEST(one_case_is_graded_with_what_decides_on_it) {
     Submission s;
@@ -207,6 +254,13 @@ START_TEST(fuzz_finds_what_the_runs_of_a_case_do_not) {
     submission_grade(&s, &options);
     assert_state(&s, 0, CASE_WRONG, "");
     ck_assert_int_ge(case_of(&s, 0)->run, 3);
+    options.fuzz = 0;
+    options.seeds = 5;
+    submission_grade(&s, &options);
+    assert_state(&s, 0, CASE_WRONG, "");
+    options.seeds = 1 << 20;
+    submission_grade(&s, &options);
+    assert_state(&s, 0, CASE_GRADER_FAILED, "more than 65535 runs");
     submission_free(&s);
 }
 END_TEST
@@ -240,91 +294,6 @@ START_TEST(the_sanitizer_names_what_went_wrong) {
 }
 END_TEST
 
-// ---- the course --------------------------------------------------------------------------------
-static void copy_file(const Submission *s, const char *from, const char *name) {
-    char *text = file_read(NULL, from, 1 << 20, NULL);
-    if (text) submission_add(s, name, text);
-    memory_free(text);
-    error_clear(); // an answer's file may not be there
-}
-
-static void fill(const Submission *s, const char *folder, const Exercise *exercise) {
-    char from[256], name[128];
-    if (exercise->answers)
-        snprintf(name, sizeof name, "%s", exercise->answers);
-    else
-        snprintf(name, sizeof name, "ex%s_%s.c", exercise->number, exercise->name);
-    snprintf(from, sizeof from, "%s/%s", folder, name);
-    copy_file(s, from, name);
-}
-
-static GradeOptions course_options(const Submission *s) {
-    GradeOptions options = submission_options(s);
-    options.exercises = NULL;
-    options.toolchain = "build/lab/toolchain";
-    return options;
-}
-
-// The right answers to what is asked by hand.
-static void fill_by_hand(const Submission *s, DrawKey key) {
-    char text[4096] = "", value[VALUE_TEXT];
-    CaseRun *run = memory_new(sizeof *run);
-    for (int i = 0; i < exercise_count; i++)
-        for (int k = 0; k < exercises[i]->n_cases; k++) {
-            const ExerciseCase *one = &exercises[i]->cases[k];
-            size_t used = strlen(text);
-            if (!one->by_hand || exercises[i]->answers) continue;
-            ck_assert_int_eq(exercise_run_make(exercises[i], one, key, 0, NULL, run), STATUS_OK);
-            snprintf(text + used, sizeof text - used, "%s = %s\n", one->by_hand,
-                     value_text(&run->values[0], run->values[0].value, value));
-        }
-    submission_add(s, "by_hand.txt", text);
-    memory_free(run);
-}
-
-// What an exercise with answers in text needs beside them is tested where that exercise is.
-static bool is_code(const Exercise *exercise) { return !exercise->answers; }
-
-START_TEST(solutions_get_all_points) {
-    Submission s;
-    submission_new(&s);
-    GradeOptions options = course_options(&s);
-    options.key = (DrawKey){"secret", "ada", 0};
-    for (int i = 0; i < exercise_count; i++) fill(&s, "exercises/solutions", exercises[i]);
-    fill_by_hand(&s, options.key);
-    submission_grade(&s, &options);
-    for (int i = 0; i < s.result.n_exercises; i++) {
-        const ExerciseResult *one = &s.result.exercises[i];
-        for (int k = 0; k < one->n_cases && is_code(one->exercise); k++) {
-            const CaseResult *result = &one->cases[k];
-            ck_assert_msg(result->state == CASE_PASSED, "%s %s: %s %s %s", one->exercise->number,
-                          result->definition->name, case_state_word(result->state), result->detail,
-                          one->compiler ? one->compiler : "");
-        }
-        if (is_code(one->exercise)) ck_assert_int_eq(one->points, one->exercise->points);
-    }
-    submission_free(&s);
-}
-END_TEST
-
-START_TEST(skeletons_get_no_point) {
-    Submission s;
-    submission_new(&s);
-    for (int i = 0; i < exercise_count; i++) fill(&s, "exercises", exercises[i]);
-    GradeOptions options = course_options(&s);
-    submission_grade(&s, &options);
-    for (int i = 0; i < s.result.n_exercises; i++)
-        for (int k = 0; k < s.result.exercises[i].n_cases; k++) {
-            const CaseResult *one = &s.result.exercises[i].cases[k];
-            bool expected = one->state == CASE_NOT_IMPLEMENTED || one->state == CASE_MISSING;
-            ck_assert_msg(expected && one->points == 0, "%s: %s %s", one->definition->name,
-                          case_state_word(one->state), one->detail);
-        }
-    ck_assert_int_eq(s.result.points, 0);
-    submission_free(&s);
-}
-END_TEST
-
 int main(void) {
     const HarnessTest tests[] = {
         {a_right_file_gets_all_points, 0},
@@ -335,12 +304,12 @@ int main(void) {
         {what_is_missing_is_said, 0},
         {a_grader_without_a_worker_says_so, 0},
         {root_does_not_grade_without_another_user, 0},
+        {memory_that_runs_out_is_an_error_and_leaves_nothing, 0},
+        {memory_that_runs_out_midway_adds_no_point, 5},
         {one_case_is_graded_with_what_decides_on_it, 0},
         {fuzz_finds_what_the_runs_of_a_case_do_not, 0},
         {another_seed_asks_other_numbers_and_the_same_seed_the_same, 0},
         {the_sanitizer_names_what_went_wrong, 0},
-        {solutions_get_all_points, 0},
-        {skeletons_get_no_point, 0},
         {NULL, 0},
     };
     return harness_main("grade", tests);

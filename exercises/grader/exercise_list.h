@@ -5,6 +5,7 @@
 #define EXERCISES_GRADER_EXERCISE_LIST_H
 
 #define EXERCISE_LIST(X)                                                                           \
+    X(00, predict)                                                                                 \
     X(01, count_parameters)                                                                        \
     X(02, count_flops)                                                                             \
     X(03, count_bytes)                                                                             \
@@ -12,6 +13,9 @@
     X(05, clock)                                                                                   \
     X(06, measure_latency)                                                                         \
     X(07, time_device)                                                                             \
-    X(08, memory)
+    X(08, memory)                                                                                  \
+    X(09, profile_forward_pass)                                                                    \
+    X(10, profile_backward_pass)                                                                   \
+    X(11, investigate)
 
 #endif

@@ -6,6 +6,7 @@
 #define MISCONCEPTION_LIST(X)                                                                      \
     X(activation_free,                                                                             \
       "an activation costs, too: one FLOP for each element, and its input and output move")        \
+    X(activation_in_products, "here only products count (Linear, Conv2d): an activation has none") \
     X(activation_of_batch, "the result is per sample: an activation counts the elements of one "   \
                            "sample, not of the batch")                                             \
     X(activations_forgotten,                                                                       \
@@ -15,10 +16,17 @@
       "Adam keeps two numbers per parameter, first and second moment: 8 bytes, not 4")             \
     X(allocation_in_loop,                                                                          \
       "allocate all samples before the first run: malloc between runs is in your numbers")         \
+    X(amdahl_inverse_share,                                                                        \
+      "the limit is 1 / (1 - share), what is left; 1 / share is another number")                   \
+    X(amdahl_remaining, "that is the part of the time that is left; the limit is 1 over it")       \
+    X(amdahl_twice_as_fast, "the limit is for a row that takes no time at all, not half of it")    \
+    X(backward_twice_forward,                                                                      \
+      "backward is not 2 * forward: count its products, and measure its time")                     \
     X(bad_list_accepted,                                                                           \
       "freeing what is not live, or allocating what is, is STATUS_INVALID_ARGUMENT")               \
     X(bad_options_accepted,                                                                        \
       "options that make no sense are STATUS_INVALID_ARGUMENT, before anything is measured")       \
+    X(batch_counted_twice, "the batch is in that number already: multiply by it once")             \
     X(batch_forgotten, "the question is about the whole batch: all of its samples go through")     \
     X(batch_multiplied,                                                                            \
       "the result is per sample; multiply by the batch only in profile_forward_pass")              \
@@ -44,6 +52,8 @@
     X(ceiling_unchecked,                                                                           \
       "a ceiling that is not above 0 makes every quotient meaningless: refuse it first")           \
     X(children_ignored, "a Sequential owns nothing itself: what it holds is in its children")      \
+    X(container_counted,                                                                           \
+      "a Sequential is no row: its time is that of its children, measured once more")              \
     X(copies_included, "the copies are in that time: put events between copies and kernels")       \
     X(copy_not_awaited,                                                                            \
       "an _async copy returns at once: its time is between two events, not around the call")       \
@@ -58,6 +68,7 @@
     X(elements_for_bytes, "asked are bytes: each float32 number takes 4")                          \
     X(equal_shapes_merged,                                                                         \
       "two tensors of one shape are not one tensor: only the same address is shared")              \
+    X(error_ignored, "look at every status, and for NULL: what failed has no profile")             \
     X(even_median,                                                                                 \
       "with an even number of samples the median is half-way between the two in the middle")       \
     X(events_not_freed, "free every event that you made, on every way out")                        \
@@ -67,8 +78,13 @@
     X(every_use_read, "compulsory traffic reads each operand once, however often it is used")      \
     X(first_launch_included,                                                                       \
       "launch once and wait before you measure: the first launch loads the kernel")                \
+    X(first_layer_input_gradient,                                                                  \
+      "nobody wants the gradient of the data: the first layer has no such product")                \
+    X(flops_per_sample,                                                                            \
+      "one sample's FLOPs over the whole batch's time: multiply by the batch first")               \
     X(footprint_for_traffic,                                                                       \
       "traffic is not footprint: what one layer writes, the next one reads again")                 \
+    X(forward_in_backward, "forward ran before: backward is the two gradients alone")              \
     X(fraction_inverted,                                                                           \
       "roof_fraction is roof / measured: at most 1, and 1 is as fast as can be")                   \
     X(fraction_of_peak,                                                                            \
@@ -80,6 +96,8 @@
       "a frozen parameter has no gradient, hence no optimizer state: count the others only")       \
     X(frozen_skipped, "a frozen parameter is not trained, but it is a parameter: it counts")       \
     X(gflop_for_flop, "1 GFLOP is 1e9 FLOP: bring both sides of a quotient to the same unit")      \
+    X(gradient_forgotten,                                                                          \
+      "backward has two products: for the weight's gradient, and for the input's")                 \
     X(gradients_forgotten,                                                                         \
       "each trained parameter has a gradient of its own size: as many bytes again")                \
     X(groups_ignored,                                                                              \
@@ -129,6 +147,8 @@
     X(on_the_ridge, "exactly on the ridge is compute-bound: >=, not >")                            \
     X(optimizer_ignored,                                                                           \
       "it depends on the optimizer: SGD keeps nothing, momentum one number, Adam two")             \
+    X(optimizer_in_backward, "the optimizer is a part of the step, not of backward")               \
+    X(optimizer_left_out, "a training step ends with the optimizer: it takes time, too")           \
     X(optimizer_state_forgotten,                                                                   \
       "the optimizer keeps numbers of its own: momentum 4, Adam 8 bytes per parameter")            \
     X(output_channels_forgotten, "the kernel is applied once for every output channel")            \
@@ -158,6 +178,9 @@
     X(quartile_rule,                                                                               \
       "here a quantile is at position (n - 1) q of the sorted samples from 0, interpolated")       \
     X(range_for_iqr, "that is max - min; the IQR is the width of the middle half only")            \
+    X(rates_added, "rates neither add up nor average: total FLOPs / total seconds")                \
+    X(ratio_inverted, "the ratio is backward / forward: above 1 when backward takes longer")       \
+    X(ratio_of_flops, "that is the ratio of the FLOPs; asked is the ratio of measured seconds")    \
     X(read_written_swapped, "a layer reads its input and parameters, and writes its output")       \
     X(repeats_not_divided,                                                                         \
       "that is the time of all runs together: divide by how often the work ran")                   \
@@ -180,19 +203,30 @@
     X(shape_not_propagated, "each layer gets what the one before it gave, not the model's input")  \
     X(shape_unchecked,                                                                             \
       "an input that does not fit is STATUS_SHAPE; a count of it would mean nothing")              \
+    X(share_for_seconds, "that is the unattributed part as a share; asked are its seconds")        \
+    X(share_of_wrong_total,                                                                        \
+      "a share is of the whole that contains it, not of a part of the whole")                      \
+    X(slowest_by_flops, "the row with most FLOPs need not take the longest: compare seconds")      \
     X(stddev_for_iqr,                                                                              \
       "the IQR is quantile 3/4 minus quantile 1/4; a standard deviation is ruled by outliers")     \
+    X(steps_for_samples, "those are batches a second; every batch has many samples")               \
     X(stride_ignored, "with stride s the kernel takes every s-th place: divide by it")             \
     X(sum_overwritten, "that is the last part only: add it to the total with +=")                  \
     X(tensors_counted, "a tensor is many numbers: count its elements, numel")                      \
+    X(throughput_inverted,                                                                         \
+      "that is seconds for a batch or a sample; throughput is samples per second")                 \
     X(tied_counted_twice, "a tensor that two layers share is one tensor: it counts once")          \
     X(tied_read_once, "a shared weight is stored once, but each layer that uses it reads it")      \
+    X(timer_not_restarted, "that time begins too early: read the clock right before each part")    \
     X(total_for_peak, "that is all that was ever allocated; the peak is the most at one time")     \
+    X(unattributed_time,                                                                           \
+      "the whole is measured, not added up from rows: it takes more than they do")                 \
     X(unknown_is_zero,                                                                             \
       "unknown is not zero: a layer that you have no rule for is STATUS_UNKNOWN_OP")               \
     X(unmeasured_divided, "without a measured time there is no fraction: NaN")                     \
     X(unmeasured_is_zero, "0 would say infinitely slow; what was not measured is NaN")             \
     X(unsorted_median, "sort the samples before you take the middle one")                          \
+    X(view_judged, "no FLOPs and no bytes: a view is on no roofline, its bound is NEITHER")        \
     X(views_counted, "a view moves and computes nothing: the same numbers, seen in another shape") \
     X(waiting_each_launch,                                                                         \
       "waiting after each launch adds launch and wake-up to every kernel: wait once, at the end")  \

@@ -1,0 +1,94 @@
+// ex09_profile_forward_pass.h -- exercise 09, profile_forward_pass (60 minutes, 8 points): one
+// table from counts and times.
+//
+// WHY    A count alone says what has to be done, a time alone how long it took. Together, for every
+//        layer, they say where the time goes, how well it is used, and what it is worth to improve.
+//        That table is a profile. It is believed only if it adds up: what the rows and the rest
+//        take is what the whole takes, FLOPs and seconds are of the same work, and nothing that ran
+//        for the first time is in it. Most wrong profiles are wrong in one of these three ways.
+//
+// TODO   Write profile_forward_pass in exercises/ex09_profile_forward_pass.c. Exercises 02, 03 and
+//        04 are there to be called, right: reference_count_flops, reference_count_bytes,
+//        reference_roofline.
+//
+// APPROACH
+//   1. Warm up: call layer_forward(model, x) once. NULL means that it failed: return
+//      error_status(), as after every layer_forward. The first call is slow; it is in no number.
+//   2. The whole: read CLOCK_MONOTONIC, layer_forward(model, x), read it again: *seconds*.
+//   3. The rows: every layer without children, in the order in which they run (a Sequential may
+//      hold a Sequential; it is no row itself). Call layer_forward(layer, input) between two
+//      readings of the clock; what it returns is the next layer's input.
+//          flops             of the WHOLE batch. reference_count_flops gives one sample's; the
+//                            batch is the first size of the layer's input, tensor_shape(input)
+//          flops_per_second  flops / seconds: both of the whole batch
+//          bound             reference_roofline of the layer's FLOPs and bytes (read + written),
+//                            both of the whole batch. No bytes at all (Flatten, Dropout): NEITHER
+//   4. The totals. flops is the sum of the rows'. unattributed_seconds is what of the whole no row
+//      explains: seconds - sum of the rows' seconds. It is the containers' own time.
+//          share              row's seconds / the WHOLE's seconds, so that the shares and the
+//                             unattributed part add up to 1
+//          flops_per_second   total FLOPs / the whole's seconds; not a sum or mean of the rows'
+//          samples_per_second samples (not batches) a second
+//          amdahl_limit       how many times as fast the whole would be if the row that takes the
+//                             longest took no time at all: 1 / (1 - its share)
+//   5. A count that returns a status other than STATUS_OK: return it.
+//
+// EXAMPLE  Linear(4,3) ReLU Linear(3,2) @ 10x4, peak 100 GFLOP/s, 10 GB/s (ridge 10 FLOP/B).
+//          The layers take 2, 1 and 4 ms, the whole takes 8 ms.
+//     row  layer        FLOPs              seconds   share   FLOP/s          bound
+//     0    Linear(4,3)  10 * 24 =    240   0.002     0.250   120,000         MEMORY
+//     1    ReLU         10 *  3 =     30   0.001     0.125    30,000         MEMORY
+//     2    Linear(3,2)  10 * 12 =    120   0.004     0.500    30,000         MEMORY
+//     sum                            390   0.007     0.875
+//     unattributed 0.001 s (0.125)         whole: 0.008 s, 390 / 0.008 = 48,750 FLOP/s
+//     10 / 0.008 = 1,250 samples/s; without row 2: 1 / (1 - 0.5) = 2 times as fast
+//
+// HINTS
+//   * A function that calls itself for each child, with a Tensor ** that it moves along, needs no
+//     shapes and no list.
+//   * Results of layer_forward need not be freed.
+//   * ./lab hint 09; pages: ./lab explain flops_per_sample, share_of_wrong_total, unattributed_time
+#ifndef EXERCISES_EX09_PROFILE_FORWARD_PASS_H
+#define EXERCISES_EX09_PROFILE_FORWARD_PASS_H
+
+#include "exercises/support/reference.h"
+#include "exercises/support/reference_roofline.h"
+
+enum { FORWARD_MOST_ROWS = 8 };
+
+typedef struct ForwardMachine {
+    double peak_flops_per_second, bytes_per_second;
+} ForwardMachine;
+
+typedef enum ForwardBound {
+    FORWARD_COMPUTE,
+    FORWARD_MEMORY,
+    FORWARD_NEITHER // nothing is computed and nothing is moved
+} ForwardBound;
+
+typedef struct ForwardRow {
+    int64_t flops; // of the whole batch
+    double seconds;
+    double share; // of the whole's seconds: 0.25, not 25
+    double flops_per_second;
+    ForwardBound bound;
+} ForwardRow;
+
+typedef struct ForwardProfile {
+    ForwardRow rows[FORWARD_MOST_ROWS];
+    int64_t n_rows;
+    int64_t flops;               // of the whole batch, all rows
+    double seconds;              // of one layer_forward of the whole model
+    double unattributed_seconds; // of them, in no row
+    double flops_per_second;
+    double samples_per_second;
+    double amdahl_limit;
+} ForwardProfile;
+
+// Profiles one forward of the batch x. STATUS_OK; what a count or a forward failed with
+// (STATUS_UNKNOWN_OP, STATUS_SHAPE); STATUS_INVALID_ARGUMENT for a model of more than
+// FORWARD_MOST_ROWS rows. *profile is only read with STATUS_OK.
+Status profile_forward_pass(Layer *model, Tensor *x, ForwardMachine machine,
+                            ForwardProfile *profile);
+
+#endif

@@ -1,0 +1,67 @@
+// ex10_profile_backward_pass.h -- exercise 10, profile_backward_pass (60 minutes, 8 points): what a
+// training step takes, measured.
+//
+// WHY    "Backward is twice forward" is on every slide. It is a count, and a rough one: for every
+//        product of a layer, backward has two of the same size, one for the gradient of its weight
+//        and one for the gradient of its input. But the first layer's input is data, and nobody
+//        wants its gradient; a frozen layer's weight needs none either. And it is a count of
+//        products, not a time: activations, memory traffic and another order of access make
+//        backward 1.3 times as long as forward here, 3 times there. So count both parts, and
+//        measure the time. The optimizer is a part of the step, too: it touches every parameter,
+//        its gradient and its state, and on a small batch it can take as long as forward.
+//
+// TODO   Write profile_backward_pass in exercises/ex10_profile_backward_pass.c.
+//
+// APPROACH
+//   1. A step is: optimizer_zero_grad(optimizer); output = layer_forward(model, x);
+//      loss = loss_cross_entropy(output, labels); autograd_backward(loss);
+//      optimizer_step(optimizer). Run one to warm up, and forget how long it took.
+//   2. Run a second one with CLOCK_MONOTONIC read right before and right after layer_forward,
+//      autograd_backward and optimizer_step: three differences, in seconds.
+//      layer_forward and loss_cross_entropy return NULL when they fail: return error_status().
+//   3. step_seconds is the sum of the three; backward_ratio is backward / forward as measured;
+//      optimizer_share is the optimizer's part of the step, 0 to 1.
+//   4. FLOPs, of the whole batch, of products only: layers with a weight (Linear, Conv2d) count
+//      reference_count_flops(layer, input, ...) * batch; all others count 0 here.
+//          forward_flops           every product
+//          weight_gradient_flops   the products whose weight wants a gradient
+//          input_gradient_flops    the products whose input depends on a parameter that wants a
+//                                  gradient: some layer BEFORE it has one. Never the first layer
+//          backward_flops          the last two, added
+//      parameters[i].tensor->flags & TENSOR_LEAF_GRAD tells whether a parameter wants a gradient;
+//      parameters[0] is the weight. layer_output_shape carries the shape from layer to layer.
+//
+// EXAMPLE  Linear(4,3) ReLU Linear(3,2) @ 10x4; forward takes 4 ms, backward 6, the optimizer 2.
+//     product        forward          weight gradient   input gradient
+//     Linear(4,3)    10 * 24 = 240    240               none: x is data
+//     Linear(3,2)    10 * 12 = 120    120               120
+//                    360              360               120          backward 480, 1.33 * forward
+//     step 0.012 s, backward_ratio 6 / 4 = 1.5, optimizer_share 2 / 12 = 0.1667
+//   The same with the first layer frozen: weight gradient 120, input gradient 0 (nothing before
+//   the second layer wants a gradient), backward 120.
+//
+// HINTS
+//   * Two functions: one runs a step and fills in three times, one walks over the layers with a
+//     shape and a flag "something before me wants a gradient".
+//   * ./lab hint 10; pages: ./lab explain backward_twice_forward, first_layer_input_gradient
+#ifndef EXERCISES_EX10_PROFILE_BACKWARD_PASS_H
+#define EXERCISES_EX10_PROFILE_BACKWARD_PASS_H
+
+#include "exercises/support/reference.h"
+#include "layers/train/optimizer.h"
+
+typedef struct BackwardProfile {
+    int64_t forward_flops, weight_gradient_flops, input_gradient_flops; // of the whole batch
+    int64_t backward_flops;                                             // both gradients'
+    double forward_seconds, backward_seconds, optimizer_seconds;        // measured, warm
+    double step_seconds;                                                // all three
+    double backward_ratio;  // backward_seconds / forward_seconds
+    double optimizer_share; // of step_seconds: 0.25, not 25
+} BackwardProfile;
+
+// Profiles one training step. STATUS_OK, or what a part of it failed with. *profile is only read
+// with STATUS_OK.
+Status profile_backward_pass(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
+                             BackwardProfile *profile);
+
+#endif

@@ -1,0 +1,9 @@
+// reference_roofline.h -- roofline of exercise 04, right: for exercises that stand on it.
+#ifndef EXERCISES_SUPPORT_REFERENCE_ROOFLINE_H
+#define EXERCISES_SUPPORT_REFERENCE_ROOFLINE_H
+
+#include "exercises/ex04_roofline.h"
+
+Status reference_roofline(const RooflineInput *input, RooflineResult *result);
+
+#endif
