@@ -388,6 +388,15 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
 
+# The students' program; what `lab profile` runs is linked with their own files.
+LAB_PROGRAM := $(PROGRAM_FOLDER)lab
+LAB_PROGRAM_SOURCES := $(filter-out %/profile_program.c $(EXERCISE_SOURCES),\
+    $(wildcard exercises/lab/*.c))
+$(LAB_PROGRAM): $(call objects,$(LAB_PROGRAM_SOURCES)) $(EXERCISES) $(LIBRARY) | lab-parts
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+-include $(patsubst %.o,%.d,$(call objects,$(LAB_PROGRAM_SOURCES)))
+
 # The tests have an exercise of their own.
 SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
 $(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
