@@ -23,8 +23,9 @@ static const ExerciseCase cases[] = {
      .make = training_by_hand},
 };
 
-static const char *const symbols[] = {"layer_attribute", "tensor_bytes", "malloc",    "calloc",
-                                      "realloc",         "free",         "error_set", NULL};
+static const char *const symbols[] = {"layer_attribute", "tensor_bytes", "malloc",
+                                      "calloc",          "realloc",      "free",
+                                      "error_set",       "strcmp",       NULL};
 
 const Exercise exercise_08 = {.number = "08",
                               .name = "memory",

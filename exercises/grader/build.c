@@ -43,7 +43,7 @@ static Status compile(const BuildOrder *order, Build *build, char object[512]) {
         result.output = NULL;
         snprintf(build->detail, sizeof build->detail, "%s", result.detail);
         snprintf(object, 512, "%s", result.object);
-        if (result.end == COMPILE_NO_FILE && !build->detail[0])
+        if (result.end == COMPILE_NO_FILE)
             snprintf(build->detail, sizeof build->detail, "ex%.8s_%.64s.c", order->exercise->number,
                      order->exercise->name);
     }

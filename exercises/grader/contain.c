@@ -94,9 +94,9 @@ static bool make_pipe(int ends[2], int ours) {
 }
 
 static Status make_pipes(ContainRun *run, Jail *jail) {
-    int life[2];
-    bool made = make_pipe(jail->input, 1) & make_pipe(jail->output, 0) &
-                make_pipe(jail->values, 0) & make_pipe(life, 0);
+    int life[2] = {-1, -1};
+    bool made = make_pipe(jail->input, 1) && make_pipe(jail->output, 0) &&
+                make_pipe(jail->values, 0) && make_pipe(life, 0);
     jail->life = life[0];
     run->life = life[1];
     if (made) return STATUS_OK;

@@ -248,6 +248,5 @@ _Noreturn void keeper_run(const Jail *jail) {
         jail->report->seconds = now() - began;
         finish(&keeper);
     }
-    jail->report->finished = true;
     _exit(0);
 }

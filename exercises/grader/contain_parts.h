@@ -23,7 +23,6 @@ typedef struct ContainReport {
     int status;
     struct rusage use;
     bool timed_out, flooded;
-    bool finished; // the keeper went to its end
     int leftovers;
     double seconds;
     size_t output_bytes, values_bytes;

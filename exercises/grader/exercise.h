@@ -105,7 +105,9 @@ typedef struct Exercise {
 // Every exercise in order; one line each in exercise_list.h.
 extern const Exercise *const exercises[];
 extern const int exercise_count;
-const Exercise *exercise_by_number(const char *number); // "2", "02", "ex02", "count_flops"; or NULL
+// Among `list` (as `exercises`) by "2", "02", "ex02", "count_flops" or "ex02_count_flops"; or NULL.
+const Exercise *exercise_find(const Exercise *const list[], int count, const char *number);
+const Exercise *exercise_by_number(const char *number); // among `exercises`
 
 // The run `index` of a case, for a student: expected values and mistakes are filled in, and
 // run_check has nothing to say. `beside` is the text of the case's file beside; NULL: none.

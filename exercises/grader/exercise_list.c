@@ -27,10 +27,22 @@ static bool is_number(const char *text, const char *number) {
     return *end == '\0' && wanted == strtol(number, NULL, 10);
 }
 
-const Exercise *exercise_by_number(const char *number) {
+// "ex02_count_flops"
+static bool is_file(const char *text, const Exercise *exercise) {
+    size_t length = strlen(exercise->number);
+    return strncmp(text, "ex", 2) == 0 && strncmp(text + 2, exercise->number, length) == 0 &&
+           text[2 + length] == '_' && strcmp(text + 3 + length, exercise->name) == 0;
+}
+
+const Exercise *exercise_find(const Exercise *const list[], int count, const char *number) {
     const char *digits = strncmp(number, "ex", 2) == 0 ? number + 2 : number;
-    for (int i = 0; i < exercise_count; i++)
-        if (is_number(digits, exercises[i]->number) || strcmp(number, exercises[i]->name) == 0)
-            return exercises[i];
+    for (int i = 0; i < count; i++)
+        if (is_number(digits, list[i]->number) || strcmp(number, list[i]->name) == 0 ||
+            is_file(number, list[i]))
+            return list[i];
     return NULL;
+}
+
+const Exercise *exercise_by_number(const char *number) {
+    return exercise_find(exercises, exercise_count, number);
 }

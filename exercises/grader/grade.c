@@ -17,18 +17,19 @@ static bool is_case_wanted(const GradeOptions *options, const ExerciseCase *defi
     return !options->only_case || strcmp(options->only_case, definition->name) == 0;
 }
 
-static bool is_wanted(const GradeOptions *options, const Exercise *exercise) {
-    if (options->only_exercise && exercise_by_number(options->only_exercise) != exercise &&
-        strcmp(options->only_exercise, exercise->number) != 0)
-        return false;
-    for (int i = 0; i < exercise->n_cases; i++)
-        if (is_case_wanted(options, &exercise->cases[i])) return true;
-    return false;
-}
-
 static const Exercise *const *list_of(const GradeOptions *options, int *count) {
     *count = options->exercises ? options->n_exercises : exercise_count;
     return options->exercises ? options->exercises : exercises;
+}
+
+static bool is_wanted(const GradeOptions *options, const Exercise *exercise) {
+    int count;
+    const Exercise *const *list = list_of(options, &count);
+    const char *only = options->only_exercise;
+    if (only && exercise_find(list, count, only) != exercise) return false;
+    for (int i = 0; i < exercise->n_cases; i++)
+        if (is_case_wanted(options, &exercise->cases[i])) return true;
+    return false;
 }
 
 // Every case of the exercise, failed by the grader until it has been graded.
@@ -236,13 +237,6 @@ static Status grade_exercise(Grading *grading, const Toolchain *toolchain, Exerc
 }
 
 // ---- a submission ------------------------------------------------------------------------------
-// A child of root that is root as well may read the answers from its parent's memory.
-static Status check_user(const GradeOptions *options) {
-    if (geteuid() != 0 || (contain_layers() & ~options->without & LAYER_USER)) return STATUS_OK;
-    return error_set(STATUS_STATE, "grade: running as root, and no other user is possible. HINT: "
-                                   "run it as a plain user");
-}
-
 static int count_cores(void) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : (int)cores;
@@ -256,9 +250,10 @@ Status grade(const GradeOptions *options, GradeResult *result) {
     Grading grading = {.options = options,
                        .layers = contain_layers() & ~options->without,
                        .at_once = count_cores()};
-    Status status = check_user(options);
+    Status status = grade_check_user(options);
     if (!status) status = set_out_all(options, result);
     if (!status) status = toolchain_read(options->toolchain, toolchain);
+    if (!status) status = grade_check_toolchain(toolchain);
     for (int i = 0; i < result->n_exercises && !status; i++) {
         status = grade_exercise(&grading, toolchain, &result->exercises[i]);
         if (status) break;

@@ -76,6 +76,7 @@ typedef struct GradeOptions {
     DrawKey key;
     const char *only_exercise; // number; NULL: all
     const char *only_case;     // NULL: all
+    int seeds;                 // asks every case of code with so many, from key.seed on; 0: one
     int fuzz;                  // further random runs of each case, where any differ
     bool sanitize;             // --asan: student's object and worker with AddressSanitizer
     unsigned without;          // ContainLayer bits to leave out, and
@@ -85,7 +86,8 @@ typedef struct GradeOptions {
 } GradeOptions;
 
 // STATUS_OK also for a submission that is worth nothing. STATUS_STATE: as root and without another
-// user to run it as. *result is the caller's; grade_free, also after a failure.
+// user to run it as, who can read what the toolchain names. *result is the caller's; grade_free,
+// also after a failure.
 Status grade(const GradeOptions *options, GradeResult *result);
 // The same without looking at the submission: every case failed by the grader, no points. Written
 // before a grade, it is what remains of a grader that dies.

@@ -1,5 +1,5 @@
-// grade_parts.h -- internal to grading: what grade.c (order, sums), grade_worker.c (code) and
-// grade_text.c (answers by hand) share.
+// grade_parts.h -- internal to grading: what grade.c (order, sums), grade_user.c (whether at all),
+// grade_worker.c (code) and grade_text.c (answers by hand) share.
 #ifndef EXERCISES_GRADER_GRADE_PARTS_H
 #define EXERCISES_GRADER_GRADE_PARTS_H
 
@@ -15,6 +15,10 @@ typedef struct Grading { // of one submission
     unsigned layers;          // that every worker so far had
     int at_once;              // workers
 } Grading;
+
+// STATUS_STATE: as root, and there is no other user, or one that cannot read the workers' objects.
+Status grade_check_user(const GradeOptions *options);
+Status grade_check_toolchain(const Toolchain *toolchain);
 
 // The end of a case that is not about a value; `format` makes its detail.
 void case_end(CaseResult *result, CaseState state, const char *format, ...)

@@ -1,0 +1,12 @@
+// hostile: forbidden, flooded/forged, flooded/forged - floods the descriptor of the values
+#include <unistd.h>
+
+#ifndef EXERCISE
+#define EXERCISE count_flops
+#endif
+
+int EXERCISE(void) {
+    static const char bytes[1 << 16] = "flood";
+    for (;;)
+        if (write(3, bytes, sizeof bytes) < 0) return 1;
+}
