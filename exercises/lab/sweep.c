@@ -17,7 +17,7 @@ static Status measure(Layer *model, int64_t batch, SweepOptions options, double 
     if (!x) return error_status();
     Status status =
         profiler_measure_latency(model, x, options.warmup, options.iterations, &latency);
-    *seconds = status ? 0.0 : latency_median(&latency);
+    if (!status) *seconds = latency_median(&latency);
     latency_free(&latency);
     tensor_free(x);
     return status;
