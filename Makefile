@@ -19,8 +19,9 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises grade \
-        lab-parts lab-profile
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises \
+        lab-parts lab-profile instructor course-secret grade grade-all report handout gradescope \
+        grader-selftest check-exercise
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -125,7 +126,7 @@ LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
 SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c \
-    exercises/predict.txt exercises/answers.txt))
+    exercises/predict.txt exercises/answers.txt exercises/by_hand.txt))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
@@ -210,8 +211,6 @@ check-%: $(LAB_PROGRAM)
 	@./$< check $*
 watch-%: $(LAB_PROGRAM)
 	@./$< watch $*
-grade: $(LAB_PROGRAM) ## grade the files in the folder SUBMISSION=
-	@$(if $(SUBMISSION),./$< grade '$(SUBMISSION)',echo "grade: say whose files, as in make grade SUBMISSION=DIR"; exit 2)
 
 # What ./lab profile runs: real times, so nothing stands between. A student's file that does not
 # compile is left out; of the others only the functions that are asked for can be seen.
@@ -458,6 +457,48 @@ FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	@for program in $^; do \
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
+
+# ---- the class ---------------------------------------------------------------------------------
+# What instructors run, and what grades the grader; neither is handed out.
+INSTRUCTOR := $(BUILD)/instructor
+SELFTEST := $(BUILD)/exercises/selftest/selftest
+INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
+SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
+RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
+GRADER_SOURCES := $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+CLASS_NEEDS := $(call objects,$(GRADER_SOURCES)) $(EXERCISES) $(LIBRARY)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(CLASS_NEEDS)
+$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
+$(INSTRUCTOR) $(SELFTEST):
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+# The test of its parts is linked with them.
+$(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
+    instructor/items selftest/mutants) $(call objects,$(GRADER_SOURCES))
+$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
+-include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
+
+SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
+instructor: $(INSTRUCTOR)
+course-secret: $(INSTRUCTOR) ## make the course's secret, on which hidden numbers depend
+	@$(INSTRUCTOR) secret $(or $(RIDGEPOINT_COURSE_SECRET_FILE),exercises/.secret)
+grade: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
+	@$(INSTRUCTOR) grade '$(SUBMISSION)' $(OUTPUT:%=--output '%') $(STUDENT:%=--student '%') \
+	    $(SECRET:%=--secret '%')
+grade-all: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
+	@$(INSTRUCTOR) grade-all '$(SUBMISSIONS)' $(OUTPUT:%=--output '%') $(ROSTER:%=--roster '%') \
+	    $(SECRET:%=--secret '%') $(if $(AGAIN),--again)
+report: $(INSTRUCTOR) ## how cases did and which misconceptions are about, GRADES=DIR
+	@$(INSTRUCTOR) report '$(GRADES)'
+handout: ## build/handout.tar.gz: what students get, verified
+	@exercises/instructor/handout
+gradescope: ## build/autograder.zip
+	@exercises/instructor/gradescope build/autograder.zip $(SECRET)
+grader-selftest: $(SELFTEST) lab-parts ## grade the grader; QUICK=1, ONLY=02
+	@$(SELFTEST) $(if $(QUICK),--quick) $(ONLY:%=--only %)
+
+check-exercise: $(SELFTEST) lab-parts ## add the exercise of exercises/INSTRUCTOR.md to a copy, and grade it
+	@$(TOOLS)/check_exercise
 
 check-readme: $(LIBRARY) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread

@@ -23,8 +23,10 @@ static bool take_value(const char *line, const char *key, char value[CLASS_NAME]
     const char *at = strstr(line, key);
     if (at == NULL || value[0] != '\0') return false;
     at += strlen(key);
-    at += strspn(at, " '\"");
-    snprintf(value, CLASS_NAME, "%.*s", (int)strcspn(at, "'\"\r"), at);
+    at += strspn(at, " ");
+    const char quote[3] = {*at == '\'' || *at == '"' ? *at : '\r', '\r'};
+    at += quote[0] != '\r';
+    snprintf(value, CLASS_NAME, "%.*s", (int)strcspn(at, quote), at);
     return true;
 }
 

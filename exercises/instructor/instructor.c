@@ -31,13 +31,10 @@ static const char options_text[] =
     "  --again          grade-all: also what is graded already\n";
 
 static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"roster", required_argument, NULL, 'r'},
-    {"secret", required_argument, NULL, 's'},
-    {"lab", required_argument, NULL, 'l'},
-    {"again", no_argument, NULL, 'a'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"output", required_argument, NULL, 'o'},  {"roster", required_argument, NULL, 'r'},
+    {"secret", required_argument, NULL, 's'},  {"lab", required_argument, NULL, 'l'},
+    {"student", required_argument, NULL, 't'}, {"again", no_argument, NULL, 'a'},
+    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 };
 
 int instructor_refuse(int status, const char *format, ...) {

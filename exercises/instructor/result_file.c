@@ -53,20 +53,20 @@ static bool take_case(const json_t *exercise, const json_t *object, ResultCase *
     return find_state(object, &one->state) && one->name[0] != '\0' && number[0] != '\0';
 }
 
-static size_t count_cases(const json_t *exercises) {
+static size_t count_cases(const json_t *graded) {
     size_t count = 0, i;
     json_t *exercise;
-    json_array_foreach(exercises, i, exercise) {
+    json_array_foreach(graded, i, exercise) {
         count += json_array_size(json_object_get(exercise, "cases"));
     }
     return count;
 }
 
-static bool take_cases(const json_t *exercises, Result *result) {
+static bool take_cases(const json_t *graded, Result *result) {
     size_t i, k;
     json_t *exercise, *object;
     bool sound = true;
-    json_array_foreach(exercises, i, exercise) {
+    json_array_foreach(graded, i, exercise) {
         json_array_foreach(json_object_get(exercise, "cases"), k, object) {
             sound = take_case(exercise, object, &result->cases[result->n_cases++]) && sound;
         }
@@ -91,14 +91,14 @@ Status result_read(const char *folder, Result *result) {
     *result = (Result){.n_cases = 0};
     json_t *document = load(folder, "result.json");
     if (document == NULL) return error_status();
-    const json_t *exercises = json_object_get(document, "exercises");
+    const json_t *graded = json_object_get(document, "exercises");
     copy_text(document, "student", result->student);
     result->points = whole(document, "points");
     result->most = whole(document, "most_points");
     result->stretch_points = whole(document, "stretch_points");
-    result->cases = memory_new((count_cases(exercises) + 1) * sizeof *result->cases);
+    result->cases = memory_new((count_cases(graded) + 1) * sizeof *result->cases);
     Status status = result->cases ? STATUS_OK : error_status();
-    if (!status && (!json_is_array(exercises) || !take_cases(exercises, result))) {
+    if (!status && (!json_is_array(graded) || !take_cases(graded, result))) {
         status =
             error_set(STATUS_FORMAT, "%.300s/result.json: no result. HINT: grade it again", folder);
     }
