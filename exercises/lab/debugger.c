@@ -8,20 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exercises/grader/compile.h"
+#include "exercises/grader/build.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 #define INPUT "gdb-input"
-enum { MOST_ARGUMENTS = TOOLCHAIN_MOST_WORDS + 16 };
-
-typedef struct Build {
-    Toolchain toolchain;
-    CompileResult compiled;
-    char folder[256]; // of its own; "": none yet
-    char worker[320]; // the program
-} Build;
-
 static const ExerciseCase *wanted_case(const Lab *lab, const Exercise *exercise) {
     const char *name = lab->options.case_name;
     for (int i = 0; i < exercise->n_cases; i++) {
@@ -59,71 +50,41 @@ static int run_tool(const char *const *arguments) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static Status link_worker(const Exercise *exercise, Build *build) {
-    const ToolchainWorker *worker = toolchain_worker(&build->toolchain, exercise->number);
-    if (!worker)
-        return error_set(STATUS_STATE, "exercise %s has no worker. HINT: run make lab",
-                         exercise->number);
-    const char *arguments[MOST_ARGUMENTS] = {
-        build->toolchain.compiler, "-g", "-o", build->worker, worker->object,
-        build->compiled.object};
-    int n = 6;
-    for (int i = 0; build->toolchain.libraries[i] && n < MOST_ARGUMENTS - 1; i++)
-        arguments[n++] = build->toolchain.libraries[i];
-    if (run_tool(arguments) == 0) return STATUS_OK;
-    return error_set(STATUS_STATE, "--gdb: exercise %s cannot be linked; the linker says why above",
-                     exercise->number);
-}
-
-static Status compile_file(const Lab *lab, const Exercise *exercise, Build *build) {
-    char file[PATH_MAX], name[96];
-    lab_file_name(exercise, name, sizeof name);
-    snprintf(file, sizeof file, "%.3900s/%s", lab->folder, name);
-    Status status = toolchain_read(lab_grade_options(lab).toolchain, &build->toolchain);
-    if (!status) status = contain_directory_new(build->folder, sizeof build->folder);
-    if (status) return status;
-    snprintf(build->worker, sizeof build->worker, "%s/worker", build->folder);
-    CompileRequest request = {.toolchain = &build->toolchain,
-                              .exercise = exercise,
-                              .file = file,
-                              .folder = build->folder,
-                              .any_symbol = true};
-    return compile_student(&request, &build->compiled);
-}
-
 static int start_gdb(const Exercise *exercise, const Build *build) {
-    char breakpoint[128], start[400];
+    char breakpoint[128], start[600];
     const char *function = exercise->function;
     snprintf(breakpoint, sizeof breakpoint, "break %.*s", (int)strcspn(function, " "), function);
-    snprintf(start, sizeof start, "run <%s/" INPUT " 3>/dev/null", build->folder);
+    snprintf(start, sizeof start, "run <%s/" INPUT " 3>/dev/null", build->directory);
     const char *const arguments[] = {"gdb", "-q",  "-ex",         breakpoint,
                                      "-ex", start, build->worker, NULL};
     if (run_tool(arguments) != 127) return LAB_DONE;
     return lab_refuse(LAB_FILE, "--gdb: gdb cannot be started; is it installed?");
 }
 
-static int build_and_start(const Lab *lab, const Exercise *exercise, Build *build) {
+int debugger_run(Lab *lab, const Exercise *exercise) {
     const ExerciseCase *definition = exercise->answers ? NULL : wanted_case(lab, exercise);
     if (!definition)
         return lab_refuse(LAB_USAGE, "--gdb: there is no code behind this; ./lab check %s",
                           exercise->number);
-    Status status = compile_file(lab, exercise, build);
-    if (!status && build->compiled.end != COMPILE_DONE)
-        return lab_refuse(LAB_FAILED, "--gdb: it does not compile; ./lab check %s shows why",
-                          exercise->number);
-    if (!status) status = link_worker(exercise, build);
-    if (!status) status = write_input(lab, exercise, definition, build->folder);
-    return status ? lab_fail() : start_gdb(exercise, build);
-}
-
-int debugger_run(Lab *lab, const Exercise *exercise) {
-    Build *build = memory_new(sizeof *build);
-    if (!build) return lab_fail();
-    *build = (Build){.folder = ""};
-    int code = build_and_start(lab, exercise, build);
-    if (build->folder[0]) contain_directory_remove(build->folder);
-    compile_result_free(&build->compiled);
-    toolchain_free(&build->toolchain);
-    memory_free(build);
-    return code;
+    Toolchain *toolchain = memory_new(sizeof *toolchain);
+    if (!toolchain) return lab_fail();
+    Build build = {.end = BUILD_NO_WORKER};
+    BuildOrder order = {.toolchain = toolchain,
+                        .exercise = exercise,
+                        .folder = lab->folder,
+                        .sanitize = lab->options.asan,
+                        .any_symbol = true};
+    Status status = toolchain_read(lab_grade_options(lab).toolchain, toolchain);
+    if (!status) status = build_make(&order, &build);
+    bool built = !status && build.end == BUILD_DONE;
+    if (built) status = write_input(lab, exercise, definition, build.directory);
+    int code = LAB_FAILED;
+    if (built && !status)
+        code = start_gdb(exercise, &build);
+    else if (!status)
+        lab_refuse(0, "--gdb: it does not compile; ./lab check %s shows why", exercise->number);
+    build_free(&build);
+    toolchain_free(toolchain);
+    memory_free(toolchain);
+    return status ? lab_fail() : code;
 }
