@@ -19,8 +19,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises grade \
-        lab-parts lab-profile instructor course-secret grade-all report handout gradescope \
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises \
+        lab-parts lab-profile instructor course-secret grade grade-all report handout gradescope \
         grader-selftest check-exercise
 
 # ---- setup and clean come first ----------------------------------------------------------------
@@ -126,7 +126,7 @@ LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
 SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c \
-    exercises/predict.txt exercises/answers.txt))
+    exercises/predict.txt exercises/answers.txt exercises/by_hand.txt))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
@@ -388,15 +388,6 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
 
-# The students' program; what `lab profile` runs is linked with their own files.
-LAB_PROGRAM := $(PROGRAM_FOLDER)lab
-LAB_PROGRAM_SOURCES := $(filter-out %/profile_program.c $(EXERCISE_SOURCES),\
-    $(wildcard exercises/lab/*.c))
-$(LAB_PROGRAM): $(call objects,$(LAB_PROGRAM_SOURCES)) $(EXERCISES) $(LIBRARY) | lab-parts
-	@echo "  link    $@"
-	@$(LINK) -o $@ $^ $(LIBS)
--include $(patsubst %.o,%.d,$(call objects,$(LAB_PROGRAM_SOURCES)))
-
 # The tests have an exercise of their own.
 SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
 $(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
@@ -473,15 +464,17 @@ INSTRUCTOR := $(BUILD)/instructor
 SELFTEST := $(BUILD)/exercises/selftest/selftest
 INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
 SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
-$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(EXERCISES) $(LIBRARY)
-$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(EXERCISES) $(LIBRARY)
+RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
+GRADER_SOURCES := $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+CLASS_NEEDS := $(call objects,$(GRADER_SOURCES)) $(EXERCISES) $(LIBRARY)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(CLASS_NEEDS)
+$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
 $(INSTRUCTOR) $(SELFTEST):
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS)
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items selftest/mutants)
-$(BUILD)/tests/test_grading_parts: LIBS := $(EXERCISES) $(LIBRARY) $(LIBS)
+    instructor/items selftest/mutants) $(call objects,$(GRADER_SOURCES))
 $(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 
@@ -489,10 +482,10 @@ SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
 instructor: $(INSTRUCTOR)
 course-secret: $(INSTRUCTOR) ## make the course's secret, on which hidden numbers depend
 	@$(INSTRUCTOR) secret $(or $(RIDGEPOINT_COURSE_SECRET_FILE),exercises/.secret)
-grade: $(INSTRUCTOR) lab-parts ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
+grade: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
 	@$(INSTRUCTOR) grade '$(SUBMISSION)' $(OUTPUT:%=--output '%') $(STUDENT:%=--student '%') \
 	    $(SECRET:%=--secret '%')
-grade-all: $(INSTRUCTOR) lab-parts ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
+grade-all: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
 	@$(INSTRUCTOR) grade-all '$(SUBMISSIONS)' $(OUTPUT:%=--output '%') $(ROSTER:%=--roster '%') \
 	    $(SECRET:%=--secret '%') $(if $(AGAIN),--again)
 report: $(INSTRUCTOR) ## how cases did and which misconceptions are about, GRADES=DIR

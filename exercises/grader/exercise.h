@@ -50,6 +50,7 @@ typedef struct CaseRun {       // one call of the student's function
     int n_values;
     Mistake mistakes[CASE_MOST_MISTAKES];
     int n_mistakes;
+    const char *beside; // while it is made: text of the file that ExerciseCase.beside names
 } CaseRun;
 
 void run_expect_integer(CaseRun *run, const char *name, int64_t value);
@@ -80,8 +81,7 @@ typedef struct ExerciseCase {
     bool hidden;         // a student sees its kind and the misconception, not input or answer
     const char *needs;   // the case that must pass too, where a stub's answer is right; or NULL
     const char *by_hand; // asked in by_hand.txt under this key, no code is run; or NULL
-    const char *beside;  // a file handed in with it that `make` needs ("sweep.csv"), or NULL: its
-                         // text is in run->beside, "" where there is none
+    const char *beside;  // another file of the student's that `make` reads: "sweep.csv"; or NULL
     Status (*make)(Draw *draw, CaseRun *run);
 } ExerciseCase;
 
@@ -111,7 +111,7 @@ const Exercise *exercise_find(const Exercise *const list[], int count, const cha
 const Exercise *exercise_by_number(const char *number); // among `exercises`
 
 // The run `index` of a case, for a student: expected values and mistakes are filled in, and
-// run_check has nothing to say. `beside` as in CaseRun; NULL: "".
+// run_check has nothing to say. `beside` is the text of the case's file beside; NULL: none.
 typedef struct DrawKey {
     const char *secret;  // of the course; "" for practice
     const char *student; // "" for practice

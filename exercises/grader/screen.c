@@ -194,7 +194,7 @@ static void header(Page *page, const Failure *failure) {
 
 // The first lines of what the program wrote: for a look, not for a log.
 static void printed(Page *page, const char *text) {
-    enum { MOST_LINES = 5, MOST_COLUMNS = PAGE_WIDTH - PAGE_LABEL };
+    enum { MOST_LINES = 5, MOST_COLUMNS = 2 * (PAGE_WIDTH - PAGE_LABEL) };
     const char *end = text ? text : "";
     int lines = 0;
     while (*end && lines < MOST_LINES) {
