@@ -105,7 +105,7 @@ LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 # What the exercises stand on, their cases, and the grader; what students write and what calls it
 # is apart (lab-parts).
-EXERCISE_SOURCES := $(wildcard exercises/support/*.c) exercises/lab/sweep.c \
+EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
     $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
     $(filter-out %/worker.c,$(wildcard exercises/grader/*.c)) \
     $(wildcard exercises/lab/result.c exercises/lab/format*.c exercises/lab/sweep.c)
