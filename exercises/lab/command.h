@@ -57,6 +57,7 @@ int command_watch(Lab *lab);
 int command_hint(Lab *lab);
 int command_explain(Lab *lab);
 int command_questions(Lab *lab);
+int command_sweep(Lab *lab);
 int command_reset(Lab *lab);
 int command_submit(Lab *lab);
 int command_profile(Lab *lab);
