@@ -55,8 +55,6 @@ static const Command commands[] = {
      NO_OPTIONS, command_explain},
     {"questions", "[NN]", "the questions to answer by hand, with your own numbers", NULL,
      OPTIONS(student_option), command_questions},
-    {"sweep", "", "measure many batch sizes for exercise 11: sweep.csv", NULL, NO_OPTIONS,
-     command_sweep},
     {"reset", "NN", "put the skeleton back; what you wrote is kept in .lab/backup", NULL,
      NO_OPTIONS, command_reset},
     {"submit", "", "pack what is graded into submission.tar", NULL, OPTIONS(submit_options),
