@@ -464,18 +464,16 @@ INSTRUCTOR := $(BUILD)/instructor
 SELFTEST := $(BUILD)/exercises/selftest/selftest
 INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
 SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
-RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
-GRADER_SOURCES := $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
-CLASS_NEEDS := $(call objects,$(GRADER_SOURCES)) $(EXERCISES) $(LIBRARY)
-$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(CLASS_NEEDS)
+CLASS_NEEDS := $(EXERCISES) $(LIBRARY)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(CLASS_NEEDS)
 $(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
 $(INSTRUCTOR) $(SELFTEST):
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS)
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items selftest/mutants) $(call objects,$(GRADER_SOURCES))
-$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
+    instructor/items selftest/mutants)
+$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR) $(LAB_PROGRAM)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 
 SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
