@@ -57,10 +57,10 @@ int command_watch(Lab *lab);
 int command_hint(Lab *lab);
 int command_explain(Lab *lab);
 int command_questions(Lab *lab);
+int command_sweep(Lab *lab);
 int command_reset(Lab *lab);
 int command_submit(Lab *lab);
 int command_profile(Lab *lab);
-int command_sweep(Lab *lab);
 int command_grade(Lab *lab);
 
 // options.c: reads the options of `command` into lab->options and lab->argument. False after one
