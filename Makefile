@@ -473,6 +473,7 @@ $(INSTRUCTOR) $(SELFTEST):
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
     instructor/items selftest/mutants)
+$(BUILD)/tests/test_grading_parts: LIBS := $(EXERCISES) $(LIBRARY) $(LIBS)
 $(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR) $(LAB_PROGRAM)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 
