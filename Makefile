@@ -19,7 +19,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda lab-parts
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda lab-parts \
+        instructor course-secret grade grade-all report handout gradescope grader-selftest check-exercise
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -32,7 +33,7 @@ setup: ## install what is missing: compiler, OpenBLAS, jansson, ...
 	@rm -f build/config.mk
 
 clean: ## remove everything that make made
-	rm -rf build profile_mlp profile_model
+	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -106,8 +107,11 @@ LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
 # is apart (lab-parts).
 EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
     $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
-    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
-TEST_SOURCES := $(wildcard tests/test_*.c)
+    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c)) \
+    $(wildcard exercises/lab/result.c exercises/lab/format*.c exercises/lab/sweep.c)
+# Tests of grading a class need the lab program, too.
+TEST_SOURCES := $(filter-out $(if $(wildcard exercises/lab/lab.c),,tests/test_grading%),\
+    $(wildcard tests/test_*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
@@ -340,6 +344,15 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
 
+# The students' program; what `lab profile` runs is linked with their own files.
+LAB_PROGRAM := $(PROGRAM_FOLDER)lab
+LAB_PROGRAM_SOURCES := $(filter-out %/profile_program.c $(EXERCISE_SOURCES),\
+    $(wildcard exercises/lab/*.c))
+$(LAB_PROGRAM): $(call objects,$(LAB_PROGRAM_SOURCES)) $(EXERCISES) $(LIBRARY) | lab-parts
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+-include $(patsubst %.o,%.d,$(call objects,$(LAB_PROGRAM_SOURCES)))
+
 # The tests have an exercise of their own.
 SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
 $(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
@@ -409,6 +422,46 @@ FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	@for program in $^; do \
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
+
+# ---- the class ---------------------------------------------------------------------------------
+# What instructors run, and what grades the grader; neither is handed out.
+INSTRUCTOR := $(BUILD)/instructor
+SELFTEST := $(BUILD)/exercises/selftest/selftest
+INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
+SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
+CLASS_NEEDS := $(EXERCISES) $(LIBRARY)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(CLASS_NEEDS)
+$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
+$(INSTRUCTOR) $(SELFTEST):
+	@echo "  link    $@"
+	@$(LINK) -o $@ $^ $(LIBS)
+# The test of its parts is linked with them.
+$(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
+    instructor/items selftest/mutants)
+$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
+-include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
+
+SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
+instructor: $(INSTRUCTOR)
+course-secret: $(INSTRUCTOR) ## make the course's secret, on which hidden numbers depend
+	@$(INSTRUCTOR) secret $(or $(RIDGEPOINT_COURSE_SECRET_FILE),exercises/.secret)
+grade: $(INSTRUCTOR) lab ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
+	@$(INSTRUCTOR) grade '$(SUBMISSION)' $(OUTPUT:%=--output '%') $(STUDENT:%=--student '%') \
+	    $(SECRET:%=--secret '%')
+grade-all: $(INSTRUCTOR) lab ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
+	@$(INSTRUCTOR) grade-all '$(SUBMISSIONS)' $(OUTPUT:%=--output '%') $(ROSTER:%=--roster '%') \
+	    $(SECRET:%=--secret '%') $(if $(AGAIN),--again)
+report: $(INSTRUCTOR) ## how cases did and which misconceptions are about, GRADES=DIR
+	@$(INSTRUCTOR) report '$(GRADES)'
+handout: ## build/handout.tar.gz: what students get, verified
+	@exercises/instructor/handout
+gradescope: ## build/autograder.zip
+	@exercises/instructor/gradescope build/autograder.zip $(SECRET)
+grader-selftest: $(SELFTEST) lab-parts ## grade the grader; QUICK=1, ONLY=02
+	@$(SELFTEST) $(if $(QUICK),--quick) $(ONLY:%=--only %)
+
+check-exercise: $(SELFTEST) lab-parts ## add the exercise of exercises/INSTRUCTOR.md to a copy, and grade it
+	@$(TOOLS)/check_exercise
 
 check-readme: $(LIBRARY) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread

@@ -1,7 +1,6 @@
 // test_cuda_profile.c -- what a profile and a session say of a device with a time of its own, on
 // one clock of host and emulated device, so that figures are exact. The stamps: test_cuda_stamps.c.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profiler/files/profile_json.h"

@@ -5,9 +5,9 @@
 
 #include "profiler/report/text.h"
 
-// Bytes of the UTF-8 sequence at `s`; 0 when it is none, or nothing to show: control characters,
-// and what turns the direction of writing, would change what the terminal shows around them.
-static int printable_bytes(const char *s) {
+// Control characters, and what turns the direction of writing, would change what the terminal shows
+// around them.
+int text_printable_bytes(const char *s) {
     static const struct {
         uint32_t from, to;
     } refused[] = {{0, 0x1F}, {0x7F, 0x9F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xD800, 0xDFFF}};
@@ -29,7 +29,7 @@ Text text_plain(const char *s) {
     Text text;
     size_t used = 0;
     while (*s) {
-        int bytes = printable_bytes(s), taken = bytes ? bytes : 1;
+        int bytes = text_printable_bytes(s), taken = bytes ? bytes : 1;
         if (used + (size_t)taken >= sizeof(text.s)) break;
         memcpy(text.s + used, bytes ? s : "?", (size_t)taken);
         used += (size_t)taken;
@@ -40,7 +40,7 @@ Text text_plain(const char *s) {
 }
 
 static const char *skip_columns(const char *s, int columns) {
-    while (*s && columns-- > 0) s += printable_bytes(s);
+    while (*s && columns-- > 0) s += text_printable_bytes(s);
     return s;
 }
 

@@ -1,0 +1,73 @@
+// profile_library.c -- the library's side of `lab profile`.
+#include "exercises/lab/profile_library.h"
+
+#include "layers/train/optimizer.h"
+#include "profiler/machine/machine.h"
+#include "profiler/profiler.h"
+#include "profiler/report/preset.h"
+#include "profiler/report/report.h"
+
+static Status count(Layer *model, Tensor *x, LibraryNumbers *numbers) {
+    uint64_t bytes_read = 0, bytes_written = 0;
+    Profile profile;
+    Status status = profiler_count_bytes(model, x, &bytes_read, &bytes_written);
+    numbers->parameters = profiler_count_parameters(model);
+    numbers->bytes_read = (int64_t)bytes_read;
+    numbers->bytes_written = (int64_t)bytes_written;
+    if (status) return status;
+    status = profiler_profile_forward_pass(model, x, &profile);
+    if (!status) numbers->flops = (int64_t)preset_count(PRESET_TEXTBOOK, &profile).forward;
+    profile_free(&profile);
+    return status;
+}
+
+// Of the counts that exercise 04 is about, by the last level's bandwidth.
+static Status judge(const Tensor *x, LibraryNumbers *numbers) {
+    Machine machine;
+    MachineRequest request = {.peaks_file = NULL};
+    bool fresh;
+    char kept_in[512];
+    Status status = machine_obtain(&request, &machine, &fresh, kept_in);
+    if (status) return status;
+    Machine flat = {.peak_flops_per_second = machine.peak_flops_per_second,
+                    .levels = {machine.levels[machine.n_levels - 1]},
+                    .n_levels = 1};
+    OpCost cost = {.elementwise_flops = (uint64_t)(numbers->flops * tensor_shape(x).dims[0]),
+                   .bytes_read = (uint64_t)numbers->bytes_read,
+                   .bytes_written = (uint64_t)numbers->bytes_written};
+    RooflineInput input = {.cost = cost, .ops = 1, .seconds = (double)NAN};
+    Roofline roofline = roofline_judge(&flat, &input);
+    numbers->peak_flops_per_second = flat.peak_flops_per_second;
+    numbers->bytes_per_second = flat.levels[0].bytes_per_second;
+    numbers->intensity = roofline.intensity;
+    numbers->ridge = roofline.ridge;
+    numbers->roof_seconds = roofline.roof_seconds;
+    numbers->compute_bound = roofline.bound == BOUND_COMPUTE;
+    return STATUS_OK;
+}
+
+static Status time_forward(Layer *model, Tensor *x, LibraryNumbers *numbers) {
+    Latency latency;
+    Status status = profiler_measure_latency(model, x, 10, 100, &latency);
+    numbers->median_seconds = latency_median(&latency);
+    numbers->min_seconds = status ? (double)NAN : latency.statistics.min;
+    latency_free(&latency);
+    return status;
+}
+
+Status library_profile(Layer *model, Tensor *x, FILE *report, LibraryNumbers *numbers) {
+    *numbers = (LibraryNumbers){.parameters = 0};
+    Profile profile;
+    Status status = profiler_profile_backward_pass(model, x, &profile);
+    if (!status) {
+        report_print(&profile, report);
+        numbers->parameter_bytes = profile.parameter_bytes;
+        numbers->gradient_bytes = profile.measured.peak.category[MEM_GRADIENT];
+        numbers->optimizer_bytes = 8 * profile.trainable_parameters; // two numbers for each
+        numbers->saved_bytes = profile.measured.saved_bytes;
+    }
+    profile_free(&profile);
+    if (!status) status = count(model, x, numbers);
+    if (!status) status = judge(x, numbers);
+    return status ? status : time_forward(model, x, numbers);
+}

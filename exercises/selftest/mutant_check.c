@@ -1,0 +1,83 @@
+// mutant_check.c -- every known mistake costs points, and the first case that it fails names it.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exercises/grader/text_file.h"
+#include "exercises/selftest/mutants.h"
+#include "exercises/selftest/selftest.h"
+#include "tensor/memory.h"
+
+enum { MOST_TEXT = 1 << 20 };
+
+// "02 batch_multiplied": what comes after the number.
+static const char *mistake_of(const Task *task) { return strchr(task->name, ' ') + 1; }
+
+static void judge(const Task *task, const ExerciseResult *result, Finding *finding) {
+    const CaseResult *wrong = first_wrong(result);
+    const char *own = mistake_of(task);
+    if (result->points >= task->exercise->points || wrong == NULL)
+        finding_fail(finding, "it costs nothing");
+    else if (wrong->mistake == NULL || strcmp(wrong->mistake, own) != 0)
+        finding_fail(finding, "case %s, run %d (%s), value %d is taken for %s (%s %s) %.160s",
+                     wrong->definition->name, wrong->run, wrong->asked ? wrong->asked->shown : "",
+                     wrong->value, wrong->mistake ? wrong->mistake : "no known mistake",
+                     case_state_word(wrong->state), wrong->detail,
+                     result->compiler ? result->compiler : "");
+}
+
+static void grade_mutant(const Task *task, Finding *finding) {
+    Scratch scratch;
+    GradeResult result = {0};
+    char name[TASK_NAME];
+    exercise_file(task->exercise, name);
+    Status status = scratch_new(&scratch);
+    GradeOptions options = scratch_grade(&scratch, &task->exercise, 1);
+    options.key.seed = (uint64_t)task->first;
+    if (!status) status = scratch_write(&scratch, name, task->text);
+    if (!status) status = scratch_add_solution(&scratch, task->exercise, options.key);
+    if (!status) status = grade(&options, &result);
+    if (!status) judge(task, &result.exercises[0], finding);
+    grade_free(&result);
+    scratch_remove(&scratch);
+}
+
+static Status add_mutants(TaskList *list, const Exercise *exercise, const char *solution,
+                          const char *text) {
+    bool found = true;
+    Status status = STATUS_OK;
+    for (const char *at = text; found && status == STATUS_OK;) {
+        Mutant mutant;
+        status = mutant_next(&at, solution, &mutant, &found);
+        if (status != STATUS_OK || !found) break;
+        Task *task = task_add(list, GROUP_MUTANT, exercise, mutant.name, grade_mutant);
+        if (task == NULL) {
+            memory_free(mutant.source);
+            return error_status();
+        }
+        task->text = mutant.source;
+    }
+    return status;
+}
+
+static Status add_exercise(TaskList *list, const Exercise *exercise) {
+    char path[160], name[TASK_NAME];
+    snprintf(path, sizeof path, "exercises/mutants/ex%.8s_%.64s.txt", exercise->number,
+             exercise->name);
+    if (access(path, R_OK) != 0) return STATUS_OK; // course_tasks says so
+    char *text = file_read(NULL, path, MOST_TEXT, NULL);
+    exercise_file(exercise, name);
+    char *solution = text ? file_read("exercises/solutions", name, MOST_TEXT, NULL) : NULL;
+    Status status = solution ? add_mutants(list, exercise, solution, text) : error_status();
+    memory_free(text);
+    memory_free(solution);
+    return status;
+}
+
+Status mutant_tasks(TaskList *list) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < exercise_count && status == STATUS_OK; i++) {
+        if (is_asked(list->options, exercises[i])) status = add_exercise(list, exercises[i]);
+    }
+    return status;
+}

@@ -1,0 +1,134 @@
+// scratch.c -- submissions made from what the course holds: solutions, their mutants, skeletons,
+// hostile sources.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exercises/grader/judge.h"
+#include "exercises/grader/text_file.h"
+#include "exercises/selftest/selftest.h"
+#include "tensor/memory.h"
+
+enum { MOST_TEXT = 1 << 20 };
+
+Status scratch_new(Scratch *scratch) {
+    *scratch = (Scratch){"/tmp/ridgepoint-selftest-XXXXXX"};
+    if (mkdtemp(scratch->folder) != NULL && chmod(scratch->folder, 0755) == 0) return STATUS_OK;
+    scratch->folder[0] = '\0';
+    return error_set(STATUS_IO, "scratch_new: no folder in /tmp: %s. HINT: is it full?",
+                     strerror(errno));
+}
+
+// What was written there is plain files: opened as a folder and emptied, never followed.
+void scratch_remove(Scratch *scratch) {
+    int opened = scratch->folder[0] == '\0'
+                     ? -1
+                     : open(scratch->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = opened < 0 ? NULL : fdopendir(opened);
+    if (entries == NULL) return;
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+    closedir(entries);
+    rmdir(scratch->folder);
+    scratch->folder[0] = '\0';
+}
+
+Status scratch_write(const Scratch *scratch, const char *name, const char *text) {
+    return file_write(scratch->folder, name, text, strlen(text));
+}
+
+Status scratch_copy(const Scratch *scratch, const char *from, const char *name) {
+    size_t count = 0;
+    char *text = file_read(NULL, from, MOST_TEXT, &count);
+    Status status = text ? file_write(scratch->folder, name, text, count) : error_status();
+    memory_free(text);
+    return status;
+}
+
+void exercise_file(const Exercise *exercise, char name[TASK_NAME]) {
+    if (exercise->answers)
+        snprintf(name, TASK_NAME, "%s", exercise->answers);
+    else
+        snprintf(name, TASK_NAME, "ex%.8s_%.48s.c", exercise->number, exercise->name);
+}
+
+// The right answer to each question by hand, which every student has other numbers in.
+static Status add_by_hand(const Scratch *scratch, const Exercise *exercise, DrawKey key) {
+    char text[4096] = "", value[VALUE_TEXT];
+    size_t used = 0;
+    CaseRun *run = memory_new(sizeof *run);
+    Status status = error_status();
+    for (int i = 0; run && i < exercise->n_cases && status == STATUS_OK; i++) {
+        const ExerciseCase *definition = &exercise->cases[i];
+        if (definition->by_hand == NULL || exercise->answers != NULL) continue;
+        status = exercise_run_make(exercise, definition, key, 0, NULL, run);
+        if (status == STATUS_OK && used < sizeof text) {
+            value_text(&run->values[0], run->values[0].value, value);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s = %s\n",
+                                     definition->by_hand, value);
+        }
+    }
+    memory_free(run);
+    if (status != STATUS_OK || used == 0) return status;
+    char path[128];
+    snprintf(path, sizeof path, "%s/by_hand.txt", scratch->folder);
+    FILE *file = fopen(path, "a"); // several exercises share it
+    if (file == NULL || fputs(text, file) < 0)
+        status = error_set(STATUS_IO, "%s: %s. HINT: is /tmp full?", path, strerror(errno));
+    if (file != NULL) fclose(file);
+    return status;
+}
+
+// What cases need beside it lies with the solution.
+static Status add_beside(const Scratch *scratch, const Exercise *exercise) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < exercise->n_cases && status == STATUS_OK; i++) {
+        const char *beside = exercise->cases[i].beside;
+        char from[PATH_MAX], to[PATH_MAX];
+        if (beside == NULL) continue;
+        snprintf(from, sizeof from, "exercises/solutions/%s", beside);
+        snprintf(to, sizeof to, "%s/%s", scratch->folder, beside);
+        if (access(from, R_OK) == 0 && access(to, F_OK) != 0) {
+            status = scratch_copy(scratch, from, beside);
+        }
+    }
+    return status;
+}
+
+Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, DrawKey key) {
+    char name[TASK_NAME], from[PATH_MAX], to[PATH_MAX];
+    exercise_file(exercise, name);
+    snprintf(from, sizeof from, "exercises/solutions/%s", name);
+    snprintf(to, sizeof to, "%s/%s", scratch->folder, name);
+    Status status = access(to, F_OK) == 0 ? STATUS_OK : scratch_copy(scratch, from, name);
+    if (status == STATUS_OK) status = add_beside(scratch, exercise);
+    if (status == STATUS_OK) status = add_by_hand(scratch, exercise, key);
+    return status;
+}
+
+GradeOptions scratch_grade(const Scratch *scratch, const Exercise *const list[], int count) {
+    return (GradeOptions){
+        .exercises = list,
+        .n_exercises = count,
+        .folder = scratch->folder,
+        .toolchain = "build/lab/toolchain",
+        .key = {.secret = "self-test", .student = "somebody"},
+    };
+}
+
+const CaseResult *first_wrong(const ExerciseResult *result) {
+    const CaseResult *withheld = NULL;
+    for (int i = 0; i < result->n_cases; i++) {
+        const CaseResult *one = &result->cases[i];
+        if (one->state == CASE_WITHHELD && withheld == NULL) withheld = one;
+        if (one->state != CASE_PASSED && one->state != CASE_WITHHELD) return one;
+    }
+    return withheld;
+}

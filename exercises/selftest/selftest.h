@@ -1,0 +1,88 @@
+// selftest.h -- internal to the program that grades the grader: what is to hold is a list of tasks,
+// each a process of its own, several at a time; each leaves a finding.
+#ifndef EXERCISES_SELFTEST_SELFTEST_H
+#define EXERCISES_SELFTEST_SELFTEST_H
+
+#include <stdbool.h>
+
+#include "exercises/grader/grade.h"
+
+enum { TASK_NAME = 72, FINDING_TEXT = 480, TASKS_MOST = 2000 };
+
+typedef enum TaskGroup { // columns of the table
+    GROUP_COURSE,
+    GROUP_SOLUTION,
+    GROUP_SKELETON,
+    GROUP_MUTANT,
+    GROUP_HOSTILE,
+    GROUP_REPEAT,
+    GROUP_COUNT
+} TaskGroup;
+
+typedef struct Finding { // zero: it holds
+    bool failed, skipped;
+    char text[FINDING_TEXT]; // why
+} Finding;
+
+typedef struct Options {
+    const char *only; // number of an exercise; NULL: all
+    int seeds;
+    bool quick;
+} Options;
+
+typedef struct Task Task;
+struct Task {
+    TaskGroup group;
+    const Exercise *exercise; // NULL: about all
+    char name[TASK_NAME];
+    void (*run)(const Task *task, Finding *finding);
+    char *text;        // a mutant's or a hostile source, owned
+    const char *words; // of a hostile source: what its cases must get, in `text`
+    int mode;          // of a hostile one: which protections are left out
+    bool plain;        // as a plain user, though we are root
+    int first, seeds;  // seeds
+};
+
+typedef struct TaskList {
+    Task *tasks; // owned
+    int count;
+    const Options *options;
+} TaskList;
+
+// A task of its own to fill in; NULL with an error pending.
+Task *task_add(TaskList *list, TaskGroup group, const Exercise *exercise, const char *name,
+               void (*run)(const Task *, Finding *));
+void finding_fail(Finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finding_skip(Finding *finding, const char *why);
+bool is_asked(const Options *options, const Exercise *exercise);
+
+// Each adds its tasks. STATUS_IO, STATUS_FORMAT, STATUS_OUT_OF_MEMORY.
+Status course_tasks(TaskList *list);
+Status solution_tasks(TaskList *list);
+Status mutant_tasks(TaskList *list);
+Status hostile_tasks(TaskList *list);
+Status repeat_tasks(TaskList *list);
+
+// tasks.c: runs them all; findings[i] is that of task i. Returns how many processes outlived the
+// grader that started them.
+int tasks_run(const TaskList *list, Finding findings[]);
+
+// table.c: what came of it; returns the exit status.
+int table_print(const TaskList *list, const Finding findings[], int survivors);
+
+// scratch.c: a folder with a submission in it, of files that come from the course.
+typedef struct Scratch {
+    char folder[64];
+} Scratch;
+Status scratch_new(Scratch *scratch);
+Status scratch_write(const Scratch *scratch, const char *name, const char *text);
+Status scratch_copy(const Scratch *scratch, const char *from, const char *name);
+Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, DrawKey key);
+void scratch_remove(Scratch *scratch);
+// "ex02_count_flops.c", or the text file that is asked for.
+void exercise_file(const Exercise *exercise, char name[TASK_NAME]);
+GradeOptions scratch_grade(const Scratch *scratch, const Exercise *const list[], int count);
+// The first case that is not right, withheld ones last; NULL: all are right.
+const CaseResult *first_wrong(const ExerciseResult *result);
+
+#endif
