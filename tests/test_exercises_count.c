@@ -24,9 +24,10 @@ enum { EXERCISES = sizeof(asked) / sizeof(asked[0]), SEEDS = 100, PATH = 200 };
 
 // ---- a worker in this process -----------------------------------------------------------------
 struct Answer {
-    RunAnswer heard;
+    bool begun;
+    Reply heard;
 };
-void answer_begin(Answer *answer) { answer->heard.begun = true; }
+void answer_begin(Answer *answer) { answer->begun = true; }
 void answer_status(Answer *answer, Status status) { answer->heard.status = status; }
 static void hear(Answer *answer, Value value) {
     ck_assert_int_lt(answer->heard.n_values, CASE_MOST_VALUES);
@@ -73,12 +74,11 @@ static CaseRun run_made(const Exercise *exercise, const ExerciseCase *of, uint64
     return run;
 }
 
-static RunAnswer answer_to(Submission submission, const CaseRun *run) {
+static Reply answer_to(Submission submission, const CaseRun *run) {
     Answer answer = {.heard.n_values = 0};
     Status status = submission.call(run->input, &answer);
-    ck_assert_msg(status == STATUS_OK && answer.heard.begun, "%s: %s", run->input, error_message());
+    ck_assert_msg(status == STATUS_OK && answer.begun, "%s: %s", run->input, error_message());
     expect_no_error();
-    answer.heard.ended = true;
     return answer.heard;
 }
 
@@ -97,11 +97,11 @@ START_TEST(solutions_are_right_on_100_seeds) {
         for (uint64_t seed = 0; seed < SEEDS && !of->by_hand; seed++)
             for (int i = 0; i < of->runs; i++) {
                 CaseRun run = run_made(exercise, of, seed, i);
-                RunAnswer answer = answer_to(solution, &run);
-                RunFault fault = run_judge(&run, &answer);
-                ck_assert_msg(!fault.wrong && answer.n_values == run.n_values,
+                Reply answer = answer_to(solution, &run);
+                Verdict verdict = judge(&run, &answer);
+                ck_assert_msg(verdict.right && answer.n_values == run.n_values,
                               "%s, seed %d: %s: value %d", of->name, (int)seed, run.input,
-                              fault.value);
+                              verdict.value);
             }
     }
     end(solution);
@@ -117,9 +117,9 @@ START_TEST(skeletons_match_no_case) {
         const ExerciseCase *of = &exercise->cases[c];
         for (int i = 0; i < of->runs && !of->by_hand; i++) {
             CaseRun run = run_made(exercise, of, 0, i);
-            RunAnswer answer = answer_to(skeleton, &run);
+            Reply answer = answer_to(skeleton, &run);
             ck_assert_int_eq(answer.status, STATUS_NOT_IMPLEMENTED);
-            ck_assert(run_judge(&run, &answer).wrong);
+            ck_assert(!judge(&run, &answer).right);
         }
     }
     end(skeleton);
@@ -139,13 +139,13 @@ static void check_mutant(const Exercise *exercise, Submission mutant, const char
         const ExerciseCase *of = &exercise->cases[c];
         for (int i = 0; i < of->runs && !of->by_hand; i++) {
             CaseRun run = run_made(exercise, of, seed, i);
-            RunAnswer answer = answer_to(mutant, &run);
-            RunFault fault = run_judge(&run, &answer);
-            if (!fault.wrong) continue;
-            ck_assert_msg(fault.mistake && strcmp(fault.mistake, name) == 0,
+            Reply answer = answer_to(mutant, &run);
+            Verdict verdict = judge(&run, &answer);
+            if (verdict.right) continue;
+            ck_assert_msg(verdict.mistake && strcmp(verdict.mistake, name) == 0,
                           "%s, seed %d, case %s, run %d (%s): value %d taken for %s", name,
-                          (int)seed, of->name, i, run.input, fault.value,
-                          fault.mistake ? fault.mistake : "no known mistake");
+                          (int)seed, of->name, i, run.input, verdict.value,
+                          verdict.mistake ? verdict.mistake : "no known mistake");
             return;
         }
     }
