@@ -199,8 +199,16 @@ END_TEST
 
 START_TEST(only_own_folders_are_removed) {
     villain_enter(&villain_modes[_i]);
-    static const char *const others[] = {
-        "", "/", "/tmp", "/tmp/", "ridgepoint-abcdef", "/tmp/..", "/etc", "/tmp/ridgepoint-"};
+    static const char *const others[] = {"",
+                                         "/",
+                                         "/tmp",
+                                         "/tmp/",
+                                         "ridgepoint-abcdef",
+                                         "/tmp/..",
+                                         "/etc",
+                                         "/tmp/ridgepoint-",
+                                         "/usr/ridgepoint-abcdef",
+                                         "/tmp/ridgepoint-a/../x"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         ck_assert_int_eq(contain_directory_remove(others[i]), STATUS_INVALID_ARGUMENT);
         error_clear();
