@@ -40,6 +40,7 @@
 //   * NAN is in <math.h>.
 //   * Measuring something of your own, keep its result (print it, add it up): the compiler removes
 //     work whose result nobody uses. ./lab explain dead_code_elimination
+//   * A warm-up is not superstition: ./lab explain thread_wake_up says what the first runs pay for.
 #ifndef EXERCISES_EX06_MEASURE_LATENCY_H
 #define EXERCISES_EX06_MEASURE_LATENCY_H
 

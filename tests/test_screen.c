@@ -345,9 +345,9 @@ START_TEST(a_wrong_real_is_related_to_the_right_one) {
         {0.3, -0.3, "= -expected", "-200 %"},
         {10.5, 11.76, "", "+12 %"},
         {0.0, 0.5, "", "+0.5"},
-        {1.0, NAN, "", "not a number"},
-        {NAN, 1.0, "", "not a number"},
-        {1.0, INFINITY, "", "+inf"},
+        {1.0, (double)NAN, "", "not a number"},
+        {(double)NAN, 1.0, "", "not a number"},
+        {1.0, (double)INFINITY, "", "+inf"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         Value expected = {.real = rows[i].expected}, got = {.real = rows[i].got};

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,10 +106,11 @@ static const char *where_temporary(void) {
 // Opened without following a link; -1: it is none of ours. A folder that root made has one of the
 // range as its group, which nothing else has; anybody else's belongs to nobody else.
 static int open_ours(const char *path, struct stat *found) {
-    const char *name = strrchr(path, '/');
-    size_t length = name ? strlen(name + 1) : 0;
-    if (path[0] != '/' || length != sizeof prefix - 1 + 6) return -1;
-    if (strncmp(name + 1, prefix, sizeof prefix - 1) != 0) return -1;
+    char begins[PATH_MAX];
+    int length = snprintf(begins, sizeof begins, "%s/%s", where_temporary(), prefix);
+    if (length < 0 || (size_t)length >= sizeof begins) return -1;
+    if (strncmp(path, begins, (size_t)length) != 0) return -1;
+    if (strlen(path + length) != 6 || strchr(path + length, '/')) return -1;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) return -1;
     bool ours = fstat(folder, found) == 0 && found->st_uid == geteuid();
