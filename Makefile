@@ -464,9 +464,8 @@ INSTRUCTOR := $(BUILD)/instructor
 SELFTEST := $(BUILD)/exercises/selftest/selftest
 INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
 SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
-CLASS_NEEDS := $(EXERCISES) $(LIBRARY)
-$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(CLASS_NEEDS)
-$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(EXERCISES) $(LIBRARY)
+$(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(EXERCISES) $(LIBRARY)
 $(INSTRUCTOR) $(SELFTEST):
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS)
@@ -474,7 +473,7 @@ $(INSTRUCTOR) $(SELFTEST):
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
     instructor/items selftest/mutants)
 $(BUILD)/tests/test_grading_parts: LIBS := $(EXERCISES) $(LIBRARY) $(LIBS)
-$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR) $(LAB_PROGRAM)
+$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 
 SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
