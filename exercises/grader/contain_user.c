@@ -32,13 +32,20 @@ static int claim(uid_t user) {
     return -1;
 }
 
-Status user_take(uid_t *user, int *slot) {
+// The first that nobody has; -1: all are taken.
+static int claim_any(uid_t *user) {
     for (int i = 0; i < CONTAIN_USERS; i++) {
-        *slot = claim((uid_t)(CONTAIN_FIRST_USER + i));
-        if (*slot < 0) continue;
         *user = (uid_t)(CONTAIN_FIRST_USER + i);
-        return STATUS_OK;
+        int slot = claim(*user);
+        if (slot >= 0) return slot;
     }
+    *user = NO_USER;
+    return -1;
+}
+
+Status user_take(uid_t *user, int *slot) {
+    *slot = claim_any(user);
+    if (*slot >= 0) return STATUS_OK;
     return error_set(STATUS_STATE,
                      "none of the %d users for untrusted programs is free. HINT: wait for other "
                      "graders on this machine to end",
@@ -56,12 +63,19 @@ static bool become(uid_t user) {
     return real == user && effective == user && saved == user;
 }
 
+// With a claim, because another grader ends whatever runs as a user that it has claimed.
 bool user_can_be_taken(void) {
     if (geteuid() != 0) return false;
+    uid_t user;
+    int slot = claim_any(&user);
+    if (slot < 0) return true; // others take them: user_take will say so
     pid_t child = fork();
-    if (child == 0) _exit(become(CONTAIN_FIRST_USER) ? 0 : 1);
-    int status;
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    if (child == 0) _exit(become(user) ? 0 : 1);
+    int status = 1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    close(slot);
+    return child > 0 && status == 0;
 }
 
 void user_end_processes(uid_t user) {
