@@ -19,8 +19,9 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda lab-parts \
-        instructor course-secret grade grade-all report handout gradescope grader-selftest check-exercise
+        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises \
+        lab-parts lab-profile instructor course-secret grade grade-all report handout gradescope \
+        grader-selftest check-exercise
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -36,7 +37,7 @@ clean: ## remove everything that make made
 	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 check-deps: ## verify who includes whom, and the top level
 	@$(TOOLS)/check_deps
@@ -103,15 +104,11 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
-# What the exercises stand on, their cases, and the grader; what students write and what calls it
-# is apart (lab-parts).
-EXERCISE_SOURCES := $(wildcard exercises/support/*.c) \
-    $(filter-out %_call.c,$(wildcard exercises/course/*.c)) \
-    $(filter-out %/worker.c,$(wildcard exercises/grader/*.c)) \
-    $(wildcard exercises/lab/result.c exercises/lab/format*.c exercises/lab/sweep.c)
-# Tests of grading a class need the lab program, too.
-TEST_SOURCES := $(filter-out $(if $(wildcard exercises/lab/lab.c),,tests/test_grading%),\
-    $(wildcard tests/test_*.c))
+# What the exercises stand on, their cases, the grader, and ./lab; what students write and what calls
+# it (lab-parts), and programs are apart.
+EXERCISE_SOURCES := $(filter-out %/worker.c exercises/lab/lab.c exercises/lab/profile_%.c %_call.c,\
+    $(wildcard $(addprefix exercises/,support/*.c course/*.c grader/*.c lab/*.c)))
+TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
@@ -119,7 +116,8 @@ FUZZ_SOURCES := $(wildcard tests/fuzz_*.c)
 HELPER_SOURCES := $(filter-out tests/test_%.c tests/bench_%.c $(FUZZ_SOURCES),\
     $(wildcard tests/*.c))
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES)
+    $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) $(EXERCISE_SOURCES) exercises/lab/lab.c \
+    $(wildcard exercises/lab/profile_*.c)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -127,9 +125,13 @@ programs = $(patsubst %.c,$(BUILD)/%,$(1))
 LIBRARY := $(BUILD)/libridgepoint.a
 HELPERS := $(BUILD)/tests/libhelpers.a
 EXERCISES := $(BUILD)/exercises/libexercises.a
+SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c \
+    exercises/predict.txt exercises/answers.txt exercises/by_hand.txt))
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
+LAB_PROGRAM := $(PROGRAM_FOLDER)lab
+LAB := build/lab
 
 # The cuda device, and the same source over the tests' emulator: see further down.
 NVCC ?= $(FOUND_NVCC)
@@ -192,6 +194,49 @@ $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(B
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
+
+# ---- the exercises -----------------------------------------------------------------------------
+# ./lab, what it runs students' code in (build/lab), and the skeletons as they were handed out.
+$(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS)
+	@echo "  link    $@"
+	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+lab: $(filter-out lab,$(LAB_PROGRAM)) ## build ./lab, the program of the exercises
+$(filter $(BUILD)/tests/test_lab%,$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
+exercises: $(LAB_PROGRAM) ## check every exercise; NN=02 only that one
+	@./$< check $(NN)
+check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
+	@echo "check-NN: name an exercise, as in make check-02"; exit 2
+check-%: $(LAB_PROGRAM)
+	@./$< check $*
+watch-%: $(LAB_PROGRAM)
+	@./$< watch $*
+
+# What ./lab profile runs: real times, so nothing stands between. A student's file that does not
+# compile is left out; of the others only the functions that are asked for can be seen.
+STUDENT_FILES ?= exercises
+PROFILE_OBJECTS := $(call objects,$(wildcard exercises/lab/profile_*.c))
+PROFILE_FUNCTIONS := count_parameters count_flops count_bytes roofline clock_elapsed \
+    measure_latency training_memory profile_forward_pass
+lab-profile: $(PROFILE_OBJECTS) $(EXERCISES) $(LIBRARY)
+	@mkdir -p $(LAB)/yours && rm -f $(LAB)/yours/*.o
+	@for file in '$(STUDENT_FILES)'/ex*.c; do \
+	    object=$(LAB)/yours/$$(basename "$$file" .c).o; \
+	    $(LAB_COMPILE) -w -c -o "$$object" "$$file" 2>/dev/null && \
+	        objcopy $(PROFILE_FUNCTIONS:%=-G %) "$$object" || rm -f "$$object"; \
+	done
+	@$(LINK) -o $(LAB)/profile $(PROFILE_OBJECTS) $$(find $(LAB)/yours -name '*.o') \
+	    $(EXERCISES) $(LIBRARY) $(LIBS)
+
+# For ./lab reset and submit. Taken once, of what git has where there is git, else of the file
+# before anybody has touched it; again only when the contract changes. Not in build/, so that make
+# clean does not lose what nobody could bring back.
+keep_skeleton = mkdir -p $(@D) && { git show HEAD:./exercises/$(@F) >$@.new 2>/dev/null || \
+    cp exercises/$(@F) $@.new; } && mv $@.new $@
+exercises/.lab/skeletons/%.c: exercises/%.h
+	@$(keep_skeleton)
+exercises/.lab/skeletons/%.txt:
+	@$(keep_skeleton)
 
 # ---- the cuda device ---------------------------------------------------------------------------
 # A plug-in, one for all variants. Of NVIDIA's it links cuBLAS only: the runtime is inside, and the
@@ -294,7 +339,6 @@ $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 # One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that
 # cannot count: no layers/cost.c, nothing of profiler/. Over plain loops, because a worker starts
 # for every case, and OpenBLAS takes longer to start than that. One for all variants.
-LAB := build/lab
 LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
 LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c layers/train/idx%.c $(BLAS_SOURCES),\
@@ -323,7 +367,7 @@ $(LAB)/object/%.o: %.c $(LAB)/command
 # All of it, because only the linker of a student's file knows what that calls.
 $(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
 	@ld -r -o $@ $^
-$(LAB_LATER): $(LAB_REFERENCE) $(if $(LAB_REFERENCE),$(LAB)/object/layers/cost.o)
+$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o
 $(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
     $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
 	@mkdir -p $(@D)
@@ -343,15 +387,6 @@ $(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
 	    'headers = $(CURDIR)/$(LAB)/include' \
 	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
 	    >$@.new && mv $@.new $@
-
-# The students' program; what `lab profile` runs is linked with their own files.
-LAB_PROGRAM := $(PROGRAM_FOLDER)lab
-LAB_PROGRAM_SOURCES := $(filter-out %/profile_program.c $(EXERCISE_SOURCES),\
-    $(wildcard exercises/lab/*.c))
-$(LAB_PROGRAM): $(call objects,$(LAB_PROGRAM_SOURCES)) $(EXERCISES) $(LIBRARY) | lab-parts
-	@echo "  link    $@"
-	@$(LINK) -o $@ $^ $(LIBS)
--include $(patsubst %.o,%.d,$(call objects,$(LAB_PROGRAM_SOURCES)))
 
 # The tests have an exercise of their own.
 SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
@@ -429,15 +464,17 @@ INSTRUCTOR := $(BUILD)/instructor
 SELFTEST := $(BUILD)/exercises/selftest/selftest
 INSTRUCTOR_SOURCES := $(wildcard exercises/instructor/*.c)
 SELFTEST_SOURCES := $(wildcard exercises/selftest/*.c)
-CLASS_NEEDS := $(EXERCISES) $(LIBRARY)
-$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES)) $(CLASS_NEEDS)
+RESULT_SOURCES := $(wildcard exercises/lab/result.c exercises/lab/format*.c)
+GRADER_SOURCES := $(filter-out %/worker.c,$(wildcard exercises/grader/*.c))
+CLASS_NEEDS := $(call objects,$(GRADER_SOURCES)) $(EXERCISES) $(LIBRARY)
+$(INSTRUCTOR): $(call objects,$(INSTRUCTOR_SOURCES) $(RESULT_SOURCES)) $(CLASS_NEEDS)
 $(SELFTEST): $(call objects,$(SELFTEST_SOURCES)) $(CLASS_NEEDS)
 $(INSTRUCTOR) $(SELFTEST):
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS)
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items selftest/mutants)
+    instructor/items selftest/mutants) $(call objects,$(GRADER_SOURCES))
 $(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 
@@ -445,10 +482,10 @@ SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
 instructor: $(INSTRUCTOR)
 course-secret: $(INSTRUCTOR) ## make the course's secret, on which hidden numbers depend
 	@$(INSTRUCTOR) secret $(or $(RIDGEPOINT_COURSE_SECRET_FILE),exercises/.secret)
-grade: $(INSTRUCTOR) lab ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
+grade: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
 	@$(INSTRUCTOR) grade '$(SUBMISSION)' $(OUTPUT:%=--output '%') $(STUDENT:%=--student '%') \
 	    $(SECRET:%=--secret '%')
-grade-all: $(INSTRUCTOR) lab ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
+grade-all: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
 	@$(INSTRUCTOR) grade-all '$(SUBMISSIONS)' $(OUTPUT:%=--output '%') $(ROSTER:%=--roster '%') \
 	    $(SECRET:%=--secret '%') $(if $(AGAIN),--again)
 report: $(INSTRUCTOR) ## how cases did and which misconceptions are about, GRADES=DIR

@@ -268,8 +268,11 @@ bool mutant_write(const Exercise *exercise, int index, const char *path, char na
     char *mutants = read_file(file), *at = mutants;
     for (int i = -1; i < index && at; i++) at = strstr(at + 1, "\n== ");
     if (at) {
-        snprintf(file, sizeof file, "exercises/solutions/ex%s_%s.c", exercise->number,
-                 exercise->name);
+        if (exercise->answers)
+            snprintf(file, sizeof file, "exercises/solutions/%s", exercise->answers);
+        else
+            snprintf(file, sizeof file, "exercises/solutions/ex%s_%s.c", exercise->number,
+                     exercise->name);
         sscanf(at + 4, "%63s", name);
         char *text = apply_edits(strchr(at + 1, '\n') + 1, read_file(file), name);
         FILE *out = fopen(path, "w");

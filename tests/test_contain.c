@@ -2,6 +2,8 @@
 // (fixtures/villain.c), as root's other user and as a plain user, with each layer of protection in
 // turn left out. It ends as it should, and nothing of it is left.
 #include "exercises/grader/contain.h"
+#include "exercises/grader/contain_parts.h"
+#include "exercises/grader/contain_remove.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
 
@@ -266,30 +268,87 @@ START_TEST(what_it_ends_above_it_is_not_the_grader) {
     ck_assert(result.end == CONTAIN_FORBIDDEN || result.end == CONTAIN_EXITED ||
               result.end == CONTAIN_CRASHED);
     contain_result_free(&result);
-    ck_assert_int_eq(count_villains(), 0);
+    while (count_villains() > 0) usleep(10000); // it ends with the keeper that it ended
 }
 END_TEST
 
 // ---- several at once ---------------------------------------------------------------------------
-START_TEST(each_of_several_runs_is_another_user) {
+START_TEST(several_run_at_once) {
     enter(&modes[_i]);
     enum { RUNS = 6 };
-    const char *const arguments[] = {villain, "look", NULL};
+    const char *const arguments[] = {villain, "well", NULL};
     const ContainCommand command = {.argv = arguments,
                                     .limits = usual,
                                     .without = modes[_i].without};
-    int descriptors = count_descriptors(), users[RUNS];
+    int descriptors = count_descriptors();
     ContainRun *runs[RUNS];
     for (int i = 0; i < RUNS; i++) ck_assert_int_eq(contain_begin(&command, &runs[i]), STATUS_OK);
     for (int i = 0; i < RUNS; i++) {
         ContainResult result;
         ck_assert_int_eq(contain_finish(runs[i], &result), STATUS_OK);
         ck_assert_int_eq(result.end, CONTAIN_EXITED);
-        users[i] = atoi(strstr(result.output, "uid=") + 4);
+        ck_assert_int_eq(result.code, 7);
         contain_result_free(&result);
     }
-    (void)users; // a run may have ended before the next began, and its user be free again
     check_nothing_left(descriptors);
+}
+END_TEST
+
+START_TEST(each_run_takes_another_user) {
+    enum { TAKEN = 3 };
+    uid_t users[TAKEN], again;
+    int slots[TAKEN], slot;
+    for (int i = 0; i < TAKEN; i++) {
+        ck_assert_int_eq(user_take(&users[i], &slots[i]), STATUS_OK);
+        ck_assert(user_is_contained(users[i]));
+        for (int k = 0; k < i; k++) ck_assert_uint_ne(users[i], users[k]);
+    }
+    for (int i = 0; i < TAKEN; i++) close(slots[i]);
+    ck_assert_int_eq(user_take(&again, &slot), STATUS_OK);
+    close(slot);
+}
+END_TEST
+
+// The functions that kill and remove begin with this question.
+START_TEST(other_users_are_never_touched) {
+    static const uid_t others[] = {
+        0,      1, 1000, PLAIN_USER, CONTAIN_FIRST_USER - 1, CONTAIN_FIRST_USER + CONTAIN_USERS,
+        NO_USER};
+    char path[128];
+    int folder = open(villain_folder, O_RDONLY | O_DIRECTORY);
+    ck_assert_int_ge(folder, 0);
+    snprintf(path, sizeof path, "%s/stays", villain_folder);
+    int file = open(path, O_CREAT | O_WRONLY, 0600);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        ck_assert(!user_is_contained(others[i]));
+        ck_assert_int_eq(remove_owned(folder, others[i]), 0);
+    }
+    ck_assert(user_is_contained(CONTAIN_FIRST_USER));
+    ck_assert(user_is_contained(CONTAIN_FIRST_USER + CONTAIN_USERS - 1));
+    ck_assert_int_eq(remove_owned(folder, CONTAIN_FIRST_USER), 0); // nothing here is of it
+    if (file >= 0) ck_assert_int_eq(unlink(path), 0);
+    close(file);
+    close(folder);
+}
+END_TEST
+
+// One that is ended itself, with all that it began.
+START_TEST(what_a_dead_grader_began_ends_too) {
+    enter(&modes[_i]);
+    contain_layers();
+    pid_t grader = fork();
+    ck_assert_int_ge(grader, 0);
+    if (grader == 0) {
+        const char *const arguments[] = {villain, "deaf", NULL};
+        ContainCommand command = {.argv = arguments, .limits = usual, .without = modes[_i].without};
+        command.limits.wall_seconds = 1000;
+        ContainRun *run;
+        _exit(contain_begin(&command, &run) == STATUS_OK ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(grader, &status, 0), grader);
+    ck_assert_int_eq(status, 0);
+    while (count_villains() > 0) usleep(10000); // the test's own time limit ends this
 }
 END_TEST
 
@@ -448,7 +507,10 @@ int main(void) {
                                  {nothing_is_written_outside_of_a_namespace, MODES},
                                  {processor_time_is_limited_even_for_the_deaf, 2},
                                  {what_it_ends_above_it_is_not_the_grader, MODES},
-                                 {each_of_several_runs_is_another_user, MODES},
+                                 {several_run_at_once, MODES},
+                                 {each_run_takes_another_user, 0},
+                                 {other_users_are_never_touched, 0},
+                                 {what_a_dead_grader_began_ends_too, MODES},
                                  {a_user_is_taken_while_its_run_lasts, 0},
                                  {what_cannot_be_run_is_an_error, MODES},
                                  {no_memory_is_an_error, 0},

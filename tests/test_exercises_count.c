@@ -24,8 +24,8 @@ enum { EXERCISES = sizeof(asked) / sizeof(asked[0]), SEEDS = 100, PATH = 200 };
 
 // ---- a worker in this process -----------------------------------------------------------------
 struct Answer {
-    bool begun;
     Reply heard;
+    bool begun;
 };
 void answer_begin(Answer *answer) { answer->begun = true; }
 void answer_status(Answer *answer, Status status) { answer->heard.status = status; }
@@ -75,7 +75,7 @@ static CaseRun run_made(const Exercise *exercise, const ExerciseCase *of, uint64
 }
 
 static Reply answer_to(Submission submission, const CaseRun *run) {
-    Answer answer = {.heard.n_values = 0};
+    Answer answer = {.begun = false};
     Status status = submission.call(run->input, &answer);
     ck_assert_msg(status == STATUS_OK && answer.begun, "%s: %s", run->input, error_message());
     expect_no_error();
@@ -98,10 +98,10 @@ START_TEST(solutions_are_right_on_100_seeds) {
             for (int i = 0; i < of->runs; i++) {
                 CaseRun run = run_made(exercise, of, seed, i);
                 Reply answer = answer_to(solution, &run);
-                Verdict verdict = judge(&run, &answer);
-                ck_assert_msg(verdict.right && answer.n_values == run.n_values,
+                Verdict fault = judge(&run, &answer);
+                ck_assert_msg(fault.right && answer.n_values == run.n_values,
                               "%s, seed %d: %s: value %d", of->name, (int)seed, run.input,
-                              verdict.value);
+                              fault.value);
             }
     }
     end(solution);
@@ -140,12 +140,12 @@ static void check_mutant(const Exercise *exercise, Submission mutant, const char
         for (int i = 0; i < of->runs && !of->by_hand; i++) {
             CaseRun run = run_made(exercise, of, seed, i);
             Reply answer = answer_to(mutant, &run);
-            Verdict verdict = judge(&run, &answer);
-            if (verdict.right) continue;
-            ck_assert_msg(verdict.mistake && strcmp(verdict.mistake, name) == 0,
+            Verdict fault = judge(&run, &answer);
+            if (fault.right) continue;
+            ck_assert_msg(fault.mistake && strcmp(fault.mistake, name) == 0,
                           "%s, seed %d, case %s, run %d (%s): value %d taken for %s", name,
-                          (int)seed, of->name, i, run.input, verdict.value,
-                          verdict.mistake ? verdict.mistake : "no known mistake");
+                          (int)seed, of->name, i, run.input, fault.value,
+                          fault.mistake ? fault.mistake : "no known mistake");
             return;
         }
     }

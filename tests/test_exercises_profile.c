@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exercises/course/model_case.h"
+#include "exercises/support/reference.h"
 #include "tests/harness.h"
 #include "tests/measure_driver.h"
 
@@ -74,11 +76,40 @@ START_TEST(mutant_is_recognised) {
 }
 END_TEST
 
+// What students are given as right is what the profiler says of the same model.
+START_TEST(references_agree_with_the_profiler) {
+    static const char *const texts[] = {
+        "Linear(128,64) @ 32x128",
+        "Linear(4,3) @ 7x5x4",
+        "Linear(13,13) Sequential(Tanh Sequential(Linear(13,7) GELU)) Dropout(0.5) @ 5x13",
+        "Conv2d(3,6,3,padding=1) Sigmoid AvgPool2d(2) Flatten Linear(96,5) @ 3x3x8x8",
+        "Conv2d(4,6,3,stride=2,groups=2) ReLU MaxPool2d(2) @ 2x4x13x13",
+    };
+    ModelCase model;
+    ModelCounts counts;
+    CaseRun run = {0};
+    int64_t flops;
+    Traffic traffic;
+    ck_assert_int_eq(model_case_begin(&model, texts[_i], &run), STATUS_OK);
+    ck_assert_int_eq(model_case_count(&model, &counts), STATUS_OK);
+    ck_assert_int_eq(reference_count_flops(model.model, model.input, &flops), STATUS_OK);
+    ck_assert_int_eq(reference_count_bytes(model.model, model.input, &traffic), STATUS_OK);
+    ck_assert_int_eq(flops, counts.flops);
+    ck_assert_int_eq(traffic.bytes_read, counts.bytes_read);
+    ck_assert_int_eq(traffic.bytes_written, counts.bytes_written);
+    Shape wrong = SHAPE(2, 99);
+    ck_assert_int_eq(reference_count_flops(model.model, wrong, &flops), STATUS_SHAPE);
+    ck_assert(!error_pending());
+    ck_assert_int_eq(model_case_end(&model, STATUS_OK), STATUS_OK);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {{points_add_up, EXERCISES},
                                  {solution_is_right_on_every_seed, EXERCISES},
                                  {skeleton_scores_nothing, EXERCISES},
                                  {mutant_is_recognised, EXERCISES * MOST_MUTANTS},
+                                 {references_agree_with_the_profiler, 5},
                                  {NULL, 0}};
     return harness_main("exercises_profile", tests);
 }

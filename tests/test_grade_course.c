@@ -62,7 +62,7 @@ START_TEST(solutions_get_all_points) {
     GradeOptions options = course_options(&s);
     options.key = (DrawKey){"secret", "ada", 0};
     for (int i = 0; i < exercise_count; i++) fill(&s, "exercises/solutions", exercises[i]);
-    fill_by_hand(&s, options.key);
+    fill_by_hand(&s, (DrawKey){"", options.key.student, 0}); // as ./lab questions asks them
     submission_grade(&s, &options);
     for (int i = 0; i < s.result.n_exercises; i++) {
         const ExerciseResult *one = &s.result.exercises[i];

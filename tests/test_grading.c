@@ -47,7 +47,7 @@ static const char *instructor_path(void) {
 }
 
 static ProgramRun instructor(const char *command, const char *rest) {
-    char arguments[TEXT];
+    char arguments[2 * TEXT];
     snprintf(arguments, sizeof arguments, "%s --lab %s/lab %s", command, work_folder, rest);
     return program_run(instructor_path(), arguments, PROGRAM_CAPTURED);
 }
@@ -105,7 +105,7 @@ START_TEST(a_broken_submission_costs_only_itself) {
         "head -c 3000 /dev/urandom >ian.tar");
     char *csv = grade_class(1, "");
     check_has(csv, "student,name,state,points,most,stretch,");
-    check_has(csv, "\namy,,graded,5,100,0,5,");
+    check_has(csv, "\namy,,graded,5,100,0,0,5,");
     check_has(csv, "\nbob,,graded,0,100,0,0,");
     check_has(csv, "\ndan,,failed,0,0,0,0,");
     check_has(csv, "\neve,,refused,0,100,");

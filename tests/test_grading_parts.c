@@ -51,7 +51,7 @@ static void put_header(char *block, const char *name, const char *size, char typ
     block[156] = type;
     int sum = off;
     for (int i = 0; i < BLOCK; i++) sum += (unsigned char)block[i];
-    snprintf(block + 148, 8, "%06o", (unsigned)sum);
+    snprintf(block + 148, 8, "%06o", (unsigned)sum & 0777777);
 }
 
 static Status count_files(void *argument, const char *name, const char *bytes, size_t count) {

@@ -18,7 +18,7 @@ typedef struct Question {
 
 // ---- of a row ----------------------------------------------------------------------------------
 static const char *row_value(char name[CASE_NAME], int row, const char *value) {
-    snprintf(name, CASE_NAME, "rows[%d].%.20s", row, value);
+    snprintf(name, CASE_NAME, "rows[%d].%.16s", row, value);
     return name;
 }
 

@@ -47,7 +47,7 @@ static const char *add_row(Sweep *sweep, const char *line) {
     double batch = n == 0 ? 1.0 : 2.0 * (double)sweep->rows[n - 1].batch;
     if (numbers[0] != batch) return "batches are 1, 2, 4, 8 ...";
     double samples = numbers[0] / numbers[1];
-    if (!(fabs(numbers[2] - samples) <= consistent * samples))
+    if (!isfinite(samples) || fabs(numbers[2] - samples) > consistent * samples)
         return "samples_per_second is not batch / seconds";
     sweep->rows[sweep->n_rows++] = (SweepRow){(int64_t)numbers[0], numbers[1], numbers[2]};
     return NULL;

@@ -49,9 +49,10 @@ static Status run(const Compilation *self, const Words *words, ContainResult *ra
 }
 
 // ---- the source --------------------------------------------------------------------------------
-// What an earlier compilation left belongs to us, and the compiler is another user.
+// What an earlier compilation left belongs to us, and the compiler is another user; nor shall
+// anything be written through a link.
 static Status clear_folder(const Compilation *self, bool *well) {
-    const char *const names[] = {self->assembly, self->whole, self->object};
+    const char *const names[] = {self->source, self->assembly, self->whole, self->object};
     int folder = open(self->request->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     for (size_t i = 0; folder >= 0 && i < sizeof names / sizeof names[0]; i++)
         (void)unlinkat(folder, names[i], 0);
@@ -158,7 +159,7 @@ static void find_line(const char *assembly, const Exercise *exercise, CompileRes
     const char *name;
     char label[MOST_NAME];
     size_t length = compile_word(exercise->function, 0, &name);
-    snprintf(label, sizeof label, "\n%.*s:\n", (int)length, name);
+    snprintf(label, sizeof label, "\n%.*s:", (int)length, name);
     const char *at = strstr(assembly, label);
     at = at ? strstr(at, "\t.loc\t") ? strstr(at, "\t.loc\t") : strstr(at, "\t.loc ") : NULL;
     long file, line;

@@ -24,19 +24,25 @@ static bool begins(const char *text, const char *with) {
 // ---- includes ----------------------------------------------------------------------------------
 static bool is_below(const char *path, const char *folder) {
     size_t length = strlen(folder);
-    return length > 0 && begins(path, folder) && (path[length] == '/' || folder[length - 1] == '/');
+    return length > 0 && begins(path, folder) && path[length] == '/';
 }
 
+static bool is_system(const char *path) {
+    static const char *const folders[] = {"/usr/include/", "/usr/local/include/", "/usr/lib/gcc/",
+                                          "/usr/lib/clang/", "/usr/lib/llvm-"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (begins(path, folders[i])) return true;
+    return false;
+}
+
+// Where `path` leads by its dots is asked of the file system; a relative one is of the private
+// folder, where there is nothing but the file itself.
 static bool may_include(const CompileRequest *request, const char *path) {
-    static const char *const system[] = {"/usr/include", "/usr/local/include", "/usr/lib/gcc",
-                                         "/usr/lib/clang", "/usr/lib/llvm-14"};
     char *real = strstr(path, "..") ? realpath(path, NULL) : NULL;
     const char *known = real ? real : path;
-    // Of its own folder there is only the file itself.
-    bool allowed = known[0] != '/' && !strstr(known, "..");
-    allowed = allowed || (!strstr(known, "/../") && is_below(known, request->toolchain->headers));
-    for (size_t i = 0; i < sizeof system / sizeof system[0]; i++)
-        allowed = allowed || (!strstr(known, "/../") && is_below(known, system[i]));
+    bool allowed =
+        known[0] != '/' || is_below(known, request->toolchain->headers) || is_system(known);
+    allowed = allowed && !strstr(known, "..");
     free(real);
     return allowed;
 }

@@ -33,6 +33,6 @@ static bool keep(const char *text, const char *kind, char *out) {
 
 // What is kept only moves towards the beginning, so it may be written over what it is made from.
 void compiler_shorten(char *text) {
-    if (keep(text, "error:", text) || keep(text, "undefined reference", text)) return;
+    if (keep(text, "undefined reference", text) || keep(text, "error:", text)) return;
     (void)keep(text, "warning:", text);
 }

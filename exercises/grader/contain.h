@@ -12,9 +12,9 @@
 typedef enum ContainLayer { // which protections are active: bits; every result names them
     LAYER_LIMITS = 1,       // rlimits, deadline, output cap: always
     LAYER_GROUP = 2,        // own session, subreaper: whatever it started is ended
-    LAYER_USER = 4,         // another uid: only when the grader is root
-    LAYER_SECCOMP = 8,      // system calls by a list
-    LAYER_NAMESPACE = 16,   // own mounts, network, processes
+    LAYER_USER = 4,         // another uid: only when the grader is root, who runs nothing without
+    LAYER_SECCOMP = 8,      // system calls by a list: a worker's, nothing else gets far with it
+    LAYER_NAMESPACE = 16,   // no network, no other processes, all files read-only
 } ContainLayer;
 unsigned contain_layers(void); // what this machine and user allow
 char *contain_layers_text(unsigned layers, char *text, size_t size); // "limits, group, user"
@@ -24,12 +24,14 @@ typedef struct ContainLimits {
     int64_t memory_bytes; // of address space; 0: no limit (AddressSanitizer needs none)
     int64_t file_bytes;   // that it may write to any one file; 0: to none
     int64_t output_bytes; // of standard output and error together, and of descriptor 3
-    int processes;        // that may be alive at once, 1: it may not fork
+    int processes;        // that may be alive at once, 1: it may not fork; as our own user only 1
+                          // is a limit
 } ContainLimits;
 
 typedef struct ContainCommand {
     const char *const *argv; // argv[0] is a path
-    const char *directory;   // where it runs; it may write there only if it owns it
+    const char *directory;   // where it runs, NULL: /; of contain_directory_new's it may write to
+                             // it where file_bytes allows files, and what it made is ours after it
     const void *input;       // for its standard input
     size_t input_bytes;
     ContainLimits limits;
@@ -51,7 +53,8 @@ typedef struct ContainResult {
     char *values; // descriptor 3, owned
     size_t values_bytes;
     char *output;  // standard output and error, cut and cleaned (text_clean), owned
-    int leftovers; // processes and files that had to be removed
+    int leftovers; // processes and files that had to be removed; what ended with its namespace is
+                   // not counted
     double seconds;
     unsigned layers; // that were active
 } ContainResult;

@@ -50,6 +50,7 @@ typedef struct CaseRun {       // one call of the student's function
     int n_values;
     Mistake mistakes[CASE_MOST_MISTAKES];
     int n_mistakes;
+    const char *beside; // while it is made: text of the file that ExerciseCase.beside names
 } CaseRun;
 
 void run_expect_integer(CaseRun *run, const char *name, int64_t value);

@@ -30,6 +30,7 @@
     X(batch_forgotten, "the question is about the whole batch: all of its samples go through")     \
     X(batch_multiplied,                                                                            \
       "the result is per sample; multiply by the batch only in profile_forward_pass")              \
+    X(best_for_knee, "the knee is the first batch with 80 % of the best, not the best itself")     \
     X(bias_as_one, "a bias is one number for each output, not one for the layer")                  \
     X(bias_counted, "biases are not counted here: one addition beside thousands of multiply-adds") \
     X(bias_forgotten, "a layer with a bias owns it beside the weight: out more numbers")           \
@@ -80,6 +81,7 @@
       "launch once and wait before you measure: the first launch loads the kernel")                \
     X(first_layer_input_gradient,                                                                  \
       "nobody wants the gradient of the data: the first layer has no such product")                \
+    X(flops_depend_on_batch, "FLOPs of one sample are the same in every batch")                    \
     X(flops_per_sample,                                                                            \
       "one sample's FLOPs over the whole batch's time: multiply by the batch first")               \
     X(footprint_for_traffic,                                                                       \
@@ -95,6 +97,7 @@
     X(frozen_has_gradient,                                                                         \
       "a frozen parameter has no gradient, hence no optimizer state: count the others only")       \
     X(frozen_skipped, "a frozen parameter is not trained, but it is a parameter: it counts")       \
+    X(gain_of_seconds, "the gain is of samples a second, not of the seconds of a batch")           \
     X(gflop_for_flop, "1 GFLOP is 1e9 FLOP: bring both sides of a quotient to the same unit")      \
     X(gradient_forgotten,                                                                          \
       "backward has two products: for the weight's gradient, and for the input's")                 \
@@ -110,13 +113,22 @@
     X(integer_division, "7 / 2 is 3 between integers: convert to double before you divide")        \
     X(integer_overflow, "that does not fit 32 bits: use int64_t from the first product on")        \
     X(intensity_inverted, "intensity is FLOPs per byte, not bytes per FLOP")                       \
+    X(intensity_of_batch,                                                                          \
+      "FLOPs grow with the batch, the bytes of the weights do not: intensity rises")               \
     X(kernel_for_launch,                                                                           \
       "that is the kernel, on the device; a launch is what the call costs your program")           \
     X(kernel_not_squared, "a k x k kernel has k * k taps: kernel_h * kernel_w")                    \
     X(kernels_included,                                                                            \
       "the kernels ran between the copies: add up the two copies, not the time around all")        \
+    X(knee_by_latency, "that batch takes the shortest time; the knee is about samples a second")   \
+    X(knee_for_best, "that is what the knee reaches; asked is the largest in the column")          \
+    X(knee_misexplained,                                                                           \
+      "below the knee few samples share the reading of the weights; above it arithmetic is left")  \
+    X(knee_no_batch, "the sweep has batches of 1, 2, 4, 8 ... 1024: choose one of them")           \
+    X(knee_too_early, "that batch does not yet reach 80 % of the best: take the next one")         \
     X(known_layers_only,                                                                           \
       "parameters are listed in every layer; do not ask which kind of layer it is")                \
+    X(last_for_best, "the largest batch need not be the best: look for the largest number")        \
     X(launch_includes_wait, "read the clock right after the last launch, before you wait")         \
     X(launches_not_divided, "that is the time of all launches together: divide by work->launches") \
     X(leak_missed,                                                                                 \
@@ -174,6 +186,8 @@
     X(persistent_called_leak,                                                                      \
       "parameters, gradients and optimizer state live on to the next step: that is no leak")       \
     X(plus_one_forgotten, "the first window counts, too: (h + padding - k) / stride, plus 1")      \
+    X(prediction_missing, "first fill in predicted_knee and measured_knee: this compares them")    \
+    X(prediction_turned, "predicted below measured is too_low; above it, too_high")                \
     X(quartile_for_iqr, "that is the upper quartile; the IQR is its distance from the lower one")  \
     X(quartile_rule,                                                                               \
       "here a quantile is at position (n - 1) q of the sorted samples from 0, interpolated")       \
@@ -212,6 +226,7 @@
     X(steps_for_samples, "those are batches a second; every batch has many samples")               \
     X(stride_ignored, "with stride s the kernel takes every s-th place: divide by it")             \
     X(sum_overwritten, "that is the last part only: add it to the total with +=")                  \
+    X(sweep_unreadable, "sweep.csv is not as ./lab sweep writes it: write it anew, and leave it")  \
     X(tensors_counted, "a tensor is many numbers: count its elements, numel")                      \
     X(throughput_inverted,                                                                         \
       "that is seconds for a batch or a sample; throughput is samples per second")                 \

@@ -56,7 +56,7 @@ static int columns_until(const char *s, const char *end) {
     return columns;
 }
 
-static bool is_space(char c) { return c == ' ' || c == '\t'; }
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 static void continue_line(Page *page) {
     put(page, "\n", 1);
@@ -144,6 +144,30 @@ void page_lines(Page *page, PageStyle style, int indent, const char *text) {
             put_words(page, first, end);
             put_style(page, style, false);
         }
+        page_end_line(page);
+        text = *end ? end + 1 : end;
+    }
+}
+
+// Where the lines of prose that begin at `text` end: before an empty or indented one.
+static const char *prose_end(const char *text) {
+    const char *end = text + strcspn(text, "\n");
+    while (*end && end[1] && end[1] != '\n' && !is_space(end[1])) end += 1 + strcspn(end + 1, "\n");
+    return end;
+}
+
+void page_paragraphs(Page *page, PageStyle style, int indent, const char *text) {
+    while (*text) {
+        bool as_it_is = *text == '\n' || is_space(*text);
+        const char *end = as_it_is ? text + strcspn(text, "\n") : prose_end(text);
+        page->indent = indent + (int)strspn(text, " ");
+        page->column = 0;
+        text += strspn(text, " ");
+        if (text < end) put_spaces(page, page->indent);
+        if (as_it_is) page->indent += 4; // code goes on further in
+        put_style(page, style, true);
+        put_words(page, text, end);
+        put_style(page, style, false);
         page_end_line(page);
         text = *end ? end + 1 : end;
     }

@@ -41,6 +41,9 @@ void page_end_line(Page *page);
 // Lines as they are, each at `indent` and continued there; a tab is a space.
 void page_lines(Page *page, PageStyle style, int indent, const char *text);
 
+// The same, but lines that follow each other without an indent are one paragraph, broken anew.
+void page_paragraphs(Page *page, PageStyle style, int indent, const char *text);
+
 const char *page_text(const Page *page); // never NULL
 void page_free(Page *page);
 

@@ -111,10 +111,16 @@ static void fill_commands(const GradeResult *grade, const ExerciseResult *exerci
         add(look, size, ":%d  %.*s()", exercise->line, (int)strcspn(definition->function, " "),
             definition->function);
     snprintf(again, size, "./lab check %s", definition->number);
-    if (!failure->hidden) add(again, size, " --case %s", failure->case_name);
+    if (strcmp(folder, "exercises") != 0) add(again, size, " --files %s", folder);
+    if (!failure->hidden && failure->case_name[0])
+        add(again, size, " --case %s", failure->case_name);
     if (grade->seed != 0) add(again, size, " --seed %llu", (unsigned long long)grade->seed);
     if (failure->state == CASE_CRASHED) add(again, size, " --gdb");
-    snprintf(more, size, "./lab hint %s", definition->number);
+    snprintf(more, size, "./lab %s %s", failure->by_hand ? "questions" : "hint",
+             definition->number);
+    if (failure->state == CASE_NOT_IMPLEMENTED)
+        add(more, size, "   what is asked: exercises/ex%s_%s.h", definition->number,
+            definition->name);
     if (failure->mistake[0]) add(more, size, "   ./lab explain %s", failure->mistake);
 }
 
@@ -123,6 +129,13 @@ static void fill_mistake(const char *mistake, Failure *failure) {
     snprintf(failure->mistake, sizeof failure->mistake, "%s", mistake);
     snprintf(failure->likely, sizeof failure->likely, "%s%s%s", mistake, text ? ": " : "",
              text ? text : "");
+}
+
+// A file that cannot be used fails as a whole: no case of it says more than another.
+static void fill_file(Failure *failure) {
+    failure->case_name = "";
+    failure->shown[0] = failure->asked[0] = '\0';
+    failure->lost = failure->most - failure->points;
 }
 
 Failure failure_of(const GradeResult *grade, const ExerciseResult *exercise,
@@ -147,6 +160,7 @@ Failure failure_of(const GradeResult *grade, const ExerciseResult *exercise,
     else
         fill_ending(result, &failure);
     if (result->state == CASE_NOT_COMPILED) failure.compiler = exercise->compiler;
+    if (result->state == CASE_NOT_COMPILED || result->state == CASE_FORBIDDEN) fill_file(&failure);
     if (definition->hidden) hide(&failure);
     if (folder[0]) fill_commands(grade, exercise, folder, &failure);
     return failure;
@@ -169,8 +183,9 @@ static void header(Page *page, const Failure *failure) {
     page_label(page, NULL);
     page_piece(page, PAGE_BOLD, 0, title);
     page_piece(page, PAGE_PLAIN, page->column < 26 ? 28 - page->column : 2, score);
-    page_print(page, PAGE_PLAIN, 3, "%s %s", failure->hidden ? "hidden case" : "case",
-               failure->case_name);
+    if (failure->case_name[0])
+        page_print(page, PAGE_PLAIN, 3, "%s %s", failure->hidden ? "hidden case" : "case",
+                   failure->case_name);
     page_piece(page, failure->state == CASE_PASSED ? PAGE_GOOD : PAGE_BAD, 3,
                screen_word(failure->state));
     if (failure->lost > 0) page_print(page, PAGE_PLAIN, 3, "-%d", failure->lost);
@@ -179,14 +194,15 @@ static void header(Page *page, const Failure *failure) {
 
 // The first lines of what the program wrote: for a look, not for a log.
 static void printed(Page *page, const char *text) {
-    enum { MOST_LINES = 5 };
+    enum { MOST_LINES = 5, MOST_COLUMNS = 2 * (PAGE_WIDTH - PAGE_LABEL) };
     const char *end = text ? text : "";
     int lines = 0;
     while (*end && lines < MOST_LINES) {
         const char *begin = end;
         end += strcspn(begin, "\n");
         page_label(page, lines++ == 0 ? "printed" : "");
-        page_print(page, PAGE_DIM, 0, "%.*s", (int)(end - begin), begin);
+        int length = end - begin < MOST_COLUMNS ? (int)(end - begin) : MOST_COLUMNS;
+        page_print(page, PAGE_DIM, 0, "%.*s", length, begin);
         page_end_line(page);
         end += *end == '\n';
     }

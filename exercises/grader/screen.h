@@ -22,7 +22,7 @@ enum { SCREEN_TEXT = 320 };
 // hidden case the texts that would tell its input or answer are empty.
 typedef struct Failure {
     const Exercise *exercise;
-    const char *case_name;
+    const char *case_name; // "": the file as a whole
     CaseState state;
     bool hidden, by_hand;
     int points, most, lost; // the exercise's, of so many; by this case

@@ -19,16 +19,18 @@ static void count_cases(const ExerciseResult *result, CheckCount *count) {
     }
 }
 
-// What teaches most comes first: a failure before what is not written yet.
+// What teaches most comes first: a failure, then what is not written yet, then what is not
+// answered.
 static const CaseResult *first_failure(const ExerciseResult *result) {
-    const CaseResult *skipped = NULL;
+    static const CaseState last[] = {CASE_NOT_IMPLEMENTED, CASE_MISSING};
     for (int i = 0; i < result->n_cases; i++) {
-        const CaseResult *of_case = &result->cases[i];
-        if (of_case->state == CASE_PASSED) continue;
-        if (!is_skipped(of_case->state)) return of_case;
-        if (!skipped) skipped = of_case;
+        CaseState state = result->cases[i].state;
+        if (state != CASE_PASSED && !is_skipped(state)) return &result->cases[i];
     }
-    return skipped;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < result->n_cases; i++)
+            if (result->cases[i].state == last[k]) return &result->cases[i];
+    return NULL;
 }
 
 // ---- what a student reads ----------------------------------------------------------------------
@@ -45,6 +47,7 @@ static void others_page(const ExerciseResult *result, const CaseResult *shown, P
     for (int i = 0; i < result->n_cases; i++) {
         const CaseResult *of_case = &result->cases[i];
         bool same = of_case->state == shown->state && shown->state != CASE_WRONG;
+        same = same || (is_skipped(of_case->state) && is_skipped(shown->state));
         if (of_case == shown || of_case->state == CASE_PASSED || same) continue;
         if (!any) page_label(page, "also");
         page_print(page, PAGE_PLAIN, any ? 3 : 0, "%s %s", of_case->definition->name,
@@ -90,15 +93,15 @@ static void row_page(const ExerciseResult *result, Page *page) {
     char points[32];
     snprintf(points, sizeof points, "%d/%d", result->points, result->exercise->points);
     page_label(page, NULL);
-    page_print(page, PAGE_PLAIN, 0, "%s  %-24s %7s   ", result->exercise->number,
+    page_print(page, PAGE_PLAIN, 0, "%s  %-24s %7s", result->exercise->number,
                result->exercise->name, points);
     if (!failure)
-        page_piece(page, PAGE_GOOD, 0, "passed");
+        page_piece(page, PAGE_GOOD, 3, "passed");
     else if (is_skipped(failure->state) && count.passed == 0)
-        page_piece(page, PAGE_DIM, 0,
+        page_piece(page, PAGE_DIM, 3,
                    failure->state == CASE_MISSING ? "not answered yet" : "not implemented yet");
     else
-        page_print(page, PAGE_BAD, 0, "%s: %.31s", screen_word(failure->state),
+        page_print(page, PAGE_BAD, 3, "%s: %.31s", screen_word(failure->state),
                    failure->definition->name);
     page_end_line(page);
 }

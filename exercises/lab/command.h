@@ -20,7 +20,7 @@ typedef struct LabOptions {
     const char *files; // folder of the student's files; NULL: exercises/
     bool help;
     const char *case_name, *student, *secret, *output;
-    int64_t seed, fuzz, level;
+    int64_t seed, fuzz, level, most;
     bool asan, gdb, all;
 } LabOptions;
 
@@ -60,6 +60,7 @@ int command_questions(Lab *lab);
 int command_reset(Lab *lab);
 int command_submit(Lab *lab);
 int command_profile(Lab *lab);
+int command_sweep(Lab *lab);
 int command_grade(Lab *lab);
 
 // options.c: reads the options of `command` into lab->options and lab->argument. False after one

@@ -9,12 +9,10 @@
 #include <unistd.h>
 
 #include "exercises/grader/build.h"
-#include "exercises/grader/contain.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 #define INPUT "gdb-input"
-
 static const ExerciseCase *wanted_case(const Lab *lab, const Exercise *exercise) {
     const char *name = lab->options.case_name;
     for (int i = 0; i < exercise->n_cases; i++) {
@@ -38,25 +36,29 @@ static Status write_input(const Lab *lab, const Exercise *exercise, const Exerci
     return status ? status : file_write(folder, INPUT, text, strlen(text));
 }
 
-static int start_gdb(const Exercise *exercise, const Build *build) {
-    char breakpoint[128], start[sizeof build->directory + 64];
-    const char *function = exercise->function;
-    snprintf(breakpoint, sizeof breakpoint, "break %.*s", (int)strcspn(function, " "), function);
-    snprintf(start, sizeof start, "run <%s/" INPUT " 3>/dev/null", build->directory);
-    char *const arguments[] = {
-        "gdb", "-q", "-ex", breakpoint, "-ex", start, (char *)(uintptr_t)build->worker, NULL};
+// Runs a program of the machine's; its exit status, 127 where it cannot be started.
+static int run_tool(const char *const *arguments) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        execvp(arguments[0], arguments);
+        execvp(arguments[0], (char *const *)(uintptr_t)arguments);
         _exit(127);
     }
-    int status = 0;
+    int status = 127 << 8;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    bool missing = child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127);
-    return missing ? lab_refuse(LAB_FILE, "--gdb: gdb cannot be started; is it installed?")
-                   : LAB_DONE;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int start_gdb(const Exercise *exercise, const Build *build) {
+    char breakpoint[128], start[600];
+    const char *function = exercise->function;
+    snprintf(breakpoint, sizeof breakpoint, "break %.*s", (int)strcspn(function, " "), function);
+    snprintf(start, sizeof start, "run <%s/" INPUT " 3>/dev/null", build->directory);
+    const char *const arguments[] = {"gdb", "-q",  "-ex",         breakpoint,
+                                     "-ex", start, build->worker, NULL};
+    if (run_tool(arguments) != 127) return LAB_DONE;
+    return lab_refuse(LAB_FILE, "--gdb: gdb cannot be started; is it installed?");
 }
 
 int debugger_run(Lab *lab, const Exercise *exercise) {
@@ -64,14 +66,15 @@ int debugger_run(Lab *lab, const Exercise *exercise) {
     if (!definition)
         return lab_refuse(LAB_USAGE, "--gdb: there is no code behind this; ./lab check %s",
                           exercise->number);
-    Toolchain tools;
-    Build build = {.end = BUILD_FAILED};
-    Status status = toolchain_read(lab_grade_options(lab).toolchain, &tools);
-    BuildOrder order = {.toolchain = &tools,
+    Toolchain *toolchain = memory_new(sizeof *toolchain);
+    if (!toolchain) return lab_fail();
+    Build build = {.end = BUILD_NO_WORKER};
+    BuildOrder order = {.toolchain = toolchain,
                         .exercise = exercise,
                         .folder = lab->folder,
                         .sanitize = lab->options.asan,
                         .any_symbol = true};
+    Status status = toolchain_read(lab_grade_options(lab).toolchain, toolchain);
     if (!status) status = build_make(&order, &build);
     bool built = !status && build.end == BUILD_DONE;
     if (built) status = write_input(lab, exercise, definition, build.directory);
@@ -81,6 +84,7 @@ int debugger_run(Lab *lab, const Exercise *exercise) {
     else if (!status)
         lab_refuse(0, "--gdb: it does not compile; ./lab check %s shows why", exercise->number);
     build_free(&build);
-    toolchain_free(&tools);
+    toolchain_free(toolchain);
+    memory_free(toolchain);
     return status ? lab_fail() : code;
 }

@@ -90,14 +90,15 @@ static void names_page(Page *page) {
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX], title[128] = "";
         const char *text = misconception_text(names[i]);
-        snprintf(path, sizeof path, PAGES "/%s.md", names[i]);
+        snprintf(path, sizeof path, PAGES "/%.63s.md", names[i]);
         FILE *file = text ? NULL : fopen(path, "r");
         if (file && fgets(title, sizeof title, file)) title[strcspn(title, "\r\n")] = '\0';
         if (file) fclose(file);
         page_label(page, NULL);
-        page_print(page, PAGE_BOLD, 0, "%-26s", names[i]);
+        page_piece(page, PAGE_BOLD, 0, names[i]);
         page->indent = 27;
-        page_piece(page, PAGE_PLAIN, 1, text ? text : title + strspn(title, "# "));
+        page_piece(page, PAGE_PLAIN, page->column < 26 ? 27 - page->column : 1,
+                   text ? text : title + strspn(title, "# "));
         page_end_line(page);
     }
 }

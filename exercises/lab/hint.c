@@ -34,7 +34,7 @@ static Status level_page(const Exercise *exercise, int level, Page *page) {
         page_print(page, PAGE_BOLD, 0, "hint %d of %d for %s %s", level, LEVELS, exercise->number,
                    exercise->name);
         page_end_line(page);
-        page_lines(page, PAGE_PLAIN, 2, hint);
+        page_paragraphs(page, PAGE_PLAIN, 2, hint);
     }
     memory_free(text);
     return hint ? STATUS_OK

@@ -30,6 +30,9 @@ static const LabOption hint_options[] = {
 static const LabOption submit_options[] = {
     {"output", "FILE", "the archive (submission.tar)", TEXT(output)},
 };
+static const LabOption sweep_options[] = {
+    {"most", "N", "the largest batch (1024)", NUMBER(most, 1, 1 << 20)},
+};
 static const LabOption grade_options[] = {
     {"output", "DIR", "folder of the results (that of the submission)", TEXT(output)},
     {"student", "NAME", "whose numbers", TEXT(student)},
@@ -39,13 +42,13 @@ static const LabOption grade_options[] = {
 #define NO_OPTIONS NULL, 0
 #define OPTIONS(table) table, (int)(sizeof table / sizeof table[0])
 static const Command commands[] = {
-    {"list", "", "the exercises, how far each is, what to type next (as ./lab alone)", NULL,
-     NO_OPTIONS, command_list},
+    {"list", "", "the exercises, what each is worth, what to type next", NULL, NO_OPTIONS,
+     command_list},
     {"check", "[NN]", "grade an exercise, or all; the first failure is shown", NULL,
      OPTIONS(check_options), command_check},
     {"watch", "[NN]", "check again whenever the file is saved",
-     "Keys: n next exercise, h hint, l list, c check again, x explain the failure, q quit.",
-     NO_OPTIONS, command_watch},
+     "Keys: n next exercise, h hint, l list, c check, x explain the failure, q quit.", NO_OPTIONS,
+     command_watch},
     {"hint", "NN", "a hint; each time one level further, three in all", NULL, OPTIONS(hint_options),
      command_hint},
     {"explain", "[NAME]", "a page on a misconception; without a name, which there are", NULL,
@@ -58,6 +61,8 @@ static const Command commands[] = {
      command_submit},
     {"profile", "", "a real report, with your numbers beside the library's", NULL, NO_OPTIONS,
      command_profile},
+    {"sweep", "", "measure the batch sizes of exercise 11 into sweep.csv", NULL,
+     OPTIONS(sweep_options), command_sweep},
     {"grade", "DIR", "grade the files in DIR: result.json and what platforms read", NULL,
      OPTIONS(grade_options), command_grade},
 };

@@ -23,9 +23,9 @@ static void row(const Lab *lab, const Exercise *exercise, Page *page) {
     char best[16] = "-";
     if (entry && entry->last >= 0) snprintf(best, sizeof best, "%d", entry->best);
     page_label(page, NULL);
-    page_print(page, PAGE_PLAIN, 0, "%s  %-24s %7d %7d %5s   ", exercise->number, exercise->name,
+    page_print(page, PAGE_PLAIN, 0, "%s  %-24s %7d %7d %5s", exercise->number, exercise->name,
                exercise->minutes, exercise->points, best);
-    page_piece(page, is_passed(lab, exercise) ? PAGE_GOOD : PAGE_PLAIN, 0,
+    page_piece(page, is_passed(lab, exercise) ? PAGE_GOOD : PAGE_PLAIN, 3,
                state_words(exercise, entry));
     page_end_line(page);
 }

@@ -19,7 +19,6 @@
 #include "exercises/support/model_text.h"
 #include "profiler/report/text.h"
 #include "tensor/context.h"
-#include "tensor/scope.h"
 
 // A file that does not compile is left out, and its function is then NULL.
 #pragma weak count_parameters

@@ -75,6 +75,16 @@ static char *read_answers(const Lab *lab) {
     return memory_copy_string("");
 }
 
+static void how_to_answer(const Lab *lab, int count, Page *page) {
+    page_label(page, NULL);
+    if (count == 0)
+        page_piece(page, PAGE_PLAIN, 0, "There is no question by hand.");
+    else
+        page_print(page, PAGE_PLAIN, 0, "Answers go into %s/by_hand.txt, each a line: key = answer",
+                   lab->shown_folder);
+    page_end_line(page);
+}
+
 int command_questions(Lab *lab) {
     const Exercise *only = lab->argument ? lab_exercise(lab) : NULL;
     if (lab->argument && !only) return LAB_USAGE;
@@ -84,16 +94,15 @@ int command_questions(Lab *lab) {
     int count = 0;
     Status status = STATUS_OK;
     for (int i = 0; !status && i < exercise_count; i++)
-        if (!only || exercises[i] == only)
+        if ((!only || exercises[i] == only) &&
+            !exercises[i]->answers) // these ask in their contract
             status = questions_of(lab, exercises[i], answers, &page, &count);
     memory_free(answers);
-    page_label(&page, NULL);
-    if (count == 0) page_piece(&page, PAGE_PLAIN, 0, "There is no question by hand.");
-    if (count > 0)
-        page_print(&page, PAGE_PLAIN, 0, "Write your answers, plain numbers, into %s/by_hand.txt",
-                   lab->shown_folder);
-    page_end_line(&page);
-    if (!status) return lab_show(&page);
+    if (!status) {
+        if (count > 0) page_end_line(&page);
+        how_to_answer(lab, count, &page);
+        return lab_show(&page);
+    }
     page_free(&page);
     return lab_fail();
 }

@@ -72,7 +72,9 @@ int command_reset(Lab *lab) {
     char name[NAME], path[PATH_MAX], kept[PATH_MAX];
     size_t size;
     lab_file_name(exercise, name, sizeof name);
-    snprintf(path, sizeof path, "exercises/skeletons/%s", name);
+    snprintf(path, sizeof path, "exercises/.lab/skeletons/%s", name);
+    if (access(path, R_OK) != 0)
+        return lab_refuse(LAB_FILE, "%s: there is no skeleton of it; make lab keeps them", path);
     char *skeleton = file_read(NULL, path, LAB_MOST_BYTES, &size);
     if (!skeleton) return lab_fail();
     Status status = keep(lab, name, skeleton, size, kept);

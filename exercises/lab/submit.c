@@ -56,7 +56,7 @@ static void remark(Submission *submission, const char *name, const char *what) {
 static bool is_skeleton(const char *name, const char *text, size_t size) {
     char path[PATH_MAX];
     size_t skeleton_size = 0;
-    snprintf(path, sizeof path, "exercises/skeletons/%s", name);
+    snprintf(path, sizeof path, "exercises/.lab/skeletons/%s", name);
     if (access(path, R_OK) != 0) return false;
     char *skeleton = file_read(NULL, path, LAB_MOST_BYTES, &skeleton_size);
     bool same = skeleton && size == skeleton_size && memcmp(text, skeleton, size) == 0;

@@ -17,7 +17,7 @@ static Status measure(Layer *model, int64_t batch, SweepOptions options, double 
     if (!x) return error_status();
     Status status =
         profiler_measure_latency(model, x, options.warmup, options.iterations, &latency);
-    *seconds = status ? 0.0 : latency_median(&latency);
+    if (!status) *seconds = latency_median(&latency);
     latency_free(&latency);
     tensor_free(x);
     return status;
@@ -29,7 +29,7 @@ static Status write_rows(Layer *model, SweepOptions options, WholeFile *file) {
                      (long long)options.iterations);
     whole_file_print(file, "batch,seconds,samples_per_second\n");
     for (int64_t batch = 1; batch <= options.most_batch && !status; batch *= 2) {
-        double seconds;
+        double seconds = 0.0;
         status = measure(model, batch, options, &seconds);
         if (status) break;
         whole_file_print(file, "%lld,%.9g,%.9g\n", (long long)batch, seconds,

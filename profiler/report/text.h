@@ -51,7 +51,8 @@ int text_width(const char *s);                 // code points
 // characters, broken UTF-8, what turns the direction of writing) is a question mark. Fitted: in at
 // most `width` >= 1 columns, with "~" for an end, or a beginning, that is missing.
 Text text_plain(const char *s);
-int text_printable_bytes(const char *s); // of the character that begins at s; 0: not a printable one
+int text_printable_bytes(
+    const char *s); // of the character that begins at s; 0: not a printable one
 Text text_fit(const char *s, int width);
 Text text_fit_end(const char *s, int width);
 
