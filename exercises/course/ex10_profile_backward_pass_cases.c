@@ -231,6 +231,10 @@ static const char *const symbols[] = {"layer_forward",
                                       "error_status",
                                       "clock_gettime",
                                       "clock_getres",
+                                      "malloc",
+                                      "calloc",
+                                      "realloc",
+                                      "free",
                                       NULL};
 
 const Exercise exercise_10 = {.number = "10",
