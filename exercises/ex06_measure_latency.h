@@ -40,8 +40,8 @@
 //   * NAN is in <math.h>.
 //   * Measuring something of your own, keep its result (print it, add it up): the compiler removes
 //     work whose result nobody uses. ./lab explain dead_code_elimination
-//   * A warm-up is not superstition: ./lab explain thread_wake_up, or cold_and_warm_caches, says
-//     what the first runs pay for.
+//   * A warm-up is not superstition: ./lab explain page_faults, thread_wake_up and
+//     cold_and_warm_caches say what the first runs pay for.
 #ifndef EXERCISES_EX06_MEASURE_LATENCY_H
 #define EXERCISES_EX06_MEASURE_LATENCY_H
 
