@@ -164,7 +164,8 @@ static bool is_mentioned(const char *folder, const char *name) {
         const char *end = strrchr(entry->d_name, '.');
         size_t length = strlen(name);
         bool itself = !strncmp(entry->d_name, name, length) && entry->d_name[length] == '.';
-        if (end == NULL || itself || strspn(end, ".mdhtx") != strlen(end)) continue;
+        if (end == NULL || end[1] == '\0' || itself) continue; // "." and "..", too
+        if (strspn(end, ".mdhtx") != strlen(end)) continue;
         snprintf(path, sizeof path, "%.200s/%.255s", folder, entry->d_name);
         char *text = read_text(path);
         found = text != NULL && has_word(text, name);
