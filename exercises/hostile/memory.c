@@ -1,4 +1,5 @@
-// hostile: forbidden/out_of_memory/crashed, out_of_memory/crashed, out_of_memory/crashed - eats all memory
+// hostile: forbidden/out_of_memory/crashed, out_of_memory/crashed, out_of_memory/crashed - eats all
+// memory
 #include <stdlib.h>
 
 #ifndef EXERCISE
