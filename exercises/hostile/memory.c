@@ -1,5 +1,4 @@
-// hostile: forbidden/out_of_memory/crashed, out_of_memory/crashed, out_of_memory/crashed - eats all
-// memory
+// hostile: forbidden/out_of_memory/crashed, out_of_memory/crashed, out_of_memory/crashed - memory
 #include <stdlib.h>
 
 #ifndef EXERCISE
