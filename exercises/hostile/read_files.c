@@ -6,7 +6,7 @@
 #endif
 
 int EXERCISE(void) {
-    static const char *const paths[] = {"/etc/shadow", "/root/.ssh/id_rsa", "/proc/1/environ"};
+    static const char *const paths[] = {"/etc/shadow", "/proc/1/environ"};
     for (int i = 0; i < 3; i++)
         if (fopen(paths[i], "r")) puts("LEAKED");
     return 0;
