@@ -7,7 +7,7 @@
 
 int EXERCISE(void) {
     static const char *const paths[] = {"/etc/shadow", "/proc/1/environ"};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         if (fopen(paths[i], "r")) puts("LEAKED");
     return 0;
 }
