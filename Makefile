@@ -20,7 +20,8 @@ MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
         setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises \
-        lab-parts lab-profile instructor course-secret grade grade-all report handout gradescope \
+        lab-parts lab-profile instructor course-secret exercise-tables grade grade-all answers similar \
+        report handout gradescope \
         grader-selftest check-exercise
 
 # ---- setup and clean come first ----------------------------------------------------------------
@@ -106,8 +107,9 @@ LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 # What the exercises stand on, their cases, the grader, and ./lab; what students write and what calls
 # it (lab-parts), and programs are apart.
-EXERCISE_SOURCES := $(filter-out %/worker.c exercises/lab/lab.c exercises/lab/profile_%.c %_call.c,\
-    $(wildcard $(addprefix exercises/,support/*.c course/*.c grader/*.c lab/*.c)))
+EXERCISE_SOURCES := $(filter-out %/worker.c exercises/support/remote_%.c exercises/support/ledger.c exercises/lab/lab.c \
+    exercises/lab/profile_%.c %_call.c,\
+    $(wildcard $(addprefix exercises/,support/*.c scene/*.c course/*.c grader/*.c lab/*.c)))
 TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench_*.c))
@@ -170,7 +172,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
 $(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
-$(EXERCISES): $(call objects,$(EXERCISE_SOURCES)) $(BUILD)/sources
+$(EXERCISES): $(call objects,$(EXERCISE_SOURCES)) $(BUILD)/exercises/pages.o $(BUILD)/sources
 $(LIBRARY) $(HELPERS) $(EXERCISES):
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
@@ -185,8 +187,11 @@ $(TEST_PROGRAMS) $(FUZZ_PROGRAMS): %: %.o $(HELPERS) $(EXERCISES) $(LIBRARY)
 	@echo "  link    $@"
 	@$(LINK) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
-# Student code that is opened at run time finds the library in the program.
-$(BUILD)/tests/test_exercises_count: LDFLAGS += -rdynamic
+# The ledger is a worker's, and no part of the grader.
+$(BUILD)/tests/test_exercise_support: $(BUILD)/exercises/support/ledger.o
+# Where hostile code is run, it is run alone.
+ALONE := $(BUILD)/exercises/selftest/alone.o
+$(patsubst %,$(BUILD)/tests/test_%,confine confine_runs room build build_secrets grade): $(ALONE)
 
 BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
 $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
@@ -201,9 +206,19 @@ $(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts
 	@echo "  link    $@"
 	@$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
+# Hints and pages as C; the folder itself is newer when a file came or went.
+$(BUILD)/exercises/pages.c: exercises/pages/pages.awk $(sort $(wildcard exercises/pages/ex*.md)) \
+    exercises/pages
+	@mkdir -p $(@D)
+	@awk -f $< $(filter %.md,$^) >$@
+$(BUILD)/exercises/pages.o: $(BUILD)/exercises/pages.c exercises/lab/pages.h $(BUILD)/command
+	@echo "  compile $<"
+	@$(COMPILE) -c -o $@ $<
+
 lab: $(filter-out lab,$(LAB_PROGRAM)) ## build ./lab, the program of the exercises
-$(filter $(BUILD)/tests/test_lab%,$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
-exercises: $(LAB_PROGRAM) ## check every exercise; NN=02 only that one
+$(filter $(BUILD)/tests/test_lab% $(BUILD)/tests/test_keys \
+    $(BUILD)/tests/test_sealed,$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
+exercises: $(LAB_PROGRAM) $(PROGRAMS) ## check every exercise; NN=02 only that one
 	@./$< check $(NN)
 check-NN: ## one exercise, as in make check-02; watch-02: whenever it is saved
 	@echo "check-NN: name an exercise, as in make check-02"; exit 2
@@ -213,14 +228,15 @@ watch-%: $(LAB_PROGRAM)
 	@./$< watch $*
 
 # What ./lab profile runs: real times, so nothing stands between. A student's file that does not
-# compile is left out; of the others only the functions that are asked for can be seen.
+# compile is left out, as are 07, which wants the grader's device, and 10; of the others only the
+# functions that are asked for can be seen.
 STUDENT_FILES ?= exercises
 PROFILE_OBJECTS := $(call objects,$(wildcard exercises/lab/profile_*.c))
 PROFILE_FUNCTIONS := count_parameters count_flops count_bytes roofline clock_elapsed \
     measure_latency training_memory profile_forward_pass
 lab-profile: $(PROFILE_OBJECTS) $(EXERCISES) $(LIBRARY)
 	@mkdir -p $(LAB)/yours && rm -f $(LAB)/yours/*.o
-	@for file in '$(STUDENT_FILES)'/ex*.c; do \
+	@for file in '$(STUDENT_FILES)'/ex0[1-689]_*.c; do \
 	    object=$(LAB)/yours/$$(basename "$$file" .c).o; \
 	    $(LAB_COMPILE) -w -c -o "$$object" "$$file" 2>/dev/null && \
 	        objcopy $(PROFILE_FUNCTIONS:%=-G %) "$$object" || rm -f "$$object"; \
@@ -337,66 +353,64 @@ $(filter $(BUILD)/tests/test_plugin,$(TEST_PROGRAMS)): | $(SAMPLE_PLUGIN)
 
 # ---- what the grader builds student code with --------------------------------------------------
 # One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that
-# cannot count: no layers/cost.c, nothing of profiler/. Over plain loops, because a worker starts
-# for every case, and OpenBLAS takes longer to start than that. One for all variants.
+# does not know costs: descriptors without them, no layers/cost.c, nothing of profiler/, and autograd
+# only where a training step is asked for. Over plain loops, because a worker starts for every case,
+# and OpenBLAS takes longer to start than that. Of all its names only those are seen that a student
+# may call or that the link needs. One for all variants.
 LAB_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -O2 $(FLOATING_POINT) -pthread $(WARNINGS)
+LAB_PARTS_COMPILE = $(LAB_COMPILE) -DENGINE_WITHOUT_COSTS -ffunction-sections -fdata-sections \
+    -fstack-protector-strong
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
-LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c layers/train/idx%.c $(BLAS_SOURCES),\
-    $(wildcard tensor/*.c tensor/ops/*.c autograd/*.c layers/*.c layers/train/*.c)) \
-    tensor/blas_plain.c)
-LAB_REFERENCE := $(call lab_objects,$(wildcard exercises/support/reference*.c))
-LAB_SUPPORT := $(filter-out $(LAB_REFERENCE),$(call lab_objects,$(wildcard exercises/support/*.c)))
+LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
+    $(wildcard tensor/*.c tensor/ops/*.c layers/*.c)) tensor/blas_plain.c \
+    autograd/leaf.c exercises/grader/worker.c exercises/grader/filter.c \
+    $(filter-out %/remote_training.c %/remote_untrained.c,$(wildcard exercises/support/*.c)))
+LAB_TRAINING := $(call lab_objects,$(filter-out autograd/leaf.c,$(wildcard autograd/*.c)) layers/train/loss.c \
+    layers/train/optimizer.c exercises/support/remote_training.c)
 LAB_CALLS := $(wildcard exercises/course/ex*_call.c)
 LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
-# Exercises that build on earlier ones get the right answers of those.
-LAB_LATER := $(filter $(LAB)/worker/ex09% $(LAB)/worker/ex10%,$(LAB_WORKERS))
+LAB_SEEN := main __stack_chk_fail *_call lab_* mock_* reference_* tensor_* scope_* error_* status_* \
+    dtype_* shape_* no_grad_* layer_forward layer_forward_many layer_attribute layer_output_shape \
+    optimizer_name optimizer_flag
 # All that student code may include of ours.
-LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h,\
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h exercises/support/remote.h,\
     $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
 
-lab-parts: $(LAB)/toolchain
+lab-parts: $(LAB)/tools $(LAB_WORKERS) $(LAB_HEADERS)
 
 $(LAB)/command: FORCE
 	@mkdir -p $(@D)
-	@echo '$(LAB_COMPILE) $(LAB_ENGINE) $(LAB_SUPPORT)' | cmp -s - $@ || \
-	    echo '$(LAB_COMPILE) $(LAB_ENGINE) $(LAB_SUPPORT)' >$@
+	@echo '$(LAB_PARTS_COMPILE) $(LAB_ENGINE) $(LAB_TRAINING) $(LAB_SEEN)' | cmp -s - $@ || \
+	    echo '$(LAB_PARTS_COMPILE) $(LAB_ENGINE) $(LAB_TRAINING) $(LAB_SEEN)' >$@
 $(LAB)/object/%.o: %.c $(LAB)/command
 	@mkdir -p $(@D)
 	@echo "  compile $< for workers"
-	@$(LAB_COMPILE) -MMD -MP -c -o $@ $<
+	@$(LAB_PARTS_COMPILE) -MMD -MP -c -o $@ $<
 # All of it, because only the linker of a student's file knows what that calls.
-$(LAB)/engine.o: $(LAB_ENGINE) $(LAB_SUPPORT)
-	@ld -r -o $@ $^
-$(LAB_LATER): $(LAB_REFERENCE) $(LAB)/object/layers/cost.o
-$(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o \
-    $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
-	@mkdir -p $(@D)
+link_worker = mkdir -p $(@D) && ld -r -o $@.all $(filter %.o,$^) && \
+    objcopy -w $(LAB_SEEN:%='--keep-global-symbol=%') $@.all $@ && rm -f $@.all
+$(filter $(LAB)/worker/ex10%,$(LAB_WORKERS)): $(LAB_TRAINING)
+$(filter-out $(LAB)/worker/ex10%,$(LAB_WORKERS)) $(LAB)/tests/worker/ex90_sample.o: \
+    $(LAB)/object/exercises/support/remote_untrained.o
+$(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o $(LAB_ENGINE)
 	@echo "  link    $@"
-	@ld -r -o $@ $^
+	@$(link_worker)
 $(LAB_HEADERS): $(LAB)/include/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# "02" of build/lab/worker/ex02_count_flops.o
-lab_number = $(firstword $(subst _, ,$(patsubst ex%,%,$(notdir $(1)))))
-$(LAB)/toolchain: $(LAB_WORKERS) $(LAB_HEADERS)
-	@printf '%s\n' '# Made by make: what student code is compiled and linked with.' \
-	    'compiler = $(shell command -v $(firstword $(CC)))' 'nm = $(shell command -v nm)' \
-	    'objcopy = $(shell command -v objcopy)' 'readelf = $(shell command -v readelf)' \
-	    'cflags = -D_GNU_SOURCE -ffp-contract=off' 'libraries = -pthread -lm -ldl' \
-	    'headers = $(CURDIR)/$(LAB)/include' \
-	    $(foreach worker,$(LAB_WORKERS),'worker $(call lab_number,$(worker)) = $(CURDIR)/$(worker)') \
-	    >$@.new && mv $@.new $@
+$(LAB)/tools: $(LAB)/command
+	@printf '%s\n' '$(shell command -v $(firstword $(CC)))' '$(shell command -v objcopy)' >$@
 
-# The tests have an exercise of their own.
-SAMPLE_WORKER := $(LAB)/worker/ex90_sample.o
-$(SAMPLE_WORKER): $(LAB)/object/tests/exercise/sample_call.o \
-    $(LAB)/object/exercises/grader/worker.o $(LAB)/engine.o
-	@mkdir -p $(@D)
-	@ld -r -o $@ $^
-$(LAB)/toolchain_tests: $(LAB)/toolchain $(SAMPLE_WORKER)
-	@{ cat $<; echo 'worker 90 = $(CURDIR)/$(SAMPLE_WORKER)'; } >$@.new && mv $@.new $@
-$(BUILD)/tests/test_grade $(BUILD)/tests/test_grade_course: | $(LAB)/toolchain_tests
+# The tests have an exercise of their own, and therefore parts of their own.
+SAMPLE_PARTS := $(LAB)/tests
+$(SAMPLE_PARTS)/worker/ex90_sample.o: $(LAB)/object/tests/exercise/sample_call.o $(LAB_ENGINE)
+	@$(link_worker)
+$(SAMPLE_PARTS)/tools: $(SAMPLE_PARTS)/worker/ex90_sample.o tests/exercise/ex90_sample.h \
+    $(LAB)/tools $(LAB_WORKERS) $(LAB_HEADERS)
+	@cp -r $(LAB)/include $(LAB)/worker $(@D) && \
+	    cp tests/exercise/ex90_sample.h $(@D)/include/exercises && cp $(LAB)/tools $@
+$(patsubst %,$(BUILD)/tests/test_%,grade grade_course build build_secrets): | $(SAMPLE_PARTS)/tools
 -include $(shell [ -d $(LAB)/object ] && find $(LAB)/object -name '*.d')
 
 # ---- running -----------------------------------------------------------------------------------
@@ -471,9 +485,10 @@ $(INSTRUCTOR) $(SELFTEST):
 	@$(LINK) -o $@ $^ $(LIBS)
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items selftest/mutants)
+    instructor/items instructor/tables instructor/fingerprint instructor/similar selftest/mutants \
+    selftest/sections)
 $(BUILD)/tests/test_grading_parts: LIBS := $(EXERCISES) $(LIBRARY) $(LIBS)
-$(filter $(BUILD)/tests/test_grading,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
+$(filter $(BUILD)/tests/test_grading $(BUILD)/tests/test_instructor,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))
 
 SECRET := $(or $(RIDGEPOINT_COURSE_SECRET_FILE),$(wildcard exercises/.secret))
@@ -483,11 +498,19 @@ course-secret: $(INSTRUCTOR) ## make the course's secret, on which hidden number
 grade: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade SUBMISSION=PATH; OUTPUT=, STUDENT=
 	@$(INSTRUCTOR) grade '$(SUBMISSION)' $(OUTPUT:%=--output '%') $(STUDENT:%=--student '%') \
 	    $(SECRET:%=--secret '%')
-grade-all: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, AGAIN=1
+grade-all: $(INSTRUCTOR) $(LAB_PROGRAM) ## grade a class, SUBMISSIONS=DIR; OUTPUT=, ROSTER=, WRITTEN=, AGAIN=1
 	@$(INSTRUCTOR) grade-all '$(SUBMISSIONS)' $(OUTPUT:%=--output '%') $(ROSTER:%=--roster '%') \
+	    $(if $(WRITTEN),--written '$(WRITTEN)') $(if $(ASSIGNMENT),--assignment '$(ASSIGNMENT)') \
 	    $(SECRET:%=--secret '%') $(if $(AGAIN),--again)
+answers: $(INSTRUCTOR) ## keys to hand out, and what each has to answer by hand; ROSTER=FILE or names, OUTPUT=
+	@$(INSTRUCTOR) answers '$(ROSTER)' $(OUTPUT:%=--output '%') $(SECRET:%=--secret '%')
+similar: $(INSTRUCTOR) ## pairs that share more than the class does, SUBMISSIONS=DIR
+	@$(INSTRUCTOR) similar '$(SUBMISSIONS)'
 report: $(INSTRUCTOR) ## how cases did and which misconceptions are about, GRADES=DIR
 	@$(INSTRUCTOR) report '$(GRADES)'
+exercise-tables: $(INSTRUCTOR) ## write minutes and points into exercises/README.md and INSTRUCTOR.md
+	@$(INSTRUCTOR) tables exercises/README.md
+	@$(INSTRUCTOR) tables exercises/INSTRUCTOR.md
 handout: ## build/handout.tar.gz: what students get, verified
 	@exercises/instructor/handout
 gradescope: ## build/autograder.zip

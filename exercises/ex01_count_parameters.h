@@ -34,10 +34,17 @@
 
 #include "layers/layer.h"
 
-// Stores in *count how many parameters `model` and all layers below it have: elements, not tensors
-// and not bytes; a tensor with several owners once; frozen ones too. STATUS_OK, or
-// STATUS_OUT_OF_MEMORY if you needed memory and there was none. You may use malloc, realloc and
-// free; what you took you give back.
+// Stores in *count how many parameters `model` and all layers below it have.
+//   [1] Elements, not tensors and not bytes; of every layer, whatever kind of layer it is.
+//   [2] The whole tree, to any depth; a layer without parameters adds 0.
+//   [3] A tensor with several owners counts once, wherever they are. What else they own counts.
+//   [4] Frozen ones count.
+//   [5] Exactly, in 64 bits.
+//   [6] STATUS_OK, or STATUS_OUT_OF_MEMORY if you needed memory and there was none; *count may then
+//       be anything.
+//   [7] You may use malloc, calloc, realloc and free; what you took you give back, whatever you
+//       return.
+//   [8] The model stays as it is, and whoever calls a second time gets the same.
 Status count_parameters(const Layer *model, int64_t *count);
 
 #endif

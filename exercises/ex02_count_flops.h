@@ -57,9 +57,23 @@
 
 #include "layers/layer.h"
 
-// Stores in *flops what one forward of ONE sample costs by the rule above. `input` is the shape of
-// the whole batch, batch first, at least two sizes. STATUS_UNKNOWN_OP: the model contains a layer
-// that is not in the table. STATUS_SHAPE: the input does not fit a layer.
+// Stores in *flops what one forward of ONE sample costs by the table above. `input` is the shape of
+// the whole batch, batch first, at least two sizes.
+//   [1] Linear: 2 * in * out for every row of the sample.
+//   [2] Conv2d: as in the table; kernel_h and kernel_w may differ, groups divide once.
+//   [3] Ho and Wo, of a Conv2d and of a pool: each direction by its own attributes, which may all
+//       differ. A kernel as large as the padded input fits once.
+//   [4] ReLU, Sigmoid, Tanh, GELU: 1 for every element of the sample, in however many sizes.
+//   [5] MaxPool2d, AvgPool2d, Flatten, Dropout: 0; their output's shape is the next one's input.
+//   [6] Sequential: the sum, to any depth; one without children costs 0 and changes nothing.
+//   [7] A multiply-add counts 2, a bias 0.
+//   [8] The batch is not in the result.
+//   [9] Exactly, in 64 bits.
+//  [10] STATUS_UNKNOWN_OP: somewhere in the model is a layer that is not in the table, by its whole
+//       name. A container that is not in the table is one, whatever its children.
+//  [11] STATUS_SHAPE: the input does not fit a layer somewhere in the model.
+//  [12] The model stays as it is, and whoever calls a second time gets the same.
+// After an error *flops may be anything. Where both errors are there, say either.
 Status count_flops(const Layer *model, Shape input, int64_t *flops);
 
 #endif

@@ -12,15 +12,16 @@
 //        operand: activations grow with it, weights are read once however large it is. That is why
 //        batching makes a layer faster per sample.
 //
-// TODO   Write count_bytes in ex03_count_bytes.c. All numbers are float32: 4 bytes each.
+// TODO   Write count_bytes in ex03_count_bytes.c. Numbers in [] are the clauses of the contract;
+//        cases ask for each of them. All numbers are float32: 4 bytes each [1].
 //
-//            layer                          reads                        writes
-//            Linear, Conv2d                 its input, weight and bias   its output
-//            ReLU, Sigmoid, Tanh, GELU,     its input                    its output
+//            layer                          reads                            writes
+//            Linear, Conv2d                 its input, weight and bias [2]   its output [3]
+//            ReLU, Sigmoid, Tanh, GELU,     its input                        its output [4]
 //            AvgPool2d
-//            Flatten, Dropout               0                            0
-//            Sequential                     the sum of its children
-//            any other                      STATUS_UNKNOWN_OP: unknown is not zero
+//            Flatten, Dropout               0                                0          [5]
+//            Sequential                     the sum of its children                     [6]
+//            any other                      STATUS_UNKNOWN_OP: unknown is not zero      [7]
 //
 //        Flatten is a view: the same numbers, seen in another shape. Dropout does nothing outside
 //        training. MaxPool2d is not asked for (it also writes where each maximum was).
@@ -29,11 +30,12 @@
 //   1. One layer: how many elements does its input have, how many each of its parameters
 //      (layer->parameters[i].tensor->numel), how many its output? layer_output_shape, below, tells
 //      the shape of a layer's output, so you need not work it out again as in exercise 02.
-//   2. The whole batch: input.dims[0] is the batch, and all of it goes through. Weights and biases
-//      do not know about the batch.
-//   3. A Sequential: each child reads what the one before it wrote. It may have Sequentials within.
-//   4. A weight that two layers share is read by both: this counts what each layer does. (It is
-//      stored once. That was exercise 01.)
+//   2. The whole batch: input.dims[0] is the batch, and all of it goes through [8]. Weights and
+//      biases do not know about the batch. The input has 1 to 6 dimensions.
+//   3. A Sequential: each child reads what the one before it wrote. It may have Sequentials within,
+//      and one without children moves nothing.
+//   4. A weight that two layers share is read by both [9]: this counts what each layer does. (It is
+//      stored once. That was exercise 01.) One that is not trained is read like any other.
 //
 // EXAMPLE
 //   Linear(512,512) @ 64x512     reads  4 * (64 * 512 + 512 * 512 + 512) = 1,181,696
@@ -55,9 +57,11 @@ typedef struct Traffic {
     int64_t bytes_read, bytes_written;
 } Traffic;
 
-// Stores in *traffic what one forward of the whole batch moves by the table above. `input` is the
-// batch's shape, batch first. STATUS_UNKNOWN_OP: the model contains a layer that is not in the
-// table. STATUS_SHAPE: the input does not fit a layer.
+// Stores in *traffic what one forward of the whole batch moves by the table above, whatever was in
+// it [12]; sums are exact beyond 32 bits [11]. `input` is the batch's shape, batch first.
+// STATUS_UNKNOWN_OP: the model contains, at any depth, a layer that is not in the table.
+// STATUS_SHAPE: the input does not fit a layer [10]; where both hold, either. After a failure it
+// does not matter what *traffic holds.
 Status count_bytes(const Layer *model, Shape input, Traffic *traffic);
 
 #endif

@@ -8,24 +8,23 @@
 //        machine. It does NOT follow from how fast the work ran: 5 of 100 GFLOP/s may be a memory
 //        bound, and may be a bad program. Ask for the intensity.
 //
-//            intensity    = FLOPs / bytes                              FLOP per byte, of the work
-//            ridge        = peak FLOP/s / peak bytes/s                 FLOP per byte, of the
-//            machine bound        = compute where intensity >= ridge, else memory; on the ridge:
-//            compute roof_seconds = the longer of FLOPs / peak FLOP/s and bytes / peak bytes/s:
-//            both go on at
-//                           the same time, so the shorter one hides behind the longer
-//            roof_fraction = roof_seconds / measured seconds           1: as fast as can be
+//            intensity     = FLOPs / bytes                     FLOP per byte, of the work
+//            ridge         = peak FLOP/s / peak bytes/s        FLOP per byte, of the machine
+//            bound         = compute where intensity >= ridge, on the ridge, too; else memory
+//            roof_seconds  = the longer of FLOPs / peak FLOP/s and bytes / peak bytes/s: both go
+//                            on at the same time, so the shorter one hides behind the longer
+//            roof_fraction = roof_seconds / measured seconds   1: as fast as can be
 //
 // TODO   Write roofline in ex04_roofline.c. It is arithmetic; the lesson is in the units and in
 //        what the measured time is not used for.
 //
-// APPROACH
+// APPROACH  Numbers in [] are the clauses of the contract; cases ask for each of them.
 //   1. Refuse what makes no sense (see below) before you divide.
-//   2. intensity and ridge are quotients of doubles. flops and bytes are integers: convert first,
-//      7 / 2 is 3 in C.
-//   3. The bound compares intensity with ridge, and looks at nothing else.
-//   4. The roof time in seconds; only then the fraction. A time that was not measured (NaN, zero or
-//      negative) has no fraction: NaN.
+//   2. intensity [1] and ridge [2] are quotients of doubles. flops and bytes are integers: convert
+//      first, 7 / 2 is 3 in C. They may need all of 64 bits [10].
+//   3. The bound compares intensity with ridge, and looks at nothing else [3].
+//   4. The roof time in seconds [4]; only then the fraction [5], which is not cut off at 1. A time
+//      that was not measured (NaN, zero or negative) has no fraction: NaN, and nothing else [6].
 //
 // EXAMPLE  a machine of 1000 GFLOP/s and 200 GB/s: ridge 5 FLOP/B
 //   Linear(4096,4096,bias=false), 8 rows    268,435,456 FLOP, 67,371,008 B: intensity 3.984
@@ -60,8 +59,9 @@ typedef struct RooflineResult {
     RooflineBound bound;
 } RooflineResult;
 
-// Fills in *result. Work without FLOPs (a copy) is fine. STATUS_INVALID_ARGUMENT: negative FLOPs,
-// bytes below 1, or a ceiling that is not above 0.
+// Fills in *result. Work without FLOPs (a copy) is fine [7]. STATUS_INVALID_ARGUMENT: negative
+// FLOPs or bytes below 1 [8], or a ceiling that is not above 0, NaN among them [9]. After a failure
+// it does not matter what *result holds.
 Status roofline(const RooflineInput *input, RooflineResult *result);
 
 #endif

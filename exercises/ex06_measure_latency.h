@@ -1,4 +1,4 @@
-// ex06_measure_latency.h -- exercise 06, measure_latency (60 minutes, 12 points): one to trust.
+// ex06_measure_latency.h -- exercise 06: which of many times is to be trusted?
 //
 // WHY    Run the same function ten times and you get ten different times. The first is the slowest:
 //        memory is touched for the first time, caches are empty, tables are built. Now and then
@@ -9,20 +9,23 @@
 //
 // TODO   Write measure_latency in exercises/ex06_measure_latency.c.
 //
-// APPROACH
-//   1. Refuse options that make no sense (below). Allocate room for all samples now: an allocation
-//      between two runs costs time, moves what is in the caches, and ends up in your numbers.
-//   2. Call run(argument) options.warmup times, and forget how long that took.
-//   3. options.iterations times: read CLOCK_MONOTONIC, run, read it again. The difference, in
-//      seconds, is one sample. Nothing else happens in this loop.
-//   4. Sort the samples: s[0] <= s[1] <= ... <= s[n - 1]. min, max, mean are plain.
+// APPROACH (a number in brackets is a clause: something of its own that is graded)
+//   1. Refuse options that make no sense (below) [1]. Allocate room for all samples now: an
+//      allocation between two runs costs time, moves what is in the caches, and ends up in your
+//      numbers [2].
+//   2. Call run(argument) options.warmup times, and forget how long that took [3].
+//   3. options.iterations times: read CLOCK_MONOTONIC, run once, read it again. The difference, in
+//      seconds, is one sample; n of them [4]. Nothing else happens in this loop.
+//   4. Sort the samples: s[0] <= s[1] <= ... <= s[n - 1]. min, max, mean are plain [5].
 //   5. The quantile q is at position h = (n - 1) * q, from 0; between two samples interpolate
 //      linearly. With b = floor(h):  s[b] + (h - b) * (s[b + 1] - s[b]).
-//      median = quantile 1/2.   iqr = quantile 3/4 - quantile 1/4, where half of all samples lie.
-//   6. p95 is a latency that did occur: the sorted sample number ceil(0.95 * n), counted from 1.
-//      With fewer than 90 samples it is unavailable: store NAN. (With n samples, at least one lies
-//      beyond the 95th percentile with probability 1 - 0.95^n; that reaches 99 % at n = 90.)
-//   7. Give the samples back.
+//      median = quantile 1/2 [6].   iqr = quantile 3/4 - quantile 1/4, where half of all samples
+//      lie [7]. Of one sample the median is that sample, and the iqr 0: s[b + 1] is not there [8].
+//   6. p95 is a latency that did occur: the sorted sample number ceil(0.95 * n), counted from
+//      1 [9]. With fewer than 90 samples it is unavailable: store NAN [10]. (With n samples, at
+//      least one lies beyond the 95th percentile with probability 1 - 0.95^n; that reaches 99 % at
+//      n = 90.)
+//   7. Give the samples back [11].
 //
 // EXAMPLE
 //   warmup 1, iterations 4; the runs take 52, 11, 10, 30, 12 ms:
@@ -62,8 +65,8 @@ typedef struct LatencyResult { // seconds
 } LatencyResult;
 
 // How long run(argument) takes. STATUS_OK; STATUS_INVALID_ARGUMENT for warmup < 0 or
-// iterations < 1 (then run is not called); STATUS_OUT_OF_MEMORY when there is no room for the
-// samples. *result is only read with STATUS_OK.
+// iterations < 1 (then run is not called) [1]; STATUS_OUT_OF_MEMORY when there is no room for the
+// samples [12]. *result is only read with STATUS_OK.
 Status measure_latency(void (*run)(void *), void *argument, LatencyOptions options,
                        LatencyResult *result);
 

@@ -1,4 +1,4 @@
-// ex07_time_device.h -- exercise 07, time_device (40 minutes, 8 points): who holds the stopwatch?
+// ex07_time_device.h -- exercise 07: who holds the stopwatch?
 //
 // WHY    A GPU works for itself. A launch hands it a kernel and returns after a few microseconds,
 //        while the kernel runs for hundreds. Whoever reads the clock before and after the launch
@@ -10,22 +10,24 @@
 // TODO   Write time_device in exercises/ex07_time_device.c. The device is in
 //        exercises/support/mock_device.h: read its first page.
 //
-// APPROACH
-//   1. Refuse work without launches (below). Make four events.
-//   2. Warm up: launch the kernel once and wait. The first launch loads it; that is not its time.
+// APPROACH (a number in brackets is a clause: something of its own that is graded)
+//   1. Refuse work without launches (below) [1]. Make four events.
+//   2. Warm up: launch the kernel once and wait. The first launch loads it; that is not its
+//      time [2].
 //   3. Put everything into the queue, with an event between any two parts:
 //        event 0   copy bytes_in to the device (_async)
 //        event 1   launch the kernel work->launches times
 //        event 2   copy bytes_out to the host (_async)
 //        event 3
 //      and read CLOCK_MONOTONIC right before the first and right after the last of these launches:
-//      the difference is what the launches cost your program.
-//   4. mock_synchronize: only now have the events been passed, and their times are known. It also
-//      tells when a kernel failed: give that status back.
-//   5. copy_seconds   = elapsed(0, 1) + elapsed(2, 3)         both directions
-//      kernel_seconds = elapsed(1, 2) / launches              of one run
-//      launch_seconds = clock difference / launches           of one call
-//   6. Free the events, on every way out.
+//      the difference is what the launches cost your program [3]. Do not wait for any of them in
+//      between [4].
+//   4. mock_synchronize: only now have the events been passed, and their times are known [5]. It
+//      also tells when a kernel failed, in the warm-up or later: give that status back [6].
+//   5. copy_seconds   = elapsed(0, 1) + elapsed(2, 3)         both directions [7]
+//      kernel_seconds = elapsed(1, 2) / launches              of one run [8]
+//      launch_seconds = clock difference / launches           of one call [3]
+//   6. Free the events, on every way out, and each once [9].
 //
 // EXAMPLE
 //   25 GB/s and 10 us per copy; 4 us per launch; the kernel runs for 500 us; 10 launches;
@@ -60,9 +62,9 @@ typedef struct DeviceTimes { // seconds
     double launch_seconds;   // of one mock_launch, in the program
 } DeviceTimes;
 
-// STATUS_OK; STATUS_INVALID_ARGUMENT for launches < 1; STATUS_OUT_OF_MEMORY when there is no event;
-// and whatever a mock_ function returned, STATUS_DEVICE for a kernel that failed. *times is only
-// read with STATUS_OK.
+// STATUS_OK; STATUS_INVALID_ARGUMENT for launches < 1, and nothing is launched [1];
+// STATUS_OUT_OF_MEMORY when there is no event [10]; and whatever a mock_ function returned [11],
+// STATUS_DEVICE for a kernel that failed. *times is only read with STATUS_OK.
 Status time_device(MockDevice *device, const DeviceWork *work, DeviceTimes *times);
 
 #endif

@@ -1,4 +1,4 @@
-// ex08_memory.h -- exercise 08, memory (75 minutes, 12 points): where do the bytes go?
+// ex08_memory.h -- exercise 08: where do the bytes go?
 //
 // WHY    Training ends with "out of memory" long before the parameters alone fill the machine. They
 //        are the smaller part: each has a gradient, Adam keeps two more numbers per parameter, and
@@ -12,18 +12,23 @@
 //
 // TODO   Write memory_use in exercises/ex08_memory.c: replay a list of allocations and frees.
 //
-// APPROACH
-//   1. Keep the live bytes: in all, and per category. An allocation adds to both.
-//   2. A free gives only the id, as free() gets only an address; its other fields mean nothing.
-//      What it was, the list knows: look back for the last event with that id. It has to be an
-//      allocation. If it is a free, or there is none, the list is wrong: STATUS_INVALID_ARGUMENT.
-//      (An id may be used again once it was freed; while it lives, that is an error too.)
-//   3. Whenever live exceeds the highest so far, that is the new peak, and the live bytes of each
-//      category are copied: the composition AT THE PEAK. It adds up to the peak. The end is too
-//      late.
-//   4. total counts every allocated byte once, freed or not.
-//   5. At the end, what is live of categories ACTIVATION and WORKSPACE was forgotten: a leak. The
-//      other three categories live on to the next step; that is no leak.
+// APPROACH (a number in brackets is a clause: something of its own that is graded)
+//   1. Keep the live bytes, in all and per category. An allocation adds to both. After the last
+//      event: live [1].
+//   2. A free gives only the id, as free() gets only an address; its other fields mean nothing,
+//      whatever they hold [2]. What it was, the list knows: look back for the last event with that
+//      id; the free takes away what that allocation added. Any int64_t is an id, and may be used
+//      again for another block once it was freed [3].
+//   3. A list that cannot have happened is STATUS_INVALID_ARGUMENT, wherever in it that shows: a
+//      free of what is not live (never allocated, freed before, or allocated only later), an
+//      allocation of an id that is live, bytes < 0 [4].
+//   4. Whenever live exceeds the highest so far, that is the new peak [5], and the live bytes of
+//      each category are copied: the composition when the peak was FIRST reached [6]. It adds up to
+//      the peak. The end is too late.
+//   5. total counts every allocated byte once, freed or not [7].
+//   6. At the end, what is live of categories ACTIVATION and WORKSPACE was forgotten: a leak. The
+//      other three categories live on to the next step; that is no leak [8].
+//   7. A block of 0 bytes is a block: it lives until it is freed, and may be forgotten [9].
 //
 // EXAMPLE                                              live    peak   total
 //   allocate id 1, 400 bytes, PARAMETER                 400     400     400
@@ -40,20 +45,24 @@
 // TODO   Write training_memory in the same file: the bytes of a training step, from its model.
 //
 // APPROACH
-//   1. parameter_bytes: 4 bytes (float32) per element of every parameter of the tree.
+//   1. parameter_bytes: 4 bytes (float32) per element of every parameter of the tree, frozen or not
+//      [12]. (No two layers share one here; exercise 01 is about those.)
 //   2. gradient_bytes: the same again, but only for parameters that want a gradient: a frozen one
-//      (TENSOR_LEAF_GRAD is not set in tensor->flags) has none.
+//      (TENSOR_LEAF_GRAD is not set in tensor->flags) has none. Of one layer the weight may be
+//      frozen, and the bias not [13].
 //   3. optimizer_bytes: for each parameter with a gradient, SGD keeps nothing, momentum one more
-//      number, Adam and AdamW two.
-//   4. activation_bytes: what the backward pass will read, of the whole batch. Walk through the
-//      layers in the order in which they run, with the shape of what flows (the batch first):
-//        Linear                   keeps its input       (the weight's gradient needs it)
-//        ReLU, Sigmoid, Tanh      keep their output     (their slope follows from it)
-//        GELU                     keeps its input
+//      number, Adam and AdamW two [14].
+//   4. activation_bytes: what the backward pass will read, of the whole batch [15]. Walk through
+//      the layers in the order in which they run, with the shape of what flows (the batch first):
+//        Linear                   keeps its input   (the weight's gradient needs it: a weight that
+//                                 is frozen, and so has none, does not make it keep anything) [16]
+//        ReLU, Sigmoid, Tanh      keep their output (their slope follows from it) [17]
+//        GELU                     keeps its input [17]
 //      A buffer that two layers keep is there once: a ReLU's output is also the next Linear's
-//      input. The model's own input is the caller's data, and is not counted. A layer that nothing
-//      before or in it wants a gradient keeps nothing: backward never gets there.
-//   5. total_bytes: the sum of the four.
+//      input [18]. The model's own input is the caller's data, and is not counted, whoever keeps
+//      it [19]. A layer that nothing before or in it wants a gradient keeps nothing: backward never
+//      gets there [20].
+//   5. total_bytes: the sum of the four [21].
 //
 // EXAMPLE  Linear(784, 512) ReLU Linear(512, 10) @ 64 x 784, Adam
 //   parameters  784 * 512 + 512 + 512 * 10 + 10 = 407,050       -> 1,628,200 bytes
@@ -66,13 +75,13 @@
 //   first activation.
 //
 // HINTS
-//   * int64_t throughout: 50,000 x 50,000 floats are 10,000,000,000 bytes.
+//   * int64_t throughout: 50,000 x 50,000 floats are 10,000,000,000 bytes [22].
 //   * A layer is layer->type->name, with layer_attribute(layer, "out_features", &value) (layers/
-//     layer.h); "Sequential" runs its children in order, and may be nested.
+//     layer.h); "Sequential" runs its children in order, may be nested, and may be empty [23].
 //   * While you walk, two facts about the current buffer are enough: is it kept already, and does
 //     anything so far want a gradient.
-//   * A Linear changes the last dimension of the shape, an activation none. Any other layer is
-//     STATUS_UNKNOWN_OP.
+//   * A Linear changes the last dimension of the shape, an activation none [15]. Any other layer is
+//     STATUS_UNKNOWN_OP, wherever it stands; so is a container that is no Sequential [24].
 #ifndef EXERCISES_EX08_MEMORY_H
 #define EXERCISES_EX08_MEMORY_H
 
@@ -91,7 +100,7 @@ typedef enum MemoryKind {
 
 typedef struct AllocationEvent {
     bool is_free;    // false: an allocation
-    int64_t id;      // of the block, as an address is
+    int64_t id;      // of the block, as an address is; any number
     int64_t bytes;   // of an allocation, at least 0; of a free it means nothing
     MemoryKind kind; // likewise
 } AllocationEvent;
@@ -103,8 +112,10 @@ typedef struct MemorySummary {     // bytes
     int64_t leaked_blocks, leaked_bytes;
 } MemorySummary;
 
-// Replays the events in order. STATUS_OK; STATUS_INVALID_ARGUMENT for a free of what is not live,
-// an allocation of an id that is, or bytes < 0. No events: all zero.
+// Replays the events in order. STATUS_OK; STATUS_INVALID_ARGUMENT as said: then *summary means
+// nothing. No events: all zero, and `events` may be NULL; of others only events[0] to
+// events[count - 1] are there [10]. Neither function needs malloc. If you use it all the same: free
+// on every way out, and where it gives NULL, STATUS_OUT_OF_MEMORY [11].
 Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *summary);
 
 typedef struct TrainingMemory { // bytes
@@ -112,7 +123,7 @@ typedef struct TrainingMemory { // bytes
 } TrainingMemory;
 
 // What a training step of `model` needs for a batch of shape `input`, before the loss. STATUS_OK;
-// STATUS_UNKNOWN_OP for a layer that is not in the list above.
+// STATUS_UNKNOWN_OP for a layer that is not in the list above; then *memory means nothing.
 Status training_memory(const Layer *model, Shape input, OptimizerKind optimizer,
                        TrainingMemory *memory);
 

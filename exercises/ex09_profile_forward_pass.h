@@ -1,5 +1,4 @@
-// ex09_profile_forward_pass.h -- exercise 09, profile_forward_pass (60 minutes, 8 points): one
-// table from counts and times.
+// ex09_profile_forward_pass.h -- exercise 09: one table from counts and times.
 //
 // WHY    A count alone says what has to be done, a time alone how long it took. Together, for every
 //        layer, they say where the time goes, how well it is used, and what it is worth to improve.
@@ -11,27 +10,38 @@
 //        04 are there to be called, right: reference_count_flops, reference_count_bytes,
 //        reference_roofline.
 //
-// APPROACH
-//   1. Warm up: call layer_forward(model, x) once. NULL means that it failed: return
-//      error_status(), as after every layer_forward. The first call is slow; it is in no number.
-//   2. The whole: read CLOCK_MONOTONIC, layer_forward(model, x), read it again: *seconds*.
-//   3. The rows: every layer without children, in the order in which they run (a Sequential may
-//      hold a Sequential; it is no row itself). Call layer_forward(layer, input) between two
-//      readings of the clock; what it returns is the next layer's input.
-//          flops             of the WHOLE batch. reference_count_flops gives one sample's; the
-//                            batch is the first size of the layer's input, tensor_shape(input)
-//          flops_per_second  flops / seconds: both of the whole batch
-//          bound             reference_roofline of the layer's FLOPs and bytes (read + written),
-//                            both of the whole batch. No bytes at all (Flatten, Dropout): NEITHER
-//   4. The totals. flops is the sum of the rows'. unattributed_seconds is what of the whole no row
-//      explains: seconds - sum of the rows' seconds. It is the containers' own time.
-//          share              row's seconds / the WHOLE's seconds, so that the shares and the
-//                             unattributed part add up to 1
-//          flops_per_second   total FLOPs / the whole's seconds; not a sum or mean of the rows'
-//          samples_per_second samples (not batches) a second
-//          amdahl_limit       how many times as fast the whole would be if the row that takes the
-//                             longest took no time at all: 1 / (1 - its share)
-//   5. A count that returns a status other than STATUS_OK: return it.
+// APPROACH  [1] to [17] are what is asked: each has a case that fails without it.
+//   1. [1] Warm up: call layer_forward(model, x) once (more often is no mistake). The first call of
+//      every layer is slow; it is in no number. [14] NULL means that it failed, here and from every
+//      layer_forward: return error_status().
+//   2. The whole: read CLOCK_MONOTONIC, layer_forward(model, x), read it again: [2] *seconds*, of
+//      one forward.
+//   3. [3] The rows: every layer without children, in the order in which they run, also those that
+//      do nothing (a Sequential may hold a Sequential, and is no row itself; a model may be one
+//      layer, and that is the row). [4] Call layer_forward(layer, input) between two readings of
+//      the clock; what it returns is the next layer's input.
+//          [5] flops             of the WHOLE batch. reference_count_flops gives one sample's; the
+//                                batch is the first size of the layer's input, tensor_shape(input)
+//          [6] flops_per_second  flops / seconds: both of the whole batch
+//          [7] bound             reference_roofline of the layer's FLOPs and bytes (those read and
+//                                those written), both of the whole batch. No bytes at all (Flatten,
+//                                Dropout): NEITHER
+//   4. The totals. [8] flops is the sum of the rows'. [9] unattributed_seconds is what of the whole
+//      no row explains: seconds - sum of the rows' seconds. It is the containers' own time.
+//          [10] share              row's seconds / the WHOLE's seconds, so that the shares and the
+//                                  unattributed part add up to 1
+//          [11] flops_per_second   total FLOPs / the whole's seconds; no sum or mean of the rows'
+//          [12] samples_per_second samples (not batches) a second
+//          [13] amdahl_limit       how many times as fast the whole would be if the row that takes
+//                                  longest (one of them, where two take equally long) took no time
+//                                  at all: 1 / (1 - its share)
+//   5. [15] A count that returns a status other than STATUS_OK: return it. [16] More than
+//      FORWARD_MOST_ROWS rows: STATUS_INVALID_ARGUMENT. [17] If you allocate: NULL from malloc is
+//      STATUS_OUT_OF_MEMORY, and you free all of it, on every way out.
+//
+//   You may rely on: no pointer is NULL; x has at least one sample; a container holds at least one
+//   layer; both of the machine's numbers are above 0; whatever runs takes longer than a step of the
+//   clock. In which order you measure, and how often you run a layer besides, is your business.
 //
 // EXAMPLE  Linear(4,3) ReLU Linear(3,2) @ 10x4, peak 100 GFLOP/s, 10 GB/s (ridge 10 FLOP/B).
 //          The layers take 2, 1 and 4 ms, the whole takes 8 ms.
@@ -85,9 +95,9 @@ typedef struct ForwardProfile {
     double amdahl_limit;
 } ForwardProfile;
 
-// Profiles one forward of the batch x. STATUS_OK; what a count or a forward failed with
-// (STATUS_UNKNOWN_OP, STATUS_SHAPE); STATUS_INVALID_ARGUMENT for a model of more than
-// FORWARD_MOST_ROWS rows. *profile is only read with STATUS_OK.
+// Profiles one forward of the batch x. STATUS_OK; what a forward or a count failed with [14] [15]
+// (STATUS_SHAPE, STATUS_UNKNOWN_OP ...); STATUS_INVALID_ARGUMENT for a model of more than
+// FORWARD_MOST_ROWS rows [16]; STATUS_OUT_OF_MEMORY [17]. *profile is only read with STATUS_OK.
 Status profile_forward_pass(Layer *model, Tensor *x, ForwardMachine machine,
                             ForwardProfile *profile);
 

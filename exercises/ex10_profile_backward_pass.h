@@ -1,5 +1,4 @@
-// ex10_profile_backward_pass.h -- exercise 10, profile_backward_pass (60 minutes, 8 points): what a
-// training step takes, measured.
+// ex10_profile_backward_pass.h -- exercise 10: what a training step takes, measured.
 //
 // WHY    "Backward is twice forward" is on every slide. It is a count, and a rough one: for every
 //        product of a layer, backward has two of the same size, one for the gradient of its weight
@@ -12,24 +11,38 @@
 //
 // TODO   Write profile_backward_pass in exercises/ex10_profile_backward_pass.c.
 //
-// APPROACH
-//   1. A step is: optimizer_zero_grad(optimizer); output = layer_forward(model, x);
+// APPROACH  [1] to [14] are what is asked: each has a case that fails without it.
+//   1. [1] A step is: optimizer_zero_grad(optimizer); output = layer_forward(model, x);
 //      loss = loss_cross_entropy(output, labels); autograd_backward(loss);
-//      optimizer_step(optimizer). Run one to warm up, and forget how long it took.
-//   2. Run a second one with CLOCK_MONOTONIC read right before and right after layer_forward,
-//      autograd_backward and optimizer_step: three differences, in seconds.
-//      layer_forward and loss_cross_entropy return NULL when they fail: return error_status().
-//   3. step_seconds is the sum of the three; backward_ratio is backward / forward as measured;
-//      optimizer_share is the optimizer's part of the step, 0 to 1.
+//      optimizer_step(optimizer). Every step begins with optimizer_zero_grad, the first one too:
+//      gradients may be there before you are called, and each backward adds to them.
+//      [2] Run a step to warm up (more than one is no mistake), and forget how long it took.
+//   2. Run another one with CLOCK_MONOTONIC read right before and right after [3] layer_forward,
+//      [4] autograd_backward and [5] optimizer_step: three differences, in seconds. The loss and
+//      zero_grad take time, too, and are in none of them.
+//      [13] layer_forward and loss_cross_entropy return NULL when they fail: return error_status().
+//      Whatever returns a status other than STATUS_OK: return it. In the first step or in another.
+//   3. [6] step_seconds is the sum of the three; [7] backward_ratio is backward / forward as
+//      measured; [8] optimizer_share is the optimizer's part of step_seconds, 0 to 1.
 //   4. FLOPs, of the whole batch, of products only: layers with a weight (Linear, Conv2d) count
-//      reference_count_flops(layer, input, ...) * batch; all others count 0 here.
-//          forward_flops           every product
-//          weight_gradient_flops   the products whose weight wants a gradient
-//          input_gradient_flops    the products whose input depends on a parameter that wants a
-//                                  gradient: some layer BEFORE it has one. Never the first layer
-//          backward_flops          the last two, added
+//      reference_count_flops(layer, input, ...) * batch; all others count 0 here. Layers lie in
+//      Sequentials, and those in others; the batch is the first size of the input.
+//          [9]  forward_flops           every product
+//          [10] weight_gradient_flops   the products whose weight wants a gradient
+//          [11] input_gradient_flops    the products whose input depends on a parameter that wants
+//                                       a gradient: some layer BEFORE it has one, be it a bias.
+//                                       Never the first layer
+//          [12] backward_flops          the last two, added
 //      parameters[i].tensor->flags & TENSOR_LEAF_GRAD tells whether a parameter wants a gradient;
-//      parameters[0] is the weight. layer_output_shape carries the shape from layer to layer.
+//      parameters[0] is the weight. A layer may be frozen, or its weight alone, or its bias alone;
+//      a weight that two layers share counts in each of them. layer_output_shape carries the shape
+//      from layer to layer.
+//   5. [14] If you allocate: NULL from malloc is STATUS_OUT_OF_MEMORY, and you free all of it, on
+//      every way out.
+//
+//   You may rely on: no pointer is NULL; x is data, wants no gradient, and has at least one sample;
+//   a Sequential runs its children one after the other; of all layers only Linear and Conv2d have
+//   parameters. Where nothing wants a gradient, autograd_backward fails: [13].
 //
 // EXAMPLE  Linear(4,3) ReLU Linear(3,2) @ 10x4; forward takes 4 ms, backward 6, the optimizer 2.
 //     product        forward          weight gradient   input gradient
@@ -59,8 +72,8 @@ typedef struct BackwardProfile {
     double optimizer_share; // of step_seconds: 0.25, not 25
 } BackwardProfile;
 
-// Profiles one training step. STATUS_OK, or what a part of it failed with. *profile is only read
-// with STATUS_OK.
+// Profiles one training step. STATUS_OK; what a part of it, or a count, failed with [13];
+// STATUS_OUT_OF_MEMORY [14]. *profile is only read with STATUS_OK.
 Status profile_backward_pass(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
                              BackwardProfile *profile);
 

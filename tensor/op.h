@@ -90,6 +90,14 @@ typedef struct Op {
     const char *formula;                            // for --explain, products only
 } Op;
 
+// What a descriptor says about costs. An engine that is not to know them (the workers of the
+// exercises, whose students count for themselves) is built without.
+#ifdef ENGINE_WITHOUT_COSTS
+#define COUNTED(what) (0 ? (what) : NULL)
+#else
+#define COUNTED(what) what
+#endif
+
 #define SAVE_IN(i) ((i) < 16 ? 1u << (i) : 0u) // no op saves an input beyond the 16th
 #define SAVE_OUT(i) (1u << (16 + (i)))
 

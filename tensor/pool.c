@@ -232,7 +232,7 @@ static int group_cores(const char *directory) {
 }
 
 // The tightest quota of this process's control group and those above it.
-static int quota_cores(void) {
+static int read_quota(void) {
     char line[384] = "";
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file && fgets(line, sizeof line, file) && strncmp(line, "0::/", 4) != 0) line[0] = '\0';
@@ -248,6 +248,14 @@ static int quota_cores(void) {
         if (!last) return least;
         *last = '\0';
     }
+}
+
+// Read once: every new context asks.
+static int quota_cores(void) {
+    static _Atomic int known;
+    int cores = known;
+    if (cores == 0) known = cores = read_quota();
+    return cores;
 }
 
 int pool_default_threads(void) {

@@ -8,11 +8,15 @@
 // A new folder with the skeletons; its path. The test that made it removes it at its end.
 const char *lab_folder(void);
 void lab_folder_remove(void);
+// The same without code, which only costs time where text is tested.
+const char *lab_text_folder(void);
 
 void lab_put(const char *name, const char *text);  // a file in the folder
 void lab_copy(const char *from, const char *name); // the same, from a file of the project
 void lab_solve(const char *number_and_name);       // "01_count_parameters": the solution
-char *lab_take(const char *name);                  // its content, to be freed; fails without it
+// by_hand.txt with what a student of that name and secret has to answer; "" is practice.
+void lab_solve_by_hand(const char *secret, const char *student);
+char *lab_take(const char *name); // its content, to be freed; fails without it
 
 // ./lab with these arguments over the folder. Fails the test unless it ends with `status`, contains
 // `part`, and has no line of more than 80 columns. What it printed, to be freed.

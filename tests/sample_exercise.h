@@ -10,13 +10,16 @@
 extern const Exercise sample_exercise;
 enum { SAMPLE_VALUES, SAMPLE_ERROR, SAMPLE_HIDDEN, SAMPLE_HAND, SAMPLE_BESIDE, SAMPLE_CASES };
 
+// What the grader builds it with: those of all exercises, and its own.
+#define SAMPLE_PARTS "build/lab/tests"
+
 // What a right function begins with; it opens a brace.
 #define SAMPLE_HEAD                                                                                \
     "#include <stdint.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\n"          \
-    "#include <unistd.h>\n#include \"tensor/status.h\"\n"                                          \
+    "#include <unistd.h>\n#include \"exercises/ex90_sample.h\"\n"                                  \
     "Status sample(int64_t n, int64_t *twice, double *half) {\n"
 #define SAMPLE_RIGHT                                                                               \
-    "if (n < 0) return STATUS_INVALID_ARGUMENT; *twice = 2 * n; *half = 0.5 * (double)n;\n"        \
+    "if (n < 0) return STATUS_INVALID_ARGUMENT;\n*twice = 2 * n; *half = 0.5 * (double)n;\n"       \
     "return STATUS_OK; }\n"
 
 typedef struct Submission {

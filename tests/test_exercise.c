@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include "exercises/grader/answers.h"
-#include "exercises/grader/draw.h"
+#include "exercises/grader/exercise.h"
 #include "exercises/grader/judge.h"
 #include "exercises/grader/sha256.h"
 #include "exercises/grader/text_file.h"
-#include "exercises/grader/toolchain.h"
 #include "exercises/grader/worker.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
@@ -77,14 +76,14 @@ static int64_t first_of(DrawKey key, const char *exercise, const char *name, int
 }
 
 START_TEST(a_draw_depends_on_each_part_of_its_key_and_on_nothing_else) {
-    const DrawKey key = {"secret", "ada", 0};
+    const DrawKey key = {"secret", "ada", 0, NULL};
     const int64_t own = first_of(key, "02", "linear", 0);
     ck_assert_int_eq(first_of(key, "02", "linear", 0), own);
     const int64_t others[] = {
-        first_of((DrawKey){"Secret", "ada", 0}, "02", "linear", 0),
-        first_of((DrawKey){"secret", "bob", 0}, "02", "linear", 0),
-        first_of((DrawKey){"secret", "ada", 1}, "02", "linear", 0),
-        first_of((DrawKey){"secret", "ada 02", 0}, "linear", "0", 0),
+        first_of((DrawKey){"Secret", "ada", 0, NULL}, "02", "linear", 0),
+        first_of((DrawKey){"secret", "bob", 0, NULL}, "02", "linear", 0),
+        first_of((DrawKey){"secret", "ada", 1, NULL}, "02", "linear", 0),
+        first_of((DrawKey){"secret", "ada 02", 0, NULL}, "linear", "0", 0),
         first_of(key, "03", "linear", 0),
         first_of(key, "02", "conv", 0),
         first_of(key, "02", "linear", 1),
@@ -97,19 +96,19 @@ END_TEST
 
 // A grade may be asked for again years later: these numbers must not change.
 START_TEST(draws_stay_what_they_are) {
-    Draw draw = draw_begin((DrawKey){"secret", "ada", 7}, "02", "linear", 3);
+    Draw draw = draw_begin((DrawKey){"secret", "ada", 7, NULL}, "02", "linear", 3);
     ck_assert_int_eq(draw.run, 3);
     ck_assert(!draw.practice);
     ck_assert_int_eq(draw_between(&draw, 1, 1000), 49);
     ck_assert_int_eq(draw_between(&draw, -5, 5), 3);
     ck_assert_double_eq(draw_real(&draw, 0.0, 1.0), 0.07545700997661753);
-    ck_assert(draw_begin((DrawKey){"", "", 0}, "02", "linear", 0).practice);
-    ck_assert(!draw_begin((DrawKey){"", "", 1}, "02", "linear", 0).practice);
+    ck_assert(draw_begin((DrawKey){"", "", 0, NULL}, "02", "linear", 0).practice);
+    ck_assert(!draw_begin((DrawKey){"", "", 1, NULL}, "02", "linear", 0).practice);
 }
 END_TEST
 
 START_TEST(draws_reach_both_ends_and_all_between) {
-    Draw draw = draw_begin((DrawKey){"", "", 0}, "01", "x", 0);
+    Draw draw = draw_begin((DrawKey){"", "", 0, NULL}, "01", "x", 0);
     int seen[7] = {0};
     for (int i = 0; i < 7000; i++) {
         int64_t number = draw_between(&draw, -3, 3);
@@ -362,55 +361,12 @@ START_TEST(every_run_of_every_case_is_sound) {
         for (int k = 0; k < exercises[i]->n_cases; k++)
             for (int m = 0; m < 10 * exercises[i]->cases[k].runs; m++) {
                 const ExerciseCase *one = &exercises[i]->cases[k];
-                DrawKey key = {"", "", (uint64_t)(m / one->runs)};
+                DrawKey key = {"", "", (uint64_t)(m / one->runs), NULL};
                 if (one->beside) continue;
                 Status status = exercise_run_make(exercises[i], one, key, m % one->runs, NULL, run);
                 ck_assert_msg(status == STATUS_OK, "%s", error_message());
             }
     memory_free(run);
-}
-END_TEST
-
-// ---- the toolchain's file ----------------------------------------------------------------------
-static Status read_text(const char *text, Toolchain *toolchain) {
-    char path[] = "/tmp/ridgepoint-toolchain-XXXXXX";
-    int file = mkstemp(path);
-    ck_assert_int_ge(file, 0);
-    ck_assert_int_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    close(file);
-    Status status = toolchain_read(path, toolchain);
-    unlink(path);
-    return status;
-}
-
-#define TOOLCHAIN "compiler = /cc\nnm = /nm\nobjcopy=/objcopy\n# a comment\n\nreadelf = /readelf\n"
-START_TEST(the_toolchain_is_read_and_mistakes_in_it_are_named) {
-    static const char *const wrong[] = {
-        TOOLCHAIN,                                                  // no headers
-        TOOLCHAIN "headers = include\n",                            // not absolute
-        TOOLCHAIN "headers = /h\nsomething = 1\n",                  // unknown
-        TOOLCHAIN "headers = /h\nworker 02 = /a\nworker 02 = /b\n", // twice
-        TOOLCHAIN "headers /h\n",                                   // no '='
-        TOOLCHAIN "headers = /h\nworker 1234567890 = /a\n",
-    };
-    Toolchain *toolchain = memory_new(sizeof *toolchain);
-    ck_assert_int_eq(read_text(TOOLCHAIN "headers = /h\ncflags =  -a  -b\nworker 02 = /a b.o\n",
-                               toolchain),
-                     STATUS_OK);
-    ck_assert_str_eq(toolchain->compiler, "/cc");
-    ck_assert_str_eq(toolchain->cflags[1], "-b");
-    ck_assert_ptr_null(toolchain->cflags[2]);
-    ck_assert_str_eq(toolchain_worker(toolchain, "02")->object, "/a b.o");
-    ck_assert_ptr_null(toolchain_worker(toolchain, "2"));
-    toolchain_free(toolchain);
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        ck_assert_msg(read_text(wrong[i], toolchain) == STATUS_FORMAT, "row %zu", i);
-        error_clear();
-        toolchain_free(toolchain);
-    }
-    ck_assert_int_eq(toolchain_read("/nonexistent/toolchain", toolchain), STATUS_IO);
-    error_clear();
-    memory_free(toolchain);
 }
 END_TEST
 
@@ -431,7 +387,6 @@ int main(void) {
         {an_exercise_is_found_by_what_people_type, 0},
         {points_of_cases_add_up_and_siblings_are_there, 0},
         {every_run_of_every_case_is_sound, 0},
-        {the_toolchain_is_read_and_mistakes_in_it_are_named, 0},
         {NULL, 0},
     };
     return harness_main("exercise", tests);

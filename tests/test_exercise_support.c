@@ -1,110 +1,113 @@
-// test_exercise_support.c -- what student code runs against: the virtual clock, the ledger, the
-// mock device, input lines and lists of memory events.
+// test_exercise_support.c -- what student code runs against: the virtual clock and its work, the
+// mock device's queue, the ledger, input lines and lists of memory events. What a worker asks of
+// them is test_dialogue's.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "exercises/grader/worker.h"
+#include "exercises/scene/mock_queue.h"
+#include "exercises/scene/virtual_work.h"
 #include "exercises/support/ledger.h"
 #include "exercises/support/memory_text.h"
-#include "exercises/support/mock_device_setup.h"
-#include "exercises/support/virtual_work.h"
 #include "tests/harness.h"
 
 enum { US = 1000000, MS = 1000 * US }; // picoseconds
 
-static struct timespec read_clock(clockid_t id) {
-    struct timespec now;
-    ck_assert_int_eq(lab_clock_gettime(id, &now), 0);
-    return now;
-}
+// The worker's: here it ends the test's process.
+_Noreturn void worker_overrun(void) { _exit(WORKER_OVERRUN); }
 
-static void check_time(struct timespec got, int64_t seconds, int64_t nanoseconds) {
-    ck_assert_int_eq(got.tv_sec, seconds);
-    ck_assert_int_eq(got.tv_nsec, nanoseconds);
+static void check_read(VirtualTime *time, clockid_t id, int64_t seconds, int64_t nanoseconds) {
+    struct timespec now;
+    ck_assert(virtual_time_read(time, id, &now));
+    ck_assert_int_eq(now.tv_sec, seconds);
+    ck_assert_int_eq(now.tv_nsec, nanoseconds);
 }
 
 // ---- the clock ---------------------------------------------------------------------------------
 START_TEST(clock_advances_by_what_is_done_and_wraps) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1, .monotonic_ns = 10999999000});
-    check_time(read_clock(CLOCK_MONOTONIC), 10, 999999000);
-    virtual_clock_work(3 * US);
-    check_time(read_clock(CLOCK_MONOTONIC), 11, 2000);
-    check_time(read_clock(CLOCK_MONOTONIC_RAW), 11, 2000);
-    virtual_clock_work(-5);
-    virtual_clock_wait(0);
-    ck_assert_int_eq(virtual_clock_now(), 3 * US);
-    ck_assert_int_eq(virtual_clock_readings(), 3);
+    VirtualTime time =
+        virtual_time_start((VirtualClock){.resolution_ns = 1, .monotonic_ns = 10999999000});
+    check_read(&time, CLOCK_MONOTONIC, 10, 999999000);
+    virtual_time_work(&time, 3 * US);
+    check_read(&time, CLOCK_MONOTONIC, 11, 2000);
+    check_read(&time, CLOCK_MONOTONIC_RAW, 11, 2000);
+    virtual_time_work(&time, -5);
+    virtual_time_wait(&time, 0);
+    ck_assert_int_eq(time.now, 3 * US);
+    ck_assert_int_eq(time.readings, 3);
 }
 END_TEST
 
 START_TEST(clock_stands_still_between_steps) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 15625000, .monotonic_ns = 15625000});
+    VirtualTime time =
+        virtual_time_start((VirtualClock){.resolution_ns = 15625000, .monotonic_ns = 15625000});
     struct timespec step;
-    ck_assert_int_eq(lab_clock_getres(CLOCK_MONOTONIC, &step), 0);
-    check_time(step, 0, 15625000);
-    virtual_clock_work(INT64_C(15624999999));
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 15625000);
-    virtual_clock_work(1);
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 31250000);
+    ck_assert(virtual_time_step(&time, CLOCK_MONOTONIC, &step));
+    ck_assert_int_eq(step.tv_nsec, 15625000);
+    virtual_time_work(&time, INT64_C(15624999999));
+    check_read(&time, CLOCK_MONOTONIC, 0, 15625000);
+    virtual_time_work(&time, 1);
+    check_read(&time, CLOCK_MONOTONIC, 0, 31250000);
 }
 END_TEST
 
 START_TEST(coarse_clock_has_its_own_step) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 1});
     struct timespec step;
-    lab_clock_getres(CLOCK_MONOTONIC_COARSE, &step);
-    check_time(step, 0, 4000000);
-    virtual_clock_work(INT64_C(7) * MS);
-    check_time(read_clock(CLOCK_MONOTONIC_COARSE), 0, 4000000);
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 7000000);
+    ck_assert(virtual_time_step(&time, CLOCK_MONOTONIC_COARSE, &step));
+    ck_assert_int_eq(step.tv_nsec, 4000000);
+    virtual_time_work(&time, INT64_C(7) * MS);
+    check_read(&time, CLOCK_MONOTONIC_COARSE, 0, 4000000);
+    check_read(&time, CLOCK_MONOTONIC, 0, 7000000);
 }
 END_TEST
 
 START_TEST(wall_clock_is_set_and_the_others_are_not) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1,
-                                       .realtime_ns = 1700000000000000000,
-                                       .set_after_ns = 2000000,
-                                       .set_by_ns = -1000000});
-    virtual_clock_work(MS);
-    check_time(read_clock(CLOCK_REALTIME), 1700000000, 1000000);
-    virtual_clock_work(MS);
-    check_time(read_clock(CLOCK_REALTIME), 1700000000, 1000000);
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 2000000);
-    struct timeval value;
-    lab_gettimeofday(&value, NULL);
-    ck_assert_int_eq(value.tv_usec, 1000);
-    time_t stored = 0;
-    ck_assert_int_eq(lab_time(&stored), 1700000000);
-    ck_assert_int_eq(stored, lab_time(NULL));
-    struct timespec utc;
-    ck_assert_int_eq(lab_timespec_get(&utc, TIME_UTC), TIME_UTC);
-    ck_assert_int_eq(lab_timespec_get(&utc, TIME_UTC + 7), 0);
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 1,
+                                                         .realtime_ns = 1700000000000000000,
+                                                         .set_after_ns = 2000000,
+                                                         .set_by_ns = -1000000});
+    virtual_time_work(&time, MS);
+    check_read(&time, CLOCK_REALTIME, 1700000000, 1000000);
+    virtual_time_work(&time, MS);
+    check_read(&time, CLOCK_REALTIME, 1700000000, 1000000);
+    check_read(&time, CLOCK_MONOTONIC, 0, 2000000);
 }
 END_TEST
 
 START_TEST(processor_time_stops_while_waiting) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
-    virtual_clock_work(INT64_C(5) * MS);
-    virtual_clock_wait(INT64_C(20) * MS);
-    check_time(read_clock(CLOCK_PROCESS_CPUTIME_ID), 0, 5000000);
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 25000000);
-    ck_assert_int_eq(lab_clock(), 5000);
-    ck_assert_int_eq(lab_nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL), 0);
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 25001000);
-    ck_assert_int_eq(lab_nanosleep(&(struct timespec){.tv_nsec = 1000000000}, NULL), -1);
-    ck_assert_int_eq(errno, EINVAL);
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 1});
+    virtual_time_work(&time, INT64_C(5) * MS);
+    virtual_time_wait(&time, INT64_C(20) * MS);
+    check_read(&time, CLOCK_PROCESS_CPUTIME_ID, 0, 5000000);
+    check_read(&time, CLOCK_THREAD_CPUTIME_ID, 0, 5000000);
+    check_read(&time, CLOCK_MONOTONIC, 0, 25000000);
 }
 END_TEST
 
 START_TEST(readings_cost_and_unknown_clocks_are_refused) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 0, .reading_ps = 25000});
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 25);
-    check_time(read_clock(CLOCK_MONOTONIC), 0, 50);
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 0, .reading_ps = 25000});
+    check_read(&time, CLOCK_MONOTONIC, 0, 25);
+    check_read(&time, CLOCK_MONOTONIC, 0, 50);
     struct timespec now;
-    ck_assert_int_eq(lab_clock_gettime(4711, &now), -1);
-    ck_assert_int_eq(lab_clock_getres(4711, NULL), -1);
-    ck_assert_int_eq(lab_clock_getres(CLOCK_MONOTONIC, NULL), 0);
-    ck_assert_int_eq(virtual_clock_readings(), 2);
+    ck_assert(!virtual_time_read(&time, 4711, &now));
+    ck_assert(!virtual_time_step(&time, 4711, &now));
+    ck_assert_int_eq(time.readings, 2);
+}
+END_TEST
+
+START_TEST(time_ends_and_does_not_overflow) {
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 1});
+    for (int i = 0; i < 5; i++) {
+        virtual_time_work(&time, INT64_MAX);
+        virtual_time_wait(&time, INT64_MAX);
+    }
+    ck_assert_int_eq(time.now, INT64_MAX / 2);
+    struct timespec now;
+    ck_assert(virtual_time_read(&time, CLOCK_MONOTONIC, &now));
 }
 END_TEST
 
@@ -112,18 +115,34 @@ START_TEST(work_follows_its_schedule) {
     VirtualWork work = {.base_ps = 100, .cold_ps = 64, .outlier_every = 3, .outlier_ps = 1000};
     const int64_t expected[] = {164, 116, 1104, 101, 100, 1100, 100};
     int64_t sum = 0;
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 1});
     for (int i = 0; i < 7; i++) {
         ck_assert_int_eq(virtual_work_ps(&work, i), expected[i]);
-        virtual_work_run(&work);
+        virtual_work_run(&work, 1, &time);
         sum += expected[i];
-        ck_assert_int_eq(virtual_clock_now(), sum);
+        ck_assert_int_eq(time.now, sum);
     }
     ck_assert_int_eq(work.runs, 7);
     work = (VirtualWork){.base_ps = 1000, .jitter_ps = 9, .seed = 3};
     bool seen[10] = {false};
     for (int i = 0; i < 1000; i++) seen[virtual_work_ps(&work, i) - 1000] = true;
     for (int i = 0; i < 10; i++) ck_assert(seen[i]);
+}
+END_TEST
+
+START_TEST(many_runs_in_a_row_are_as_many_one_by_one) {
+    const VirtualWork works[] = {{.base_ps = 700},
+                                 {.base_ps = 700, .asleep_percent = 30},
+                                 {.base_ps = 700, .jitter_ps = 50, .seed = 9},
+                                 {.base_ps = 700, .cold_ps = 5000, .outlier_every = 7}};
+    VirtualWork one = works[_i], many = works[_i];
+    VirtualTime times[2] = {virtual_time_start((VirtualClock){.resolution_ns = 1}),
+                            virtual_time_start((VirtualClock){.resolution_ns = 1})};
+    for (int i = 0; i < 1000; i++) virtual_work_run(&one, 1, &times[0]);
+    virtual_work_run(&many, 1000, &times[1]);
+    ck_assert_int_eq(one.runs, many.runs);
+    ck_assert_int_eq(times[0].now, times[1].now);
+    if (_i != 1) ck_assert_int_eq(times[0].busy, times[1].busy);
 }
 END_TEST
 
@@ -195,93 +214,133 @@ START_TEST(ledger_fails_the_request_it_was_told) {
 }
 END_TEST
 
+void __asan_poison_memory_region(const volatile void *start, size_t bytes) __attribute__((weak));
+
+// 0: at free, 1: at realloc, 2: when the account is read.
+START_TEST(what_is_written_beyond_a_block_is_found) {
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        lab_ledger_start();
+        volatile char *block = lab_malloc(10);
+        block[_i % 2 ? 10 : 41] = 0; // the guard's first and last
+        if (_i / 2 == 0) lab_free((void *)block);
+        if (_i / 2 == 1) block = lab_realloc((void *)block, 100);
+        if (_i / 2 == 2) (void)lab_ledger_now();
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    bool own_guards = !__asan_poison_memory_region; // AddressSanitizer's end it earlier, with 1
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == (own_guards ? WORKER_OVERRUN : 1));
+}
+END_TEST
+
+START_TEST(sizes_that_overflow_are_refused) {
+    lab_ledger_start();
+    ck_assert_ptr_null(lab_malloc(SIZE_MAX));
+    ck_assert_ptr_null(lab_calloc(SIZE_MAX / 2, 3));
+    ck_assert_ptr_null(lab_reallocarray(NULL, SIZE_MAX / 2, 3));
+    ck_assert_ptr_null(lab_aligned_alloc(64, SIZE_MAX - 8));
+    ck_assert_int_eq(lab_ledger_now().live, 0);
+    char *copy = lab_strndup("hello", 3);
+    ck_assert_str_eq(copy, "hel");
+    lab_free(copy);
+    ck_assert_int_eq(lab_ledger_now().live, 0);
+}
+END_TEST
+
 // ---- the device --------------------------------------------------------------------------------
-static const MockDeviceTimes times = {.launch = 4 * US,
-                                      .record = US,
-                                      .wake_up = 50 * US,
-                                      .load = 1000 * US,
-                                      .copy_latency = 10 * US,
-                                      .copy_ps_per_kilobyte = 40000};
+typedef struct Mock {
+    MockQueue queue;
+    VirtualTime time;
+} Mock;
+
+static Mock device_with(int64_t kernel) {
+    return (Mock){.queue.times = {.launch = 4 * US,
+                                  .record = US,
+                                  .wake_up = 50 * US,
+                                  .load = 1000 * US,
+                                  .copy_latency = 10 * US,
+                                  .copy_ps_per_kilobyte = 40000,
+                                  .kernel = kernel},
+                  .time = virtual_time_start((VirtualClock){.resolution_ns = 1})};
+}
 
 START_TEST(launches_return_before_kernels_end) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
-    MockDevice *device = mock_device_new(times);
-    MockKernel kernel = {.picoseconds = 500 * US};
-    ck_assert_int_eq(mock_launch(device, &kernel), STATUS_OK);
-    ck_assert_int_eq(virtual_clock_now(), 4 * US);
-    ck_assert_int_eq(mock_synchronize(device), STATUS_OK);
-    ck_assert_int_eq(virtual_clock_now(), (4 + 1000 + 500 + 50) * US); // the first is loaded
-    int64_t begun = virtual_clock_now();
-    mock_launch(device, &kernel);
-    mock_launch(device, &kernel); // queued while the other runs
-    mock_synchronize(device);
-    ck_assert_int_eq(virtual_clock_now() - begun, (4 + 500 + 500 + 50) * US);
-    begun = virtual_clock_now();
-    mock_synchronize(device); // nothing to wait for
-    ck_assert_int_eq(virtual_clock_now(), begun);
-    ck_assert_int_eq(mock_device_launches(device), 3);
-    mock_device_free(device);
+    Mock d = device_with(500 * US);
+    mock_launch_on(&d.queue, 1, &d.time);
+    ck_assert_int_eq(d.time.now, 4 * US);
+    ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_OK);
+    ck_assert_int_eq(d.time.now, (4 + 1000 + 500 + 50) * US); // the first is loaded
+    int64_t begun = d.time.now;
+    mock_launch_on(&d.queue, 2, &d.time); // the second is queued while the first runs
+    mock_wait(&d.queue, &d.time);
+    ck_assert_int_eq(d.time.now - begun, (4 + 500 + 500 + 50) * US);
+    begun = d.time.now;
+    mock_wait(&d.queue, &d.time); // nothing to wait for
+    ck_assert_int_eq(d.time.now, begun);
+    ck_assert_int_eq(d.queue.launches, 3);
 }
 END_TEST
 
 START_TEST(copies_take_latency_and_bandwidth) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
-    MockDevice *device = mock_device_new(times);
-    ck_assert_int_eq(mock_copy_ps(&times, 1000000), (10 + 40) * US);
-    ck_assert_int_eq(mock_copy_to_device_async(device, 1000000), STATUS_OK);
-    ck_assert_int_eq(virtual_clock_now(), 4 * US);
-    ck_assert_int_eq(mock_copy_to_host(device, 1000000), STATUS_OK);
-    ck_assert_int_eq(virtual_clock_now(), (4 + 50 + 50 + 50) * US);
-    ck_assert_int_eq(mock_copy_to_host_async(device, -1), STATUS_INVALID_ARGUMENT);
-    error_clear();
-    mock_device_free(device);
+    Mock d = device_with(US);
+    ck_assert_int_eq(mock_copy_ps(&d.queue.times, 1000000), (10 + 40) * US);
+    mock_copy_on(&d.queue, 1000000, &d.time);
+    ck_assert_int_eq(d.time.now, 4 * US);
+    mock_copy_on(&d.queue, 1000000, &d.time);
+    mock_wait(&d.queue, &d.time);
+    ck_assert_int_eq(d.time.now, (4 + 50 + 50 + 50) * US);
+    ck_assert_int_gt(mock_copy_ps(&d.queue.times, INT64_MAX), 0);
 }
 END_TEST
 
 START_TEST(events_are_read_after_waiting_only) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
-    MockDevice *device = mock_device_new(times);
-    MockEvent *start = mock_event_new(device), *stop = mock_event_new(device);
-    MockKernel kernel = {.picoseconds = 500 * US};
+    Mock d = device_with(500 * US);
     double seconds = -1.0;
-    ck_assert_int_eq(mock_event_synchronize(start), STATUS_STATE);
-    mock_launch(device, &kernel); // loaded; the events come behind it
-    mock_event_record(start);
-    mock_launch(device, &kernel);
-    mock_event_record(stop);
-    ck_assert_int_eq(mock_event_elapsed(start, stop, &seconds), STATUS_STATE);
-    ck_assert_int_eq(mock_event_synchronize(start), STATUS_OK);
-    ck_assert_int_eq(mock_event_elapsed(start, stop, &seconds), STATUS_STATE);
+    int64_t start = mock_event_make(&d.queue), stop = mock_event_make(&d.queue);
+    ck_assert_int_eq(mock_event_wait(&d.queue, start, &d.time), STATUS_STATE);
+    mock_launch_on(&d.queue, 1, &d.time); // loaded; the events come behind it
+    mock_event_mark(&d.queue, start, &d.time);
+    mock_launch_on(&d.queue, 1, &d.time);
+    mock_event_mark(&d.queue, stop, &d.time);
+    ck_assert_int_eq(mock_event_between(&d.queue, start, stop, &seconds), STATUS_STATE);
+    ck_assert_int_eq(mock_event_wait(&d.queue, start, &d.time), STATUS_OK);
+    ck_assert_int_eq(mock_event_between(&d.queue, start, stop, &seconds), STATUS_STATE);
     ck_assert_double_eq(seconds, -1.0);
-    ck_assert_int_eq(mock_event_synchronize(stop), STATUS_OK);
-    ck_assert_int_eq(mock_event_elapsed(start, stop, &seconds), STATUS_OK);
+    ck_assert_int_eq(mock_event_wait(&d.queue, stop, &d.time), STATUS_OK);
+    ck_assert_int_eq(mock_event_between(&d.queue, start, stop, &seconds), STATUS_OK);
     ck_assert_double_eq_tol(seconds, 500e-6, 1e-15);
-    ck_assert_int_eq(mock_device_events(device), 2);
-    mock_event_free(start);
-    mock_event_free(NULL);
-    ck_assert_int_eq(mock_device_events(device), 1);
-    error_clear();
-    mock_device_free(device);
+    ck_assert_int_eq(d.queue.live, 2);
+    mock_event_drop(&d.queue, start);
+    mock_event_drop(&d.queue, start); // counted, and nothing happens
+    mock_event_drop(&d.queue, 4711);
+    ck_assert_int_eq(d.queue.live, 1);
+    ck_assert_int_eq(d.queue.misuses, 2);
+}
+END_TEST
+
+START_TEST(events_run_out) {
+    Mock d = device_with(US);
+    for (int i = 0; i < MOCK_MOST_EVENTS; i++) ck_assert_int_eq(mock_event_make(&d.queue), i);
+    ck_assert_int_eq(mock_event_make(&d.queue), -1);
 }
 END_TEST
 
 START_TEST(a_kernel_fails_at_the_next_wait_once) {
-    virtual_clock_start((VirtualClock){.resolution_ns = 1});
-    MockDevice *device = mock_device_new(times);
-    MockKernel kernel = {.picoseconds = US, .fails = true};
-    ck_assert_int_eq(mock_launch(device, &kernel), STATUS_OK);
-    ck_assert_int_eq(mock_synchronize(device), STATUS_DEVICE);
-    ck_assert(strstr(error_message(), "HINT") != NULL);
-    error_clear();
-    ck_assert_int_eq(mock_synchronize(device), STATUS_OK);
-    mock_device_free(device);
+    Mock d = device_with(US);
+    d.queue.times.fails = 1;
+    mock_launch_on(&d.queue, 1, &d.time);
+    ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_DEVICE);
+    ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_OK);
 }
 END_TEST
 
 // ---- lists of events ---------------------------------------------------------------------------
 START_TEST(memory_text_is_read_and_written) {
     const char *text = " p1=400 g2=0 o30=7 a4=-5 w5=1234567890123 -30 -1";
-    AllocationEvent events[8];
+    AllocationEvent events[8], many[16];
     char again[100] = "";
     ck_assert_int_eq(memory_text_read(text, events, 8), 7);
     ck_assert(events[2].kind == MEMORY_OPTIMIZER && events[2].id == 30 && events[2].bytes == 7);
@@ -289,7 +348,15 @@ START_TEST(memory_text_is_read_and_written) {
     memory_text_write(events, 7, again, sizeof again);
     ck_assert_str_eq(again, text);
     ck_assert_int_eq(memory_text_read(text, events, 3), 3);
-    const char *const wrong[] = {"", "x1=4", "p=4", "p1", "p1=", "-", "=", "p1=x"};
+    text = " a-2=4 a5..8=4 --2 -w5=-70 -6..8";
+    again[0] = '\0';
+    ck_assert_int_eq(memory_text_read(text, many, 16), 10);
+    ck_assert(many[4].id == 8 && many[4].bytes == 4 && many[5].is_free && many[5].id == -2);
+    ck_assert(many[6].is_free && many[6].kind == MEMORY_WORKSPACE && many[6].bytes == -70);
+    memory_text_write(many, 10, again, sizeof again);
+    ck_assert_str_eq(again, text);
+    ck_assert_int_eq(memory_text_read("a1..2000=4", many, 16), 16);
+    const char *const wrong[] = {"", "x1=4", "p=4", "p1", "p1=", "-", "=", "p1=x", "p1..=4", "-p1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         ck_assert_int_eq(memory_text_read(wrong[i], events, 8), 0);
 }
@@ -302,14 +369,19 @@ int main(void) {
                                  {wall_clock_is_set_and_the_others_are_not, 0},
                                  {processor_time_stops_while_waiting, 0},
                                  {readings_cost_and_unknown_clocks_are_refused, 0},
+                                 {time_ends_and_does_not_overflow, 0},
                                  {work_follows_its_schedule, 0},
+                                 {many_runs_in_a_row_are_as_many_one_by_one, 4},
                                  {fields_survive_an_input_line, 0},
                                  {ledger_counts_what_lives, 0},
                                  {ledger_survives_bad_frees, 0},
                                  {ledger_fails_the_request_it_was_told, 0},
+                                 {what_is_written_beyond_a_block_is_found, 6},
+                                 {sizes_that_overflow_are_refused, 0},
                                  {launches_return_before_kernels_end, 0},
                                  {copies_take_latency_and_bandwidth, 0},
                                  {events_are_read_after_waiting_only, 0},
+                                 {events_run_out, 0},
                                  {a_kernel_fails_at_the_next_wait_once, 0},
                                  {memory_text_is_read_and_written, 0},
                                  {NULL, 0}};

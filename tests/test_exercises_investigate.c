@@ -9,15 +9,13 @@
 #include "exercises/grader/answers.h"
 #include "exercises/grader/judge.h"
 #include "exercises/grader/text_file.h"
-#include "exercises/lab/sweep.h"
+#include "exercises/lab/command.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
+#include "tests/mutants.h"
 
 extern const Exercise exercise_00, exercise_11;
 enum { MOST_BYTES = 1 << 16 };
-
-// Of measure_driver.h, which has another Verdict than judge.h.
-bool mutant_write(const Exercise *exercise, int index, const char *path, char name[64]);
 
 static char *text_of(const char *path) {
     char *text = file_read(NULL, path, MOST_BYTES, NULL);
@@ -98,17 +96,26 @@ START_TEST(untouched_files_lack_answers) {
 END_TEST
 
 START_TEST(each_mutant_is_recognised) {
-    char path[100], name[64];
-    snprintf(path, sizeof path, "/tmp/answers_%d.txt", (int)getpid());
-    if (!mutant_write(&exercise_11, _i, path, name)) return;
-    char *text = text_of(path), *sweep = text_of("exercises/solutions/sweep.csv");
-    unlink(path);
-    TextVerdict verdict = grade_text(&exercise_11, text, sweep);
-    ck_assert_int_lt(verdict.points, exercise_11.points);
-    ck_assert_msg(strcmp(verdict.mistake, name) == 0, "%s is taken for '%s' (%s)", name,
-                  verdict.mistake, verdict.detail);
+    char *mutants = mutants_read_file("exercises/mutants/ex11_investigate.txt"), *at = mutants;
+    char *solution = mutants_read_file("exercises/solutions/answers.txt");
+    char *sweep = text_of("exercises/solutions/sweep.csv");
+    Mutant mutant = {.source = NULL};
+    bool found = true;
+    for (int i = 0; i <= _i && found; i++) {
+        free(mutant.source);
+        mutant.source = NULL;
+        found = mutants_next(&at, solution, &mutant);
+    }
+    if (found) {
+        TextVerdict verdict = grade_text(&exercise_11, mutant.source, sweep);
+        ck_assert_int_lt(verdict.points, exercise_11.points);
+        ck_assert_msg(strcmp(verdict.mistake, mutant.name) == 0, "%s is taken for '%s' (%s)",
+                      mutant.name, verdict.mistake, verdict.detail);
+    }
     memory_free(sweep);
-    memory_free(text);
+    free(mutant.source);
+    free(solution);
+    free(mutants);
 }
 END_TEST
 

@@ -35,7 +35,7 @@ static void fill(const Submission *s, const char *folder, const Exercise *exerci
 static GradeOptions course_options(const Submission *s) {
     GradeOptions options = submission_options(s);
     options.exercises = NULL;
-    options.toolchain = "build/lab/toolchain";
+    options.parts = "build/lab";
     return options;
 }
 
@@ -60,9 +60,9 @@ START_TEST(solutions_get_all_points) {
     Submission s;
     submission_new(&s);
     GradeOptions options = course_options(&s);
-    options.key = (DrawKey){"secret", "ada", 0};
+    options.key = (DrawKey){.secret = "secret", .student = "ada"};
     for (int i = 0; i < exercise_count; i++) fill(&s, "exercises/solutions", exercises[i]);
-    fill_by_hand(&s, (DrawKey){"", options.key.student, 0}); // as ./lab questions asks them
+    fill_by_hand(&s, options.key);
     submission_grade(&s, &options);
     for (int i = 0; i < s.result.n_exercises; i++) {
         const ExerciseResult *one = &s.result.exercises[i];

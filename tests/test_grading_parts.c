@@ -1,13 +1,16 @@
 // test_grading_parts.c -- what grading a class is made of: archives of strangers, figures about
-// cases, mutants of solutions.
+// cases, tables of exercises, mutants of solutions.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/instructor/archive.h"
-#include "exercises/instructor/items.h"
+#include "exercises/grader/text_file.h"
+#include "exercises/instructor/instructor.h"
+#include "exercises/instructor/similar.h"
+#include "exercises/instructor/submissions.h"
 #include "exercises/selftest/mutants.h"
+#include "exercises/selftest/sections.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
 #include "tests/work_folder.h"
@@ -119,14 +122,14 @@ START_TEST(what_is_no_archive_is_refused) {
 END_TEST
 
 START_TEST(archives_of_every_tar_are_read) {
-    static const char *const formats[] = {"gnu", "oldgnu", "pax", "posix", "ustar", "v7"};
+    static const char *const tars[] = {"gnu", "oldgnu", "pax", "posix", "ustar", "v7"};
     int files = 0;
     work_folder_begin();
     char command[TEXT], path[64];
     snprintf(command, sizeof command,
              "mkdir -p in/exercises; printf 12345 >in/exercises/a; : >in/exercises/b\n"
              "tar --format=%s -cf x.tar -C in .",
-             formats[_i]);
+             tars[_i]);
     work_folder_run(command);
     snprintf(path, sizeof path, "%s/x.tar", work_folder);
     ck_assert_int_eq(archive_each(path, count_files, &files), STATUS_OK);
@@ -195,20 +198,147 @@ START_TEST(items_add_up_and_survive_failing_allocations) {
 }
 END_TEST
 
+// ---- sections and mutants
+// ---- tables of exercises -----------------------------------------------------------------------
+START_TEST(pages_show_the_minutes_and_points_that_there_are) {
+    static const char *const pages[] = {"exercises/README.md", "exercises/INSTRUCTOR.md"};
+    char *page = file_read(NULL, pages[_i], 1 << 16, NULL),
+         *updated = page ? tables_update(page) : NULL;
+    ck_assert(page && updated);
+    ck_assert_msg(strcmp(page, updated) == 0, "%s: make exercise-tables", pages[_i]);
+    memory_free(updated);
+    memory_free(page);
+}
+END_TEST
+
+START_TEST(a_table_is_made_anew_and_other_columns_are_kept) {
+    const char *page =
+        "before\n" TABLE_MARK "\n| # | mine | exercise | points |\n|---|---|---|---|\n"
+        "| 02 | my  words | other | 7 |\n| 98 | gone | | |\nafter | 1 |\n";
+    char *updated = tables_update(page);
+    ck_assert_ptr_nonnull(updated);
+    ck_assert_ptr_nonnull(strstr(updated, "\n|---|---|---|---|\n| 00 | | predict | 0 |\n"));
+    ck_assert_ptr_nonnull(strstr(updated, "\n| 02 | my  words | count_flops | 12 |\n"));
+    ck_assert_ptr_nonnull(strstr(updated, " |\nafter | 1 |\n"));
+    ck_assert_ptr_null(strstr(updated, "gone"));
+    memory_free(updated);
+    ck_assert_ptr_null(tables_update("no table\n| # | exercise |\n"));
+    ck_assert_int_eq(error_status(), STATUS_FORMAT);
+    error_clear();
+}
+END_TEST
+
+// -----------------------------------------------------------------------------------
+START_TEST(a_section_has_a_name_words_and_a_mark) {
+    static const Section wanted[] = {{"loop", "never ends", "a, b/c", "x\n", 2},
+                                     {"mac", "", "3", "", 0},
+                                     {"two", "one", "", "a == b\n == no\n", 14},
+                                     {"last", "", "", "", 0}};
+    const char *text = "before\n\n== loop: never ends [a, b/c]\nx\n== mac [3]\n== two:  one\n"
+                       "a == b\n == no\n== last";
+    const char *at = text;
+    Section section;
+    for (int i = 0; i < 4; i++) {
+        ck_assert(section_next(&at, &section));
+        ck_assert_str_eq(section.name, wanted[i].name);
+        ck_assert_str_eq(section.about, wanted[i].about);
+        ck_assert_str_eq(section.mark, wanted[i].mark);
+        ck_assert_uint_eq(section.length, wanted[i].length);
+        ck_assert_int_eq(strncmp(section.body, wanted[i].body, section.length), 0);
+    }
+    ck_assert(!section_next(&at, &section));
+    at = "nothing == in it";
+    ck_assert(!section_next(&at, &section));
+}
+END_TEST
+
+// ---- fingerprints ------------------------------------------------------------------------------
+static int common(const char *left, const char *right, int *of) {
+    Fingerprints a, b;
+    ck_assert_int_eq(fingerprints_of(left, &a), STATUS_OK);
+    ck_assert_int_eq(fingerprints_of(right, &b), STATUS_OK);
+    *of = a.count;
+    fingerprints_remove(&a, &b);
+    int shared = *of - a.count;
+    fingerprints_free(&a);
+    fingerprints_free(&b);
+    return shared;
+}
+
+START_TEST(fingerprints_see_through_names_comments_and_braces) {
+    const char *original = "int sum(const int *a, int n) {\n    int s = 0;\n"
+                           "    for (int i = 0; i < n; i++) {\n        if (a[i] > 3) s += a[i];\n"
+                           "    }\n    return s;\n}\n";
+    const char *copy = "#include <stdio.h>\n/* mine */ static long total(long *v, long m)\n{\n"
+                       "  unsigned long t = 17; // \\\n still a comment\n"
+                       "  for (long k = 1; k < m; k++)\n    if (v[k] > 9) { t += v[k]; }\n"
+                       "  return t; }\n";
+    const char *other = "int sum(const int *a, int n) {\n    if (n == 0) return 0;\n"
+                        "    return (a[0] > 3 ? a[0] : 0) + sum(a + 1, n - 1);\n}\n";
+    int of;
+    int shared = common(original, original, &of);
+    ck_assert_int_eq(shared, of);
+    ck_assert_int_gt(of, 5);
+    ck_assert_int_eq(common(original, copy, &of), of);
+    ck_assert_int_le(common(original, other, &of), 1);
+    // Whatever is in it: never out of bounds, never without an end.
+    static const char *const broken[] = {"",   "\"",  "'\\",      "/*",      "//\\", "#include",
+                                         "\\", "{{{", "\xff\xfe", "a\"b\nc", "0x",   "#"};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+        ck_assert_int_eq(common(broken[i], original, &of), 0);
+}
+END_TEST
+
+START_TEST(what_many_have_is_no_evidence) {
+    enum { STUDENTS = 20, PRINTS = 20 };
+    uint64_t hashes[STUDENTS][PRINTS];
+    Fingerprints prints[STUDENTS];
+    Similar similar;
+    for (int i = 0; i < STUDENTS; i++) {
+        for (int k = 0; k < PRINTS; k++) { // half of it all have, half is one's own
+            hashes[i][k] = (uint64_t)(k < PRINTS / 2 ? k : 1000 * (i + 1) + k);
+        }
+        prints[i] = (Fingerprints){hashes[i], PRINTS};
+    }
+    ck_assert_int_eq(similar_find(prints, STUDENTS, &similar), STATUS_OK);
+    ck_assert_int_eq(similar.compared, STUDENTS * (STUDENTS - 1) / 2);
+    ck_assert_int_eq(similar.count, 0);
+    ck_assert(similar.usual < 0.05);
+    similar_free(&similar);
+    memcpy(hashes[7], hashes[3], sizeof hashes[7]);
+    for (uint64_t n = 1;; n++) {
+        memory_fail_at(n);
+        Status status = similar_find(prints, STUDENTS, &similar);
+        memory_fail_at(0);
+        if (status == STATUS_OK) break;
+        similar_free(&similar);
+        error_clear();
+    }
+    ck_assert_int_eq(similar.count, 1);
+    ck_assert(similar.pairs[0].left == 3 && similar.pairs[0].right == 7);
+    ck_assert_double_eq(similar.pairs[0].of_left, 1.0);
+    ck_assert_int_eq(similar.pairs[0].rare, PRINTS / 2);
+    similar_free(&similar);
+}
+END_TEST
+
 // ---- mutants -----------------------------------------------------------------------------------
 START_TEST(mutants_are_edits_that_fit_once) {
     const char *solution = "int f(void) {\n    int a = 1;\n    int b = 2;\n    return a + b;\n}\n";
-    const char *text = "# known mistakes\n== one\n-    int a = 1;\n+    int a = 3;\n+    a++;\n"
-                       "# between\n-    int b = 2;\n+    int b = 4;\n== two\n-    int b = 2;\n+\n";
+    const char *text =
+        "# known mistakes\n== one [12]\n-    int a = 1;\n+    int a = 3;\n+    a++;\n"
+        "# between\n-    int b = 2;\n+    int b = 4;\n== two\n-    int b = 2;\n+\n";
     Mutant mutant;
     bool found;
     ck_assert_int_eq(mutant_next(&text, solution, &mutant, &found), STATUS_OK);
     ck_assert_str_eq(mutant.name, "one");
+    ck_assert_int_eq(mutant.clause, 12);
     ck_assert_str_eq(mutant.source, "int f(void) {\n    int a = 3;\n    a++;\n    int b = 4;\n"
                                     "    return a + b;\n}\n");
     memory_free(mutant.source);
     ck_assert_int_eq(mutant_next(&text, solution, &mutant, &found), STATUS_OK);
     ck_assert_str_eq(mutant.name, "two");
+    ck_assert_int_eq(mutant.clause, 0);
     ck_assert_str_eq(mutant.source, "int f(void) {\n    int a = 1;\n\n    return a + b;\n}\n");
     memory_free(mutant.source);
     ck_assert_int_eq(mutant_next(&text, solution, &mutant, &found), STATUS_OK);
@@ -233,6 +363,11 @@ int main(void) {
         {archives_of_every_tar_are_read, 6},
         {correlations_are_those_of_numpy, 0},
         {items_add_up_and_survive_failing_allocations, 0},
+        {pages_show_the_minutes_and_points_that_there_are, 2},
+        {a_table_is_made_anew_and_other_columns_are_kept, 0},
+        {a_section_has_a_name_words_and_a_mark, 0},
+        {fingerprints_see_through_names_comments_and_braces, 0},
+        {what_many_have_is_no_evidence, 0},
         {mutants_are_edits_that_fit_once, 0},
         {NULL, 0},
     };

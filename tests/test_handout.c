@@ -2,6 +2,7 @@
 // have, and an autograder that always leaves a score. That a handout builds and is worth nothing,
 // `make handout` itself tries.
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -66,10 +67,51 @@ START_TEST(gradescope_gets_a_score_whatever_happens) {
 }
 END_TEST
 
+// ---- where it runs -----------------------------------------------------------------------------
+// Of the project's root, with a tool that may not be here.
+static void in_root(const char *tool, const char *commands) {
+    char command[TEXT];
+    snprintf(command, sizeof command, "%s >/dev/null 2>&1", tool);
+    if (system(command) != 0) test_skip(tool);
+    snprintf(command, sizeof command, "set -e\n%s", commands);
+    ck_assert_msg(system(command) == 0, "%s", commands);
+}
+
+// What `make setup` installs is in the container's list, and the container is what its file says.
+START_TEST(the_container_has_what_setup_installs) {
+    in_root(
+        "command -v jq",
+        "cd .devcontainer; test \"$(jq -r '.build.dockerfile' devcontainer.json)\" = Dockerfile\n"
+        "test \"$(jq -r '.remoteUser' devcontainer.json)\" = student\n"
+        "jq -e '.postCreateCommand == \"make all lab\" and .postAttachCommand == \"./lab\"' "
+        "devcontainer.json >/dev/null\n"
+        "for package in gcc libc6-dev libopenblas-dev libjansson-dev zlib1g-dev check make; do\n"
+        "    grep -qE \"(^| )$package( |$)\" Dockerfile; done");
+    in_root(
+        "test -f tests/tools/configure",
+        "for name in openblas jansson; do grep -q \"find_library $name\" tests/tools/configure\n"
+        "done");
+}
+END_TEST
+
+// A reader of YAML reads it; what it runs is a command of ours with options that there are.
+START_TEST(the_workflow_is_yaml_and_fails_below_its_minimum) {
+    in_root("/usr/bin/python3 -c 'import yaml'",
+            "/usr/bin/python3 -c '\n"
+            "import yaml\n"
+            "job = yaml.safe_load(open(\"exercises/github/classroom.yml\"))[\"jobs\"][\"grade\"]\n"
+            "assert \"|| 60\" in job[\"env\"][\"MINIMUM\"]\n"
+            "runs = [step[\"run\"] for step in job[\"steps\"] if step.get(\"name\") == \"Grade\"]\n"
+            "assert \"--minimum \\\"$MINIMUM\\\"\" in runs[0] and \"|| true\" not in runs[0]\n'");
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_handout_is_the_same_twice_and_holds_nothing_of_ours, 0},
         {gradescope_gets_a_score_whatever_happens, 0},
+        {the_container_has_what_setup_installs, 0},
+        {the_workflow_is_yaml_and_fails_below_its_minimum, 0},
         {NULL, 0},
     };
     return harness_main("handout", tests);

@@ -21,6 +21,35 @@ START_TEST(the_list_has_every_exercise_and_says_what_to_type_next) {
     }
     lab_assert_in(out, "  next       ");
     lab_assert_in(out, "./lab check ");
+    lab_assert_in(out, "questions by hand are practice: ./lab whoami KEY\n");
+    free(out);
+    free(lab_run("questions --student ada", 0, "those of ada-"));
+    out = lab_run("list", 0, "  next       ");
+    ck_assert(!strstr(out, "whoami"));
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(the_list_begins_with_what_to_read_and_for_how_long) {
+    lab_folder();
+    char *out = lab_run("list", 0, "  first      read exercises/reading.md: 15 minutes\n");
+    ck_assert_ptr_eq(strstr(out, "  first "), out);
+    lab_assert_in(out, "predict.txt and fill it in:");
+    lab_assert_in(out, "10 minutes\n  then       ./lab check 00\n");
+    free(out);
+    lab_put("predict.txt", "parameters = 500000\nstep_megaflop = 200\nstep_microseconds = 9000\n");
+    free(lab_run("check 00", 0, "00"));
+    out = lab_run("list", 0, "  first      read exercises/reading.md");
+    lab_assert_in(out, "read exercises/ex01_count_parameters.h\n");
+    lab_assert_in(out, "30 minutes\n  then       ./lab check 01\n");
+    free(out);
+    lab_put(".lab/progress.json",
+            "{\"schema\": \"ridgepoint.progress/v1\", \"student\": \"\", \"exercise\": \"01\", "
+            "\"mistake\": \"\", \"exercises\": {\"01\": {\"best\": 3, \"last\": 3, \"hints\": 0, "
+            "\"state\": \"wrong\"}}}");
+    out = lab_run("list", 0, "  next       ");
+    ck_assert_ptr_null(strstr(out, "reading.md"));
     free(out);
     lab_folder_remove();
 }
@@ -29,7 +58,7 @@ END_TEST
 START_TEST(help_names_every_command_and_each_has_its_own) {
     static const char *const commands[] = {"list",    "check",     "watch", "hint",
                                            "explain", "questions", "reset", "submit",
-                                           "profile", "sweep",     "grade"};
+                                           "profile", "sweep",     "grade", "whoami"};
     char *out = lab_run_bare("--help", 0, "./lab [COMMAND]");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char text[64];
@@ -64,6 +93,8 @@ START_TEST(what_is_wrong_on_the_command_line_is_refused_in_one_line) {
         {"explain ../README", 2, "../README", "no such page"},
         {"explain mac_flop", 2, "mac_flop", "did you mean mac_vs_flop?"},
         {"reset", 2, "reset", "needs an argument"},
+        {"whoami ada", 2, "ada", "a key looks like"},
+        {"whoami ada-7f3a2c91b04d55e1", 2, "ada-7f3a", "mistyped"},
         {"grade", 2, "grade", "needs an argument"},
         {"watch", 2, "watch", "needs a terminal"},
         {"check --files /nowhere", 3, "/nowhere", "No such file"},
@@ -157,6 +188,9 @@ START_TEST(the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_eac
     lab_solve("01_count_parameters");
     lab_put("by_hand.txt", "01_bytes = 1\n");
     snprintf(arguments, sizeof arguments, "submit --output %s/a.tar", folder);
+    lab_refused(arguments, 2, "./lab whoami KEY", "whose is it?");
+    free(lab_run("questions --student ada", 0, "those of ada-"));
+    snprintf(arguments, sizeof arguments, "submit --output %s/a.tar", folder);
     char *out = lab_run(arguments, 0, "ex02_count_flops.c is the untouched skeleton");
     ck_assert(!strstr(out, "ex01_count_parameters.c"));
     free(out);
@@ -164,7 +198,8 @@ START_TEST(the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_eac
     free(lab_run(arguments, 0, "SHA-256"));
     snprintf(command, sizeof command,
              "cd %s && cmp a.tar b.tar && mkdir out && tar xf a.tar -C out && cd out && "
-             "sha256sum --quiet -c MANIFEST && cmp ex01_count_parameters.c "
+             "sha256sum --quiet -c MANIFEST && head -n 1 MANIFEST | grep -qx '# key ada-.*' && cmp "
+             "ex01_count_parameters.c "
              "../ex01_count_parameters.c && cmp by_hand.txt ../by_hand.txt",
              folder);
     shell(command);
@@ -177,6 +212,7 @@ START_TEST(what_is_missing_is_said_and_packed_without) {
     char arguments[256], path[256];
     snprintf(path, sizeof path, "%s/ex01_count_parameters.c", folder);
     ck_assert_int_eq(unlink(path), 0);
+    free(lab_run("questions --student ada", 0, "those of ada-"));
     snprintf(arguments, sizeof arguments, "submit --output %s/a.tar", folder);
     free(lab_run(arguments, 0, "ex01_count_parameters.c is missing"));
     lab_folder_remove();
@@ -210,6 +246,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {the_list_has_every_exercise_and_says_what_to_type_next, 0},
+        {the_list_begins_with_what_to_read_and_for_how_long, 0},
         {help_names_every_command_and_each_has_its_own, 0},
         {what_is_wrong_on_the_command_line_is_refused_in_one_line, 0},
         {hints_go_one_level_further_each_time_and_are_remembered, 0},

@@ -88,6 +88,84 @@ START_TEST(options_of_convolutions_and_pools_go_to_their_sides) {
 }
 END_TEST
 
+// Each side by itself; the narrower word counts, wherever it stands.
+START_TEST(the_sides_of_a_window_may_differ) {
+    static const struct {
+        const char *text;
+        int64_t kernel_h, kernel_w, stride_h, stride_w, top, bottom, left, right;
+    } rows[] = {{"Conv2d(2,3,5,kernel_w=3,stride_h=2,padding_left=1)", 5, 3, 2, 1, 0, 0, 1, 0},
+                {"Conv2d(2,3,kernel_h=1,kernel_w=7,stride=3,stride_w=2)", 1, 7, 3, 2, 0, 0, 0, 0},
+                {"Conv2d(2,3,5,padding_bottom=9,padding=2,padding_w=4)", 5, 5, 1, 1, 2, 9, 4, 4},
+                {"MaxPool2d(6,kernel_w=4,stride_w=5,padding_h=3,padding_top=1)", 6, 4, 6, 5, 1, 3,
+                 0, 0},
+                {"AvgPool2d(kernel_w=4,kernel_h=2,padding_right=2)", 2, 4, 2, 4, 0, 0, 0, 2}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        Shape input;
+        Layer *layer = model_of(rows[i].text, &input);
+        ck_assert_int_eq(attribute(layer, "kernel_h"), rows[i].kernel_h);
+        ck_assert_int_eq(attribute(layer, "kernel_w"), rows[i].kernel_w);
+        ck_assert_int_eq(attribute(layer, "stride_h"), rows[i].stride_h);
+        ck_assert_int_eq(attribute(layer, "stride_w"), rows[i].stride_w);
+        ck_assert_int_eq(attribute(layer, "padding_top"), rows[i].top);
+        ck_assert_int_eq(attribute(layer, "padding_bottom"), rows[i].bottom);
+        ck_assert_int_eq(attribute(layer, "padding_left"), rows[i].left);
+        ck_assert_int_eq(attribute(layer, "padding_right"), rows[i].right);
+        layer_free(layer);
+    }
+    Shape input;
+    Layer *model =
+        model_of("Conv2d(1,1,3,dilation_w=2) MaxPool2d(3,dilation=2,dilation_h=4)", &input);
+    ck_assert_int_eq(attribute(model->children[0], "dilation_h"), 1);
+    ck_assert_int_eq(attribute(model->children[0], "dilation_w"), 2);
+    ck_assert_int_eq(attribute(model->children[1], "dilation_h"), 4);
+    ck_assert_int_eq(attribute(model->children[1], "dilation_w"), 2);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(a_number_before_a_layer_says_how_often) {
+    Shape input;
+    Layer *model = model_of("2*Linear(3,3) Sequential( 3 * Sequential(2*ReLU) )4*Tanh@1x3", &input);
+    ck_assert_int_eq(model->n_children, 7);
+    ck_assert_int_eq(model->children[2]->n_children, 3);
+    ck_assert_int_eq(model->children[2]->children[1]->n_children, 2);
+    ck_assert_str_eq(model->children[6]->name, "6");
+    ck_assert_str_eq(model->children[6]->type->name, "Tanh");
+    ck_assert(model->children[0]->parameters[0].tensor != model->children[1]->parameters[0].tensor);
+    layer_free(model);
+    model = model_of("1*ReLU", &input);
+    ck_assert_str_eq(model->type->name, "Sequential");
+    ck_assert_int_eq(model->n_children, 1);
+    layer_free(model);
+    model = model_of("1023*ReLU", &input);
+    ck_assert_int_eq(model->n_children, 1023);
+    layer_free(model);
+}
+END_TEST
+
+// Names that look known, three parameters, and a container that is no Sequential.
+START_TEST(strange_layers_are_layers) {
+    Shape input, out;
+    Layer *model = model_from_text("Residual(ReLU6) @ 1x3", &input);
+    Tensor *x = tensor_full_new(input, 7.0f);
+    Scope *scope = scope_open();
+    expect_values(layer_forward(model, x), 13.0f, 13.0f, 13.0f);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+    model = model_of("Residual(LinearGated(4,4) ReLU6) Residual() @ 2x4", &input);
+    const Layer *gated = model->children[0]->children[0];
+    ck_assert_int_eq(gated->n_parameters, 3);
+    ck_assert_int_eq(attribute(gated, "in_features"), 4);
+    ck_assert_int_eq(layer_parameter_count(model), 16 + 16 + 4);
+    ck_assert_int_eq(layer_output_shape(model, input, &out), STATUS_OK);
+    ck_assert(shape_equal(out, input));
+    ck_assert_int_eq(layer_output_shape(model, SHAPE(2, 5), &out), STATUS_SHAPE);
+    layer_free(model);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
 START_TEST(ties_and_freezes_name_paths) {
     Shape input;
     Layer *model = model_of("Linear(8,8) Sequential(Linear(8,8) ReLU) tie(1.0.weight, 0.weight) "
@@ -141,6 +219,19 @@ START_TEST(a_mystery_multiplies_by_a_learned_factor_per_feature) {
 }
 END_TEST
 
+START_TEST(a_residual_adds_what_goes_in) {
+    Shape input;
+    Layer *model = model_from_text("Residual(ReLU ReLU) @ 1x3", &input);
+    ck_assert_str_eq(model->type->name, "Residual");
+    Tensor *x = tensor_from_floats_new(input, (const float[]){-1, 2, 3});
+    Scope *scope = scope_open();
+    expect_values(layer_forward(model, x), -1, 4, 6);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 START_TEST(a_model_of_50000_by_50000_takes_no_memory_on_meta) {
     Shape input;
     Layer *model = model_of("Linear(50000,50000,bias=false) @ 1x50000", &input);
@@ -183,6 +274,29 @@ static const struct {
     {"Sequential", "a ( is missing", STATUS_FORMAT},
     {"Sequential(ReLU", "a layer is missing", STATUS_FORMAT},
     {"Sequential(ReLU))", "something else", STATUS_FORMAT},
+    {"Conv2d(3,8)", "at least 1", STATUS_INVALID_ARGUMENT},
+    {"Conv2d(3,8,kernel_h=3)", "at least 1", STATUS_INVALID_ARGUMENT},
+    {"Conv2d(3,8,3,1,0,1,1,true,3)", "does not take", STATUS_FORMAT},
+    {"Conv2d(3,8,3,kernel_h=3,kernel_h=3)", "given before", STATUS_FORMAT},
+    {"Conv2d(3,8,3,padding_up=3)", "does not take", STATUS_FORMAT},
+    {"MaxPool2d", "at least 1", STATUS_INVALID_ARGUMENT},
+    {"MaxPool2d(3,1,0,2)", "does not take", STATUS_FORMAT},
+    {"AvgPool2d(3,dilation_h=2)", "does not take", STATUS_FORMAT},
+    {"LinearGated(3)", "lacks a size", STATUS_FORMAT},
+    {"Residual", "a ( is missing", STATUS_FORMAT},
+    {"Residual(ReLU", "a layer is missing", STATUS_FORMAT},
+    {"3", "a * is missing", STATUS_FORMAT},
+    {"3*", "a layer is missing", STATUS_FORMAT},
+    {"3ReLU", "no number of layers", STATUS_FORMAT},
+    {"3 ReLU", "a * is missing", STATUS_FORMAT},
+    {"0*ReLU", "no number of layers", STATUS_FORMAT},
+    {"1.5*ReLU", "no number of layers", STATUS_FORMAT},
+    {"9999999999*ReLU", "no number of layers", STATUS_FORMAT},
+    {"1025*ReLU", "no number of layers", STATUS_FORMAT},
+    {"1024*ReLU Tanh", "more than 1024 layers in column 11", STATUS_FORMAT},
+    {"99*Sequential(99*Sequential(99*ReLU))", "more than 1024 layers", STATUS_FORMAT},
+    {"2*Linnear(3,4)", "a layer that there is not in column 3", STATUS_FORMAT},
+    {"ReLU 2*@ 3", "a layer is missing", STATUS_FORMAT},
     {"ReLU @", "no shape", STATUS_FORMAT},
     {"ReLU @ 3x", "no shape", STATUS_FORMAT},
     {"ReLU @ 1x2x3x4x5x6x7", "no shape", STATUS_FORMAT},
@@ -219,8 +333,9 @@ START_TEST(nesting_without_end_is_refused) {
 END_TEST
 
 START_TEST(every_failing_allocation_is_survived) {
-    static const char text[] = "Sequential(Linear(3,4) Tanh) Mystery(4) Linear(4,3) "
-                               "tie(2.bias,2.bias) freeze(0) @ 5x3";
+    static const char text[] =
+        "Sequential(Linear(3,4) Tanh) Mystery(4) 2*Residual(LinearGated(4,4)) Linear(4,3) "
+        "tie(4.bias,4.bias) freeze(0) @ 5x3";
     Shape input;
     int failures = 0;
     for (uint64_t n = 1;; n++) {
@@ -316,30 +431,52 @@ static void distort(char *text, size_t room, uint64_t *state) {
     }
 }
 
+static const char *const seeds[] = {
+    "Linear(784,512) ReLU Linear(512,10,bias=false) @ 64x784",
+    "Sequential(Linear(4,4) Tanh) Linear(4,2) freeze(0) @ 3x4",
+    "Linear(8,8) Linear(8,8) tie(1.weight,0.weight) freeze(0.bias) @ 7x8",
+    "Sequential(Sequential(Dropout(0.5) Mystery(5)) GELU) @ 1x2x3x4x5x5",
+    "Conv2d(3,16,3,stride=2,padding=1,groups=1) MaxPool2d(2) Flatten LayerNorm(9) @ 1x3x9x9",
+    ("Conv2d(3,5,3,kernel_w=5,stride_h=2,padding_left=1,dilation_w=2) AvgPool2d(kernel_h=2,"
+     "kernel_w=3,stride_w=1) MaxPool2d(3,padding_top=1,dilation_h=2) @ 1x3x19x29"),
+    "2*Linear(3,3) Residual(3*Sequential(LinearGated(3,3)) ReLU6) tie(1.bias,0.bias) @ 5x3",
+    "Embedding(9,4) Linear(4,9,bias=false) tie(1.weight,0.weight)"};
+
+// A model, or NULL and one message; and nothing is left of it.
+static bool try_text(const char *text) {
+    Shape input;
+    Layer *model = model_from_text(text, &input);
+    bool made = model != NULL;
+    ck_assert_msg(made == !error_pending(), "%s", text);
+    ck_assert(made || (input.ndim == 0 && error_message()[0]));
+    layer_free(model);
+    error_clear();
+    ck_assert_msg(expect_live_bytes() == 0, "%s", text);
+    return made;
+}
+
+START_TEST(a_text_may_end_anywhere) {
+    context_set_device(device_meta());
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        char text[256];
+        ck_assert(try_text(seeds[i]));
+        for (size_t length = 0; length < strlen(seeds[i]); length++) {
+            snprintf(text, sizeof(text), "%.*s", (int)length, seeds[i]);
+            try_text(text);
+        }
+    }
+}
+END_TEST
+
 START_TEST(any_text_gives_a_model_or_one_message) {
-    static const char *const seeds[] = {
-        "Linear(784,512) ReLU Linear(512,10,bias=false) @ 64x784",
-        "Sequential(Linear(4,4) Tanh) Linear(4,2) freeze(0) @ 3x4",
-        "Linear(8,8) Linear(8,8) tie(1.weight,0.weight) freeze(0.bias) @ 7x8",
-        "Sequential(Sequential(Dropout(0.5) Mystery(5)) GELU) @ 1x2x3x4x5x5",
-        "Conv2d(3,16,3,stride=2,padding=1,groups=1) MaxPool2d(2) Flatten LayerNorm(9) @ 1x3x9x9",
-        "Embedding(9,4) Linear(4,9,bias=false) tie(1.weight,0.weight)"};
     uint64_t state = (uint64_t)_i;
     int models = 0, messages = 0;
     context_set_device(device_meta());
     for (int n = 0; n < 5000; n++) {
         char text[256];
-        Shape input;
         strcpy(text, seeds[noise(&state) % (sizeof(seeds) / sizeof(seeds[0]))]);
         distort(text, sizeof(text), &state);
-        Layer *model = model_from_text(text, &input);
-        ck_assert_msg((model != NULL) == !error_pending(), "%s", text);
-        ck_assert(model || (input.ndim == 0 && error_message()[0]));
-        models += model != NULL;
-        messages += model == NULL;
-        layer_free(model);
-        error_clear();
-        ck_assert_msg(expect_live_bytes() == 0, "%s", text);
+        ++*(try_text(text) ? &models : &messages);
     }
     ck_assert_int_gt(models, 200);
     ck_assert_int_gt(messages, 200);
@@ -352,15 +489,20 @@ int main(void) {
         {one_layer_stands_for_itself_and_spaces_do_not_matter, 0},
         {sequentials_nest_and_may_be_empty, 0},
         {options_of_convolutions_and_pools_go_to_their_sides, 0},
+        {the_sides_of_a_window_may_differ, 0},
+        {a_number_before_a_layer_says_how_often, 0},
+        {strange_layers_are_layers, 0},
         {ties_and_freezes_name_paths, 0},
         {every_layer_of_the_table_can_be_named, 0},
         {a_mystery_multiplies_by_a_learned_factor_per_feature, 0},
+        {a_residual_adds_what_goes_in, 0},
         {a_model_of_50000_by_50000_takes_no_memory_on_meta, 0},
         {a_malformed_text_is_one_message_with_its_column, BAD},
         {nesting_without_end_is_refused, 0},
         {every_failing_allocation_is_survived, 0},
         {a_layer_s_output_shape_is_that_of_its_forward, 0},
         {a_shape_that_does_not_fit_is_a_status_and_leaves_no_error, 0},
+        {a_text_may_end_anywhere, 0},
         {any_text_gives_a_model_or_one_message, 4},
         {NULL, 0},
     };

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "exercises/grader/relation.h"
-#include "exercises/grader/screen.h"
+#include "exercises/grader/judge.h"
 #include "exercises/grader/worker.h"
+#include "exercises/lab/screen.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
 
@@ -178,8 +178,14 @@ START_TEST(what_a_compiler_says_is_cut_to_its_errors) {
     s.results[0].state = CASE_NOT_COMPILED;
     s.results[0].mistake = NULL;
     s.result.compiler = text;
+    snprintf(s.results[0].detail, CASE_LINE, "error: expected ';' before 'return'");
     char *screen = screen_of(&s, false);
     assert_contains(screen, "             ex02_count_flops.c:25:13: error: expected ';' before");
+    assert_contains(screen, "  got        the file does not compile\n"); // the reason once
+    memory_free(screen);
+    snprintf(s.results[0].detail, CASE_LINE, "it does not define count_flops");
+    screen = screen_of(&s, false);
+    assert_contains(screen, "does not compile: it does not define count_flops\n");
     memory_free(screen);
 }
 END_TEST

@@ -1,32 +1,36 @@
-// villain.h -- for tests of containment: a program that does one bad thing after another
-// (fixtures/villain.c), in all the ways in which it can be contained.
+// villain.h -- for tests of confinement: a program that does one bad thing after another
+// (fixtures/villain.c), a secret that it wants, and somebody else's process and files.
 #ifndef TESTS_VILLAIN_H
 #define TESTS_VILLAIN_H
 
-#include "exercises/grader/contain.h"
+#include "exercises/grader/confine.h"
+#include "exercises/selftest/alone.h"
 #include "tests/harness.h"
 
-enum { VILLAIN_MODES = 8, VILLAIN_USER = 65534 };
-
-typedef struct VillainMode {
-    bool plain;       // as VILLAIN_USER, who is not root
-    unsigned without; // layers left out
-} VillainMode;
-extern const VillainMode villain_modes[VILLAIN_MODES];
-extern const ContainLimits villain_limits;        // that end it soon
-extern char villain_path[64], villain_folder[25]; // of the program
-
-// Runs the tests with the program compiled; it is removed afterwards.
+// Runs the tests alone (alone.h), with the program compiled. Where that cannot be had, each test is
+// to begin with villain_needed, which skips it.
 int villain_main(const char *topic, const HarnessTest tests[]);
+void villain_needed(AloneUser user); // and becomes that user
 
-// Turns this test's process into who the mode asks for, or skips the test.
-void villain_enter(const VillainMode *mode);
+extern const ConfineLimits villain_limits; // that end it soon
 
-// Fails the test where it cannot be run.
-ContainResult villain_run(const char *deed, const ContainLimits *limits, unsigned without);
+typedef struct VillainRun {
+    const char *deed;
+    bool filtered; // a worker that has given up all system calls
+    ConfineKind kind;
+    unsigned without;
+    ConfineLimits limits;
+    char heard[16]; // on descriptor 3, its beginning
+    size_t heard_bytes;
+} VillainRun;
+Status villain_begin(VillainRun *villain, Confined **run);
+ConfineResult villain_run(VillainRun *villain); // fails the test where it cannot be run
+
+// Whether anything was left or harmed: processes, descriptors, files, the secret, the bystander.
+void villain_watch(void);
+const char *villain_harm(void); // since then; NULL: nothing
 
 int villain_count(void); // of it, still running
 int villain_count_descriptors(void);
-void villain_check_nothing_left(int descriptors); // no process, no zombie, no other descriptor
 
 #endif

@@ -36,8 +36,6 @@ static const ExerciseCase cases[] = {
     {.name = "step_microseconds", .runs = 1, .beside = "predict.txt", .make = step_microseconds},
 };
 
-static const char *const symbols[] = {NULL};
-
 const Exercise exercise_00 = {.number = "00",
                               .name = "predict",
                               .function = "predict",
@@ -45,6 +43,5 @@ const Exercise exercise_00 = {.number = "00",
                               .minutes = 10,
                               .points = 0,
                               .answers = "predict.txt",
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof cases / sizeof cases[0]};

@@ -1,19 +1,65 @@
-// ex01_count_parameters_call.c -- calls a student's count_parameters. Input: a model text.
+// ex01_count_parameters_call.c -- exercise 01 in the worker. Input: "twice=1 account=1 fail=2", of
+// which each may be missing, and "model=" with a model text at the end.
+#include <string.h>
+
+#include "exercises/course/values.h"
 #include "exercises/ex01_count_parameters.h"
 #include "exercises/grader/worker.h"
-#include "exercises/support/model_text.h"
-#include "tensor/context.h"
+#include "exercises/support/input.h"
+#include "exercises/support/ledger.h"
+#include "exercises/support/remote.h"
 
-Status count_parameters_call(const char *input, Answer *answer) {
-    Shape shape;
-    context_set_device(device_meta());
-    Layer *model = model_from_text(input, &shape);
-    if (!model) return error_status();
-    int64_t count = POISON_INTEGER;
+static int64_t given_back(void) {
+    LabLedger ledger = lab_ledger_now();
+    if (ledger.bad_frees > 0) return GAVE_MORE;
+    return ledger.live > 0 ? GAVE_NOT_ALL : GAVE_ALL;
+}
+
+// The answers come after the last call: a function may read a clock, or print, each time.
+static void call(const Layer *model, const char *input, Answer *answer) {
+    int64_t count = POISON_INTEGER, again = POISON_INTEGER;
+    bool account = input_integer(input, "account", 0) != 0;
+    bool twice = input_integer(input, "twice", 0) != 0;
     answer_begin(answer);
     Status status = count_parameters(model, &count);
+    int64_t given = given_back();
+    if (!status && twice && count_parameters(model, &again)) again = POISON_INTEGER;
     answer_status(answer, status);
-    if (!status) answer_integer(answer, count);
-    layer_free(model);
+    if (status) return;
+    answer_integer(answer, count);
+    if (account) answer_integer(answer, given);
+    if (twice) answer_integer(answer, again);
+}
+
+// Request number `fail` gives NULL. Who does not ask that often has nothing to tell.
+static void call_without_memory(const Layer *model, int64_t fail, Answer *answer) {
+    int64_t count = POISON_INTEGER, told = TOLD;
+    lab_ledger_fail_at(fail);
+    answer_begin(answer);
+    Status status = count_parameters(model, &count);
+    bool refused = lab_ledger_now().requests >= fail;
+    lab_ledger_fail_at(0);
+    if (refused && status == STATUS_OK) told = TOLD_OK;
+    if (refused && status && status != STATUS_OUT_OF_MEMORY) told = TOLD_OTHERWISE;
+    if (refused && status != STATUS_NOT_IMPLEMENTED) status = STATUS_OK;
+    answer_status(answer, status);
+    if (status) return;
+    answer_integer(answer, told);
+    answer_integer(answer, given_back());
+}
+
+Status count_parameters_call(const char *input, Answer *answer);
+Status count_parameters_call(const char *input, Answer *answer) {
+    Shape shape;
+    const char *text = strstr(input, "model=");
+    int64_t fail = input_integer(input, "fail", 0);
+    if (!text) return error_set(STATUS_FORMAT, "exercise 01: no model. HINT: model=... at the end");
+    Layer *model = remote_model(text + strlen("model="), &shape);
+    if (!model) return error_status();
+    if (fail || input_integer(input, "account", 0)) lab_ledger_start();
+    if (fail)
+        call_without_memory(model, fail, answer);
+    else
+        call(model, input, answer);
     return STATUS_OK;
 }

@@ -1,44 +1,73 @@
-// ex01_count_parameters_cases.c -- the cases of exercise 01. The first run of each is a named
-// model, the others are drawn; what is right comes from the library's own list of parameters.
-#include "exercises/course/ex01_count_parameters_formula.h"
+// ex01_count_parameters_cases.c -- the cases of exercise 01. The first runs of each are named
+// models, which tell mistakes apart; in the others sizes are drawn. What is right comes from the
+// library's own list of parameters.
+#include <stdio.h>
+
+#include "exercises/course/ex01_count_parameters_mistakes.h"
+#include "exercises/course/values.h"
 #include "profiler/profiler.h"
 
-static Status ask(CaseRun *run, const char *text) {
+// ---- a run -------------------------------------------------------------------------------------
+// "5*10 + 5": the shapes that are counted.
+static Status say_shapes(const Layer *model, CaseRun *run) {
+    ParameterList list;
+    Status status = layer_parameters(model, &list);
+    if (status) return status;
+    for (int i = 0; i < list.count; i++) {
+        Shape shape = tensor_shape(list.items[i].tensor);
+        line_add(run->formula, "%s", i ? " + " : "");
+        for (int k = 0; k < shape.ndim; k++)
+            line_add(run->formula, "%s%lld", k ? "*" : "", (long long)shape.dims[k]);
+    }
+    parameter_list_free(&list);
+    return STATUS_OK;
+}
+
+// `also`: the model that one more mistake, a tied layer skipped whole, counts; or NULL.
+static Status ask_tied(CaseRun *run, const char *text, const char *also) {
     ModelCase model;
     Status status = model_case_begin(&model, text, run);
     if (status) return model_case_end(&model, status);
+    snprintf(run->input, sizeof run->input, "model=%s", text);
     line_add(run->asked, "parameters of the whole model");
     run_expect_integer(run, "", profiler_count_parameters(model.model));
-    for (int slip = 0; slip < PARAMETER_RIGHT; slip++)
-        run_mistake_integer(run, parameter_slip_names[slip],
-                            formula_parameters(model.model, (ParameterSlip)slip, NULL));
-    formula_parameters(model.model, PARAMETER_RIGHT, run->formula);
-    return model_case_end(&model, STATUS_OK);
+    if (also) status = add_other_model("tied_layer_skipped", also, run);
+    if (!status) status = add_parameter_mistakes(text, run);
+    if (!status) status = say_shapes(model.model, run);
+    return model_case_end(&model, status);
 }
 
+static Status ask(CaseRun *run, const char *text) { return ask_tied(run, text, NULL); }
+
+// ---- one layer, and a tree ---------------------------------------------------------------------
+// Run 1 comes after run 0 in the same program: whoever keeps a sum adds to that one.
 static Status linear(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long in = draw_odd(draw, 7, 41), out = draw_odd(draw, 43, 99);
-    if (draw->run == 0)
-        line_add(text, "Linear(10,5)");
-    else
-        line_add(text, "Linear(%lld,%lld%s)", in, out, draw->run == 1 ? ",bias=false" : "");
-    return ask(run, text);
-}
-
-static Status no_parameters(Draw *draw, CaseRun *run) {
-    static const char *const texts[] = {"ReLU", "Sequential(Tanh Flatten MaxPool2d(2))"};
-    return ask(run, texts[draw->run]);
+    if (draw->run == 0) return ask(run, "Linear(10,5)");
+    line_add(text, "Linear(%lld,%lld%s)", in, out, draw->run == 1 ? ",bias=false" : "");
+    Status status = ask(run, text);
+    if (status || draw->run != 1) return status;
+    run_mistake_integer(run, "state_kept", run->values[0].value.integer + 55);
+    run_mistake_integer(run, "state_kept", 0);
+    return STATUS_OK;
 }
 
 static Status tree(Draw *draw, CaseRun *run) {
+    static const char *const named[] = {
+        "Linear(4,3) ReLU Linear(3,2)",
+        "Sequential(Linear(4,4) Tanh) Linear(4,2)",
+        "Tanh",
+        "Sequential(Sequential() Flatten) MaxPool2d(2)",
+        "Residual(Linear(9,9) Residual(Residual(Linear(9,9,bias=false) GELU)) Linear(9,9))",
+        ("Linear(3,5) Sequential(Sequential(Sequential(Sequential(Sequential(Sequential(Sequential("
+         "Sequential(Sequential(Sequential(Linear(5,7))) Linear(7,3)))))))))"),
+        "74*Linear(3,3)"}; // as many tensors as GPT-2 has
+    enum { NAMED = sizeof named / sizeof named[0] };
     char text[CASE_LINE] = "";
     long long a = draw_odd(draw, 7, 31), b = draw_odd(draw, 33, 61), c = draw_odd(draw, 3, 15);
-    if (draw->run == 0)
-        line_add(text, "Linear(4,3) ReLU Linear(3,2)");
-    else if (draw->run == 1)
-        line_add(text, "Sequential(Linear(4,4) Tanh) Linear(4,2)");
-    else if (draw->run == 2)
+    if (draw->run < NAMED) return ask(run, named[draw->run]);
+    if (draw->run == NAMED)
         line_add(text, "Linear(%lld,%lld) Tanh Linear(%lld,%lld)", a, b, b, c);
     else
         line_add(text,
@@ -48,43 +77,100 @@ static Status tree(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// Run 0: same shape, not tied. Then a weight, then a weight and a bias far apart.
+// ---- sharing -----------------------------------------------------------------------------------
+// What is shared, and what is counted if the second owner is skipped as a whole.
+static const struct {
+    const char *text, *skipped;
+} ties[] = {
+    {"Linear(8,8) Linear(8,8)", NULL}, // one shape, nothing shared
+    {"Linear(8,8) Linear(8,8) tie(1.weight,0.weight)", "Linear(8,8)"},
+    {"Linear(9,5) Linear(5,9) Linear(9,5) tie(2.weight,0.weight)", "Linear(9,5) Linear(5,9)"},
+    {"Sequential(Linear(7,5) Tanh) Sequential(Linear(5,7) Sequential(Linear(7,5))) "
+     "tie(1.1.0.weight,0.0.weight)",
+     "Linear(7,5) Linear(5,7)"},
+    {"Linear(6,6) 3*Linear(6,6,bias=false) tie(1.weight,0.weight) tie(3.weight,0.weight)", NULL},
+    {"Linear(6,6) Linear(6,6) tie(1.bias,0.bias)", "Linear(6,6)"},
+    {"LinearGated(7,5) tie(gate,weight)", NULL}, // one layer owns it twice
+    {"72*Linear(5,3) Linear(5,5) Linear(5,5) tie(73.weight,72.weight)", NULL},
+};
+enum { TIES = sizeof ties / sizeof ties[0] };
+
 static Status tied(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long n = draw_odd(draw, 7, 61), m = draw_odd(draw, 63, 91);
-    if (draw->run == 0)
-        line_add(text, "Linear(8,8) Linear(8,8)");
-    else if (draw->run == 1)
-        line_add(text, "Linear(8,8) Linear(8,8) tie(1.weight,0.weight)");
-    else
-        line_add(text,
-                 "Sequential(Linear(%lld,%lld) ReLU) Linear(%lld,%lld) Linear(%lld,%lld) "
-                 "tie(2.weight,0.0.weight) tie(2.bias,0.0.bias)",
-                 n, m, m, n, n, m);
+    if (draw->run < TIES) return ask_tied(run, ties[draw->run].text, ties[draw->run].skipped);
+    line_add(text,
+             "Sequential(Linear(%lld,%lld) ReLU) Linear(%lld,%lld) Linear(%lld,%lld) "
+             "tie(2.weight,0.0.weight) tie(2.bias,0.0.bias)",
+             n, m, m, n, n, m);
     return ask(run, text);
 }
 
 static Status frozen(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long a = draw_odd(draw, 7, 31), b = draw_odd(draw, 33, 61), c = draw_odd(draw, 3, 15);
+    if (draw->run == 0) return ask(run, "Linear(9,7) GELU Linear(7,5) freeze(0)");
     line_add(text, "Linear(%lld,%lld) GELU Linear(%lld,%lld) freeze(%s)", a, b, b, c,
-             draw->run == 0 ? "0" : "2.bias");
+             draw->run == 1 ? "2.bias" : "0) freeze(2");
     return ask(run, text);
 }
 
+// Beyond 32 bits: signed, unsigned, only the sum; beyond a double's 53.
 static Status wide(Draw *draw, CaseRun *run) {
+    static const char *const named[] = {"Linear(50000,50000)", "Linear(70000,70000)",
+                                        "Linear(50000,40000) Linear(40000,50000)",
+                                        "3*Linear(40000,40000)",
+                                        "Linear(100000001,100000003,bias=false)"};
     char text[CASE_LINE] = "";
-    long long more = draw_between(draw, 1, 4000);
-    line_add(text, "Linear(50000,%lld)", draw->run == 0 ? 50000 : 50000 + more);
+    if (draw->run < 5) return ask(run, named[draw->run]);
+    line_add(text, "Linear(50000,%lld)", 50000 + (long long)draw_between(draw, 1, 4000));
     return ask(run, text);
 }
 
-// Layers that have parameters without being linear; run 1: an embedding that is the output layer,
-// as in GPT-2.
+// ---- memory ------------------------------------------------------------------------------------
+static void expect_given_back(CaseRun *run) {
+    static const char *const words[] = {"all of it", "not all of it", "more than was taken", NULL};
+    run_expect_word(run, "memory given back", GAVE_ALL, words);
+    run_mistake_integer(run, "memory_not_freed", GAVE_NOT_ALL);
+    run_mistake_integer(run, "memory_freed_twice", GAVE_MORE);
+}
+
+static Status memory(Draw *draw, CaseRun *run) {
+    static const char text[] = "Sequential(40*Linear(5,3)) 20*Linear(4,5)";
+    static const char *const words[] = {"STATUS_OUT_OF_MEMORY", "STATUS_OK", "another status",
+                                        NULL};
+    static const int fails[] = {0, 1, 2, 3, 5, 30};
+    Status status = ask(run, text);
+    if (status) return status;
+    if (fails[draw->run] == 0) {
+        snprintf(run->input, sizeof run->input, "account=1 model=%s", text);
+        expect_given_back(run);
+        return STATUS_OK;
+    }
+    *run = (CaseRun){0};
+    snprintf(run->input, sizeof run->input, "fail=%d model=%s", fails[draw->run], text);
+    line_add(run->shown, "%s, and request %d for memory gives NULL", text, fails[draw->run]);
+    line_add(run->asked, "that there was no memory");
+    run_expect_word(run, "when malloc gives NULL", TOLD, words);
+    run_mistake_integer(run, "null_unchecked", TOLD_OK);
+    expect_given_back(run);
+    return STATUS_OK;
+}
+
+// ---- whole models ------------------------------------------------------------------------------
+// Layers that have parameters without being linear; an embedding that is the output layer, as in
+// GPT-2; and each model twice.
 static Status any_layer(Draw *draw, CaseRun *run) {
-    char text[CASE_LINE] = "";
+    static const char *const named[] = {
+        "Conv2d(3,6,3,kernel_w=5,groups=3) Flatten Linear(31,11) Mystery(11)",
+        "LinearGated(7,5) ReLU LinearGated(5,3)",
+        ("Embedding(101,8) Residual(LayerNorm(8) Linear(8,8)) Linear(8,101,bias=false) "
+         "tie(2.weight,0.weight) freeze(1.0)")};
+    char text[CASE_LINE] = "", input[2 * CASE_LINE];
     long long a = draw_odd(draw, 3, 9), b = draw_odd(draw, 11, 29), c = draw_odd(draw, 31, 77);
-    if (draw->run == 0)
+    if (draw->run < 3)
+        line_add(text, "%s", named[draw->run]);
+    else if (draw->run == 3)
         line_add(text, "Conv2d(%lld,%lld,3,groups=%lld) Flatten Linear(%lld,%lld) Mystery(%lld)", a,
                  a * b, a, c, b, b);
     else
@@ -92,9 +178,18 @@ static Status any_layer(Draw *draw, CaseRun *run) {
                  "Embedding(%lld,%lld) LayerNorm(%lld) Linear(%lld,%lld,bias=false) "
                  "tie(2.weight,0.weight) freeze(1)",
                  100 + c, b, b, b, 100 + c);
-    return ask(run, text);
+    Status status = ask(run, text);
+    if (status) return status;
+    int64_t count = run->values[0].value.integer;
+    snprintf(input, sizeof input, "twice=1 %.*s", CASE_LINE, run->input);
+    snprintf(run->input, sizeof run->input, "%s", input);
+    run_expect_integer(run, "when called a second time", count);
+    run_mistake_integer(run, "state_kept", 2 * count);
+    run_mistake_integer(run, "state_kept", 0);
+    return STATUS_OK;
 }
 
+// ---- by hand -----------------------------------------------------------------------------------
 // The feed-forward parts of the blocks of a transformer: GPT-2's on the course's page.
 static Status by_hand(Draw *draw, CaseRun *run) {
     long long blocks = draw->practice ? 12 : draw_between(draw, 5, 47);
@@ -114,24 +209,26 @@ static Status by_hand(Draw *draw, CaseRun *run) {
 
 static const ExerciseCase cases[] = {
     {.name = "by_hand", .points = 1, .runs = 1, .by_hand = "01_bytes", .make = by_hand},
-    {.name = "linear", .points = 1, .runs = 4, .make = linear},
-    {.name = "no_parameters", .points = 1, .runs = 2, .needs = "linear", .make = no_parameters},
-    {.name = "tree", .points = 1, .runs = 4, .make = tree},
-    {.name = "tied", .points = 1, .runs = 4, .make = tied},
-    {.name = "frozen", .points = 1, .runs = 2, .make = frozen},
-    {.name = "wide_64_bit", .points = 1, .runs = 2, .make = wide},
-    {.name = "any_layer", .points = 1, .runs = 2, .hidden = true, .make = any_layer},
+    {.name = "linear", .points = 1, .runs = 4, .clauses = "1", .make = linear},
+    {.name = "tree", .points = 1, .runs = 9, .clauses = "2", .make = tree},
+    {.name = "tied", .points = 1, .runs = TIES + 2, .clauses = "3", .make = tied},
+    {.name = "frozen", .points = 1, .runs = 3, .hidden = true, .clauses = "4", .make = frozen},
+    {.name = "wide_64_bit", .points = 1, .runs = 6, .clauses = "5", .make = wide},
+    {.name = "memory", .points = 1, .runs = 6, .clauses = "6 7", .make = memory},
+    {.name = "any_layer",
+     .points = 1,
+     .runs = 5,
+     .hidden = true,
+     .clauses = "1 8",
+     .make = any_layer},
 };
-
-static const char *const symbols[] = {"layer_attribute", "strcmp", "malloc", "calloc",
-                                      "realloc",         "free",   NULL};
 
 const Exercise exercise_01 = {.number = "01",
                               .name = "count_parameters",
                               .function = "count_parameters",
                               .title = "Count the parameters of a model",
+                              .short_track = true,
                               .minutes = 30,
                               .points = 8,
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof(cases) / sizeof(cases[0])};

@@ -1,73 +1,87 @@
 // ex02_count_flops_cases.c -- the cases of exercise 02. The first runs of each are named models,
-// the others are drawn; what is right comes from the library's records of a dry run, counted by
-// the textbook's preset.
-#include "exercises/course/ex02_count_flops_formula.h"
+// which tell mistakes apart; in the others sizes are drawn. What is right comes from the library's
+// counted cost, layer by layer (support/reference.c).
+#include <stdio.h>
 
-// ---- a run -----------------------------------------------------------------------------------
-// What a single layer's formula is, in letters; rows only where a sample has some.
-static void say_symbols(const ModelCase *model, CaseRun *run) {
-    int64_t unused;
-    if (layer_attribute(model->model, "in_features", &unused))
-        line_add(run->formula, "2 * %sin * out = ", model->input.ndim > 2 ? "rows * " : "");
-    if (layer_attribute(model->model, "in_channels", &unused))
-        line_add(run->formula, "2*Ho*Wo*kh*kw*(in/groups)*out = ");
+#include "exercises/course/ex02_count_flops_mistakes.h"
+#include "exercises/course/ex02_count_flops_texts.h"
+#include "exercises/support/layer_shape.h"
+#include "exercises/support/reference.h"
+
+// ---- a run -------------------------------------------------------------------------------------
+static long long attribute(const Layer *layer, const char *name) {
+    int64_t value = 0;
+    layer_attribute(layer, name, &value);
+    return (long long)value;
 }
 
-static void add_mistakes(const ModelCase *model, CaseRun *run) {
-    for (int slip = 0; slip < FLOP_RIGHT; slip++)
-        run_mistake_integer(run, flop_slip_names[slip],
-                            formula_flops(model->model, model->input, (FlopSlip)slip, NULL));
-    // A student who checks sizes gets an error instead.
-    if (model->model->n_children > 1) run_mistake_status(run, "shape_not_propagated", STATUS_SHAPE);
+// The words of a single layer's line in the table, and its numbers; of several what they add up to.
+static void say_formula(const LeafList *list, CaseRun *run) {
+    const Leaf *one = &list->leaves[0];
+    for (int i = 0; list->count > 1 && i < list->count; i++)
+        line_add(run->formula, "%s%lld", i ? " + " : "", (long long)list->leaves[i].flops);
+    if (list->count != 1) return;
+    const char *rows = one->in.ndim > 2 ? "rows * " : "";
+    if (attribute(one->layer, "in_features")) {
+        line_add(run->formula, "2 * %sin * out = 2", rows);
+        for (int i = 1; i < one->in.ndim; i++)
+            line_add(run->formula, "*%lld", (long long)one->in.dims[i]);
+        line_add(run->formula, "*%lld", attribute(one->layer, "out_features"));
+    }
+    if (attribute(one->layer, "in_channels"))
+        line_add(run->formula, "2*Ho*Wo*kh*kw*(in/groups)*out, Ho = %lld, Wo = %lld",
+                 (long long)one->out.dims[2], (long long)one->out.dims[3]);
+}
+
+static Status fill_in(ModelCase *model, CaseRun *run) {
+    LeafList list;
+    int64_t flops = 0;
+    run->status = reference_count_flops(model->model, model->input, &flops);
+    if (run->status == STATUS_SHAPE || run->status == STATUS_UNKNOWN_OP) return STATUS_OK;
+    if (run->status) return run->status;
+    run_expect_integer(run, "", flops);
+    Status status = leaves_of(model->model, model->input, &list);
+    if (!status) status = add_flop_mistakes(&list, model->model, run);
+    if (!status) say_formula(&list, run);
+    return status;
 }
 
 static Status ask(CaseRun *run, const char *text) {
     ModelCase model;
-    ModelCounts counts;
     Status status = model_case_begin(&model, text, run);
-    if (!status) status = model_case_count(&model, &counts);
-    if (status) return model_case_end(&model, status);
+    snprintf(run->input, sizeof run->input, "model=%s", text);
     line_add(run->asked, "FLOPs for ONE sample");
-    run->status = counts.status;
-    if (!counts.status) {
-        char sum[CASE_LINE] = "";
-        run_expect_integer(run, "", counts.flops);
-        add_mistakes(&model, run);
-        formula_flops(model.model, model.input, FLOP_RIGHT, sum);
-        say_symbols(&model, run);
-        line_add(run->formula, "%s", sum);
-    }
-    return model_case_end(&model, STATUS_OK);
+    if (!status) status = fill_in(&model, run);
+    return model_case_end(&model, status);
 }
 
-// ---- linear layers ---------------------------------------------------------------------------
+// ---- linear layers -----------------------------------------------------------------------------
+// Run 1 comes after run 0 in the same program: whoever keeps a sum adds to that one.
 static Status linear(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long in = draw_odd(draw, 7, 99), out = draw_odd(draw, 101, 299);
-    if (draw->run == 0)
-        line_add(text, "Linear(128,64) @ 1x128");
-    else
-        line_add(text, "Linear(%lld,%lld%s) @ 1x%lld", in, out, draw->run == 1 ? ",bias=false" : "",
-                 in);
-    return ask(run, text);
+    if (draw->run == 0) return ask(run, "Linear(128,64) @ 1x128");
+    line_add(text, "Linear(%lld,%lld%s) @ 1x%lld", in, out, draw->run == 1 ? ",bias=false" : "",
+             in);
+    Status status = ask(run, text);
+    if (draw->run == 1 && !status)
+        run_mistake_integer(run, "state_kept", run->values[0].value.integer + 16384);
+    return status;
 }
 
 static Status linear_512_b64(Draw *draw, CaseRun *run) {
-    static const char *const named[] = {"Linear(512,512) @ 64x512", "Linear(128,64) @ 32x128"};
     char text[CASE_LINE] = "";
     long long in = draw_odd(draw, 7, 99), out = draw_odd(draw, 101, 299);
-    if (draw->run < 2) return ask(run, named[draw->run]);
+    if (draw->run < 2) return ask(run, batch_texts[draw->run]);
     line_add(text, "Linear(%lld,%lld) @ %lldx%lld", in, out, (long long)draw_odd(draw, 3, 129), in);
     return ask(run, text);
 }
 
 static Status chain(Draw *draw, CaseRun *run) {
-    static const char *const named[] = {"Linear(128,64) Linear(64,10) @ 1x128",
-                                        "Linear(4,3) ReLU Linear(3,2) @ 1x4",
-                                        "Sequential(Linear(13,13) Tanh) Linear(13,7) @ 5x13"};
+    enum { NAMED = sizeof chain_texts / sizeof chain_texts[0] };
     char text[CASE_LINE] = "";
     long long a = draw_odd(draw, 7, 31), b = draw_odd(draw, 33, 61), c = draw_odd(draw, 63, 95);
-    if (draw->run < 3) return ask(run, named[draw->run]);
+    if (draw->run < NAMED) return ask(run, chain_texts[draw->run]);
     line_add(text,
              "Linear(%lld,%lld) GELU Sequential(Linear(%lld,%lld) Sigmoid Dropout(0.5)) "
              "Linear(%lld,5) @ %lldx%lld",
@@ -78,7 +92,7 @@ static Status chain(Draw *draw, CaseRun *run) {
 static Status rows(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long a = draw_odd(draw, 7, 31), b = draw_odd(draw, 33, 61);
-    if (draw->run == 0) return ask(run, "Linear(4,3) @ 7x5x4");
+    if (draw->run < 4) return ask(run, rows_texts[draw->run]);
     line_add(text, "Linear(%lld,%lld) ReLU @ %lldx%lldx%lld", a, b,
              (long long)draw_odd(draw, 3, 19), (long long)draw_odd(draw, 21, 63), a);
     return ask(run, text);
@@ -86,24 +100,23 @@ static Status rows(Draw *draw, CaseRun *run) {
 
 static Status wide(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
-    long long in = draw->run == 0 ? 50000 : 50000 + draw_between(draw, 1, 4000);
+    long long in = 50000 + draw_between(draw, 1, 4000);
+    if (draw->run < 5) return ask(run, wide_texts[draw->run]);
     line_add(text, "Linear(%lld,50000) @ 1x%lld", in, in);
     return ask(run, text);
 }
 
-// ---- convolutions ----------------------------------------------------------------------------
-// First one whose sizes all differ, so that what was forgotten shows.
+// ---- convolutions ------------------------------------------------------------------------------
 static Status conv(Draw *draw, CaseRun *run) {
-    static const char *const named[] = {"Conv2d(5,7,3) @ 1x5x17x19",
-                                        "Conv2d(3,16,3) @ 1x3x32x32",
-                                        "Conv2d(3,64,7,stride=2) @ 1x3x224x224",
-                                        "Conv2d(3,10,3,padding=3) @ 1x3x28x28",
-                                        "Conv2d(6,15,5,padding=1,groups=3) @ 2x6x17x19",
-                                        "Conv2d(5,7,3,stride=3,padding=2,dilation=2) @ 3x5x23x21"};
+    enum { NAMED = sizeof conv_texts / sizeof conv_texts[0], FIT = 17 };
     char text[CASE_LINE] = "";
     long long groups = draw_between(draw, 2, 4), in = groups * draw_odd(draw, 3, 7);
     long long out = groups * draw_odd(draw, 3, 9), kernel = draw_odd(draw, 3, 5);
-    if (draw->run < 6) return ask(run, named[draw->run]);
+    if (draw->run < NAMED) {
+        Status status = ask(run, conv_texts[draw->run]);
+        if (draw->run >= FIT) run_mistake_status(run, "fit_refused", STATUS_SHAPE);
+        return status;
+    }
     line_add(text, "Conv2d(%lld,%lld,%lld,stride=%lld,padding=%lld,groups=%lld) @ 3x%lldx%lldx%lld",
              in, out, kernel, (long long)draw_between(draw, 1, 3),
              (long long)draw_between(draw, 0, 2), groups, in, (long long)draw_between(draw, 11, 40),
@@ -112,9 +125,10 @@ static Status conv(Draw *draw, CaseRun *run) {
 }
 
 static Status shapes(Draw *draw, CaseRun *run) {
+    enum { NAMED = sizeof shapes_texts / sizeof shapes_texts[0] };
     char text[CASE_LINE] = "";
     long long a = draw_odd(draw, 3, 7), b = draw_odd(draw, 9, 15), c = draw_odd(draw, 17, 25);
-    if (draw->run == 0) return ask(run, "Conv2d(1,2,3) Conv2d(2,3,3) @ 1x1x8x8");
+    if (draw->run < NAMED) return ask(run, shapes_texts[draw->run]);
     line_add(text,
              "Conv2d(%lld,%lld,3,stride=2) ReLU AvgPool2d(2) Conv2d(%lld,%lld,3) @ "
              "3x%lldx%lldx%lld",
@@ -123,41 +137,56 @@ static Status shapes(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// A small network for images, of which only the sum is asked.
+// How many numbers come out of a sample, to be flattened.
+static Status features_of(const char *layers, const char *shape, long long *features) {
+    char text[2 * CASE_LINE];
+    ModelCase model;
+    CaseRun unused = {0};
+    Shape out = {0};
+    snprintf(text, sizeof text, "%s @ %s", layers, shape);
+    Status status = model_case_begin(&model, text, &unused);
+    if (!status) status = layer_output_shape(model.model, model.input, &out);
+    *features = 1;
+    for (int i = 1; i < out.ndim; i++) *features *= out.dims[i];
+    return model_case_end(&model, status);
+}
+
+// A small network for images, of which only the sum is asked, twice.
 static Status network(Draw *draw, CaseRun *run) {
-    char text[CASE_LINE] = "";
+    char layers[CASE_LINE] = "", shape[CASE_LINE] = "", text[CASE_LINE] = "";
+    char input[2 * CASE_LINE];
     long long a = draw_odd(draw, 3, 5), b = 2 * draw_odd(draw, 5, 9), c = 2 * draw_odd(draw, 9, 13);
-    long long size = draw_between(draw, 17, 40);
-    long long pooled = size / 2, last = (pooled - 3) / 2 + 1;
-    line_add(text,
-             "Sequential(Conv2d(%lld,%lld,3,padding=1) ReLU MaxPool2d(2)) "
-             "Conv2d(%lld,%lld,3,stride=2,groups=2) Tanh Flatten Linear(%lld,10) "
-             "@ %lldx%lldx%lldx%lld",
-             a, b, b, c, c * last * last, (long long)draw_odd(draw, 3, 9), a, size, size);
-    return ask(run, text);
+    long long height = draw_between(draw, 19, 40), width = draw_between(draw, 19, 40), features;
+    if (draw->run == 0) a = 3, b = 10, c = 18, height = 23, width = 36;
+    line_add(layers,
+             "Sequential(Conv2d(%lld,%lld,3,kernel_w=5,padding=1,padding_left=2) ReLU "
+             "MaxPool2d(2,stride_w=3)) Conv2d(%lld,%lld,3,stride_h=2,groups=2,dilation_w=2) Tanh",
+             a, b, b, c);
+    line_add(shape, "%lldx%lldx%lldx%lld", (long long)draw_odd(draw, 3, 9), a, height, width);
+    Status status = features_of(layers, shape, &features);
+    line_add(text, "%s Flatten Linear(%lld,10) @ %s", layers, features, shape);
+    if (!status) status = ask(run, text);
+    if (status) return status;
+    int64_t flops = run->values[0].value.integer;
+    snprintf(input, sizeof input, "twice=1 %.*s", CASE_LINE + 8, run->input);
+    snprintf(run->input, sizeof run->input, "%s", input);
+    run_expect_integer(run, "when called a second time", flops);
+    run_mistake_integer(run, "state_kept", 2 * flops);
+    return STATUS_OK;
 }
 
-// ---- errors ----------------------------------------------------------------------------------
-static Status unknown_layer(Draw *draw, CaseRun *run) {
-    static const char *const texts[] = {
-        "Mystery(5) @ 3x5", "Linear(4,5) Sequential(Mystery(5) ReLU) Linear(5,2) @ 3x4"};
-    Status status = ask(run, texts[draw->run]);
-    run->status = STATUS_UNKNOWN_OP; // that Mystery is in no table is this exercise's own rule
-    run->n_values = run->n_mistakes = 0;
-    run->formula[0] = '\0';
-    run_mistake_status(run, "unknown_is_zero", STATUS_OK);
+// ---- errors ------------------------------------------------------------------------------------
+static Status refuse(CaseRun *run, WrongText refused) {
+    Status status = ask(run, refused.text);
+    if (!status && !run->status)
+        status = error_set(STATUS_STATE, "exercise 02: %s is no mistake", refused.text);
+    run_mistake_status(run, refused.mistake, STATUS_OK);
     return status;
 }
 
-static Status wrong_shape(Draw *draw, CaseRun *run) {
-    static const char *const texts[] = {
-        "Linear(10,5) @ 4x7",    "Linear(6,4) ReLU Linear(5,2) @ 2x6", "Conv2d(3,8,3) @ 1x4x9x9",
-        "Conv2d(3,8,3) @ 1x3x9", "Conv2d(3,8,7,padding=1) @ 1x3x4x9",  "AvgPool2d(2) @ 4x9",
-        "MaxPool2d(5) @ 1x2x9x4"};
-    Status status = ask(run, texts[draw->run]);
-    run_mistake_status(run, "shape_unchecked", STATUS_OK);
-    return status;
-}
+static Status unknown_layer(Draw *draw, CaseRun *run) { return refuse(run, unknown[draw->run]); }
+
+static Status wrong_shape(Draw *draw, CaseRun *run) { return refuse(run, wrong[draw->run]); }
 
 // ---- by hand ---------------------------------------------------------------------------------
 typedef struct ByHand {
@@ -210,27 +239,40 @@ static const ExerciseCase cases[] = {
      .runs = 1,
      .by_hand = "02_milliseconds",
      .make = by_hand_milliseconds},
-    {.name = "linear", .points = 1, .runs = 4, .make = linear},
-    {.name = "linear_512_b64", .points = 1, .runs = 4, .make = linear_512_b64},
-    {.name = "chain", .points = 1, .runs = 5, .make = chain},
-    {.name = "rows", .points = 1, .runs = 3, .make = rows},
-    {.name = "wide_64_bit", .points = 1, .runs = 2, .make = wide},
-    {.name = "conv", .points = 1, .runs = 9, .make = conv},
-    {.name = "shapes", .points = 1, .runs = 3, .make = shapes},
-    {.name = "unknown_layer", .points = 1, .runs = 2, .needs = "linear", .make = unknown_layer},
-    {.name = "wrong_shape", .points = 1, .runs = 7, .needs = "linear", .make = wrong_shape},
-    {.name = "network", .points = 1, .runs = 4, .hidden = true, .make = network},
+    {.name = "linear", .points = 1, .runs = 4, .clauses = "1 7", .make = linear},
+    {.name = "linear_512_b64", .points = 1, .runs = 4, .clauses = "8", .make = linear_512_b64},
+    {.name = "chain", .points = 1, .runs = 13, .clauses = "4 6", .make = chain},
+    {.name = "rows", .points = 1, .runs = 6, .clauses = "1 4", .make = rows},
+    {.name = "wide_64_bit", .points = 1, .runs = 6, .clauses = "9", .make = wide},
+    {.name = "conv", .points = 1, .runs = 22, .clauses = "2 3 9", .make = conv},
+    {.name = "shapes", .points = 1, .runs = 15, .clauses = "3 5 6", .make = shapes},
+    {.name = "unknown_layer",
+     .points = 1,
+     .runs = UNKNOWN,
+     .hidden = true,
+     .needs = "linear",
+     .clauses = "10",
+     .make = unknown_layer},
+    {.name = "wrong_shape",
+     .points = 1,
+     .runs = WRONG,
+     .needs = "linear",
+     .clauses = "11",
+     .make = wrong_shape},
+    {.name = "network",
+     .points = 1,
+     .runs = 4,
+     .hidden = true,
+     .clauses = "2 3 6 12",
+     .make = network},
 };
-
-static const char *const symbols[] = {"layer_attribute", "strcmp", "malloc", "calloc",
-                                      "realloc",         "free",   NULL};
 
 const Exercise exercise_02 = {.number = "02",
                               .name = "count_flops",
                               .function = "count_flops",
                               .title = "Count the FLOPs of a model",
+                              .short_track = true,
                               .minutes = 60,
                               .points = 12,
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof(cases) / sizeof(cases[0])};

@@ -2,139 +2,166 @@
 // value is what a measurement with that mistake reads from the same virtual clock.
 #include <stdio.h>
 
+#include "exercises/course/wrong_clock.h"
 #include "exercises/grader/exercise.h"
-#include "exercises/support/virtual_work.h"
+#include "exercises/scene/virtual_work.h"
 
-typedef enum Fields { SECONDS = 1, NANOSECONDS = 2, BOTH = 3 } Fields;
+static const int64_t second = 1000000000, millisecond = 1000000, microsecond = 1000; // nanoseconds
 
-typedef struct WrongClock { // a mistake: which clock, what of its readings, how fine it is thought
-    const char *name;
-    clockid_t id;
-    Fields fields;
-    double enough; // seconds that have to pass; -1: 100 steps of the clock, as is right
-    double factor; // on the result
-    bool whole;    // of all runs: not divided by their number
-} WrongClock;
+typedef enum Doubling { // what is made of several tries
+    DOUBLING_RIGHT,
+    STEP_IGNORED, // one try
+    STEP_ASSUMED, // of 1 ns
+    NOT_DIVIDED,
+    DIVIDED_BY_NEXT, // by the runs that the next try would have had
+    TRIES_ADDED,
+} Doubling;
 
-static const WrongClock wrong_clocks[] = {
-    {"wall_clock", CLOCK_REALTIME, BOTH, -1.0, 1.0, false},
-    {"cpu_clock", CLOCK_PROCESS_CPUTIME_ID, BOTH, -1.0, 1.0, false},
-    {"seconds_only", CLOCK_MONOTONIC, SECONDS, -1.0, 1.0, false},
-    {"nanoseconds_only", CLOCK_MONOTONIC, NANOSECONDS, -1.0, 1.0, false},
-    {"milliseconds_for_seconds", CLOCK_MONOTONIC, BOTH, -1.0, 1e3, false},
-    {"microseconds_for_seconds", CLOCK_MONOTONIC, BOTH, -1.0, 1e6, false},
-    {"nanoseconds_for_seconds", CLOCK_MONOTONIC, BOTH, -1.0, 1e9, false},
-    {"resolution_ignored", CLOCK_MONOTONIC, BOTH, 0.0, 1.0, false},
-    {"resolution_assumed", CLOCK_MONOTONIC, BOTH, 100e-9, 1.0, false},
-    {"repeats_not_divided", CLOCK_MONOTONIC, BOTH, -1.0, 1.0, true},
-};
+typedef struct Setting {
+    VirtualClock clock;
+    VirtualWork work;
+} Setting;
 
-static double part(Fields fields, struct timespec start, struct timespec end) {
-    double seconds = fields & SECONDS ? (double)(end.tv_sec - start.tv_sec) : 0.0;
-    double rest = fields & NANOSECONDS ? (double)(end.tv_nsec - start.tv_nsec) * 1e-9 : 0.0;
-    return seconds + rest;
-}
-
-static double measure_wrongly(const WrongClock *wrong, VirtualClock clock, VirtualWork work) {
-    double enough = wrong->enough < 0.0 ? 100e-9 * (double)clock.resolution_ns : wrong->enough;
-    double elapsed = 0.0;
-    int64_t runs = 1, asleep = work.base_ps / 100 * work.asleep_percent;
-    virtual_clock_start(clock);
+static double tries(const Setting *setting, const WrongClock *wrong, Doubling doubling) {
+    const VirtualWork *work = &setting->work;
+    double enough = 100e-9 * (double)setting->clock.resolution_ns, elapsed = 0.0;
+    int64_t runs = 1, asleep = work->base_ps / 100 * work->asleep_percent;
+    int64_t most = INT64_MAX / 16 / work->base_ps;
+    if (doubling == STEP_IGNORED) enough = 0.0;
+    if (doubling == STEP_ASSUMED) enough = 100e-9;
+    VirtualTime time = virtual_time_start(setting->clock);
     for (;; runs *= 2) {
         struct timespec start, end;
-        lab_clock_gettime(wrong->id, &start);
-        virtual_clock_wait(runs * asleep);
-        virtual_clock_work(runs * (work.base_ps - asleep));
-        lab_clock_gettime(wrong->id, &end);
-        elapsed = part(wrong->fields, start, end);
-        if (elapsed >= enough || runs >= 1 << 24) break;
+        virtual_time_read(&time, wrong->id, &start);
+        virtual_time_wait(&time, runs * asleep);
+        virtual_time_work(&time, runs * (work->base_ps - asleep));
+        virtual_time_read(&time, wrong->id, &end);
+        if (doubling != TRIES_ADDED) elapsed = 0.0;
+        elapsed += wrong_clock_between(wrong, start, end);
+        if (elapsed >= enough || runs >= 1 << 24 || runs >= most) break;
     }
-    return elapsed * wrong->factor / (wrong->whole ? 1.0 : (double)runs);
+    if (doubling == NOT_DIVIDED) runs = 1;
+    return elapsed / (double)(doubling == DIVIDED_BY_NEXT ? 2 * runs : runs);
 }
 
-static Status expect(CaseRun *run, const VirtualClock *clock, const VirtualWork *work) {
-    double seconds = (double)work->base_ps / (double)PICOSECONDS_PER_SECOND;
-    virtual_clock_write(clock, run->input, sizeof run->input);
-    virtual_work_write(work, run->input, sizeof run->input);
+static Status expect(CaseRun *run, Setting setting) {
+    static const struct {
+        const char *name;
+        Doubling doubling;
+    } mistakes[] = {{"resolution_ignored", STEP_IGNORED},
+                    {"resolution_assumed", STEP_ASSUMED},
+                    {"repeats_not_divided", NOT_DIVIDED},
+                    {"divided_by_next_runs", DIVIDED_BY_NEXT},
+                    {"tries_added_up", TRIES_ADDED}};
+    static const WrongClock right = {"", CLOCK_MONOTONIC, DIFFERENCE_RIGHT, 1.0};
+    virtual_clock_write(&setting.clock, run->scene, sizeof run->scene);
+    virtual_work_write(&setting.work, run->scene, sizeof run->scene);
     snprintf(run->asked, CASE_LINE, "seconds of ONE run");
     snprintf(run->formula, CASE_LINE, "(end - start) of CLOCK_MONOTONIC / runs");
-    run_expect_real(run, "", seconds, clock->resolution_ns > 1 ? 0.0101 : 1e-6);
-    for (size_t i = 0; i < sizeof wrong_clocks / sizeof wrong_clocks[0]; i++)
+    run_expect_real(run, "", (double)setting.work.base_ps / (double)PICOSECONDS_PER_SECOND, 0.0102);
+    for (int i = 0; i < WRONG_CLOCKS; i++)
         run_mistake_real(run, wrong_clocks[i].name,
-                         measure_wrongly(&wrong_clocks[i], *clock, *work));
+                         tries(&setting, &wrong_clocks[i], DOUBLING_RIGHT));
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        run_mistake_real(run, mistakes[i].name, tries(&setting, &right, mistakes[i].doubling));
+    run_expect_integer(run, "calls without the argument", 0);
+    run_mistake_integer(run, "argument_forgotten", 1);
     return STATUS_OK;
 }
 
+// A clock in steps of 1 ns, `fraction_ns` after some second.
 static VirtualClock draw_clock(Draw *draw, int64_t fraction_ns) {
     VirtualClock clock = {.resolution_ns = 1, .reading_ps = 25 * PICOSECONDS_PER_NANOSECOND};
-    clock.monotonic_ns = draw_between(draw, 1000, 90000) * 1000000000 + fraction_ns;
-    clock.realtime_ns = draw_between(draw, 1700000000, 1900000000) * 1000000000;
+    clock.monotonic_ns = draw_between(draw, 1000, 90000) * second + fraction_ns;
+    clock.realtime_ns = draw_between(draw, 1700000000, 1900000000) * second;
     clock.realtime_ns += draw_between(draw, 0, 999999999);
     return clock;
 }
 
-static Status seconds_and_nanoseconds(Draw *draw, CaseRun *run) {
-    VirtualClock clock = draw_clock(draw, draw_between(draw, 50, 250) * 1000000);
-    int64_t ms = 1000 * draw_between(draw, 2, 6) + draw_between(draw, 300, 600);
-    VirtualWork work = {.base_ps = ms * 1000000000};
-    snprintf(run->shown, CASE_LINE, "a clock in steps of 1 ns   work of %.3f s", (double)ms / 1e3);
-    return expect(run, &clock, &work);
+// Begun at 0.15 s of a second, then at 0.9 s: whatever the number of runs, the nanoseconds wrap.
+static Status two_readings(Draw *draw, CaseRun *run) {
+    const int64_t begun[] = {150, 900, draw_between(draw, 700, 950), draw_between(draw, 50, 250)};
+    const int64_t ms[] = {2400, 950, draw_between(draw, 350, 600), draw_between(draw, 2300, 6600)};
+    Setting setting = {draw_clock(draw, begun[draw->run] * millisecond),
+                       {.base_ps = ms[draw->run] * millisecond * PICOSECONDS_PER_NANOSECOND}};
+    snprintf(run->shown, CASE_LINE,
+             "a clock in steps of 1 ns   work of %.3f s, begun at %lld.%03d s",
+             1e-3 * (double)ms[draw->run], (long long)(setting.clock.monotonic_ns / second),
+             (int)begun[draw->run]);
+    return expect(run, setting);
 }
 
-static Status nanoseconds_wrap(Draw *draw, CaseRun *run) {
-    VirtualClock clock = draw_clock(draw, draw_between(draw, 700, 950) * 1000000);
-    int64_t us = draw_between(draw, 350000, 600000);
-    VirtualWork work = {.base_ps = us * 1000000};
-    snprintf(run->shown, CASE_LINE, "work of %.6f s, begun at %lld.%09lld s", (double)us / 1e6,
-             (long long)(clock.monotonic_ns / 1000000000),
-             (long long)(clock.monotonic_ns % 1000000000));
-    return expect(run, &clock, &work);
+// The steps are aligned with the start and longer than a run: one run never meets a step.
+static Status shorter_than_a_step(Draw *draw, CaseRun *run) {
+    Setting setting = {draw_clock(draw, 0), {.base_ps = 38300000}};
+    setting.clock.resolution_ns = draw->run == 0 ? millisecond : microsecond;
+    setting.clock.reading_ps = 0;
+    if (draw->run > 0)
+        setting.work.base_ps = draw_between(draw, 200, 900) * PICOSECONDS_PER_NANOSECOND;
+    snprintf(run->shown, CASE_LINE, "a clock in steps of %lld us   work of %lld ns",
+             (long long)(setting.clock.resolution_ns / microsecond),
+             (long long)(setting.work.base_ps / PICOSECONDS_PER_NANOSECOND));
+    return expect(run, setting);
 }
 
+// The wall clock is set in the middle of the first run; of the second.
 static Status waiting_and_clock_set(Draw *draw, CaseRun *run) {
-    VirtualClock clock = draw_clock(draw, draw_between(draw, 0, 999999999));
-    int64_t ms = draw_between(draw, 3000, 6000);
-    VirtualWork work = {.base_ps = ms * 1000000000, .asleep_percent = draw_between(draw, 40, 70)};
-    clock.set_after_ns = ms * 500000;
-    clock.set_by_ns = -ms * draw_between(draw, 200000, 300000);
+    Setting setting = {draw_clock(draw, second / 4),
+                       {.base_ps = 42 * PICOSECONDS_PER_SECOND / 10, .asleep_percent = 50}};
+    if (draw->run == 2) {
+        setting.work.base_ps += draw_between(draw, -100, 100) * PICOSECONDS_PER_SECOND / 1000;
+        setting.work.asleep_percent = draw_between(draw, 40, 70);
+    }
+    int64_t ns = setting.work.base_ps / PICOSECONDS_PER_NANOSECOND;
+    setting.clock.set_after_ns = draw->run == 1 ? ns + ns / 2 : ns / 2;
+    setting.clock.set_by_ns = -ns / 4;
     snprintf(
         run->shown, CASE_LINE,
         "work of %.3f s, %lld %% of it waiting; the wall clock is set back by %.3f s meanwhile",
-        (double)ms / 1e3, (long long)work.asleep_percent, -(double)clock.set_by_ns / 1e9);
-    return expect(run, &clock, &work);
+        1e-9 * (double)ns, (long long)setting.work.asleep_percent, 0.25e-9 * (double)ns);
+    return expect(run, setting);
 }
 
-// Steps are aligned with the start and longer than a run, so that one run never meets a step. Drawn
-// anew while a mistake is right by luck: 1 ms in 32 runs, and the work took 31 us.
-static Status shorter_than_a_step(Draw *draw, CaseRun *run) {
-    enum { TELLING = 7 }; // mistakes that show here
-    Status status = STATUS_OK;
-    run->n_mistakes = 0;
-    for (int tries = 0; tries < 100 && !status && run->n_mistakes < TELLING; tries++) {
-        VirtualClock clock = draw_clock(draw, 0);
-        bool coarse = draw->run == 0;
-        clock.resolution_ns = coarse ? 1000000 : 1000;
-        int64_t ns = coarse ? draw_between(draw, 20000, 90000) : draw_between(draw, 200, 900);
-        VirtualWork work = {.base_ps = ns * PICOSECONDS_PER_NANOSECOND};
-        snprintf(run->shown, CASE_LINE, "a clock in steps of %lld us   work of %lld ns",
-                 (long long)clock.resolution_ns / 1000, (long long)ns);
-        run->n_values = run->n_mistakes = 0;
-        run->input[0] = '\0';
-        status = expect(run, &clock, &work);
-    }
-    return status;
+// Seconds beyond an int, with 160 ns to measure, and 2.45 s; a step of a second, met in its middle;
+// 7.5 ns, which is no whole number.
+static Status unusual_clocks(Draw *draw, CaseRun *run) {
+    static const struct {
+        int64_t seconds, milliseconds, step, work_ps;
+    } clocks[] = {{4000000000, 100, 1, 160000},
+                  {4000000000, 100, 1, 2450000000000},
+                  {0, 600, 1000000000, 30500000000000},
+                  {0, 0, 200, 7500}};
+    Setting setting = {draw_clock(draw, clocks[draw->run].milliseconds * millisecond),
+                       {.base_ps = clocks[draw->run].work_ps}};
+    setting.clock.monotonic_ns += clocks[draw->run].seconds * second;
+    setting.clock.resolution_ns = clocks[draw->run].step;
+    setting.clock.reading_ps = 0;
+    snprintf(run->shown, CASE_LINE, "a clock at %lld s, in steps of %lld ns   work of %.10g s",
+             (long long)(setting.clock.monotonic_ns / second),
+             (long long)setting.clock.resolution_ns, 1e-12 * (double)setting.work.base_ps);
+    return expect(run, setting);
 }
 
 static const ExerciseCase cases[] = {
-    {.name = "seconds_and_nanoseconds", .points = 1, .runs = 1, .make = seconds_and_nanoseconds},
-    {.name = "nanoseconds_wrap", .points = 1, .runs = 3, .make = nanoseconds_wrap},
-    {.name = "waiting_and_clock_set", .points = 1, .runs = 1, .make = waiting_and_clock_set},
-    {.name = "shorter_than_a_step", .points = 1, .runs = 2, .make = shorter_than_a_step},
+    {.name = "two_readings", .points = 1, .runs = 4, .clauses = "2 3 4 10", .make = two_readings},
+    {.name = "shorter_than_a_step",
+     .points = 1,
+     .runs = 3,
+     .clauses = "5 6 7 9",
+     .make = shorter_than_a_step},
+    {.name = "waiting_and_clock_set",
+     .points = 1,
+     .runs = 3,
+     .hidden = true,
+     .clauses = "1",
+     .make = waiting_and_clock_set},
+    {.name = "unusual_clocks",
+     .points = 1,
+     .runs = 4,
+     .hidden = true,
+     .clauses = "5 7 8",
+     .make = unusual_clocks},
 };
-
-// The wrong clocks too: whoever uses one is to be told why it is wrong.
-static const char *const symbols[] = {
-    "clock_gettime", "clock_getres", "timespec_get", "time", "gettimeofday", "clock", NULL};
 
 const Exercise exercise_05 = {.number = "05",
                               .name = "clock",
@@ -142,6 +169,5 @@ const Exercise exercise_05 = {.number = "05",
                               .title = "How long did it take?",
                               .minutes = 20,
                               .points = 4,
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof cases / sizeof cases[0]};

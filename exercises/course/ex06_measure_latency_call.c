@@ -1,55 +1,94 @@
-// ex06_measure_latency_call.c -- exercise 06 in the worker: work on the virtual clock, allocations
-// on the ledger.
-#include "exercises/course/ex06_values.h"
+// ex06_measure_latency_call.c -- exercise 06 in the worker: work and clock are the grader's,
+// allocations are on the ledger.
+#include "exercises/course/values.h"
 #include "exercises/ex06_measure_latency.h"
 #include "exercises/grader/worker.h"
+#include "exercises/support/input.h"
 #include "exercises/support/ledger.h"
-#include "exercises/support/virtual_work.h"
+#include "exercises/support/remote.h"
 
 typedef struct WatchedWork {
-    VirtualWork work;
-    int64_t warmup;
+    int64_t warmup, runs;
     int64_t before_first, before_last; // requests for memory, before these samples
+    int64_t without;                   // 1: it was called without its argument
 } WatchedWork;
 
+static WatchedWork watched;
+
 static void run(void *argument) {
-    WatchedWork *watched = argument;
     int64_t requests = lab_ledger_now().requests;
-    if (watched->work.runs <= watched->warmup) watched->before_first = requests;
-    watched->before_last = requests;
-    virtual_work_run(&watched->work);
+    if (argument != &watched) watched.without = 1;
+    if (watched.runs <= watched.warmup) watched.before_first = requests;
+    watched.before_last = requests;
+    watched.runs++;
+    remote_work(argument);
 }
 
-static void send(Answer *answer, int64_t ask, const LatencyResult *result,
-                 const WatchedWork *watched) {
-    const struct {
-        LatencyValue value;
-        double real;
-    } reals[] = {
-        {ASK_MEDIAN, result->median}, {ASK_MEAN, result->mean}, {ASK_MIN, result->min},
-        {ASK_MAX, result->max},       {ASK_IQR, result->iqr},   {ASK_P95, result->p95},
-    };
-    if (ask & ASK_N) answer_integer(answer, result->n);
-    if (ask & ASK_CALLS) answer_integer(answer, watched->work.runs);
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
-        if (ask & reals[i].value) answer_real(answer, reals[i].real);
-    if (ask & ASK_ALLOCATES) answer_integer(answer, watched->before_last > watched->before_first);
-    if (ask & ASK_LEAKS) answer_integer(answer, lab_ledger_now().live);
+static Status call_once(LatencyOptions options, LatencyResult *result) {
+    watched = (WatchedWork){.warmup = options.warmup};
+    *result = (LatencyResult){POISON_INTEGER, POISON_REAL, POISON_REAL, POISON_REAL,
+                              POISON_REAL,    POISON_REAL, POISON_REAL};
+    return measure_latency(run, &watched, options, result);
+}
+
+static void send(Answer *answer, int64_t ask, const LatencyResult *result) {
+    if (ask & LATENCY_ASK_N) answer_integer(answer, result->n);
+    if (ask & LATENCY_ASK_N) answer_integer(answer, watched.without);
+    if (ask & LATENCY_ASK_MEDIAN) answer_real(answer, result->median);
+    if (ask & LATENCY_ASK_MEAN) answer_real(answer, result->mean);
+    if (ask & LATENCY_ASK_MIN_MAX) answer_real(answer, result->min);
+    if (ask & LATENCY_ASK_MIN_MAX) answer_real(answer, result->max);
+    if (ask & LATENCY_ASK_IQR) answer_real(answer, result->iqr);
+    if (ask & LATENCY_ASK_P95) answer_real(answer, result->p95);
+}
+
+// Calls it, then again with its first request for memory failing, its second, and so on until all
+// have. Who does without memory is called once, and who asks for it between samples.
+static void call_for_account(LatencyOptions options, Answer *answer) {
+    enum { MOST_CALLS = 16 };
+    int64_t allocates = 0, not_freed = 0, bad_frees = 0, unnoticed = 0, requests = 0;
+    Status first = STATUS_OK;
+    answer_begin(answer);
+    for (int nth = 0; nth <= requests && nth < MOST_CALLS && !first && !allocates; nth++) {
+        LatencyResult result;
+        lab_ledger_start();
+        lab_ledger_fail_at(nth); // 0: none
+        Status status = call_once(options, &result);
+        LabLedger ledger = lab_ledger_now();
+        not_freed += ledger.live;
+        bad_frees += ledger.bad_frees;
+        if (nth > 0) {
+            if (status != STATUS_OUT_OF_MEMORY) unnoticed = 1;
+            continue;
+        }
+        first = status;
+        requests = ledger.requests;
+        allocates = watched.before_last > watched.before_first;
+    }
+    lab_ledger_start();
+    answer_status(answer, first);
+    if (first) return;
+    answer_integer(answer, allocates);
+    answer_integer(answer, not_freed);
+    answer_integer(answer, bad_frees);
+    answer_integer(answer, unnoticed);
 }
 
 Status measure_latency_call(const char *input, Answer *answer);
 Status measure_latency_call(const char *input, Answer *answer) {
     LatencyOptions options = {input_integer(input, "warmup", 0),
                               input_integer(input, "iterations", 0)};
-    WatchedWork watched = {.work = virtual_work_read(input), .warmup = options.warmup};
-    LatencyResult result = {POISON_INTEGER, POISON_REAL, POISON_REAL, POISON_REAL,
-                            POISON_REAL,    POISON_REAL, POISON_REAL};
-    virtual_clock_start(virtual_clock_read(input));
+    int64_t ask = input_integer(input, "ask", 0);
+    if (ask & LATENCY_ASK_ACCOUNT) {
+        call_for_account(options, answer);
+        return STATUS_OK;
+    }
+    LatencyResult result;
     lab_ledger_start();
     answer_begin(answer);
-    Status status = measure_latency(run, &watched, options, &result);
+    Status status = call_once(options, &result);
     answer_status(answer, status);
-    if (!status) send(answer, input_integer(input, "ask", 0), &result, &watched);
+    if (!status) send(answer, ask, &result);
     lab_ledger_start();
     return STATUS_OK;
 }

@@ -1,35 +1,62 @@
-// ex07_time_device_call.c -- exercise 07 in the worker: a mock device on the virtual clock.
-#include "exercises/course/ex07_values.h"
+// ex07_time_device_call.c -- exercise 07 in the worker: device and clock are the grader's; that an
+// event is NULL, or a call refused, is made here.
+#include "exercises/course/values.h"
 #include "exercises/ex07_time_device.h"
 #include "exercises/grader/worker.h"
-#include "exercises/support/mock_device_setup.h"
-#include "exercises/support/virtual_work.h"
+#include "exercises/support/input.h"
+#include "exercises/support/remote.h"
 
-static void send(Answer *answer, int64_t ask, const DeviceTimes *times, int64_t events) {
-    if (ask & ASK_KERNEL) answer_real(answer, times->kernel_seconds);
-    if (ask & ASK_COPY) answer_real(answer, times->copy_seconds);
-    if (ask & ASK_LAUNCH) answer_real(answer, times->launch_seconds);
-    if (ask & ASK_EVENTS) answer_integer(answer, events);
+static Status call_once(const DeviceWork *work, DeviceTimes *times) {
+    *times = (DeviceTimes){POISON_REAL, POISON_REAL, POISON_REAL};
+    Status status = time_device(remote_device(), work, times);
+    error_clear(); // the device's
+    return status;
+}
+
+// Called again with its first event NULL, its second, and so on: whether that went unnoticed.
+static int64_t without_events(const DeviceWork *work) {
+    enum { MOST = 16 };
+    DeviceTimes times;
+    int64_t unnoticed = 0, events = remote_device_events();
+    for (int64_t nth = 1; nth <= events && nth <= MOST; nth++) {
+        remote_device_start(nth, 0, STATUS_OK);
+        if (call_once(work, &times) != STATUS_OUT_OF_MEMORY) unnoticed = 1;
+    }
+    return unnoticed;
+}
+
+// Called again with its first call refused, its second, and so on: the first whose status was not
+// given back. STATUS_IO, which nothing else here returns.
+static RemoteDeviceCall with_refusals(const DeviceWork *work) {
+    enum { MOST = 64 };
+    DeviceTimes times;
+    int64_t calls = remote_device_calls();
+    for (int64_t nth = 1; nth <= calls && nth <= MOST; nth++) {
+        remote_device_start(0, nth, STATUS_IO);
+        if (call_once(work, &times) != STATUS_IO) return remote_device_refused();
+    }
+    return REMOTE_NONE;
 }
 
 Status time_device_call(const char *input, Answer *answer);
 Status time_device_call(const char *input, Answer *answer) {
-    MockKernel kernel = {.picoseconds = input_integer(input, "kernel", 0),
-                         .fails = input_integer(input, "fails", 0) != 0};
     DeviceWork work = {.bytes_in = input_integer(input, "bytes_in", 0),
                        .bytes_out = input_integer(input, "bytes_out", 0),
-                       .kernel = &kernel,
+                       .kernel = remote_kernel(),
                        .launches = input_integer(input, "launches", 0)};
-    DeviceTimes times = {POISON_REAL, POISON_REAL, POISON_REAL};
-    virtual_clock_start(virtual_clock_read(input));
-    MockDevice *device = mock_device_new(mock_device_times_read(input));
-    if (!device) return STATUS_OUT_OF_MEMORY;
+    int64_t ask = input_integer(input, "ask", 0), unnoticed = 0, lost = REMOTE_NONE;
+    DeviceTimes times;
+    remote_device_start(0, 0, STATUS_OK);
     answer_begin(answer);
-    Status status = time_device(device, &work, &times);
+    Status status = call_once(&work, &times);
+    if (!status && (ask & DEVICE_ASK_NO_EVENT)) unnoticed = without_events(&work);
+    if (!status && (ask & DEVICE_ASK_REFUSED)) lost = with_refusals(&work);
     answer_status(answer, status);
-    int64_t ask = input_integer(input, "ask", 0);
-    if (!status) send(answer, ask, &times, mock_device_events(device));
-    mock_device_free(device);
-    error_clear(); // a failed kernel's
+    if (status) return STATUS_OK;
+    if (ask & DEVICE_ASK_KERNEL) answer_real(answer, times.kernel_seconds);
+    if (ask & DEVICE_ASK_COPY) answer_real(answer, times.copy_seconds);
+    if (ask & DEVICE_ASK_LAUNCH) answer_real(answer, times.launch_seconds);
+    if (ask & DEVICE_ASK_NO_EVENT) answer_integer(answer, unnoticed);
+    if (ask & DEVICE_ASK_REFUSED) answer_integer(answer, lost);
     return STATUS_OK;
 }

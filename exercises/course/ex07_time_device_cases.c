@@ -1,43 +1,60 @@
 // ex07_time_device_cases.c -- exercise 07 in the grader. The truth is what the mock device was told
-// to take; a wrong value is what a stopwatch held elsewhere shows, by the device's own rules.
+// to take; a wrong value is what a stopwatch held elsewhere shows, by the device's own rules. The
+// first run of a case is fixed, and tells mistakes apart; the others vary the numbers.
 #include <stdio.h>
 
-#include "exercises/course/ex07_values.h"
+#include "exercises/course/values.h"
 #include "exercises/grader/exercise.h"
-#include "exercises/support/mock_device_setup.h"
-#include "exercises/support/virtual_work.h"
+#include "exercises/scene/mock_queue.h"
+#include "exercises/scene/virtual_work.h"
 
-typedef struct Task { // picoseconds
-    MockDeviceTimes times;
-    int64_t kernel, launches, bytes_in, bytes_out;
-    bool fails;
+typedef struct Task {
+    MockTimes times; // picoseconds
+    VirtualClock clock;
+    int64_t launches, bytes_in, bytes_out;
 } Task;
+
+static const int64_t microsecond = 1000000, millisecond = 1000000000; // picoseconds
+static const int64_t megabyte = 1000000;
 
 static double seconds(int64_t picoseconds) {
     return (double)picoseconds / (double)PICOSECONDS_PER_SECOND;
 }
 
-static Task draw_task(Draw *draw) {
-    int64_t us = 1000000;
-    return (Task){.times = {.launch = draw_between(draw, 30, 60) * us / 10,
-                            .record = us / 5,
-                            .wake_up = draw_between(draw, 60, 120) * us,
-                            .load = draw_between(draw, 20, 40) * 1000 * us,
-                            .copy_latency = 10 * us,
-                            .copy_ps_per_kilobyte = draw_between(draw, 35, 45) * 1000},
-                  .kernel = draw_between(draw, 100, 250) * us,
-                  .launches = draw_between(draw, 4, 8),
-                  .bytes_in = draw_between(draw, 200, 400) * 1000000,
-                  .bytes_out = draw_between(draw, 30, 80) * 1000000};
+static Task draw_task(Draw *draw, bool fixed) {
+    Task task = {.times = {.launch = 4500000,
+                           .record = microsecond / 5,
+                           .wake_up = 100 * microsecond,
+                           .load = 30 * millisecond,
+                           .copy_latency = 10 * microsecond,
+                           .copy_ps_per_kilobyte = 40000,
+                           .copy_out_ps_per_kilobyte = 80000,
+                           .kernel = 180 * microsecond},
+                 .clock = {.resolution_ns = 1, .reading_ps = 20000},
+                 .launches = 6,
+                 .bytes_in = 300 * megabyte,
+                 .bytes_out = 50 * megabyte};
+    if (fixed) return task;
+    task.times.launch = draw_between(draw, 30, 60) * microsecond / 10;
+    task.times.wake_up = draw_between(draw, 60, 120) * microsecond;
+    task.times.load = draw_between(draw, 20, 40) * millisecond;
+    task.times.copy_ps_per_kilobyte = draw_between(draw, 35, 45) * 1000;
+    task.times.copy_out_ps_per_kilobyte = draw_between(draw, 70, 90) * 1000;
+    task.times.kernel = draw_between(draw, 100, 250) * microsecond;
+    task.launches = draw_between(draw, 4, 8);
+    task.bytes_in = draw_between(draw, 200, 400) * megabyte;
+    task.bytes_out = draw_between(draw, 30, 80) * megabyte;
+    return task;
 }
 
+// ---- what each value may be instead ------------------------------------------------------------
 static void expect_kernel(CaseRun *run, const Task *task) {
-    int64_t n = task->launches, all = n * task->kernel;
-    const MockDeviceTimes *times = &task->times;
+    int64_t n = task->launches, all = n * task->times.kernel;
+    const MockTimes *times = &task->times;
     double in = seconds(mock_copy_ps(times, task->bytes_in));
-    double out = seconds(mock_copy_ps(times, task->bytes_out));
+    double out = seconds(mock_copy_out_ps(times, task->bytes_out));
     double of_n = 1.0 / (double)n;
-    run_expect_real(run, "kernel_seconds", seconds(task->kernel), 0.02);
+    run_expect_real(run, "kernel_seconds", seconds(task->times.kernel), 0.02);
     run_mistake_real(run, "no_synchronisation", seconds(times->launch));
     run_mistake_real(run, "launches_not_divided", seconds(all));
     run_mistake_real(run, "copies_included", (in + out + seconds(all)) * of_n);
@@ -45,28 +62,39 @@ static void expect_kernel(CaseRun *run, const Task *task) {
     run_mistake_real(run, "copies_included", (out + seconds(all)) * of_n);
     run_mistake_real(run, "first_launch_included", seconds(all + times->load) * of_n);
     run_mistake_real(run, "waiting_each_launch",
-                     seconds(task->kernel + times->launch + times->wake_up));
+                     seconds(task->times.kernel + times->launch + times->wake_up));
     run_mistake_real(run, "host_clock_for_kernel",
                      seconds(all + times->launch + times->wake_up) * of_n);
-    run_mistake_real(run, "milliseconds_for_seconds", 1e3 * seconds(task->kernel));
+    run_mistake_real(run, "milliseconds_for_seconds", 1e3 * seconds(task->times.kernel));
     run_mistake_status(run, "events_read_early", STATUS_STATE);
+    run_expect_recorded(run, "the first launch was awaited", RECORDED_WARM_UP_AWAITED, 1);
+    run_mistake_integer(run, "first_launch_included", 0);
 }
 
 static void expect_copy(CaseRun *run, const Task *task) {
-    double in = seconds(mock_copy_ps(&task->times, task->bytes_in));
-    double out = seconds(mock_copy_ps(&task->times, task->bytes_out));
+    const MockTimes *times = &task->times;
+    double in = seconds(mock_copy_ps(times, task->bytes_in));
+    double out = seconds(mock_copy_out_ps(times, task->bytes_out));
+    double in_out = seconds(mock_copy_out_ps(times, task->bytes_in));
+    double out_in = seconds(mock_copy_ps(times, task->bytes_out)),
+           wake_up = seconds(times->wake_up);
     run_expect_real(run, "copy_seconds", in + out, 0.02);
     run_mistake_real(run, "copy_one_way", in);
     run_mistake_real(run, "copy_one_way", out);
-    run_mistake_real(run, "copy_not_awaited", seconds(2 * task->times.launch));
-    run_mistake_real(run, "kernels_included", in + out + seconds(task->launches * task->kernel));
+    run_mistake_real(run, "copies_swapped", in_out + out_in);
+    run_mistake_real(run, "copies_swapped", in + in_out);
+    run_mistake_real(run, "copies_swapped", out + out_in);
+    run_mistake_real(run, "copy_waited_for", in + out + wake_up);
+    run_mistake_real(run, "copy_waited_for", in + out + 2.0 * wake_up);
+    run_mistake_real(run, "copy_not_awaited", seconds(2 * times->launch));
+    run_mistake_real(run, "kernels_included", in + out + seconds(task->launches * times->kernel));
     run_mistake_real(run, "milliseconds_for_seconds", 1e3 * (in + out));
     run_mistake_status(run, "events_read_early", STATUS_STATE);
 }
 
 static void expect_launch(CaseRun *run, const Task *task) {
-    int64_t n = task->launches, all = n * task->kernel;
-    const MockDeviceTimes *times = &task->times;
+    int64_t n = task->launches, all = n * task->times.kernel;
+    const MockTimes *times = &task->times;
     int64_t in = mock_copy_ps(times, task->bytes_in);
     double of_n = 1.0 / (double)n;
     run_expect_real(run, "launch_seconds", seconds(times->launch), 0.02);
@@ -75,99 +103,188 @@ static void expect_launch(CaseRun *run, const Task *task) {
     run_mistake_real(run, "launch_includes_wait",
                      seconds(all + times->launch + times->wake_up) * of_n);
     run_mistake_real(run, "launch_includes_wait",
-                     seconds(task->kernel + times->launch + times->wake_up));
-    run_mistake_real(run, "kernel_for_launch", seconds(task->kernel));
+                     seconds(task->times.kernel + times->launch + times->wake_up));
+    run_mistake_real(run, "kernel_for_launch", seconds(task->times.kernel));
     run_mistake_real(run, "milliseconds_for_seconds", 1e3 * seconds(times->launch));
+    run_mistake_real(run, "wall_clock",
+                     seconds(times->launch) + 1e-9 * (double)task->clock.set_by_ns * of_n);
+    run_mistake_real(run, "cpu_clock",
+                     0.01 * seconds(times->launch * (100 - times->launch_asleep)));
+    for (int whole = 0; whole <= 2; whole++) {
+        run_mistake_real(run, "seconds_only", whole * of_n);
+        run_mistake_real(run, "nanoseconds_only", seconds(times->launch) - whole * of_n);
+    }
     run_mistake_status(run, "events_read_early", STATUS_STATE);
 }
 
-static Status expect(CaseRun *run, const Task *task, int ask, const char *formula) {
-    snprintf(run->input, sizeof run->input,
-             "ask=%d kernel=%lld launches=%lld bytes_in=%lld bytes_out=%lld fails=%d", ask,
-             (long long)task->kernel, (long long)task->launches, (long long)task->bytes_in,
-             (long long)task->bytes_out, task->fails);
-    mock_device_times_write(&task->times, run->input, sizeof run->input);
-    virtual_clock_write(&(VirtualClock){.resolution_ns = 1, .reading_ps = 20000}, run->input,
-                        sizeof run->input);
-    snprintf(run->shown, CASE_LINE,
-             "%lld launches of %lld us, %.1f us per call; %lld MB in, %lld MB out at %.1f GB/s",
-             (long long)task->launches, (long long)(task->kernel / 1000000),
-             (double)task->times.launch / 1e6, (long long)(task->bytes_in / 1000000),
-             (long long)(task->bytes_out / 1000000),
-             1e6 / (double)task->times.copy_ps_per_kilobyte);
+// What is left behind after any number of calls.
+static void expect_events(CaseRun *run) {
+    run_expect_recorded(run, "events not freed", RECORDED_EVENTS_LEFT, 0);
+    for (int events = 1; events <= 16; events++)
+        run_mistake_integer(run, "events_not_freed", events);
+    run_expect_recorded(run, "events freed twice", RECORDED_EVENT_MISUSES, 0);
+    for (int events = 1; events <= 16; events++)
+        run_mistake_integer(run, "event_freed_twice", events);
+}
+
+static Status expect(CaseRun *run, const Task *task, int64_t ask, const char *formula) {
+    run->scene[0] = '\0'; // of a task that was drawn before, and would not do
+    snprintf(run->input, sizeof run->input, "ask=%lld launches=%lld bytes_in=%lld bytes_out=%lld",
+             (long long)ask, (long long)task->launches, (long long)task->bytes_in,
+             (long long)task->bytes_out);
+    mock_times_write(&task->times, run->scene, sizeof run->scene);
+    virtual_clock_write(&task->clock, run->scene, sizeof run->scene);
+    snprintf(
+        run->shown, CASE_LINE,
+        "%lld launches of %lld us, %.1f us per call; %.10g MB in at %.1f GB/s, %.10g out at %.1f",
+        (long long)task->launches, (long long)(task->times.kernel / microsecond),
+        (double)task->times.launch / 1e6, 1e-6 * (double)task->bytes_in,
+        1e6 / (double)task->times.copy_ps_per_kilobyte, 1e-6 * (double)task->bytes_out,
+        1e6 / (double)task->times.copy_out_ps_per_kilobyte);
     snprintf(run->asked, CASE_LINE, "seconds, to within 2 %%");
     snprintf(run->formula, CASE_LINE, "%s", formula);
-    if (ask & ASK_KERNEL) expect_kernel(run, task);
-    if (ask & ASK_COPY) expect_copy(run, task);
-    if (ask & ASK_LAUNCH) expect_launch(run, task);
+    if (ask & DEVICE_ASK_KERNEL) expect_kernel(run, task);
+    if (ask & DEVICE_ASK_COPY) expect_copy(run, task);
+    if (ask & DEVICE_ASK_LAUNCH) expect_launch(run, task);
     return STATUS_OK;
 }
 
-// A task in which no two mistakes lead to the same value, by luck, within the tolerance: one that
-// is the same as another is left out of the run, and missed.
-static Status expect_apart(CaseRun *run, Draw *draw, int ask, int n_mistakes, const char *formula) {
-    Status status = STATUS_OK;
-    run->n_mistakes = 0;
-    for (int tries = 0; tries < 100 && !status && run->n_mistakes < n_mistakes; tries++) {
-        Task task = draw_task(draw);
-        run->n_values = run->n_mistakes = 0;
-        status = expect(run, &task, ask, formula);
-    }
-    return status;
-}
-
+// ---- cases -------------------------------------------------------------------------------------
 static Status kernel_alone(Draw *draw, CaseRun *run) {
-    return expect_apart(run, draw, ASK_KERNEL, 10, "elapsed(event 1, event 2) / launches");
+    Task task = draw_task(draw, draw->run == 0);
+    if (draw->run == 1) task.launches = 1;
+    if (draw->run == 1) task.times.kernel *= 30; // where kernels come first, a launch lies before
+    if (draw->run == 2) task.launches = 300;
+    return expect(run, &task, DEVICE_ASK_KERNEL, "elapsed(event 1, event 2) / launches");
 }
 
+// The second task is small, and the program slow to wake up: whoever waits for a copy measures
+// that.
 static Status copies_apart(Draw *draw, CaseRun *run) {
-    return expect_apart(run, draw, ASK_COPY, 6,
-                        "elapsed(event 0, event 1) + elapsed(event 2, event 3)");
+    Task task = draw_task(draw, draw->run < 2);
+    if (draw->run == 1) {
+        task.times.launch = microsecond / 2;
+        task.times.wake_up = 2 * millisecond;
+        task.bytes_in = 25 * megabyte;
+        task.bytes_out = 6 * megabyte;
+    }
+    return expect(run, &task, DEVICE_ASK_COPY,
+                  "elapsed(event 0, event 1) + elapsed(event 2, event 3)");
 }
 
 static Status launch_cost(Draw *draw, CaseRun *run) {
-    return expect_apart(run, draw, ASK_LAUNCH, 7, "clock around the launches alone / launches");
+    Task task = draw_task(draw, draw->run == 0);
+    return expect(run, &task, DEVICE_ASK_LAUNCH, "clock around the launches alone / launches");
+}
+
+// A driver that is slow enough for seconds to pass, and waits; the wall clock is set while the
+// kernels are launched, sooner or later among them.
+static Status slow_driver(Draw *draw, CaseRun *run) {
+    Task task = draw_task(draw, true);
+    task.times.launch = 400 * millisecond;
+    task.times.launch_asleep = 50;
+    task.times.kernel = 900 * millisecond;
+    task.launches = 4;
+    task.clock.monotonic_ns = draw_between(draw, 1, 90000) * 1000000000 + 550000000;
+    task.clock.realtime_ns = draw_between(draw, 1700000000, 1900000000) * 1000000000;
+    task.clock.set_after_ns = draw->run == 0 ? 2300000000 : 3200000000;
+    task.clock.set_by_ns = -700000000;
+    return expect(run, &task, DEVICE_ASK_LAUNCH, "clock around the launches alone / launches");
 }
 
 static Status errors(Draw *draw, CaseRun *run) {
-    Task task = draw_task(draw);
-    task.fails = draw->run == 0;
-    if (!task.fails) task.launches = -draw_between(draw, 0, 1);
+    const struct {
+        int64_t fails, launches;
+    } asked[] = {{1, 6}, {3, 6}, {7, 6}, {0, 0}, {0, -1}, {0, INT64_MIN}};
+    Task task = draw_task(draw, true);
+    task.times.fails = asked[draw->run].fails;
+    task.launches = asked[draw->run].launches;
     Status status = expect(run, &task, 0, "the first status that is not STATUS_OK");
-    run->status = task.fails ? STATUS_DEVICE : STATUS_INVALID_ARGUMENT;
-    snprintf(run->asked, CASE_LINE, "the status");
-    if (task.fails)
-        snprintf(run->shown, CASE_LINE, "a kernel that fails on the device");
-    else
+    snprintf(run->asked, CASE_LINE, "the status, and what is left behind");
+    if (task.times.fails) {
+        run->status = STATUS_DEVICE;
+        snprintf(run->shown, CASE_LINE, "%lld launches; the kernel fails in %s",
+                 (long long)task.launches,
+                 task.times.fails == 1   ? "the warm-up"
+                 : task.times.fails == 3 ? "the second of them"
+                                         : "the last of them");
+        run_mistake_status(run, "device_error_ignored", STATUS_OK);
+        run_mistake_status(run, "device_error_ignored", STATUS_STATE);
+    } else {
+        run->status = STATUS_INVALID_ARGUMENT;
         snprintf(run->shown, CASE_LINE, "launches = %lld", (long long)task.launches);
-    run_mistake_status(run, task.fails ? "device_error_ignored" : "bad_options_accepted",
-                       STATUS_OK);
+        run_mistake_status(run, "bad_options_accepted", STATUS_OK);
+        run_expect_recorded(run, "launches", RECORDED_LAUNCHES, 0);
+        run_mistake_integer(run, "bad_options_accepted", 1);
+    }
+    expect_events(run);
     return status;
 }
 
 static Status events_given_back(Draw *draw, CaseRun *run) {
-    Task task = draw_task(draw);
-    Status status = expect(run, &task, ASK_EVENTS, "as many mock_event_free as mock_event_new");
-    snprintf(run->asked, CASE_LINE, "events that are still there afterwards");
-    run_expect_integer(run, "events", 0);
-    for (int left = 1; left <= 8; left++) run_mistake_integer(run, "events_not_freed", left);
+    Task task = draw_task(draw, draw->run == 0);
+    Status status =
+        expect(run, &task, DEVICE_ASK_NO_EVENT,
+               "each event is freed once, on every way out; none: STATUS_OUT_OF_MEMORY");
+    snprintf(run->asked, CASE_LINE, "what becomes of the events, also where one is NULL");
+    expect_events(run);
+    run_expect_integer(run, "a NULL went unnoticed", 0);
+    run_mistake_integer(run, "null_unchecked", 1);
+    return status;
+}
+
+// By RemoteDeviceCall.
+static const char *const calls[] = {"none",
+                                    "mock_launch",
+                                    "mock_copy_to_device",
+                                    "mock_copy_to_host",
+                                    "mock_synchronize",
+                                    "mock_event_record",
+                                    "mock_event_elapsed",
+                                    NULL};
+
+static Status refused_calls(Draw *draw, CaseRun *run) {
+    Task task = draw_task(draw, draw->run == 0);
+    Status status =
+        expect(run, &task, DEVICE_ASK_REFUSED,
+               "whatever a mock_ function returned, as it is; and the events are freed");
+    snprintf(run->asked, CASE_LINE, "a call whose status is lost, where it returns STATUS_IO");
+    run_expect_word(run, "lost status of", 0, calls);
+    for (int call = 1; calls[call]; call++) run_mistake_integer(run, "status_lost", call);
+    expect_events(run);
     return status;
 }
 
 static const ExerciseCase cases[] = {
-    {.name = "kernel_alone", .points = 3, .runs = 3, .make = kernel_alone},
-    {.name = "copies_apart", .points = 2, .runs = 2, .make = copies_apart},
-    {.name = "launch_cost", .points = 1, .runs = 2, .make = launch_cost},
-    {.name = "errors", .points = 1, .runs = 2, .needs = "kernel_alone", .make = errors},
+    {.name = "kernel_alone", .points = 2, .runs = 4, .clauses = "1 2 5 8", .make = kernel_alone},
+    {.name = "launch_cost", .points = 1, .runs = 2, .clauses = "3 4", .make = launch_cost},
+    {.name = "copies_apart", .points = 1, .runs = 3, .clauses = "4 7", .make = copies_apart},
+    {.name = "slow_driver",
+     .points = 1,
+     .runs = 2,
+     .hidden = true,
+     .clauses = "3",
+     .make = slow_driver},
+    {.name = "errors",
+     .points = 1,
+     .runs = 6,
+     .clauses = "1 6 9",
+     .needs = "kernel_alone",
+     .make = errors},
     {.name = "events_given_back",
      .points = 1,
-     .runs = 1,
+     .runs = 2,
+     .clauses = "9 10",
      .needs = "kernel_alone",
      .make = events_given_back},
+    {.name = "refused_calls",
+     .points = 1,
+     .runs = 2,
+     .hidden = true,
+     .clauses = "9 11",
+     .needs = "kernel_alone",
+     .make = refused_calls},
 };
-
-static const char *const symbols[] = {"clock_gettime", "clock_getres", "timespec_get", "mock_*",
-                                      "malloc",        "calloc",       "free",         NULL};
 
 const Exercise exercise_07 = {.number = "07",
                               .name = "time_device",
@@ -175,6 +292,5 @@ const Exercise exercise_07 = {.number = "07",
                               .title = "Time a device that works for itself",
                               .minutes = 40,
                               .points = 8,
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof cases / sizeof cases[0]};

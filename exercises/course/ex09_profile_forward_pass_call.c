@@ -1,14 +1,12 @@
-// ex09_profile_forward_pass_call.c -- exercise 09 in the worker: a model of known times on the
-// meta device, where nothing is computed.
+// ex09_profile_forward_pass_call.c -- exercise 09 in the worker: a model on the meta device, where
+// nothing is computed; what its layers take, the grader says.
 #include <string.h>
 
-#include "exercises/course/ex09_values.h"
+#include "exercises/course/values.h"
 #include "exercises/ex09_profile_forward_pass.h"
 #include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
-#include "exercises/support/model_text.h"
-#include "exercises/support/timed_model.h"
-#include "exercises/support/virtual_work.h"
+#include "exercises/support/remote.h"
 #include "tensor/context.h"
 
 static void poison(ForwardProfile *profile) {
@@ -28,39 +26,57 @@ static void poison(ForwardProfile *profile) {
 }
 
 static void send_row(Answer *answer, int64_t ask, const ForwardRow *row) {
-    if (ask & ASK_FLOPS) answer_integer(answer, row->flops);
-    if (ask & ASK_ROW_SECONDS) answer_real(answer, row->seconds);
-    if (ask & ASK_SHARES) answer_real(answer, row->share);
-    if (ask & ASK_RATES) answer_real(answer, row->flops_per_second);
-    if (ask & ASK_BOUNDS) answer_integer(answer, row->bound);
+    if (ask & FORWARD_ASK_FLOPS) answer_integer(answer, row->flops);
+    if (ask & FORWARD_ASK_ROW_SECONDS) answer_real(answer, row->seconds);
+    if (ask & FORWARD_ASK_SHARES) answer_real(answer, row->share);
+    if (ask & FORWARD_ASK_RATES) answer_real(answer, row->flops_per_second);
+    if (ask & FORWARD_ASK_BOUNDS) answer_integer(answer, row->bound);
 }
 
 static void send(Answer *answer, int64_t ask, int rows, const ForwardProfile *profile) {
     answer_integer(answer, profile->n_rows);
     for (int i = 0; i < rows; i++) send_row(answer, ask, &profile->rows[i]);
-    if (ask & ASK_FLOPS) answer_integer(answer, profile->flops);
-    if (ask & ASK_SECONDS) answer_real(answer, profile->seconds);
-    if (ask & ASK_UNATTRIBUTED) answer_real(answer, profile->unattributed_seconds);
-    if (ask & ASK_RATES) answer_real(answer, profile->flops_per_second);
-    if (ask & ASK_SAMPLES) answer_real(answer, profile->samples_per_second);
-    if (ask & ASK_AMDAHL) answer_real(answer, profile->amdahl_limit);
+    if (ask & FORWARD_ASK_FLOPS) answer_integer(answer, profile->flops);
+    if (ask & FORWARD_ASK_SECONDS) answer_real(answer, profile->seconds);
+    if (ask & FORWARD_ASK_UNATTRIBUTED) answer_real(answer, profile->unattributed_seconds);
+    if (ask & FORWARD_ASK_RATES) answer_real(answer, profile->flops_per_second);
+    if (ask & FORWARD_ASK_SAMPLES) answer_real(answer, profile->samples_per_second);
+    if (ask & FORWARD_ASK_AMDAHL) answer_real(answer, profile->amdahl_limit);
 }
 
-static void call(const char *input, Layer *model, Tensor *x, Answer *answer) {
+// ---- calls -------------------------------------------------------------------------------------
+typedef struct Pass { // one call of the student's function
+    Layer *model;
+    Tensor *x;
+    ForwardMachine machine;
     ForwardProfile profile;
-    ForwardMachine machine = {1e6 * (double)input_integer(input, "peak", 0),
-                              1e6 * (double)input_integer(input, "bandwidth", 0)};
-    poison(&profile);
-    timed_model_start(model, timed_model_read(input));
-    virtual_clock_start(virtual_clock_read(input));
+} Pass;
+
+static Status profile_pass(void *argument) {
+    Pass *pass = argument;
+    poison(&pass->profile);
     Scope *scope = scope_open();
-    answer_begin(answer);
-    Status status = profile_forward_pass(model, x, machine, &profile);
-    answer_status(answer, status);
-    int rows = (int)input_integer(input, "rows", 0);
-    if (!status) send(answer, input_integer(input, "ask", 0), rows, &profile);
+    Status status = profile_forward_pass(pass->model, pass->x, pass->machine, &pass->profile);
     scope_close(scope);
-    error_clear(); // of a forward that failed, as it should
+    return status;
+}
+
+static void call(const char *input, Pass *pass, Answer *answer) {
+    int rows = (int)input_integer(input, "rows", 0);
+    answer_begin(answer);
+    Status status = profile_pass(pass);
+    answer_status(answer, status);
+    if (!status) send(answer, input_integer(input, "ask", 0), rows, &pass->profile);
+}
+
+static void call_while_it_fails(Pass *pass, Answer *answer) {
+    answer_begin(answer);
+    RemoteFailures found = remote_try_failures(profile_pass, pass);
+    answer_status(answer, found.status);
+    if (found.status) return;
+    answer_integer(answer, found.ignored_call);
+    answer_integer(answer, found.ignored_allocation);
+    answer_integer(answer, found.blocks_left);
 }
 
 Status profile_forward_pass_call(const char *input, Answer *answer);
@@ -68,16 +84,19 @@ Status profile_forward_pass_call(const char *input, Answer *answer) {
     Shape shape;
     const char *text = strstr(input, "model=");
     if (!text) return error_set(STATUS_FORMAT, "exercise 09: no model. HINT: model=... at the end");
-    context_set_device(device_meta());
-    Layer *model = model_from_text(text + strlen("model="), &shape);
-    Tensor *x = model ? tensor_new(shape, DTYPE_FLOAT32) : NULL;
-    if (x) {
-        layer_train(model, false);
-        no_grad_begin();
-        call(input, model, x, answer);
-        no_grad_end();
-    }
-    tensor_free(x);
-    layer_free(model);
-    return x ? STATUS_OK : error_status();
+    Pass pass = {.model = remote_model(text + strlen("model="), &shape),
+                 .machine = {1e6 * (double)input_integer(input, "peak", 9000),
+                             1e6 * (double)input_integer(input, "bandwidth", 3000)}};
+    pass.x = pass.model ? tensor_new(shape, DTYPE_FLOAT32) : NULL;
+    if (!pass.x) return error_status();
+    layer_train(pass.model, false);
+    no_grad_begin();
+    if (input_integer(input, "fail", 0))
+        call_while_it_fails(&pass, answer);
+    else
+        call(input, &pass, answer);
+    no_grad_end();
+    error_clear(); // of a forward that failed, as it should
+    tensor_free(pass.x);
+    return STATUS_OK;
 }

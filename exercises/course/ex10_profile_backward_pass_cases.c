@@ -3,19 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/course/ex10_values.h"
-#include "exercises/course/timed_case.h"
+#include "exercises/course/ex10_expect.h"
+#include "exercises/course/values.h"
 #include "layers/cost.h"
-
-#define TOLERANCE 1e-3 // the clock's own readings take time, too
-
-typedef struct Question {
-    TimedCase timed;
-    int64_t forward, weight, input; // FLOPs of products, of the batch: 2 per multiply-add
-    int64_t activations;            // what the textbook counts besides
-    int64_t without_freezing;       // of input gradients, were nothing frozen
-    double forward_seconds, backward_seconds, optimizer_seconds;
-} Question;
 
 // ---- FLOPs -------------------------------------------------------------------------------------
 static Status count_products(const char *text, LayerCost *cost) {
@@ -29,7 +19,7 @@ static Status count_products(const char *text, LayerCost *cost) {
     return model_case_end(&model, status);
 }
 
-static Status count(Question *q) {
+static Status count(BackwardQuestion *q) {
     LayerCost cost = {0}, thawed = {0};
     char text[TIMED_TEXT];
     snprintf(text, sizeof text, "%s", q->timed.text);
@@ -46,84 +36,34 @@ static Status count(Question *q) {
     return status;
 }
 
-static void expect_count(CaseRun *run, const Question *q, const char *name, int64_t flops) {
-    run_expect_integer(run, name, flops);
-    if (flops == 0) return;
-    run_mistake_integer(run, "flops_per_sample", flops / q->timed.batch);
-    run_mistake_integer(run, "batch_counted_twice", flops * q->timed.batch);
-}
-
-static void expect_flops(CaseRun *run, const Question *q) {
-    expect_count(run, q, "forward_flops", q->forward);
-    run_mistake_integer(run, "activation_in_products", q->forward + q->activations);
-    expect_count(run, q, "weight_gradient_flops", q->weight);
-    run_mistake_integer(run, "frozen_has_gradient", q->forward);
-    expect_count(run, q, "input_gradient_flops", q->input);
-    run_mistake_integer(run, "frozen_has_gradient", q->without_freezing);
-    run_mistake_integer(run, "first_layer_input_gradient", q->forward);
-    expect_count(run, q, "backward_flops", q->weight + q->input);
-    run_mistake_integer(run, "backward_twice_forward", 2 * q->forward);
-    run_mistake_integer(run, "gradient_forgotten", q->weight);
-    run_mistake_integer(run, "gradient_forgotten", q->input);
-    run_mistake_integer(run, "forward_in_backward", q->forward + q->weight + q->input);
-}
-
-// ---- times -------------------------------------------------------------------------------------
-static void expect_seconds(CaseRun *run, const Question *q) {
-    double forward = q->forward_seconds, backward = q->backward_seconds, cold = q->timed.cold;
-    run_expect_real(run, "forward_seconds", forward, TOLERANCE);
-    run_mistake_real(run, "warmup_missing", forward + q->timed.rows * cold);
-    run_mistake_real(run, "milliseconds_for_seconds", 1e3 * forward);
-    run_expect_real(run, "backward_seconds", backward, TOLERANCE);
-    run_mistake_real(run, "backward_twice_forward", 2.0 * forward);
-    run_mistake_real(run, "timer_not_restarted", forward + backward);
-    run_mistake_real(run, "warmup_missing", backward + cold);
-    run_mistake_real(run, "milliseconds_for_seconds", 1e3 * backward);
-    run_expect_real(run, "optimizer_seconds", q->optimizer_seconds, TOLERANCE);
-    run_mistake_real(run, "optimizer_left_out", 0.0);
-    run_mistake_real(run, "timer_not_restarted", backward + q->optimizer_seconds);
-    run_mistake_real(run, "timer_not_restarted", forward + backward + q->optimizer_seconds);
-    run_mistake_real(run, "warmup_missing", q->optimizer_seconds + cold);
-    run_mistake_real(run, "milliseconds_for_seconds", 1e3 * q->optimizer_seconds);
-}
-
-static void expect_ratio(CaseRun *run, const Question *q) {
-    double forward = q->forward_seconds, backward = q->backward_seconds;
-    run_expect_real(run, "backward_ratio", backward / forward, TOLERANCE);
-    run_mistake_real(run, "backward_twice_forward", 2.0);
-    run_mistake_real(run, "ratio_of_flops", (double)(q->weight + q->input) / (double)q->forward);
-    run_mistake_real(run, "ratio_inverted", forward / backward);
-    run_mistake_real(run, "optimizer_in_backward", (backward + q->optimizer_seconds) / forward);
-}
-
-static void expect_step(CaseRun *run, const Question *q) {
-    double forward = q->forward_seconds, backward = q->backward_seconds;
-    double optimizer = q->optimizer_seconds, step = forward + backward + optimizer;
-    run_expect_real(run, "step_seconds", step, TOLERANCE);
-    run_mistake_real(run, "optimizer_left_out", forward + backward);
-    run_mistake_real(run, "backward_twice_forward", 3.0 * forward + optimizer);
-    run_mistake_real(run, "backward_twice_forward", 3.0 * forward);
-    run_mistake_real(run, "milliseconds_for_seconds", 1e3 * step);
-    run_expect_real(run, "optimizer_share", optimizer / step, TOLERANCE);
-    run_mistake_real(run, "optimizer_left_out", 0.0);
-    run_mistake_real(run, "share_of_wrong_total", optimizer / (forward + backward));
-    run_mistake_real(run, "percent_for_fraction", 100.0 * optimizer / step);
-}
-
 // ---- a run -------------------------------------------------------------------------------------
 // Backward takes another multiple of forward than two, and than its FLOPs.
-static void draw_step(Question *q, Draw *draw) {
+static void draw_step(BackwardQuestion *q, Draw *draw) {
     double ratio =
         draw_between(draw, 0, 1) ? draw_real(draw, 1.32, 1.75) : draw_real(draw, 2.3, 3.4);
-    TimedModel *times = &q->timed.times;
+    ModelTimes *times = &q->timed.times;
     q->forward_seconds = q->timed.whole;
     times->backward_us = (int64_t)(1e6 * ratio * q->forward_seconds);
     times->optimizer_us = (int64_t)(1e6 * draw_real(draw, 0.12, 0.27) * q->forward_seconds);
+    times->loss_us = (int64_t)(1e6 * draw_real(draw, 0.07, 0.09) * q->forward_seconds);
+    times->zero_us = (int64_t)(1e6 * draw_real(draw, 0.03, 0.04) * q->forward_seconds);
     q->backward_seconds = 1e-6 * (double)times->backward_us;
     q->optimizer_seconds = 1e-6 * (double)times->optimizer_us;
+    q->loss_seconds = 1e-6 * (double)times->loss_us;
+    q->zero_seconds = 1e-6 * (double)times->zero_us;
 }
 
-static void show(const Question *q, CaseRun *run) {
+// In the middle of that part of the second step.
+static void place_event(BackwardQuestion *q, StepPart part) {
+    const double parts[] = {q->zero_seconds, q->forward_seconds, q->loss_seconds,
+                            q->backward_seconds, q->optimizer_seconds};
+    double before = q->timed.all_cold + 2.0 * q->timed.cold - parts[part] / 2.0;
+    for (int i = 0; i < PARTS; i++) before += i <= (int)part ? 2.0 * parts[i] : parts[i];
+    q->timed.event_us = (int64_t)(1e6 * before);
+    q->event_in = part;
+}
+
+static void show(const BackwardQuestion *q, CaseRun *run) {
     run->shown[0] = '\0';
     line_add(run->shown, "%s; forward takes %.3f ms, backward %.3f, optimizer %.3f", q->timed.text,
              1e3 * q->forward_seconds, 1e3 * q->backward_seconds, 1e3 * q->optimizer_seconds);
@@ -131,19 +71,17 @@ static void show(const Question *q, CaseRun *run) {
 }
 
 static Status ask_of(Draw *draw, CaseRun *run, int ask, const char *text, const char *formula) {
-    Question q = {0};
+    BackwardQuestion q = {0};
     Status status = timed_case_draw(&q.timed, text, draw);
     if (!status) status = count(&q);
     if (status) return status;
     draw_step(&q, draw);
+    place_event(&q, (StepPart[]){FORWARD, BACKWARD, OPTIMIZER}[draw->run % 3]);
     snprintf(run->input, sizeof run->input, "ask=%d", ask);
     timed_case_write(&q.timed, draw, run);
     show(&q, run);
     line_add(run->formula, "%s", formula);
-    if (ask & ASK_FLOPS) expect_flops(run, &q);
-    if (ask & ASK_SECONDS) expect_seconds(run, &q);
-    if (ask & ASK_RATIO) expect_ratio(run, &q);
-    if (ask & ASK_STEP) expect_step(run, &q);
+    expect_backward(&q, ask, run);
     return STATUS_OK;
 }
 
@@ -156,86 +94,152 @@ static const char *draw_model(Draw *draw, char text[TIMED_TEXT]) {
 }
 
 // ---- cases -------------------------------------------------------------------------------------
-static Status gradient_flops(Draw *draw, CaseRun *run) {
+// Fixed texts first, then a drawn one.
+static Status ask_models(Draw *draw, CaseRun *run, int ask, const char *const fixed[], int count,
+                         const char *formula) {
     char text[TIMED_TEXT];
-    long long channels = draw_odd(draw, 5, 11);
-    if (draw->run == 2)
-        snprintf(text, sizeof text, "Conv2d(3,%lld,3) ReLU Flatten Linear(%lld,7) @ %lldx3x9x9",
-                 channels, 49 * channels, (long long)draw_odd(draw, 5, 17));
-    else
-        draw_model(draw, text);
-    return ask_of(
-        draw, run, ASK_FLOPS, text,
+    Draw own = timed_draw(draw, count);
+    return ask_of(&own, run, ask, own.run < count ? fixed[own.run] : draw_model(&own, text),
+                  formula);
+}
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+static Status gradient_flops(Draw *draw, CaseRun *run) {
+    static const char *const models[] = {
+        "Linear(211,403) ReLU Linear(403,7) @ 33x211",
+        "Linear(31,47) Tanh Linear(47,59) ReLU Linear(59,5) @ 9x31",
+        "Conv2d(3,5,3) ReLU Conv2d(5,7,3) Flatten Linear(175,11) @ 9x3x9x9",
+        "Linear(7,5) ReLU Flatten Linear(30,3) @ 4x6x7",      // rows of a sample are no batch
+        "Linear(40000,50000) ReLU Linear(50000,3) @ 9x40000", // beyond 32 bits
+        "Linear(9,9,bias=false) Linear(9,9,bias=false) Linear(9,4) tie(1.weight,0.weight) @ 5x9"};
+    return ask_models(
+        draw, run, BACKWARD_ASK_FLOPS, models, COUNT(models),
         "each product once for its weight, and once for its input but in the first layer");
 }
 
 static Status first_layer(Draw *draw, CaseRun *run) {
-    char text[TIMED_TEXT];
-    long long in = draw_odd(draw, 31, 99);
-    snprintf(text, sizeof text,
-             draw->run == 0 ? "Linear(%lld,%lld) ReLU @ %lldx%lld"
-                            : "Tanh Linear(%lld,%lld) @ %lldx%lld",
-             in, (long long)draw_odd(draw, 3, 29), (long long)draw_odd(draw, 5, 29), in);
-    return ask_of(draw, run, ASK_FLOPS, text, "nobody wants the gradient of the data: no product");
+    static const char *const models[] = {"Linear(43,9) ReLU @ 11x43", "Tanh Linear(51,9) @ 11x51",
+                                         "Flatten Linear(60,13) @ 11x3x20",
+                                         "Conv2d(3,5,3) Flatten @ 11x3x9x9",
+                                         "Linear(43,9) @ 11x43"};
+    return ask_models(draw, run, BACKWARD_ASK_FLOPS, models, COUNT(models),
+                      "nobody wants the gradient of the data: no product");
 }
+
+static const char plain[] = "Linear(211,403) ReLU Linear(403,7) @ 33x211";
 
 static Status measured_seconds(Draw *draw, CaseRun *run) {
-    char text[TIMED_TEXT];
-    return ask_of(draw, run, ASK_SECONDS, draw_model(draw, text),
-                  "three differences of the clock, in the second step");
-}
-
-static Status ratio(Draw *draw, CaseRun *run) {
-    char text[TIMED_TEXT];
-    return ask_of(draw, run, ASK_RATIO, draw_model(draw, text),
-                  "backward seconds / forward seconds, as measured");
+    static const char *const models[] = {plain, plain, plain};
+    return ask_models(
+        draw, run, BACKWARD_ASK_SECONDS, models, COUNT(models),
+        "three differences of the clock, in a warm step; each step begins with zero_grad");
 }
 
 static Status whole_step(Draw *draw, CaseRun *run) {
-    char text[TIMED_TEXT];
-    return ask_of(draw, run, ASK_STEP, draw_model(draw, text),
-                  "forward + backward + optimizer; optimizer / that sum");
+    static const char *const models[] = {plain};
+    return ask_models(draw, run, BACKWARD_ASK_RATIO | BACKWARD_ASK_STEP, models, COUNT(models),
+                      "backward / forward; forward + backward + optimizer; optimizer / that sum");
 }
 
-// The first layer of three does not learn; or it and the activation's successor do not.
+// A layer that does not learn, or its weight, or its bias, at every place.
 static Status frozen(Draw *draw, CaseRun *run) {
+    static const char three[] = "Linear(43,121) ReLU Linear(121,163) Linear(163,9)";
+    static const char *const changes[] = {"freeze(0)",
+                                          "freeze(2)",
+                                          "freeze(3)",
+                                          "freeze(0.weight)",
+                                          "freeze(0.bias)",
+                                          "freeze(2.weight)",
+                                          "freeze(0) freeze(2)",
+                                          "freeze(0) freeze(3)",
+                                          "freeze(2) freeze(3)",
+                                          "freeze(0) freeze(2.weight) freeze(3.weight)",
+                                          "freeze(0.weight) freeze(2.weight)"};
     char text[TIMED_TEXT];
-    long long a = draw_odd(draw, 31, 99), b = draw_odd(draw, 101, 149),
-              c = draw_odd(draw, 151, 199);
-    snprintf(text, sizeof text,
-             "Linear(%lld,%lld) ReLU Linear(%lld,%lld) Linear(%lld,%lld) %s @ %lldx%lld", a, b, b,
-             c, c, (long long)draw_odd(draw, 3, 29), draw->run == 0 ? "freeze(0)" : "freeze(2)",
-             (long long)draw_odd(draw, 5, 29), a);
-    return ask_of(draw, run, ASK_FLOPS, text,
+    Draw own = timed_draw(draw, COUNT(changes));
+    if (own.run < COUNT(changes)) {
+        snprintf(text, sizeof text, "%s %s @ 11x43", three, changes[own.run]);
+    } else {
+        long long a = draw_odd(&own, 31, 99), b = draw_odd(&own, 101, 149);
+        snprintf(text, sizeof text,
+                 "Linear(%lld,%lld) ReLU Linear(%lld,%lld) freeze(0) @ %lldx%lld", a, b, b,
+                 (long long)draw_odd(&own, 3, 29), (long long)draw_odd(&own, 5, 29), a);
+    }
+    return ask_of(&own, run, BACKWARD_ASK_FLOPS, text,
                   "a gradient is computed only where it leads to a parameter that wants one");
 }
 
-static const ExerciseCase cases[] = {
-    {.name = "gradient_flops", .points = 2, .runs = 3, .make = gradient_flops},
-    {.name = "first_layer", .points = 1, .runs = 2, .make = first_layer},
-    {.name = "measured_seconds", .points = 2, .runs = 3, .make = measured_seconds},
-    {.name = "ratio", .points = 1, .runs = 3, .make = ratio},
-    {.name = "whole_step", .points = 1, .runs = 3, .make = whole_step},
-    {.name = "frozen", .points = 1, .runs = 2, .hidden = true, .make = frozen},
-};
+static Status nested(Draw *draw, CaseRun *run) {
+    static const char *const models[] = {
+        "Linear(43,121) Sequential(ReLU Sequential(Linear(121,163) Tanh) Linear(163,9)) @ 11x43",
+        "Sequential(Conv2d(3,5,3) ReLU) Sequential(MaxPool2d(2) Conv2d(5,7,2) Flatten) "
+        "Linear(28,3) @ 9x3x8x8",
+        "Sequential(Linear(43,121) ReLU) Sequential(Linear(121,163) Tanh) Linear(163,9) freeze(0)"
+        " @ 11x43",
+        "Sequential(Sequential(Linear(43,9))) @ 11x43"};
+    return ask_models(draw, run, BACKWARD_ASK_FLOPS | BACKWARD_ASK_SECONDS, models, COUNT(models),
+                      "every product of the tree, in the order in which they run");
+}
 
-static const char *const symbols[] = {"layer_forward",
-                                      "loss_cross_entropy",
-                                      "autograd_backward",
-                                      "optimizer_zero_grad",
-                                      "optimizer_step",
-                                      "reference_count_flops",
-                                      "layer_output_shape",
-                                      "tensor_release",
-                                      "scope_*",
-                                      "error_status",
-                                      "clock_gettime",
-                                      "clock_getres",
-                                      "malloc",
-                                      "calloc",
-                                      "realloc",
-                                      "free",
-                                      NULL};
+enum { ERRORS = 4 }; // runs
+
+static Status errors(Draw *draw, CaseRun *run) {
+    static const struct {
+        const char *text;
+        int labels; // -1: as many as samples
+        Status status;
+        const char *why;
+    } steps[] = {
+        {"Linear(5,8) Linear(7,2) @ 3x5", -1, STATUS_SHAPE, "8 numbers do not go into Linear(7,2)"},
+        {"Linear(5,8) ReLU @ 3x5", 4, STATUS_SHAPE, "3 samples and 4 labels: the loss fails"},
+        {"Linear(5,8) Linear(8,2) freeze(0) freeze(1) @ 3x5", -1, STATUS_STATE,
+         "nothing learns: there is nothing to go back to, and backward fails"}};
+    Draw own = timed_draw(draw, ERRORS);
+    if (draw->run == COUNT(steps)) {
+        timed_case_failures("Linear(5,8) Sequential(ReLU Linear(8,2)) @ 3x5", &own, run);
+        return STATUS_OK;
+    }
+    TimedCase timed = {.times = {.container_us = 7, .backward_us = 300, .optimizer_us = 90}};
+    snprintf(timed.text, sizeof timed.text, "%s", steps[draw->run].text);
+    for (int i = 0; i < 3; i++) timed.times.row_us[i] = draw_between(&own, 40, 90);
+    if (steps[draw->run].labels >= 0)
+        snprintf(run->input, sizeof run->input, "labels=%d", steps[draw->run].labels);
+    timed_case_write(&timed, &own, run);
+    snprintf(run->shown, CASE_LINE, "%s", timed.text);
+    line_add(run->asked, "the status");
+    line_add(run->formula, "%s", steps[draw->run].why);
+    run->status = steps[draw->run].status;
+    run_mistake_status(run, "error_ignored", STATUS_OK);
+    return STATUS_OK;
+}
+
+static const ExerciseCase cases[] = {
+    {.name = "gradient_flops",
+     .points = 1,
+     .runs = 7,
+     .clauses = "9 10 11 12",
+     .make = gradient_flops},
+    {.name = "first_layer", .points = 1, .runs = 5, .clauses = "11", .make = first_layer},
+    {.name = "measured_seconds",
+     .points = 2,
+     .runs = 4,
+     .clauses = "1 2 3 4 5",
+     .make = measured_seconds},
+    {.name = "whole_step", .points = 1, .runs = 2, .clauses = "6 7 8", .make = whole_step},
+    {.name = "frozen", .points = 1, .runs = 12, .hidden = true, .clauses = "10 11", .make = frozen},
+    {.name = "nested",
+     .points = 1,
+     .runs = 4,
+     .hidden = true,
+     .clauses = "9 10 11",
+     .make = nested},
+    {.name = "errors",
+     .points = 1,
+     .runs = ERRORS,
+     .needs = "whole_step",
+     .clauses = "13 14",
+     .make = errors},
+};
 
 const Exercise exercise_10 = {.number = "10",
                               .name = "profile_backward_pass",
@@ -243,6 +247,5 @@ const Exercise exercise_10 = {.number = "10",
                               .title = "Profile a training step",
                               .minutes = 60,
                               .points = 8,
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof cases / sizeof cases[0]};

@@ -11,7 +11,7 @@ enum { MOST_BATCH = 1024 };
 // The student is asked for something else first: no values are expected, and none is right.
 static Status refuse(CaseRun *run, const char *mistake, const char *why) {
     run->status = STATUS_FORMAT;
-    snprintf(run->formula, CASE_LINE, "%s", why);
+    snprintf(run->shown, CASE_LINE, "%s", why);
     run_mistake_status(run, mistake, STATUS_OK);
     return STATUS_OK;
 }
@@ -70,7 +70,8 @@ static Status prediction(Draw *draw, CaseRun *run) {
 // ---- read off ----------------------------------------------------------------------------------
 static bool read_sweep(Draw *draw, CaseRun *run, Sweep *sweep) {
     char problem[CASE_LINE];
-    if (sweep_read(draw->beside, sweep, problem)) return true;
+    if (sweep_read(draw->beside, sweep, problem) && sweep_is_of(sweep, draw->token, problem))
+        return true;
     refuse(run, "sweep_unreadable", problem);
     return false;
 }
@@ -172,8 +173,6 @@ static const ExerciseCase cases[] = {
     {.name = "explain", .points = 2, .runs = 1, .make = explain},
 };
 
-static const char *const symbols[] = {NULL};
-
 const Exercise exercise_11 = {.number = "11",
                               .name = "investigate",
                               .function = "investigate",
@@ -181,6 +180,5 @@ const Exercise exercise_11 = {.number = "11",
                               .minutes = 45,
                               .points = 8,
                               .answers = "answers.txt",
-                              .symbols = symbols,
                               .cases = cases,
                               .n_cases = sizeof cases / sizeof cases[0]};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exercises/support/model_text.h"
+#include "layers/cost.h"
 #include "profiler/profiler.h"
 #include "profiler/report/preset.h"
 
@@ -55,6 +56,87 @@ Status model_case_count(ModelCase *model_case, ModelCounts *counts) {
     return STATUS_OK;
 }
 
+// ---- a training step ---------------------------------------------------------------------------
+static Status run_step(const Layer *model, Shape input, int64_t *saved) {
+    Tensor *x = tensor_new_as(input, DTYPE_FLOAT32, MEM_DATA);
+    Scope *scope = x ? scope_open() : NULL;
+    Tensor *y = scope ? layer_forward((Layer *)model, x) : NULL, *grad = NULL;
+    *saved = autograd_saved_bytes();
+    if (y && autograd_node_count() > 0) {
+        grad = tensor_new_as(tensor_shape(y), DTYPE_FLOAT32, MEM_ACTIVATION);
+        if (grad) autograd_backward_from(y, grad);
+    }
+    tensor_free(grad);
+    scope_close(scope);
+    tensor_free(x);
+    return error_status();
+}
+
+// A layer by itself: its input is nobody else's. *wanted: something in it or before it wants a
+// gradient.
+static Status run_alone(Layer *layer, Shape *shape, bool *wanted, StepMemory *memory) {
+    Tensor *x = tensor_new_as(*shape, DTYPE_FLOAT32, memory->last ? MEM_ACTIVATION : MEM_DATA);
+    if (x && *wanted) tensor_requires_grad(x, true);
+    Scope *scope = x && !error_pending() ? scope_open() : NULL;
+    Tensor *y = scope ? layer_forward(layer, x) : NULL;
+    if (y) {
+        *shape = tensor_shape(y);
+        *wanted = autograd_node_count() > 0;
+        memory->last = tensor_bytes(y);
+        memory->outputs += memory->last;
+        if (layer->n_parameters > 0) memory->of_linear += memory->last;
+        memory->unshared += autograd_saved_bytes();
+    }
+    autograd_clear();
+    scope_close(scope);
+    tensor_free(x);
+    return error_status();
+}
+
+static Status run_each(Layer *layer, Shape *shape, bool *wanted, StepMemory *memory) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < layer->n_children && !status; i++)
+        status = run_each(layer->children[i], shape, wanted, memory);
+    bool leaf = layer->n_children == 0 && strcmp(layer->type->name, "Sequential") != 0;
+    return leaf ? run_alone(layer, shape, wanted, memory) : status;
+}
+
+static Status dry_run(Layer *model, Shape input, OptimizerKind kind, StepMemory *memory) {
+    Context *context = dry_run_begin(model);
+    if (!context) return error_status();
+    bool wanted = false;
+    Shape shape = input;
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(kind));
+    Status status = optimizer ? run_step(model, input, &memory->activations) : error_status();
+    const int64_t *live = context->ledger->live.category;
+    memory->parameters = live[MEM_PARAMETER];
+    memory->gradients = live[MEM_GRADIENT];
+    memory->optimizer = live[MEM_OPTIMIZER];
+    if (!status) status = run_each(model, &shape, &wanted, memory);
+    optimizer_free(optimizer);
+    dry_run_end(context);
+    return status;
+}
+
+Status model_case_step(const char *text, OptimizerKind kind, StepMemory *memory) {
+    Device *device = context_current()->device;
+    context_set_device(device_meta());
+    Shape input;
+    *memory = (StepMemory){0};
+    Layer *model = model_from_text(text, &input);
+    Status status = model ? dry_run(model, input, kind, memory) : error_status();
+    memory->batch = memory->input = input.dims[0];
+    for (int i = 1; i < input.ndim; i++) memory->input *= input.dims[i];
+    memory->input *= (int64_t)sizeof(float);
+    memory->rows = input.ndim == 3 ? input.dims[1] : 1;
+    for (int i = 0; model && i < model->n_children; i++)
+        memory->upper += (int64_t)sizeof(float) * layer_own_parameter_count(model->children[i]);
+    layer_free(model);
+    context_set_device(device);
+    return status;
+}
+
+// ---- lines -------------------------------------------------------------------------------------
 void line_add(char line[CASE_LINE], const char *format, ...) {
     size_t used = strlen(line), room = CASE_LINE - used;
     va_list arguments;
@@ -62,6 +144,36 @@ void line_add(char line[CASE_LINE], const char *format, ...) {
     int wanted = vsnprintf(line + used, room, format, arguments);
     va_end(arguments);
     if (wanted >= (int)room) memcpy(line + CASE_LINE - 4, "...", 4);
+}
+
+void case_say(CaseRun *run, const char *asked, const char *formula) {
+    snprintf(run->asked, CASE_LINE, "%s", asked);
+    snprintf(run->formula, CASE_LINE, "%s", formula);
+}
+
+void expect_bytes(CaseRun *run, const char *name, int64_t bytes) {
+    run_expect_integer(run, name, bytes);
+    run_mistake_integer(run, "integer_overflow", (int32_t)bytes);
+    run_mistake_integer(run, "integer_overflow", (int64_t)(uint32_t)bytes);
+    run_mistake_integer(run, "elements_for_bytes", bytes / 4);
+    if (bytes < 1024 * 1024) return; // 0 MB: nobody can tell
+    run_mistake_integer(run, "megabytes_for_bytes", bytes / 1000000);
+    run_mistake_integer(run, "megabytes_for_bytes", bytes / (1024 * 1024));
+}
+
+void text_fill(char *text, size_t size, const char *pattern, const int64_t numbers[128]) {
+    size_t used = 0;
+    while (*pattern && used + 24 < size) {
+        if (*pattern != '$') {
+            text[used++] = *pattern++;
+            continue;
+        }
+        int64_t sum = numbers[pattern[1] & 127];
+        for (pattern += 2; pattern[0] == '+' && pattern[1] == '$'; pattern += 3)
+            sum += numbers[pattern[2] & 127];
+        used += (size_t)snprintf(text + used, size - used, "%lld", (long long)sum);
+    }
+    text[used] = '\0';
 }
 
 int64_t draw_odd(Draw *draw, int64_t least, int64_t most) {

@@ -1,6 +1,8 @@
 // sweep_text.c -- a table of three columns, line by line.
 #include "exercises/course/sweep_text.h"
 
+#include "exercises/grader/exercise.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,7 @@ static const char *read_rows(const char *text, Sweep *sweep, int *number) {
     char line[MOST_LINE];
     bool has_header = false;
     while (next_line(&text, number, line)) {
+        if (sscanf(line, SWEEP_SEAL_LINE "%16s", sweep->seal) == 1) continue;
         if (line[0] == '\0' || line[0] == '#') continue;
         const char *wrong = NULL;
         if (has_header)
@@ -69,6 +72,42 @@ static const char *read_rows(const char *text, Sweep *sweep, int *number) {
     return sweep->n_rows < SWEEP_LEAST_ROWS ? "fewer than 8 batches" : NULL;
 }
 
+// ---- whose it is -------------------------------------------------------------------------------
+void sweep_sizes(const char *token, int64_t sizes[SWEEP_SIZES]) {
+    DrawKey key = {.secret = token, .student = ""};
+    Draw draw = draw_begin(key, "11", "sweep", 0);
+    const int64_t own[SWEEP_SIZES] = {784, 64 * draw_between(&draw, 5, 12),
+                                      64 * draw_between(&draw, 2, 6), 10};
+    const int64_t practice[SWEEP_SIZES] = {784, 512, 256, 10};
+    memcpy(sizes, token[0] ? own : practice, sizeof own);
+}
+
+void sweep_seal(const Sweep *sweep, const char *token, char seal[KEY_SEAL]) {
+    char text[(SWEEP_SIZES + 3 * SWEEP_MOST_ROWS) * 24];
+    int64_t sizes[SWEEP_SIZES];
+    size_t used = 0;
+    sweep_sizes(token, sizes);
+    for (int i = 0; i < SWEEP_SIZES; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%lld ", (long long)sizes[i]);
+    for (int i = 0; i < sweep->n_rows; i++) {
+        const SweepRow *row = &sweep->rows[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%lld,%.9g,%.9g\n",
+                                 (long long)row->batch, row->seconds, row->samples_per_second);
+    }
+    key_seal(token, text, used, seal);
+}
+
+bool sweep_is_of(const Sweep *sweep, const char *token, char problem[CASE_LINE]) {
+    char wanted[KEY_SEAL];
+    if (!sweep->seal[0] || !token[0]) return true;
+    sweep_seal(sweep, token, wanted);
+    if (strcmp(wanted, sweep->seal) == 0) return true;
+    snprintf(problem, CASE_LINE,
+             "sweep.csv: measured with another key, or changed since; write it with ./lab sweep");
+    return false;
+}
+
+// ---- reading -----------------------------------------------------------------------------------
 static void find_knee(Sweep *sweep) {
     for (int i = 0; i < sweep->n_rows; i++)
         if (sweep->rows[i].samples_per_second > sweep->rows[sweep->best].samples_per_second)

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 #include "exercises/grader/exercise.h"
+#include "exercises/grader/key.h"
 
-enum { SWEEP_LEAST_ROWS = 8, SWEEP_MOST_ROWS = 21 };
+enum { SWEEP_LEAST_ROWS = 8, SWEEP_MOST_ROWS = 21, SWEEP_SIZES = 4 };
 
 typedef struct SweepRow {
     int64_t batch;
@@ -16,12 +17,23 @@ typedef struct SweepRow {
 typedef struct Sweep {
     SweepRow rows[SWEEP_MOST_ROWS];
     int n_rows;
-    int best, knee; // rows: of the most samples a second; the first with 80 % of them
+    int best, knee;      // rows: of the most samples a second; the first with 80 % of them
+    char seal[KEY_SEAL]; // "": of practice, or of before there were keys
 } Sweep;
+
+// The sizes of the MLP that is measured with a key: each student's own. "": that of the course's
+// page, 784-512-256-10.
+void sweep_sizes(const char *token, int64_t sizes[SWEEP_SIZES]);
 
 // Batches 1, 2, 4 ..., positive finite numbers, samples_per_second = batch / seconds within 1 %;
 // comments (#) and empty lines are fine. False: `problem` says which line is not, and why. `text`
 // NULL: there is no file.
 bool sweep_read(const char *text, Sweep *sweep, char problem[CASE_LINE]);
+
+#define SWEEP_SEAL_LINE "# sealed "
+// What ./lab sweep writes below the rows: that they were measured with that key, and are as they
+// were. One without is taken as it is.
+void sweep_seal(const Sweep *sweep, const char *token, char seal[KEY_SEAL]);
+bool sweep_is_of(const Sweep *sweep, const char *token, char problem[CASE_LINE]);
 
 #endif

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "exercises/grader/contain.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 

@@ -1,13 +1,58 @@
-// exercise.c -- fills in and checks the runs of a case. What the cases are is in course/.
+// exercise.c -- the table of exercises, how one is found, and the runs of its cases: their numbers,
+// what they expect, and whether they hold together.
 #include "exercises/grader/exercise.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/draw.h"
 #include "exercises/grader/judge.h"
+#include "exercises/grader/key.h"
+#include "exercises/grader/sha256.h"
 #include "exercises/grader/worker.h"
+
+// ---- the table ----------------------------------------------------------------------------------
+#define EXERCISE_DECLARE(number, name) extern const Exercise exercise_##number;
+EXERCISE_LIST(EXERCISE_DECLARE)
+#undef EXERCISE_DECLARE
+
+const Exercise *const exercises[] = {
+#define EXERCISE_ENTRY(number, name) &exercise_##number,
+    EXERCISE_LIST(EXERCISE_ENTRY)
+#undef EXERCISE_ENTRY
+};
+const int exercise_count = (int)(sizeof exercises / sizeof exercises[0]);
+
+// "2", "02": the number, and nothing after it.
+static bool is_number(const char *text, const char *number) {
+    if (!isdigit((unsigned char)text[0])) return false;
+    char *end;
+    long wanted = strtol(text, &end, 10);
+    return *end == '\0' && wanted == strtol(number, NULL, 10);
+}
+
+// "ex02_count_flops"
+static bool is_file(const char *text, const Exercise *exercise) {
+    size_t length = strlen(exercise->number);
+    return strncmp(text, "ex", 2) == 0 && strncmp(text + 2, exercise->number, length) == 0 &&
+           text[2 + length] == '_' && strcmp(text + 3 + length, exercise->name) == 0;
+}
+
+const Exercise *exercise_find(const Exercise *const list[], int count, const char *number) {
+    const char *digits = strncmp(number, "ex", 2) == 0 ? number + 2 : number;
+    for (int i = 0; i < count; i++)
+        if (is_number(digits, list[i]->number) || strcmp(number, list[i]->name) == 0 ||
+            is_file(number, list[i]))
+            return list[i];
+    return NULL;
+}
+
+const Exercise *exercise_by_number(const char *number) {
+    return exercise_find(exercises, exercise_count, number);
+}
 
 // ---- filling in --------------------------------------------------------------------------------
 // One beyond the last entry says that there was no room; run_check sees it.
@@ -37,6 +82,11 @@ void run_expect_real(CaseRun *run, const char *name, double value, double tolera
 
 void run_expect_word(CaseRun *run, const char *name, int value, const char *const *words) {
     expect(run, name, (ExpectedValue){.kind = VALUE_WORD, .value.integer = value, .words = words});
+}
+
+void run_expect_recorded(CaseRun *run, const char *name, Recorded what, int64_t value) {
+    expect(run, name,
+           (ExpectedValue){.kind = VALUE_INTEGER, .value.integer = value, .recorded = what});
 }
 
 // Whether two wrong values would look the same.
@@ -105,24 +155,94 @@ const char *run_check(const CaseRun *run) {
     if (run->n_values > CASE_MOST_VALUES) return "more values than CASE_MOST_VALUES";
     if (run->n_mistakes > CASE_MOST_MISTAKES) return "more mistakes than CASE_MOST_MISTAKES";
     if (run->status == STATUS_OK && run->n_values == 0) return "nothing is expected";
-    if (run->status != STATUS_OK && run->n_values > 0) return "values are expected of a failure";
+    for (int i = 0; i < run->n_values; i++)
+        if (run->status != STATUS_OK && !run->values[i].recorded)
+            return "values are expected of a failure";
     if (run->status == STATUS_NOT_IMPLEMENTED) return "what the skeleton returns is expected";
     if (strpbrk(run->input, "\r\n")) return "the input is more than a line";
+    if (strlen(run->input) + 1 == sizeof run->input || strlen(run->scene) + 1 == sizeof run->scene)
+        return "the input or the scene is cut off";
     for (int i = 0; i < run->n_values && !problem; i++) problem = check_value(&run->values[i]);
     for (int i = 0; i < run->n_mistakes && !problem; i++) problem = check_mistake(run, i);
     return problem;
 }
 
+bool case_is_text(const Exercise *exercise, const ExerciseCase *definition) {
+    return exercise->answers || definition->by_hand;
+}
+
+bool case_is_sealed(const Exercise *exercise, const ExerciseCase *definition, const char *student) {
+    if (definition->points == 0) return false;
+    return exercise->answers || (definition->by_hand && student[0]);
+}
+
 Status exercise_run_make(const Exercise *exercise, const ExerciseCase *definition, DrawKey key,
                          int index, const char *beside, CaseRun *run) {
+    char token[KEY_TOKEN] = "";
     memset(run, 0, sizeof *run);
+    if (key.student[0] && key.token)
+        snprintf(token, sizeof token, "%s", key.token);
+    else if (key.student[0])
+        key_token(key.secret, key.student, token);
+    if (case_is_text(exercise, definition)) key.secret = token;
     Draw draw = draw_begin(key, exercise->number, definition->name, index);
     draw.beside = beside;
+    draw.token = token;
     Status status = definition->make(&draw, run);
-    if (status) return status;
-    const char *problem = run_check(run);
+    if (status && error_pending()) return status;
+    const char *problem = status ? status_name(status) : run_check(run);
     if (!problem) return STATUS_OK;
-    return error_set(STATUS_STATE,
+    return error_set(status ? status : STATUS_STATE,
                      "exercise %s, case %s, run %d: %s. HINT: its cases file is at fault",
                      exercise->number, definition->name, index, problem);
+}
+
+// ---- numbers -----------------------------------------------------------------------------------
+enum { MOST_STUDENT = 128, MOST_MESSAGE = 512 };
+
+static uint64_t read_word(const uint8_t bytes[8]) {
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) word = word << 8 | bytes[i];
+    return word;
+}
+
+Draw draw_begin(DrawKey key, const char *exercise, const char *case_name, int run) {
+    char message[MOST_MESSAGE];
+    uint8_t digest[SHA256_BYTES];
+    // The lengths keep fields apart: no name can be read as the end of one and the start of
+    // another.
+    int length =
+        snprintf(message, sizeof message, "%zu:%.*s %.16s %.64s %d %llu", strlen(key.student),
+                 MOST_STUDENT, key.student, exercise, case_name, run, (unsigned long long)key.seed);
+    hmac_sha256(key.secret, strlen(key.secret), message, (size_t)length, digest);
+    Draw draw = {.state = {read_word(digest), read_word(digest + 8)},
+                 .run = run,
+                 .practice = key.student[0] == '\0' && key.seed == 0};
+    if ((draw.state[0] | draw.state[1]) == 0) draw.state[0] = 1; // it would stay there
+    return draw;
+}
+
+static uint64_t rotate(uint64_t word, int by) { return word << by | word >> (64 - by); }
+
+static uint64_t next(Draw *draw) {
+    uint64_t a = draw->state[0], b = draw->state[1], result = rotate(a + b, 17) + a;
+    b ^= a;
+    draw->state[0] = rotate(a, 49) ^ b ^ b << 21;
+    draw->state[1] = rotate(b, 28);
+    return result;
+}
+
+int64_t draw_between(Draw *draw, int64_t least, int64_t most) {
+    if (most <= least) return least;
+    uint64_t span = (uint64_t)most - (uint64_t)least + 1; // 0: all 2^64
+    if (span == 0) return (int64_t)next(draw);
+    uint64_t word, uneven = (0 - span) % span; // so many words would favour the first numbers
+    do word = next(draw);
+    while (word < uneven);
+    return (int64_t)((uint64_t)least + word % span);
+}
+
+double draw_real(Draw *draw, double least, double most) {
+    double part = (double)(next(draw) >> 11) * 0x1p-53; // in [0, 1)
+    return least + part * (most - least);
 }

@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "exercises/grader/grade_parts.h"
+#include "exercises/grader/text_file.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-enum { MOST_AT_ONCE = 8 };
+enum { MOST_AT_ONCE = 8, STOP_AFTER = 2 };
 
 // ---- what is asked for -------------------------------------------------------------------------
 static bool is_case_wanted(const GradeOptions *options, const ExerciseCase *definition) {
@@ -121,6 +122,7 @@ static void add_exercise(GradeResult *result, const ExerciseResult *one) {
     }
     for (int i = 0; i < one->n_cases; i++) {
         bool passed = one->cases[i].state == CASE_PASSED;
+        if (one->cases[i].state == CASE_GRADER_FAILED) result->machine_failed = true;
         result->passed += passed;
         result->failed += !passed;
     }
@@ -140,10 +142,6 @@ static bool is_graded(const GradeOptions *options, const Exercise *exercise,
     return false;
 }
 
-static bool is_text(const Exercise *exercise, const ExerciseCase *definition) {
-    return exercise->answers || definition->by_hand;
-}
-
 static Status grade_texts(const Grading *grading, ExerciseResult *result) {
     const Exercise *exercise = grading->exercise;
     Answers answers;
@@ -151,7 +149,8 @@ static Status grade_texts(const Grading *grading, ExerciseResult *result) {
                                  exercise->answers ? exercise->answers : "by_hand.txt", &answers);
     for (int i = 0; i < result->n_cases && !status; i++) {
         const ExerciseCase *definition = result->cases[i].definition;
-        if (!is_text(exercise, definition) || !is_graded(grading->options, exercise, definition))
+        if (!case_is_text(exercise, definition) ||
+            !is_graded(grading->options, exercise, definition))
             continue;
         status = case_answered(grading, &answers, &result->cases[i]);
     }
@@ -163,31 +162,77 @@ static void end_unbuilt(const Build *build, CaseResult *result) {
     static const CaseState states[] = {[BUILD_NO_FILE] = CASE_MISSING,
                                        [BUILD_FAILED] = CASE_NOT_COMPILED,
                                        [BUILD_FORBIDDEN] = CASE_FORBIDDEN,
-                                       [BUILD_NO_WORKER] = CASE_GRADER_FAILED};
+                                       [BUILD_MACHINE] = CASE_GRADER_FAILED};
     case_end(result, states[build->end], "%s", build->detail);
+}
+
+typedef struct Running { // workers of one exercise, in the order of its cases
+    Job *jobs[MOST_AT_ONCE];
+    CaseResult *results[MOST_AT_ONCE];
+    int begun, finished;
+    int timed_out; // cases, so far
+} Running;
+
+static void serve(const Running *running) {
+    Confined *runs[MOST_AT_ONCE];
+    int count = 0;
+    for (int i = running->finished; i < running->begun; i++) {
+        const Confined *run = job_run(running->jobs[i % MOST_AT_ONCE]);
+        if (run && !confine_ended(run)) runs[count++] = (Confined *)(uintptr_t)run;
+    }
+    confine_serve(runs, count);
+}
+
+// A file that never ends costs two deadlines, not one for each case. What stands in the list after
+// the second has ended so, whether or not it had been started: that does not depend on the machine.
+static void stop_after_two(Running *running, CaseResult *result) {
+    if (running->timed_out == STOP_AFTER) {
+        memory_free(result->asked);
+        memory_free(result->output);
+        result->asked = NULL;
+        result->output = NULL;
+        result->mistake = NULL;
+        case_end(result, CASE_TIMED_OUT, "not run: %d cases before it did not end", STOP_AFTER);
+    } else if (result->state == CASE_TIMED_OUT) {
+        running->timed_out++;
+    }
+}
+
+static Status finish_one(Grading *grading, Running *running) {
+    int place = running->finished % MOST_AT_ONCE;
+    const Confined *run = job_run(running->jobs[place]);
+    // Nobody waits for what is not going to count.
+    while (run && !confine_ended(run) && running->timed_out < STOP_AFTER) serve(running);
+    Status status = job_finish(grading, running->jobs[place]);
+    running->finished++;
+    stop_after_two(running, running->results[place]);
+    return status;
 }
 
 // Begins each case's worker as soon as there is a free place, and finishes them in order.
 static Status run_cases(Grading *grading, ExerciseResult *result) {
-    Job *jobs[MOST_AT_ONCE];
-    int begun = 0, finished = 0;
+    Running running = {.begun = 0};
     Status status = STATUS_OK;
     for (int i = 0; i < result->n_cases && !status; i++) {
         CaseResult *one = &result->cases[i];
-        if (is_text(grading->exercise, one->definition) ||
+        if (case_is_text(grading->exercise, one->definition) ||
             !is_graded(grading->options, grading->exercise, one->definition))
             continue;
         if (grading->build->end != BUILD_DONE) {
             end_unbuilt(grading->build, one);
             continue;
         }
-        if (begun - finished == grading->at_once)
-            status = job_finish(grading, jobs[finished++ % MOST_AT_ONCE]);
-        if (!status) status = job_begin(grading, one, &jobs[begun % MOST_AT_ONCE]);
-        if (!status) begun++;
+        if (running.begun - running.finished == grading->at_once)
+            status = finish_one(grading, &running);
+        int place = running.begun % MOST_AT_ONCE;
+        running.results[place] = one;
+        if (!status && running.timed_out == STOP_AFTER)
+            stop_after_two(&running, one);
+        else if (!status && !(status = job_begin(grading, one, &running.jobs[place])))
+            running.begun++;
     }
-    while (finished < begun) {
-        Status last = job_finish(grading, jobs[finished++ % MOST_AT_ONCE]);
+    while (running.finished < running.begun) {
+        Status last = finish_one(grading, &running);
         if (!status) status = last;
     }
     return status;
@@ -195,40 +240,44 @@ static Status run_cases(Grading *grading, ExerciseResult *result) {
 
 static bool has_code(const GradeOptions *options, const Exercise *exercise) {
     for (int i = 0; i < exercise->n_cases; i++)
-        if (!is_text(exercise, &exercise->cases[i]) &&
+        if (!case_is_text(exercise, &exercise->cases[i]) &&
             is_graded(options, exercise, &exercise->cases[i]))
             return true;
     return false;
 }
 
-static Status grade_code(Grading *grading, const Toolchain *toolchain, ExerciseResult *result) {
+static Status grade_code(Grading *grading, ExerciseResult *result) {
     const GradeOptions *options = grading->options;
-    Build build = {.end = BUILD_NO_WORKER};
-    BuildOrder order = {.toolchain = toolchain,
+    Build build;
+    BuildOrder order = {.parts = options->parts,
                         .exercise = grading->exercise,
                         .folder = options->folder,
+                        .shut = grading->shut,
                         .sanitize = options->sanitize,
-                        .without = options->without,
-                        .any_symbol = options->any_symbol};
+                        .any_name = options->any_name,
+                        .without = grading->without};
+    grading->order = &order;
     grading->build = &build;
     Status status = build_make(&order, &build);
     if (!status) {
         result->line = build.line;
+        memcpy(result->note, build.note, sizeof result->note);
         result->compiler = build.output;
         build.output = NULL;
         status = run_cases(grading, result);
     }
     build_free(&build);
+    grading->order = NULL;
     grading->build = NULL;
     return status;
 }
 
-static Status grade_exercise(Grading *grading, const Toolchain *toolchain, ExerciseResult *result) {
+static Status grade_exercise(Grading *grading, ExerciseResult *result) {
     double start = clock_seconds();
     grading->exercise = result->exercise;
     Status status = grade_texts(grading, result);
     if (!status && has_code(grading->options, result->exercise))
-        status = grade_code(grading, toolchain, result);
+        status = grade_code(grading, result);
     withhold(result);
     keep_wanted(grading->options, result);
     add_points(result);
@@ -242,27 +291,44 @@ static int count_cores(void) {
     return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : (int)cores;
 }
 
-Status grade(const GradeOptions *options, GradeResult *result) {
-    double start = clock_seconds();
-    *result = (GradeResult){.n_exercises = 0};
-    Toolchain *toolchain = memory_new(sizeof *toolchain);
-    if (!toolchain) return error_status();
-    Grading grading = {.options = options,
-                       .layers = contain_layers() & ~options->without,
-                       .at_once = count_cores()};
-    Status status = grade_check_user(options);
-    if (!status) status = set_out_all(options, result);
-    if (!status) status = toolchain_read(options->toolchain, toolchain);
-    if (!status) status = grade_check_toolchain(toolchain);
+// What keeps strangers' code from files and system calls is there, or need not be.
+static Status check_confinement(const GradeOptions *options, Grading *grading) {
+    grading->without = options->without;
+    if (options->disposable && !confine_is_safe(confine_layers_but(options->without)))
+        grading->without |= LAYER_FILES | LAYER_BUBBLEWRAP;
+    grading->layers = confine_layers_but(grading->without);
+    if (confine_is_safe(grading->layers) || options->own || options->disposable) return STATUS_OK;
+    return error_set(
+        STATUS_STATE,
+        "grade: this machine can keep a stranger's program neither from files (Landlock "
+        "or bubblewrap) nor from system calls (seccomp). HINT: --disposable, in a "
+        "container for one submission; or install bubblewrap");
+}
+
+static Status grade_all(Grading *grading, GradeResult *result) {
+    const GradeOptions *options = grading->options;
+    Status status = STATUS_OK;
     for (int i = 0; i < result->n_exercises && !status; i++) {
-        status = grade_exercise(&grading, toolchain, &result->exercises[i]);
+        status = grade_exercise(grading, &result->exercises[i]);
         if (status) break;
         add_exercise(result, &result->exercises[i]);
         if (options->progress) options->progress(options->argument, &result->exercises[i]);
     }
-    toolchain_free(toolchain);
-    memory_free(toolchain);
+    return status;
+}
+
+Status grade(const GradeOptions *options, GradeResult *result) {
+    double start = clock_seconds();
+    *result = (GradeResult){.n_exercises = 0};
+    // No program may read the project, where the solutions are, the submission or the secret.
+    const char *const shut[] = {"exercises", options->folder, options->secret_file, NULL};
+    Grading grading = {.options = options, .shut = shut, .at_once = count_cores()};
+    Status status = check_confinement(options, &grading);
+    if (!status) status = set_out_all(options, result);
+    if (!status) status = grade_all(&grading, result);
     result->layers = grading.layers;
+    result->disposable = !options->own && !confine_is_safe(grading.layers);
+    if (result->machine_failed) result->points = result->stretch_points = 0;
     result->seconds = clock_seconds() - start;
     return status;
 }

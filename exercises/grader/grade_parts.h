@@ -1,24 +1,24 @@
-// grade_parts.h -- internal to grading: what grade.c (order, sums), grade_user.c (whether at all),
-// grade_worker.c (code) and grade_text.c (answers by hand) share.
+// grade_parts.h -- internal to grading: what grade.c (order, sums), grade_worker.c (code) and
+// grade_text.c (answers by hand) share.
 #ifndef EXERCISES_GRADER_GRADE_PARTS_H
 #define EXERCISES_GRADER_GRADE_PARTS_H
 
 #include "exercises/grader/answers.h"
 #include "exercises/grader/build.h"
+#include "exercises/grader/confine.h"
 #include "exercises/grader/grade.h"
 #include "exercises/grader/judge.h"
 
 typedef struct Grading { // of one submission
     const GradeOptions *options;
     const Exercise *exercise; // the one at hand, and
-    const Build *build;       // its worker; NULL: nothing is built
+    const BuildOrder *order;  // of its worker, and
+    Build *build;             // that; NULL: nothing is built
+    const char *const *shut;  // what no program may read
+    unsigned without;         // layers of confinement
     unsigned layers;          // that every worker so far had
     int at_once;              // workers
 } Grading;
-
-// STATUS_STATE: as root, and there is no other user, or one that cannot read the workers' objects.
-Status grade_check_user(const GradeOptions *options);
-Status grade_check_toolchain(const Toolchain *toolchain);
 
 // The end of a case that is not about a value; `format` makes its detail.
 void case_end(CaseResult *result, CaseState state, const char *format, ...)
@@ -36,6 +36,7 @@ char *case_beside(const Grading *grading, CaseResult *result);
 // finished. A state of GRADER_FAILED says that the case has not ended yet.
 typedef struct Job Job;
 Status job_begin(Grading *grading, CaseResult *result, Job **job);
+const Confined *job_run(const Job *job); // what has to be served; NULL: nothing
 Status job_finish(Grading *grading, Job *job);
 
 // A case that is answered in a text file.

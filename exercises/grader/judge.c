@@ -1,4 +1,5 @@
-// judge.c -- right, wrong, and wrong in a way that is known.
+// judge.c -- right, wrong, and wrong in a way that is known; and how a wrong value stands to the
+// right one, of which it tries the simple ways: a factor, a quotient, an inverse, too few bits.
 #include "exercises/grader/judge.h"
 
 #include <inttypes.h>
@@ -16,6 +17,10 @@ bool value_same(const ExpectedValue *expected, Value got, Value wanted) {
 }
 
 static void real_text(double value, char text[VALUE_TEXT]) {
+    if (fabs(value) < 1e15 && value == nearbyint(value)) { // 2000, not 2e+03
+        snprintf(text, VALUE_TEXT, "%.0f", value);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, VALUE_TEXT, "%.*g", digits, value);
         if (isnan(value) || strtod(text, NULL) == value) return;

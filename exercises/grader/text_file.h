@@ -15,4 +15,8 @@ char *file_read(const char *folder, const char *name, size_t most, size_t *count
 
 Status file_write(const char *folder, const char *name, const void *bytes, size_t count);
 
+// Makes bytes harmless for every reader: invalid UTF-8 and control characters become '?' (newline
+// and tab stay). In place.
+void text_clean(char *text);
+
 #endif

@@ -1,6 +1,6 @@
 // archive.c -- walks over the blocks of 512 bytes of a tar archive (ustar, POSIX.1-1988), trusting
 // none of them.
-#include "exercises/instructor/archive.h"
+#include "exercises/instructor/submissions.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // class.c -- lists the submissions in a folder, in an order that does not depend on the file
 // system.
-#include "exercises/instructor/class.h"
+#include "exercises/instructor/submissions.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,11 +10,61 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "exercises/grader/contain.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_TEXT = 16 << 20 };
+
+// ---- a Gradescope export ------------------------------------------------------------------------
+// What is needed of its submission_metadata.yml:
+//
+//     submission_123456:            a folder beside it
+//       :submitters:
+//       - :name: Jane Doe           of several, the first counts
+//         :sid: '7'
+//         :email: jane@x.edu
+//
+// This is no YAML reader: what it does not know it passes over. One call for each folder.
+typedef void ExportTake(void *argument, const char *folder, const char *email, const char *name);
+
+typedef struct Submitter {
+    char folder[CLASS_NAME], email[CLASS_NAME], name[CLASS_NAME];
+    bool named; // a second submitter does not change it
+} Submitter;
+
+// What stands after the key, without quotes.
+static bool take_value(const char *line, const char *key, char value[CLASS_NAME]) {
+    const char *at = strstr(line, key);
+    if (at == NULL || value[0] != '\0') return false;
+    at += strlen(key);
+    at += strspn(at, " ");
+    const char quote[3] = {*at == '\'' || *at == '"' ? *at : '\r', '\r'};
+    at += quote[0] != '\r';
+    snprintf(value, CLASS_NAME, "%.*s", (int)strcspn(at, quote), at);
+    return true;
+}
+
+static void hand_over(Submitter *submitter, ExportTake *take, void *argument) {
+    if (submitter->folder[0] != '\0' && submitter->email[0] != '\0') {
+        take(argument, submitter->folder, submitter->email, submitter->name);
+    }
+    *submitter = (Submitter){.named = false};
+}
+
+static void export_each(char *text, ExportTake *take, void *argument) {
+    Submitter submitter = {.named = false};
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (line[0] != ' ' && line[0] != '-' && line[0] != ':') {
+            hand_over(&submitter, take, argument);
+            snprintf(submitter.folder, CLASS_NAME, "%.*s", (int)strcspn(line, ":\r"), line);
+        } else if (!submitter.named) {
+            take_value(line, ":name:", submitter.name);
+            submitter.named = take_value(line, ":email:", submitter.email);
+        }
+    }
+    hand_over(&submitter, take, argument);
+}
 
 // ---- members -----------------------------------------------------------------------------------
 static Member *find(const Class *class, const char *student) {
@@ -38,7 +88,7 @@ static Member *add(Class *class, const char *student) {
         class->capacity = wanted;
     }
     Member *member = &class->members[class->count++];
-    *member = (Member){.path = ""};
+    *member = (Member){.written = WRITTEN_NONE};
     snprintf(member->student, CLASS_NAME, "%s", student);
     text_clean(member->student);
     return member;
@@ -127,7 +177,7 @@ static Status name_from_export(Class *class, const char *path) {
 }
 
 Status class_read(const char *path, Class *class) {
-    *class = (Class){.count = 0};
+    *class = (Class){.possible = WRITTEN_NONE};
     DIR *folder = opendir(path);
     if (folder == NULL) {
         return error_set(STATUS_IO, "%.300s: %s. HINT: a folder of submissions is expected", path,
@@ -164,29 +214,90 @@ static void take_cell(const char **line, char cell[CLASS_NAME]) {
 }
 
 static Status add_from_roster(Class *class, const char *line, bool first) {
-    char student[CLASS_NAME], name[CLASS_NAME];
-    take_cell(&line, student);
-    take_cell(&line, name);
+    char student[CLASS_NAME], name[CLASS_NAME], id[CLASS_NAME], section[CLASS_NAME];
+    char *const cells[] = {student, name, id, section};
+    for (int i = 0; i < 4; i++) take_cell(&line, cells[i]);
     if (student[0] == '\0' || (first && strncmp(student, "student", 7) == 0)) return STATUS_OK;
     Member *member = find(class, student);
     if (member == NULL) member = add(class, student);
     if (member == NULL) return error_status();
     if (name[0] != '\0') snprintf(member->name, CLASS_NAME, "%s", name);
     text_clean(member->name);
+    memcpy(member->id, id, sizeof id);
+    memcpy(member->section, section, sizeof section);
+    text_clean(member->id);
+    text_clean(member->section);
     return STATUS_OK;
 }
 
-Status class_add_roster(Class *class, const char *path) {
+static Status each_line(Class *class, const char *path,
+                        Status (*take)(Class *class, const char *line, bool first)) {
     char *text = file_read(NULL, path, MOST_TEXT, NULL), *rest = NULL;
     if (text == NULL) return error_status();
     Status status = STATUS_OK;
     bool first = true;
     for (char *line = strtok_r(text, "\r\n", &rest); line != NULL && status == STATUS_OK;
          line = strtok_r(NULL, "\r\n", &rest)) {
-        status = add_from_roster(class, line, first);
+        status = take(class, line, first);
         first = false;
+    }
+    memory_free(text);
+    return status;
+}
+
+Status class_add_roster(Class *class, const char *path) {
+    Status status = each_line(class, path, add_from_roster);
+    arrange(class);
+    return status;
+}
+
+Status class_add_names(Class *class, const char *names) {
+    const char *ends = strchr(names, ',') ? "," : " ";
+    char *text = memory_copy_string(names), *rest = NULL;
+    Status status = text ? STATUS_OK : error_status();
+    for (char *name = text ? strtok_r(text, ends, &rest) : NULL; name != NULL && !status;
+         name = strtok_r(NULL, ends, &rest)) {
+        name += strspn(name, " ");
+        for (size_t n = strlen(name); n > 0 && name[n - 1] == ' '; n--) name[n - 1] = '\0';
+        if (name[0] != '\0' && find(class, name) == NULL && add(class, name) == NULL)
+            status = error_status();
     }
     memory_free(text);
     arrange(class);
     return status;
+}
+
+// ---- answers in writing ------------------------------------------------------------------------
+static Status add_points(Class *class, const char *line, bool first) {
+    char student[CLASS_NAME], points[CLASS_NAME], *end;
+    take_cell(&line, student);
+    take_cell(&line, points);
+    if (student[0] == '\0' || (first && strncmp(student, "student", 7) == 0)) return STATUS_OK;
+    long number = strtol(points, &end, 10);
+    if (end == points || end[strspn(end, " ")] != '\0' || number < 0 || number > 1000)
+        return error_set(STATUS_FORMAT,
+                         "written points of %.60s: \"%.20s\". HINT: a whole number, 0 to 1000",
+                         student, points);
+    Member *member = find(class, student);
+    if (strcmp(student, "possible") == 0)
+        class->possible = (int)number;
+    else if (member != NULL)
+        member->written = (int)number;
+    else
+        fprintf(stderr, "instructor: written points of %s, who is not in the class\n", student);
+    return STATUS_OK;
+}
+
+Status class_add_written(Class *class, const char *path) {
+    int most = 0;
+    Status status = each_line(class, path, add_points);
+    for (int i = 0; i < class->count; i++) {
+        if (class->members[i].written > most) most = class->members[i].written;
+    }
+    if (status != STATUS_OK || class->possible >= most) return status;
+    if (class->possible != WRITTEN_NONE)
+        return error_set(STATUS_FORMAT, "%.200s: %d of %d possible points. HINT: mend one of them",
+                         path, most, class->possible);
+    class->possible = most; // the best answer is a full one
+    return STATUS_OK;
 }

@@ -1,5 +1,5 @@
 // items.c -- adds up a class, case by case. It knows results only, no files.
-#include "exercises/instructor/items.h"
+#include "exercises/instructor/instructor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,6 +83,10 @@ static void count_mistakes(const Result *result, Items *items) {
     }
 }
 
+bool case_is_unrecognised(const ResultCase *one) {
+    return one->state == CASE_WRONG && one->mistake[0] == '\0';
+}
+
 typedef struct ItemRoom { // one entry a student
     double *passed, *rest;
     Tally *tallies;
@@ -98,6 +102,7 @@ static void count_item(const Result *const results[], int count, const ItemRoom 
         room->rest[item->asked++] =
             (double)(results[i]->points + results[i]->stretch_points - one->points);
         item->passed += passed;
+        item->unrecognised += case_is_unrecognised(one);
         if (one->mistake[0] != '\0') tally_of(room->tallies, &n_tallies, one->mistake)->students++;
     }
     item->discrimination = correlation(room->passed, room->rest, item->asked);

@@ -1,5 +1,5 @@
 // stage.c -- finds the files of a submission, wherever in it a student's tools have put them.
-#include "exercises/instructor/stage.h"
+#include "exercises/instructor/submissions.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,8 +11,9 @@
 
 #include "exercises/grader/exercise.h"
 #include "exercises/grader/text_file.h"
-#include "exercises/instructor/archive.h"
 #include "tensor/memory.h"
+
+static const char manifest[] = "MANIFEST";
 
 void digest_text(const void *bytes, size_t count, char text[STAGE_DIGEST]) {
     uint8_t digest[SHA256_BYTES];
@@ -43,6 +44,7 @@ static void ask_for_exercise(Stage *stage, const Exercise *exercise) {
 Status stage_new(Stage *stage) {
     *stage = (Stage){.folder = "/tmp/ridgepoint-stage-XXXXXX"};
     for (int i = 0; i < exercise_count; i++) ask_for_exercise(stage, exercises[i]);
+    ask_for(stage, manifest); // which names the student's key
     if (mkdtemp(stage->folder) != NULL) return STATUS_OK;
     stage->folder[0] = '\0';
     return error_set(STATUS_IO, "stage_new: no folder in /tmp: %s. HINT: is it full?",
@@ -82,7 +84,7 @@ static Status put(Stage *stage, StagedFile *file, const char *bytes, size_t coun
     Status status = file_write(stage->folder, file->name, bytes, count);
     if (status != STATUS_OK) return status;
     digest_text(bytes, count, file->digest);
-    stage->staged++;
+    stage->staged += strcmp(file->name, manifest) != 0;
     return STATUS_OK;
 }
 

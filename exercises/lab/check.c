@@ -2,20 +2,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/grader/screen.h"
 #include "exercises/lab/command.h"
-#include "exercises/lab/debugger.h"
+#include "exercises/lab/screen.h"
 
 static bool is_skipped(CaseState state) {
     return state == CASE_NOT_IMPLEMENTED || state == CASE_MISSING;
 }
 
+static bool is_right(CaseState state) { return state == CASE_PASSED || state == CASE_PRACTICE; }
+
 static void count_cases(const ExerciseResult *result, CheckCount *count) {
     for (int i = 0; i < result->n_cases; i++) {
         CaseState state = result->cases[i].state;
-        count->passed += state == CASE_PASSED;
+        count->passed += is_right(state);
+        count->broken += state == CASE_GRADER_FAILED;
         count->skipped += is_skipped(state);
-        count->failed += state != CASE_PASSED && !is_skipped(state);
+        count->failed += !is_right(state) && !is_skipped(state);
     }
 }
 
@@ -25,7 +27,7 @@ static const CaseResult *first_failure(const ExerciseResult *result) {
     static const CaseState last[] = {CASE_NOT_IMPLEMENTED, CASE_MISSING};
     for (int i = 0; i < result->n_cases; i++) {
         CaseState state = result->cases[i].state;
-        if (state != CASE_PASSED && !is_skipped(state)) return &result->cases[i];
+        if (!is_right(state) && !is_skipped(state)) return &result->cases[i];
     }
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < result->n_cases; i++)
@@ -67,6 +69,13 @@ static void passed_page(const ExerciseResult *result, int cases, Page *page) {
     page_end_line(page);
 }
 
+static void note_page(const ExerciseResult *result, Page *page) {
+    if (!result->note[0]) return;
+    page_label(page, "note");
+    page_piece(page, PAGE_PLAIN, 0, result->note);
+    page_end_line(page);
+}
+
 static void exercise_page(Lab *lab, const GradeResult *grade, const ExerciseResult *result,
                           Page *page) {
     const CaseResult *failure = first_failure(result);
@@ -74,16 +83,18 @@ static void exercise_page(Lab *lab, const GradeResult *grade, const ExerciseResu
     count_cases(result, &count);
     if (!failure) {
         passed_page(result, count.passed, page);
-        return;
+        note_page(result, page);
     }
-    for (int i = 0; lab->options.all && i < result->n_cases; i++) {
+    // What was practice is shown with the way to it: that is what it is for.
+    for (int i = 0; (!failure || lab->options.all) && i < result->n_cases; i++) {
         if (result->cases[i].state == CASE_PASSED) continue;
         failure_page(lab, grade, result, &result->cases[i], page);
         page_end_line(page);
     }
-    if (lab->options.all) return;
+    if (!failure || lab->options.all) return;
     failure_page(lab, grade, result, failure, page);
     others_page(result, failure, page);
+    note_page(result, page);
 }
 
 static void row_page(const ExerciseResult *result, Page *page) {
@@ -113,7 +124,9 @@ static void remember(Lab *lab, const ExerciseResult *result) {
     entry->last = result->points;
     if (result->points > entry->best) entry->best = result->points;
     snprintf(entry->state, sizeof entry->state, "%s",
-             case_state_word(failure ? failure->state : CASE_PASSED));
+             case_state_word(failure                                ? failure->state
+                             : result->points < result->most_points ? CASE_PRACTICE
+                                                                    : CASE_PASSED));
     snprintf(lab->progress.exercise, sizeof lab->progress.exercise, "%s", result->exercise->number);
     snprintf(lab->progress.mistake, sizeof lab->progress.mistake, "%s",
              failure && failure->mistake ? failure->mistake : "");
@@ -132,6 +145,10 @@ Status check_exercises(Lab *lab, const Exercise *only, Page *page, CheckCount *c
     GradeResult grade_result;
     if (only) options.only_exercise = only->number;
     Status status = grade(&options, &grade_result);
+    if (!status && !count->told && !confine_is_safe(grade_result.layers) && !options.sanitize)
+        lab_refuse(0, "this machine can confine no program (see exercises/README.md): your code "
+                      "runs with your rights");
+    count->told = true;
     for (int i = 0; !status && i < grade_result.n_exercises; i++) {
         const ExerciseResult *result = &grade_result.exercises[i];
         if (only)
@@ -185,6 +202,7 @@ int command_check(Lab *lab) {
         page_end_line(&page);
     }
     int shown = lab_show(&page);
+    if (!shown && count.broken > 0) return LAB_FILE;
     // A skeleton is no failure of a whole check, but of the exercise that was asked for it is.
     bool failed = count.failed > 0 || (exercise && count.skipped > 0);
     return shown ? shown : failed ? LAB_FAILED : LAB_DONE;

@@ -8,8 +8,30 @@
 #include <stdint.h>
 
 #include "exercises/grader/grade.h"
-#include "exercises/grader/page.h"
-#include "exercises/lab/progress.h"
+#include "exercises/grader/key.h"
+#include "exercises/lab/page.h"
+
+// What a student has reached so far: one small file beside the student's files,
+// .lab/progress.json, replaced as a whole. It is a convenience: no grade is made from it.
+enum { PROGRESS_MOST = 40 };
+
+typedef struct ProgressEntry {
+    char number[8]; // of the exercise
+    int best;       // points, at the best of all checks
+    int last;       // at the last one; -1: never checked
+    int hints;      // levels shown, 0 to 3
+    char state[24]; // "passed", or the word of the first failure of the last check
+} ProgressEntry;
+
+typedef struct Progress {
+    char key[KEY_TEXT];        // as the course has handed it out; "": practice, and what it says:
+    char student[KEY_STUDENT]; // whose numbers the questions have; "": practice
+    char token[KEY_TOKEN];
+    char mistake[64]; // of the last failure that was shown
+    char exercise[8]; // checked last
+    ProgressEntry entries[PROGRESS_MOST];
+    int n_entries;
+} Progress;
 
 // What a program ends with: conventions.md's exit status.
 enum { LAB_DONE = 0, LAB_FAILED = 1, LAB_USAGE = 2, LAB_FILE = 3 };
@@ -20,8 +42,8 @@ typedef struct LabOptions {
     const char *files; // folder of the student's files; NULL: exercises/
     bool help;
     const char *case_name, *student, *secret, *output;
-    int64_t seed, fuzz, level, most;
-    bool asan, gdb, all;
+    int64_t seed, fuzz, level, most, minimum;
+    bool asan, gdb, all, disposable;
 } LabOptions;
 
 typedef struct LabOption {
@@ -56,6 +78,7 @@ int command_check(Lab *lab);
 int command_watch(Lab *lab);
 int command_hint(Lab *lab);
 int command_explain(Lab *lab);
+int command_whoami(Lab *lab);
 int command_questions(Lab *lab);
 int command_sweep(Lab *lab);
 int command_reset(Lab *lab);
@@ -63,12 +86,11 @@ int command_submit(Lab *lab);
 int command_profile(Lab *lab);
 int command_grade(Lab *lab);
 
-// options.c: reads the options of `command` into lab->options and lab->argument. False after one
+// command.c: reads the options of `command` into lab->options and lab->argument. False after one
 // line on standard error (exit status 2).
 bool options_read(Lab *lab, const Command *command, int argc, char **argv);
 void options_help(const Command *command);
 
-// common.c
 // One line on standard error, "lab: ..."; returns `status`.
 int lab_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int lab_fail(void); // the pending error, and the exit status that goes with it
@@ -80,20 +102,47 @@ void lab_file_name(const Exercise *exercise, char *name, size_t size);
 // Ends the page, writes it to standard output and frees it. LAB_DONE, or lab_fail's.
 int lab_show(Page *page);
 
+// progress.c: that of the student's files in `folder`. No file is no progress; a broken one is
+// STATUS_FORMAT, and the message says what to do.
+Status progress_read(const char *folder, Progress *progress);
+Status progress_write(const char *folder, const Progress *progress);
+// Takes a key; false, and nothing is changed: it is none.
+bool progress_take_key(Progress *progress, const char *key);
+// The entry of an exercise, made where there is none; never NULL (the last one where all are
+// taken).
+ProgressEntry *progress_entry(Progress *progress, const char *number);
+const ProgressEntry *progress_find(const Progress *progress, const char *number); // or NULL
+
 // check.c: grades one exercise (NULL: each), keeps its score, and adds what a student reads.
 typedef struct CheckCount {
     int passed, failed, skipped; // cases
+    int broken;                  // of the failed ones, by the machine
+    bool told;                   // that nothing is confined here
 } CheckCount;
 Status check_exercises(Lab *lab, const Exercise *only, Page *page, CheckCount *count);
 
-// list.c, hint.c, explain.c: what watch shows, too.
+// debugger.c: the worker of one exercise, run by gdb with the input of --case, or of the first case
+// that is not asked by hand. Nothing contains it: it is the student's own machine. Exit status.
+int debugger_run(Lab *lab, const Exercise *exercise);
+
+// list.c, explain.c: what watch shows, too.
 void list_page(const Lab *lab, Page *page);
 Status hint_page(Lab *lab, const Exercise *exercise, Page *page);
 Status explain_page(const char *name, Page *page);
 
-// watch_terminal.c: the terminal while keys are read one by one.
-bool terminal_take(void); // false: standard input is none
-void terminal_return(void);
-int terminal_ended_by(void); // the signal that asks to end; 0: none
+// measure.c: one model at many batch sizes, for sweep.csv, which exercise 11 reads.
+typedef struct SweepOptions {
+    int64_t most_batch;         // batches 1, 2, 4 ... up to this one
+    int64_t warmup, iterations; // of each batch
+    const char *token; // of the student's key: the model is drawn, the file sealed; NULL: practice
+    void (*progress)(void *argument, int64_t batch, double seconds); // after each; NULL: none
+    void *argument;
+} SweepOptions;
+SweepOptions sweep_defaults(void); // up to 1024, 5 and 31
+// Forward of an MLP (sweep_sizes) in inference mode: a header and a line for each batch,
+//     batch,seconds,samples_per_second
+//     1,2.31e-05,43290.0433
+// with the median of the samples. The file is written whole or not at all.
+Status sweep_write(const char *path, SweepOptions options);
 
 #endif

@@ -1,18 +1,18 @@
-// debugger.c -- builds the worker as a check does, and hands it to gdb, stopped in the student's
-// function.
-#include "exercises/lab/debugger.h"
-
+// debugger.c -- builds the worker as a check does, hands it to gdb, stopped in the student's
+// function, and answers it as a check does.
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "exercises/grader/build.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/grader/dialogue.h"
+#include "exercises/lab/command.h"
 #include "tensor/memory.h"
 
-#define INPUT "gdb-input"
 static const ExerciseCase *wanted_case(const Lab *lab, const Exercise *exercise) {
     const char *name = lab->options.case_name;
     for (int i = 0; i < exercise->n_cases; i++) {
@@ -23,41 +23,56 @@ static const ExerciseCase *wanted_case(const Lab *lab, const Exercise *exercise)
     return NULL;
 }
 
-// What the engine would send: a nonce, then the input.
-static Status write_input(const Lab *lab, const Exercise *exercise, const ExerciseCase *definition,
-                          const char *folder) {
-    char text[2 * CASE_LINE + 8];
-    CaseRun *run = memory_new(sizeof *run);
-    if (!run) return error_status();
-    DrawKey key = lab_grade_options(lab).key;
-    Status status = exercise_run_make(exercise, definition, key, 0, NULL, run);
-    snprintf(text, sizeof text, "0\n%s\n", run->input);
-    memory_free(run);
-    return status ? status : file_write(folder, INPUT, text, strlen(text));
+static bool say(void *to, const void *bytes, size_t count) {
+    return send(*(const int *)to, bytes, count, MSG_NOSIGNAL) == (ssize_t)count;
 }
 
-// Runs a program of the machine's; its exit status, 127 where it cannot be started.
-static int run_tool(const char *const *arguments) {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        execvp(arguments[0], (char *const *)(uintptr_t)arguments);
-        _exit(127);
+// Until the worker has gone.
+static Status talk(int channel, const CaseRun *run) {
+    char piece[4096];
+    Dialogue dialogue = {.runs = run, .n_runs = 1, .say = say, .to = &channel};
+    Status status = dialogue_begin(&dialogue);
+    for (ssize_t got = 1; !status && got > 0;) {
+        got = read(channel, piece, sizeof piece);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0 && !dialogue_hear(&dialogue, piece, (size_t)got))
+            break;
     }
-    int status = 127 << 8;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    dialogue_free(&dialogue);
+    return status;
 }
 
-static int start_gdb(const Exercise *exercise, const Build *build) {
-    char breakpoint[128], start[600];
+static _Noreturn void become_gdb(const char *breakpoint, const char *worker, const int channel[2]) {
+    const char *const words[] = {"gdb", "-q", "-ex", breakpoint, "-ex", "run", worker, NULL};
+    bool set = dup2(channel[1], WORKER_CHANNEL) == WORKER_CHANNEL;
+    if (channel[0] != WORKER_CHANNEL) close(channel[0]);
+    if (set) execvp(words[0], (char *const *)(uintptr_t)words);
+    _exit(127);
+}
+
+static int debug(const Exercise *exercise, const Build *build, const CaseRun *run) {
+    char breakpoint[128], worker[sizeof build->room.path + 16];
+    int channel[2], status = 127 << 8;
     const char *function = exercise->function;
     snprintf(breakpoint, sizeof breakpoint, "break %.*s", (int)strcspn(function, " "), function);
-    snprintf(start, sizeof start, "run <%s/" INPUT " 3>/dev/null", build->directory);
-    const char *const arguments[] = {"gdb", "-q",  "-ex",         breakpoint,
-                                     "-ex", start, build->worker, NULL};
-    if (run_tool(arguments) != 127) return LAB_DONE;
+    snprintf(worker, sizeof worker, "%s/" BUILD_WORKER, build->room.path);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
+        return lab_refuse(LAB_FILE, "--gdb: no channel to the program: %s", strerror(errno));
+    fflush(stdout);
+    signal(SIGINT, SIG_IGN); // it is for gdb
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        become_gdb(breakpoint, worker, channel);
+    }
+    close(channel[1]);
+    Status talked = child > 0 ? talk(channel[0], run) : STATUS_OK;
+    close(channel[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    error_clear();
+    if (talked == STATUS_OK && WIFEXITED(status) && WEXITSTATUS(status) != 127) return LAB_DONE;
     return lab_refuse(LAB_FILE, "--gdb: gdb cannot be started; is it installed?");
 }
 
@@ -66,25 +81,24 @@ int debugger_run(Lab *lab, const Exercise *exercise) {
     if (!definition)
         return lab_refuse(LAB_USAGE, "--gdb: there is no code behind this; ./lab check %s",
                           exercise->number);
-    Toolchain *toolchain = memory_new(sizeof *toolchain);
-    if (!toolchain) return lab_fail();
-    Build build = {.end = BUILD_NO_WORKER};
-    BuildOrder order = {.toolchain = toolchain,
+    CaseRun *run = memory_new(sizeof *run);
+    if (!run) return lab_fail();
+    Build build = {.room = {.outside = -1, .descriptor = -1}};
+    BuildOrder order = {.parts = lab_grade_options(lab).parts,
                         .exercise = exercise,
                         .folder = lab->folder,
                         .sanitize = lab->options.asan,
-                        .any_symbol = true};
-    Status status = toolchain_read(lab_grade_options(lab).toolchain, toolchain);
-    if (!status) status = build_make(&order, &build);
-    bool built = !status && build.end == BUILD_DONE;
-    if (built) status = write_input(lab, exercise, definition, build.directory);
+                        .debug = true,
+                        .any_name = true};
     int code = LAB_FAILED;
-    if (built && !status)
-        code = start_gdb(exercise, &build);
+    Status status = build_make(&order, &build);
+    if (!status)
+        status = exercise_run_make(exercise, definition, lab_grade_options(lab).key, 0, NULL, run);
+    if (!status && build.end == BUILD_DONE)
+        code = debug(exercise, &build, run);
     else if (!status)
         lab_refuse(0, "--gdb: it does not compile; ./lab check %s shows why", exercise->number);
     build_free(&build);
-    toolchain_free(toolchain);
-    memory_free(toolchain);
+    memory_free(run);
     return status ? lab_fail() : code;
 }

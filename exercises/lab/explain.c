@@ -1,38 +1,70 @@
-// explain.c -- ./lab explain: the page of a misconception, through a pager on a terminal only.
-#include <dirent.h>
+// explain.c -- the texts of exercises/pages/: ./lab hint, one level further each time, and ./lab
+// explain, through a pager on a terminal only.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "exercises/grader/misconception.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
-#include "tensor/memory.h"
+#include "exercises/lab/pages.h"
 
-#define PAGES "exercises/explain"
+enum { PAGE_NAME = 64 };
 
-enum { MOST_PAGES = 300, PAGE_NAME = 64 };
-typedef char PageName[PAGE_NAME];
+// ---- finding one (make has turned them into tables: exercises/pages/pages.awk) -----------------
+const ExplainPage *pages_find(const char *name) {
+    for (int i = 0; i < explain_page_count; i++)
+        if (strcmp(explain_pages[i].name, name) == 0) return &explain_pages[i];
+    return NULL;
+}
 
-static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+const char *pages_told(const char *name) {
+    const ExplainPage *page = pages_find(name);
+    return page ? page->told : NULL;
+}
 
-// The pages that there are, in alphabetical order.
-static int find_pages(PageName *names) {
-    int count = 0;
-    DIR *folder = opendir(PAGES);
-    if (!folder) return 0;
-    for (struct dirent *entry = readdir(folder); entry && count < MOST_PAGES;
-         entry = readdir(folder)) {
-        size_t length = strlen(entry->d_name);
-        if (length < 4 || length - 3 >= PAGE_NAME || strcmp(entry->d_name + length - 3, ".md") != 0)
-            continue;
-        memcpy(names[count], entry->d_name, length - 3);
-        names[count++][length - 3] = '\0';
+const char *pages_hint(const char *exercise, int level) {
+    for (int i = 0; i < hint_page_count; i++) {
+        const ExplainPage *hint = &hint_pages[i];
+        if (strcmp(hint->exercise, exercise) == 0 && atoi(hint->name) == level) return hint->text;
     }
-    closedir(folder);
-    qsort(names, (size_t)count, sizeof *names, by_name);
-    return count;
+    return NULL;
+}
+
+// ---- hints --------------------------------------------------------------------------------------
+Status hint_page(Lab *lab, const Exercise *exercise, Page *page) {
+    ProgressEntry *entry = progress_entry(&lab->progress, exercise->number);
+    bool asked = lab->options.level > 0;
+    int next = entry->hints < HINT_LEVELS ? entry->hints + 1 : HINT_LEVELS;
+    int level = asked ? (int)lab->options.level : next;
+    const char *hint = pages_hint(exercise->number, level);
+    if (!hint)
+        return error_set(STATUS_FORMAT,
+                         "exercises/pages/ex%s.md: no hint of level %d. HINT: it "
+                         "begins with ## %d",
+                         exercise->number, level, level);
+    page_label(page, NULL);
+    page_print(page, PAGE_BOLD, 0, "hint %d of %d for %s %s", level, HINT_LEVELS, exercise->number,
+               exercise->name);
+    page_end_line(page);
+    page_paragraphs(page, PAGE_PLAIN, 2, hint);
+    page_label(page, NULL);
+    if (level < HINT_LEVELS)
+        page_print(page, PAGE_DIM, 0, "one level further: ./lab hint %s", exercise->number);
+    else
+        page_print(page, PAGE_DIM, 0, "that was the last; the first again: ./lab hint %s --level 1",
+                   exercise->number);
+    page_end_line(page);
+    if (level > entry->hints) entry->hints = level;
+    return progress_write(lab->folder, &lab->progress);
+}
+
+int command_hint(Lab *lab) {
+    const Exercise *exercise = lab_exercise(lab);
+    if (!exercise) return LAB_USAGE;
+    Page page = {.colour = lab->colour};
+    Status status = hint_page(lab, exercise, &page);
+    int failed = status ? lab_fail() : LAB_DONE;
+    int shown = lab_show(&page); // the hint is worth showing even where it cannot be remembered
+    return failed ? failed : shown;
 }
 
 // ---- a name that was almost right --------------------------------------------------------------
@@ -55,50 +87,55 @@ static int distance(const char *a, const char *b) {
 }
 
 static Status no_such_page(const char *name) {
-    PageName names[MOST_PAGES];
-    int count = find_pages(names), best = -1, least = PAGE_NAME;
-    for (int i = 0; i < count; i++) {
-        int d = strstr(names[i], name) && name[0] ? 1 : distance(name, names[i]);
+    int least = PAGE_NAME;
+    const char *best = NULL;
+    for (int i = 0; i < explain_page_count; i++) {
+        const char *one = explain_pages[i].name;
+        int d = strstr(one, name) && name[0] ? 1 : distance(name, one);
         if (d >= least) continue;
         least = d;
-        best = i;
+        best = one;
     }
-    bool near = best >= 0 && least <= 1 + (int)strlen(name) / 3;
+    bool near = best && least <= 1 + (int)strlen(name) / 3;
     return error_set(STATUS_INVALID_ARGUMENT, "explain %.60s: there is no such page. HINT: %s%s%s",
-                     name, near ? "did you mean " : "",
-                     near ? names[best] : "./lab explain lists them", near ? "?" : "");
+                     name, near ? "did you mean " : "", near ? best : "./lab explain lists them",
+                     near ? "?" : "");
 }
 
 // ---- pages -------------------------------------------------------------------------------------
 Status explain_page(const char *name, Page *page) {
-    char path[PATH_MAX];
-    // A name has no path in it.
-    bool plain = name[0] && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-    snprintf(path, sizeof path, PAGES "/%.63s.md", name);
-    if (!plain || access(path, F_OK) != 0) return no_such_page(name);
-    char *text = file_read(NULL, path, LAB_MOST_BYTES, NULL);
-    if (!text) return error_status();
-    page_lines(page, PAGE_PLAIN, 0, text);
-    memory_free(text);
+    const ExplainPage *found = pages_find(name);
+    if (!found) return no_such_page(name);
+    page_label(page, NULL);
+    page_piece(page, PAGE_BOLD, 0, name);
+    page_end_line(page);
+    page_end_line(page);
+    page_lines(page, PAGE_PLAIN, 0, found->text);
     return STATUS_OK;
 }
 
-// All names, each with what a student is told, or with its page's title.
+static void heading(Page *page, const char *number) {
+    const Exercise *exercise = exercise_by_number(number);
+    if (page->size > 0) page_end_line(page);
+    page_label(page, NULL);
+    page_print(page, PAGE_DIM, 0, "%s %s", number, exercise ? exercise->name : "");
+    page_end_line(page);
+}
+
+// All names by exercise, each with what a student is told, or with its page's first sentence.
 static void names_page(Page *page) {
-    PageName names[MOST_PAGES];
-    int count = find_pages(names);
-    for (int i = 0; i < count; i++) {
-        char path[PATH_MAX], title[128] = "";
-        const char *text = misconception_text(names[i]);
-        snprintf(path, sizeof path, PAGES "/%.63s.md", names[i]);
-        FILE *file = text ? NULL : fopen(path, "r");
-        if (file && fgets(title, sizeof title, file)) title[strcspn(title, "\r\n")] = '\0';
-        if (file) fclose(file);
+    for (int i = 0; i < explain_page_count; i++) {
+        const ExplainPage *one = &explain_pages[i];
+        bool first = i == 0 || strcmp(one->exercise, explain_pages[i - 1].exercise) != 0;
+        if (first) heading(page, one->exercise);
         page_label(page, NULL);
-        page_piece(page, PAGE_BOLD, 0, names[i]);
+        page_piece(page, PAGE_BOLD, 0, one->name);
         page->indent = 27;
-        page_piece(page, PAGE_PLAIN, page->column < 26 ? 27 - page->column : 1,
-                   text ? text : title + strspn(title, "# "));
+        int gap = page->column < 26 ? 27 - page->column : 1, length = (int)strcspn(one->text, ".");
+        if (one->told)
+            page_piece(page, PAGE_PLAIN, gap, one->told);
+        else
+            page_print(page, PAGE_PLAIN, gap, "%.*s", length, one->text);
         page_end_line(page);
     }
 }

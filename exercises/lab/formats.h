@@ -1,12 +1,62 @@
-// formats.h -- a result in the languages of the platforms that collect results. Each is made from
-// Result alone; each file appears whole or not at all. Bytes of a student that would break a
-// reader (control characters, broken UTF-8) arrive as question marks.
+// formats.h -- a grade as files: result.json, and what the platforms that collect results read.
+// Bytes of a student that would break a reader (control characters, broken UTF-8) arrive as
+// question marks; each file appears whole or not at all.
 #ifndef EXERCISES_LAB_FORMATS_H
 #define EXERCISES_LAB_FORMATS_H
 
-#include "exercises/lab/result.h"
+#include "exercises/grader/grade.h"
 #include "profiler/files/json_writer.h"
 
+// ---- result.json --------------------------------------------------------------------------------
+// A grade as one canonical file, of which every other format is a transform. The same submission
+// gives the same bytes, whenever it is graded; how long that took is in a file of its own.
+
+// Of a hidden case it has name, points, state and misconception: no input, no answer. Of a sealed
+// one no answer.
+Status result_json_write(const char *path, const GradeResult *result);
+
+// Wall times, which differ from grade to grade.
+Status times_json_write(const char *path, const GradeResult *result);
+
+// Before grading: the result of grade_nothing, with "complete": false.
+Status result_json_begin(const char *path, const GradeOptions *options);
+
+// ---- a result -----------------------------------------------------------------------------------
+// A grade as the other formats need it: each of them is made from this and from nothing else.
+enum { RESULT_NAME = 64 };
+
+typedef struct ResultCase {
+    char exercise[RESULT_NAME]; // "02 count_flops"
+    char name[RESULT_NAME];     // "linear_512_b64"
+    CaseState state;
+    int points, most;
+    bool hidden, stretch;
+    char mistake[RESULT_NAME]; // ""
+    char *output;              // what a student reads about it, owned; "": it passed
+} ResultCase;
+
+typedef struct Result {
+    char student[RESULT_NAME];
+    int points, most, stretch_points;
+    double seconds;
+    ResultCase *cases; // owned, in the order of the exercises
+    int n_cases;
+} Result;
+
+// *result is the caller's; result_free, also after a failure.
+Status result_of(const GradeResult *grade, Result *result);
+void result_free(Result *result);
+
+// How a case ends in formats that know four ways.
+typedef enum ResultVerdict {
+    VERDICT_PASSED,
+    VERDICT_FAILED,
+    VERDICT_ERROR,
+    VERDICT_SKIPPED
+} ResultVerdict;
+ResultVerdict result_verdict(const ResultCase *of_case);
+
+// ---- formats ------------------------------------------------------------------------------------
 typedef struct Format {
     const char *name;                                     // "junit"
     const char *file;                                     // "junit.xml"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
 #include "tensor/context.h"
 
@@ -14,7 +15,7 @@
 #define SWITCH(member) offsetof(LabOptions, member), 0, 0
 #define NUMBER(member, least, most) offsetof(LabOptions, member), least, most
 static const LabOption student_option[] = {
-    {"student", "NAME", "whose numbers; remembered", TEXT(student)},
+    {"student", "NAME", "of a course that hands out no keys: whose numbers", TEXT(student)},
 };
 static const LabOption check_options[] = {
     {"case", "NAME", "one case only", TEXT(case_name)},
@@ -36,7 +37,10 @@ static const LabOption sweep_options[] = {
 static const LabOption grade_options[] = {
     {"output", "DIR", "folder of the results (that of the submission)", TEXT(output)},
     {"student", "NAME", "whose numbers", TEXT(student)},
-    {"secret", "FILE", "the course's secret (none: practice)", TEXT(secret)},
+    {"secret", "FILE", "the course's secret, if it has one", TEXT(secret)},
+    {"minimum", "N", "exit status 1 below so many points", NUMBER(minimum, 0, 1000)},
+    {"disposable", NULL, "for this one submission only: the secret's file goes first",
+     SWITCH(disposable)},
 };
 
 #define NO_OPTIONS NULL, 0
@@ -53,6 +57,8 @@ static const Command commands[] = {
      command_hint},
     {"explain", "[NAME]", "a page on a misconception; without a name, which there are", NULL,
      NO_OPTIONS, command_explain},
+    {"whoami", "[KEY]", "take the key that your course hands out, or say whose it is", NULL,
+     NO_OPTIONS, command_whoami},
     {"questions", "[NN]", "the questions to answer by hand, with your own numbers", NULL,
      OPTIONS(student_option), command_questions},
     {"reset", "NN", "put the skeleton back; what you wrote is kept in .lab/backup", NULL,
@@ -99,7 +105,7 @@ static bool enter_root(void) {
     for (char *end = strrchr(path, '/'); end; end = strrchr(path, '/')) {
         *end = '\0';
         char mark[PATH_MAX + 32];
-        snprintf(mark, sizeof mark, "%s/exercises/explain", path);
+        snprintf(mark, sizeof mark, "%s/exercises/pages", path);
         if (access(mark, F_OK) == 0) return chdir(path) == 0;
     }
     return false;
@@ -114,15 +120,6 @@ static bool find_folder(Lab *lab) {
 static bool wants_colour(bool terminal) {
     const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
     return terminal && !(no_colour && no_colour[0]) && !(kind && strcmp(kind, "dumb") == 0);
-}
-
-// A student's name is remembered, so that check and questions have the same numbers.
-static int remember_student(Lab *lab) {
-    const char *student = lab->options.student;
-    if (!student) return LAB_DONE;
-    snprintf(lab->progress.student, sizeof lab->progress.student, "%.63s", student);
-    text_clean(lab->progress.student);
-    return progress_write(lab->folder, &lab->progress) ? lab_fail() : LAB_DONE;
 }
 
 static int run(Lab *lab, const Command *command) {
@@ -142,8 +139,7 @@ static int run(Lab *lab, const Command *command) {
     lab->colour = wants_colour(lab->terminal);
     if (is_grade) return command->run(lab);
     if (progress_read(lab->folder, &lab->progress)) return lab_fail();
-    int refused = remember_student(lab);
-    return refused ? refused : command->run(lab);
+    return command->run(lab);
 }
 
 // A reader that has had enough is no failure of ours.

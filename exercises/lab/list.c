@@ -1,12 +1,15 @@
-// list.c -- ./lab: the exercises, how far each is, and what to type next. Nothing runs.
+// list.c -- ./lab: what to read or type next, the exercises and how far each is. Nothing runs.
 #include <stdio.h>
 #include <string.h>
 
 #include "exercises/lab/command.h"
 
+enum { READING_MINUTES = 15 }; // of reading.md
+
 static const char *state_words(const Exercise *exercise, const ProgressEntry *entry) {
     if (!entry || entry->last < 0) return "not started";
     if (strcmp(entry->state, "passed") == 0) return "passed";
+    if (strcmp(entry->state, "practice") == 0) return "passed but for your key";
     if (strcmp(entry->state, "not_implemented") == 0 || strcmp(entry->state, "missing") == 0)
         return entry->last > 0 ? "begun" : "not started";
     if (strcmp(entry->state, "not_compiled") == 0) return "does not compile";
@@ -15,7 +18,7 @@ static const char *state_words(const Exercise *exercise, const ProgressEntry *en
 
 static bool is_passed(const Lab *lab, const Exercise *exercise) {
     const ProgressEntry *entry = progress_find(&lab->progress, exercise->number);
-    return entry && strcmp(entry->state, "passed") == 0;
+    return entry && (strcmp(entry->state, "passed") == 0 || strcmp(entry->state, "practice") == 0);
 }
 
 static void row(const Lab *lab, const Exercise *exercise, Page *page) {
@@ -38,31 +41,63 @@ static const Exercise *next_exercise(const Lab *lab) {
     return NULL;
 }
 
-static void next_page(const Lab *lab, Page *page) {
-    const Exercise *next = next_exercise(lab);
+static bool is_started(const Lab *lab, const Exercise *exercise) {
+    const ProgressEntry *entry = progress_find(&lab->progress, exercise->number);
+    return entry && strcmp(state_words(exercise, entry), "not started") != 0;
+}
+
+// Whoever has written no code yet has perhaps not read any either.
+static void first_step(const Lab *lab, Page *page) {
+    for (int i = 0; i < exercise_count; i++)
+        if (!exercises[i]->answers && is_started(lab, exercises[i])) return;
+    page_label(page, "first");
+    page_print(page, PAGE_PLAIN, 0, "read exercises/reading.md: %d minutes", READING_MINUTES);
     page_end_line(page);
-    page_label(page, "next");
-    if (!next) {
-        page_piece(page, PAGE_GOOD, 0, "all done: ./lab submit");
-        page_end_line(page);
-        return;
-    }
+}
+
+// What to read and to write for an exercise that is not begun, and how long that takes.
+static void begin_step(const Lab *lab, const Exercise *next, Page *page) {
     char file[96];
     lab_file_name(next, file, sizeof file);
-    const ProgressEntry *entry = progress_find(&lab->progress, next->number);
-    bool started = entry && strcmp(state_words(next, entry), "not started") != 0;
-    if (!started)
-        page_print(page, PAGE_PLAIN, 0, "%s %s/%s, then", next->answers ? "fill in" : "edit",
-                   lab->shown_folder, file);
-    page_print(page, PAGE_BOLD, started ? 0 : 1, "./lab check %s", next->number);
+    if (next->answers) {
+        page_print(page, PAGE_PLAIN, 0, "read %s/%s and fill it in:", lab->shown_folder, file);
+    } else {
+        page_print(page, PAGE_PLAIN, 0, "read exercises/ex%s_%s.h", next->number, next->name);
+        page_print(page, PAGE_PLAIN, 1, "and write %s/%s:", lab->shown_folder, file);
+    }
+    page_print(page, PAGE_PLAIN, 1, "%d minutes", next->minutes);
     page_end_line(page);
-    page_label(page, "more");
-    page_print(page, PAGE_PLAIN, 0, "./lab hint %s   ./lab watch   ./lab --help", next->number);
+    page_label(page, "then");
+}
+
+static void next_steps(const Lab *lab, Page *page) {
+    const Exercise *next = next_exercise(lab);
+    first_step(lab, page);
+    page_label(page, "next");
+    if (next) {
+        if (!is_started(lab, next)) begin_step(lab, next, page);
+        page_print(page, PAGE_BOLD, 0, "./lab check %s", next->number);
+        page_end_line(page);
+        page_label(page, "more");
+        page_print(page, PAGE_PLAIN, 0, "./lab hint %s   ./lab watch   ./lab --help", next->number);
+    } else {
+        page_piece(page, PAGE_GOOD, 0,
+                   lab->progress.key[0] ? "all done: ./lab submit"
+                                        : "./lab whoami KEY, and the questions by hand once more");
+    }
+    page_end_line(page);
+    if (!lab->progress.key[0]) {
+        page_label(page, "key");
+        page_piece(page, PAGE_PLAIN, 0, "none yet, so questions by hand are practice:");
+        page_piece(page, PAGE_BOLD, 1, "./lab whoami KEY");
+        page_end_line(page);
+    }
     page_end_line(page);
 }
 
 void list_page(const Lab *lab, Page *page) {
     int points = 0, most = 0, minutes = 0;
+    next_steps(lab, page);
     page_label(page, NULL);
     page_print(page, PAGE_BOLD, 0, "%-2s  %-24s %7s %7s %5s   %s", "#", "exercise", "minutes",
                "points", "best", "state");
@@ -77,7 +112,6 @@ void list_page(const Lab *lab, Page *page) {
     page_label(page, NULL);
     page_print(page, PAGE_PLAIN, 0, "%-2s  %-24s %7d %7d %5d", "", "", minutes, most, points);
     page_end_line(page);
-    next_page(lab, page);
 }
 
 int command_list(Lab *lab) {

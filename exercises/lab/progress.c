@@ -1,5 +1,5 @@
 // progress.c -- .lab/progress.json, read with jansson, written by the library's writer.
-#include "exercises/lab/progress.h"
+#include "exercises/lab/command.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/grader/text_file.h"
 #include "profiler/files/json_writer.h"
 
 #define SCHEMA "ridgepoint.progress/v1"
@@ -33,7 +34,32 @@ ProgressEntry *progress_entry(Progress *progress, const char *number) {
     return entry;
 }
 
+bool progress_take_key(Progress *progress, const char *key) {
+    char student[KEY_STUDENT], token[KEY_TOKEN];
+    if (!key_read(key, student, token)) return false;
+    char clean[KEY_STUDENT];
+    snprintf(clean, sizeof clean, "%s", student);
+    text_clean(clean);
+    if (strcmp(clean, student) != 0 || strchr(clean, '\n')) return false;
+    memcpy(progress->student, student, sizeof student);
+    memcpy(progress->token, token, sizeof token);
+    key_write(student, token, progress->key);
+    return true;
+}
+
 // ---- reading -----------------------------------------------------------------------------------
+// Before there were keys there was a name: it has the key of a course without a secret.
+static void take_student(const json_t *root, Progress *progress) {
+    const char *key = json_string_value(json_object_get(root, "key"));
+    const char *student = json_string_value(json_object_get(root, "student"));
+    char token[KEY_TOKEN], text[KEY_TEXT];
+    if (key && progress_take_key(progress, key)) return;
+    if (!student || !student[0]) return;
+    key_token("", student, token);
+    key_write(student, token, text);
+    progress_take_key(progress, text);
+}
+
 static void take_text(const json_t *object, const char *key, char *text, size_t size) {
     const char *value = json_string_value(json_object_get(object, key));
     snprintf(text, size, "%s", value ? value : "");
@@ -45,10 +71,10 @@ static int take_number(const json_t *object, const char *key, int least, int mos
     return json_is_integer(value) && number >= least && number <= most ? (int)number : otherwise;
 }
 
-static void take_entries(json_t *exercises, Progress *progress) {
+static void take_entries(json_t *entries, Progress *progress) {
     const char *number;
     json_t *value;
-    json_object_foreach(exercises, number, value) {
+    json_object_foreach(entries, number, value) {
         if (strlen(number) >= sizeof progress->entries[0].number) continue;
         ProgressEntry *entry = progress_entry(progress, number);
         entry->best = take_number(value, "best", 0, 1000, 0);
@@ -72,7 +98,7 @@ Status progress_read(const char *folder, Progress *progress) {
                          "hints seen are forgotten",
                          path, root ? 1 : error.line, root ? "schema is not " SCHEMA : error.text);
     }
-    take_text(root, "student", progress->student, sizeof progress->student);
+    take_student(root, progress);
     take_text(root, "mistake", progress->mistake, sizeof progress->mistake);
     take_text(root, "exercise", progress->exercise, sizeof progress->exercise);
     take_entries(json_object_get(root, "exercises"), progress);
@@ -85,6 +111,7 @@ static void put_progress(JsonWriter *json, const Progress *progress) {
     json_writer_begin_object(json);
     json_writer_string(json_writer_key(json, "schema"), SCHEMA);
     json_writer_string(json_writer_key(json, "student"), progress->student);
+    json_writer_string(json_writer_key(json, "key"), progress->key);
     json_writer_string(json_writer_key(json, "exercise"), progress->exercise);
     json_writer_string(json_writer_key(json, "mistake"), progress->mistake);
     json_writer_begin_object(json_writer_key(json, "exercises"));

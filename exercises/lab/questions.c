@@ -1,12 +1,44 @@
-// questions.c -- ./lab questions: what is asked by hand before some exercises, with the student's
-// own numbers. Answers go into by_hand.txt; ./lab check says which are right.
+// questions.c -- ./lab whoami takes the key that a course hands out; ./lab questions asks with its
+// numbers what is to be answered by hand. Answers go into by_hand.txt; ./lab check says which are
+// right.
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
 #include "tensor/memory.h"
 
+static void say(Page *page, const char *label, PageStyle style, const char *text) {
+    page_label(page, label);
+    page_piece(page, style, 0, text);
+    page_end_line(page);
+}
+
+// ---- whose numbers ------------------------------------------------------------------------------
+int command_whoami(Lab *lab) {
+    const char *key = lab->argument;
+    if (key && !progress_take_key(&lab->progress, key))
+        return lab_refuse(LAB_USAGE,
+                          "whoami %.80s: no key, or a mistyped one; a key looks like "
+                          "ada-7f3a2c91b04d55e1, as your teacher hands it out",
+                          key);
+    if (key && progress_write(lab->folder, &lab->progress)) return lab_fail();
+    Page page = {.colour = lab->colour};
+    if (lab->progress.key[0]) {
+        say(&page, NULL, PAGE_PLAIN, lab->progress.student);
+        say(&page, "key", PAGE_PLAIN, lab->progress.key);
+        say(&page, "next", PAGE_PLAIN,
+            "./lab questions: the numbers are yours now, and they score");
+    } else {
+        say(&page, NULL, PAGE_PLAIN, "nobody: numbers are those of practice, and do not score");
+        say(&page, "next", PAGE_PLAIN,
+            "./lab whoami KEY, with the key that your teacher hands out");
+    }
+    return lab_show(&page);
+}
+
+// ---- questions ----------------------------------------------------------------------------------
 // What stands after "key =" in the student's file; false: nothing.
 static bool find_answer(const char *text, const char *key, char *answer, size_t size) {
     size_t length = strlen(key);
@@ -23,12 +55,6 @@ static bool find_answer(const char *text, const char *key, char *answer, size_t 
     return false;
 }
 
-static void line(Page *page, const char *label, PageStyle style, const char *text) {
-    page_label(page, label);
-    page_piece(page, style, 0, text);
-    page_end_line(page);
-}
-
 static Status question(const Lab *lab, const Exercise *exercise, const ExerciseCase *definition,
                        const char *answers, Page *page) {
     CaseRun *run = memory_new(sizeof *run);
@@ -38,10 +64,10 @@ static Status question(const Lab *lab, const Exercise *exercise, const ExerciseC
     char answer[CASE_LINE] = "";
     bool answered = find_answer(answers, definition->by_hand, answer, sizeof answer);
     if (!status) {
-        line(page, definition->by_hand, PAGE_PLAIN, "");
-        line(page, "given", PAGE_PLAIN, run->shown);
-        line(page, "asked", PAGE_BOLD, run->asked);
-        line(page, "answer", answered ? PAGE_PLAIN : PAGE_DIM, answered ? answer : "(none yet)");
+        say(page, definition->by_hand, PAGE_PLAIN, "");
+        say(page, "given", PAGE_PLAIN, run->shown);
+        say(page, "asked", PAGE_BOLD, run->asked);
+        say(page, "answer", answered ? PAGE_PLAIN : PAGE_DIM, answered ? answer : "(none yet)");
     }
     memory_free(run);
     return status;
@@ -85,9 +111,35 @@ static void how_to_answer(const Lab *lab, int count, Page *page) {
     page_end_line(page);
 }
 
+static void whose(const Lab *lab, Page *page) {
+    page_label(page, NULL);
+    if (!lab->progress.key[0])
+        page_piece(page, PAGE_BOLD, 0,
+                   "Practice, which does not score. Your own: ./lab whoami KEY");
+    else
+        page_print(page, PAGE_PLAIN, 0, "The numbers are those of %s.", lab->progress.key);
+    page_end_line(page);
+}
+
+// A course without keys has names: the key is then made of the name alone. Who has a key of that
+// name keeps it.
+static Status take_student(Lab *lab) {
+    const char *student = lab->options.student;
+    char token[KEY_TOKEN], key[KEY_TEXT];
+    if (!student || strcasecmp(student, lab->progress.student) == 0) return STATUS_OK;
+    key_token("", student, token);
+    key_write(student, token, key);
+    if (!progress_take_key(&lab->progress, key))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--student %.80s: no name. HINT: as your teacher has it in the list",
+                         student);
+    return progress_write(lab->folder, &lab->progress);
+}
+
 int command_questions(Lab *lab) {
     const Exercise *only = lab->argument ? lab_exercise(lab) : NULL;
     if (lab->argument && !only) return LAB_USAGE;
+    if (take_student(lab)) return lab_fail();
     char *answers = read_answers(lab);
     if (!answers) return lab_fail();
     Page page = {.colour = lab->colour};
@@ -101,6 +153,7 @@ int command_questions(Lab *lab) {
     if (!status) {
         if (count > 0) page_end_line(&page);
         how_to_answer(lab, count, &page);
+        whose(lab, &page);
         return lab_show(&page);
     }
     page_free(&page);

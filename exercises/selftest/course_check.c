@@ -1,5 +1,5 @@
 // course_check.c -- that the course holds together: points, files, hints, and that every
-// misconception that can be named has its line and its page, and every page can be reached.
+// mistake that can be named has its page, and every page can be reached.
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -7,23 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/misconception.h"
 #include "exercises/grader/text_file.h"
+#include "exercises/lab/pages.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 
-enum { MOST_TEXT = 1 << 20, ALL_POINTS = 100, STRETCH_POINTS = 30, PATH = 200 };
+enum { MOST_TEXT = 1 << 20, ALL_POINTS = 100, STRETCH_POINTS = 30, PATH = 200, MOST_TOLD = 120 };
 
 // The whole file, owned; NULL where there is none, which is no error here.
 static char *read_text(const char *path) {
     char *text = access(path, R_OK) == 0 ? file_read(NULL, path, MOST_TEXT, NULL) : NULL;
     return text;
-}
-
-static bool has_page(const char *name) {
-    char path[PATH];
-    snprintf(path, sizeof path, "exercises/explain/%.100s.md", name);
-    return access(path, R_OK) == 0;
 }
 
 // ---- an exercise -------------------------------------------------------------------------------
@@ -55,7 +49,7 @@ static void check_files(const Task *task, Finding *finding) {
     snprintf(paths[count++], PATH, "exercises/%s", file);
     snprintf(paths[count++], PATH, "exercises/solutions/%s", file);
     snprintf(paths[count++], PATH, "exercises/course/%s_cases.c", stem);
-    snprintf(paths[count++], PATH, "exercises/course/ex%.8s_hints.md", exercise->number);
+    snprintf(paths[count++], PATH, "exercises/pages/ex%.8s.md", exercise->number);
     if (exercise->answers == NULL) {
         snprintf(paths[count++], PATH, "exercises/%s.h", stem);
         snprintf(paths[count++], PATH, "exercises/course/%s_call.c", stem);
@@ -66,21 +60,13 @@ static void check_files(const Task *task, Finding *finding) {
     }
 }
 
-// Three levels: "## 1" to "## 3", each with something below it.
 static void check_hints(const Task *task, Finding *finding) {
-    char path[PATH];
-    snprintf(path, sizeof path, "exercises/course/ex%.8s_hints.md", task->exercise->number);
-    char *text = read_text(path);
-    if (text == NULL) finding_fail(finding, "%s is missing", path);
-    for (int level = 1; text != NULL && level <= 3; level++) {
-        char heading[16];
-        snprintf(heading, sizeof heading, "\n## %d\n", level);
-        const char *at = strstr(text, heading);
-        const char *below = at ? at + strlen(heading) : "";
-        if (below[strspn(below, " \n")] == '\0' || strncmp(below, "## ", 3) == 0)
-            finding_fail(finding, "%s has no hint of level %d", path, level);
+    const char *number = task->exercise->number;
+    for (int level = 1; level <= HINT_LEVELS; level++) {
+        const char *hint = pages_hint(number, level);
+        if (hint == NULL || hint[0] == '\0')
+            finding_fail(finding, "pages/ex%s.md has no hint of level %d", number, level);
     }
-    memory_free(text);
 }
 
 // Each question by hand has its line to fill in.
@@ -96,14 +82,7 @@ static void check_by_hand(const Task *task, Finding *finding) {
     memory_free(text);
 }
 
-static void check_mistake(const ExerciseCase *definition, const char *name, Finding *finding) {
-    if (misconception_text(name) == NULL)
-        finding_fail(finding, "case %s: %s is not in misconceptions.h", definition->name, name);
-    if (!has_page(name))
-        finding_fail(finding, "case %s: explain/%s.md is missing", definition->name, name);
-}
-
-// Every run that the seeds make is sound, and names misconceptions that there are.
+// Every run that the seeds make is sound, and names mistakes that there are.
 static void check_runs(const Task *task, Finding *finding) {
     const Exercise *exercise = task->exercise;
     CaseRun *run = memory_new(sizeof *run);
@@ -115,7 +94,9 @@ static void check_runs(const Task *task, Finding *finding) {
             if (exercise_run_make(exercise, definition, key, k % runs, NULL, run) != STATUS_OK)
                 break; // the pending error is the finding
             for (int m = 0; m < run->n_mistakes; m++)
-                check_mistake(definition, run->mistakes[m].name, finding);
+                if (pages_told(run->mistakes[m].name) == NULL)
+                    finding_fail(finding, "case %s: pages/ has no mistake %s", definition->name,
+                                 run->mistakes[m].name);
         }
         if (error_pending()) break;
     }
@@ -134,17 +115,6 @@ static void check_sum(const Task *task, Finding *finding) {
         finding_fail(finding, "%d points to stretch, not %d", stretch, STRETCH_POINTS);
 }
 
-static void check_misconceptions(const Task *task, Finding *finding) {
-    (void)task;
-    for (int i = 0; i < misconception_count; i++) {
-        const Misconception *one = &misconceptions[i];
-        if (!has_page(one->name)) finding_fail(finding, "explain/%s.md is missing", one->name);
-        if (i > 0 && strcmp(misconceptions[i - 1].name, one->name) >= 0)
-            finding_fail(finding, "%s does not stand in alphabetical order", one->name);
-        if (strlen(one->text) > 120) finding_fail(finding, "%s: over 120 characters", one->name);
-    }
-}
-
 static bool has_word(const char *text, const char *word) {
     size_t length = strlen(word);
     for (const char *at = text; (at = strstr(at, word)) != NULL; at += length) {
@@ -155,17 +125,15 @@ static bool has_word(const char *text, const char *word) {
     return false;
 }
 
-// Is the page of that name mentioned in a file of this folder, but for itself?
+// Is the page of that name mentioned in a file of this folder?
 static bool is_mentioned(const char *folder, const char *name) {
     bool found = false;
     DIR *entries = opendir(folder);
     for (const struct dirent *entry; entries && !found && (entry = readdir(entries)) != NULL;) {
         char path[512];
         const char *end = strrchr(entry->d_name, '.');
-        size_t length = strlen(name);
-        bool itself = !strncmp(entry->d_name, name, length) && entry->d_name[length] == '.';
-        if (end == NULL || end[1] == '\0' || itself) continue; // "." and "..", too
-        if (strspn(end, ".mdhtx") != strlen(end)) continue;
+        if (end == NULL || end[1] == '\0') continue; // "." and "..", too
+        if (strspn(end, ".chtx") != strlen(end)) continue;
         snprintf(path, sizeof path, "%.200s/%.255s", folder, entry->d_name);
         char *text = read_text(path);
         found = text != NULL && has_word(text, name);
@@ -175,23 +143,27 @@ static bool is_mentioned(const char *folder, const char *name) {
     return found;
 }
 
+static bool is_mentioned_in_texts(const ExplainPage *page) {
+    for (int i = 0; i < explain_page_count; i++)
+        if (&explain_pages[i] != page && has_word(explain_pages[i].text, page->name)) return true;
+    for (int i = 0; i < hint_page_count; i++)
+        if (has_word(hint_pages[i].text, page->name)) return true;
+    return false;
+}
+
 // A student comes to a page by a failure, or because something that is read names it.
 static void check_pages(const Task *task, Finding *finding) {
     (void)task;
-    DIR *entries = opendir("exercises/explain");
-    if (entries == NULL) finding_fail(finding, "exercises/explain is missing");
-    for (const struct dirent *entry; entries && (entry = readdir(entries)) != NULL;) {
-        char name[TASK_NAME];
-        size_t length = strlen(entry->d_name);
-        if (length < 4 || strcmp(entry->d_name + length - 3, ".md") != 0) continue;
-        snprintf(name, sizeof name, "%.*s", (int)length - 3, entry->d_name);
-        if (strcmp(name, "README") == 0 || misconception_text(name) != NULL) continue;
-        if (is_mentioned("exercises", name) || is_mentioned("exercises/course", name) ||
-            is_mentioned("exercises/explain", name))
-            continue;
-        finding_fail(finding, "explain/%s.md: nothing leads there", name);
+    for (int i = 0; i < explain_page_count; i++) {
+        const ExplainPage *page = &explain_pages[i];
+        if (pages_find(page->name) != page) finding_fail(finding, "two pages: %s", page->name);
+        if (page->text[0] == '\0') finding_fail(finding, "%s is empty", page->name);
+        if (page->told != NULL && strlen(page->told) > MOST_TOLD)
+            finding_fail(finding, "%s: over %d characters", page->name, MOST_TOLD);
+        if (!is_mentioned("exercises/course", page->name) &&
+            !is_mentioned("exercises", page->name) && !is_mentioned_in_texts(page))
+            finding_fail(finding, "page %s: nothing leads there", page->name);
     }
-    if (entries) closedir(entries);
 }
 
 Status course_tasks(TaskList *list) {
@@ -212,7 +184,6 @@ Status course_tasks(TaskList *list) {
     }
     if (list->options->only != NULL) return error_status();
     task_add(list, GROUP_COURSE, NULL, "points add up", check_sum);
-    task_add(list, GROUP_COURSE, NULL, "misconceptions", check_misconceptions);
     task_add(list, GROUP_COURSE, NULL, "pages", check_pages);
     return error_status();
 }

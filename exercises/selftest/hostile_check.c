@@ -1,31 +1,36 @@
 // hostile_check.c -- hostile files, each handed in for a real exercise beside a right solution of
-// another one: it gets the word that it announces, no point and no answer, and leaves nothing; the
-// other exercise does not notice. With the list of symbols, without it (so that containment is what
-// holds), and without the list of system calls either; as root and as a plain user.
+// another one: it gets the word that it announces, no point, and sees nothing of a secret; the
+// other exercise does not notice, nothing is left, and a bystander lives. With calls looked at,
+// without (so that confinement is what holds), and under bubblewrap in place of Landlock; as root
+// and as a plain user. Only where nothing can be harmed: alone.h.
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exercises/grader/text_file.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 
-enum { MOST_TEXT = 64 << 10, WORDS = 120, SOURCE_LINE = 80 };
-enum { WITH_LIST, WITHOUT_LIST, BARE, MODES };
+enum { MOST_TEXT = 1 << 20, WORDS = 120, SOURCE_LINE = 80, TRIES = 3 };
+enum { LOOKED_AT, ANY_NAME, WRAPPED, MODES };
 
-static const char *const mode_names[MODES] = {"", ", any symbol", ", any symbol and system call"};
+static const char *const mode_names[MODES] = {"", ", any name", ", any name, bubblewrap"};
+
+// Hostile files look for it. It stands where every account may read it.
+#define SECRET_FOLDER "/tmp/hostile-secret"
+static const char secret_file[] = SECRET_FOLDER "/secret.h", secret_word[] = "Canary4711Word";
+static const char secret_text[] = "static const char word[] = \"Canary4711Word\";\n";
 
 // ---- one of them -------------------------------------------------------------------------------
-// Word number `index` of "forbidden, exited/crashed, timed_out".
+#define SOURCES "exercises/hostile/hostile.txt"
+
+// Word number `index` of "forbidden, exited/crashed"; where there is one only, that.
 static void word_at(const char *words, int index, char *word) {
-    for (; index > 0; index--) {
-        words += strcspn(words, ",");
-        words += strspn(words, ", ");
-    }
-    snprintf(word, WORDS, "%.*s", (int)strcspn(words, ",-\n"), words);
-    word[strcspn(word, " ")] = '\0';
+    const char *second = strchr(words, ',');
+    if (second && index > 0) words = second + strspn(second, ", ");
+    snprintf(word, SECTION_WORDS, "%.*s", (int)strcspn(words, ", "), words);
 }
 
 // Is `state` one of "exited/crashed"?
@@ -64,18 +69,33 @@ static const Exercise *neighbour_of(const Exercise *exercise) {
     return NULL;
 }
 
+static bool is_clean(const char *text) {
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') return false;
+    return true;
+}
+
+// What anybody will read of a case. (A compiler quotes the file itself, with its LEAKED.)
+static void look_for_secret(const char *text, bool printed, Finding *finding) {
+    if (text && (strstr(text, secret_word) || (printed && strstr(text, "LEAKED"))))
+        finding_fail(finding, "it shows what it should not see: %.200s", text);
+    if (!is_clean(text)) finding_fail(finding, "control characters in what it shows");
+}
+
 static void judge(const Task *task, const GradeResult *result, Finding *finding) {
     const CaseResult *own = &result->exercises[0].cases[0];
-    char wanted[WORDS], bare[WORDS];
-    word_at(task->words, task->mode, wanted);
-    word_at(task->words, BARE, bare);
-    // Where system calls cannot be listed, a file gets as far as without the list.
-    bool listed = (result->layers & LAYER_SECCOMP) || task->mode != WITHOUT_LIST;
-    if (!is_word(wanted, own->state) && (listed || !is_word(bare, own->state)))
-        finding_fail(finding, "%s instead of %s: %s", case_state_word(own->state), wanted,
-                     own->detail);
+    char wanted[WORDS];
+    word_at(task->words, task->mode == LOOKED_AT ? 0 : 1, wanted);
+    if (!is_word(wanted, own->state))
+        finding_fail(finding, "%s instead of %s: %s %.100s", case_state_word(own->state), wanted,
+                     own->detail, own->output ? own->output : "");
     if (own->points > 0) finding_fail(finding, "it got a point");
-    if (own->output && strstr(own->output, "LEAKED")) finding_fail(finding, "%s", own->output);
+    look_for_secret(own->output, true, finding);
+    look_for_secret(own->detail, false, finding);
+    look_for_secret(result->exercises[0].compiler, false, finding);
+    look_for_secret(result->exercises[0].note, false, finding);
+    const char *harm = bystander_harm(&task->list->bystander);
+    if (harm) finding_fail(finding, "%s", harm);
     if (result->n_exercises < 2) return;
     const CaseResult *other = &result->exercises[1].cases[0];
     if (other->state == CASE_PASSED) return;
@@ -94,23 +114,39 @@ static Status fill(const Scratch *scratch, const Task *task, const Exercise *nei
     strcat(strcpy(source, first), task->text);
     Status status = scratch_write(scratch, name, source);
     memory_free(source);
-    if (status == STATUS_OK && neighbour) status = scratch_add_solution(scratch, neighbour, key);
+    if (status == STATUS_OK && neighbour) status = scratch_add_solution(scratch, neighbour, 1, key);
     return status;
 }
 
+static const char *reason_to_skip(const Task *task, unsigned without) {
+    if (task->list->not_alone) return task->list->not_alone;
+    bool kept_in = confine_is_safe(confine_layers_but(without));
+    return kept_in ? NULL : "nothing here would keep it in";
+}
+
 static void grade_hostile(const Task *task, Finding *finding) {
-    Scratch scratch;
+    Scratch scratch = {""};
     GradeResult result = {0};
     const Exercise *neighbour = neighbour_of(task->exercise);
     Exercise own = with_one_case(task->exercise);
     Exercise other = neighbour ? with_one_case(neighbour) : own;
     const Exercise *const both[] = {&own, &other};
-    Status status = scratch_new(&scratch);
     GradeOptions options = scratch_grade(&scratch, both, neighbour ? 2 : 1);
-    if (task->mode != WITH_LIST) options.any_symbol = true;
-    if (task->mode == BARE) options.without = LAYER_SECCOMP;
+    options.any_name = task->mode != LOOKED_AT;
+    options.secret_file = secret_file;
+    if (task->mode == WRAPPED) options.without = LAYER_FILES;
+    const char *reason = reason_to_skip(task, options.without);
+    if (reason) {
+        finding_skip(finding, reason);
+        return;
+    }
+    Status status = scratch_new(&scratch);
     if (!status) status = fill(&scratch, task, neighbour, options.key);
-    if (!status) status = grade(&options, &result);
+    for (int tries = 0; tries < TRIES && !status; tries++) { // a machine that is busy may not do it
+        grade_free(&result);
+        status = grade(&options, &result);
+        if (!result.machine_failed) break;
+    }
     if (!status) judge(task, &result, finding);
     grade_free(&result);
     scratch_remove(&scratch);
@@ -120,56 +156,62 @@ static void grade_hostile(const Task *task, Finding *finding) {
 // Last of all tasks: the files that hostile sources try to leave have names that begin so.
 static void look_for_files(const Task *task, Finding *finding) {
     static const char *const folders[] = {"/tmp", "/var/tmp", "/dev/shm"};
-    (void)task;
+    if (task->list->not_alone) return;
     for (int i = 0; i < 3; i++) {
         DIR *folder = opendir(folders[i]);
         if (folder == NULL) continue;
         for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
             if (strncmp(entry->d_name, "hostile-", 8) != 0) continue;
+            if (i == 0 && strcmp(entry->d_name, strrchr(SECRET_FOLDER, '/') + 1) == 0) continue;
             finding_fail(finding, "%s/%.200s is still there", folders[i], entry->d_name);
         }
         closedir(folder);
     }
-}
-
-// ---- all of them -------------------------------------------------------------------------------
-static Status add_task(TaskList *list, const Exercise *exercise, const char *file, const char *text,
-                       int mode, bool plain) {
-    char name[TASK_NAME];
-    snprintf(name, sizeof name, "%.28s%s%s", file, mode_names[mode], plain ? ", plain user" : "");
-    Task *task = task_add(list, GROUP_HOSTILE, exercise, name, grade_hostile);
-    if (task == NULL) return error_status();
-    task->text = memory_copy_string(text);
-    task->mode = mode;
-    task->plain = plain;
-    static const char mark[] = "// hostile: ";
-    task->words = task->text ? task->text + strlen(mark) : NULL;
-    if (task->text == NULL || strncmp(task->text, mark, strlen(mark)) == 0) return error_status();
-    return error_set(STATUS_FORMAT,
-                     "exercises/hostile/%s: it begins with \"%s\". HINT: see its "
-                     "README",
-                     file, mark);
-}
-
-static Status add_file(TaskList *list, const Exercise *exercise, const char *file) {
-    char *text = file_read("exercises/hostile", file, MOST_TEXT, NULL);
-    bool root = geteuid() == 0, quick = list->options->quick;
-    Status status = error_status();
-    for (int mode = 0; mode < (quick ? BARE : MODES) && !status; mode++) {
-        status = add_task(list, exercise, file, text, mode, false);
-        if (!status && root && !quick) status = add_task(list, exercise, file, text, mode, true);
-    }
+    char *text = file_read(NULL, secret_file, MOST_TEXT, NULL);
+    if (text == NULL || strcmp(text, secret_text) != 0)
+        finding_fail(finding, "the secret is not what it was");
     memory_free(text);
+    const char *harm = bystander_harm(&task->list->bystander);
+    if (harm) finding_fail(finding, "%s", harm);
+}
+
+static Status make_secret(void) {
+    if (mkdir(SECRET_FOLDER, 0755) != 0)
+        return error_set(STATUS_IO, SECRET_FOLDER " cannot be made. HINT: is it there already?");
+    Status status = file_write(NULL, secret_file, secret_text, strlen(secret_text));
+    (void)!chmod(secret_file, 0666); // nothing but confinement protects it
     return status;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
+// ---- all of them -------------------------------------------------------------------------------
+static Status add_task(TaskList *list, const Exercise *exercise, const Section *section, int mode,
+                       bool plain) {
+    char name[TASK_NAME];
+    snprintf(name, sizeof name, "%.28s%s%s", section->name, mode_names[mode],
+             plain ? ", plain user" : "");
+    Task *task = task_add(list, GROUP_HOSTILE, exercise, name, grade_hostile);
+    if (task == NULL) return error_status();
+    task->text = memory_new(section->length + 1);
+    if (task->text == NULL) return error_status();
+    memcpy(task->text, section->body, section->length);
+    snprintf(task->words, sizeof task->words, "%s", section->mark);
+    task->mode = mode;
+    task->plain = plain;
+    return STATUS_OK;
 }
 
-static int is_source(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    return length > 2 && strcmp(entry->d_name + length - 2, ".c") == 0;
+static Status add_section(TaskList *list, const Exercise *exercise, const Section *section) {
+    bool root = geteuid() == 0, quick = list->options->quick;
+    if (section->mark[0] == '\0') {
+        return error_set(STATUS_FORMAT, SOURCES ": %s: what is it to get? HINT: see its head",
+                         section->name);
+    }
+    Status status = STATUS_OK;
+    for (int mode = 0; mode < (quick ? WRAPPED : MODES) && !status; mode++) {
+        status = add_task(list, exercise, section, mode, false);
+        if (!status && root && !quick) status = add_task(list, exercise, section, mode, true);
+    }
+    return status;
 }
 
 // The first exercise that is asked for and has one function to attack.
@@ -185,17 +227,17 @@ static const Exercise *target_of(const TaskList *list) {
 Status hostile_tasks(TaskList *list) {
     const Exercise *target = target_of(list);
     if (target == NULL) return STATUS_OK;
-    struct dirent **entries;
-    int count = scandir("exercises/hostile", &entries, is_source, by_name);
-    if (count <= 0) {
-        return error_set(STATUS_IO, "exercises/hostile: no sources. HINT: run this in the project");
+    char *text = file_read(NULL, SOURCES, MOST_TEXT, NULL);
+    Section section;
+    Status status = text ? STATUS_OK : error_status();
+    for (const char *at = text; status == STATUS_OK && section_next(&at, &section);) {
+        status = add_section(list, target, &section);
     }
-    Status status = STATUS_OK;
-    for (int i = 0; i < count; i++) {
-        if (status == STATUS_OK) status = add_file(list, target, entries[i]->d_name);
-        free(entries[i]);
+    memory_free(text);
+    if (status == STATUS_OK && !list->not_alone) {
+        status = make_secret();
+        list->bystander = bystander_start();
     }
-    free(entries);
     if (status == STATUS_OK) task_add(list, GROUP_HOSTILE, NULL, "files left", look_for_files);
     return status ? status : error_status();
 }

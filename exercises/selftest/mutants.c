@@ -2,8 +2,10 @@
 #include "exercises/selftest/mutants.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "exercises/selftest/sections.h"
 #include "tensor/memory.h"
 
 enum { EDIT_BYTES = 8192 };
@@ -46,17 +48,17 @@ static bool add_line(char *text, size_t *used, const char *line, size_t length) 
     return true;
 }
 
-// Lines up to the next mutant. A minus after a plus begins the next edit.
-static Status read_edits(const char **at, Mutant *mutant, Edit *edit) {
+// A minus after a plus begins the next edit.
+static Status read_edits(const Section *section, Mutant *mutant, Edit *edit) {
     Status status = STATUS_OK;
     bool fits = true;
-    while (**at != '\0' && strncmp(*at, "== ", 3) != 0 && status == STATUS_OK && fits) {
-        const char *line = *at;
+    const char *line = section->body, *end = section->body + section->length;
+    while (line < end && status == STATUS_OK && fits) {
         size_t length = strcspn(line, "\n");
         if (line[0] == '-' && edit->n_new > 0) status = make_edit(mutant, edit);
         if (line[0] == '-') fits = add_line(edit->old, &edit->n_old, line + 1, length - 1);
         if (line[0] == '+') fits = add_line(edit->new, &edit->n_new, line + 1, length - 1);
-        *at += length + (line[length] == '\n');
+        line += length + (line[length] == '\n');
     }
     if (!fits) return refuse(mutant, "the edit is too long", edit->old);
     return status == STATUS_OK ? make_edit(mutant, edit) : status;
@@ -64,17 +66,14 @@ static Status read_edits(const char **at, Mutant *mutant, Edit *edit) {
 
 Status mutant_next(const char **at, const char *solution, Mutant *mutant, bool *found) {
     *mutant = (Mutant){.source = NULL};
-    const char *begin = strncmp(*at, "== ", 3) == 0 ? *at : strstr(*at, "\n== ");
-    *found = begin != NULL;
-    if (begin == NULL) return STATUS_OK;
-    begin += (*begin == '\n') + 3;
-    size_t length = strcspn(begin, " \n");
-    snprintf(mutant->name, sizeof mutant->name, "%.*s", (int)length, begin);
-    *at = begin + strcspn(begin, "\n");
-    *at += **at == '\n';
+    Section section;
+    *found = section_next(at, &section);
+    if (!*found) return STATUS_OK;
+    snprintf(mutant->name, sizeof mutant->name, "%s", section.name);
+    mutant->clause = atoi(section.mark);
     Edit *edit = memory_new(sizeof *edit);
     mutant->source = memory_copy_string(solution);
-    Status status = edit && mutant->source ? read_edits(at, mutant, edit) : error_status();
+    Status status = edit && mutant->source ? read_edits(&section, mutant, edit) : error_status();
     memory_free(edit);
     if (status == STATUS_OK && strcmp(mutant->source, solution) == 0) {
         status = refuse(mutant, "changes nothing", "");

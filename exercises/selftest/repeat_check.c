@@ -1,12 +1,10 @@
-// repeat_check.c -- the same submission gives the same bytes of result.json, but for its times; and
-// one file that does not compile costs its own exercise alone.
-#include <jansson.h>
+// repeat_check.c -- the same submission gives the same bytes of result.json; and one file that does
+// not compile costs its own exercise alone.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/result_json.h"
 #include "exercises/grader/text_file.h"
+#include "exercises/lab/formats.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 
@@ -23,12 +21,12 @@ static Status fill(const Scratch *scratch, DrawKey key) {
         if (codes == 1 && exercises[i]->answers == NULL)
             status = scratch_write(scratch, name, "this is no C;\n");
         if (codes != 2 || exercises[i]->answers != NULL)
-            status = status ? status : scratch_add_solution(scratch, exercises[i], key);
+            status = status ? status : scratch_add_solution(scratch, exercises[i], 1, key);
     }
     return status;
 }
 
-// The result without its times, as text; NULL: it could not be made.
+// The result as text; NULL: it could not be made.
 static char *graded_text(const Scratch *scratch, const char *name) {
     char path[128];
     GradeResult result = {0};
@@ -37,14 +35,7 @@ static char *graded_text(const Scratch *scratch, const char *name) {
     Status status = grade(&options, &result);
     if (!status) status = result_json_write(path, &result);
     grade_free(&result);
-    char *text = status ? NULL : file_read(NULL, path, MOST_TEXT, NULL);
-    json_error_t error;
-    json_t *document = text ? json_loads(text, 0, &error) : NULL;
-    memory_free(text);
-    if (document == NULL || json_object_del(document, "times") != 0) return NULL;
-    char *canonical = json_dumps(document, JSON_INDENT(1));
-    json_decref(document);
-    return canonical;
+    return status ? NULL : file_read(NULL, path, MOST_TEXT, NULL);
 }
 
 static void grade_twice(const Task *task, Finding *finding) {
@@ -55,15 +46,15 @@ static void grade_twice(const Task *task, Finding *finding) {
     char *first = status ? NULL : graded_text(&scratch, "first.json");
     char *second = first ? graded_text(&scratch, "second.json") : NULL;
     if (first == NULL || second == NULL)
-        finding_fail(finding, "no result.json with times: %s", error_message());
+        finding_fail(finding, "no result.json: %s", error_message());
     else if (strcmp(first, second) != 0) {
         size_t at = 0;
         while (first[at] == second[at]) at++;
         finding_fail(finding, "byte %zu: %.60s ... is once %.60s", at, first + at, second + at);
     }
     error_clear();
-    free(first);
-    free(second);
+    memory_free(first);
+    memory_free(second);
     scratch_remove(&scratch);
 }
 

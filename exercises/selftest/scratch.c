@@ -68,8 +68,8 @@ static Status add_by_hand(const Scratch *scratch, const Exercise *exercise, Draw
     for (int i = 0; run && i < exercise->n_cases && status == STATUS_OK; i++) {
         const ExerciseCase *definition = &exercise->cases[i];
         if (definition->by_hand == NULL || exercise->answers != NULL) continue;
-        DrawKey shown = {.secret = "", .student = key.student}; // as ./lab questions asks them
-        status = exercise_run_make(exercise, definition, shown, 0, NULL, run);
+        key.seed = 0; // as ./lab questions asks them
+        status = exercise_run_make(exercise, definition, key, 0, NULL, run);
         if (status == STATUS_OK && used < sizeof text) {
             value_text(&run->values[0], run->values[0].value, value);
             used += (size_t)snprintf(text + used, sizeof text - used, "%s = %s\n",
@@ -103,12 +103,38 @@ static Status add_beside(const Scratch *scratch, const Exercise *exercise) {
     return status;
 }
 
-Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, DrawKey key) {
+// A further style is a section of "exercises/solutions/ex02_count_flops.styles".
+static Status add_style(const Scratch *scratch, const char *name, int style) {
+    char path[PATH_MAX], number[16];
+    Section section = {.body = NULL};
+    snprintf(path, sizeof path, "exercises/solutions/%.*s.styles", (int)strcspn(name, "."), name);
+    snprintf(number, sizeof number, "%d", style);
+    char *text = file_read(NULL, path, MOST_TEXT, NULL);
+    if (text == NULL) return error_status();
+    const char *at = text;
+    while (section_next(&at, &section) && strcmp(section.name, number) != 0) continue;
+    Status status = section.body ? file_write(scratch->folder, name, section.body, section.length)
+                                 : error_set(STATUS_FORMAT,
+                                             "%s: no solution begins with \"== %d\". HINT: add it",
+                                             path, style);
+    memory_free(text);
+    return status;
+}
+
+// What is no code has one solution only.
+static Status add_file(const Scratch *scratch, const Exercise *exercise, int style) {
     char name[TASK_NAME], from[PATH_MAX], to[PATH_MAX];
     exercise_file(exercise, name);
-    snprintf(from, sizeof from, "exercises/solutions/%s", name);
     snprintf(to, sizeof to, "%s/%s", scratch->folder, name);
-    Status status = access(to, F_OK) == 0 ? STATUS_OK : scratch_copy(scratch, from, name);
+    if (access(to, F_OK) == 0) return STATUS_OK;
+    if (style > 1 && !exercise->answers) return add_style(scratch, name, style);
+    snprintf(from, sizeof from, "exercises/solutions/%s", name);
+    return scratch_copy(scratch, from, name);
+}
+
+Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, int style,
+                            DrawKey key) {
+    Status status = add_file(scratch, exercise, style);
     if (status == STATUS_OK) status = add_beside(scratch, exercise);
     if (status == STATUS_OK) status = add_by_hand(scratch, exercise, key);
     return status;
@@ -119,7 +145,7 @@ GradeOptions scratch_grade(const Scratch *scratch, const Exercise *const list[],
         .exercises = list,
         .n_exercises = count,
         .folder = scratch->folder,
-        .toolchain = "build/lab/toolchain",
+        .parts = "build/lab",
         .key = {.secret = "self-test", .student = "somebody"},
     };
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #include "exercises/grader/grade.h"
+#include "exercises/selftest/alone.h"
+#include "exercises/selftest/sections.h"
 
 enum { TASK_NAME = 72, FINDING_TEXT = 480, TASKS_MOST = 2000 };
 
@@ -27,27 +29,32 @@ typedef struct Finding { // zero: it holds
 typedef struct Options {
     const char *only; // number of an exercise; NULL: all
     int seeds;
-    bool quick;
+    bool quick, hostile; // fewer of each; hostile files alone
 } Options;
 
 typedef struct Task Task;
+typedef struct TaskList TaskList;
 struct Task {
+    const TaskList *list;
     TaskGroup group;
     const Exercise *exercise; // NULL: about all
     char name[TASK_NAME];
     void (*run)(const Task *task, Finding *finding);
-    char *text;        // a mutant's or a hostile source, owned
-    const char *words; // of a hostile source: what its cases must get, in `text`
-    int mode;          // of a hostile one: which protections are left out
-    bool plain;        // as a plain user, though we are root
-    int first, seeds;  // seeds
+    char *text;                // a mutant's or a hostile source, owned
+    char words[SECTION_WORDS]; // of a hostile source: what its cases must get
+    int mode;                  // of a hostile one: which protections are left out
+    int style;                 // of a solution
+    bool plain;                // as a plain user, though we are root
+    int first, seeds;          // seeds
 };
 
-typedef struct TaskList {
+struct TaskList {
     Task *tasks; // owned
     int count;
     const Options *options;
-} TaskList;
+    const char *not_alone; // why hostile files cannot be run here; NULL: they can
+    Bystander bystander;
+};
 
 // A task of its own to fill in; NULL with an error pending.
 Task *task_add(TaskList *list, TaskGroup group, const Exercise *exercise, const char *name,
@@ -58,6 +65,7 @@ bool is_asked(const Options *options, const Exercise *exercise);
 
 // Each adds its tasks. STATUS_IO, STATUS_FORMAT, STATUS_OUT_OF_MEMORY.
 Status course_tasks(TaskList *list);
+Status clause_tasks(TaskList *list);
 Status solution_tasks(TaskList *list);
 Status mutant_tasks(TaskList *list);
 Status hostile_tasks(TaskList *list);
@@ -67,9 +75,6 @@ Status repeat_tasks(TaskList *list);
 // grader that started them.
 int tasks_run(const TaskList *list, Finding findings[]);
 
-// table.c: what came of it; returns the exit status.
-int table_print(const TaskList *list, const Finding findings[], int survivors);
-
 // scratch.c: a folder with a submission in it, of files that come from the course.
 typedef struct Scratch {
     char folder[64];
@@ -77,7 +82,10 @@ typedef struct Scratch {
 Status scratch_new(Scratch *scratch);
 Status scratch_write(const Scratch *scratch, const char *name, const char *text);
 Status scratch_copy(const Scratch *scratch, const char *from, const char *name);
-Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, DrawKey key);
+// The solution in one of its styles, 1 to SOLUTION_STYLES, and whatever else is right.
+enum { SOLUTION_STYLES = 3 };
+Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, int style,
+                            DrawKey key);
 void scratch_remove(Scratch *scratch);
 // "ex02_count_flops.c", or the text file that is asked for.
 void exercise_file(const Exercise *exercise, char name[TASK_NAME]);

@@ -23,7 +23,7 @@ static void grade_solution(const Task *task, Finding *finding) {
     GradeOptions options = scratch_grade(&scratch, &task->exercise, 1);
     options.key.seed = (uint64_t)task->first;
     options.seeds = task->seeds;
-    if (!status) status = scratch_add_solution(&scratch, task->exercise, options.key);
+    if (!status) status = scratch_add_solution(&scratch, task->exercise, task->style, options.key);
     if (!status) status = grade(&options, &result);
     if (!status) {
         const ExerciseResult *own = &result.exercises[0];
@@ -55,17 +55,27 @@ static void grade_skeleton(const Task *task, Finding *finding) {
     grade_free(&result);
 }
 
+static Status add_style(TaskList *list, const Exercise *exercise, int style) {
+    char name[TASK_NAME];
+    snprintf(name, sizeof name, "solution %d", style);
+    for (int seed = 0; seed < list->options->seeds; seed += SEEDS_AT_ONCE) {
+        int left = list->options->seeds - seed;
+        Task *task = task_add(list, GROUP_SOLUTION, exercise, name, grade_solution);
+        if (task == NULL) return error_status();
+        task->style = style;
+        task->first = seed;
+        task->seeds = left < SEEDS_AT_ONCE ? left : SEEDS_AT_ONCE;
+    }
+    return STATUS_OK;
+}
+
 Status solution_tasks(TaskList *list) {
     for (int i = 0; i < exercise_count; i++) {
         if (!is_asked(list->options, exercises[i])) continue;
         task_add(list, GROUP_SKELETON, exercises[i], "skeleton", grade_skeleton);
-        for (int seed = 0; seed < list->options->seeds; seed += SEEDS_AT_ONCE) {
-            int left = list->options->seeds - seed;
-            Task *task = task_add(list, GROUP_SOLUTION, exercises[i], "solution", grade_solution);
-            if (task == NULL) return error_status();
-            task->first = seed;
-            task->seeds = left < SEEDS_AT_ONCE ? left : SEEDS_AT_ONCE;
-        }
+        int styles = exercises[i]->answers ? 1 : SOLUTION_STYLES;
+        for (int style = 1; style <= styles; style++)
+            if (add_style(list, exercises[i], style)) return error_status();
     }
     return error_status();
 }

@@ -7,12 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercises/grader/worker.h"
+
+enum { GUARD_BYTES = 32 };
+
+// Written behind each block: as doubles not a number, so that who reads there computes nothing
+// else.
+static unsigned char guard_byte(size_t i) { return i % 8 < 6 ? 0xa5 : i % 8 == 6 ? 0xf9 : 0xff; }
+
+// AddressSanitizer, where the worker is linked with it, has guards of its own, and tells more.
+void __asan_poison_memory_region(const volatile void *start, size_t bytes) __attribute__((weak));
+static size_t guard_bytes(void) { return __asan_poison_memory_region ? 0 : GUARD_BYTES; }
+
 typedef struct Block {
     void *start;
     size_t bytes;
 } Block;
 
-static _Thread_local struct {
+static struct {
     Block *blocks;
     size_t capacity;
     int64_t fail_at; // 0: never
@@ -25,7 +37,16 @@ void lab_ledger_start(void) {
     memset(&state, 0, sizeof state);
 }
 
-LabLedger lab_ledger_now(void) { return state.ledger; }
+static void look_at_guard(const Block *block) {
+    const unsigned char *guard = (const unsigned char *)block->start + block->bytes;
+    for (size_t i = 0; i < guard_bytes(); i++)
+        if (guard[i] != guard_byte(i)) worker_overrun();
+}
+
+LabLedger lab_ledger_now(void) {
+    for (int64_t i = 0; i < state.ledger.live; i++) look_at_guard(&state.blocks[i]);
+    return state.ledger;
+}
 
 void lab_ledger_fail_at(int64_t nth) { state.fail_at = nth > 0 ? state.ledger.requests + nth : 0; }
 
@@ -50,6 +71,8 @@ static bool request(void) {
 
 static void *enter(void *start, size_t bytes) {
     if (!start) return NULL;
+    unsigned char *guard = (unsigned char *)start + bytes;
+    for (size_t i = 0; i < guard_bytes(); i++) guard[i] = guard_byte(i);
     state.blocks[state.ledger.live++] = (Block){start, bytes};
     state.ledger.live_bytes += (int64_t)bytes;
     return start;
@@ -63,32 +86,54 @@ static int64_t find(const void *start) {
 }
 
 static void strike_out(int64_t i) {
+    look_at_guard(&state.blocks[i]);
     state.ledger.live_bytes -= (int64_t)state.blocks[i].bytes;
     state.blocks[i] = state.blocks[--state.ledger.live];
 }
 
+static bool is_too_large(size_t bytes) { return bytes > SIZE_MAX / 2; }
+
 void *lab_malloc(size_t bytes) {
-    return request() ? enter(malloc(bytes ? bytes : 1), bytes) : NULL;
+    return request() && !is_too_large(bytes) ? enter(malloc(bytes + guard_bytes()), bytes) : NULL;
 }
 
 void *lab_calloc(size_t count, size_t bytes) {
-    if (!request()) return NULL;
-    return enter(count && bytes ? calloc(count, bytes) : calloc(1, 1), count * bytes);
+    size_t all;
+    if (__builtin_mul_overflow(count, bytes, &all) || is_too_large(all))
+        return lab_malloc(SIZE_MAX);
+    return request() ? enter(calloc(1, all + guard_bytes()), all) : NULL;
 }
 
 void *lab_realloc(void *block, size_t bytes) {
     if (!block) return lab_malloc(bytes);
-    if (!request()) return NULL;
+    if (!request() || is_too_large(bytes)) return NULL;
     int64_t i = find(block);
     if (i < 0) {
         state.ledger.bad_frees++;
         return NULL;
     }
-    void *moved = realloc(block, bytes ? bytes : 1);
+    look_at_guard(&state.blocks[i]);
+    void *moved = realloc(block, bytes + guard_bytes());
     if (!moved) return NULL;
-    strike_out(i);
+    state.ledger.live_bytes -= (int64_t)state.blocks[i].bytes;
+    state.blocks[i] = state.blocks[--state.ledger.live];
     return enter(moved, bytes);
 }
+
+void *lab_reallocarray(void *block, size_t count, size_t bytes) {
+    size_t all;
+    return lab_realloc(block, __builtin_mul_overflow(count, bytes, &all) ? SIZE_MAX : all);
+}
+
+char *lab_strndup(const char *text, size_t most) {
+    size_t length = strnlen(text, most);
+    char *copy = lab_malloc(length + 1);
+    if (copy) memcpy(copy, text, length);
+    if (copy) copy[length] = '\0';
+    return copy;
+}
+
+char *lab_strdup(const char *text) { return lab_strndup(text, SIZE_MAX - 1); }
 
 void *lab_aligned_alloc(size_t alignment, size_t bytes) {
     void *block = NULL;
@@ -102,7 +147,8 @@ int lab_posix_memalign(void **block, size_t alignment, size_t bytes) {
     if (!request()) return ENOMEM;
     bool power_of_two = alignment && (alignment & (alignment - 1)) == 0;
     if (!power_of_two || alignment < sizeof(void *)) return EINVAL;
-    int failure = posix_memalign(block, alignment, bytes ? bytes : 1);
+    if (is_too_large(bytes)) return ENOMEM;
+    int failure = posix_memalign(block, alignment, bytes + guard_bytes());
     if (!failure) enter(*block, bytes);
     return failure;
 }

@@ -10,42 +10,72 @@ static const char letters[MEMORY_KINDS + 1] = "pgoaw";
 // What a free's bytes hold: the size of a pointer, which is what people take for the block's.
 enum { MEANINGLESS_BYTES = 8 };
 
-static const char *read_event(const char *word, AllocationEvent *event) {
+static bool read_number(const char **at, int64_t *number) {
     char *end;
-    const char *letter = strchr(letters, word[0]);
-    if (word[0] == '-') {
-        *event = (AllocationEvent){.is_free = true, .bytes = MEANINGLESS_BYTES};
-        event->id = strtoll(word + 1, &end, 10);
-        return end > word + 1 ? end : NULL;
+    *number = strtoll(*at, &end, 10);
+    bool found = end > *at;
+    *at = end;
+    return found;
+}
+
+// One word, of ids from event->id to *last. NULL: it is none.
+static const char *read_word(const char *at, AllocationEvent *event, int64_t *last) {
+    *event = (AllocationEvent){.is_free = *at == '-'};
+    at += event->is_free;
+    const char *letter = *at ? strchr(letters, *at) : NULL;
+    if (letter) event->kind = (MemoryKind)(letter - letters);
+    if (!letter && !event->is_free) return NULL;
+    at += letter != NULL;
+    if (!read_number(&at, &event->id)) return NULL;
+    *last = event->id;
+    if (strncmp(at, "..", 2) == 0) {
+        at += 2;
+        if (!read_number(&at, last)) return NULL;
     }
-    if (word[0] == '\0' || !letter) return NULL;
-    *event = (AllocationEvent){.kind = (MemoryKind)(letter - letters)};
-    event->id = strtoll(word + 1, &end, 10);
-    if (end == word + 1 || *end != '=') return NULL;
-    const char *bytes = end + 1;
-    event->bytes = strtoll(bytes, &end, 10);
-    return end > bytes ? end : NULL;
+    if (!letter) {
+        event->bytes = MEANINGLESS_BYTES;
+        return at;
+    }
+    return *at++ == '=' && read_number(&at, &event->bytes) ? at : NULL;
 }
 
 int64_t memory_text_read(const char *text, AllocationEvent *events, int64_t most) {
     int64_t count = 0;
     while (count < most) {
+        AllocationEvent event;
+        int64_t last;
         while (*text == ' ') text++;
-        text = read_event(text, &events[count]);
+        text = read_word(text, &event, &last);
         if (!text) break;
-        count++;
+        events[count++] = event;
+        while (event.id < last && count < most) {
+            event.id++;
+            events[count++] = event;
+        }
     }
     return count;
 }
 
+// How many events from the first on are alike but for ids that count upwards.
+static int64_t alike(const AllocationEvent *events, int64_t count) {
+    int64_t n = 1;
+    while (n < count && events[n].id == events[0].id + n && events[n].bytes == events[0].bytes &&
+           events[n].kind == events[0].kind && events[n].is_free == events[0].is_free)
+        n++;
+    return n < 3 ? 1 : n; // two are shown as two
+}
+
 void memory_text_write(const AllocationEvent *events, int64_t count, char *text, size_t size) {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0, n = 1; i < count; i += n) {
         const AllocationEvent *event = &events[i];
-        size_t used = strlen(text);
-        if (event->is_free)
-            snprintf(text + used, size - used, " -%lld", (long long)event->id);
-        else
-            snprintf(text + used, size - used, " %c%lld=%lld", letters[event->kind],
-                     (long long)event->id, (long long)event->bytes);
+        bool plain = event->is_free && event->bytes == MEANINGLESS_BYTES && event->kind == 0;
+        char ids[48], letter[2] = {plain ? '\0' : letters[event->kind]}, bytes[24] = "";
+        n = alike(event, count - i);
+        int used = snprintf(ids, sizeof ids, "%lld", (long long)event->id);
+        if (n > 1) snprintf(ids + used, sizeof ids - used, "..%lld", (long long)event->id + n - 1);
+        if (!plain) snprintf(bytes, sizeof bytes, "=%lld", (long long)event->bytes);
+        size_t end = strlen(text);
+        snprintf(text + end, size - end, " %s%s%s%s", event->is_free ? "-" : "", letter, ids,
+                 bytes);
     }
 }

@@ -3,7 +3,8 @@
 //     p1=400 a2=300 w3=200 -3 a3=100 -2
 //
 // A letter (parameter, gradient, optimizer, activation, workspace), the block's id, its bytes; a
-// minus and an id is a free. What a free's other fields hold means nothing, and is set so.
+// minus and an id is a free. What a free's other fields hold means nothing: they are a parameter of
+// 8 bytes, or what is written, as in "-w3=-70". "a1..2000=4" and "-1..2000" are 2,000 events.
 #ifndef EXERCISES_SUPPORT_MEMORY_TEXT_H
 #define EXERCISES_SUPPORT_MEMORY_TEXT_H
 

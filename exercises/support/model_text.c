@@ -9,46 +9,39 @@
 #include <string.h>
 
 #include "exercises/support/model_text_parts.h"
-#include "tensor/memory.h"
 
-enum { MOST_DEPTH = 16, WORD = 64, LARGEST_BITS = 53 };
-
-typedef struct Reader {
-    const char *text, *at;
-    int depth; // of Sequentials that are open
-} Reader;
+enum { MOST_DEPTH = 32, MOST_LAYERS = 1024, LARGEST_BITS = 53 };
 
 // ---- words -----------------------------------------------------------------------------------
-static Status malformed(const Reader *reader, const char *what) {
+Status text_malformed(const TextReader *reader, const char *what) {
     return error_set(STATUS_FORMAT,
                      "model text: %s in column %d of \"%.80s\". HINT: as in Linear(784,512) ReLU "
                      "Linear(512,10,bias=false) @ 64x784",
                      what, (int)(reader->at - reader->text) + 1, reader->text);
 }
 
-static char peek(Reader *reader) {
+char text_peek(TextReader *reader) {
     while (*reader->at == ' ') reader->at++;
     return *reader->at;
 }
 
-static bool take(Reader *reader, char wanted) {
-    if (peek(reader) != wanted) return false;
+bool text_take(TextReader *reader, char wanted) {
+    if (text_peek(reader) != wanted) return false;
     reader->at++;
     return true;
 }
 
-static Status expect(Reader *reader, char wanted, const char *complaint) {
-    return take(reader, wanted) ? STATUS_OK : malformed(reader, complaint);
+Status text_expect(TextReader *reader, char wanted, const char *complaint) {
+    return text_take(reader, wanted) ? STATUS_OK : text_malformed(reader, complaint);
 }
 
-// A name, path, number or flag: what is made of letters, digits and _ . - +
-static Status read_word(Reader *reader, char word[WORD], const char *complaint) {
-    peek(reader);
+Status text_word(TextReader *reader, char word[TEXT_WORD], const char *complaint) {
+    text_peek(reader);
     size_t length = 0;
     const char *at = reader->at;
     while (isalnum((unsigned char)at[length]) || (at[length] && strchr("_.+-", at[length])))
         length++;
-    if (length == 0 || length >= WORD) return malformed(reader, complaint);
+    if (length == 0 || length >= TEXT_WORD) return text_malformed(reader, complaint);
     memcpy(word, at, length);
     word[length] = '\0';
     reader->at += length;
@@ -70,54 +63,65 @@ static bool is_number(const char *word, bool whole, double *value) {
 }
 
 // ---- a layer ---------------------------------------------------------------------------------
-static Status read_value(Reader *reader, const TextArgument *argument, const char *word,
+static Status read_value(TextReader *reader, const TextArgument *argument, const char *word,
                          double *value) {
     bool good = argument->kind == ATTRIBUTE_FLAG
                     ? is_flag(word, value)
                     : is_number(word, argument->kind == ATTRIBUTE_INTEGER, value);
-    return good ? STATUS_OK : malformed(reader, "a value that does not fit ends");
+    return good ? STATUS_OK : text_malformed(reader, "a value that does not fit ends");
 }
 
 // One argument: "512" at its place, or "bias=false" anywhere after those.
-static Status read_argument(Reader *reader, const LayerText *layer, int *place, unsigned *given,
+static Status read_argument(TextReader *reader, const LayerText *layer, int *place, unsigned *given,
                             double *values) {
-    char word[WORD];
-    Status status = read_word(reader, word, "an argument is missing");
+    char word[TEXT_WORD];
+    Status status = text_word(reader, word, "an argument is missing");
     if (status) return status;
     int i = *place;
-    if (take(reader, '=')) {
+    if (text_take(reader, '=')) {
         for (i = 0; layer->arguments[i].name && strcmp(layer->arguments[i].name, word) != 0;) i++;
-        status = read_word(reader, word, "a value is missing");
+        status = text_word(reader, word, "a value is missing");
         if (status) return status;
         *place = TEXT_MOST_ARGUMENTS; // from here on by name only
-    } else {
-        ++*place;
+    } else if (++*place > layer->places) {
+        i = TEXT_MOST_ARGUMENTS;
     }
     if (i >= TEXT_MOST_ARGUMENTS || !layer->arguments[i].name)
-        return malformed(reader, "an argument that the layer does not take ends");
-    if (*given & 1u << i) return malformed(reader, "an argument that was given before ends");
+        return text_malformed(reader, "an argument that the layer does not take ends");
+    if (*given & 1u << i) return text_malformed(reader, "an argument that was given before ends");
     *given |= 1u << i;
     return read_value(reader, &layer->arguments[i], word, &values[i]);
 }
 
-static Layer *read_plain(Reader *reader, const LayerText *layer) {
+// What the text does not say.
+static void fill_in(const LayerText *layer, unsigned given, double *values) {
+    const TextArgument *all = layer->arguments;
+    for (int i = 0; all[i].name; i++) {
+        if (given & 1u << i) continue;
+        values[i] = all[i].value;
+        for (int earlier = 0; all[i].like && earlier < i; earlier++)
+            if (strcmp(all[earlier].name, all[i].like) == 0) values[i] = values[earlier];
+    }
+}
+
+static Layer *read_plain(TextReader *reader, const LayerText *layer) {
     double values[TEXT_MOST_ARGUMENTS] = {0};
     unsigned given = 0;
     int place = 0;
-    for (int i = 0; layer->arguments[i].name; i++) values[i] = layer->arguments[i].value;
-    if (take(reader, '(')) {
+    if (text_take(reader, '(')) {
         do {
             if (read_argument(reader, layer, &place, &given, values)) return NULL;
-        } while (take(reader, ','));
-        if (expect(reader, ')', "a ) is missing")) return NULL;
+        } while (text_take(reader, ','));
+        if (text_expect(reader, ')', "a ) is missing")) return NULL;
     }
     unsigned needed = (1u << layer->needed) - 1;
+    fill_in(layer, given, values);
     if ((given & needed) == needed) return layer->make(values);
-    malformed(reader, "a layer that lacks a size ends");
+    text_malformed(reader, "a layer that lacks a size ends");
     return NULL;
 }
 
-static Layer *read_layer(Reader *reader);
+static Layer *read_layer(TextReader *reader);
 
 static Status add_child(Layer *parent, Layer *child) {
     char name[16];
@@ -125,16 +129,43 @@ static Status add_child(Layer *parent, Layer *child) {
     return layer_add_child(parent, name, child);
 }
 
-static Layer *read_sequential(Reader *reader) {
-    if (expect(reader, '(', "a ( is missing")) return NULL;
+// "3*" before a layer: that many of it; else 1.
+static Status read_times(TextReader *reader, int64_t *times) {
+    char word[TEXT_WORD];
+    double value = 1.0;
+    Status status = STATUS_OK;
+    if (isdigit((unsigned char)text_peek(reader))) {
+        status = text_word(reader, word, "a number is missing");
+        if (!status && (!is_number(word, true, &value) || value < 1.0 || value > MOST_LAYERS))
+            status = text_malformed(reader, "how often, which is no number of layers, ends");
+        if (!status) status = text_expect(reader, '*', "a * is missing");
+    }
+    *times = (int64_t)value;
+    return status;
+}
+
+// Each of several is read anew from where the first stands.
+static Status read_children(TextReader *reader, Layer *parent) {
+    int64_t times;
+    Status status = read_times(reader, &times);
+    const char *begin = reader->at;
+    for (int64_t i = 0; i < times && !status; i++) {
+        reader->at = begin;
+        Layer *child = read_layer(reader);
+        status = child ? add_child(parent, child) : error_status();
+    }
+    return status;
+}
+
+static Layer *read_container(TextReader *reader, const ContainerText *container) {
+    if (text_expect(reader, '(', "a ( is missing")) return NULL;
     if (++reader->depth > MOST_DEPTH) {
-        malformed(reader, "too deep nesting");
+        text_malformed(reader, "too deep nesting");
         return NULL;
     }
-    Layer *parent = sequential_new();
-    while (parent && peek(reader) != ')') {
-        Layer *child = read_layer(reader);
-        if (child && !add_child(parent, child)) continue;
+    Layer *parent = container->make();
+    while (parent && text_peek(reader) != ')') {
+        if (!read_children(reader, parent)) continue;
         layer_free(parent);
         return NULL;
     }
@@ -143,124 +174,52 @@ static Layer *read_sequential(Reader *reader) {
     return parent;
 }
 
-static Layer *read_layer(Reader *reader) {
-    char name[WORD];
+static Layer *read_layer(TextReader *reader) {
+    char name[TEXT_WORD];
+    text_peek(reader);
     const char *begin = reader->at;
-    if (read_word(reader, name, "a layer is missing")) return NULL;
-    if (strcmp(name, "Sequential") == 0) return read_sequential(reader);
-    for (const LayerText *layer = layer_texts; layer->name; layer++)
-        if (strcmp(layer->name, name) == 0) return read_plain(reader, layer);
+    if (++reader->layers > MOST_LAYERS) {
+        text_malformed(reader, "more than 1024 layers");
+        return NULL;
+    }
+    if (text_word(reader, name, "a layer is missing")) return NULL;
+    for (const ContainerText *one = container_texts; one->name; one++)
+        if (strcmp(one->name, name) == 0) return read_container(reader, one);
+    for (const LayerText *one = layer_texts; one->name; one++)
+        if (strcmp(one->name, name) == 0) return read_plain(reader, one);
     reader->at = begin;
-    malformed(reader, "a layer that there is not");
+    text_malformed(reader, "a layer that there is not");
     return NULL;
-}
-
-// ---- tie and freeze --------------------------------------------------------------------------
-// What of the path lies behind this layer's name; NULL: it is not on the path.
-static const char *below(const Layer *layer, const char *path) {
-    size_t length = strlen(layer->name);
-    if (strncmp(path, layer->name, length) != 0) return NULL;
-    if (path[length] == '.') return path + length + 1;
-    return path[length] == '\0' ? path + length : NULL;
-}
-
-// The layer of a path; *rest is what is left of it: "" or the name of a parameter.
-static Layer *find(Layer *layer, const char *path, const char **rest) {
-    *rest = path;
-    for (int i = 0; *path && i < layer->n_children; i++) {
-        const char *after = below(layer->children[i], path);
-        if (after) return find(layer->children[i], after, rest);
-    }
-    return layer;
-}
-
-static Parameter *find_parameter(Layer *model, const char *path) {
-    const char *rest;
-    Layer *layer = find(model, path, &rest);
-    for (int i = 0; i < layer->n_parameters; i++)
-        if (strcmp(layer->parameters[i].name, rest) == 0) return &layer->parameters[i];
-    return NULL;
-}
-
-static Status freeze_below(Layer *layer) {
-    Status status = STATUS_OK;
-    for (int i = 0; !status && i < layer->n_parameters; i++)
-        status = tensor_requires_grad(layer->parameters[i].tensor, false);
-    for (int i = 0; !status && i < layer->n_children; i++)
-        status = freeze_below(layer->children[i]);
-    return status;
-}
-
-static Status read_freeze(Reader *reader, Layer *model) {
-    char path[WORD];
-    const char *rest;
-    Status status = read_word(reader, path, "a path is missing");
-    if (status) return status;
-    Parameter *parameter = find_parameter(model, path);
-    if (parameter) return tensor_requires_grad(parameter->tensor, false);
-    Layer *layer = find(model, path, &rest);
-    return *rest ? malformed(reader, "a path that leads nowhere ends") : freeze_below(layer);
-}
-
-static Status read_tie(Reader *reader, Layer *model) {
-    char path[WORD], other_path[WORD];
-    Status status = read_word(reader, path, "a path is missing");
-    if (!status) status = expect(reader, ',', "a comma is missing");
-    if (!status) status = read_word(reader, other_path, "a path is missing");
-    if (status) return status;
-    Parameter *one = find_parameter(model, path), *other = find_parameter(model, other_path);
-    if (!one || !other) return malformed(reader, "a path to no parameter ends");
-    if (!tensor_same_shape(one->tensor, other->tensor))
-        return malformed(reader, "a tie of two shapes ends");
-    Tensor *old = one->tensor;
-    one->tensor = tensor_retain(other->tensor);
-    tensor_free(old);
-    return STATUS_OK;
-}
-
-static Status read_changes(Reader *reader, Layer *model) {
-    while (islower((unsigned char)peek(reader))) {
-        char name[WORD];
-        Status status = read_word(reader, name, "a name is missing");
-        if (!status) status = expect(reader, '(', "a ( is missing");
-        if (status) return status;
-        if (strcmp(name, "tie") == 0)
-            status = read_tie(reader, model);
-        else if (strcmp(name, "freeze") == 0)
-            status = read_freeze(reader, model);
-        else
-            status = malformed(reader, "neither tie nor freeze stands");
-        if (!status) status = expect(reader, ')', "a ) is missing");
-        if (status) return status;
-    }
-    return STATUS_OK;
 }
 
 // ---- the whole -------------------------------------------------------------------------------
-static Layer *read_chain(Reader *reader) {
-    Layer *first = read_layer(reader);
-    if (!first || !isupper((unsigned char)peek(reader))) return first;
+static bool layer_follows(TextReader *reader) {
+    unsigned char next = (unsigned char)text_peek(reader);
+    return isupper(next) || isdigit(next);
+}
+
+static Layer *read_chain(TextReader *reader) {
+    bool several = isdigit((unsigned char)text_peek(reader)) != 0;
+    Layer *first = several ? NULL : read_layer(reader);
+    if (!several && (!first || !layer_follows(reader))) return first;
     Layer *model = sequential_new();
     if (!model) layer_free(first);
-    Status status = model ? add_child(model, first) : error_status();
-    while (!status && isupper((unsigned char)peek(reader))) {
-        Layer *next = read_layer(reader);
-        status = next ? add_child(model, next) : error_status();
-    }
+    Status status = !model ? error_status() : first ? add_child(model, first) : STATUS_OK;
+    while (!status && layer_follows(reader)) status = read_children(reader, model);
     if (!status) return model;
     layer_free(model);
     return NULL;
 }
 
-static Status read_shape(Reader *reader, Shape *shape) {
-    if (!take(reader, '@')) return STATUS_OK;
-    peek(reader);
+static Status read_shape(TextReader *reader, Shape *shape) {
+    if (!text_take(reader, '@')) return STATUS_OK;
+    text_peek(reader);
     do {
         char *end;
         if (!isdigit((unsigned char)*reader->at) || shape->ndim == TENSOR_MAX_DIMS)
-            return malformed(reader, "no shape of 1 to 6 sizes");
+            return text_malformed(reader, "no shape of 1 to 6 sizes");
         long long size = strtoll(reader->at, &end, 10);
-        if (size >= 1LL << LARGEST_BITS) return malformed(reader, "too large a size");
+        if (size >= 1LL << LARGEST_BITS) return text_malformed(reader, "too large a size");
         shape->dims[shape->ndim++] = size;
         reader->at = end;
     } while (*reader->at == 'x' && reader->at++);
@@ -270,12 +229,12 @@ static Status read_shape(Reader *reader, Shape *shape) {
 Layer *model_from_text(const char *text, Shape *input) {
     *input = (Shape){0};
     if (error_pending()) return NULL;
-    Reader reader = {.text = text, .at = text};
+    TextReader reader = {.text = text, .at = text};
     Layer *model = read_chain(&reader);
     if (!model) return NULL;
-    Status status = read_changes(&reader, model);
+    Status status = text_read_changes(&reader, model);
     if (!status) status = read_shape(&reader, input);
-    if (!status && peek(&reader)) status = malformed(&reader, "something else stands");
+    if (!status && text_peek(&reader)) status = text_malformed(&reader, "something else stands");
     if (!status) return model;
     layer_free(model);
     *input = (Shape){0};
@@ -283,7 +242,10 @@ Layer *model_from_text(const char *text, Shape *input) {
 }
 
 const char *model_text_layer(int index) {
-    int count = 0;
-    while (layer_texts[count].name) count++;
-    return index < count ? layer_texts[index].name : index == count ? "Sequential" : NULL;
+    int containers = 0;
+    while (container_texts[containers].name) containers++;
+    if (index < containers) return container_texts[index].name;
+    for (int i = containers; layer_texts[i - containers].name; i++)
+        if (i == index) return layer_texts[i - containers].name;
+    return NULL;
 }

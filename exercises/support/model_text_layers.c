@@ -1,44 +1,7 @@
-// model_text_layers.c -- the layers that a model text may name, one line each, and Mystery, which
-// exists nowhere else. How a text is read is model_text.c's.
+// model_text_layers.c -- the layers that a model text may name, and their arguments. How a text is
+// read is model_text.c's.
 #include "exercises/support/model_text_parts.h"
 #include "layers/layers2d.h"
-
-// ---- Mystery ---------------------------------------------------------------------------------
-// A layer that nobody was told about: it multiplies by a learned factor per feature.
-typedef struct Mystery {
-    Layer layer;
-    int64_t size;
-} Mystery;
-
-static const LayerAttribute mystery_attributes[] = {
-    {"size", ATTRIBUTE_INTEGER, offsetof(Mystery, size)},
-};
-
-static Tensor *mystery_forward(Layer *self, Tensor *const in[], int n_in) {
-    if (n_in == 1) return tensor_mul(in[0], self->parameters[0].tensor);
-    error_set(STATUS_INVALID_ARGUMENT, "%s: Mystery takes one input, got %d", self->name, n_in);
-    return NULL;
-}
-
-static const LayerType mystery_type = {.name = "Mystery",
-                                       .size = sizeof(Mystery),
-                                       .attributes = mystery_attributes,
-                                       .n_attributes = 1,
-                                       .forward = mystery_forward};
-
-static Layer *mystery_new(int64_t size) {
-    Mystery *self = (Mystery *)layer_new(&mystery_type);
-    if (!self) return NULL;
-    self->size = size;
-    Tensor *scale = tensor_new_as(SHAPE(size), DTYPE_FLOAT32, MEM_PARAMETER);
-    if (scale && tensor_fill_uniform(scale, 0.5f, 1.5f)) {
-        tensor_free(scale);
-        scale = NULL;
-    }
-    if (!layer_add_parameter(&self->layer, "scale", scale)) return &self->layer;
-    layer_free(&self->layer);
-    return NULL;
-}
 
 // ---- the table -------------------------------------------------------------------------------
 static Layer *make_linear(const double *a) {
@@ -56,60 +19,119 @@ static Layer *make_layer_norm(const double *a) {
 static Layer *make_embedding(const double *a) {
     return embedding_new((int64_t)a[0], (int64_t)a[1]);
 }
-static Layer *make_conv2d(const double *a) {
-    Conv2dOptions options = conv2d_padded(conv2d_defaults(), (int64_t)a[4]);
-    options.stride_h = options.stride_w = (int64_t)a[3];
-    options.dilation_h = options.dilation_w = (int64_t)a[5];
-    options.groups = (int64_t)a[6];
-    return conv2d_new((int64_t)a[0], (int64_t)a[1], (int64_t)a[2], (int64_t)a[2], options,
-                      a[7] != 0.0);
-}
-static Pool2dOptions pool(const double *a) {
-    Pool2dOptions options = pool2d_padded(pool2d_defaults((int64_t)a[0]), (int64_t)a[2]);
-    options.stride_h = options.stride_w = (int64_t)a[1];
-    return options;
-}
-static Layer *make_max_pool2d(const double *a) { return max_pool2d_new(pool(a)); }
-static Layer *make_avg_pool2d(const double *a) { return avg_pool2d_new(pool(a)); }
-static Layer *make_mystery(const double *a) { return mystery_new((int64_t)a[0]); }
 
-#define POOL                                                                                       \
-    {                                                                                              \
-        {"kernel", ATTRIBUTE_INTEGER, 0}, {"stride", ATTRIBUTE_INTEGER, 0},                        \
-            {"padding", ATTRIBUTE_INTEGER, 0},                                                     \
-    }
+// What has two sides stands in the order of these, behind the arguments that have places.
+enum { KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, PADDING_H, PADDING_W };
+enum { TOP = PADDING_W + 1, BOTTOM, LEFT, RIGHT, DILATION_H, DILATION_W };
+#define INTEGER(name)                                                                              \
+    { name, ATTRIBUTE_INTEGER, 0, NULL }
+#define LIKE(name, other)                                                                          \
+    { name, ATTRIBUTE_INTEGER, 0, other }
+#define SIDES                                                                                      \
+    LIKE("kernel_h", "kernel"), LIKE("kernel_w", "kernel"), LIKE("stride_h", "stride"),            \
+        LIKE("stride_w", "stride"), LIKE("padding_h", "padding"), LIKE("padding_w", "padding"),    \
+        LIKE("padding_top", "padding_h"), LIKE("padding_bottom", "padding_h"),                     \
+        LIKE("padding_left", "padding_w"), LIKE("padding_right", "padding_w")
+#define DILATIONS LIKE("dilation_h", "dilation"), LIKE("dilation_w", "dilation")
+
+static Layer *make_conv2d(const double *a) {
+    enum { PLACES = 8 };
+    const double *side = a + PLACES;
+    Conv2dOptions options = {.stride_h = (int64_t)side[STRIDE_H],
+                             .stride_w = (int64_t)side[STRIDE_W],
+                             .padding_top = (int64_t)side[TOP],
+                             .padding_bottom = (int64_t)side[BOTTOM],
+                             .padding_left = (int64_t)side[LEFT],
+                             .padding_right = (int64_t)side[RIGHT],
+                             .dilation_h = (int64_t)side[DILATION_H],
+                             .dilation_w = (int64_t)side[DILATION_W],
+                             .groups = (int64_t)a[6]};
+    return conv2d_new((int64_t)a[0], (int64_t)a[1], (int64_t)side[KERNEL_H],
+                      (int64_t)side[KERNEL_W], options, a[7] != 0.0);
+}
+
+static Pool2dOptions pool(const double *side) {
+    return (Pool2dOptions){.kernel_h = (int64_t)side[KERNEL_H],
+                           .kernel_w = (int64_t)side[KERNEL_W],
+                           .stride_h = (int64_t)side[STRIDE_H],
+                           .stride_w = (int64_t)side[STRIDE_W],
+                           .padding_top = (int64_t)side[TOP],
+                           .padding_bottom = (int64_t)side[BOTTOM],
+                           .padding_left = (int64_t)side[LEFT],
+                           .padding_right = (int64_t)side[RIGHT],
+                           .dilation_h = 1,
+                           .dilation_w = 1};
+}
+static Layer *make_max_pool2d(const double *a) {
+    enum { PLACES = 4 };
+    Pool2dOptions options = pool(a + PLACES);
+    options.dilation_h = (int64_t)a[PLACES + DILATION_H];
+    options.dilation_w = (int64_t)a[PLACES + DILATION_W];
+    return max_pool2d_new(options);
+}
+static Layer *make_avg_pool2d(const double *a) {
+    enum { PLACES = 3 };
+    return avg_pool2d_new(pool(a + PLACES));
+}
+static Layer *make_mystery(const double *a) { return mystery_new((int64_t)a[0]); }
+static Layer *make_linear_gated(const double *a) {
+    return linear_gated_new((int64_t)a[0], (int64_t)a[1]);
+}
+static Layer *make_relu6(const double *a) { return (void)a, relu6_new(); }
+
 const LayerText layer_texts[] = {
     {"Linear",
-     {{"in_features", ATTRIBUTE_INTEGER, 0},
-      {"out_features", ATTRIBUTE_INTEGER, 0},
-      {"bias", ATTRIBUTE_FLAG, 1.0}},
+     {INTEGER("in_features"), INTEGER("out_features"), {"bias", ATTRIBUTE_FLAG, 1, NULL}},
      2,
+     3,
      make_linear},
     {"Conv2d",
-     {{"in_channels", ATTRIBUTE_INTEGER, 0},
-      {"out_channels", ATTRIBUTE_INTEGER, 0},
-      {"kernel", ATTRIBUTE_INTEGER, 0},
-      {"stride", ATTRIBUTE_INTEGER, 1},
-      {"padding", ATTRIBUTE_INTEGER, 0},
-      {"dilation", ATTRIBUTE_INTEGER, 1},
-      {"groups", ATTRIBUTE_INTEGER, 1},
-      {"bias", ATTRIBUTE_FLAG, 1}},
-     3,
-     make_conv2d},
-    {"MaxPool2d", POOL, 1, make_max_pool2d},
-    {"AvgPool2d", POOL, 1, make_avg_pool2d},
-    {"Flatten", {{0}}, 0, make_flatten},
-    {"LayerNorm", {{"features", ATTRIBUTE_INTEGER, 0}}, 1, make_layer_norm},
-    {"Embedding",
-     {{"count", ATTRIBUTE_INTEGER, 0}, {"features", ATTRIBUTE_INTEGER, 0}},
+     {INTEGER("in_channels"),
+      INTEGER("out_channels"),
+      INTEGER("kernel"),
+      {"stride", ATTRIBUTE_INTEGER, 1, NULL},
+      INTEGER("padding"),
+      {"dilation", ATTRIBUTE_INTEGER, 1, NULL},
+      {"groups", ATTRIBUTE_INTEGER, 1, NULL},
+      {"bias", ATTRIBUTE_FLAG, 1, NULL},
+      SIDES,
+      DILATIONS},
      2,
-     make_embedding},
-    {"ReLU", {{0}}, 0, make_relu},
-    {"Sigmoid", {{0}}, 0, make_sigmoid},
-    {"Tanh", {{0}}, 0, make_tanh},
-    {"GELU", {{0}}, 0, make_gelu},
-    {"Dropout", {{"p", ATTRIBUTE_REAL, 0}}, 1, make_dropout},
-    {"Mystery", {{"size", ATTRIBUTE_INTEGER, 0}}, 1, make_mystery},
+     8,
+     make_conv2d},
+    {"MaxPool2d",
+     {INTEGER("kernel"),
+      INTEGER("stride"),
+      INTEGER("padding"),
+      {"dilation", ATTRIBUTE_INTEGER, 1, NULL},
+      SIDES,
+      DILATIONS},
+     0,
+     3,
+     make_max_pool2d},
+    {"AvgPool2d",
+     {INTEGER("kernel"), INTEGER("stride"), INTEGER("padding"), SIDES},
+     0,
+     3,
+     make_avg_pool2d},
+    {"Flatten", {{0}}, 0, 0, make_flatten},
+    {"LayerNorm", {INTEGER("features")}, 1, 1, make_layer_norm},
+    {"Embedding", {INTEGER("count"), INTEGER("features")}, 2, 2, make_embedding},
+    {"ReLU", {{0}}, 0, 0, make_relu},
+    {"Sigmoid", {{0}}, 0, 0, make_sigmoid},
+    {"Tanh", {{0}}, 0, 0, make_tanh},
+    {"GELU", {{0}}, 0, 0, make_gelu},
+    {"Dropout", {{"p", ATTRIBUTE_REAL, 0, NULL}}, 1, 1, make_dropout},
+    {"Mystery", {INTEGER("size")}, 1, 1, make_mystery},
+    {"LinearGated", {INTEGER("in_features"), INTEGER("out_features")}, 2, 2, make_linear_gated},
+    {"ReLU6", {{0}}, 0, 0, make_relu6},
     {0},
 };
-#undef POOL
+#undef INTEGER
+#undef LIKE
+#undef SIDES
+#undef DILATIONS
+
+const ContainerText container_texts[] = {{"Sequential", sequential_new},
+                                         {"Residual", residual_new},
+                                         {0}};

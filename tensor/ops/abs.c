@@ -24,12 +24,14 @@ KERNEL Status abs_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
 // Is x above 0, is it below?
 static OpCost cost_two_flops(const OpCall *call) { return op_cost_elementwise(call, 2, 0); }
 
-const Op op_abs_backward = {
-    .id = OP_abs_backward, .name = "abs_backward", ELEMENTWISE_BACKWARD, .cost = cost_two_flops};
+const Op op_abs_backward = {.id = OP_abs_backward,
+                            .name = "abs_backward",
+                            ELEMENTWISE_BACKWARD,
+                            .cost = COUNTED(cost_two_flops)};
 
 const Op op_abs = {.id = OP_abs,
                    .name = "abs",
                    ELEMENTWISE_UNARY,
-                   .cost = cost_one_flop,
+                   .cost = COUNTED(cost_one_flop),
                    .backward = abs_backward,
                    .saves = save_input};

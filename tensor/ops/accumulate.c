@@ -26,4 +26,4 @@ const Op op_accumulate = {.id = OP_accumulate,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = infer,
-                          .cost = cost_one_flop};
+                          .cost = COUNTED(cost_one_flop)};

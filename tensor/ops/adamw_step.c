@@ -86,5 +86,5 @@ const Op op_adamw_step = {.id = OP_adamw_step,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = infer,
-                          .cost = cost,
+                          .cost = COUNTED(cost),
                           .mutates = mutates};

@@ -87,7 +87,7 @@ const Op op_adaptive_avg_pool2d = {.id = OP_adaptive_avg_pool2d,
                                    .dtypes = dtypes_float,
                                    .n_dtypes = 1,
                                    .infer = infer,
-                                   .cost = cost,
+                                   .cost = COUNTED(cost),
                                    .backward = backward};
 
 // ---- backward: zeros, plus each gradient's share in its region
@@ -130,4 +130,4 @@ const Op op_adaptive_avg_pool2d_backward = {.id = OP_adaptive_avg_pool2d_backwar
                                             .dtypes = dtypes_float,
                                             .n_dtypes = 1,
                                             .infer = pool_backward_infer,
-                                            .cost = backward_cost};
+                                            .cost = COUNTED(backward_cost)};

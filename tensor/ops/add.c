@@ -18,5 +18,5 @@ static Status add_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_add = {.id = OP_add,
                    .name = "add",
                    ELEMENTWISE_BINARY,
-                   .cost = cost_one_flop,
+                   .cost = COUNTED(cost_one_flop),
                    .backward = add_backward};

@@ -23,5 +23,5 @@ static Status add_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 const Op op_add_scalar = {.id = OP_add_scalar,
                           .name = "add_scalar",
                           ELEMENTWISE_UNARY,
-                          .cost = cost_one_flop,
+                          .cost = COUNTED(cost_one_flop),
                           .backward = add_scalar_backward};

@@ -114,7 +114,7 @@ const Op op_avg_pool2d = {.id = OP_avg_pool2d,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = avg_pool2d_infer,
-                          .cost = avg_pool2d_cost,
+                          .cost = COUNTED(avg_pool2d_cost),
                           .backward = avg_pool2d_backward};
 
 // ---- backward: zeros, plus each gradient's share under its window
@@ -145,4 +145,4 @@ const Op op_avg_pool2d_backward = {.id = OP_avg_pool2d_backward,
                                    .dtypes = dtypes_float,
                                    .n_dtypes = 1,
                                    .infer = pool_backward_infer,
-                                   .cost = backward_cost};
+                                   .cost = COUNTED(backward_cost)};

@@ -76,7 +76,7 @@ const Op op_binary_cross_entropy_with_logits = {.id = OP_binary_cross_entropy_wi
                                                 .dtypes = dtypes_float,
                                                 .n_dtypes = 1,
                                                 .infer = infer,
-                                                .cost = cost,
+                                                .cost = COUNTED(cost),
                                                 .backward = backward,
                                                 .saves = saves};
 const Op op_binary_cross_entropy_with_logits_backward = {
@@ -88,4 +88,4 @@ const Op op_binary_cross_entropy_with_logits_backward = {
     .dtypes = dtypes_float,
     .n_dtypes = 1,
     .infer = backward_infer,
-    .cost = backward_cost};
+    .cost = COUNTED(backward_cost)};

@@ -38,7 +38,7 @@ static OpCost cost_two_flops(const OpCall *call) { return op_cost_elementwise(ca
 const Op op_clamp_backward = {.id = OP_clamp_backward,
                               .name = "clamp_backward",
                               ELEMENTWISE_BACKWARD,
-                              .cost = cost_two_flops};
+                              .cost = COUNTED(cost_two_flops)};
 
 const Op op_clamp = {.id = OP_clamp,
                      .name = "clamp",
@@ -48,6 +48,6 @@ const Op op_clamp = {.id = OP_clamp,
                      .dtypes = dtypes_float,
                      .n_dtypes = 1,
                      .infer = clamp_infer,
-                     .cost = cost_two_flops,
+                     .cost = COUNTED(cost_two_flops),
                      .backward = clamp_backward,
                      .saves = save_input};

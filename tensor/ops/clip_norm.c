@@ -102,5 +102,5 @@ const Op op_clip_norm = {.id = OP_clip_norm,
                          .dtypes = dtypes_float,
                          .n_dtypes = 1,
                          .infer = infer,
-                         .cost = cost,
+                         .cost = COUNTED(cost),
                          .mutates = mutates};

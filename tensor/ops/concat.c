@@ -143,5 +143,5 @@ const Op op_concat = {.id = OP_concat,
                       .dtypes = dtypes_any,
                       .n_dtypes = DTYPE_COUNT,
                       .infer = infer,
-                      .cost = cost,
+                      .cost = COUNTED(cost),
                       .backward = backward};

@@ -41,5 +41,5 @@ const Op op_contiguous = {.id = OP_contiguous,
                           .dtypes = dtypes_any,
                           .n_dtypes = DTYPE_COUNT,
                           .infer = op_infer_same,
-                          .cost = op_cost_traffic,
+                          .cost = COUNTED(op_cost_traffic),
                           .backward = contiguous_backward};

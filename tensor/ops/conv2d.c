@@ -99,10 +99,10 @@ const Op op_conv2d = {.id = OP_conv2d,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = conv2d_infer,
-                      .cost = conv2d_cost,
+                      .cost = COUNTED(conv2d_cost),
                       .backward = conv2d_backward,
                       .saves = conv2d_saves,
-                      .formula = "macs = n x out x ho x wo x in x kh x kw"};
+                      .formula = COUNTED("macs = n x out x ho x wo x in x kh x kw")};
 
 // ---- dx (n, c, h, w) of dy (n, o, ho, wo) and the weight
 // -----------------------------------------
@@ -128,8 +128,8 @@ const Op op_conv2d_backward_input = {.id = OP_conv2d_backward_input,
                                      .dtypes = dtypes_float,
                                      .n_dtypes = 1,
                                      .infer = input_infer,
-                                     .cost = input_cost,
-                                     .formula = "macs = n x out x ho x wo x in x kh x kw"};
+                                     .cost = COUNTED(input_cost),
+                                     .formula = COUNTED("macs = n x out x ho x wo x in x kh x kw")};
 
 // ---- dweight (o, c / groups, kh, kw) of dy and x
 // -------------------------------------------------
@@ -155,8 +155,9 @@ const Op op_conv2d_backward_weight = {.id = OP_conv2d_backward_weight,
                                       .dtypes = dtypes_float,
                                       .n_dtypes = 1,
                                       .infer = weight_infer,
-                                      .cost = weight_cost,
-                                      .formula = "macs = n x out x ho x wo x in x kh x kw"};
+                                      .cost = COUNTED(weight_cost),
+                                      .formula =
+                                          COUNTED("macs = n x out x ho x wo x in x kh x kw")};
 
 // ---- dbias (o) of dy: the sum of each channel
 // ----------------------------------------------------
@@ -198,4 +199,4 @@ const Op op_conv2d_backward_bias = {.id = OP_conv2d_backward_bias,
                                     .dtypes = dtypes_float,
                                     .n_dtypes = 1,
                                     .infer = bias_infer,
-                                    .cost = bias_cost};
+                                    .cost = COUNTED(bias_cost)};

@@ -140,7 +140,7 @@ const Op op_cross_entropy = {.id = OP_cross_entropy,
                              .dtypes = logits_and_labels,
                              .n_dtypes = 1,
                              .infer = cross_entropy_infer,
-                             .cost = cross_entropy_cost,
+                             .cost = COUNTED(cross_entropy_cost),
                              .backward = cross_entropy_backward,
                              .saves = cross_entropy_saves};
 static const DTypeSignature backward_types[1] = {
@@ -152,4 +152,4 @@ const Op op_cross_entropy_backward = {.id = OP_cross_entropy_backward,
                                       .dtypes = backward_types,
                                       .n_dtypes = 1,
                                       .infer = backward_infer,
-                                      .cost = backward_cost};
+                                      .cost = COUNTED(backward_cost)};

@@ -21,4 +21,4 @@ const Op op_detach = {.id = OP_detach,
                       .dtypes = dtypes_any,
                       .n_dtypes = DTYPE_COUNT,
                       .infer = detach_infer,
-                      .cost = op_cost_none};
+                      .cost = COUNTED(op_cost_none)};

@@ -29,6 +29,6 @@ static unsigned div_saves(const OpCall *call) {
 const Op op_div = {.id = OP_div,
                    .name = "div",
                    ELEMENTWISE_BINARY,
-                   .cost = cost_one_flop,
+                   .cost = COUNTED(cost_one_flop),
                    .backward = div_backward,
                    .saves = div_saves};

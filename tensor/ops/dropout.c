@@ -67,7 +67,7 @@ const Op op_dropout = {.id = OP_dropout,
                        .dtypes = dtypes_float,
                        .n_dtypes = 1,
                        .infer = dropout_infer,
-                       .cost = dropout_cost,
+                       .cost = COUNTED(dropout_cost),
                        .backward = dropout_backward,
                        .saves = dropout_saves};
 static const DTypeSignature gradient_and_mask[1] = {{2, {DTYPE_FLOAT32, DTYPE_UINT8}}};
@@ -79,4 +79,4 @@ const Op op_dropout_backward = {.id = OP_dropout_backward,
                                 .dtypes = gradient_and_mask,
                                 .n_dtypes = 1,
                                 .infer = op_infer_same,
-                                .cost = cost_one_flop};
+                                .cost = COUNTED(cost_one_flop)};

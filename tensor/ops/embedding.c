@@ -137,7 +137,7 @@ const Op op_embedding = {.id = OP_embedding,
                          .dtypes = index_and_table,
                          .n_dtypes = 1,
                          .infer = embedding_infer,
-                         .cost = embedding_cost,
+                         .cost = COUNTED(embedding_cost),
                          .backward = embedding_backward,
                          .saves = embedding_saves};
 static const DTypeSignature gradient_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
@@ -148,4 +148,4 @@ const Op op_embedding_backward = {.id = OP_embedding_backward,
                                   .dtypes = gradient_and_index,
                                   .n_dtypes = 1,
                                   .infer = backward_infer,
-                                  .cost = backward_cost};
+                                  .cost = COUNTED(backward_cost)};

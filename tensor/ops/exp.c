@@ -18,6 +18,6 @@ static Status exp_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_exp = {.id = OP_exp,
                    .name = "exp",
                    ELEMENTWISE_UNARY,
-                   .cost = cost_one_transcendental,
+                   .cost = COUNTED(cost_one_transcendental),
                    .backward = exp_backward,
                    .saves = save_output};

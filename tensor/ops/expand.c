@@ -46,5 +46,5 @@ const Op op_expand = {.id = OP_expand,
                       .dtypes = dtypes_any,
                       .n_dtypes = DTYPE_COUNT,
                       .infer = expand_infer,
-                      .cost = op_cost_none,
+                      .cost = COUNTED(op_cost_none),
                       .backward = expand_backward};

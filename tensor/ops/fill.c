@@ -35,5 +35,5 @@ const Op op_fill = {.id = OP_fill,
                     .dtypes = dtypes_float,
                     .n_dtypes = 1,
                     .infer = infer,
-                    .cost = cost,
+                    .cost = COUNTED(cost),
                     .mutates = mutates};

@@ -138,7 +138,7 @@ const Op op_gather = {.id = OP_gather,
                       .dtypes = values_and_index,
                       .n_dtypes = 1,
                       .infer = gather_infer,
-                      .cost = op_cost_traffic,
+                      .cost = COUNTED(op_cost_traffic),
                       .backward = gather_backward,
                       .saves = gather_saves};
 const Op op_gather_backward = {.id = OP_gather_backward,
@@ -149,4 +149,4 @@ const Op op_gather_backward = {.id = OP_gather_backward,
                                .dtypes = values_and_index,
                                .n_dtypes = 1,
                                .infer = backward_infer,
-                               .cost = backward_cost};
+                               .cost = COUNTED(backward_cost)};

@@ -93,10 +93,10 @@ const Op op_gelu = {.id = OP_gelu,
                     .dtypes = dtypes_float,
                     .n_dtypes = 1,
                     .infer = gelu_infer,
-                    .cost = gelu_cost,
+                    .cost = COUNTED(gelu_cost),
                     .backward = gelu_backward,
                     .saves = save_input};
 const Op op_gelu_backward = {.id = OP_gelu_backward,
                              .name = "gelu_backward",
                              ELEMENTWISE_BACKWARD,
-                             .cost = gelu_backward_cost};
+                             .cost = COUNTED(gelu_backward_cost)};

@@ -182,6 +182,6 @@ const Op op_layer_norm = {.id = OP_layer_norm,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = layer_norm_infer,
-                          .cost = layer_norm_cost,
+                          .cost = COUNTED(layer_norm_cost),
                           .backward = layer_norm_backward,
                           .saves = layer_norm_saves};

@@ -152,7 +152,7 @@ const Op op_layer_norm_backward = {.id = OP_layer_norm_backward,
                                    .dtypes = dtypes_float,
                                    .n_dtypes = 1,
                                    .infer = input_infer,
-                                   .cost = input_cost};
+                                   .cost = COUNTED(input_cost)};
 const Op op_layer_norm_backward_weight = {.id = OP_layer_norm_backward_weight,
                                           .name = "layer_norm_backward_weight",
                                           .min_inputs = 4,
@@ -160,4 +160,4 @@ const Op op_layer_norm_backward_weight = {.id = OP_layer_norm_backward_weight,
                                           .dtypes = dtypes_float,
                                           .n_dtypes = 1,
                                           .infer = weight_infer,
-                                          .cost = weight_cost};
+                                          .cost = COUNTED(weight_cost)};

@@ -30,11 +30,11 @@ static OpCost cost_two_flops(const OpCall *call) { return op_cost_elementwise(ca
 const Op op_leaky_relu_backward = {.id = OP_leaky_relu_backward,
                                    .name = "leaky_relu_backward",
                                    ELEMENTWISE_BACKWARD,
-                                   .cost = cost_two_flops};
+                                   .cost = COUNTED(cost_two_flops)};
 
 const Op op_leaky_relu = {.id = OP_leaky_relu,
                           .name = "leaky_relu",
                           ELEMENTWISE_UNARY,
-                          .cost = cost_two_flops,
+                          .cost = COUNTED(cost_two_flops),
                           .backward = leaky_relu_backward,
                           .saves = save_input};

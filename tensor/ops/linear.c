@@ -186,7 +186,7 @@ const Op op_linear = {.id = OP_linear,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = linear_infer,
-                      .cost = linear_cost,
+                      .cost = COUNTED(linear_cost),
                       .backward = linear_backward,
                       .saves = linear_saves,
-                      .formula = "macs = rows x in x out"};
+                      .formula = COUNTED("macs = rows x in x out")};

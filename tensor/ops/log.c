@@ -17,6 +17,6 @@ static Status log_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_log = {.id = OP_log,
                    .name = "log",
                    ELEMENTWISE_UNARY,
-                   .cost = cost_one_transcendental,
+                   .cost = COUNTED(cost_one_transcendental),
                    .backward = log_backward,
                    .saves = save_input};

@@ -61,7 +61,7 @@ const Op op_log_softmax = {.id = OP_log_softmax,
                            .dtypes = dtypes_float,
                            .n_dtypes = 1,
                            .infer = op_infer_same,
-                           .cost = log_softmax_cost,
+                           .cost = COUNTED(log_softmax_cost),
                            .backward = log_softmax_backward,
                            .saves = save_output};
 const Op op_log_softmax_backward = {.id = OP_log_softmax_backward,
@@ -72,4 +72,4 @@ const Op op_log_softmax_backward = {.id = OP_log_softmax_backward,
                                     .dtypes = dtypes_float,
                                     .n_dtypes = 1,
                                     .infer = op_infer_same,
-                                    .cost = log_softmax_backward_cost};
+                                    .cost = COUNTED(log_softmax_backward_cost)};

@@ -164,7 +164,7 @@ const Op op_matmul = {.id = OP_matmul,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = matmul_infer,
-                      .cost = matmul_cost,
+                      .cost = COUNTED(matmul_cost),
                       .backward = matmul_backward,
                       .saves = matmul_saves,
-                      .formula = "macs = batch x m x k x n"};
+                      .formula = COUNTED("macs = batch x m x k x n")};

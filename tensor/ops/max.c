@@ -109,7 +109,7 @@ const Op op_max = {.id = OP_max,
                    .dtypes = dtypes_float,
                    .n_dtypes = 1,
                    .infer = max_infer,
-                   .cost = cost,
+                   .cost = COUNTED(cost),
                    .backward = max_backward,
                    .saves = max_saves};
 const Op op_argmax = {.id = OP_argmax,
@@ -120,7 +120,7 @@ const Op op_argmax = {.id = OP_argmax,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = argmax_infer,
-                      .cost = cost};
+                      .cost = COUNTED(cost)};
 static const DTypeSignature gradient_and_indices[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 const Op op_max_backward = {.id = OP_max_backward,
                             .name = "max_backward",
@@ -129,4 +129,4 @@ const Op op_max_backward = {.id = OP_max_backward,
                             .dtypes = gradient_and_indices,
                             .n_dtypes = 1,
                             .infer = backward_infer,
-                            .cost = op_cost_traffic};
+                            .cost = COUNTED(op_cost_traffic)};

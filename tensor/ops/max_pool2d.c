@@ -165,7 +165,7 @@ const Op op_max_pool2d = {.id = OP_max_pool2d,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = max_pool2d_infer,
-                          .cost = max_pool2d_cost,
+                          .cost = COUNTED(max_pool2d_cost),
                           .backward = max_pool2d_backward,
                           .saves = max_pool2d_saves};
 
@@ -204,4 +204,4 @@ const Op op_max_pool2d_backward = {.id = OP_max_pool2d_backward,
                                    .dtypes = gradient_and_places,
                                    .n_dtypes = 1,
                                    .infer = pool_backward_infer,
-                                   .cost = backward_cost};
+                                   .cost = COUNTED(backward_cost)};

@@ -72,7 +72,7 @@ KERNEL Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t en
 const Op op_maximum = {.id = OP_maximum,
                        .name = "maximum",
                        ELEMENTWISE_BINARY,
-                       .cost = cost_one_flop,
+                       .cost = COUNTED(cost_one_flop),
                        .backward = maximum_backward,
                        .saves = maximum_saves};
 const Op op_maximum_backward = {.id = OP_maximum_backward,
@@ -83,4 +83,4 @@ const Op op_maximum_backward = {.id = OP_maximum_backward,
                                 .dtypes = dtypes_float,
                                 .n_dtypes = 1,
                                 .infer = op_infer_same,
-                                .cost = backward_cost};
+                                .cost = COUNTED(backward_cost)};

@@ -70,7 +70,7 @@ const Op op_mse = {.id = OP_mse,
                    .dtypes = dtypes_float,
                    .n_dtypes = 1,
                    .infer = mse_infer,
-                   .cost = mse_cost,
+                   .cost = COUNTED(mse_cost),
                    .backward = mse_backward,
                    .saves = mse_saves};
 const Op op_mse_backward = {.id = OP_mse_backward,
@@ -81,4 +81,4 @@ const Op op_mse_backward = {.id = OP_mse_backward,
                             .dtypes = dtypes_float,
                             .n_dtypes = 1,
                             .infer = backward_infer,
-                            .cost = backward_cost};
+                            .cost = COUNTED(backward_cost)};

@@ -24,6 +24,6 @@ static unsigned mul_saves(const OpCall *call) {
 const Op op_mul = {.id = OP_mul,
                    .name = "mul",
                    ELEMENTWISE_BINARY,
-                   .cost = cost_one_flop,
+                   .cost = COUNTED(cost_one_flop),
                    .backward = mul_backward,
                    .saves = mul_saves};

@@ -21,5 +21,5 @@ static Status mul_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 const Op op_mul_scalar = {.id = OP_mul_scalar,
                           .name = "mul_scalar",
                           ELEMENTWISE_UNARY,
-                          .cost = cost_one_flop,
+                          .cost = COUNTED(cost_one_flop),
                           .backward = mul_scalar_backward};

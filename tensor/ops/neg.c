@@ -18,5 +18,5 @@ static Status neg_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_neg = {.id = OP_neg,
                    .name = "neg",
                    ELEMENTWISE_UNARY,
-                   .cost = op_cost_traffic,
+                   .cost = COUNTED(op_cost_traffic),
                    .backward = neg_backward};

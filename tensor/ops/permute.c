@@ -55,5 +55,5 @@ const Op op_permute = {.id = OP_permute,
                        .dtypes = dtypes_any,
                        .n_dtypes = DTYPE_COUNT,
                        .infer = permute_infer,
-                       .cost = op_cost_none,
+                       .cost = COUNTED(op_cost_none),
                        .backward = permute_backward};

@@ -30,12 +30,14 @@ KERNEL Status pow_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
 // grad * (p * x^(p - 1)), with p - 1 once per call
 static OpCost backward_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 1); }
 
-const Op op_pow_backward = {
-    .id = OP_pow_backward, .name = "pow_backward", ELEMENTWISE_BACKWARD, .cost = backward_cost};
+const Op op_pow_backward = {.id = OP_pow_backward,
+                            .name = "pow_backward",
+                            ELEMENTWISE_BACKWARD,
+                            .cost = COUNTED(backward_cost)};
 
 const Op op_pow = {.id = OP_pow,
                    .name = "pow",
                    ELEMENTWISE_UNARY,
-                   .cost = cost_one_transcendental,
+                   .cost = COUNTED(cost_one_transcendental),
                    .backward = pow_backward,
                    .saves = save_input};

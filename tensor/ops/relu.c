@@ -22,12 +22,14 @@ KERNEL Status relu_backward_cpu(const OpCall *call, int64_t begin, int64_t end) 
     return STATUS_OK;
 }
 
-const Op op_relu_backward = {
-    .id = OP_relu_backward, .name = "relu_backward", ELEMENTWISE_BACKWARD, .cost = cost_one_flop};
+const Op op_relu_backward = {.id = OP_relu_backward,
+                             .name = "relu_backward",
+                             ELEMENTWISE_BACKWARD,
+                             .cost = COUNTED(cost_one_flop)};
 
 const Op op_relu = {.id = OP_relu,
                     .name = "relu",
                     ELEMENTWISE_UNARY,
-                    .cost = cost_one_flop,
+                    .cost = COUNTED(cost_one_flop),
                     .backward = relu_backward,
                     .saves = save_output};

@@ -64,5 +64,5 @@ const Op op_reshape = {.id = OP_reshape,
                        .dtypes = dtypes_any,
                        .n_dtypes = DTYPE_COUNT,
                        .infer = reshape_infer,
-                       .cost = op_cost_none,
+                       .cost = COUNTED(op_cost_none),
                        .backward = reshape_backward};

@@ -81,5 +81,5 @@ const Op op_sgd_step = {.id = OP_sgd_step,
                         .dtypes = dtypes_float,
                         .n_dtypes = 1,
                         .infer = infer,
-                        .cost = cost,
+                        .cost = COUNTED(cost),
                         .mutates = mutates};

@@ -27,13 +27,13 @@ static OpCost cost_three_flops(const OpCall *call) { return op_cost_elementwise(
 const Op op_sigmoid_backward = {.id = OP_sigmoid_backward,
                                 .name = "sigmoid_backward",
                                 ELEMENTWISE_BACKWARD,
-                                .cost = cost_three_flops};
+                                .cost = COUNTED(cost_three_flops)};
 
 static OpCost sigmoid_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 1); }
 
 const Op op_sigmoid = {.id = OP_sigmoid,
                        .name = "sigmoid",
                        ELEMENTWISE_UNARY,
-                       .cost = sigmoid_cost,
+                       .cost = COUNTED(sigmoid_cost),
                        .backward = sigmoid_backward,
                        .saves = save_output};

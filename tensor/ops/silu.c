@@ -30,11 +30,11 @@ static OpCost silu_backward_cost(const OpCall *call) { return op_cost_elementwis
 const Op op_silu_backward = {.id = OP_silu_backward,
                              .name = "silu_backward",
                              ELEMENTWISE_BACKWARD,
-                             .cost = silu_backward_cost};
+                             .cost = COUNTED(silu_backward_cost)};
 
 const Op op_silu = {.id = OP_silu,
                     .name = "silu",
                     ELEMENTWISE_UNARY,
-                    .cost = silu_cost,
+                    .cost = COUNTED(silu_cost),
                     .backward = silu_backward,
                     .saves = save_input};

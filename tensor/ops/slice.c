@@ -49,5 +49,5 @@ const Op op_slice = {.id = OP_slice,
                      .dtypes = dtypes_any,
                      .n_dtypes = DTYPE_COUNT,
                      .infer = slice_infer,
-                     .cost = op_cost_none,
+                     .cost = COUNTED(op_cost_none),
                      .backward = slice_backward};

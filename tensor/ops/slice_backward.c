@@ -37,4 +37,4 @@ const Op op_slice_backward = {.id = OP_slice_backward,
                               .dtypes = dtypes_float,
                               .n_dtypes = 1,
                               .infer = infer,
-                              .cost = op_cost_traffic};
+                              .cost = COUNTED(op_cost_traffic)};

@@ -59,7 +59,7 @@ const Op op_softmax = {.id = OP_softmax,
                        .dtypes = dtypes_float,
                        .n_dtypes = 1,
                        .infer = op_infer_same,
-                       .cost = softmax_cost,
+                       .cost = COUNTED(softmax_cost),
                        .backward = softmax_backward,
                        .saves = save_output};
 const Op op_softmax_backward = {.id = OP_softmax_backward,
@@ -70,4 +70,4 @@ const Op op_softmax_backward = {.id = OP_softmax_backward,
                                 .dtypes = dtypes_float,
                                 .n_dtypes = 1,
                                 .infer = op_infer_same,
-                                .cost = softmax_backward_cost};
+                                .cost = COUNTED(softmax_backward_cost)};

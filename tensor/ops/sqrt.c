@@ -19,6 +19,6 @@ static Status sqrt_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gra
 const Op op_sqrt = {.id = OP_sqrt,
                     .name = "sqrt",
                     ELEMENTWISE_UNARY,
-                    .cost = cost_one_transcendental,
+                    .cost = COUNTED(cost_one_transcendental),
                     .backward = sqrt_backward,
                     .saves = save_output};

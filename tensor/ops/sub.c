@@ -22,5 +22,5 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_sub = {.id = OP_sub,
                    .name = "sub",
                    ELEMENTWISE_BINARY,
-                   .cost = cost_one_flop,
+                   .cost = COUNTED(cost_one_flop),
                    .backward = sub_backward};

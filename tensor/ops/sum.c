@@ -113,5 +113,5 @@ const Op op_sum = {.id = OP_sum,
                    .dtypes = dtypes_float,
                    .n_dtypes = 1,
                    .infer = sum_infer,
-                   .cost = sum_cost,
+                   .cost = COUNTED(sum_cost),
                    .backward = sum_backward};

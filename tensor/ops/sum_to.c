@@ -99,4 +99,4 @@ const Op op_sum_to = {.id = OP_sum_to,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = infer,
-                      .cost = cost};
+                      .cost = COUNTED(cost)};

@@ -27,11 +27,11 @@ static OpCost cost_three_flops(const OpCall *call) { return op_cost_elementwise(
 const Op op_tanh_backward = {.id = OP_tanh_backward,
                              .name = "tanh_backward",
                              ELEMENTWISE_BACKWARD,
-                             .cost = cost_three_flops};
+                             .cost = COUNTED(cost_three_flops)};
 
 const Op op_tanh = {.id = OP_tanh,
                     .name = "tanh",
                     ELEMENTWISE_UNARY,
-                    .cost = cost_one_transcendental,
+                    .cost = COUNTED(cost_one_transcendental),
                     .backward = tanh_backward,
                     .saves = save_output};

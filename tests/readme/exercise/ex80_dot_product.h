@@ -1,4 +1,4 @@
-// ex80_dot_product.h -- exercise 80, dot_product (10 minutes, 2 points): the innermost loop.
+// ex80_dot_product.h -- exercise 80, dot_product: the innermost loop.
 //
 // WHY    Every matrix product is made of dot products: two rows of numbers, multiplied pair by pair
 //        and added up. Who has written one knows what a multiply-add is, and why there are two
@@ -22,7 +22,8 @@
 
 #include "tensor/status.h"
 
-// *result = sum over i of x[i] * y[i]. Returns STATUS_OK.
+// [1] *result is the sum over i of x[i] * y[i], of 64 bits. [2] count 0: the sum is 0. [3] count <
+// 0 is STATUS_INVALID_ARGUMENT; else STATUS_OK.
 Status dot_product(const int64_t *x, const int64_t *y, int64_t count, int64_t *result);
 
 #endif

@@ -11,7 +11,7 @@ Status dot_product_call(const char *input, Answer *answer) {
     int64_t x[MOST], y[MOST], result = POISON_INTEGER;
     char *at;
     int64_t count = strtoll(input, &at, 10);
-    if (count < 0 || count > MOST) return STATUS_INVALID_ARGUMENT;
+    if (count > MOST) return STATUS_INVALID_ARGUMENT;
     for (int64_t i = 0; i < count; i++) {
         x[i] = strtoll(at, &at, 10);
         y[i] = strtoll(at, &at, 10);

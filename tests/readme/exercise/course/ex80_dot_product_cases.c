@@ -32,18 +32,31 @@ static Status nothing(Draw *draw, CaseRun *run) {
     return STATUS_OK;
 }
 
+static Status negative(Draw *draw, CaseRun *run) {
+    snprintf(run->input, sizeof run->input, "%d", -(int)draw_between(draw, 1, 9));
+    snprintf(run->shown, CASE_LINE, "count %.20s", run->input);
+    run->status = STATUS_INVALID_ARGUMENT;
+    return STATUS_OK;
+}
+
 static const ExerciseCase cases[] = {
-    {.name = "pairs", .points = 1, .runs = 4, .make = pairs},
-    {.name = "nothing", .points = 1, .runs = 1, .needs = "pairs", .make = nothing},
+    {.name = "pairs", .points = 1, .runs = 4, .clauses = "1", .make = pairs},
+    {.name = "nothing", .points = 1, .runs = 1, .clauses = "2", .needs = "pairs", .make = nothing},
+    {.name = "negative",
+     .points = 1,
+     .runs = 1,
+     .clauses = "3",
+     .hidden = true,
+     .needs = "pairs",
+     .make = negative},
 };
-static const char *const symbols[] = {NULL};
 
 const Exercise exercise_80 = {.number = "80",
                               .name = "dot_product",
                               .function = "dot_product",
                               .title = "Multiply and add",
                               .minutes = 10,
-                              .points = 2,
-                              .symbols = symbols,
+                              .points = 3,
+                              .stretch = true,
                               .cases = cases,
-                              .n_cases = 2};
+                              .n_cases = 3};

@@ -1,0 +1,119 @@
+// ex02_count_flops_texts.h -- the named models of exercise 02: each is there because some mistake
+// shows in it, and in few before it. Included by its cases alone.
+#ifndef EXERCISES_COURSE_EX02_COUNT_FLOPS_TEXTS_H
+#define EXERCISES_COURSE_EX02_COUNT_FLOPS_TEXTS_H
+
+// The batch is not in the result.
+static const char *const batch_texts[] = {"Linear(512,512) @ 64x512", "Linear(128,64) @ 32x128"};
+
+// Kinds of layers, and trees of them.
+static const char *const chain_texts[] = {
+    "Linear(128,64) Linear(64,10) @ 1x128",
+    "Linear(4,3) ReLU Linear(3,2) @ 1x4",
+    "Sequential(Linear(13,13) Tanh) Linear(13,7) @ 5x13",
+    "ReLU @ 3x29",
+    "Sigmoid @ 3x31",
+    "Tanh @ 5x37",
+    "GELU @ 7x41",
+    "Linear(9,7,bias=false) Dropout(0.5) Linear(7,5,bias=false) @ 3x9",
+    "Sequential() Linear(7,5) Sequential(Sequential()) @ 3x7",
+    "Sequential(Sequential(Sequential(Sequential(Linear(5,7)) ReLU) Linear(7,3)) Tanh) "
+    "Linear(3,11) @ 3x5",
+    "20*Linear(9,9) Linear(9,2) @ 3x9"};
+
+// What a sample has several of.
+static const char *const rows_texts[] = {"Linear(4,3) @ 7x5x4", "Linear(4,3) @ 2x5x7x4",
+                                         "Linear(9,7) Tanh Linear(7,5) @ 3x11x9",
+                                         "Sigmoid @ 3x5x7x11x2"};
+
+// Beyond 32 bits, one kind of layer after the other and in the sum; beyond a double's 53.
+static const char *const wide_texts[] = {"Linear(50000,50000) @ 1x50000",
+                                         "Linear(1000,1000) @ 1x7000x1000", "ReLU @ 1x60001x80001",
+                                         "3*Linear(30001,30001) @ 1x30001",
+                                         "Linear(100000001,100000003) @ 1x100000001"};
+
+// First one whose sizes all differ, so that what was forgotten shows; then what differs between
+// height and width, top and bottom, left and right, one by one; the last ones just fit.
+static const char *const conv_texts[] = {
+    "Conv2d(3,7,5,stride=2) @ 1x3x18x21",
+    "Conv2d(3,16,3) @ 1x3x32x32",
+    "Conv2d(3,64,7,stride=2) @ 1x3x224x224",
+    "Conv2d(3,10,3,padding=3) @ 1x3x28x28",
+    "Conv2d(6,15,5,padding=1,groups=3) @ 2x6x17x19",
+    "Conv2d(5,7,3,stride=3,padding=2,dilation=2) @ 3x5x23x21",
+    "Conv2d(5,7,kernel_h=3,kernel_w=5) @ 2x5x17x19",
+    "Conv2d(5,7,kernel_h=5,kernel_w=1) @ 2x5x17x23",
+    "Conv2d(5,7,3,stride_h=2,stride_w=3) @ 2x5x17x31",
+    "Conv2d(5,7,3,padding_h=2,padding_w=4) @ 2x5x17x29",
+    "Conv2d(5,7,5,padding_top=1,padding_bottom=3) @ 2x5x17x31",
+    "Conv2d(5,7,5,padding_left=4,padding_right=1) @ 2x5x17x31",
+    "Conv2d(5,7,3,dilation_h=2,dilation_w=4) @ 2x5x17x31",
+    "Conv2d(6,9,kernel_h=3,kernel_w=2,stride_h=2,stride_w=3,padding_top=1,padding_right=4,"
+    "dilation_h=2,dilation_w=5,groups=3) @ 2x6x23x38",
+    "Conv2d(6,12,3,groups=6) @ 2x6x13x17",
+    "Conv2d(4,6,1) @ 2x4x5x7",
+    "Conv2d(61,67,5,stride=2) @ 1x61x4002x4005", // beyond 32 bits
+    "Conv2d(2,3,5) @ 1x2x5x5",
+    "Conv2d(2,3,5,padding=2) @ 1x2x1x3"};
+
+// What comes out of a layer shows in what the next one costs.
+static const char *const shapes_texts[] = {
+    "Conv2d(1,2,3) Conv2d(2,3,3) @ 1x1x8x8",
+    "MaxPool2d(2) @ 2x3x6x8",
+    "AvgPool2d(2) ReLU @ 2x3x6x10",
+    "Flatten @ 2x3x5x7",
+    "Flatten Linear(105,4) @ 2x3x5x7",
+    "Flatten ReLU @ 2x3x5x7",
+    "MaxPool2d(5,stride=2) ReLU @ 2x3x17x23",
+    "MaxPool2d(3,stride=2) Tanh @ 2x3x18x24",
+    "AvgPool2d(kernel_h=4,kernel_w=6,stride_h=3,stride_w=1,padding_top=1,padding_left=3) GELU "
+    "@ 2x3x17x31",
+    "MaxPool2d(5,stride_h=1,stride_w=4,padding_bottom=2,padding_right=1,dilation_h=3) Sigmoid "
+    "@ 2x3x19x37",
+    "Conv2d(2,3,kernel_h=3,kernel_w=1) Conv2d(3,4,kernel_h=1,kernel_w=5,stride_w=2) ReLU "
+    "@ 2x2x9x14",
+    "Conv2d(3,5,3,stride=2,padding=1) AvgPool2d(2) Conv2d(5,7,3) Flatten Linear(63,10) "
+    "@ 2x3x19x19",
+    "Conv2d(2,3,3) Linear(7,5) @ 2x2x6x9"};
+
+// What has to be refused, and the mistake that gives a number for it.
+typedef struct WrongText {
+    const char *text, *mistake; // that returns STATUS_OK
+} WrongText;
+
+static const WrongText unknown[] = {
+    {"Mystery(5) @ 3x5", "unknown_is_zero"},
+    {"Linear(4,5) Sequential(Mystery(5) ReLU) Linear(5,2) @ 3x4", "unknown_is_zero"},
+    {"LayerNorm(7) @ 2x7", "unknown_is_zero"},
+    {"Linear(4,5) Mystery(5) @ 3x4", "unknown_is_zero"},
+    {"Residual(Linear(5,5) ReLU) @ 3x5", "unknown_container"},
+    {"Linear(5,5) Residual() @ 3x5", "unknown_container"},
+    {"Sequential(Sequential(Tanh Residual(Sequential(Linear(5,5))))) @ 2x5", "unknown_container"},
+    {"ReLU6 @ 2x3", "name_in_part"},
+    {"LinearGated(4,5) @ 3x4", "name_in_part"},
+};
+
+// The last ones only fit where -1 / 2 is 0, as in C.
+static const WrongText wrong[] = {
+    {"Linear(10,5) @ 4x7", "shape_unchecked"},
+    {"Linear(6,4) ReLU Linear(5,2) @ 2x6", "shape_unchecked"},
+    {"Conv2d(3,8,3) @ 1x4x9x9", "shape_unchecked"},
+    {"Conv2d(3,8,3) @ 1x3x9", "shape_unchecked"},
+    {"Conv2d(3,8,3) @ 1x3x9x9x9", "shape_unchecked"},
+    {"Conv2d(3,8,7,padding=1) @ 1x3x4x9", "shape_unchecked"},
+    {"Conv2d(3,8,kernel_h=1,kernel_w=7) @ 1x3x9x6", "shape_unchecked"},
+    {"Conv2d(3,8,3,dilation=4) @ 1x3x9x8", "shape_unchecked"},
+    {"AvgPool2d(2) @ 4x9", "shape_unchecked"},
+    {"MaxPool2d(2) @ 4x9x8", "shape_unchecked"},
+    {"MaxPool2d(4,stride=1) @ 1x2x3x9", "shape_unchecked"},
+    {"Linear(5,3) @ 5x4", "shape_unchecked"},
+    {"Linear(5,3) @ 2x5x4", "shape_unchecked"},
+    {"Sequential(Linear(6,4) Sequential(Linear(4,5) Linear(4,2))) @ 2x6", "shape_unchecked"},
+    {"Flatten Linear(30,2) @ 2x3x5x1", "shape_unchecked"},
+    {"MaxPool2d(5) @ 1x2x9x4", "room_truncated"},
+    {"Conv2d(2,3,4,stride=2) @ 1x2x3x9", "room_truncated"},
+};
+
+enum { UNKNOWN = sizeof unknown / sizeof unknown[0], WRONG = sizeof wrong / sizeof wrong[0] };
+
+#endif

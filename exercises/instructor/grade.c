@@ -1,0 +1,267 @@
+// grade.c -- grades one submission, or a class: each is copied out (stage.c) and handed to the lab
+// program, so that one that breaks even the grader costs only itself. What of a class was graded
+// before, with the same files, numbers and grader, is left as it is.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exercises/grader/text_file.h"
+#include "exercises/instructor/instructor.h"
+#include "profiler/files/whole_file.h"
+#include "tensor/memory.h"
+
+enum { MOST_SECONDS = 900, MOST_ARGUMENTS = 12, MOST_PROGRAM = 256 << 20, MARK_BYTES = 4096 };
+
+// ---- the lab program ---------------------------------------------------------------------------
+static _Noreturn void live(const char *const argv[], const char *log) {
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, 0) < 0) _exit(126);
+    int file = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644) : STDOUT_FILENO;
+    if (file < 0 || (log && (dup2(file, 1) < 0 || dup2(file, 2) < 0))) _exit(126);
+    alarm(MOST_SECONDS); // stays over exec
+    execv(argv[0], (char *const *)(void *)argv);
+    _exit(127);
+}
+
+// Has the lab program grade what is staged, and write its results into a folder that is there. What
+// it says goes to the file `log`, or with NULL to where ours goes. True when it ended with 0, and
+// in time.
+static bool lab_run(const Orders *orders, const char *student, const Stage *stage,
+                    const char *folder, const char *log) {
+    const char *argv[MOST_ARGUMENTS] = {orders->lab, "grade", stage->folder, "--output", folder};
+    int count = 5;
+    if (student != NULL) {
+        argv[count++] = "--student";
+        argv[count++] = student;
+    }
+    if (orders->secret != NULL) {
+        argv[count++] = "--secret";
+        argv[count++] = orders->secret;
+    }
+    if (orders->disposable) argv[count++] = "--disposable";
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) live(argv, log);
+    int status = 1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// ---- one submission ----------------------------------------------------------------------------
+// The folder of the results: --output, or beside what is graded.
+static Status make_output(const Orders *orders, const char *suffix, char folder[PATH_MAX]) {
+    int length = (int)strlen(orders->argument);
+    while (length > 1 && orders->argument[length - 1] == '/') length--;
+    if (orders->output != NULL)
+        snprintf(folder, PATH_MAX, "%s", orders->output);
+    else
+        snprintf(folder, PATH_MAX, "%.*s%s", length, orders->argument, suffix);
+    if (mkdir(folder, 0755) == 0 || errno == EEXIST) return STATUS_OK;
+    return error_set(STATUS_IO, "%.300s: %s. HINT: --output names another folder", folder,
+                     strerror(errno));
+}
+
+// A submission that is refused is graded as empty, so that there is a result.
+static int grade_path(const Orders *orders, Stage *stage, const char *folder) {
+    int end = INSTRUCTOR_DONE;
+    if (stage_fill(stage, orders->argument) != STATUS_OK) {
+        end = instructor_refuse(INSTRUCTOR_FAILED, "refused: %s", error_message());
+        error_clear();
+    }
+    if (lab_run(orders, orders->student, stage, folder, NULL)) return end;
+    return instructor_refuse(INSTRUCTOR_FILE, "%s: the grader failed", orders->argument);
+}
+
+int command_grade(const Orders *orders) {
+    char folder[PATH_MAX];
+    if (make_output(orders, "-grade", folder)) return instructor_fail();
+    Stage *stage = memory_new(sizeof *stage);
+    Status status = stage ? stage_new(stage) : error_status();
+    int end = status ? instructor_fail() : grade_path(orders, stage, folder);
+    if (stage) stage_remove(stage);
+    memory_free(stage);
+    return end;
+}
+
+// ---- a class: what was graded before -----------------------------------------------------------
+typedef struct ClassRun {
+    const Orders *orders;
+    char output[PATH_MAX];
+    char grader[STAGE_DIGEST], secret[STAGE_DIGEST]; // digests: a change of either counts
+    int outcomes[OUTCOME_COUNT];
+} ClassRun;
+
+// A text that differs when anything differs that a grade depends on.
+static void write_mark(const ClassRun *run, const Member *member, const Stage *stage,
+                       const char *note, char mark[MARK_BYTES]) {
+    int used = snprintf(mark, MARK_BYTES, "grader %s\nsecret %s\nstudent %s\nnote %.100s\n",
+                        run->grader, run->secret, member->student, note);
+    char files[STAGE_MOST_FILES * (STAGE_DIGEST + STAGE_NAME + 2)] = "", sum[STAGE_DIGEST];
+    size_t length = 0;
+    for (int i = 0; i < stage->n_files; i++) {
+        length += (size_t)snprintf(files + length, sizeof files - length, "%s %s\n",
+                                   stage->files[i].digest, stage->files[i].name);
+    }
+    digest_text(files, length, sum);
+    snprintf(mark + used, MARK_BYTES - (size_t)used, "files %s\n", sum);
+}
+
+static void member_path(const ClassRun *run, const Member *member, const char *name,
+                        char path[PATH_MAX]) {
+    snprintf(path, PATH_MAX, "%.3900s/%s%s%s", run->output, member->folder, name[0] ? "/" : "",
+             name);
+}
+
+static bool is_graded(const ClassRun *run, const Member *member, const char *mark, Result *result) {
+    char path[PATH_MAX];
+    member_path(run, member, "graded", path);
+    char *before = run->orders->again ? NULL : file_read(NULL, path, MARK_BYTES, NULL);
+    bool same = before != NULL && strcmp(before, mark) == 0;
+    memory_free(before);
+    member_path(run, member, "", path);
+    bool read = same && result_read(path, result) == STATUS_OK;
+    if (!read) result_free(result);
+    error_clear(); // a mark or result that cannot be read is none
+    return read;
+}
+
+static Status write_file(const char *path, const char *text) {
+    WholeFile *file = whole_file_open(path);
+    if (file == NULL) return error_status();
+    whole_file_write(file, text, strlen(text));
+    return whole_file_close(file);
+}
+
+// ---- a class: each submission ------------------------------------------------------------------
+static void conclude(Graded *graded, bool done, const char *folder) {
+    Status status = result_read(folder, &graded->result);
+    if (done && status == STATUS_OK) return;
+    graded->outcome = OUTCOME_BROKEN;
+    snprintf(graded->note, sizeof graded->note, "the grader failed; it said why in %s/grader.log",
+             graded->member->folder);
+    error_clear();
+}
+
+// Who handed in has a result whatever happens: a grader that fails leaves a zero one.
+static Status grade_staged(const ClassRun *run, const Stage *stage, const char *mark,
+                           Graded *graded) {
+    char folder[PATH_MAX], marked[PATH_MAX], result[PATH_MAX], log[PATH_MAX];
+    const Member *member = graded->member;
+    member_path(run, member, "", folder);
+    member_path(run, member, "graded", marked);
+    member_path(run, member, "result.json", result);
+    member_path(run, member, "grader.log", log);
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST) {
+        return error_set(STATUS_IO, "%.300s: %s. HINT: is it writable?", folder, strerror(errno));
+    }
+    unlink(marked);
+    unlink(result);
+    bool done = lab_run(run->orders, member->student, stage, folder, log);
+    conclude(graded, done, folder);
+    Status status = student_report_write(graded, run->output);
+    bool marks = status == STATUS_OK && graded->outcome != OUTCOME_BROKEN;
+    return marks ? write_file(marked, mark) : status;
+}
+
+static void refuse_submission(Graded *graded) {
+    graded->outcome = OUTCOME_REFUSED;
+    snprintf(graded->note, sizeof graded->note, "refused: %s", error_message());
+    text_clean(graded->note);
+    error_clear();
+}
+
+static Status grade_member(const ClassRun *run, Graded *graded) {
+    char mark[MARK_BYTES];
+    const Member *member = graded->member;
+    if (member->path[0] == '\0') {
+        graded->outcome = OUTCOME_ABSENT;
+        return STATUS_OK;
+    }
+    Stage *stage = memory_new(sizeof *stage);
+    if (stage == NULL) return error_status();
+    Status status = stage_new(stage);
+    if (status == STATUS_OK && stage_fill(stage, member->path) != STATUS_OK) {
+        refuse_submission(graded);
+    }
+    if (status == STATUS_OK) {
+        write_mark(run, member, stage, graded->note, mark);
+        bool before = is_graded(run, member, mark, &graded->result);
+        if (!before)
+            status = grade_staged(run, stage, mark, graded);
+        else if (graded->outcome != OUTCOME_REFUSED)
+            graded->outcome = OUTCOME_UNCHANGED;
+    }
+    stage_remove(stage);
+    memory_free(stage);
+    return status;
+}
+
+// ---- a class: all of it ------------------------------------------------------------------------
+static Status digest_file(const char *path, char digest[STAGE_DIGEST]) {
+    size_t count = 0;
+    char *bytes = file_read(NULL, path, MOST_PROGRAM, &count);
+    if (bytes == NULL) return error_status();
+    digest_text(bytes, count, digest);
+    memory_free(bytes);
+    return STATUS_OK;
+}
+
+static Status prepare(ClassRun *run) {
+    const Orders *orders = run->orders;
+    if (make_output(orders, "-grades", run->output)) return error_status();
+    Status status = digest_file(orders->lab, run->grader);
+    if (status == STATUS_OK && orders->secret) status = digest_file(orders->secret, run->secret);
+    return status;
+}
+
+static void print_member(const Graded *graded, int index, int count) {
+    bool before = graded->outcome == OUTCOME_UNCHANGED;
+    printf("%4d/%d  %-32s %-8s %3d of %d%s%s\n", index + 1, count, graded->member->student,
+           before ? "before" : outcome_word(graded->outcome), graded->result.points,
+           graded->result.most, graded->note[0] ? "   " : "", graded->note);
+    fflush(stdout);
+}
+
+static Status grade_members(ClassRun *run, Graded *graded, const Class *class) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < class->count && status == STATUS_OK; i++) {
+        graded[i].member = &class->members[i];
+        status = grade_member(run, &graded[i]);
+        run->outcomes[graded[i].outcome]++;
+        print_member(&graded[i], i, class->count);
+    }
+    if (status == STATUS_OK)
+        status = class_csv_write(graded, class->count, class->possible, run->output);
+    return status ? status
+                  : gradebook_write(graded, class->count, class->possible, run->orders->assignment,
+                                    run->output);
+}
+
+int command_grade_all(const Orders *orders) {
+    ClassRun *run = memory_new(sizeof *run);
+    Class class = {.count = 0};
+    if (run == NULL) return instructor_fail();
+    run->orders = orders;
+    Status status = prepare(run);
+    if (status == STATUS_OK) status = class_read(orders->argument, &class);
+    if (status == STATUS_OK && orders->roster) status = class_add_roster(&class, orders->roster);
+    if (status == STATUS_OK && orders->written) status = class_add_written(&class, orders->written);
+    Graded *graded = status ? NULL : memory_new(((size_t) class.count + 1) * sizeof *graded);
+    if (graded != NULL) status = grade_members(run, graded, &class);
+    const int *outcomes = run->outcomes;
+    if (status == STATUS_OK && graded != NULL) {
+        printf("%s/class.csv: %d graded now, %d before, %d refused, %d failed, %d absent\n",
+               run->output, outcomes[OUTCOME_GRADED], outcomes[OUTCOME_UNCHANGED],
+               outcomes[OUTCOME_REFUSED], outcomes[OUTCOME_BROKEN], outcomes[OUTCOME_ABSENT]);
+    }
+    int end = outcomes[OUTCOME_BROKEN] ? INSTRUCTOR_FAILED : INSTRUCTOR_DONE;
+    for (int i = 0; graded && i < class.count; i++) result_free(&graded[i].result);
+    memory_free(graded);
+    class_free(&class);
+    memory_free(run);
+    return error_pending() ? instructor_fail() : end;
+}

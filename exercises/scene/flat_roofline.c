@@ -1,0 +1,27 @@
+// flat_roofline.c -- asks the profiler's roofline. What a time says of a bound (unexplained,
+// overhead) is not asked: the bound is that of the same work without a time.
+#include "exercises/scene/flat_roofline.h"
+
+#include <math.h>
+
+#include "profiler/machine/roofline.h"
+
+FlatRoofline flat_roofline(const FlatWork *work) {
+    Machine machine = {.peak_flops_per_second = work->peak,
+                       .levels = {{"DRAM", INT64_MAX, work->bandwidth}},
+                       .n_levels = 1};
+    RooflineInput input = {.cost.elementwise_flops = (uint64_t)work->flops,
+                           .cost.bytes_read = (uint64_t)work->bytes,
+                           .ops = 1,
+                           .seconds = (double)NAN};
+    Bound bound = roofline_judge(&machine, &input).bound;
+    input.seconds = work->seconds;
+    Roofline roofline = roofline_judge(&machine, &input);
+    return (FlatRoofline){.intensity = roofline.intensity,
+                          .ridge = roofline.ridge,
+                          .compute_seconds = roofline.compute_seconds,
+                          .memory_seconds = roofline.memory_seconds,
+                          .roof_seconds = roofline.roof_seconds,
+                          .roof_fraction = roofline.roof_fraction,
+                          .compute_bound = bound == BOUND_COMPUTE};
+}

@@ -1,0 +1,124 @@
+// mock_queue.c -- nothing runs: when work is queued, its end is known, because all before it has
+// one.
+#include "exercises/scene/mock_queue.h"
+
+// ---- lines -------------------------------------------------------------------------------------
+static const InputField fields[] = {
+    {"launch", offsetof(MockTimes, launch)},
+    {"launch_asleep", offsetof(MockTimes, launch_asleep)},
+    {"record", offsetof(MockTimes, record)},
+    {"wake_up", offsetof(MockTimes, wake_up)},
+    {"load", offsetof(MockTimes, load)},
+    {"latency", offsetof(MockTimes, copy_latency)},
+    {"kilobyte", offsetof(MockTimes, copy_ps_per_kilobyte)},
+    {"kilobyte_out", offsetof(MockTimes, copy_out_ps_per_kilobyte)},
+    {"kernel", offsetof(MockTimes, kernel)},
+    {"fails", offsetof(MockTimes, fails)},
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+void mock_times_write(const MockTimes *times, char *text, size_t size) {
+    input_write(fields, FIELDS, times, text, size);
+}
+
+MockTimes mock_times_read(const char *input) {
+    MockTimes times = {0};
+    input_read(fields, FIELDS, input, &times);
+    return times;
+}
+
+static int64_t copy_ps(const MockTimes *times, int64_t bytes, int64_t ps_per_kilobyte) {
+    const int64_t most = INT64_C(1) << 40; // bytes: more than any case, and no overflow
+    return times->copy_latency + (bytes < most ? bytes : most) * ps_per_kilobyte / 1000;
+}
+
+int64_t mock_copy_ps(const MockTimes *times, int64_t bytes) {
+    return copy_ps(times, bytes, times->copy_ps_per_kilobyte);
+}
+
+int64_t mock_copy_out_ps(const MockTimes *times, int64_t bytes) {
+    int64_t own = times->copy_out_ps_per_kilobyte;
+    return copy_ps(times, bytes, own ? own : times->copy_ps_per_kilobyte);
+}
+
+// ---- the queue ---------------------------------------------------------------------------------
+// The call takes the program so long; then the work begins when the device is free.
+static void enqueue(MockQueue *queue, int64_t call, int64_t work, VirtualTime *time) {
+    virtual_time_work(time, call);
+    queue->end = (queue->end > time->now ? queue->end : time->now) + work;
+    if (queue->end > INT64_MAX / 4) queue->end = INT64_MAX / 4; // a hostile file's
+}
+
+void mock_launch_on(MockQueue *queue, int64_t times, VirtualTime *time) {
+    for (int64_t i = 0; i < times; i++) {
+        int64_t load = queue->launches++ == 0 ? queue->times.load : 0;
+        int64_t asleep = queue->times.launch / 100 * queue->times.launch_asleep;
+        virtual_time_wait(time, asleep);
+        enqueue(queue, queue->times.launch - asleep, load + queue->times.kernel, time);
+        if (queue->launches == queue->times.fails) queue->failed = true;
+    }
+}
+
+void mock_copy_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
+    enqueue(queue, queue->times.launch, mock_copy_ps(&queue->times, bytes), time);
+}
+
+void mock_copy_out_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
+    enqueue(queue, queue->times.launch, mock_copy_out_ps(&queue->times, bytes), time);
+}
+
+static Status wait_until(MockQueue *queue, int64_t at, VirtualTime *time) {
+    if (at > time->now) virtual_time_wait(time, at - time->now + queue->times.wake_up);
+    if (at > queue->waited) queue->waited = at;
+    if (queue->launches == 1) queue->awaited = true;
+    bool failed = queue->failed;
+    queue->failed = false;
+    return failed ? STATUS_DEVICE : STATUS_OK;
+}
+
+Status mock_wait(MockQueue *queue, VirtualTime *time) {
+    return wait_until(queue, queue->end, time);
+}
+
+// ---- events ------------------------------------------------------------------------------------
+int64_t mock_event_make(MockQueue *queue) {
+    if (queue->made >= MOCK_MOST_EVENTS) return -1;
+    queue->events[queue->made].live = true;
+    queue->live++;
+    return queue->made++;
+}
+
+static bool is_live(MockQueue *queue, int64_t event) {
+    bool live = event >= 0 && event < queue->made && queue->events[event].live;
+    if (!live) queue->misuses++;
+    return live;
+}
+
+void mock_event_drop(MockQueue *queue, int64_t event) {
+    if (!is_live(queue, event)) return;
+    queue->events[event].live = false;
+    queue->live--;
+}
+
+void mock_event_mark(MockQueue *queue, int64_t event, VirtualTime *time) {
+    if (!is_live(queue, event)) return;
+    enqueue(queue, queue->times.record, 0, time);
+    queue->events[event].recorded = true;
+    queue->events[event].at = queue->end;
+}
+
+Status mock_event_wait(MockQueue *queue, int64_t event, VirtualTime *time) {
+    if (!is_live(queue, event) || !queue->events[event].recorded) return STATUS_STATE;
+    return wait_until(queue, queue->events[event].at, time);
+}
+
+Status mock_event_between(MockQueue *queue, int64_t start, int64_t stop, double *seconds) {
+    const int64_t both[] = {start, stop};
+    for (int i = 0; i < 2; i++)
+        if (!is_live(queue, both[i]) || !queue->events[both[i]].recorded ||
+            queue->events[both[i]].at > queue->waited)
+            return STATUS_STATE;
+    *seconds =
+        (double)(queue->events[stop].at - queue->events[start].at) / (double)PICOSECONDS_PER_SECOND;
+    return STATUS_OK;
+}

@@ -1,0 +1,39 @@
+// virtual_clock.h -- the time of a run: it passes when work is done, by exactly as much as the
+// work's schedule says, and never otherwise. So a grade does not depend on the machine. It is the
+// grader's alone: a worker asks for each reading.
+#ifndef EXERCISES_SCENE_VIRTUAL_CLOCK_H
+#define EXERCISES_SCENE_VIRTUAL_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+// Work is scheduled in picoseconds: an op may be shorter than any clock's step.
+#define PICOSECONDS_PER_SECOND INT64_C(1000000000000)
+#define PICOSECONDS_PER_NANOSECOND INT64_C(1000)
+
+typedef struct VirtualClock {
+    int64_t resolution_ns; // the step in which monotonic and real time advance, at least 1
+    int64_t reading_ps;    // what one reading costs, before it is taken
+    int64_t monotonic_ns;  // what CLOCK_MONOTONIC is at the start
+    int64_t realtime_ns;   // what CLOCK_REALTIME is at the start, since 1970
+    int64_t set_after_ns;  // so long after the start, somebody sets the wall clock
+    int64_t set_by_ns;     // by so much; negative: back
+} VirtualClock;
+
+typedef struct VirtualTime {
+    VirtualClock clock;
+    int64_t now, busy; // picoseconds since the start; busy: of them, those on a processor
+    int64_t readings;
+} VirtualTime;
+
+VirtualTime virtual_time_start(VirtualClock clock);
+void virtual_time_work(VirtualTime *time, int64_t picoseconds); // computing
+void virtual_time_wait(VirtualTime *time, int64_t picoseconds); // asleep: only the world's passes
+
+// As clock_gettime and clock_getres do it, coarse clocks with steps of 4 ms at least; false where
+// the system has no such clock.
+bool virtual_time_read(VirtualTime *time, clockid_t id, struct timespec *now);
+bool virtual_time_step(const VirtualTime *time, clockid_t id, struct timespec *step);
+
+#endif

@@ -1,0 +1,60 @@
+// remote_failures.c -- makes the calls of a student's function fail, each in its turn, and looks at
+// what the function makes of it. How often it calls what is the function's own business.
+#include "exercises/support/ledger.h"
+#include "exercises/support/remote.h"
+
+enum { MOST_TRIES = 256 };
+
+static struct {
+    int64_t left; // calls until one fails; 0: none does
+    bool failed;
+    bool broken, went_on; // by a call of the engine; another call of it followed
+} calls;
+
+bool remote_fails(void) {
+    if (calls.left == 0 || --calls.left > 0) return false;
+    calls.failed = true;
+    return true;
+}
+
+bool remote_breaks(const char *call) {
+    if (calls.broken) calls.went_on = true;
+    if (!remote_fails()) return false;
+    calls.broken = true;
+    error_set(STATUS_DEVICE, "%s: the device does not answer. HINT: give the status back", call);
+    return true;
+}
+
+// The n-th call of the engine fails, or the n-th allocation; *failed: it came to that.
+static Status attempt(Status (*function)(void *), void *argument, int64_t call, int64_t allocation,
+                      bool *failed, int64_t *blocks_left) {
+    lab_ledger_start();
+    lab_ledger_fail_at(allocation);
+    calls.left = call;
+    calls.failed = calls.broken = calls.went_on = false;
+    Status status = function(argument);
+    LabLedger ledger = lab_ledger_now();
+    *failed = calls.failed || (allocation > 0 && ledger.requests >= allocation);
+    if (ledger.live > *blocks_left) *blocks_left = ledger.live;
+    calls.left = 0;
+    lab_ledger_start();
+    error_clear(); // the function has told
+    return status;
+}
+
+RemoteFailures remote_try_failures(Status (*function)(void *), void *argument) {
+    RemoteFailures found = {.status = STATUS_OK};
+    bool failed = true;
+    for (int64_t nth = 1; nth <= MOST_TRIES && failed; nth++) {
+        Status status = attempt(function, argument, nth, 0, &failed, &found.blocks_left);
+        bool told = !failed || (status == STATUS_DEVICE && !calls.went_on);
+        if (!told && !found.ignored_call) found.ignored_call = nth;
+    }
+    failed = true;
+    for (int64_t nth = 1; nth <= MOST_TRIES && failed; nth++) {
+        found.status = attempt(function, argument, 0, nth, &failed, &found.blocks_left);
+        bool told = !failed || found.status == STATUS_OUT_OF_MEMORY;
+        if (!told && !found.ignored_allocation) found.ignored_allocation = nth;
+    }
+    return found;
+}
