@@ -17,8 +17,8 @@ static const char *const chain_texts[] = {
     "GELU @ 7x41",
     "Linear(9,7,bias=false) Dropout(0.5) Linear(7,5,bias=false) @ 3x9",
     "Sequential() Linear(7,5) Sequential(Sequential()) @ 3x7",
-    "Sequential(Sequential(Sequential(Sequential(Linear(5,7)) ReLU) Linear(7,3)) Tanh) "
-    "Linear(3,11) @ 3x5",
+    ("Sequential(Sequential(Sequential(Sequential(Linear(5,7)) ReLU) Linear(7,3)) Tanh) "
+     "Linear(3,11) @ 3x5"),
     "20*Linear(9,9) Linear(9,2) @ 3x9"};
 
 // What a sample has several of.
@@ -48,8 +48,8 @@ static const char *const conv_texts[] = {
     "Conv2d(5,7,5,padding_top=1,padding_bottom=3) @ 2x5x17x31",
     "Conv2d(5,7,5,padding_left=4,padding_right=1) @ 2x5x17x31",
     "Conv2d(5,7,3,dilation_h=2,dilation_w=4) @ 2x5x17x31",
-    "Conv2d(6,9,kernel_h=3,kernel_w=2,stride_h=2,stride_w=3,padding_top=1,padding_right=4,"
-    "dilation_h=2,dilation_w=5,groups=3) @ 2x6x23x38",
+    ("Conv2d(6,9,kernel_h=3,kernel_w=2,stride_h=2,stride_w=3,padding_top=1,padding_right=4,"
+     "dilation_h=2,dilation_w=5,groups=3) @ 2x6x23x38"),
     "Conv2d(6,12,3,groups=6) @ 2x6x13x17",
     "Conv2d(4,6,1) @ 2x4x5x7",
     "Conv2d(61,67,5,stride=2) @ 1x61x4002x4005", // beyond 32 bits

@@ -92,8 +92,8 @@ static Status tied(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {
         "Linear(9,9) Tanh Linear(9,9) tie(2.weight,0.weight) @ 7x9",
         "Linear(9,7) Tanh Linear(7,9) freeze(0) @ 5x9",
-        "Linear(9,9) Sequential(Linear(9,9) Linear(9,9)) tie(1.0.weight,0.weight) "
-        "tie(1.1.weight,0.weight) tie(1.1.bias,0.bias) @ 5x9",
+        ("Linear(9,9) Sequential(Linear(9,9) Linear(9,9)) tie(1.0.weight,0.weight) "
+         "tie(1.1.weight,0.weight) tie(1.1.bias,0.bias) @ 5x9"),
     };
     char text[CASE_LINE] = "";
     long long n = draw_odd(draw, 9, 65);
