@@ -107,8 +107,8 @@ LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 # What the exercises stand on, their cases, the grader, and ./lab; what students write and what calls
 # it (lab-parts), and programs are apart.
-EXERCISE_SOURCES := $(filter-out %/worker.c exercises/support/remote_%.c exercises/support/ledger.c exercises/lab/lab.c \
-    exercises/lab/profile_%.c %_call.c,\
+EXERCISE_SOURCES := $(filter-out $(addprefix exercises/support/,worker.c remote_%.c ledger.c) \
+    exercises/lab/lab.c exercises/lab/profile_%.c %_call.c,\
     $(wildcard $(addprefix exercises/,support/*.c scene/*.c course/*.c grader/*.c lab/*.c)))
 TEST_SOURCES := $(wildcard tests/test_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
@@ -192,6 +192,9 @@ $(BUILD)/tests/test_exercise_support: $(BUILD)/exercises/support/ledger.o
 # Where hostile code is run, it is run alone.
 ALONE := $(BUILD)/exercises/selftest/alone.o
 $(patsubst %,$(BUILD)/tests/test_%,confine confine_runs room build build_secrets grade): $(ALONE)
+# Mutants are the self-test's.
+$(patsubst %,$(BUILD)/tests/test_%,lab_check exercises_investigate): \
+    $(BUILD)/exercises/selftest/sections.o
 
 BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
 $(BENCH_PROGRAMS): %: %.o $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
@@ -363,8 +366,8 @@ LAB_PARTS_COMPILE = $(LAB_COMPILE) -DENGINE_WITHOUT_COSTS -ffunction-sections -f
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
 LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
     $(wildcard tensor/*.c tensor/ops/*.c layers/*.c)) tensor/blas_plain.c \
-    autograd/leaf.c exercises/grader/worker.c exercises/grader/filter.c \
-    $(filter-out %/remote_training.c %/remote_untrained.c,$(wildcard exercises/support/*.c)))
+    autograd/leaf.c exercises/grader/filter.c \
+    $(filter-out %/remote_training.c,$(wildcard exercises/support/*.c)))
 LAB_TRAINING := $(call lab_objects,$(filter-out autograd/leaf.c,$(wildcard autograd/*.c)) layers/train/loss.c \
     layers/train/optimizer.c exercises/support/remote_training.c)
 LAB_CALLS := $(wildcard exercises/course/ex*_call.c)
@@ -373,7 +376,8 @@ LAB_SEEN := main __stack_chk_fail *_call lab_* mock_* reference_* tensor_* scope
     dtype_* shape_* no_grad_* layer_forward layer_forward_many layer_attribute layer_output_shape \
     optimizer_name optimizer_flag
 # All that student code may include of ours.
-LAB_HEADERS := $(patsubst %,$(LAB)/include/%,$(filter-out layers/cost.h exercises/support/remote.h,\
+LAB_HEADERS := $(patsubst %,$(LAB)/include/%,\
+    $(filter-out layers/cost.h exercises/support/remote.h exercises/support/worker.h,\
     $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
 
 lab-parts: $(LAB)/tools $(LAB_WORKERS) $(LAB_HEADERS)
@@ -390,8 +394,6 @@ $(LAB)/object/%.o: %.c $(LAB)/command
 link_worker = mkdir -p $(@D) && ld -r -o $@.all $(filter %.o,$^) && \
     objcopy -w $(LAB_SEEN:%='--keep-global-symbol=%') $@.all $@ && rm -f $@.all
 $(filter $(LAB)/worker/ex10%,$(LAB_WORKERS)): $(LAB_TRAINING)
-$(filter-out $(LAB)/worker/ex10%,$(LAB_WORKERS)) $(LAB)/tests/worker/ex90_sample.o: \
-    $(LAB)/object/exercises/support/remote_untrained.o
 $(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o $(LAB_ENGINE)
 	@echo "  link    $@"
 	@$(link_worker)
@@ -485,8 +487,7 @@ $(INSTRUCTOR) $(SELFTEST):
 	@$(LINK) -o $@ $^ $(LIBS)
 # The test of its parts is linked with them.
 $(BUILD)/tests/test_grading_parts: $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items instructor/tables instructor/fingerprint instructor/similar selftest/mutants \
-    selftest/sections)
+    instructor/items instructor/tables instructor/fingerprint instructor/similar selftest/sections)
 $(BUILD)/tests/test_grading_parts: LIBS := $(EXERCISES) $(LIBRARY) $(LIBS)
 $(filter $(BUILD)/tests/test_grading $(BUILD)/tests/test_instructor,$(TEST_PROGRAMS)): | $(INSTRUCTOR)
 -include $(patsubst %.o,%.d,$(call objects,$(INSTRUCTOR_SOURCES) $(SELFTEST_SOURCES)))

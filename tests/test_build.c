@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/names.h"
+#include "exercises/grader/build_parts.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"

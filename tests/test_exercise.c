@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/course/exercise.h"
+#include "exercises/course/sha256.h"
 #include "exercises/grader/answers.h"
-#include "exercises/grader/exercise.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/sha256.h"
 #include "exercises/grader/text_file.h"
-#include "exercises/grader/worker.h"
+#include "exercises/support/worker.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
 

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exercises/grader/worker.h"
 #include "exercises/scene/mock_queue.h"
-#include "exercises/scene/virtual_work.h"
+#include "exercises/scene/virtual_time.h"
 #include "exercises/support/ledger.h"
 #include "exercises/support/memory_text.h"
+#include "exercises/support/worker.h"
 #include "tests/harness.h"
 
 enum { US = 1000000, MS = 1000 * US }; // picoseconds

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercises/course/exercise.h"
 #include "exercises/course/model_case.h"
-#include "exercises/grader/exercise.h"
 #include "exercises/support/reference.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"

@@ -10,9 +10,9 @@
 #include "exercises/grader/judge.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
+#include "exercises/selftest/sections.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
-#include "tests/mutants.h"
 
 extern const Exercise exercise_00, exercise_11;
 enum { MOST_BYTES = 1 << 16 };
@@ -96,15 +96,15 @@ START_TEST(untouched_files_lack_answers) {
 END_TEST
 
 START_TEST(each_mutant_is_recognised) {
-    char *mutants = mutants_read_file("exercises/mutants/ex11_investigate.txt"), *at = mutants;
-    char *solution = mutants_read_file("exercises/solutions/answers.txt");
+    char *mutants = text_of("exercises/mutants/ex11_investigate.txt");
+    char *solution = text_of("exercises/solutions/answers.txt");
     char *sweep = text_of("exercises/solutions/sweep.csv");
+    const char *at = mutants;
     Mutant mutant = {.source = NULL};
     bool found = true;
     for (int i = 0; i <= _i && found; i++) {
-        free(mutant.source);
-        mutant.source = NULL;
-        found = mutants_next(&at, solution, &mutant);
+        memory_free(mutant.source);
+        ck_assert_int_eq(mutant_next(&at, solution, &mutant, &found), STATUS_OK);
     }
     if (found) {
         TextVerdict verdict = grade_text(&exercise_11, mutant.source, sweep);
@@ -113,9 +113,9 @@ START_TEST(each_mutant_is_recognised) {
                       mutant.name, verdict.mistake, verdict.detail);
     }
     memory_free(sweep);
-    free(mutant.source);
-    free(solution);
-    free(mutants);
+    memory_free(mutant.source);
+    memory_free(solution);
+    memory_free(mutants);
 }
 END_TEST
 

@@ -9,7 +9,6 @@
 #include "exercises/instructor/instructor.h"
 #include "exercises/instructor/similar.h"
 #include "exercises/instructor/submissions.h"
-#include "exercises/selftest/mutants.h"
 #include "exercises/selftest/sections.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"

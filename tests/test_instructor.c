@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "exercises/grader/exercise.h"
-#include "exercises/grader/key.h"
+#include "exercises/course/exercise.h"
+#include "exercises/course/key.h"
 #include "tests/class_runs.h"
 #include "tests/harness.h"
 #include "tests/work_folder.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 #include "tests/harness.h"
 #include "tests/lab_runs.h"
 

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
+#include "exercises/grader/text_file.h"
 #include "exercises/lab/formats.h"
+#include "exercises/selftest/sections.h"
+#include "tensor/memory.h"
 #include "tests/harness.h"
 #include "tests/lab_runs.h"
-#include "tests/mutants.h"
 
 // As ada, of a course without a secret.
 static void solve_all(void) {
@@ -30,18 +32,21 @@ static void solve_all(void) {
 
 // The mutant of that name of exercise 02, beside right answers to everything else.
 static void mistake(const char *name) {
-    char *text = mutants_read_file("exercises/mutants/ex02_count_flops.txt"), *at = text;
-    char *solution = mutants_read_file("exercises/solutions/ex02_count_flops.c");
-    bool found = false;
+    char *text = file_read(NULL, "exercises/mutants/ex02_count_flops.txt", 1 << 16, NULL);
+    char *solution = file_read(NULL, "exercises/solutions/ex02_count_flops.c", 1 << 16, NULL);
+    const char *at = text;
+    Mutant mutant = {.name = ""};
+    bool found = true;
     solve_all();
-    for (Mutant mutant; mutants_next(&at, solution, &mutant); free(mutant.source)) {
-        if (found || strcmp(mutant.name, name) != 0) continue;
-        lab_put("ex02_count_flops.c", mutant.source);
-        found = true;
+    while (found && strcmp(mutant.name, name) != 0) {
+        memory_free(mutant.source);
+        ck_assert_int_eq(mutant_next(&at, solution, &mutant, &found), STATUS_OK);
     }
     ck_assert_msg(found, "no mutant %s", name);
-    free(text);
-    free(solution);
+    lab_put("ex02_count_flops.c", mutant.source);
+    memory_free(mutant.source);
+    memory_free(text);
+    memory_free(solution);
 }
 
 // Exercise 02 with this in place of its function's body.
@@ -103,9 +108,9 @@ START_TEST(the_failure_that_the_page_for_students_shows_is_a_real_one) {
     char shown[4096];
     snprintf(shown, sizeof shown, "```\n%.*sexercises%s```\n", (int)(look - out), out,
              look + strlen(folder));
-    char *page = mutants_read_file("exercises/README.md");
+    char *page = file_read(NULL, "exercises/README.md", 1 << 16, NULL);
     lab_assert_in(page, shown);
-    free(page);
+    memory_free(page);
     free(out);
     lab_folder_remove();
 }

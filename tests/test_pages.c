@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
+#include "exercises/grader/text_file.h"
 #include "exercises/lab/pages.h"
+#include "tensor/memory.h"
 #include "tests/harness.h"
-#include "tests/mutants.h"
 
 enum { MOST_TOLD = 120, WIDTH = 80 };
 
@@ -31,7 +32,7 @@ START_TEST(nothing_of_the_files_is_lost_or_changed) {
     const Exercise *exercise = exercises[_i];
     char path[64], rest[64];
     snprintf(path, sizeof path, "exercises/pages/ex%s.md", exercise->number);
-    char *text = mutants_read_file(path);
+    char *text = file_read(NULL, path, 1 << 16, NULL);
     for (int i = 0; i < explain_page_count; i++)
         if (strcmp(explain_pages[i].exercise, exercise->number) == 0)
             take_page(text, &explain_pages[i], false);
@@ -41,7 +42,7 @@ START_TEST(nothing_of_the_files_is_lost_or_changed) {
     snprintf(rest, sizeof rest, "# %s %s: hints and pages\n\n# hints\n\n# pages\n",
              exercise->number, exercise->name);
     ck_assert_str_eq(text, rest);
-    free(text);
+    memory_free(text);
 }
 END_TEST
 

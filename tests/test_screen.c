@@ -8,8 +8,8 @@
 #include <wchar.h>
 
 #include "exercises/grader/judge.h"
-#include "exercises/grader/worker.h"
 #include "exercises/lab/screen.h"
+#include "exercises/support/worker.h"
 #include "tensor/memory.h"
 #include "tests/harness.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercises/course/key.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/key.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/lab/formats.h"
 #include "tensor/memory.h"

@@ -4,10 +4,10 @@
 
 #include "exercises/course/values.h"
 #include "exercises/ex01_count_parameters.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/ledger.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 static int64_t given_back(void) {
     LabLedger ledger = lab_ledger_now();

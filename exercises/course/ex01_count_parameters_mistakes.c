@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "exercises/grader/worker.h"
 #include "exercises/support/model_text.h"
+#include "exercises/support/worker.h"
 #include "profiler/profiler.h"
 
 // ---- changes of one layer ----------------------------------------------------------------------

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "exercises/ex02_count_flops.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 Status count_flops_call(const char *input, Answer *answer);
 Status count_flops_call(const char *input, Answer *answer) {

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "exercises/grader/worker.h"
 #include "exercises/support/layer_shape.h"
 #include "exercises/support/reference.h"
+#include "exercises/support/worker.h"
 #include "layers/cost.h"
 
 // ---- what the library says ---------------------------------------------------------------------

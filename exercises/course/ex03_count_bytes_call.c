@@ -1,7 +1,7 @@
 // ex03_count_bytes_call.c -- calls a student's count_bytes. Input: a model text with its shape.
 #include "exercises/ex03_count_bytes.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 Status count_bytes_call(const char *input, Answer *answer) {
     Shape shape;

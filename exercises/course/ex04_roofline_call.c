@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "exercises/grader/worker.h"
+#include "exercises/support/worker.h"
 
 Status roofline_call(const char *input, Answer *answer) {
     long long flops, bytes;

@@ -1,8 +1,8 @@
 // ex05_clock_call.c -- exercise 05 in the worker: work and clock are the grader's. Whether the work
 // is called with its argument is seen here.
 #include "exercises/ex05_clock.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 static int the_argument, calls_without;
 

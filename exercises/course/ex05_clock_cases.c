@@ -2,9 +2,9 @@
 // value is what a measurement with that mistake reads from the same virtual clock.
 #include <stdio.h>
 
+#include "exercises/course/exercise.h"
 #include "exercises/course/wrong_clock.h"
-#include "exercises/grader/exercise.h"
-#include "exercises/scene/virtual_work.h"
+#include "exercises/scene/virtual_time.h"
 
 static const int64_t second = 1000000000, millisecond = 1000000, microsecond = 1000; // nanoseconds
 

@@ -2,10 +2,10 @@
 // allocations are on the ledger.
 #include "exercises/course/values.h"
 #include "exercises/ex06_measure_latency.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/ledger.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 typedef struct WatchedWork {
     int64_t warmup, runs;

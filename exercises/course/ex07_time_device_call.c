@@ -2,9 +2,9 @@
 // event is NULL, or a call refused, is made here.
 #include "exercises/course/values.h"
 #include "exercises/ex07_time_device.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 static Status call_once(const DeviceWork *work, DeviceTimes *times) {
     *times = (DeviceTimes){POISON_REAL, POISON_REAL, POISON_REAL};

@@ -3,10 +3,10 @@
 // first run of a case is fixed, and tells mistakes apart; the others vary the numbers.
 #include <stdio.h>
 
+#include "exercises/course/exercise.h"
 #include "exercises/course/values.h"
-#include "exercises/grader/exercise.h"
 #include "exercises/scene/mock_queue.h"
-#include "exercises/scene/virtual_work.h"
+#include "exercises/scene/virtual_time.h"
 
 typedef struct Task {
     MockTimes times; // picoseconds

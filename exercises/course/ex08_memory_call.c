@@ -4,11 +4,11 @@
 
 #include "exercises/course/values.h"
 #include "exercises/ex08_memory.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/ledger.h"
 #include "exercises/support/memory_text.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 typedef struct MemoryResult {
     MemorySummary summary;

@@ -4,9 +4,9 @@
 
 #include "exercises/course/values.h"
 #include "exercises/ex10_profile_backward_pass.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 #include "tensor/context.h"
 
 static void send(Answer *answer, int64_t ask, const BackwardProfile *profile) {

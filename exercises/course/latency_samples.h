@@ -4,9 +4,9 @@
 #ifndef EXERCISES_COURSE_LATENCY_SAMPLES_H
 #define EXERCISES_COURSE_LATENCY_SAMPLES_H
 
+#include "exercises/course/exercise.h"
 #include "exercises/course/wrong_clock.h"
-#include "exercises/grader/exercise.h"
-#include "exercises/scene/virtual_work.h"
+#include "exercises/scene/virtual_time.h"
 #include "profiler/statistics.h"
 
 enum { LATENCY_MOST_RUNS = 512 };

@@ -3,7 +3,7 @@
 #ifndef EXERCISES_COURSE_MODEL_CASE_H
 #define EXERCISES_COURSE_MODEL_CASE_H
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 #include "layers/train/optimizer.h"
 #include "tensor/context.h"
 

@@ -1,7 +1,7 @@
 // sweep_text.c -- a table of three columns, line by line.
 #include "exercises/course/sweep_text.h"
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "exercises/grader/exercise.h"
-#include "exercises/grader/key.h"
+#include "exercises/course/exercise.h"
+#include "exercises/course/key.h"
 
 enum { SWEEP_LEAST_ROWS = 8, SWEEP_MOST_ROWS = 21, SWEEP_SIZES = 4 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/scene/virtual_work.h"
+#include "exercises/scene/virtual_time.h"
 #include "exercises/support/reference.h"
 
 static const double microsecond = 1e-6;

@@ -3,7 +3,7 @@
 #ifndef EXERCISES_COURSE_WRONG_CLOCK_H
 #define EXERCISES_COURSE_WRONG_CLOCK_H
 
-#include "exercises/scene/virtual_clock.h"
+#include "exercises/scene/virtual_time.h"
 
 typedef enum Difference { // of two readings
     DIFFERENCE_RIGHT,

@@ -3,7 +3,7 @@
 #ifndef EXERCISES_GRADER_ANSWERS_H
 #define EXERCISES_GRADER_ANSWERS_H
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 
 typedef struct Answers {
     const char *name;        // of the file

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 #include "exercises/grader/room.h"
 
 // What `make lab-parts` leaves in a folder, build/lab: tools (the paths of compiler and objcopy, a

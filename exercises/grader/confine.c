@@ -1,57 +1,28 @@
-// confine.c -- begins, serves and finishes programs that nobody trusts: what is possible here, the
-// loop in which the grader listens to them, and what became of each. What they give up before they
-// run is confine_enter.c's.
+// confine.c -- begins and finishes programs that nobody trusts: what is possible here, and what
+// became of each. What they give up before they run is confine_enter.c's, what they may say and how
+// long they have is watched by confine_watch.c.
 #include "exercises/grader/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exercises/grader/confine_enter.h"
+#include "exercises/grader/confine_parts.h"
 #include "exercises/grader/filter.h"
-#include "exercises/grader/grants.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-enum {
-    FIRST_OWN = 16,
-    PIECE = 4096,
-    MOST_AT_ONCE = 16,
-    ACCOUNT = 65534,
-    LOOK_MS = 10,
-    PATIENCE = 4
-};
-
-struct Confined {
-    pid_t pid;
-    int handle;                  // of the process; -1: this kernel has none, it is looked at
-    int output, channel, failed; // our ends; -1: at their end
-    ConfineLimits limits;
-    ConfineKind kind;
-    ConfineHear *hear;
-    void *argument;
-    unsigned layers;
-    double begun, deadline, ended_at;
-    char *bytes; // of output, owned
-    size_t count;
-    bool ended, timed_out, flooded, unheard, starved;
-    int status;
-    struct rusage use;
-    EntryFailure failure; // step "": none
-};
+enum { FIRST_OWN = 16, ACCOUNT = 65534 };
 
 // ---- layers ------------------------------------------------------------------------------------
 // All by _Fork: for fork, a BLAS ends its threads, and where it cannot begin them again, us.
@@ -223,155 +194,6 @@ Status confine_begin(const ConfineOrder *order, Confined **run) {
     return status;
 }
 
-// ---- listening ---------------------------------------------------------------------------------
-static void listen_to_output(Confined *run) {
-    size_t most = (size_t)run->limits.output_bytes;
-    while (run->output >= 0) {
-        char rest[PIECE];
-        bool full = run->count == most;
-        ssize_t got = read(run->output, full ? rest : run->bytes + run->count,
-                           full ? sizeof rest : most - run->count);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0 && errno == EAGAIN) return;
-        if (got <= 0) close_if_open(&run->output);
-        if (got > 0 && full) run->flooded = true;
-        if (got > 0 && full) return;
-        if (got > 0) run->count += (size_t)got;
-    }
-}
-
-static void listen_to_channel(Confined *run) {
-    char piece[PIECE];
-    ssize_t got = read(run->channel, piece, sizeof piece);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0)
-        close_if_open(&run->channel);
-    else if (!run->hear(run->argument, run, piece, (size_t)got))
-        run->unheard = true;
-}
-
-static void listen_to_failure(Confined *run) {
-    ssize_t got = read(run->failed, &run->failure, sizeof run->failure);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got != sizeof run->failure) run->failure.step[0] = '\0';
-    close_if_open(&run->failed);
-}
-
-bool confine_say(Confined *run, const void *bytes, size_t count) {
-    if (run->channel < 0) return false;
-    return send(run->channel, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
-}
-
-// ---- ends --------------------------------------------------------------------------------------
-// Its group is its session's, and cannot be another's as long as it has not been reaped.
-static void end_group(const Confined *run) {
-    (void)kill(-run->pid, SIGKILL);
-    (void)kill(run->pid, SIGKILL);
-}
-
-static void drain(Confined *run) {
-    listen_to_output(run);
-    for (int i = 0; run->channel >= 0 && !run->unheard && i < 1 << 16; i++) {
-        struct pollfd more = {.fd = run->channel, .events = POLLIN};
-        if (poll(&more, 1, 0) <= 0) break;
-        listen_to_channel(run);
-    }
-    if (run->failed >= 0) listen_to_failure(run);
-}
-
-static void look_for_end(Confined *run) {
-    siginfo_t seen = {.si_pid = 0};
-    if (waitid(P_PID, (id_t)run->pid, &seen, WEXITED | WNOHANG | WNOWAIT) != 0 || seen.si_pid == 0)
-        return;
-    end_group(run); // parts of a compiler may be left
-    while (wait4(run->pid, &run->status, 0, &run->use) < 0 && errno == EINTR) {
-    }
-    run->ended = true;
-    run->ended_at = clock_seconds();
-    drain(run);
-}
-
-// How long it stood in a queue for a processor.
-static double waited_seconds(const Confined *run) {
-    char path[64];
-    double waited = 0.0, unused; // nanoseconds
-    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)run->pid);
-    FILE *file = fopen(path, "re");
-    bool told = file && fscanf(file, "%lf %lf", &unused, &waited) == 2;
-    if (file) fclose(file);
-    return told ? 1e-9 * waited : 0.0;
-}
-
-// That time does not count; but after so many deadlines, the machine is too busy.
-static bool has_more_time(Confined *run, double now) {
-    double wall = run->limits.wall_seconds, begun = run->begun;
-    run->starved = now >= begun + PATIENCE * wall;
-    double until = begun + wall + waited_seconds(run);
-    if (run->starved || until <= now) return false;
-    run->deadline = until;
-    return true;
-}
-
-static void end_now(Confined *run) {
-    end_group(run);
-    while (wait4(run->pid, &run->status, 0, &run->use) < 0 && errno == EINTR) {
-    }
-    run->ended = true;
-    run->ended_at = clock_seconds();
-    drain(run);
-}
-
-static void enforce(Confined *run) {
-    double now = clock_seconds();
-    bool late = now >= run->deadline;
-    if (late && !run->ended) look_for_end(run); // it may have ended in the same moment
-    bool wanted = !run->flooded && !run->unheard;
-    if (run->ended || (!late && wanted) || (wanted && has_more_time(run, now))) return;
-    run->timed_out = wanted;
-    end_now(run);
-}
-
-// ---- serving -----------------------------------------------------------------------------------
-bool confine_ended(const Confined *run) { return run->ended; }
-
-static bool any_ended(Confined *const runs[], int count) {
-    for (int i = 0; i < count; i++)
-        if (runs[i]->ended) return true;
-    return false;
-}
-
-static void watch_once(Confined *const runs[], int count) {
-    enum { OUTPUT, CHANNEL, HANDLE, WATCHED };
-    struct pollfd watched[MOST_AT_ONCE * WATCHED];
-    double least = 3600.0, now = clock_seconds();
-    bool blind = false;
-    for (int i = 0; i < count; i++) {
-        struct pollfd *own = watched + WATCHED * i;
-        own[OUTPUT] = (struct pollfd){.fd = runs[i]->output, .events = POLLIN};
-        own[CHANNEL] = (struct pollfd){.fd = runs[i]->channel, .events = POLLIN};
-        own[HANDLE] = (struct pollfd){.fd = runs[i]->handle, .events = POLLIN};
-        if (runs[i]->deadline - now < least) least = runs[i]->deadline - now;
-        blind = blind || runs[i]->handle < 0;
-    }
-    int wait = least <= 0 ? 0 : (int)(1000.0 * least) + 1;
-    if (blind && wait > LOOK_MS) wait = LOOK_MS;
-    if (poll(watched, (nfds_t)(WATCHED * count), wait) < 0) return;
-    for (int i = 0; i < count; i++) {
-        const struct pollfd *own = watched + WATCHED * i;
-        if (own[OUTPUT].revents) listen_to_output(runs[i]);
-        if (own[CHANNEL].revents) listen_to_channel(runs[i]);
-        if (own[HANDLE].revents || runs[i]->handle < 0) look_for_end(runs[i]);
-    }
-}
-
-void confine_serve(Confined *const runs[], int count) {
-    if (count > MOST_AT_ONCE) count = MOST_AT_ONCE;
-    while (count > 0 && !any_ended(runs, count)) {
-        watch_once(runs, count);
-        for (int i = 0; i < count; i++) enforce(runs[i]);
-    }
-}
-
 // ---- finishing ---------------------------------------------------------------------------------
 // The address space is full long before all of it was touched: half of it is a sign. The system
 // ends a program earlier where it has less.
@@ -423,7 +245,7 @@ static void take_output(Confined *run, ConfineResult *result) {
 Status confine_finish(Confined *run, ConfineResult *result) {
     *result = (ConfineResult){.layers = run->layers};
     Status status = STATUS_OK;
-    if (!run->ended) end_now(run);
+    if (!run->ended) watch_end(run);
     if (run->failure.step[0]) {
         errno = run->failure.error;
         status = machine_failed(run->failure.step);

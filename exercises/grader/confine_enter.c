@@ -1,6 +1,6 @@
 // confine_enter.c -- from a fork of the grader to the program: what a process gives up, in the only
 // order in which it can, before it executes what nobody trusts. Everything here takes away.
-#include "exercises/grader/confine_enter.h"
+#include "exercises/grader/confine_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "exercises/grader/filter.h"
-#include "exercises/grader/grants.h"
 
 enum { OPEN_FILES = 64, STACK_BYTES = 8 << 20, MOST_SIGNALS = 64 };
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "exercises/grader/judge.h"
-#include "exercises/grader/worker.h"
 #include "exercises/scene/scene.h"
+#include "exercises/support/worker.h"
 
 typedef enum DialogueEnd {
     DIALOGUE_OPEN,   // it goes on, or was cut off: run and begun say where

@@ -1,5 +1,5 @@
-// grade.c -- a submission, exercise by exercise: what is asked for is set out, each part is graded
-// by grade_worker.c or grade_text.c, and the points are added up.
+// grade.c -- a submission, exercise by exercise: what is asked for is set out, and each part is
+// graded by grade_worker.c or grade_text.c.
 #include "exercises/grader/grade.h"
 
 #include <stdio.h>
@@ -65,33 +65,6 @@ static Status set_out_all(const GradeOptions *options, GradeResult *result) {
     return status;
 }
 
-// ---- points ------------------------------------------------------------------------------------
-static const CaseResult *find_case(const ExerciseResult *result, const char *name) {
-    for (int i = 0; i < result->n_cases; i++)
-        if (strcmp(result->cases[i].definition->name, name) == 0) return &result->cases[i];
-    return NULL;
-}
-
-// A case whose sibling did not pass counts nothing; then what needs that case does not either.
-static void withhold(ExerciseResult *result) {
-    for (bool again = true; again;) {
-        again = false;
-        for (int i = 0; i < result->n_cases; i++) {
-            CaseResult *one = &result->cases[i];
-            const char *needs = one->definition->needs;
-            const CaseResult *sibling = needs ? find_case(result, needs) : one;
-            if (one->state != CASE_PASSED || (sibling && sibling->state == CASE_PASSED)) continue;
-            case_end(one, CASE_WITHHELD, "%s", needs);
-            again = true;
-        }
-    }
-}
-
-static void case_free(CaseResult *result) {
-    memory_free(result->asked);
-    memory_free(result->output);
-}
-
 // Only now that siblings have been looked at, the cases that nobody asked for are dropped.
 static void keep_wanted(const GradeOptions *options, ExerciseResult *result) {
     int kept = 0;
@@ -102,30 +75,6 @@ static void keep_wanted(const GradeOptions *options, ExerciseResult *result) {
             case_free(&result->cases[i]);
     }
     result->n_cases = kept;
-}
-
-static void add_points(ExerciseResult *result) {
-    for (int i = 0; i < result->n_cases; i++) {
-        CaseResult *one = &result->cases[i];
-        one->points = one->state == CASE_PASSED ? one->definition->points : 0;
-        result->points += one->points;
-        result->most_points += one->definition->points;
-    }
-}
-
-static void add_exercise(GradeResult *result, const ExerciseResult *one) {
-    if (one->exercise->stretch) {
-        result->stretch_points += one->points;
-    } else {
-        result->points += one->points;
-        result->most_points += one->most_points;
-    }
-    for (int i = 0; i < one->n_cases; i++) {
-        bool passed = one->cases[i].state == CASE_PASSED;
-        if (one->cases[i].state == CASE_GRADER_FAILED) result->machine_failed = true;
-        result->passed += passed;
-        result->failed += !passed;
-    }
 }
 
 // ---- an exercise -------------------------------------------------------------------------------
@@ -187,8 +136,7 @@ static void serve(const Running *running) {
 // the second has ended so, whether or not it had been started: that does not depend on the machine.
 static void stop_after_two(Running *running, CaseResult *result) {
     if (running->timed_out == STOP_AFTER) {
-        memory_free(result->asked);
-        memory_free(result->output);
+        case_free(result);
         result->asked = NULL;
         result->output = NULL;
         result->mistake = NULL;
@@ -278,9 +226,9 @@ static Status grade_exercise(Grading *grading, ExerciseResult *result) {
     Status status = grade_texts(grading, result);
     if (!status && has_code(grading->options, result->exercise))
         status = grade_code(grading, result);
-    withhold(result);
+    points_withhold(result);
     keep_wanted(grading->options, result);
-    add_points(result);
+    points_add(result);
     result->seconds = clock_seconds() - start;
     return status;
 }
@@ -311,7 +259,7 @@ static Status grade_all(Grading *grading, GradeResult *result) {
     for (int i = 0; i < result->n_exercises && !status; i++) {
         status = grade_exercise(grading, &result->exercises[i]);
         if (status) break;
-        add_exercise(result, &result->exercises[i]);
+        points_add_exercise(result, &result->exercises[i]);
         if (options->progress) options->progress(options->argument, &result->exercises[i]);
     }
     return status;
@@ -337,8 +285,8 @@ Status grade_nothing(const GradeOptions *options, GradeResult *result) {
     Status status = set_out_all(options, result);
     for (int i = 0; i < result->n_exercises && !status; i++) {
         keep_wanted(options, &result->exercises[i]);
-        add_points(&result->exercises[i]);
-        add_exercise(result, &result->exercises[i]);
+        points_add(&result->exercises[i]);
+        points_add_exercise(result, &result->exercises[i]);
     }
     return status;
 }

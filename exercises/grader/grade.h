@@ -4,8 +4,8 @@
 #ifndef EXERCISES_GRADER_GRADE_H
 #define EXERCISES_GRADER_GRADE_H
 
+#include "exercises/course/exercise.h"
 #include "exercises/grader/confine.h"
-#include "exercises/grader/exercise.h"
 
 // Name, word in reports and result.json, what a student reads after it.
 #define CASE_STATE_LIST(X)                                                                         \

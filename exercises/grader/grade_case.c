@@ -1,4 +1,5 @@
-// grade_case.c -- how a case ends: its state, its detail, the value that was wrong.
+// grade_case.c -- how a case ends: its state, its detail, the value that was wrong; and what it
+// counts.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,4 +66,54 @@ char *case_beside(const Grading *grading, CaseResult *result) {
              error_status() == STATUS_FORMAT ? " is far too large" : "");
     error_clear();
     return NULL;
+}
+
+void case_free(CaseResult *result) {
+    memory_free(result->asked);
+    memory_free(result->output);
+}
+
+// ---- points ------------------------------------------------------------------------------------
+static const CaseResult *find_case(const ExerciseResult *result, const char *name) {
+    for (int i = 0; i < result->n_cases; i++)
+        if (strcmp(result->cases[i].definition->name, name) == 0) return &result->cases[i];
+    return NULL;
+}
+
+void points_withhold(ExerciseResult *result) {
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < result->n_cases; i++) {
+            CaseResult *one = &result->cases[i];
+            const char *needs = one->definition->needs;
+            const CaseResult *sibling = needs ? find_case(result, needs) : one;
+            if (one->state != CASE_PASSED || (sibling && sibling->state == CASE_PASSED)) continue;
+            case_end(one, CASE_WITHHELD, "%s", needs);
+            again = true;
+        }
+    }
+}
+
+void points_add(ExerciseResult *result) {
+    for (int i = 0; i < result->n_cases; i++) {
+        CaseResult *one = &result->cases[i];
+        one->points = one->state == CASE_PASSED ? one->definition->points : 0;
+        result->points += one->points;
+        result->most_points += one->definition->points;
+    }
+}
+
+void points_add_exercise(GradeResult *result, const ExerciseResult *one) {
+    if (one->exercise->stretch) {
+        result->stretch_points += one->points;
+    } else {
+        result->points += one->points;
+        result->most_points += one->most_points;
+    }
+    for (int i = 0; i < one->n_cases; i++) {
+        bool passed = one->cases[i].state == CASE_PASSED;
+        if (one->cases[i].state == CASE_GRADER_FAILED) result->machine_failed = true;
+        result->passed += passed;
+        result->failed += !passed;
+    }
 }

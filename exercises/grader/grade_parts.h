@@ -28,6 +28,13 @@ Status case_fail(CaseResult *result);
 // A verdict on run `index`; that run becomes result->asked.
 Status case_judged(CaseResult *result, const Verdict *verdict, const CaseRun *run, int index);
 
+void case_free(CaseResult *result);
+
+// A case whose sibling did not pass counts nothing; then what needs that case does not either.
+void points_withhold(ExerciseResult *result);
+void points_add(ExerciseResult *result);
+void points_add_exercise(GradeResult *result, const ExerciseResult *one);
+
 // The text of the case's file beside, owned; NULL without one: either the case has none, or it ends
 // here, MISSING.
 char *case_beside(const Grading *grading, CaseResult *result);

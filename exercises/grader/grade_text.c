@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "exercises/course/key.h"
 #include "exercises/grader/grade_parts.h"
-#include "exercises/grader/key.h"
 #include "tensor/memory.h"
 
 // All values of the run; false: the case has ended.

@@ -1,6 +1,6 @@
 // grants.c -- the lists of files, for both of those that keep to them. What a list does not name
 // cannot be opened, whatever a student's file says.
-#include "exercises/grader/grants.h"
+#include "exercises/grader/confine_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

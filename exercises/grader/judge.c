@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool value_same(const ExpectedValue *expected, Value got, Value wanted) {
-    if (expected->kind != VALUE_REAL) return got.integer == wanted.integer;
-    if (isnan(wanted.real)) return isnan(got.real);
-    if (expected->tolerance == 0.0) return got.integer == wanted.integer; // the bits
-    if (isinf(wanted.real)) return got.real == wanted.real;
-    return fabs(got.real - wanted.real) <= expected->tolerance * fabs(wanted.real);
-}
-
 static void real_text(double value, char text[VALUE_TEXT]) {
     if (fabs(value) < 1e15 && value == nearbyint(value)) { // 2000, not 2e+03
         snprintf(text, VALUE_TEXT, "%.0f", value);

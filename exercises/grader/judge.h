@@ -5,10 +5,7 @@
 
 #include <stdbool.h>
 
-#include "exercises/grader/exercise.h"
-
-// Whether two values are the same to this expectation: its kind and its tolerance.
-bool value_same(const ExpectedValue *expected, Value got, Value wanted);
+#include "exercises/course/exercise.h"
 
 // "524288", the shortest decimal that reads back as the same real, "MEMORY_BOUND". Returns `text`.
 enum { VALUE_TEXT = 64 };

@@ -1,6 +1,6 @@
 // names.c -- what may be called: all of the C library that computes, compares, sorts, allocates,
 // prints or reads a clock, and of the engine what the contracts name.
-#include "exercises/grader/names.h"
+#include "exercises/grader/build_parts.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

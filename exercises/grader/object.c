@@ -1,5 +1,5 @@
 // object.c -- reads an object file without trusting a number in it.
-#include "exercises/grader/object.h"
+#include "exercises/grader/build_parts.h"
 
 #include <errno.h>
 #include <stdint.h>

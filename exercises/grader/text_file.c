@@ -13,6 +13,8 @@
 #include "profiler/files/whole_file.h"
 #include "tensor/memory.h"
 
+enum { MOST_LINE = 4096 };
+
 static int open_in(const char *folder, const char *name) {
     const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
     if (!folder) return open(name, flags);
@@ -65,6 +67,12 @@ char *file_read(const char *folder, const char *name, size_t most, size_t *count
         error_set(STATUS_IO, "%s: cannot be read: %s. HINT: a plain file is needed", name,
                   strerror(reason));
     return NULL;
+}
+
+char *file_first_line(const char *path) {
+    char *text = path ? file_read(NULL, path, MOST_LINE, NULL) : memory_copy_string("");
+    if (text) text[strcspn(text, "\r\n")] = '\0';
+    return text;
 }
 
 Status file_write(const char *folder, const char *name, const void *bytes, size_t count) {

@@ -13,6 +13,9 @@
 // STATUS_OUT_OF_MEMORY pending.
 char *file_read(const char *folder, const char *name, size_t most, size_t *count);
 
+// The first line of such a file, owned, as a course's secret is kept; "" where `path` is NULL.
+char *file_first_line(const char *path);
+
 Status file_write(const char *folder, const char *name, const void *bytes, size_t count);
 
 // Makes bytes harmless for every reader: invalid UTF-8 and control characters become '?' (newline

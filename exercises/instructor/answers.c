@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/course/key.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/key.h"
+#include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
 #include "profiler/files/whole_file.h"
@@ -100,7 +101,7 @@ static Status write_files(const Class *class, const char *secret, const char *fo
 int command_answers(const Orders *orders) {
     const char *folder = orders->output ? orders->output : "build/answers";
     Class class = {.count = 0};
-    char *secret = secret_read(orders->secret);
+    char *secret = file_first_line(orders->secret);
     Status status = secret ? STATUS_OK : error_status();
     bool is_file = access(orders->argument, F_OK) == 0;
     if (status == STATUS_OK) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
 #include "profiler/files/whole_file.h"

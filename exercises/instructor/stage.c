@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "exercises/grader/sha256.h"
+#include "exercises/course/sha256.h"
 #include "tensor/status.h"
 
 // ---- a class (class.c) -------------------------------------------------------------------------

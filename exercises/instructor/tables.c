@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 #include "tensor/memory.h"
 
 enum { CELL = 400, MOST_COLUMNS = 12 };

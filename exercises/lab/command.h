@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exercises/course/key.h"
 #include "exercises/grader/grade.h"
-#include "exercises/grader/key.h"
 #include "exercises/lab/page.h"
 
 // What a student has reached so far: one small file beside the student's files,

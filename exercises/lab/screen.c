@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "exercises/grader/judge.h"
-#include "exercises/grader/worker.h"
 #include "exercises/lab/pages.h"
+#include "exercises/support/worker.h"
 
 const char *screen_word(CaseState state) {
     static const char *const words[CASE_STATE_COUNT] = {

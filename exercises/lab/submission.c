@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/sha256.h"
+#include "exercises/course/sha256.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
 #include "exercises/lab/formats.h"
@@ -269,7 +269,7 @@ static int show(Lab *lab, const GradeResult *result, const char *folder) {
 int command_grade(Lab *lab) {
     GradeOptions options = lab_grade_options(lab);
     const char *folder = lab->options.output ? lab->options.output : lab->argument;
-    char *secret = secret_read(lab->options.secret);
+    char *secret = file_first_line(lab->options.secret);
     GradeResult result = {.n_exercises = 0};
     if (!secret) return lab_fail();
     options.folder = lab->argument;

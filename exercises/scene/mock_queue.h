@@ -3,7 +3,7 @@
 #ifndef EXERCISES_SCENE_MOCK_QUEUE_H
 #define EXERCISES_SCENE_MOCK_QUEUE_H
 
-#include "exercises/scene/virtual_clock.h"
+#include "exercises/scene/virtual_time.h"
 #include "exercises/support/input.h"
 #include "tensor/status.h"
 

@@ -1,10 +1,13 @@
-// reference.c -- exercises 02 and 03 by the library: a dry run of the layer itself says how many
-// multiply-adds and bytes it has. There is no formula of a layer here; an activation counts 1 an
-// element, which is the textbook's rule and not the library's.
+// reference.c -- exercises 02 to 04 by the library: a dry run of the layer itself says how many
+// multiply-adds and bytes it has, the profiler's roofline what they are bound by. There is no
+// formula of a layer here; an activation counts 1 an element, which is the textbook's rule and not
+// the library's. It belongs to the grader; no student's file is linked with it.
 #include "exercises/support/reference.h"
 
 #include <string.h>
 
+#include "exercises/scene/flat_roofline.h"
+#include "exercises/support/reference_roofline.h"
 #include "layers/cost.h"
 
 // What the exercises' tables have a line for. The library can count more.
@@ -77,4 +80,21 @@ Status reference_count_bytes(const Layer *model, Shape input, Traffic *traffic) 
     Status status = count_model(model, input, &count);
     if (!status) *traffic = count.traffic;
     return status;
+}
+
+// ---- the roofline -------------------------------------------------------------------------------
+static bool is_ceiling(double value) { return value > 0.0; } // NaN is none
+
+Status reference_roofline(const RooflineInput *input, RooflineResult *result) {
+    FlatWork work = {input->flops, input->bytes, input->peak_flops_per_second,
+                     input->bytes_per_second, input->measured_seconds};
+    bool sound = is_ceiling(work.peak) && is_ceiling(work.bandwidth);
+    if (!sound || work.flops < 0 || work.bytes < 1) return STATUS_INVALID_ARGUMENT;
+    FlatRoofline roofline = flat_roofline(&work);
+    *result = (RooflineResult){.intensity = roofline.intensity,
+                               .ridge = roofline.ridge,
+                               .roof_seconds = roofline.roof_seconds,
+                               .roof_fraction = roofline.roof_fraction,
+                               .bound = roofline.compute_bound ? COMPUTE_BOUND : MEMORY_BOUND};
+    return STATUS_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "exercises/scene/mock_queue.h"
 #include "exercises/scene/timed_model.h"
-#include "exercises/scene/virtual_work.h"
+#include "exercises/scene/virtual_time.h"
 #include "exercises/support/model_text.h"
 #include "exercises/support/reference.h"
 #include "exercises/support/reference_roofline.h"

@@ -4,7 +4,7 @@
 #ifndef EXERCISES_SCENE_SCENE_H
 #define EXERCISES_SCENE_SCENE_H
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 
 typedef struct Scene Scene;
 

@@ -4,7 +4,7 @@
 #ifndef EXERCISES_SCENE_TIMED_MODEL_H
 #define EXERCISES_SCENE_TIMED_MODEL_H
 
-#include "exercises/scene/virtual_clock.h"
+#include "exercises/scene/virtual_time.h"
 #include "layers/layer.h"
 
 enum { TIMED_MOST_ROWS = 10, TIMED_MOST_LAYERS = 64, TIMED_WAITING_PART = 8 };

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "exercises/grader/text_file.h"
-#include "exercises/selftest/mutants.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 

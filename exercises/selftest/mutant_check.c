@@ -5,7 +5,6 @@
 
 #include "exercises/grader/text_file.h"
 #include "exercises/lab/pages.h"
-#include "exercises/selftest/mutants.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/worker.h"
+#include "exercises/support/worker.h"
 
 enum { GUARD_BYTES = 32 };
 

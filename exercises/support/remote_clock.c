@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "exercises/grader/worker.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 enum { NANOSECONDS_PER_SECOND = 1000000000 };
 

@@ -2,9 +2,9 @@
 // queue and its times with the grader. Calls that are to fail, fail here: the grader hears nothing.
 #include <string.h>
 
-#include "exercises/grader/worker.h"
 #include "exercises/support/mock_device.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 enum { MOST_EVENTS = 4096 };
 

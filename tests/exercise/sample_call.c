@@ -2,7 +2,7 @@
 // *twice, double *half)`. Input: n.
 #include <stdlib.h>
 
-#include "exercises/grader/worker.h"
+#include "exercises/support/worker.h"
 
 Status sample(int64_t n, int64_t *twice, double *half);
 

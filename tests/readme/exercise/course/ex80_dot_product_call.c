@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "exercises/ex80_dot_product.h"
-#include "exercises/grader/worker.h"
+#include "exercises/support/worker.h"
 
 Status dot_product_call(const char *input, Answer *answer);
 

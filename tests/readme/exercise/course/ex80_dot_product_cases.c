@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 
 // "count x0 y0 x1 y1 ...": primes, so that no wrong sum is right by chance.
 static Status pairs(Draw *draw, CaseRun *run) {

@@ -1,9 +1,9 @@
 // ex81_throughput_call.c -- exercise 81 in the worker: what runs is told to the grader, which lets
 // its time pass.
 #include "exercises/ex81_throughput.h"
-#include "exercises/grader/worker.h"
 #include "exercises/support/input.h"
 #include "exercises/support/remote.h"
+#include "exercises/support/worker.h"
 
 Status throughput_call(const char *input, Answer *answer);
 

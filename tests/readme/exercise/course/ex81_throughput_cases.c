@@ -1,7 +1,7 @@
 // ex81_throughput_cases.c -- exercise 81 in the grader, on its own clock.
 #include <stdio.h>
 
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 
 // A run takes `us` microseconds, 30 % of them asleep; the first takes 9 times `us` more, the next a
 // quarter of that, and so on: 12 in all, of which 3 come after the first. The scene says so to the

@@ -1,6 +1,6 @@
 // worker.c -- the program around a student's function: inputs in, frames out. It knows no answer;
 // what it sends is judged elsewhere, and so is the way it ends.
-#include "exercises/grader/worker.h"
+#include "exercises/support/worker.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 //
 // It proves nothing about who types it: who grades makes the token anew, of the name that the
 // submission came under.
-#ifndef EXERCISES_GRADER_KEY_H
-#define EXERCISES_GRADER_KEY_H
+#ifndef EXERCISES_COURSE_KEY_H
+#define EXERCISES_COURSE_KEY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,10 +23,6 @@ void key_write(const char *student, const char *token, char text[KEY_TEXT]);
 bool key_read(const char *text, char student[KEY_STUDENT], char token[KEY_TOKEN]);
 // Whether the key in `text` is the one of that name and secret.
 bool key_is_of(const char *text, const char *secret, const char *student);
-
-// The course's secret: the first line of the file; "" where `path` is NULL. Owned; NULL with
-// STATUS_IO, STATUS_FORMAT or STATUS_OUT_OF_MEMORY pending.
-char *secret_read(const char *path);
 
 // Sixteen digits that say, to who has the token, that these bytes are as they were.
 enum { KEY_SEAL = 17 };

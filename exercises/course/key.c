@@ -1,15 +1,13 @@
 // key.c -- keys of students, by HMAC-SHA256.
-#include "exercises/grader/key.h"
+#include "exercises/course/key.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/grader/sha256.h"
-#include "exercises/grader/text_file.h"
-#include "tensor/memory.h"
+#include "exercises/course/sha256.h"
 
-enum { MOST_SECRET = 4096, CHECK = 4, DIGITS = KEY_TOKEN - 1 + CHECK };
+enum { CHECK = 4, DIGITS = KEY_TOKEN - 1 + CHECK };
 
 static void put_digits(const uint8_t *bytes, int digits, char *text) {
     for (int i = 0; i < digits / 2; i++) snprintf(text + 2 * (size_t)i, 3, "%02x", bytes[i]);
@@ -69,12 +67,6 @@ bool key_is_of(const char *text, const char *secret, const char *student) {
     name_of(student, wanted_name);
     lower(name);
     return strcmp(name, wanted_name) == 0 && strcmp(token, wanted) == 0;
-}
-
-char *secret_read(const char *path) {
-    char *secret = path ? file_read(NULL, path, MOST_SECRET, NULL) : memory_copy_string("");
-    if (secret) secret[strcspn(secret, "\r\n")] = '\0';
-    return secret;
 }
 
 void key_seal(const char *token, const void *bytes, size_t count, char seal[KEY_SEAL]) {

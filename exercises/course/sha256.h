@@ -1,7 +1,7 @@
 // sha256.h -- SHA-256 (FIPS 180-4) and HMAC-SHA256 (RFC 2104): numbers that nobody can guess
 // without the course's secret, and names of files by what is in them.
-#ifndef EXERCISES_GRADER_SHA256_H
-#define EXERCISES_GRADER_SHA256_H
+#ifndef EXERCISES_COURSE_SHA256_H
+#define EXERCISES_COURSE_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
 //     BEGIN  (ARGUMENT* CALL | NOTE)*  STATUS  (INTEGER | REAL)*  END
 //
 // The nonce comes with the greeting; a frame without it is a forgery, and ends the worker.
-#ifndef EXERCISES_GRADER_WORKER_H
-#define EXERCISES_GRADER_WORKER_H
+#ifndef EXERCISES_SUPPORT_WORKER_H
+#define EXERCISES_SUPPORT_WORKER_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 // sha256.c -- SHA-256 as FIPS 180-4 describes it, and HMAC over it. For a few kilobytes; the names
 // of the variables are the standard's.
-#include "exercises/grader/sha256.h"
+#include "exercises/course/sha256.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // exercise.c -- the table of exercises, how one is found, and the runs of its cases: their numbers,
 // what they expect, and whether they hold together.
-#include "exercises/grader/exercise.h"
+#include "exercises/course/exercise.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/judge.h"
-#include "exercises/grader/key.h"
-#include "exercises/grader/sha256.h"
-#include "exercises/grader/worker.h"
+#include "exercises/course/key.h"
+#include "exercises/course/sha256.h"
+#include "exercises/support/worker.h"
 
 // ---- the table ----------------------------------------------------------------------------------
 #define EXERCISE_DECLARE(number, name) extern const Exercise exercise_##number;
@@ -87,6 +86,14 @@ void run_expect_word(CaseRun *run, const char *name, int value, const char *cons
 void run_expect_recorded(CaseRun *run, const char *name, Recorded what, int64_t value) {
     expect(run, name,
            (ExpectedValue){.kind = VALUE_INTEGER, .value.integer = value, .recorded = what});
+}
+
+bool value_same(const ExpectedValue *expected, Value got, Value wanted) {
+    if (expected->kind != VALUE_REAL) return got.integer == wanted.integer;
+    if (isnan(wanted.real)) return isnan(got.real);
+    if (expected->tolerance == 0.0) return got.integer == wanted.integer; // the bits
+    if (isinf(wanted.real)) return got.real == wanted.real;
+    return fabs(got.real - wanted.real) <= expected->tolerance * fabs(wanted.real);
 }
 
 // Whether two wrong values would look the same.

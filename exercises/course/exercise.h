@@ -1,8 +1,8 @@
 // exercise.h -- what an exercise is: its cases, what each expects, and the wrong values that known
 // mistakes produce. Student code runs in a worker (worker.h) that sends values and nothing else;
 // what is expected is known to the grader alone, and comes from the library's own counts.
-#ifndef EXERCISES_GRADER_EXERCISE_H
-#define EXERCISES_GRADER_EXERCISE_H
+#ifndef EXERCISES_COURSE_EXERCISE_H
+#define EXERCISES_COURSE_EXERCISE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +49,9 @@ typedef struct ExpectedValue {
     const char *const *words; // VALUE_WORD: by value, NULL at the end
     Recorded recorded;        // an integer of the record, which no worker sends
 } ExpectedValue;
+
+// Whether two values are the same to this expectation: its kind and its tolerance.
+bool value_same(const ExpectedValue *expected, Value got, Value wanted);
 
 // A mistake that people make, and the value it leads to here. Its name is that of its page in
 // pages/. Within a run all wrong values of one value differ
