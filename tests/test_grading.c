@@ -96,7 +96,7 @@ START_TEST(a_roster_names_who_is_there_and_who_is_not) {
     work_folder_run(
         "cd class; mkdir amy bob; echo right >amy/ex01_count_parameters.c\n"
         "echo right >bob/ex01_count_parameters.c\n"
-        "printf 'student,name\\r\\namy,\"Amy \"\"A\"\", Ay\"\\r\\nzoe,=1+1\\n' >../roster.csv");
+        "printf 'student,name\\r\\nAmy,\"Amy \"\"A\"\", Ay\"\\r\\nzoe,=1+1\\n' >../roster.csv");
     char option[64];
     snprintf(option, sizeof option, "--roster %s/roster.csv", work_folder);
     char *csv = class_grade(0, option);

@@ -115,6 +115,21 @@ START_TEST(a_link_in_a_room_leads_nowhere) {
 END_TEST
 
 // ---- removing ----------------------------------------------------------------------------------
+// Descriptor 0 is somebody's: here, a folder with a file in it.
+START_TEST(a_room_that_was_never_made_closes_nothing) {
+    enter(_i);
+    Room room = {.outside = 0};
+    const char *outside = outside_file();
+    char folder[64];
+    snprintf(folder, sizeof folder, "/tmp/outside-%d", (int)getpid());
+    int opened = open(folder, O_RDONLY | O_DIRECTORY);
+    ck_assert_int_eq(dup2(opened, 0), 0);
+    room_close(&room);
+    ck_assert_int_ge(fcntl(0, F_GETFD), 0);
+    ck_assert_int_eq(access(outside, F_OK), 0);
+}
+END_TEST
+
 START_TEST(all_of_it_goes_and_nothing_else) {
     enter(_i);
     Room room;
@@ -279,6 +294,7 @@ int main(void) {
     const HarnessTest tests[] = {{nobody_else_can_enter, ALONE_USERS},
                                  {files_go_in_once_and_come_out, ALONE_USERS},
                                  {a_link_in_a_room_leads_nowhere, ALONE_USERS},
+                                 {a_room_that_was_never_made_closes_nothing, ALONE_USERS},
                                  {all_of_it_goes_and_nothing_else, ALONE_USERS},
                                  {files_of_another_account_go_too, 0},
                                  {a_room_that_is_gone_is_no_harm, ALONE_USERS},

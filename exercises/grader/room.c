@@ -88,6 +88,7 @@ static void empty(int folder, int depth) {
 }
 
 void room_close(Room *room) {
+    if (room->path[0] == '\0') return; // nothing was made: a zero is no descriptor of ours
     if (room->descriptor >= 0) empty(room->descriptor, 0);
     if (room->outside >= 0) {
         (void)unlinkat(room->outside, inside, AT_REMOVEDIR);

@@ -17,7 +17,7 @@ typedef struct Room {
     int descriptor; // of the folder inside
 } Room;
 
-// STATUS_IO: no folder, or less than ROOM_BYTES free. Close it in any case.
+// STATUS_IO: no folder, or less than ROOM_BYTES free. Close it in any case; one of zeroes is none.
 enum { ROOM_BYTES = 64 << 20 };
 Status room_open(Room *room);
 void room_close(Room *room);

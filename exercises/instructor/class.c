@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "exercises/grader/text_file.h"
@@ -67,9 +68,10 @@ static void export_each(char *text, ExportTake *take, void *argument) {
 }
 
 // ---- members -----------------------------------------------------------------------------------
+// Capitals do not count: they do not in keys.
 static Member *find(const Class *class, const char *student) {
     for (int i = 0; i < class->count; i++) {
-        if (strcmp(class->members[i].student, student) == 0) return &class->members[i];
+        if (strcasecmp(class->members[i].student, student) == 0) return &class->members[i];
     }
     return NULL;
 }

@@ -32,7 +32,7 @@ static _Noreturn void live(const char *const argv[], const char *log) {
 // in time.
 static bool lab_run(const Orders *orders, const char *student, const Stage *stage,
                     const char *folder, const char *log) {
-    const char *argv[MOST_ARGUMENTS] = {orders->lab, "grade", stage->folder, "--output", folder};
+    const char *argv[MOST_ARGUMENTS] = {orders->lab, "grade", stage->room.path, "--output", folder};
     int count = 5;
     if (student != NULL) {
         argv[count++] = "--student";

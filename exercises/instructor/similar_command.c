@@ -45,7 +45,7 @@ static void digest_numbers(char *text, char digest[STAGE_DIGEST]) {
 
 static void read_texts(const Stage *stage, Handed *handed) {
     for (int i = 0; i < TEXTS; i++) {
-        char *text = file_read(stage->folder, texts[i], ARCHIVE_MOST_FILE, NULL);
+        char *text = file_read(stage->room.path, texts[i], ARCHIVE_MOST_FILE, NULL);
         if (text == NULL) continue;
         if (strcmp(texts[i], "sweep.csv") == 0) {
             handed->sweep = true;
@@ -67,7 +67,7 @@ static char *read_source(const char *folder, const Exercise *exercise) {
 
 static Status read_codes(const Stage *stage, const Fingerprints *skeletons, Handed *handed) {
     for (int i = 0; i < exercise_count; i++) {
-        char *text = exercises[i]->answers ? NULL : read_source(stage->folder, exercises[i]);
+        char *text = exercises[i]->answers ? NULL : read_source(stage->room.path, exercises[i]);
         if (text == NULL) continue;
         Status status = fingerprints_of(text, &handed->prints[i]);
         memory_free(text);
@@ -79,10 +79,12 @@ static Status read_codes(const Stage *stage, const Fingerprints *skeletons, Hand
 
 static Status read_member(const Member *member, const Fingerprints *skeletons, Handed *handed) {
     handed->prints = memory_new(((size_t)exercise_count + 1) * sizeof *handed->prints);
-    Stage *stage = handed->prints ? memory_new(sizeof *stage) : NULL;
+    if (handed->prints == NULL) return error_status();
+    if (member->path[0] == '\0') return STATUS_OK;
+    Stage *stage = memory_new(sizeof *stage);
     if (stage == NULL) return error_status();
-    Status status = member->path[0] != '\0' ? stage_new(stage) : STATUS_OK;
-    if (status == STATUS_OK && member->path[0] != '\0') {
+    Status status = stage_new(stage);
+    if (status == STATUS_OK) {
         if (stage_fill(stage, member->path) == STATUS_OK) {
             read_texts(stage, handed);
             status = read_codes(stage, skeletons, handed);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,30 +41,24 @@ static void ask_for_exercise(Stage *stage, const Exercise *exercise) {
 }
 
 Status stage_new(Stage *stage) {
-    *stage = (Stage){.folder = "/tmp/ridgepoint-stage-XXXXXX"};
+    *stage = (Stage){.n_files = 0};
     for (int i = 0; i < exercise_count; i++) ask_for_exercise(stage, exercises[i]);
     ask_for(stage, manifest); // which names the student's key
-    if (mkdtemp(stage->folder) != NULL) return STATUS_OK;
-    stage->folder[0] = '\0';
-    return error_set(STATUS_IO, "stage_new: no folder in /tmp: %s. HINT: is it full?",
-                     strerror(errno));
+    return room_open(&stage->room);
 }
 
 static void empty(Stage *stage) {
     for (int i = 0; i < stage->n_files; i++) {
-        char path[sizeof stage->folder + STAGE_NAME + 1];
-        snprintf(path, sizeof path, "%s/%s", stage->folder, stage->files[i].name);
-        if (stage->files[i].digest[0] != '\0') unlink(path);
-        stage->files[i].digest[0] = '\0';
+        StagedFile *file = &stage->files[i];
+        if (file->digest[0] != '\0') (void)unlinkat(stage->room.descriptor, file->name, 0);
+        file->digest[0] = '\0';
     }
     stage->staged = 0;
 }
 
 void stage_remove(Stage *stage) {
-    if (stage->folder[0] == '\0') return;
-    empty(stage);
-    rmdir(stage->folder);
-    *stage = (Stage){.n_files = 0};
+    room_close(&stage->room);
+    stage->n_files = 0;
 }
 
 // ---- from an archive ---------------------------------------------------------------------------
@@ -81,7 +74,7 @@ static Status put(Stage *stage, StagedFile *file, const char *bytes, size_t coun
         return error_set(STATUS_FORMAT, "%s is there twice. HINT: which is the right one?",
                          file->name);
     }
-    Status status = file_write(stage->folder, file->name, bytes, count);
+    Status status = file_write(stage->room.path, file->name, bytes, count);
     if (status != STATUS_OK) return status;
     digest_text(bytes, count, file->digest);
     stage->staged += strcmp(file->name, manifest) != 0;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "exercises/course/sha256.h"
+#include "exercises/grader/room.h"
 #include "tensor/status.h"
 
 // ---- a class (class.c) -------------------------------------------------------------------------
@@ -67,7 +68,7 @@ typedef struct StagedFile {
 } StagedFile;
 
 typedef struct Stage {
-    char folder[64]; // ours, 0700
+    Room room; // in which they lie
     StagedFile files[STAGE_MOST_FILES];
     int n_files;
     int staged; // of them are there, but for the MANIFEST

@@ -76,9 +76,6 @@ static int table_print(const TaskList *list, const Finding findings[], int survi
     return sum.failed > 0;
 }
 
-// ---- the program --------------------------------------------------------------------------------
-enum { ALL_SEEDS = 100, QUICK_SEEDS = 10 };
-
 // ---- lists of tasks ----------------------------------------------------------------------------
 Task *task_add(TaskList *list, TaskGroup group, const Exercise *exercise, const char *name,
                void (*run)(const Task *, Finding *)) {
@@ -119,6 +116,8 @@ static void list_free(TaskList *list) {
 }
 
 // ---- the program -------------------------------------------------------------------------------
+enum { ALL_SEEDS = 100, QUICK_SEEDS = 10 };
+
 static const struct option long_options[] = {
     {"only", required_argument, NULL, 'o'}, {"quick", no_argument, NULL, 'q'},
     {"hostile", no_argument, NULL, 'x'}, // these alone
