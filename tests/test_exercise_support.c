@@ -287,6 +287,8 @@ END_TEST
 START_TEST(copies_take_latency_and_bandwidth) {
     Mock d = device_with(US);
     ck_assert_int_eq(mock_copy_ps(&d.queue.times, 1000000), (10 + 40) * US);
+    // What no worker sends: it is not time that comes back.
+    ck_assert_int_eq(mock_copy_out_ps(&d.queue.times, INT64_MIN), mock_copy_ps(&d.queue.times, 0));
     mock_copy_on(&d.queue, 1000000, &d.time);
     ck_assert_int_eq(d.time.now, 4 * US);
     mock_copy_on(&d.queue, 1000000, &d.time);

@@ -27,9 +27,11 @@ MockTimes mock_times_read(const char *input) {
     return times;
 }
 
+// A hostile file asks for any number: from 0 to more bytes than any case has, nothing overflows.
 static int64_t copy_ps(const MockTimes *times, int64_t bytes, int64_t ps_per_kilobyte) {
-    const int64_t most = INT64_C(1) << 40; // bytes: more than any case, and no overflow
-    return times->copy_latency + (bytes < most ? bytes : most) * ps_per_kilobyte / 1000;
+    const int64_t most = INT64_C(1) << 40;
+    int64_t counted = bytes < 0 ? 0 : bytes < most ? bytes : most;
+    return times->copy_latency + counted * ps_per_kilobyte / 1000;
 }
 
 int64_t mock_copy_ps(const MockTimes *times, int64_t bytes) {

@@ -143,7 +143,7 @@ static void step(Scene *scene, RemoteNote note, int64_t subject) {
 
 bool scene_note(Scene *scene, int64_t note, int64_t subject, int64_t times) {
     if (note < 0 || note >= NOTE_COUNT || times < 1 || times > MOST_TIMES) return false;
-    if ((note == NOTE_SLEEP || note == NOTE_COPY) && subject < 0) return false;
+    if (note == NOTE_SLEEP && subject < 0) return false;
     if (note == NOTE_WORK || note == NOTE_LAUNCH) {
         if (scene->work.runs + scene->queue.launches + times > MOST_TIMES) return false;
         if (note == NOTE_WORK)
@@ -183,7 +183,6 @@ static Status event_call(Scene *scene, int64_t call, const int64_t *arguments, i
         memcpy(&answer[1], &seconds, sizeof seconds);
         return status;
     case CALL_COPY_WAIT:
-        if (arguments[0] < 0) return STATUS_INVALID_ARGUMENT;
         mock_copy_on(&scene->queue, arguments[0], &scene->time);
         return mock_wait(&scene->queue, &scene->time);
     case CALL_COPY_OUT_WAIT:
@@ -199,9 +198,13 @@ static Status count_call(Scene *scene, int64_t call, const int64_t *arguments, i
     const Layer *layer = timed_model_layer(&scene->timed, arguments[0]);
     Shape input = {.ndim = count - 1};
     if (!layer || count < 2 || count - 1 > TENSOR_MAX_DIMS) return STATUS_INVALID_ARGUMENT;
+    const int64_t most = INT64_C(1) << 40; // more than any case has, and no count of it overflows
+    int64_t numel = 1;
     for (int i = 1; i < count; i++) {
-        if (arguments[i] < 0 || arguments[i] > INT64_C(1) << 40) return STATUS_SHAPE;
         input.dims[i - 1] = arguments[i];
+        if (arguments[i] < 0 || arguments[i] > most ||
+            __builtin_mul_overflow(numel, arguments[i], &numel) || numel > most)
+            return STATUS_SHAPE;
     }
     if (call == CALL_FLOPS) return reference_count_flops(layer, input, &answer[1]);
     Traffic traffic = {0, 0};
