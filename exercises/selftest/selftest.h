@@ -65,7 +65,6 @@ bool is_asked(const Options *options, const Exercise *exercise);
 
 // Each adds its tasks. STATUS_IO, STATUS_FORMAT, STATUS_OUT_OF_MEMORY.
 Status course_tasks(TaskList *list);
-Status clause_tasks(TaskList *list);
 Status solution_tasks(TaskList *list);
 Status mutant_tasks(TaskList *list);
 Status hostile_tasks(TaskList *list);
