@@ -142,7 +142,7 @@ START_TEST(anything_that_computes_may_be_called) {
         "__int128 w = n; w *= n; w /= 7; w %= 3; d = (double)w; long double l = d; l *= l; d = "
         "(double)l;",
         "p = strncpy(s, \"x\", 3); p = strndup(s, 2); free(p); v[0] = (int)strnlen(s, 9); p = "
-        "stpcpy(s, \"y\");",
+        "stpcpy(s, \"y\"); v[1] = asprintf(&p, \"%d\", v[0]); free(p);",
         "v[0] = __builtin_popcountll((unsigned long long)n); v[1] = __builtin_mul_overflow(n, n, "
         "&n);",
     };

@@ -246,6 +246,13 @@ START_TEST(sizes_that_overflow_are_refused) {
     char *copy = lab_strndup("hello", 3);
     ck_assert_str_eq(copy, "hel");
     lab_free(copy);
+    ck_assert_int_eq(lab_asprintf(&copy, "%d of %s", 3, "four"), 9);
+    ck_assert_str_eq(copy, "3 of four");
+    ck_assert_int_eq(lab_ledger_now().live, 1);
+    lab_free(copy);
+    lab_ledger_fail_at(1);
+    ck_assert_int_eq(lab_asprintf(&copy, "%d", 3), -1);
+    ck_assert_ptr_null(copy);
     ck_assert_int_eq(lab_ledger_now().live, 0);
 }
 END_TEST

@@ -23,7 +23,8 @@ static const char *const allowed[] = {
     "strcmp strncmp strcasecmp strncasecmp strcoll strlen strnlen strchr strrchr strchrnul strstr",
     "strcasestr strspn strcspn strpbrk strcpy strncpy stpcpy stpncpy strcat strncat strtok "
     "strtok_r",
-    "strsep strdup strndup strerror strlcpy strlcat ffs ffsl ffsll __rawmemchr rawmemchr",
+    "strsep strdup strndup strerror strerror_r __xpg_strerror_r strlcpy strlcat ffs ffsl ffsll "
+    "__rawmemchr rawmemchr",
     "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper",
     "isxdigit tolower toupper __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc",
     "__errno_location",
@@ -44,7 +45,8 @@ static const char *const allowed[] = {
     "__isinf* __finite* __signbit* __fpclassify* __iscanonical* signgam feclearexcept fedisable*",
     "feenable* feget* feholdexcept feraise* feset* fetest* feupdate*",
     // stdio.h
-    "printf fprintf vprintf vfprintf snprintf vsnprintf sprintf vsprintf puts",
+    "printf fprintf vprintf vfprintf dprintf vdprintf snprintf vsnprintf sprintf vsprintf asprintf",
+    "vasprintf puts",
     "fputs putchar fputc putc fwrite fflush perror sscanf vsscanf setvbuf setbuf setlinebuf stdout",
     "stderr _IO_putc putchar_unlocked putc_unlocked fputc_unlocked fwrite_unlocked ferror feof",
     // time.h, sys/time.h
@@ -82,6 +84,8 @@ const char *const names_redirected[] = {"clock_gettime",
                                         "posix_memalign",
                                         "strdup",
                                         "strndup",
+                                        "asprintf",
+                                        "vasprintf",
                                         "layer_forward",
                                         "layer_forward_many",
                                         "loss_cross_entropy",

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,23 @@ char *lab_strndup(const char *text, size_t most) {
 }
 
 char *lab_strdup(const char *text) { return lab_strndup(text, SIZE_MAX - 1); }
+
+int lab_vasprintf(char **text, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    *text = length < 0 ? NULL : lab_malloc((size_t)length + 1);
+    return *text ? vsnprintf(*text, (size_t)length + 1, format, arguments) : -1;
+}
+
+int lab_asprintf(char **text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = lab_vasprintf(text, format, arguments);
+    va_end(arguments);
+    return length;
+}
 
 void *lab_aligned_alloc(size_t alignment, size_t bytes) {
     void *block = NULL;

@@ -5,6 +5,7 @@
 #ifndef EXERCISES_SUPPORT_LEDGER_H
 #define EXERCISES_SUPPORT_LEDGER_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ char *lab_strdup(const char *text);
 char *lab_strndup(const char *text, size_t most);
 void *lab_aligned_alloc(size_t alignment, size_t bytes);
 int lab_posix_memalign(void **block, size_t alignment, size_t bytes);
+int lab_vasprintf(char **text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+int lab_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lab_free(void *block);
 
 #endif
