@@ -240,6 +240,8 @@ END_TEST
 
 START_TEST(strangers_are_not_graded_where_nothing_keeps_them_in) {
     static const unsigned left_out[] = {LAYER_CALLS, LAYER_FILES | LAYER_BUBBLEWRAP};
+    static const char *const missing[] = {"from system calls (seccomp). ",
+                                          "from files (Landlock or bubblewrap). "};
     Submission s;
     if (not_alone) test_skip(not_alone);
     submission_new(&s);
@@ -251,6 +253,7 @@ START_TEST(strangers_are_not_graded_where_nothing_keeps_them_in) {
         options.own = options.disposable = false;
         ck_assert_int_eq(grade(&options, &s.result), STATUS_STATE);
         ck_assert_ptr_nonnull(strstr(error_message(), "--disposable"));
+        ck_assert_ptr_nonnull(strstr(error_message(), missing[i]));
         error_clear();
         options.own = true;
         submission_grade(&s, &options);

@@ -246,11 +246,13 @@ static Status check_confinement(const GradeOptions *options, Grading *grading) {
         grading->without |= LAYER_FILES | LAYER_BUBBLEWRAP;
     grading->layers = confine_layers_but(grading->without);
     if (confine_is_safe(grading->layers) || options->own || options->disposable) return STATUS_OK;
-    return error_set(
-        STATUS_STATE,
-        "grade: this machine can keep a stranger's program neither from files (Landlock "
-        "or bubblewrap) nor from system calls (seccomp). HINT: --disposable, in a "
-        "container for one submission; or install bubblewrap");
+    bool calls = grading->layers & LAYER_CALLS;
+    bool files = grading->layers & (LAYER_FILES | LAYER_BUBBLEWRAP);
+    return error_set(STATUS_STATE,
+                     "grade: this machine cannot keep a stranger's program from %s%s%s. HINT: "
+                     "--disposable, in a container for one submission%s",
+                     files ? "" : "files (Landlock or bubblewrap)", files || calls ? "" : " and ",
+                     calls ? "" : "system calls (seccomp)", files ? "" : "; or install bubblewrap");
 }
 
 static Status grade_all(Grading *grading, GradeResult *result) {
