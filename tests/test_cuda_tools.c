@@ -58,6 +58,7 @@ static ProgramRun on_gpu(const char *what, const char *plugin, const char *progr
 }
 
 static void check_run(ProgramRun *run, int status, const char *mention) {
+    ck_assert_ptr_nonnull(run->out);
     ck_assert_msg(run->status == status, "status %d instead of %d: %s%s", run->status, status,
                   run->out, run->err);
     ck_assert_msg(strstr(run->out, mention) != NULL, "\"%s\" lacks \"%s\"", run->out, mention);
