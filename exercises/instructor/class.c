@@ -32,10 +32,11 @@ typedef struct Submitter {
     bool named; // a second submitter does not change it
 } Submitter;
 
-// What stands after the key, without quotes.
+// What stands after the key, without quotes. A key begins the line: further on it may be somebody's
+// name.
 static bool take_value(const char *line, const char *key, char value[CLASS_NAME]) {
-    const char *at = strstr(line, key);
-    if (at == NULL || value[0] != '\0') return false;
+    const char *at = line + strspn(line, " -");
+    if (strncmp(at, key, strlen(key)) != 0 || value[0] != '\0') return false;
     at += strlen(key);
     at += strspn(at, " ");
     const char quote[3] = {*at == '\'' || *at == '"' ? *at : '\r', '\r'};
@@ -100,7 +101,9 @@ static int by_student(const void *a, const void *b) {
     return order ? order : strcmp(left->path, right->path);
 }
 
+// Beside these folders lie the tables of the class.
 static bool is_taken(const Class *class, int before, const char *folder) {
+    if (strcmp(folder, "class.csv") == 0 || strcmp(folder, "gradebook.csv") == 0) return true;
     for (int i = 0; i < before; i++) {
         if (strcmp(class->members[i].folder, folder) == 0) return true;
     }
