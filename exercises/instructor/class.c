@@ -29,7 +29,8 @@ typedef void ExportTake(void *argument, const char *folder, const char *email, c
 
 typedef struct Submitter {
     char folder[CLASS_NAME], email[CLASS_NAME], name[CLASS_NAME];
-    bool named; // a second submitter does not change it
+    size_t column; // of the first submitter's keys; further in is somebody's name of several lines
+    bool named;    // a second submitter does not change it
 } Submitter;
 
 // What stands after the key, without quotes. A key begins the line: further on it may be somebody's
@@ -60,6 +61,9 @@ static void export_each(char *text, ExportTake *take, void *argument) {
             hand_over(&submitter, take, argument);
             snprintf(submitter.folder, CLASS_NAME, "%.*s", (int)strcspn(line, ":\r"), line);
         } else if (!submitter.named) {
+            size_t column = strspn(line, " -");
+            if (submitter.column == 0 && memchr(line, '-', column)) submitter.column = column;
+            if (column != submitter.column) continue;
             take_value(line, ":name:", submitter.name);
             submitter.named = take_value(line, ":email:", submitter.email);
         }
