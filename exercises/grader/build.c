@@ -135,6 +135,7 @@ static void link_words(const Work *work, const char *object, char text[][NAME + 
     add(words, work->compiler);
     if (work->order->sanitize) add(words, "-fsanitize=address");
     if (!work->order->sanitize && !work->order->debug) add(words, "-s"); // no names in a worker
+    add(words, "-fno-lto"); // code that only a linker's compiler sees has names that nobody closed
     add(words, "-Wl,--gc-sections");
     add(words, "-o");
     add(words, object ? "worker" : "control");
@@ -324,6 +325,7 @@ static bool close_object(Work *work) {
                  redirected);
         add(&words, redirect[i]);
     }
+    add(&words, "--remove-section=.gnu.lto_*");
     add(&words, "whole.o");
     add(&words, "student.o");
     if (!run_tool(work, &words, &ran)) return false;
