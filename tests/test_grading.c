@@ -125,12 +125,18 @@ START_TEST(an_export_of_gradescope_has_addresses) {
         "  :submitters:\n"
         "  - :name: \"O'Hara\"\n"
         "    :email: o@x.edu\n"
+        "submission_3:\n" // whose name is no address
+        "  :submitters:\n"
+        "  - :name: ':email: \"jane@x.edu\"'\n"
+        "    :email: eve@x.edu\n"
         "END\n"
+        "mkdir submission_3; echo wrong >submission_3/ex01_count_parameters.c\n"
         "echo right >submission_1/ex01_count_parameters.c\n"
         "echo wrong >submission_22/ex01_count_parameters.c");
     char *csv = class_grade(0, "");
     class_assert_in(csv, "\njane@x.edu,Jane Doe,graded,5,");
     class_assert_in(csv, "\no@x.edu,O'Hara,graded,0,");
+    class_assert_in(csv, "\neve@x.edu,");
     work_folder_run("grep -qx jane@x.edu calls; test -f class-grades/jane@x.edu/result.json");
     free(csv);
     work_folder_end();

@@ -157,6 +157,7 @@ static bool close_object(Work *work) {
                  redirected);
         words_add(&words, redirect[i]);
     }
+    words_add(&words, "--remove-section=.gnu.lto_*");
     words_add(&words, "whole.o");
     words_add(&words, "student.o");
     if (!tool_run(work, &words, &ran)) return false;

@@ -116,7 +116,8 @@ void tool_link(const Work *work, const char *object, char text[LINK_WORDS][LINK_
     words_add(words, work->compiler);
     if (work->order->sanitize) words_add(words, "-fsanitize=address");
     if (!work->order->sanitize && !work->order->debug)
-        words_add(words, "-s"); // no names in a worker
+        words_add(words, "-s");   // no names in a worker
+    words_add(words, "-fno-lto"); // a linker's compiler would see names that nobody closed
     words_add(words, "-Wl,--gc-sections");
     words_add(words, "-o");
     words_add(words, object ? "worker" : "control");

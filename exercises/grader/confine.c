@@ -229,7 +229,9 @@ static ConfineEnd judge(const Confined *run, int *code) {
         return CONFINE_TIMED_OUT;
     if (*code == SIGSYS && (run->layers & LAYER_CALLS)) return CONFINE_FORBIDDEN;
     if (was_out_of_memory(run, *code)) return CONFINE_OUT_OF_MEMORY;
-    // Nobody in there may send this one; the system does when it has no memory left.
+    // Nobody in there may send this one; the system does when it has no memory left. Of bubblewrap
+    // it is an exit status, which a program may have, too.
+    if (run->layers & LAYER_BUBBLEWRAP) return CONFINE_CRASHED;
     return *code == SIGKILL && (run->layers & LAYER_CALLS) ? CONFINE_MACHINE : CONFINE_CRASHED;
 }
 

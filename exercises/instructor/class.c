@@ -30,13 +30,15 @@ typedef void ExportTake(void *argument, const char *folder, const char *email, c
 
 typedef struct Submitter {
     char folder[CLASS_NAME], email[CLASS_NAME], name[CLASS_NAME];
-    bool named; // a second submitter does not change it
+    size_t column; // of the first submitter's keys; further in is somebody's name of several lines
+    bool named;    // a second submitter does not change it
 } Submitter;
 
-// What stands after the key, without quotes.
+// What stands after the key, without quotes. A key begins the line: further on it may be somebody's
+// name.
 static bool take_value(const char *line, const char *key, char value[CLASS_NAME]) {
-    const char *at = strstr(line, key);
-    if (at == NULL || value[0] != '\0') return false;
+    const char *at = line + strspn(line, " -");
+    if (strncmp(at, key, strlen(key)) != 0 || value[0] != '\0') return false;
     at += strlen(key);
     at += strspn(at, " ");
     const char quote[3] = {*at == '\'' || *at == '"' ? *at : '\r', '\r'};
@@ -60,6 +62,9 @@ static void export_each(char *text, ExportTake *take, void *argument) {
             hand_over(&submitter, take, argument);
             snprintf(submitter.folder, CLASS_NAME, "%.*s", (int)strcspn(line, ":\r"), line);
         } else if (!submitter.named) {
+            size_t column = strspn(line, " -");
+            if (submitter.column == 0 && memchr(line, '-', column)) submitter.column = column;
+            if (column != submitter.column) continue;
             take_value(line, ":name:", submitter.name);
             submitter.named = take_value(line, ":email:", submitter.email);
         }
@@ -102,7 +107,9 @@ static int by_student(const void *a, const void *b) {
     return order ? order : strcmp(left->path, right->path);
 }
 
+// Beside these folders lie the tables of the class.
 static bool is_taken(const Class *class, int before, const char *folder) {
+    if (strcmp(folder, "class.csv") == 0 || strcmp(folder, "gradebook.csv") == 0) return true;
     for (int i = 0; i < before; i++) {
         if (strcmp(class->members[i].folder, folder) == 0) return true;
     }

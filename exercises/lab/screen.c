@@ -99,6 +99,8 @@ static void fill_sealed(const CaseResult *result, Failure *failure) {
 static void fill_ending(const CaseResult *result, Failure *failure) {
     const char *text = case_state_text(result->state), *detail = result->detail;
     if (failure->compiler && strstr(failure->compiler, detail)) detail = "";
+    // Of a hidden case an exit status could tell the input.
+    if (result->definition->hidden && result->state == CASE_EXITED) detail = "";
     if (result->state == CASE_WITHHELD && result->definition->needs)
         snprintf(failure->got, sizeof failure->got, "%s: %s", text, result->definition->needs);
     else

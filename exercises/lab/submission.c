@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exercises/course/sha256.h"
@@ -222,6 +223,21 @@ static Status forget_secret(const char *path) {
                      path, strerror(errno));
 }
 
+// Where results go into the submission's own folder: a stranger's link leads to another file, and a
+// pipe never opens.
+static Status look_at_results(const char *folder) {
+    for (int i = -2; i < format_count; i++) {
+        const char *name = i >= 0 ? formats[i].file : i == -1 ? "times.json" : "result.json";
+        char path[PATH_MAX];
+        struct stat found;
+        snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+        if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode))
+            return error_set(STATUS_IO, "%s is no plain file. HINT: --output names another folder",
+                             path);
+    }
+    return STATUS_OK;
+}
+
 static Status grade_into(const GradeOptions *options, const char *folder, GradeResult *result) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/result.json", folder);
@@ -281,7 +297,8 @@ int command_grade(Lab *lab) {
     options.secret_file = options.disposable ? NULL : lab->options.secret;
     char handed[KEY_TEXT] = "";
     if (submission_key(lab->argument, handed)) options.handed_key = handed;
-    Status status = options.disposable ? forget_secret(lab->options.secret) : STATUS_OK;
+    Status status = lab->options.output ? STATUS_OK : look_at_results(folder);
+    if (!status && options.disposable) status = forget_secret(lab->options.secret);
     if (!status) status = grade_into(&options, folder, &result);
     int shown = status ? lab_fail() : show(lab, &result, folder);
     if (!shown && result.machine_failed)

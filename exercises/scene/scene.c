@@ -141,8 +141,13 @@ static void step(Scene *scene, RemoteNote note, int64_t subject) {
     }
 }
 
+// Its events would be a clock that costs nothing and has no steps.
+static bool has_device(const Scene *scene) { return scene->queue.times.kernel > 0; }
+
 bool scene_note(Scene *scene, int64_t note, int64_t subject, int64_t times) {
     if (note < 0 || note >= NOTE_COUNT || times < 1 || times > MOST_TIMES) return false;
+    bool of_device = note >= NOTE_LAUNCH && note <= NOTE_EVENT_FREE;
+    if (of_device && !has_device(scene)) return false;
     if (note == NOTE_SLEEP && subject < 0) return false;
     if (note == NOTE_WORK || note == NOTE_LAUNCH) {
         if (scene->work.runs + scene->queue.launches + times > MOST_TIMES) return false;
@@ -198,13 +203,11 @@ static Status count_call(Scene *scene, int64_t call, const int64_t *arguments, i
     const Layer *layer = timed_model_layer(&scene->timed, arguments[0]);
     Shape input = {.ndim = count - 1};
     if (!layer || count < 2 || count - 1 > TENSOR_MAX_DIMS) return STATUS_INVALID_ARGUMENT;
-    const int64_t most = INT64_C(1) << 40; // more than any case has, and no count of it overflows
-    int64_t numel = 1;
-    for (int i = 1; i < count; i++) {
+    const int64_t most = INT64_C(1) << 40; // elements: more than any case, and no overflow
+    for (int64_t i = 1, all = 1; i < count; i++) {
+        bool fits = arguments[i] >= 0 && !__builtin_mul_overflow(all, arguments[i], &all);
+        if (!fits || all > most || arguments[i] > most) return STATUS_SHAPE;
         input.dims[i - 1] = arguments[i];
-        if (arguments[i] < 0 || arguments[i] > most ||
-            __builtin_mul_overflow(numel, arguments[i], &numel) || numel > most)
-            return STATUS_SHAPE;
     }
     if (call == CALL_FLOPS) return reference_count_flops(layer, input, &answer[1]);
     Traffic traffic = {0, 0};
@@ -238,6 +241,7 @@ bool scene_call(Scene *scene, int64_t call, const int64_t *arguments, int count,
     if (wanted[call] >= 0 ? count != wanted[call] : count < 1) return false;
     // Earlier exercises' answers are for those that build on them, which have a model.
     if (call >= CALL_FLOPS && !scene->model) return false;
+    if (call >= CALL_SYNCHRONIZE && call < CALL_FLOPS && !has_device(scene)) return false;
     Status status;
     if (call == CALL_CLOCK_READ || call == CALL_CLOCK_STEP)
         status = clock_call(scene, call == CALL_CLOCK_READ, arguments[0], answer);
