@@ -36,8 +36,10 @@
 
 // Stores in *count how many parameters `model` and all layers below it have.
 //   [1] Elements, not tensors and not bytes; of every layer, whatever kind of layer it is.
-//   [2] The whole tree, to any depth; a layer without parameters adds 0.
-//   [3] A tensor with several owners counts once, wherever they are. What else they own counts.
+//   [2] The whole tree, to any depth; a layer without parameters adds 0, and one with children may
+//       have parameters, too.
+//   [3] A tensor with several owners counts once, wherever they are and however many tensors are
+//       between them. What else they own counts.
 //   [4] Frozen ones count.
 //   [5] Exactly, in 64 bits.
 //   [6] STATUS_OK, or STATUS_OUT_OF_MEMORY if you needed memory and there was none; *count may then

@@ -72,7 +72,8 @@
 //  [10] STATUS_UNKNOWN_OP: somewhere in the model is a layer that is not in the table, by its whole
 //       name. A container that is not in the table is one, whatever its children.
 //  [11] STATUS_SHAPE: the input does not fit a layer somewhere in the model.
-//  [12] The model stays as it is, and whoever calls a second time gets the same.
+//  [12] The model stays as it is, and whoever calls a second time gets the same; with another
+//       input, that one's count.
 // After an error *flops may be anything. Where both errors are there, say either.
 Status count_flops(const Layer *model, Shape input, int64_t *flops);
 

@@ -162,6 +162,11 @@ START_TEST(strange_layers_are_layers) {
     ck_assert(shape_equal(out, input));
     ck_assert_int_eq(layer_output_shape(model, SHAPE(2, 5), &out), STATUS_SHAPE);
     layer_free(model);
+    model = model_of("Scaled(Linear(4,3) Scaled()) @ 2x4", &input);
+    ck_assert_int_eq(layer_parameter_count(model), 1 + 12 + 3 + 1);
+    ck_assert_int_eq(layer_output_shape(model, input, &out), STATUS_OK);
+    ck_assert(shape_equal(out, SHAPE(2, 3)));
+    layer_free(model);
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 END_TEST

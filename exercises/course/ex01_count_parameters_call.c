@@ -31,15 +31,18 @@ static void call(const Layer *model, const char *input, Answer *answer) {
     if (twice) answer_integer(answer, again);
 }
 
-// Request number `fail` gives NULL. Who does not ask that often has nothing to tell.
+// Request number `fail` gives NULL. Who does not ask that often has nothing to tell; nor has who
+// counts the same without that memory as with it.
 static void call_without_memory(const Layer *model, int64_t fail, Answer *answer) {
-    int64_t count = POISON_INTEGER, told = TOLD;
-    lab_ledger_fail_at(fail);
+    int64_t count = POISON_INTEGER, before = POISON_INTEGER, told = TOLD;
     answer_begin(answer);
+    bool counted = count_parameters(model, &before) == STATUS_OK;
+    lab_ledger_start();
+    lab_ledger_fail_at(fail);
     Status status = count_parameters(model, &count);
     bool refused = lab_ledger_now().requests >= fail;
     lab_ledger_fail_at(0);
-    if (refused && status == STATUS_OK) told = TOLD_OK;
+    if (refused && status == STATUS_OK && !(counted && count == before)) told = TOLD_OK;
     if (refused && status && status != STATUS_OUT_OF_MEMORY) told = TOLD_OTHERWISE;
     if (refused && status != STATUS_NOT_IMPLEMENTED) status = STATUS_OK;
     answer_status(answer, status);
@@ -56,7 +59,7 @@ Status count_parameters_call(const char *input, Answer *answer) {
     if (!text) return error_set(STATUS_FORMAT, "exercise 01: no model. HINT: model=... at the end");
     Layer *model = remote_model(text + strlen("model="), &shape);
     if (!model) return error_status();
-    if (fail || input_integer(input, "account", 0)) lab_ledger_start();
+    if (input_integer(input, "account", 0)) lab_ledger_start();
     if (fail)
         call_without_memory(model, fail, answer);
     else

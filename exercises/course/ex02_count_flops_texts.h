@@ -19,17 +19,24 @@ static const char *const chain_texts[] = {
     "Sequential() Linear(7,5) Sequential(Sequential()) @ 3x7",
     ("Sequential(Sequential(Sequential(Sequential(Linear(5,7)) ReLU) Linear(7,3)) Tanh) "
      "Linear(3,11) @ 3x5"),
-    "20*Linear(9,9) Linear(9,2) @ 3x9"};
+    "20*Linear(9,9) Linear(9,2) @ 3x9",
+    ("Sequential(Sequential(Sequential(Sequential(Sequential(Sequential(Sequential(Sequential("
+     "Sequential(Sequential(Sequential(Sequential(Sequential(Tanh))))))))))))) @ 3x5"),
+    "Linear(9,9) Tanh Linear(9,9) tie(2.weight,0.weight) freeze(0) @ 3x9"};
 
 // What a sample has several of.
 static const char *const rows_texts[] = {"Linear(4,3) @ 7x5x4", "Linear(4,3) @ 2x5x7x4",
+                                         "Linear(4,3) @ 2x3x5x7x11x4",
                                          "Linear(9,7) Tanh Linear(7,5) @ 3x11x9",
                                          "Sigmoid @ 3x5x7x11x2"};
 
 // Beyond 32 bits, one kind of layer after the other and in the sum; beyond a double's 53.
 static const char *const wide_texts[] = {"Linear(50000,50000) @ 1x50000",
-                                         "Linear(1000,1000) @ 1x7000x1000", "ReLU @ 1x60001x80001",
+                                         "Linear(1000,1000) @ 1x7000x1000",
+                                         "ReLU @ 1x60001x80001",
                                          "3*Linear(30001,30001) @ 1x30001",
+                                         "Linear(3,70001) @ 1x70001x3",
+                                         "Flatten ReLU Tanh @ 1x3x40001x40003",
                                          "Linear(100000001,100000003) @ 1x100000001"};
 
 // First one whose sizes all differ, so that what was forgotten shows; then what differs between
@@ -52,7 +59,8 @@ static const char *const conv_texts[] = {
      "dilation_h=2,dilation_w=5,groups=3) @ 2x6x23x38"),
     "Conv2d(6,12,3,groups=6) @ 2x6x13x17",
     "Conv2d(4,6,1) @ 2x4x5x7",
-    "Conv2d(61,67,5,stride=2) @ 1x61x4002x4005", // beyond 32 bits
+    "Conv2d(61,67,5,stride=2) @ 1x61x4002x4005", // beyond 32 bits; then its weights alone
+    "Conv2d(70001,70003,1) @ 1x70001x5x7",
     "Conv2d(2,3,5) @ 1x2x5x5",
     "Conv2d(2,3,5,padding=2) @ 1x2x1x3"};
 
@@ -70,6 +78,10 @@ static const char *const shapes_texts[] = {
     "@ 2x3x17x31",
     "MaxPool2d(5,stride_h=1,stride_w=4,padding_bottom=2,padding_right=1,dilation_h=3) Sigmoid "
     "@ 2x3x19x37",
+    ("AvgPool2d(kernel_h=4,kernel_w=6,stride=1,padding_top=1,padding_left=3,padding_right=2) ReLU "
+     "@ 2x3x17x31"),
+    ("MaxPool2d(5,stride=1,padding_bottom=2,padding_right=1,dilation_h=3,dilation_w=2) Tanh "
+     "@ 2x3x19x37"),
     "Conv2d(2,3,kernel_h=3,kernel_w=1) Conv2d(3,4,kernel_h=1,kernel_w=5,stride_w=2) ReLU "
     "@ 2x2x9x14",
     "Conv2d(3,5,3,stride=2,padding=1) AvgPool2d(2) Conv2d(5,7,3) Flatten Linear(63,10) "
@@ -91,6 +103,7 @@ static const WrongText unknown[] = {
     {"Sequential(Sequential(Tanh Residual(Sequential(Linear(5,5))))) @ 2x5", "unknown_container"},
     {"ReLU6 @ 2x3", "name_in_part"},
     {"LinearGated(4,5) @ 3x4", "name_in_part"},
+    {"AdaptiveAvgPool2d(2,3) @ 2x3x8x9", "name_in_part"},
 };
 
 // The last ones only fit where -1 / 2 is 0, as in C.
@@ -110,8 +123,15 @@ static const WrongText wrong[] = {
     {"Linear(5,3) @ 2x5x4", "shape_unchecked"},
     {"Sequential(Linear(6,4) Sequential(Linear(4,5) Linear(4,2))) @ 2x6", "shape_unchecked"},
     {"Flatten Linear(30,2) @ 2x3x5x1", "shape_unchecked"},
+    {"Linear(105,4) @ 2x3x5x7", "shape_unchecked"},
+    {"Conv2d(4,8,3,groups=4) @ 1x1x9x9", "shape_unchecked"},
+    {"Conv2d(2,8,3) @ 1x4x9x9", "shape_unchecked"},
+    {"Conv2d(3,8,3,padding=2) @ 2x3x9", "shape_unchecked"},
+    {"MaxPool2d(2,padding=1) @ 4x9x8", "shape_unchecked"},
+    {"AvgPool2d(2) @ 1x3x9x9x9", "shape_unchecked"},
     {"MaxPool2d(5) @ 1x2x9x4", "room_truncated"},
     {"Conv2d(2,3,4,stride=2) @ 1x2x3x9", "room_truncated"},
+    {"Conv2d(3,8,3,stride=2,dilation=4) @ 1x3x9x8", "room_truncated"},
 };
 
 enum { UNKNOWN = sizeof unknown / sizeof unknown[0], WRONG = sizeof wrong / sizeof wrong[0] };

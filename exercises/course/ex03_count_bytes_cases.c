@@ -79,10 +79,12 @@ static Status chain(Draw *draw, CaseRun *run) {
         "Linear(4,5) Dropout(0.5) Flatten Linear(15,2) @ 2x3x4",
         "Sequential(Sequential(Linear(5,9) Sequential(ReLU)) Linear(9,4)) GELU @ 3x5",
         "Linear(5,9) Sequential() Sigmoid @ 3x5",
+        ("Sequential(Sequential(Sequential(Sequential(Sequential(Sequential(Sequential(Sequential("
+         "Sequential(Sequential(Sequential(Sequential(Sequential(Tanh))))))))))))) @ 3x5"),
     };
     char text[CASE_LINE] = "";
     long long a = draw_odd(draw, 7, 31), b = draw_odd(draw, 33, 61), c = draw_odd(draw, 3, 15);
-    if (draw->run < 6) return ask(run, fixed[draw->run]);
+    if (draw->run < 7) return ask(run, fixed[draw->run]);
     line_add(text, "Linear(%lld,%lld) GELU Linear(%lld,%lld) @ %lldx%lldx%lld", a, b, b, c,
              (long long)draw_odd(draw, 3, 9), (long long)draw_odd(draw, 11, 33), a);
     return ask(run, text);
@@ -110,10 +112,11 @@ static Status conv(Draw *draw, CaseRun *run) {
         "Conv2d(4,6,3,stride=2,padding=1,groups=2) AvgPool2d(3,stride=2) @ 3x4x11x18",
         "Conv2d(3,16,3) ReLU AvgPool2d(2) @ 1x3x32x32",
         "Conv2d(6,6,3,dilation=2,groups=6,bias=false) Tanh @ 2x6x9x17",
+        "Conv2d(4,6,kernel_h=3,kernel_w=5) @ 2x4x9x11",
     };
     char text[CASE_LINE] = "";
     long long in = draw_odd(draw, 3, 7), out = draw_odd(draw, 9, 15);
-    if (draw->run < 3) return ask(run, fixed[draw->run]);
+    if (draw->run < 4) return ask(run, fixed[draw->run]);
     line_add(text, "Conv2d(%lld,%lld,3,stride=2,padding=1) AvgPool2d(3) @ %lldx%lldx%lldx%lld", in,
              out, (long long)draw_odd(draw, 3, 9), in, (long long)draw_between(draw, 17, 28),
              (long long)draw_between(draw, 29, 40));
@@ -128,6 +131,7 @@ static Status wide(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
+// Last, after all that was refused, what fits: nothing of the errors may be left over.
 static Status errors(Draw *draw, CaseRun *run) {
     static const char *const unknown[] = {
         "Mystery(5) @ 3x5",
@@ -136,15 +140,23 @@ static Status errors(Draw *draw, CaseRun *run) {
         "Conv2d(3,4,3) MaxPool2d(2) @ 2x3x8x10",
         "Linear(4,5) LayerNorm(5) ReLU @ 3x4",
         "Linear(4,5) Residual(ReLU) Linear(5,2) @ 3x4",
+        "Linear(4,5) Residual() @ 3x4",
+        "ReLU6 @ 2x3",
+        "LinearGated(4,5) @ 3x4",
+        "AdaptiveAvgPool2d(2,3) @ 2x3x8x9",
     };
-    static const char *const misfits[] = {
+    static const char *const others[] = {
         "Linear(10,5) @ 4x7",
         "Linear(10,5) ReLU @ 4x7",
         "Linear(4,5) Sequential(Tanh Linear(6,2)) @ 3x4",
         "Conv2d(3,4,3) @ 2x5x9x8",
+        "AvgPool2d(2) @ 4x9",
+        "Conv2d(3,4,3) AvgPool2d(7) @ 2x3x8x9",
+        "Linear(4,5) Tanh @ 3x4",
     };
-    if (draw->run < 6) return ask_unknown(run, unknown[draw->run]);
-    return ask(run, misfits[draw->run - 6]);
+    enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };
+    if (draw->run < UNKNOWN) return ask_unknown(run, unknown[draw->run]);
+    return ask(run, others[draw->run - UNKNOWN]);
 }
 
 static Status network(Draw *draw, CaseRun *run) {
@@ -177,15 +189,15 @@ static const ExerciseCase cases[] = {
     {.name = "linear", .points = 1, .runs = 4, .clauses = "1 2 3 12", .make = linear},
     {.name = "weights_once", .points = 1, .runs = 4, .clauses = "2 8", .make = weights_once},
     {.name = "no_weights", .points = 1, .runs = 8, .clauses = "4 5", .make = no_weights},
-    {.name = "chain", .points = 1, .runs = 8, .clauses = "5 6", .make = chain},
+    {.name = "chain", .points = 1, .runs = 9, .clauses = "5 6", .make = chain},
     {.name = "tied", .points = 1, .runs = 4, .clauses = "2 9", .make = tied},
-    {.name = "conv", .points = 1, .runs = 4, .clauses = "2 3 4", .make = conv},
+    {.name = "conv", .points = 1, .runs = 5, .clauses = "2 3 4", .make = conv},
     {.name = "wide_64_bit", .points = 1, .runs = 3, .clauses = "11", .make = wide},
     {.name = "errors",
      .points = 1,
-     .runs = 10,
+     .runs = 17,
      .needs = "linear",
-     .clauses = "7 10",
+     .clauses = "7 10 12",
      .make = errors},
     {.name = "network", .points = 1, .runs = 4, .hidden = true, .clauses = "5 6", .make = network},
     {.name = "shapes", .points = 1, .runs = 4, .hidden = true, .clauses = "8", .make = shapes},

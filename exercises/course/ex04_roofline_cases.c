@@ -181,14 +181,14 @@ static Status units(Draw *draw, CaseRun *run) {
                "bound_swapped");
 }
 
-// Work without FLOPs, 64 bits of FLOPs and of bytes, machines below 1 FLOP/s, picoseconds, a time
-// below the roof.
+// Work without FLOPs, 64 bits of FLOPs and of bytes, machines below 1 FLOP/s and below 1 B/s, less
+// than a femtosecond, a time below the roof.
 static Status unusual(Draw *draw, CaseRun *run) {
     static const FlatWork fixed[] = {{0, 70000001, 1e12, 2e11, 7e-4},
                                      {9000000000000000001, 1, 1e12, 2e11, 2e7},
                                      {1, 9000000000000000001, 1e12, 2e11, 5e7},
-                                     {3, 1, 0.75, 1.5, 17.0},
-                                     {3, 2, 1e12, 2e11, 3e-11},
+                                     {3, 1, 0.75, 0.5, 17.0},
+                                     {3, 2, 1e18, 2e17, 3e-17},
                                      {7000000, 1000000, 1e12, 2e11, 3e-6}};
     FlatWork copy = drawn(draw, 0.5, 0.9, 1.7);
     copy.flops = 0;

@@ -73,6 +73,9 @@ static Layer *make_avg_pool2d(const double *a) {
     enum { PLACES = 3 };
     return avg_pool2d_new(pool(a + PLACES));
 }
+static Layer *make_adaptive_pool2d(const double *a) {
+    return adaptive_avg_pool2d_new((int64_t)a[0], (int64_t)a[1]);
+}
 static Layer *make_mystery(const double *a) { return mystery_new((int64_t)a[0]); }
 static Layer *make_linear_gated(const double *a) {
     return linear_gated_new((int64_t)a[0], (int64_t)a[1]);
@@ -114,6 +117,7 @@ const LayerText layer_texts[] = {
      0,
      3,
      make_avg_pool2d},
+    {"AdaptiveAvgPool2d", {INTEGER("out_h"), INTEGER("out_w")}, 2, 2, make_adaptive_pool2d},
     {"Flatten", {{0}}, 0, 0, make_flatten},
     {"LayerNorm", {INTEGER("features")}, 1, 1, make_layer_norm},
     {"Embedding", {INTEGER("count"), INTEGER("features")}, 2, 2, make_embedding},
@@ -132,6 +136,5 @@ const LayerText layer_texts[] = {
 #undef SIDES
 #undef DILATIONS
 
-const ContainerText container_texts[] = {{"Sequential", sequential_new},
-                                         {"Residual", residual_new},
-                                         {0}};
+const ContainerText container_texts[] = {
+    {"Sequential", sequential_new}, {"Residual", residual_new}, {"Scaled", scaled_new}, {0}};

@@ -55,5 +55,6 @@ Layer *mystery_new(int64_t size);
 Layer *linear_gated_new(int64_t in_features, int64_t out_features);
 Layer *relu6_new(void);
 Layer *residual_new(void);
+Layer *scaled_new(void);
 
 #endif

@@ -1,5 +1,6 @@
 // model_text_strange.c -- layers that nobody was told about: what exercises call unknown. Two are
-// named as if they were known, one has three parameters, one holds others.
+// named as if they were known, one has three parameters, one holds others, one does that and has a
+// parameter itself.
 #include "exercises/support/model_text_parts.h"
 
 static Status check_inputs(const Layer *self, int n_in) {
@@ -97,11 +98,16 @@ static const LayerType relu6_type = {.name = "ReLU6",
 Layer *relu6_new(void) { return layer_new(&relu6_type); }
 
 // ---- Residual: x + what its children make of x, one after the other ----------------------------
-static Tensor *residual_forward(Layer *self, Tensor *const in[], int n_in) {
+static Tensor *forward_children(Layer *self, Tensor *const in[], int n_in) {
     if (check_inputs(self, n_in)) return NULL;
     Tensor *y = in[0];
     for (int i = 0; i < self->n_children && y; i++) y = layer_forward(self->children[i], y);
-    return tensor_add(in[0], y);
+    return y;
+}
+
+static Tensor *residual_forward(Layer *self, Tensor *const in[], int n_in) {
+    Tensor *y = forward_children(self, in, n_in);
+    return y ? tensor_add(in[0], y) : NULL;
 }
 
 static const LayerType residual_type = {.name = "Residual",
@@ -109,3 +115,20 @@ static const LayerType residual_type = {.name = "Residual",
                                         .forward = residual_forward};
 
 Layer *residual_new(void) { return layer_new(&residual_type); }
+
+// ---- Scaled: what its children make of x, times a learned factor -------------------------------
+static Tensor *scaled_forward(Layer *self, Tensor *const in[], int n_in) {
+    Tensor *y = forward_children(self, in, n_in);
+    return y ? tensor_mul(y, self->parameters[0].tensor) : NULL;
+}
+
+static const LayerType scaled_type = {.name = "Scaled",
+                                      .size = sizeof(Layer),
+                                      .forward = scaled_forward};
+
+Layer *scaled_new(void) {
+    Layer *self = layer_new(&scaled_type);
+    if (!self || !add_parameter(self, "factor", SHAPE(1))) return self;
+    layer_free(self);
+    return NULL;
+}
