@@ -323,6 +323,11 @@ START_TEST(text_becomes_harmless) {
                  {"\xf4\x90\x80\x80", "????"},
                  {"\xc2\x9b", "?"},
                  {"\xef\xbf\xbe", "?"},
+                 {"a\xe2\x80\xae"
+                  "b\xe2\x81\xa6",
+                  "a?b?"}, // turned
+                 {"\xf3\xa0\x81\xa1", "?"},
+                 {"\xe2\x80\x8d\xe2\x80\x93", "\xe2\x80\x8d\xe2\x80\x93"},
                  {"\x7f\x01", "??"}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char text[64];

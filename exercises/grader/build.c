@@ -60,11 +60,20 @@ static bool compiled(Work *work, ConfineResult *ran) {
     return build_ends(work->build, BUILD_FAILED, "the compiler refuses it");
 }
 
+// A helper may have the name of a function that only _GNU_SOURCE declares (index): where the file
+// is refused with it, it is tried without.
 static bool compile(Work *work) {
-    Words words = {.count = 0};
-    ConfineResult ran;
-    tool_compile(work, work->file, &words);
+    Words words = {.count = 0}, plain = {.count = 0};
+    ConfineResult ran, again;
+    tool_compile(work, work->file, "-D_GNU_SOURCE", &words);
+    tool_compile(work, work->file, "-D_POSIX_C_SOURCE=200809L", &plain);
     if (!tool_run(work, &words, &ran)) return false;
+    bool refused = ran.end == CONFINE_EXITED && ran.code != 0;
+    if (refused && tool_run(work, &plain, &again)) {
+        ConfineResult *worse = tool_ended_well(&again) ? &ran : &again;
+        confine_result_free(worse);
+        if (worse == &ran) ran = again;
+    }
     bool well = compiled(work, &ran);
     if (ran.output[0]) {
         work->build->output = ran.output;

@@ -75,13 +75,12 @@ bool tool_ended_well(const ConfineResult *ran) {
 
 // A main() that was left over is nobody's: the compiler drops it, and what only it calls. What gcc
 // from 14 on refuses is warned of, as ever: a grade does not depend on the compiler's age.
-void tool_compile(const Work *work, const char *file, Words *words) {
+void tool_compile(const Work *work, const char *file, const char *names, Words *words) {
     static const char *const flags[] = {"-std=c11",
                                         "-O1",
                                         "-g",
                                         "-Wall",
                                         "-Wextra",
-                                        "-D_GNU_SOURCE",
                                         "-ffp-contract=off",
                                         "-fstack-protector-strong",
                                         "-Wno-error=implicit-function-declaration",
@@ -91,6 +90,7 @@ void tool_compile(const Work *work, const char *file, Words *words) {
                                         "-Dmain=static __attribute__((unused)) main_left_over"};
     words_add(words, work->compiler);
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) words_add(words, flags[i]);
+    words_add(words, names);
     if (!strstr(work->compiler, "clang"))
         words_add(words, "-Wno-old-style-declaration"); // its own word
     if (work->order->sanitize) words_add(words, "-fsanitize=address");
@@ -144,7 +144,7 @@ bool tool_control(const Work *work, bool link, const char *what) {
     if (link)
         tool_link(work, NULL, defined, &words);
     else
-        tool_compile(work, "control.c", &words);
+        tool_compile(work, "control.c", "-D_GNU_SOURCE", &words);
     bool well = (link || room_write(&work->build->room, "control.c", text, strlen(text)) == 0) &&
                 tool_run(work, &words, &ran);
     if (error_pending()) build_machine_failed(work->build);

@@ -222,7 +222,10 @@ static ConfineEnd judge(const Confined *run, int *code) {
     if (run->flooded) return CONFINE_FLOODED;
     if (run->unheard) return CONFINE_UNHEARD;
     if (run->timed_out) *code = 0;
-    if (run->timed_out) return run->starved ? CONFINE_MACHINE : CONFINE_TIMED_OUT;
+    // Who computed so much before, with a share of a processor, would not have ended with more.
+    bool worked =
+        !(run->layers & LAYER_BUBBLEWRAP) && cpu_seconds(run) >= run->limits.cpu_seconds / PATIENCE;
+    if (run->timed_out) return run->starved && !worked ? CONFINE_MACHINE : CONFINE_TIMED_OUT;
     if (!signaled) return CONFINE_EXITED;
     bool used = cpu_seconds(run) >= run->limits.cpu_seconds;
     if (*code == SIGXCPU || (used && (*code == SIGKILL || !(run->layers & LAYER_BUBBLEWRAP))))

@@ -32,6 +32,8 @@ _Noreturn void entry_exec(const Entry *entry);
 const char *entry_become(uid_t account); // for good; NULL, or what failed
 
 // ---- while it runs: confine_watch.c ------------------------------------------------------------
+enum { PATIENCE = 4 }; // deadlines that it may be kept from a processor
+
 struct Confined {
     pid_t pid;
     int handle;                  // of the process; -1: this kernel has none, it is looked at

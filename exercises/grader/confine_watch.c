@@ -11,7 +11,7 @@
 #include "exercises/grader/confine_parts.h"
 #include "tensor/clock.h"
 
-enum { PIECE = 4096, MOST_AT_ONCE = 16, LOOK_MS = 10, PATIENCE = 4 };
+enum { PIECE = 4096, MOST_AT_ONCE = 16, LOOK_MS = 10 };
 
 // ---- listening ---------------------------------------------------------------------------------
 static void close_end(int *descriptor) {

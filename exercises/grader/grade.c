@@ -2,9 +2,9 @@
 // graded by grade_worker.c or grade_text.c.
 #include "exercises/grader/grade.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "exercises/grader/grade_parts.h"
 #include "exercises/grader/text_file.h"
@@ -235,8 +235,9 @@ static Status grade_exercise(Grading *grading, ExerciseResult *result) {
 
 // ---- a submission ------------------------------------------------------------------------------
 static int count_cores(void) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : (int)cores;
+    cpu_set_t ours;
+    int cores = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
+    return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : cores;
 }
 
 // What keeps strangers' code from files and system calls is there, or need not be.

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,17 +110,25 @@ static int sequence_length(const unsigned char *text) {
     return 0;
 }
 
-// U+0080 to U+009F are control characters, U+FFFE and U+FFFF no characters: XML refuses them.
-static int is_harmless(const unsigned char *text, int length) {
-    if (length == 2 && text[0] == 0xc2 && text[1] < 0xa0) return 0;
-    return !(length == 3 && text[0] == 0xef && text[1] == 0xbf && text[2] >= 0xbe);
+// Control characters, those that turn the direction of what follows, tags that nobody sees, and
+// what XML refuses as no characters.
+static bool is_harmless(const unsigned char *text, int length) {
+    static const struct {
+        uint32_t first, last;
+    } refused[] = {{0x80, 0x9f},     {0x200e, 0x200f}, {0x202a, 0x202e},
+                   {0x2066, 0x2069}, {0xfffe, 0xffff}, {0xe0000, 0xe007f}};
+    uint32_t code = text[0] & (0xffU >> (length + 1));
+    for (int k = 1; k < length; k++) code = code << 6 | (text[k] & 0x3fU);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if (code >= refused[i].first && code <= refused[i].last) return false;
+    return true;
 }
 
 void text_clean(char *text) {
     unsigned char *in = (unsigned char *)text, *out = in;
     while (*in) {
         int length = *in < 0x80 ? 1 : sequence_length(in);
-        int plain = *in == '\n' || *in == '\t' || (*in >= 0x20 && *in < 0x7f);
+        bool plain = *in == '\n' || *in == '\t' || (*in >= 0x20 && *in < 0x7f);
         if (length == 1 ? !plain : length == 0 || !is_harmless(in, length)) {
             *out++ = '?';
             in += length ? length : 1;

@@ -18,8 +18,8 @@ char *file_first_line(const char *path);
 
 Status file_write(const char *folder, const char *name, const void *bytes, size_t count);
 
-// Makes bytes harmless for every reader: invalid UTF-8 and control characters become '?' (newline
-// and tab stay). In place.
+// Makes bytes harmless for every reader: invalid UTF-8, control characters and what turns a line's
+// direction become '?' (newline and tab stay). In place.
 void text_clean(char *text);
 
 #endif

@@ -72,6 +72,13 @@ static void export_each(char *text, ExportTake *take, void *argument) {
     hand_over(&submitter, take, argument);
 }
 
+// A name is one line of what can be read.
+static void clean_name(char name[CLASS_NAME]) {
+    text_clean(name);
+    for (; *name; name++)
+        if (*name == '\n' || *name == '\t') *name = '?';
+}
+
 // ---- members -----------------------------------------------------------------------------------
 // Capitals do not count: they do not in keys.
 static Member *find(const Class *class, const char *student) {
@@ -97,7 +104,7 @@ static Member *add(Class *class, const char *student) {
     Member *member = &class->members[class->count++];
     *member = (Member){.written = WRITTEN_NONE};
     snprintf(member->student, CLASS_NAME, "%s", student);
-    text_clean(member->student);
+    clean_name(member->student);
     return member;
 }
 
@@ -169,8 +176,8 @@ static void name_member(void *argument, const char *folder, const char *email, c
     if (member == NULL) return;
     snprintf(member->student, CLASS_NAME, "%s", email);
     snprintf(member->name, CLASS_NAME, "%s", name);
-    text_clean(member->student);
-    text_clean(member->name);
+    clean_name(member->student);
+    clean_name(member->name);
 }
 
 static Status name_from_export(Class *class, const char *path) {
@@ -231,11 +238,11 @@ static Status add_from_roster(Class *class, const char *line, bool first) {
     if (member == NULL) member = add(class, student);
     if (member == NULL) return error_status();
     if (name[0] != '\0') snprintf(member->name, CLASS_NAME, "%s", name);
-    text_clean(member->name);
+    clean_name(member->name);
     memcpy(member->id, id, sizeof id);
     memcpy(member->section, section, sizeof section);
-    text_clean(member->id);
-    text_clean(member->section);
+    clean_name(member->id);
+    clean_name(member->section);
     return STATUS_OK;
 }
 

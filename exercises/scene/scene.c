@@ -15,7 +15,7 @@
 
 // Of a run; whoever needs more does not end. Work in a row is quick to follow, the rest goes step
 // by step, a forward layer by layer.
-enum { MOST_TIMES = 1 << 26, MOST_STEPS = 1 << 22 };
+enum { MOST_TIMES = 1 << 24, MOST_STEPS = 1 << 22 };
 
 struct Scene {
     VirtualTime time;
