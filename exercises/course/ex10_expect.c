@@ -68,7 +68,7 @@ static void expect_seconds(CaseRun *run, const BackwardQuestion *q) {
     expect_forward_seconds(run, q);
     expect_backward_seconds(run, q);
     expect_optimizer_seconds(run, q);
-    run_expect_recorded(run, "backwards_without_zero_grad", RECORDED_BACKWARDS_UNZEROED, 0);
+    run_expect_recorded(run, "parts out of place", RECORDED_BACKWARDS_UNZEROED, 0);
     for (int i = 1; i < 4; i++) run_mistake_integer(run, "gradients_not_zeroed", i);
 }
 
