@@ -199,7 +199,7 @@ Status memory_activations(Draw *draw, CaseRun *run) {
 #define SIX_TANH "Tanh Tanh Tanh Tanh Tanh Tanh "
 
 Status memory_kept_buffers(Draw *draw, CaseRun *run) {
-    enum { KNOWN = 10, UNKNOWN = 18, REFUSED = 19 }; // runs before them; the one that is refused
+    enum { KNOWN = 11, UNKNOWN = 21, REFUSED = 22 }; // runs before them; the one that is refused
     static const char *const patterns[] = {
         "Linear($a,$b) ReLU Linear($b,$c) ReLU Linear($c,$d) freeze(0) freeze(2) @ $nx$a",
         "Linear($a,$b) GELU Linear($b,$c) GELU Linear($c,$d) freeze(0.weight) freeze(2.weight) "
@@ -209,8 +209,9 @@ Status memory_kept_buffers(Draw *draw, CaseRun *run) {
         "Linear($a,$b) ReLU Linear($b,$c) GELU Linear($c,$d) freeze(2) @ $nx$a",
         "Linear($a,$b) ReLU Linear($b,$c) freeze(0) freeze(2) @ $nx$a",
         "Linear($a,$b) ReLU GELU Linear($b,$c) Tanh Tanh GELU @ $nx$a",
-        "Sequential() GELU Linear($a,$b) ReLU @ $nx$a",
+        "Sequential() GELU Linear($a,$b) ReLU @ $nx3x$tx$a",
         "Sequential(Sequential()) Linear($a,$b) Sequential(Sigmoid) @ $nx$a",
+        "Sequential(Linear($a,$b)) Tanh Sequential(Tanh Sequential(Linear($b,$c))) @ $nx$a",
         "Linear($a,$b) " SIX_TANH SIX_TANH SIX_TANH SIX_TANH "@ $nx$a",
         "Sequential(Linear($a,$b) Sequential(ReLU Mystery($b))) Linear($b,$c) @ $nx$a",
         "Mystery($a) @ $nx$a",
@@ -220,6 +221,8 @@ Status memory_kept_buffers(Draw *draw, CaseRun *run) {
         "LinearGated($a,$b) ReLU @ $nx$a",
         "Linear($a,$b) LayerNorm($b) ReLU @ $nx$a",
         "Conv2d(3,5,3) ReLU @ $nx3x9x9",
+        "ReLU MaxPool2d(2) @ $nx3x8x8",
+        "ReLU AvgPool2d(2) @ $nx3x8x8",
         "Linear($a,$b) ReLU Linear($b,$c) @ $nx$a",
         "Linear($a,$b) ReLU Dropout(0.5) Linear($b,$c) @ $nx$a"};
     const char *pattern = patterns[draw->run];
