@@ -11,7 +11,7 @@
 //
 // APPROACH (a number in brackets is a clause: something of its own that is graded)
 //   1. Refuse options that make no sense (below) [1]. Allocate room for all samples now: an
-//      allocation between two runs costs time, moves what is in the caches, and ends up in your
+//      allocation between two samples costs time, moves what is in the caches, and ends up in your
 //      numbers [2].
 //   2. Call run(argument) options.warmup times, and forget how long that took [3].
 //   3. options.iterations times: read CLOCK_MONOTONIC, run once, read it again. The difference, in
@@ -39,7 +39,7 @@
 // HINTS
 //   * qsort wants a comparison that returns less than, equal to or greater than 0. Do not return
 //     the difference of two doubles: as an int, 0.001 s is 0.
-//   * 0.95 * n may come out a hair too large for ceil; (95 * n + 99) / 100 in integers does not.
+//   * ceil(0.95 * n) is (95 * n + 99) / 100 in integers: no rounding of doubles to think about.
 //   * NAN is in <math.h>.
 //   * Measuring something of your own, keep its result (print it, add it up): the compiler removes
 //     work whose result nobody uses. ./lab explain dead_code_elimination
@@ -65,8 +65,8 @@ typedef struct LatencyResult { // seconds
 } LatencyResult;
 
 // How long run(argument) takes. STATUS_OK; STATUS_INVALID_ARGUMENT for warmup < 0 or
-// iterations < 1 (then run is not called) [1]; STATUS_OUT_OF_MEMORY when there is no room for the
-// samples [12]. *result is only read with STATUS_OK.
+// iterations < 1 (then run is not called) [1]; STATUS_OUT_OF_MEMORY when malloc finds no room for
+// the samples, of which there may be many [12]. *result is only read with STATUS_OK.
 Status measure_latency(void (*run)(void *), void *argument, LatencyOptions options,
                        LatencyResult *result);
 

@@ -18,8 +18,8 @@
 //      one forward.
 //   3. [3] The rows: every layer without children, in the order in which they run, also those that
 //      do nothing (a Sequential may hold a Sequential, and is no row itself; a model may be one
-//      layer, and that is the row). [4] Call layer_forward(layer, input) between two readings of
-//      the clock; what it returns is the next layer's input.
+//      layer, and that is the row). [4] Call layer_forward(layer, input), and nothing else, between
+//      two readings of the clock; what it returns is the next layer's input.
 //          [5] flops             of the WHOLE batch. reference_count_flops gives one sample's; the
 //                                batch is the first size of the layer's input, tensor_shape(input)
 //          [6] flops_per_second  flops / seconds: both of the whole batch

@@ -34,6 +34,20 @@ START_TEST(a_right_file_becomes_a_worker) {
 }
 END_TEST
 
+// index() is declared by <string.h>, but only for who asks for GNU's names; the other file needs
+// them.
+START_TEST(names_of_headers_are_those_that_the_file_needs) {
+    static const char *const texts[] = {
+        "#include <string.h>\nstatic size_t index(const char *s) { return strlen(s); }\n"
+        "int sample(void) { return (int)index(\"a\"); }\n",
+        "#include <string.h>\nint sample(void) { return *strchrnul(\"a\", 'b'); }\n",
+        "#include \"ex90_sample.h\"\n" // as it lies beside the file
+        "Status sample(int64_t n, int64_t *twice, double *half) {\n"
+        "*twice = 2 * n; *half = 0.5 * (double)n; return STATUS_OK; }\n"};
+    for (int i = 0; i < 3; i++) trial_check("90", texts[i], BUILD_DONE, "", NULL);
+}
+END_TEST
+
 // Whatever is named so in the engine, in the worker and in the C library.
 START_TEST(names_of_ones_own_never_clash) {
     static const char *const names[] = {
@@ -372,6 +386,7 @@ END_TEST
 
 int main(void) {
     const HarnessTest tests[] = {{a_right_file_becomes_a_worker, 0},
+                                 {names_of_headers_are_those_that_the_file_needs, 0},
                                  {names_of_ones_own_never_clash, NAMES},
                                  {what_the_library_has_may_be_replaced, REPLACED},
                                  {anything_that_computes_may_be_called, CALLS},

@@ -141,8 +141,13 @@ static VirtualWork draw_short_work(Draw *draw, bool fixed) {
 }
 
 static Status p95_of_enough(Draw *draw, CaseRun *run) {
-    const int64_t n[] = {90, 100, 91, draw_between(draw, 91, 260)}; // 85.5, 95.0, 86.45
-    LatencySamples m = {.n = n[draw->run], .work = draw_short_work(draw, draw->run < 3)};
+    const int64_t n[] = {90, 100, 91, draw_between(draw, 91, 260), 1510}; // 85.5, 95.0, 86.45
+    LatencySamples m = {.n = n[draw->run], .work = draw_short_work(draw, draw->run != 3)};
+    if (draw->run == 4) {
+        m.work.base_ps /= 2;
+        m.work.jitter_ps /= 2;
+        m.work.outlier_every *= 10;
+    }
     return expect(run, &m, N | LATENCY_ASK_P95, "sorted sample number ceil(0.95 n), from 1");
 }
 
@@ -153,10 +158,16 @@ static Status p95_of_too_few(Draw *draw, CaseRun *run) {
     return expect(run, &m, N | LATENCY_ASK_P95, "NAN: fewer than 90 samples");
 }
 
-// Quantiles lie on a sample, or beside the last one.
+// Quantiles lie on a sample, or beside the last one; and once samples are seconds apart.
 static Status few_samples(Draw *draw, CaseRun *run) {
     LatencySamples m = {.n = draw->run + 1, .work = draw_work(draw, 2, true)};
     m.work.base_ps = draw_between(draw, 9000, 11000) * microsecond;
+    if (draw->run == 3) {
+        m.n = 5;
+        m.work.base_ps *= 1000;
+        m.work.jitter_ps *= 1000;
+        m.work.outlier_ps *= 1000;
+    }
     return expect(run, &m,
                   N | MEDIAN | LATENCY_ASK_MEAN | MIN_MAX | LATENCY_ASK_IQR | LATENCY_ASK_P95,
                   "of one sample: the median is that sample, the iqr 0");
@@ -219,7 +230,7 @@ static const ExerciseCase cases[] = {
     {.name = "warm_up", .points = 1, .runs = 3, .clauses = "3", .make = warm_up},
     {.name = "mean_min_max", .points = 1, .runs = 2, .clauses = "5", .make = mean_min_max},
     {.name = "quartiles", .points = 1, .runs = 3, .clauses = "7", .make = quartiles},
-    {.name = "p95_of_enough", .points = 1, .runs = 4, .clauses = "9", .make = p95_of_enough},
+    {.name = "p95_of_enough", .points = 1, .runs = 5, .clauses = "9", .make = p95_of_enough},
     {.name = "p95_of_too_few",
      .points = 1,
      .runs = 3,
@@ -234,9 +245,9 @@ static const ExerciseCase cases[] = {
      .make = clock_set},
     {.name = "few_samples",
      .points = 1,
-     .runs = 3,
+     .runs = 4,
      .hidden = true,
-     .clauses = "1 8",
+     .clauses = "1 5 6 8",
      .make = few_samples},
     {.name = "memory",
      .points = 1,

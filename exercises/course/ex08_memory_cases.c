@@ -223,11 +223,13 @@ static Status live_peak_total(Draw *draw, CaseRun *run) {
 static Status by_category(Draw *draw, CaseRun *run) {
     static const Asked lists[] = {
         {STEP STEP_BACK, 10, 10},
-        {"p1=$A a2=$e -2 w2=$f g3=$a -2 a2=$b o4=$A w5=$g -5 g5=$c -2 p2=$d -3 -1", 9, 9},
+        {"p1=$A a2=$e -2 w2=$f g3=$a -2 a2=$b o4=$A w5=$g -?5 g5=$c -2 p2=$d -3 -1", 9, 9},
         {"p1=$A g2=$h -p2=4 o3=$a a4=$e -w4=9 w4=$B -g4=-7 o4=$b g5=$c", 7, 7},
-        {"", 0, 0}};
+        {"", 0, 0},
+        // Sums beyond 32 bits; and nothing comes after the peak.
+        {"p1=$a o2=$b w3=$e -3 g4=$f w5=$A -5 w6=$A+$B", 8, 8}};
     case_say(run, "bytes of each category at the moment of the peak", "they add up to the peak");
-    return ask_list(draw, run, lists[draw->run], 4, MEMORY_ASK_AT_PEAK);
+    return ask_list(draw, run, lists[draw->run], draw->run == 4 ? 40000 : 4, MEMORY_ASK_AT_PEAK);
 }
 
 static Status first_peak(Draw *draw, CaseRun *run) {
@@ -240,13 +242,14 @@ static Status first_peak(Draw *draw, CaseRun *run) {
 
 static Status leaks(Draw *draw, CaseRun *run) {
     static const char *const patterns[] = {STEP STEP_BACK,
-                                           "a1=$a -1 p1=$e w2=$b -2 o2=$c p3=$f -3 a3=$d",
+                                           "a1=$a -1 p1=$e w2=$b -2 o2=$c p3=$f -3 a3=$D",
                                            "p1=$A g2=$a a3=$b -3 w4=$c -4", "a1=0 w2=$a -2 w2=$b",
                                            ""};
     case_say(run, "blocks and bytes that were forgotten",
              "activations and workspace that are live at the end");
     run_mistake_status(run, "empty_block_forgotten", STATUS_INVALID_ARGUMENT);
-    return ask_list(draw, run, (Asked){patterns[draw->run], 0, 0}, 4, MEMORY_ASK_LEAKS);
+    return ask_list(draw, run, (Asked){patterns[draw->run], 0, 0}, draw->run == 1 ? 40000 : 4,
+                    MEMORY_ASK_LEAKS);
 }
 
 static Status bad_list(Draw *draw, CaseRun *run) {
@@ -289,7 +292,9 @@ static Status odd_lists(Draw *draw, CaseRun *run) {
                        STATUS_INVALID_ARGUMENT);
     if (draw->run < 3)
         return ask_list(draw, run, (Asked){patterns[draw->run], 0, 0}, 4, SUMS | MEMORY_ASK_LEAKS);
-    return account(draw, run, draw->run == 3 ? STEP STEP_BACK : "a1=$a w2=$b -1 g3=$c -1 -2",
+    static const char *const accounts[] = {STEP STEP_BACK, "a1=$a w2=$b -1 g3=$c -1 -2",
+                                           "a1=$a w2=$b o3=$c w2=$d -1", "a1=$a w2=$b g3=-4 -1"};
+    return account(draw, run, accounts[draw->run - 3],
                    draw->run == 3 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
 }
 
@@ -299,9 +304,9 @@ static const ExerciseCase cases[] = {
      .runs = 5,
      .clauses = "1 2 3 5 7 10 22",
      .make = live_peak_total},
-    {.name = "by_category", .points = 1, .runs = 4, .clauses = "2 3 6", .make = by_category},
+    {.name = "by_category", .points = 1, .runs = 5, .clauses = "2 3 5 6 22", .make = by_category},
     {.name = "first_peak", .points = 1, .runs = 2, .clauses = "6", .make = first_peak},
-    {.name = "leaks", .points = 1, .runs = 5, .clauses = "8 9", .make = leaks},
+    {.name = "leaks", .points = 1, .runs = 5, .clauses = "8 9 22", .make = leaks},
     {.name = "bad_list",
      .points = 1,
      .runs = 10,
@@ -310,7 +315,7 @@ static const ExerciseCase cases[] = {
      .make = bad_list},
     {.name = "odd_lists",
      .points = 1,
-     .runs = 5,
+     .runs = 7,
      .hidden = true,
      .clauses = "3 9 11",
      .make = odd_lists},
@@ -319,7 +324,11 @@ static const ExerciseCase cases[] = {
      .runs = 6,
      .clauses = "12 13 22 23",
      .make = memory_parameters},
-    {.name = "optimizer_state", .points = 1, .runs = 5, .clauses = "14", .make = memory_optimizer},
+    {.name = "optimizer_state",
+     .points = 1,
+     .runs = 6,
+     .clauses = "14 22",
+     .make = memory_optimizer},
     {.name = "activations",
      .points = 1,
      .runs = 8,
@@ -327,9 +336,9 @@ static const ExerciseCase cases[] = {
      .make = memory_activations},
     {.name = "kept_buffers",
      .points = 1,
-     .runs = 16,
+     .runs = 23,
      .hidden = true,
-     .clauses = "11 16 17 18 19 20 23 24",
+     .clauses = "11 15 16 17 18 19 20 23 24",
      .make = memory_kept_buffers},
     {.name = "training_total", .points = 1, .runs = 3, .clauses = "21 22", .make = memory_total},
     {.name = "adam_by_hand",

@@ -14,7 +14,7 @@ static void write_model(Draw *draw, const char *pattern, int ask, OptimizerKind 
     int64_t sizes[128] = {['n'] = draw_between(draw, 2, 9) * 8, ['t'] = draw_between(draw, 5, 7)};
     for (char c = 'a'; c <= 'e'; c++) sizes[(int)c] = draw_between(draw, 20, 900);
     for (char c = 'A'; c <= 'B'; c++) sizes[(int)c] = draw_between(draw, 40000, 60000);
-    sizes['N'] = draw_between(draw, 30000, 40000);
+    sizes['N'] = draw_between(draw, 110000, 120000); // N times B is beyond 32 bits, without a sign
     text_fill(text, CASE_LINE, pattern, sizes);
     snprintf(run->input, sizeof run->input, "ask=%d optimizer=%d model=%s", ask, (int)kind, text);
     snprintf(run->shown, CASE_LINE, "%.170s   %s", text, optimizer_name(kind));
@@ -71,7 +71,7 @@ Status memory_parameters(Draw *draw, CaseRun *run) {
     static const char *const patterns[] = {
         "Linear($a,$b) ReLU Linear($b,$c) ReLU Linear($c,$d) @ $nx$a",
         "Linear($a,$b) ReLU Linear($b,$c) ReLU Linear($c,$d) freeze(0) @ $nx$a",
-        "Linear($a,$b) Sequential(Tanh Sequential(Linear($b,$c) GELU)) @ $nx$a",
+        "Linear($a,$b) Sequential(ReLU Sequential(Linear($b,$c) ReLU)) @ $nx$a",
         "Linear($a,$b) ReLU Linear($b,$c) freeze(2.weight) @ $nx$a",
         "Linear($a,$b) ReLU Linear($b,$c) freeze(0.bias) @ $nx$a",
         "Linear($A,$B,bias=false) @ $nx$A"};
@@ -105,7 +105,8 @@ Status memory_optimizer(Draw *draw, CaseRun *run) {
                  {OPTIMIZER_MOMENTUM, "Linear($a,$b) ReLU Linear($b,$c) @ $nx$a"},
                  {OPTIMIZER_SGD, "Linear($a,$b) ReLU Linear($b,$c) @ $nx$a"},
                  {OPTIMIZER_ADAMW, "Linear($a,$b) ReLU Linear($b,$c) freeze(0) @ $nx$a"},
-                 {OPTIMIZER_MOMENTUM, "Linear($a,$b) Linear($b,$c) freeze(1.bias) @ $nx$a"}};
+                 {OPTIMIZER_MOMENTUM, "Linear($a,$b) Linear($b,$c) freeze(1.bias) @ $nx$a"},
+                 {OPTIMIZER_ADAM, "Linear($A,$B,bias=false) @ $nx$A"}};
     OptimizerKind kind = asked[draw->run].kind;
     bool adam = kind == OPTIMIZER_ADAM || kind == OPTIMIZER_ADAMW;
     char text[CASE_LINE];
@@ -183,9 +184,9 @@ static Status ask_unknown(Draw *draw, CaseRun *run, const char *pattern) {
 Status memory_activations(Draw *draw, CaseRun *run) {
     static const char *const patterns[] = {
         "Linear($a,$b) ReLU Linear($b,$c) @ $nx$a",
-        "Sequential(Linear($a,$b) Tanh) Linear($b,$c) Sigmoid Linear($c,$d) @ $nx$a",
+        "Sequential(Linear($a,$b) ReLU) Linear($b,$c) ReLU Linear($c,$d) @ $nx$a",
         "Linear($a,$b) GELU Linear($b,$c) GELU @ $nx$a",
-        "Linear($a,$b,bias=false) Linear($b,$c) ReLU @ $nx$a",
+        "Linear($a,$b,bias=false) Linear($b,$c) Sigmoid Linear($c,$d) ReLU Linear($d,$e) @ $nx$a",
         "Linear($a,$b) ReLU Linear($b,$c) Tanh @ $nx$tx$a",
         "Linear($a,$b) GELU Linear($b,$c) ReLU Linear($c,$d) freeze(0) @ $nx$a",
         "Linear($a,$B) ReLU @ $Nx$a",
@@ -198,7 +199,7 @@ Status memory_activations(Draw *draw, CaseRun *run) {
 #define SIX_TANH "Tanh Tanh Tanh Tanh Tanh Tanh "
 
 Status memory_kept_buffers(Draw *draw, CaseRun *run) {
-    enum { KNOWN = 10, UNKNOWN = 14, REFUSED = 15 }; // runs before them; the one that is refused
+    enum { KNOWN = 11, UNKNOWN = 21, REFUSED = 22 }; // runs before them; the one that is refused
     static const char *const patterns[] = {
         "Linear($a,$b) ReLU Linear($b,$c) ReLU Linear($c,$d) freeze(0) freeze(2) @ $nx$a",
         "Linear($a,$b) GELU Linear($b,$c) GELU Linear($c,$d) freeze(0.weight) freeze(2.weight) "
@@ -208,13 +209,20 @@ Status memory_kept_buffers(Draw *draw, CaseRun *run) {
         "Linear($a,$b) ReLU Linear($b,$c) GELU Linear($c,$d) freeze(2) @ $nx$a",
         "Linear($a,$b) ReLU Linear($b,$c) freeze(0) freeze(2) @ $nx$a",
         "Linear($a,$b) ReLU GELU Linear($b,$c) Tanh Tanh GELU @ $nx$a",
-        "Sequential() GELU Linear($a,$b) ReLU @ $nx$a",
+        "Sequential() GELU Linear($a,$b) ReLU @ $nx3x$tx$a",
         "Sequential(Sequential()) Linear($a,$b) Sequential(Sigmoid) @ $nx$a",
+        "Sequential(Linear($a,$b)) Tanh Sequential(Tanh Sequential(Linear($b,$c))) @ $nx$a",
         "Linear($a,$b) " SIX_TANH SIX_TANH SIX_TANH SIX_TANH "@ $nx$a",
         "Sequential(Linear($a,$b) Sequential(ReLU Mystery($b))) Linear($b,$c) @ $nx$a",
         "Mystery($a) @ $nx$a",
         "Residual(Linear($a,$a) ReLU) Linear($a,$b) @ $nx$a",
         "Flatten Linear($a,$b) ReLU freeze(1) @ $nx$a",
+        "Linear($a,$b) ReLU6 Linear($b,$c) @ $nx$a",
+        "LinearGated($a,$b) ReLU @ $nx$a",
+        "Linear($a,$b) LayerNorm($b) ReLU @ $nx$a",
+        "Conv2d(3,5,3) ReLU @ $nx3x9x9",
+        "ReLU MaxPool2d(2) @ $nx3x8x8",
+        "ReLU AvgPool2d(2) @ $nx3x8x8",
         "Linear($a,$b) ReLU Linear($b,$c) @ $nx$a",
         "Linear($a,$b) ReLU Dropout(0.5) Linear($b,$c) @ $nx$a"};
     const char *pattern = patterns[draw->run];

@@ -70,6 +70,7 @@ static void expect_seconds(CaseRun *run, const BackwardQuestion *q) {
     expect_optimizer_seconds(run, q);
     run_expect_recorded(run, "backwards_without_zero_grad", RECORDED_BACKWARDS_UNZEROED, 0);
     for (int i = 1; i < 4; i++) run_mistake_integer(run, "gradients_not_zeroed", i);
+    run_expect_recorded(run, "steps_without_backward", RECORDED_STEPS_WITHOUT_BACKWARD, 0);
 }
 
 static void expect_ratio(CaseRun *run, const BackwardQuestion *q) {

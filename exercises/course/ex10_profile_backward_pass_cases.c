@@ -196,7 +196,7 @@ static Status errors(Draw *draw, CaseRun *run) {
          "nothing learns: there is nothing to go back to, and backward fails"}};
     Draw own = timed_draw(draw, ERRORS);
     if (draw->run == COUNT(steps)) {
-        timed_case_failures("Linear(5,8) Sequential(ReLU Linear(8,2)) @ 3x5", &own, run);
+        timed_case_failures("Linear(5,8) Sequential(ReLU Linear(8,2)) @ 3x5", STATUS_OK, &own, run);
         return STATUS_OK;
     }
     TimedCase timed = {.times = {.container_us = 7, .backward_us = 300, .optimizer_us = 90}};

@@ -38,6 +38,7 @@ typedef enum Recorded {
     RECORDED_BACKWARDS,          //
     RECORDED_BACKWARDS_UNZEROED, // without zero_grad since the one before
     RECORDED_OPTIMIZER_STEPS,
+    RECORDED_STEPS_WITHOUT_BACKWARD, // since zero_grad
     RECORDED_COUNT
 } Recorded;
 

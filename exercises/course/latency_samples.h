@@ -9,7 +9,7 @@
 #include "exercises/scene/virtual_time.h"
 #include "profiler/statistics.h"
 
-enum { LATENCY_MOST_RUNS = 512 };
+enum { LATENCY_MOST_RUNS = 2048 };
 
 typedef struct LatencySamples {
     int64_t warmup, n;

@@ -102,6 +102,11 @@ void timed_case_tie(TimedCase *timed, int row) {
     add_times(timed);
 }
 
+void timed_case_containers(TimedCase *timed) {
+    timed->times.container_us = 5 * timed->times.row_us[timed->slowest] / 4;
+    add_times(timed);
+}
+
 // ---- what the grader, the worker and the student are told --------------------------------------
 static VirtualClock clock_of(const TimedCase *timed, Draw *draw) {
     const int64_t second = 1000000000, day = 86400;
@@ -137,7 +142,7 @@ void timed_mistake_clocks(CaseRun *run, double seconds, bool event) {
     run_mistake_real(run, "nanoseconds_for_seconds", 1e9 * seconds);
 }
 
-void timed_case_failures(const char *text, Draw *draw, CaseRun *run) {
+void timed_case_failures(const char *text, Status status, Draw *draw, CaseRun *run) {
     TimedCase timed = {.times = {.container_us = 7, .backward_us = 300, .optimizer_us = 90}};
     snprintf(timed.text, sizeof timed.text, "%s", text);
     for (int i = 0; i < TIMED_MOST_ROWS; i++) timed.times.row_us[i] = draw_between(draw, 40, 90);
@@ -148,6 +153,8 @@ void timed_case_failures(const char *text, Draw *draw, CaseRun *run) {
     line_add(run->asked, "the status, while each call fails in turn, the 1st, the 2nd ...");
     line_add(run->formula,
              "STATUS_DEVICE from a call, STATUS_OUT_OF_MEMORY from malloc: given back");
+    run_expect_integer(run, "status", status);
+    if (status) run_mistake_integer(run, "error_ignored", STATUS_OK);
     run_expect_integer(run, "ignored_call", 0);
     for (int i = 1; i <= MOST_CALLS_LISTED; i++) run_mistake_integer(run, "error_ignored", i);
     run_expect_integer(run, "ignored_allocation", 0);

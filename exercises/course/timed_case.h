@@ -37,11 +37,14 @@ Status timed_case_draw(TimedCase *timed, const char *text, Draw *draw);
 // From now on that row is the slowest; that other one takes as long as the slowest.
 void timed_case_slow(TimedCase *timed, int row);
 void timed_case_tie(TimedCase *timed, int row);
+// The containers' own time is now longer than any row.
+void timed_case_containers(TimedCase *timed);
 // The model after what run->input holds; clock and times into run->scene; and what is shown.
 void timed_case_write(const TimedCase *timed, Draw *draw, CaseRun *run);
 
-// A run in which the model does what it should, and each call and each allocation fails in turn.
-void timed_case_failures(const char *text, Draw *draw, CaseRun *run);
+// A run in which each call and each allocation fails in turn, and at last none does: then `status`
+// is the function's.
+void timed_case_failures(const char *text, Status status, Draw *draw, CaseRun *run);
 
 // Of the value expected last, which is `seconds` that the event falls into or not.
 void timed_mistake_clocks(CaseRun *run, double seconds, bool event);

@@ -89,8 +89,10 @@ static bool refuse_name(Work *work, NameRule rule, const char *name) {
     if (line > 0) snprintf(where, sizeof where, "line %d: ", line);
     Build *build = work->build;
     if (rule == NAME_NOWHERE)
-        return build_ends(build, BUILD_FAILED, "%s%.60s is called, and defined nowhere", where,
-                          name);
+        return build_ends(
+            build, BUILD_FAILED,
+            "%s%.60s is called, and defined nowhere; of the library, call what the contract names",
+            where, name);
     if (rule == NAME_ELSEWHERE)
         return build_ends(build, BUILD_FORBIDDEN, "%s%.60s is not there in this exercise", where,
                           name);

@@ -94,7 +94,8 @@ void tool_compile(const Work *work, const char *file, const char *names, Words *
     if (!strstr(work->compiler, "clang"))
         words_add(words, "-Wno-old-style-declaration"); // its own word
     if (work->order->sanitize) words_add(words, "-fsanitize=address");
-    const char *const rest[] = {"-I", "include", "-c", "-o", "whole.o", file};
+    const char *const rest[] = {"-iquote", "include/exercises", "-I", "include", "-c",
+                                "-o",      "whole.o",           file};
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++) words_add(words, rest[i]);
 }
 

@@ -5,6 +5,7 @@
 // ---- lines -------------------------------------------------------------------------------------
 static const InputField fields[] = {
     {"launch", offsetof(MockTimes, launch)},
+    {"launch_uneven", offsetof(MockTimes, launch_uneven)},
     {"launch_asleep", offsetof(MockTimes, launch_asleep)},
     {"record", offsetof(MockTimes, record)},
     {"wake_up", offsetof(MockTimes, wake_up)},
@@ -54,9 +55,10 @@ static void enqueue(MockQueue *queue, int64_t call, int64_t work, VirtualTime *t
 void mock_launch_on(MockQueue *queue, int64_t times, VirtualTime *time) {
     for (int64_t i = 0; i < times; i++) {
         int64_t load = queue->launches++ == 0 ? queue->times.load : 0;
+        int64_t more = queue->times.launch_uneven * (queue->launches % 2 == 1 ? 1 : -1);
         int64_t asleep = queue->times.launch / 100 * queue->times.launch_asleep;
         virtual_time_wait(time, asleep);
-        enqueue(queue, queue->times.launch - asleep, load + queue->times.kernel, time);
+        enqueue(queue, queue->times.launch + more - asleep, load + queue->times.kernel, time);
         if (queue->launches == queue->times.fails) queue->failed = true;
     }
 }

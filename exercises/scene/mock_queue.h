@@ -9,6 +9,7 @@
 
 typedef struct MockTimes {            // picoseconds
     int64_t launch;                   // what the program spends in a launch or an _async copy
+    int64_t launch_uneven;            // every other launch takes so much less, those between more
     int64_t launch_asleep;            // per cent of a launch, in which the program waits
     int64_t record;                   // and in recording an event
     int64_t wake_up;                  // from the end of the work until a waiting program runs again

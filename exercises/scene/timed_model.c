@@ -22,6 +22,7 @@ static const InputField fields[] = {
     {"optimizer", offsetof(ModelTimes, optimizer_us)},
     {"loss", offsetof(ModelTimes, loss_us)},
     {"zero", offsetof(ModelTimes, zero_us)},
+    {"count", offsetof(ModelTimes, count_us)},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 

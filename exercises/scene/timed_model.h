@@ -19,6 +19,7 @@ typedef struct ModelTimes { // microseconds of virtual time
     // Of the whole model; the first of each takes cold_us more.
     int64_t backward_us, optimizer_us;
     int64_t loss_us, zero_us; // of the loss, of zero_grad; warm at once
+    int64_t count_us;         // of a count: FLOPs, bytes, the roofline
 } ModelTimes;
 
 // Adds " t0=... t1=..." to what `text` holds; and back.

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char letters[MEMORY_KINDS + 1] = "pgoaw";
+static const char letters[] = "pgoaw"; // by MemoryKind; ? is none of them, in a free
+enum { NO_KIND = 250 };
 
 // What a free's bytes hold: the size of a pointer, which is what people take for the block's.
 enum { MEANINGLESS_BYTES = 8 };
@@ -25,6 +26,7 @@ static const char *read_word(const char *at, AllocationEvent *event, int64_t *la
     const char *letter = *at ? strchr(letters, *at) : NULL;
     if (letter) event->kind = (MemoryKind)(letter - letters);
     if (!letter && !event->is_free) return NULL;
+    if (event->is_free && *at == '?') event->kind = (MemoryKind)NO_KIND, at++;
     at += letter != NULL;
     if (!read_number(&at, &event->id)) return NULL;
     *last = event->id;
@@ -69,11 +71,13 @@ void memory_text_write(const AllocationEvent *events, int64_t count, char *text,
     for (int64_t i = 0, n = 1; i < count; i += n) {
         const AllocationEvent *event = &events[i];
         bool plain = event->is_free && event->bytes == MEANINGLESS_BYTES && event->kind == 0;
-        char ids[48], letter[2] = {plain ? '\0' : letters[event->kind]}, bytes[24] = "";
+        bool known = event->kind < MEMORY_KINDS;
+        char ids[48], letter[2] = {plain ? '\0' : known ? letters[event->kind] : '?'};
+        char bytes[24] = "";
         n = alike(event, count - i);
         int used = snprintf(ids, sizeof ids, "%lld", (long long)event->id);
         if (n > 1) snprintf(ids + used, sizeof ids - used, "..%lld", (long long)event->id + n - 1);
-        if (!plain) snprintf(bytes, sizeof bytes, "=%lld", (long long)event->bytes);
+        if (!plain && known) snprintf(bytes, sizeof bytes, "=%lld", (long long)event->bytes);
         size_t end = strlen(text);
         snprintf(text + end, size - end, " %s%s%s%s", event->is_free ? "-" : "", letter, ids,
                  bytes);

@@ -4,7 +4,8 @@
 //
 // A letter (parameter, gradient, optimizer, activation, workspace), the block's id, its bytes; a
 // minus and an id is a free. What a free's other fields hold means nothing: they are a parameter of
-// 8 bytes, or what is written, as in "-w3=-70". "a1..2000=4" and "-1..2000" are 2,000 events.
+// 8 bytes, or what is written, as in "-w3=-70", or no category at all, as in "-?3".
+// "a1..2000=4" and "-1..2000" are 2,000 events.
 #ifndef EXERCISES_SUPPORT_MEMORY_TEXT_H
 #define EXERCISES_SUPPORT_MEMORY_TEXT_H
 
