@@ -1,8 +1,11 @@
 // test_grade.c -- grading: each way in which a case can end, by a small exercise of the tests' own.
 // The course's exercises are test_grade_course's.
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "exercises/selftest/alone.h"
@@ -271,6 +274,37 @@ START_TEST(strangers_are_not_graded_where_nothing_keeps_them_in) {
 }
 END_TEST
 
+static int count_rooms(void) {
+    int count = 0;
+    DIR *folder = opendir("/tmp");
+    ck_assert_ptr_nonnull(folder);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += strncmp(entry->d_name, "ridgepoint-", strlen("ridgepoint-")) == 0;
+    closedir(folder);
+    return count;
+}
+
+// Nothing of it is left behind, and it ends as it was told to.
+START_TEST(a_grader_that_is_called_off_tidies_up) {
+    Submission s;
+    int status = 0;
+    if (not_alone) test_skip(not_alone);
+    submission_new(&s);
+    submission_add(&s, "ex90_sample.c", SAMPLE_HEAD "for (;;) continue; }");
+    GradeOptions options = submission_options(&s);
+    int before = count_rooms();
+    pid_t child = fork();
+    if (child == 0) _exit(grade(&options, &s.result) ? 1 : 0);
+    while (count_rooms() == before) usleep(1000);
+    usleep(300000);
+    ck_assert_int_eq(kill(child, SIGTERM), 0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ck_assert_int_eq(count_rooms(), before);
+    submission_free(&s);
+}
+END_TEST
+
 // Then nothing of it counts, and it is graded again.
 START_TEST(a_machine_that_fails_gives_no_points_at_all) {
     Submission s;
@@ -419,6 +453,7 @@ int main(void) {
         {every_other_end_has_its_state, (int)(sizeof end_rows / sizeof end_rows[0])},
         {what_is_missing_is_said, 0},
         {a_grader_without_a_worker_says_so, 0},
+        {a_grader_that_is_called_off_tidies_up, 0},
         {strangers_are_not_graded_where_nothing_keeps_them_in, 0},
         {a_machine_that_fails_gives_no_points_at_all, 0},
         {memory_that_runs_out_is_an_error_and_leaves_nothing, 0},

@@ -9,6 +9,7 @@
 #ifndef EXERCISES_GRADER_CONFINE_H
 #define EXERCISES_GRADER_CONFINE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,6 +89,12 @@ bool confine_say(Confined *run, const void *bytes, size_t count);
 // be started, and the error is pending. *result is safe to free.
 Status confine_finish(Confined *run, ConfineResult *result);
 Status confine_run(const ConfineOrder *order, ConfineResult *result); // all of it
+
+// Holds back what would end this process (Ctrl-C, SIGTERM, an alarm ...), until confine_release, so
+// that what it has made can be removed first. Once one has come, every program is ended at once.
+void confine_hold(sigset_t *before);
+bool confine_is_called_off(void);
+void confine_release(const sigset_t *before);
 void confine_result_free(ConfineResult *result);
 
 #endif

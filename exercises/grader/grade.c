@@ -261,6 +261,8 @@ static Status grade_all(Grading *grading, GradeResult *result) {
     Status status = STATUS_OK;
     for (int i = 0; i < result->n_exercises && !status; i++) {
         status = grade_exercise(grading, &result->exercises[i]);
+        if (!status && confine_is_called_off())
+            status = error_set(STATUS_STATE, "grade: called off. HINT: grade it again");
         if (status) break;
         points_add_exercise(result, &result->exercises[i]);
         if (options->progress) options->progress(options->argument, &result->exercises[i]);
@@ -274,9 +276,12 @@ Status grade(const GradeOptions *options, GradeResult *result) {
     // No program may read the project, where the solutions are, the submission or the secret.
     const char *const shut[] = {"exercises", options->folder, options->secret_file, NULL};
     Grading grading = {.options = options, .shut = shut, .at_once = count_cores()};
+    sigset_t before;
     Status status = check_confinement(options, &grading);
     if (!status) status = set_out_all(options, result);
+    confine_hold(&before);
     if (!status) status = grade_all(&grading, result);
+    confine_release(&before);
     result->layers = grading.layers;
     result->disposable = !options->own && !confine_is_safe(grading.layers);
     if (result->machine_failed) result->points = result->stretch_points = 0;

@@ -3,12 +3,14 @@
 // before, with the same files, numbers and grader, is left as it is.
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exercises/grader/confine.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "profiler/files/whole_file.h"
@@ -18,6 +20,9 @@ enum { MOST_SECONDS = 900, MOST_ARGUMENTS = 12, MOST_PROGRAM = 256 << 20, MARK_B
 
 // ---- the lab program ---------------------------------------------------------------------------
 static _Noreturn void live(const char *const argv[], const char *log) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, 0) < 0) _exit(126);
     int file = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644) : STDOUT_FILENO;
@@ -79,11 +84,14 @@ static int grade_path(const Orders *orders, Stage *stage, const char *folder) {
 int command_grade(const Orders *orders) {
     char folder[PATH_MAX];
     if (make_output(orders, "-grade", folder)) return instructor_fail();
+    sigset_t before;
+    confine_hold(&before);
     Stage *stage = memory_new(sizeof *stage);
     Status status = stage ? stage_new(stage) : error_status();
     int end = status ? instructor_fail() : grade_path(orders, stage, folder);
     if (stage) stage_remove(stage);
     memory_free(stage);
+    confine_release(&before);
     return end;
 }
 
@@ -183,6 +191,8 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     }
     Stage *stage = memory_new(sizeof *stage);
     if (stage == NULL) return error_status();
+    sigset_t before;
+    confine_hold(&before);
     Status status = stage_new(stage);
     if (status == STATUS_OK && stage_fill(stage, member->path) != STATUS_OK) {
         refuse_submission(graded);
@@ -197,6 +207,7 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     }
     stage_remove(stage);
     memory_free(stage);
+    confine_release(&before);
     return status;
 }
 
