@@ -199,8 +199,8 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     }
     if (status == STATUS_OK) {
         write_mark(run, member, stage, graded->note, mark);
-        bool before = is_graded(run, member, mark, &graded->result);
-        if (!before)
+        bool known = is_graded(run, member, mark, &graded->result);
+        if (!known)
             status = grade_staged(run, stage, mark, graded);
         else if (graded->outcome != OUTCOME_REFUSED)
             graded->outcome = OUTCOME_UNCHANGED;
