@@ -3,7 +3,7 @@
 // library's own list of parameters.
 #include <stdio.h>
 
-#include "exercises/course/ex01_count_parameters_mistakes.h"
+#include "exercises/course/parts.h"
 #include "exercises/course/values.h"
 #include "profiler/profiler.h"
 

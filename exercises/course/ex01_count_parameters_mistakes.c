@@ -1,6 +1,6 @@
 // ex01_count_parameters_mistakes.c -- what known mistakes make of a model. Each is the library's
 // count of another model: the same text, and then changed.
-#include "exercises/course/ex01_count_parameters_mistakes.h"
+#include "exercises/course/parts.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 // counted cost, layer by layer (support/reference.c).
 #include <stdio.h>
 
-#include "exercises/course/ex02_count_flops_mistakes.h"
 #include "exercises/course/ex02_count_flops_texts.h"
+#include "exercises/course/parts.h"
 #include "exercises/support/layer_shape.h"
 #include "exercises/support/reference.h"
 

@@ -1,6 +1,6 @@
 // ex02_count_flops_mistakes.c -- mistakes about what a layer is worth: the library's count, times
 // or over what was mistaken.
-#include "exercises/course/ex02_count_flops_mistakes.h"
+#include "exercises/course/parts.h"
 
 #include <string.h>
 

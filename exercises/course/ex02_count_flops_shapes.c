@@ -2,7 +2,7 @@
 // attributes, or what comes of another input.
 #include <string.h>
 
-#include "exercises/course/ex02_count_flops_mistakes.h"
+#include "exercises/course/parts.h"
 #include "exercises/support/layer_shape.h"
 #include "exercises/support/reference.h"
 

@@ -1,6 +1,6 @@
 // ex03_count_bytes_cases.c -- the cases of exercise 03. What is right is profiler_count_bytes; what
 // known mistakes lead to is in ex03_count_bytes_slips.c.
-#include "exercises/course/ex03_count_bytes_slips.h"
+#include "exercises/course/parts.h"
 
 static Status ask(CaseRun *run, const char *text) {
     ModelCase model;

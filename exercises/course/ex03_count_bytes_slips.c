@@ -1,7 +1,7 @@
 // ex03_count_bytes_slips.c -- wrong traffic. There is no formula of a layer here: what is wrong is
 // the library's count of something else (one sample, one part, another shape), or lacks the bytes
 // of some parameters.
-#include "exercises/course/ex03_count_bytes_slips.h"
+#include "exercises/course/parts.h"
 
 #include <string.h>
 

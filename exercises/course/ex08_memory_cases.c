@@ -4,19 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/course/model_case.h"
+#include "exercises/course/parts.h"
 #include "exercises/course/values.h"
 #include "exercises/support/memory_text.h"
 #include "tensor/memory.h"
-
-// ex08_memory_training.c: models, for training_memory.
-Status memory_parameters(Draw *draw, CaseRun *run);
-Status memory_optimizer(Draw *draw, CaseRun *run);
-Status memory_activations(Draw *draw, CaseRun *run);
-Status memory_kept_buffers(Draw *draw, CaseRun *run);
-Status memory_total(Draw *draw, CaseRun *run);
-Status memory_by_hand(Draw *draw, CaseRun *run);
-void memory_expect_account(CaseRun *run, Status status);
 
 // ---- asking the ledger -------------------------------------------------------------------------
 typedef struct List {

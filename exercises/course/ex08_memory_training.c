@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/course/model_case.h"
+#include "exercises/course/parts.h"
 #include "exercises/course/values.h"
+
 // ---- models ------------------------------------------------------------------------------------
 // Sizes: $a to $e are up to 900, $A and $B above 40,000, $n the batch, $N a large one, $t rows of a
 // sample.
@@ -44,14 +45,6 @@ static Status ask_changed(const char *text, OptimizerKind kind, const char *old,
 }
 
 // ---- cases -------------------------------------------------------------------------------------
-Status memory_parameters(Draw *draw, CaseRun *run);
-Status memory_optimizer(Draw *draw, CaseRun *run);
-Status memory_activations(Draw *draw, CaseRun *run);
-Status memory_kept_buffers(Draw *draw, CaseRun *run);
-Status memory_total(Draw *draw, CaseRun *run);
-Status memory_by_hand(Draw *draw, CaseRun *run);
-void memory_expect_account(CaseRun *run, Status status);
-
 static Status mistake_partly_frozen(CaseRun *run, const char *text, OptimizerKind kind, int what) {
     static const char *const frozen[] = {".weight)", ".bias)"};
     Status status = STATUS_OK;
@@ -257,7 +250,6 @@ Status memory_total(Draw *draw, CaseRun *run) {
     return status;
 }
 
-// What a function does with memory of its own; it shall return `status`.
 void memory_expect_account(CaseRun *run, Status status) {
     case_say(run, "its status, and what it does with memory of its own",
              "free on every way out; NULL from malloc is STATUS_OUT_OF_MEMORY");

@@ -2,7 +2,7 @@
 // library's, times are the schedule's; wrong values are other quotients of the same numbers.
 #include <stdio.h>
 
-#include "exercises/course/ex09_expect.h"
+#include "exercises/course/parts.h"
 #include "exercises/course/values.h"
 
 enum { MOST_ROWS = 8 }; // FORWARD_MOST_ROWS

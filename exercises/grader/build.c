@@ -60,6 +60,18 @@ static bool compiled(Work *work, ConfineResult *ran) {
     return build_ends(work->build, BUILD_FAILED, "the compiler refuses it");
 }
 
+// The assembler's messages name a file between it and the compiler, which is never called the same:
+// "./ccQSzMTn.s".
+static void name_assembly(char *output) {
+    const char between[] = "./cc", end[] = ".s";
+    enum { RANDOM = 6 };
+    for (char *at = output; (at = strstr(at, between)); at++) {
+        char *name = at + strlen(between);
+        if (strnlen(name, RANDOM) == RANDOM && strncmp(name + RANDOM, end, strlen(end)) == 0)
+            memset(name, 'x', RANDOM);
+    }
+}
+
 // A helper may have the name of a function that only _GNU_SOURCE declares (index): where the file
 // is refused with it, it is tried without.
 static bool compile(Work *work) {
@@ -76,6 +88,7 @@ static bool compile(Work *work) {
     }
     bool well = compiled(work, &ran);
     if (ran.output[0]) {
+        name_assembly(ran.output);
         work->build->output = ran.output;
         ran.output = NULL;
     }
