@@ -170,8 +170,7 @@ void expect_forward(const ForwardQuestion *q, int ask, CaseRun *run) {
     if (ask & FORWARD_ASK_AMDAHL) expect_amdahl(run, &q->timed);
 }
 
-// ---- of a training step: FLOPs
-// -------------------------------------------------------------------------------------
+// ---- of a training step: FLOPs -----------------------------------------------------------------
 static void step_count(CaseRun *run, const BackwardQuestion *q, const char *name, int64_t flops) {
     run_expect_integer(run, name, flops);
     if (flops == 0) return;
@@ -195,8 +194,7 @@ static void step_flops(CaseRun *run, const BackwardQuestion *q) {
     run_mistake_integer(run, "forward_in_backward", q->forward + q->weight + q->input);
 }
 
-// ---- of a training step: times
-// -------------------------------------------------------------------------------------
+// ---- of a training step: times -----------------------------------------------------------------
 static void step_forward_seconds(CaseRun *run, const BackwardQuestion *q) {
     double forward = q->forward_seconds;
     run_expect_real(run, "forward_seconds", forward, TIMED_TOLERANCE);
@@ -250,7 +248,7 @@ static void step_ratio(CaseRun *run, const BackwardQuestion *q) {
     run_mistake_real(run, "optimizer_in_backward", (backward + q->optimizer_seconds) / forward);
 }
 
-static void step_step(CaseRun *run, const BackwardQuestion *q) {
+static void step_whole(CaseRun *run, const BackwardQuestion *q) {
     double forward = q->forward_seconds, backward = q->backward_seconds;
     double optimizer = q->optimizer_seconds, step = forward + backward + optimizer;
     double others = q->zero_seconds + q->loss_seconds;
@@ -272,5 +270,5 @@ void expect_backward(const BackwardQuestion *q, int ask, CaseRun *run) {
     if (ask & BACKWARD_ASK_FLOPS) step_flops(run, q);
     if (ask & BACKWARD_ASK_SECONDS) step_seconds(run, q);
     if (ask & BACKWARD_ASK_RATIO) step_ratio(run, q);
-    if (ask & BACKWARD_ASK_STEP) step_step(run, q);
+    if (ask & BACKWARD_ASK_STEP) step_whole(run, q);
 }
