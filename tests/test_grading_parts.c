@@ -227,7 +227,7 @@ START_TEST(a_table_is_made_anew_and_other_columns_are_kept) {
 }
 END_TEST
 
-// -----------------------------------------------------------------------------------
+// ---- sections and mutants ----------------------------------------------------------------------
 START_TEST(a_section_has_a_name_words_and_a_mark) {
     static const Section wanted[] = {{"loop", "never ends", "a, b/c", "x\n", 2},
                                      {"mac", "", "3", "", 0},

@@ -16,8 +16,7 @@
 
 enum { ROOM = 4000, SITES = 5, OPS = 3 };
 
-// ---- made-up programs
-// -------------------------------------------------------------------------------
+// ---- made-up programs --------------------------------------------------------------------------
 static const Op made_ops[OPS] = {{.name = "matmul"}, {.name = "relu"}, {.name = "copy"}};
 
 typedef struct Program { // makes up events of nested sites and ops at a clock of its own
