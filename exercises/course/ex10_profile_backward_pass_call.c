@@ -73,7 +73,7 @@ static void call_while_it_fails(Training *training, Answer *answer) {
     answer_integer(answer, found.blocks_left);
 }
 
-// What is frozen has learned before: its gradient is still there.
+// All have learned before, what is frozen now, too: their gradients are still there.
 static void leave_gradients(const Layer *layer) {
     for (int i = 0; i < layer->n_parameters; i++) {
         Tensor *parameter = layer->parameters[i].tensor;

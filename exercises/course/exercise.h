@@ -26,19 +26,18 @@ typedef union Value {
 // What the grader's own record of a run tells, rather than the student's function: a worker asks
 // for every reading of a clock, and tells whatever it does that takes time (scene/scene.h).
 typedef enum Recorded {
-    RECORDED_NOTHING,            // the function says it
-    RECORDED_WORKS,              // how often the work ran
-    RECORDED_READINGS,           // of a clock
-    RECORDED_LAUNCHES,           // of kernels
-    RECORDED_WARM_UP_AWAITED,    // 1: nothing was launched between the first launch and a wait
-    RECORDED_EVENTS_LEFT,        // that were not freed
-    RECORDED_EVENT_MISUSES,      // of events that are not live: freed twice
-    RECORDED_FORWARDS,           // of the whole model
-    RECORDED_ROWS,               // forwards of a layer within it
-    RECORDED_BACKWARDS,          //
-    RECORDED_BACKWARDS_UNZEROED, // without zero_grad since the one before
-    RECORDED_OPTIMIZER_STEPS,
-    RECORDED_STEPS_WITHOUT_BACKWARD, // since zero_grad
+    RECORDED_NOTHING,                // the function says it
+    RECORDED_WORKS,                  // how often the work ran
+    RECORDED_READINGS,               // of a clock
+    RECORDED_LAUNCHES,               // of kernels
+    RECORDED_WARM_UP_AWAITED,        // 1: nothing was launched between the first launch and a wait
+    RECORDED_EVENTS_LEFT,            // that were not freed
+    RECORDED_EVENT_MISUSES,          // of events that are not live: freed twice
+    RECORDED_FORWARDS,               // of the whole model
+    RECORDED_ROWS,                   // forwards of a layer within it
+    RECORDED_BACKWARDS,              //
+    RECORDED_BACKWARDS_UNZEROED,     // without zero_grad since the one before
+    RECORDED_STEPS_WITHOUT_BACKWARD, // of the optimizer, since zero_grad
     RECORDED_COUNT
 } Recorded;
 
@@ -55,8 +54,8 @@ typedef struct ExpectedValue {
 bool value_same(const ExpectedValue *expected, Value got, Value wanted);
 
 // A mistake that people make, and the value it leads to here. Its name is that of its page in
-// pages/. Within a run all wrong values of one value differ
-// from each other and from the truth; run_check says so.
+// pages/. Within a run all wrong values of one value differ from each other and from the truth;
+// run_check says so.
 typedef struct Mistake {
     const char *name; // "batch_multiplied"
     int value;        // which expected value it changes; -1: the status

@@ -80,11 +80,14 @@ static bool compile(Work *work) {
     tool_compile(work, work->file, "-D_GNU_SOURCE", &words);
     tool_compile(work, work->file, "-D_POSIX_C_SOURCE=200809L", &plain);
     if (!tool_run(work, &words, &ran)) return false;
-    bool refused = ran.end == CONFINE_EXITED && ran.code != 0;
-    if (refused && tool_run(work, &plain, &again)) {
-        ConfineResult *worse = tool_ended_well(&again) ? &ran : &again;
-        confine_result_free(worse);
-        if (worse == &ran) ran = again;
+    if (ran.end == CONFINE_EXITED && ran.code != 0) {
+        if (!tool_run(work, &plain, &again)) {
+            confine_result_free(&ran);
+            return false;
+        }
+        bool takes = tool_ended_well(&again) || again.end == CONFINE_MACHINE;
+        confine_result_free(takes ? &ran : &again);
+        if (takes) ran = again;
     }
     bool well = compiled(work, &ran);
     if (ran.output[0]) {

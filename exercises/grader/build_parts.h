@@ -81,8 +81,8 @@ bool tools_find(Work *work); // `tools` of the parts
 bool tool_run(const Work *work, const Words *words, ConfineResult *ran);
 bool tool_ended_well(const ConfineResult *ran);
 // Command lines: of the compiler for a file, with the names that system headers are to declare; of
-// the linker, with room for words of its own. Without
-// `object` the wanted functions are nowhere, and that is said to be fine: a control.
+// the linker, with room for words of its own. Without `object` the wanted functions are nowhere,
+// and that is said to be fine: a control.
 void tool_compile(const Work *work, const char *file, const char *names, Words *words);
 enum { LINK_WORDS = 10, LINK_WORD = BUILD_NAME + 24 };
 void tool_link(const Work *work, const char *object, char text[LINK_WORDS][LINK_WORD],

@@ -148,7 +148,6 @@ static Confined *confined_new(const ConfineOrder *order) {
                       .channel = -1,
                       .failed = -1,
                       .limits = order->limits,
-                      .kind = order->kind,
                       .hear = order->hear,
                       .argument = order->argument,
                       .layers = layers_of(order),
@@ -222,9 +221,9 @@ static ConfineEnd judge(const Confined *run, int *code) {
     if (run->flooded) return CONFINE_FLOODED;
     if (run->unheard) return CONFINE_UNHEARD;
     if (run->timed_out) *code = 0;
-    // Who computed so much before, with a share of a processor, would not have ended with more.
+    // Who has nearly used up what it may compute did not wait for a processor alone.
     bool worked =
-        !(run->layers & LAYER_BUBBLEWRAP) && cpu_seconds(run) >= run->limits.cpu_seconds / PATIENCE;
+        !(run->layers & LAYER_BUBBLEWRAP) && cpu_seconds(run) >= 0.75 * run->limits.cpu_seconds;
     if (run->timed_out) return run->starved && !worked ? CONFINE_MACHINE : CONFINE_TIMED_OUT;
     if (!signaled) return CONFINE_EXITED;
     bool used = cpu_seconds(run) >= run->limits.cpu_seconds;

@@ -3,9 +3,11 @@
 // parent and at its deadline. What it says on descriptor 3 is heard while it runs. It does not know
 // what the program is for, and it never signals or removes anything but its own children.
 //
-//     ConfineOrder order = {.argv = argv, .folder = room.descriptor, .kind = CONFINE_COMPILER,
-//     ...}; Confined *run; confine_begin(&order, &run); confine_serve(&run, 1); // until it has
-//     ended confine_finish(run, &result);
+//     ConfineOrder order = {.argv = argv, .folder = room.descriptor, .kind = CONFINE_COMPILER};
+//     Confined *run;
+//     confine_begin(&order, &run);
+//     confine_serve(&run, 1); // until it has ended
+//     confine_finish(run, &result);
 #ifndef EXERCISES_GRADER_CONFINE_H
 #define EXERCISES_GRADER_CONFINE_H
 
@@ -90,11 +92,16 @@ bool confine_say(Confined *run, const void *bytes, size_t count);
 Status confine_finish(Confined *run, ConfineResult *result);
 Status confine_run(const ConfineOrder *order, ConfineResult *result); // all of it
 
-// Holds back what would end this process (Ctrl-C, SIGTERM, an alarm ...), until confine_release, so
-// that what it has made can be removed first. Once one has come, every program is ended at once.
-void confine_hold(sigset_t *before);
-bool confine_is_called_off(void);
-void confine_release(const sigset_t *before);
 void confine_result_free(ConfineResult *result);
+
+// Until confine_release, what would end this process (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT) only ends
+// every program at once, so that what was made for them can be removed first; then it comes. One
+// hold at a time.
+typedef struct ConfineHold {
+    struct sigaction before[4];
+} ConfineHold;
+void confine_hold(ConfineHold *hold);
+bool confine_is_called_off(void); // one has come
+void confine_release(const ConfineHold *hold);
 
 #endif

@@ -39,7 +39,6 @@ struct Confined {
     int handle;                  // of the process; -1: this kernel has none, it is looked at
     int output, channel, failed; // our ends; -1: at their end
     ConfineLimits limits;
-    ConfineKind kind;
     ConfineHear *hear;
     void *argument;
     unsigned layers;

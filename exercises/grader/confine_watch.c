@@ -58,31 +58,31 @@ bool confine_say(Confined *run, const void *bytes, size_t count) {
 }
 
 // ---- called off --------------------------------------------------------------------------------
-static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM};
+// What a signal handler needs is static. A handler, and no mask: a BLAS has threads that would take
+// the signal.
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
+static volatile sig_atomic_t called_off; // the signal that has come; 0: none
 
-static bool is_ignored(int number) {
-    struct sigaction action;
-    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+static void note(int number) { called_off = number; }
+
+void confine_hold(ConfineHold *hold) {
+    struct sigaction noted = {.sa_handler = note}; // no SA_RESTART: poll returns
+    sigemptyset(&noted.sa_mask);
+    called_off = 0;
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(endings[i], NULL, &hold->before[i]);
+        if (hold->before[i].sa_handler != SIG_IGN) sigaction(endings[i], &noted, NULL);
+    }
 }
 
-void confine_hold(sigset_t *before) {
-    sigset_t held;
-    sigemptyset(&held);
-    for (int i = 0; i < ENDINGS; i++) sigaddset(&held, endings[i]);
-    pthread_sigmask(SIG_BLOCK, &held, before);
-}
+bool confine_is_called_off(void) { return called_off != 0; }
 
-void confine_release(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
-
-bool confine_is_called_off(void) {
-    sigset_t pending, held;
-    bool any = false;
-    if (sigpending(&pending) != 0 || pthread_sigmask(SIG_BLOCK, NULL, &held) != 0) return false;
-    for (int i = 0; i < ENDINGS; i++)
-        any |= sigismember(&pending, endings[i]) == 1 && sigismember(&held, endings[i]) == 1 &&
-               !is_ignored(endings[i]);
-    return any;
+void confine_release(const ConfineHold *hold) {
+    for (int i = 0; i < ENDINGS; i++) sigaction(endings[i], &hold->before[i], NULL);
+    int number = called_off;
+    called_off = 0;
+    if (number) raise(number);
 }
 
 // ---- ends --------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ static void watch_once(Confined *const runs[], int count) {
         blind = blind || runs[i]->handle < 0;
     }
     int wait = least <= 0 ? 0 : (int)(1000.0 * least) + 1;
-    if (wait > CALL_MS) wait = CALL_MS; // what is held back wakes nobody
+    if (wait > CALL_MS) wait = CALL_MS; // another thread may have been told that we are called off
     if (blind && wait > LOOK_MS) wait = LOOK_MS;
     if (poll(watched, (nfds_t)(WATCHED * count), wait) < 0) return;
     for (int i = 0; i < count; i++) {

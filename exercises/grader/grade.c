@@ -276,12 +276,12 @@ Status grade(const GradeOptions *options, GradeResult *result) {
     // No program may read the project, where the solutions are, the submission or the secret.
     const char *const shut[] = {"exercises", options->folder, options->secret_file, NULL};
     Grading grading = {.options = options, .shut = shut, .at_once = count_cores()};
-    sigset_t before;
+    ConfineHold hold;
     Status status = check_confinement(options, &grading);
     if (!status) status = set_out_all(options, result);
-    confine_hold(&before);
+    confine_hold(&hold);
     if (!status) status = grade_all(&grading, result);
-    confine_release(&before);
+    confine_release(&hold);
     result->layers = grading.layers;
     result->disposable = !options->own && !confine_is_safe(grading.layers);
     if (result->machine_failed) result->points = result->stretch_points = 0;

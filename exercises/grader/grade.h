@@ -96,8 +96,8 @@ typedef struct GradeOptions {
 } GradeOptions;
 
 // STATUS_OK also for a submission that is worth nothing. STATUS_STATE: this machine cannot keep
-// strangers' code from files and system calls (neither `own` nor `disposable`). *result is the
-// caller's; grade_free, also after a failure.
+// strangers' code from files and system calls (neither `own` nor `disposable`), or it was called
+// off (confine_hold). *result is the caller's; grade_free, also after a failure.
 Status grade(const GradeOptions *options, GradeResult *result);
 // The same without looking at the submission: every case failed by the grader, no points. Written
 // before a grade, it is what remains of a grader that dies.

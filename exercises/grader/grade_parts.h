@@ -1,5 +1,5 @@
-// grade_parts.h -- internal to grading: what grade.c (order, sums), grade_worker.c (code) and
-// grade_text.c (answers by hand) share.
+// grade_parts.h -- internal to grading: what grade.c (order), grade_case.c (ends, points),
+// grade_worker.c (code) and grade_text.c (answers by hand) share.
 #ifndef EXERCISES_GRADER_GRADE_PARTS_H
 #define EXERCISES_GRADER_GRADE_PARTS_H
 

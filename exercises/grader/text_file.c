@@ -110,12 +110,12 @@ static int sequence_length(const unsigned char *text) {
     return 0;
 }
 
-// Control characters, those that turn the direction of what follows, tags that nobody sees, and
-// what XML refuses as no characters.
+// Control characters, ends of lines, what turns the direction of what follows, tags that nobody
+// sees, and what XML refuses as no characters.
 static bool is_harmless(const unsigned char *text, int length) {
     static const struct {
         uint32_t first, last;
-    } refused[] = {{0x80, 0x9f},     {0x200e, 0x200f}, {0x202a, 0x202e},
+    } refused[] = {{0x80, 0x9f},     {0x61c, 0x61c},   {0x200e, 0x200f},  {0x2028, 0x202e},
                    {0x2066, 0x2069}, {0xfffe, 0xffff}, {0xe0000, 0xe007f}};
     uint32_t code = text[0] & (0xffU >> (length + 1));
     for (int k = 1; k < length; k++) code = code << 6 | (text[k] & 0x3fU);

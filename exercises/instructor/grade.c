@@ -20,9 +20,6 @@ enum { MOST_SECONDS = 900, MOST_ARGUMENTS = 12, MOST_PROGRAM = 256 << 20, MARK_B
 
 // ---- the lab program ---------------------------------------------------------------------------
 static _Noreturn void live(const char *const argv[], const char *log) {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, 0) < 0) _exit(126);
     int file = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644) : STDOUT_FILENO;
@@ -52,7 +49,8 @@ static bool lab_run(const Orders *orders, const char *student, const Stage *stag
     pid_t child = fork();
     if (child == 0) live(argv, log);
     int status = 1;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        if (confine_is_called_off()) (void)kill(child, SIGTERM);
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -84,14 +82,14 @@ static int grade_path(const Orders *orders, Stage *stage, const char *folder) {
 int command_grade(const Orders *orders) {
     char folder[PATH_MAX];
     if (make_output(orders, "-grade", folder)) return instructor_fail();
-    sigset_t before;
-    confine_hold(&before);
+    ConfineHold hold;
+    confine_hold(&hold);
     Stage *stage = memory_new(sizeof *stage);
     Status status = stage ? stage_new(stage) : error_status();
     int end = status ? instructor_fail() : grade_path(orders, stage, folder);
     if (stage) stage_remove(stage);
     memory_free(stage);
-    confine_release(&before);
+    confine_release(&hold);
     return end;
 }
 
@@ -191,8 +189,8 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     }
     Stage *stage = memory_new(sizeof *stage);
     if (stage == NULL) return error_status();
-    sigset_t before;
-    confine_hold(&before);
+    ConfineHold hold;
+    confine_hold(&hold);
     Status status = stage_new(stage);
     if (status == STATUS_OK && stage_fill(stage, member->path) != STATUS_OK) {
         refuse_submission(graded);
@@ -207,7 +205,7 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     }
     stage_remove(stage);
     memory_free(stage);
-    confine_release(&before);
+    confine_release(&hold);
     return status;
 }
 

@@ -1,7 +1,6 @@
 // stage.c -- finds the files of a submission, wherever in it a student's tools have put them.
 #include "exercises/instructor/submissions.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

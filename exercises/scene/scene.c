@@ -15,7 +15,7 @@
 
 // Of a run; whoever needs more does not end. Work in a row is quick to follow, the rest goes step
 // by step, a forward layer by layer.
-enum { MOST_TIMES = 1 << 24, MOST_STEPS = 1 << 22 };
+enum { MOST_TIMES = 1 << 26, MOST_STEPS = 1 << 22 };
 
 struct Scene {
     VirtualTime time;
@@ -134,7 +134,6 @@ static void step(Scene *scene, RemoteNote note, int64_t subject) {
         backward(scene);
         break;
     case NOTE_OPTIMIZER:
-        scene->record[RECORDED_OPTIMIZER_STEPS]++;
         if (scene->zeroed) scene->record[RECORDED_STEPS_WITHOUT_BACKWARD]++;
         timed_model_optimizer(&scene->timed, &scene->time);
         break;

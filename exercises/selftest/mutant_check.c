@@ -193,8 +193,9 @@ Status mutant_tasks(TaskList *list) {
     Status status = STATUS_OK;
     for (int i = 0; i < exercise_count && status == STATUS_OK; i++) {
         if (!is_asked(list->options, exercises[i])) continue;
-        if (!exercises[i]->answers)
-            task_add(list, GROUP_COURSE, exercises[i], "clauses", check_clauses);
+        if (!exercises[i]->answers &&
+            !task_add(list, GROUP_COURSE, exercises[i], "clauses", check_clauses))
+            return error_status();
         status = add_exercise(list, exercises[i]);
     }
     return status;
