@@ -34,7 +34,12 @@ static void start(const char *arguments, const char *no_colour) {
     const char *program = program_path("lab");
     session = (Session){.folder = folder};
     struct winsize size = {.ws_row = 24, .ws_col = 80};
-    session.child = forkpty(&session.terminal, NULL, NULL, &size);
+    int other;
+    ck_assert_int_eq(openpty(&session.terminal, &other, NULL, NULL, &size), 0);
+    ck_assert_int_eq(tcgetattr(session.terminal, &session.before), 0);
+    close(session.terminal);
+    close(other);
+    session.child = forkpty(&session.terminal, NULL, &session.before, &size);
     ck_assert_int_ge(session.child, 0);
     if (session.child == 0) {
         setenv("TERM", "xterm", 1);
@@ -42,7 +47,6 @@ static void start(const char *arguments, const char *no_colour) {
         execv(program, argv);
         _exit(127);
     }
-    ck_assert_int_eq(tcgetattr(session.terminal, &session.before), 0);
 }
 
 static double now(void) {
