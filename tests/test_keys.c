@@ -1,6 +1,6 @@
-// test_keys.c -- the keys of students, and what scores only with one: questions by hand and
-// exercise
-// 11. Whatever a student types, and wherever the grade is written, their answers are not in it.
+// test_keys.c -- the keys of students, and what scores only with one: questions by hand, and
+// exercise 11. Whatever a student types, and wherever the grade is written, their answers are not
+// in it.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
