@@ -69,18 +69,6 @@ static void call(const char *input, Pass *pass, Answer *answer) {
     if (!status) send(answer, input_integer(input, "ask", 0), rows, &pass->profile);
 }
 
-static void call_while_it_fails(Pass *pass, Answer *answer) {
-    answer_begin(answer);
-    RemoteFailures found = remote_try_failures(profile_pass, pass);
-    bool written = found.status != STATUS_NOT_IMPLEMENTED;
-    answer_status(answer, written ? STATUS_OK : found.status);
-    if (!written) return;
-    answer_integer(answer, found.status);
-    answer_integer(answer, found.ignored_call);
-    answer_integer(answer, found.ignored_allocation);
-    answer_integer(answer, found.blocks_left);
-}
-
 Status profile_forward_pass_call(const char *input, Answer *answer);
 Status profile_forward_pass_call(const char *input, Answer *answer) {
     Shape shape;
@@ -94,7 +82,7 @@ Status profile_forward_pass_call(const char *input, Answer *answer) {
     layer_train(pass.model, false);
     no_grad_begin();
     if (input_integer(input, "fail", 0))
-        call_while_it_fails(&pass, answer);
+        remote_answer_failures(answer, profile_pass, &pass);
     else
         call(input, &pass, answer);
     no_grad_end();

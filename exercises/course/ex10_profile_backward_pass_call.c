@@ -61,18 +61,6 @@ static void call(const char *input, Training *training, Answer *answer) {
     if (!status) send(answer, input_integer(input, "ask", 0), &training->profile);
 }
 
-static void call_while_it_fails(Training *training, Answer *answer) {
-    answer_begin(answer);
-    RemoteFailures found = remote_try_failures(profile_training, training);
-    bool written = found.status != STATUS_NOT_IMPLEMENTED;
-    answer_status(answer, written ? STATUS_OK : found.status);
-    if (!written) return;
-    answer_integer(answer, found.status);
-    answer_integer(answer, found.ignored_call);
-    answer_integer(answer, found.ignored_allocation);
-    answer_integer(answer, found.blocks_left);
-}
-
 // All have learned before, what is frozen now, too: their gradients are still there.
 static void leave_gradients(const Layer *layer) {
     for (int i = 0; i < layer->n_parameters; i++) {
@@ -97,7 +85,7 @@ Status profile_backward_pass_call(const char *input, Answer *answer) {
     }
     bool ready = training.optimizer && training.x && training.labels;
     if (ready && input_integer(input, "fail", 0))
-        call_while_it_fails(&training, answer);
+        remote_answer_failures(answer, profile_training, &training);
     else if (ready)
         call(input, &training, answer);
     if (ready) error_clear(); // of a step that failed, as it should

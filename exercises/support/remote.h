@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "exercises/support/worker.h"
 #include "layers/train/optimizer.h"
 
 typedef enum RemoteNote { // told, in order; about a subject
@@ -77,16 +78,11 @@ int64_t remote_layer_number(const Layer *layer); // -1: it is none of the model'
 // ---- calls that fail (remote_failures.c) --------------------------------------------------------
 // Calls `function` again and again: first its first call of layer_forward, loss_cross_entropy,
 // autograd_backward, optimizer_step or a count fails with STATUS_DEVICE, then its second, and so
-// on; then its allocations, likewise; at last nothing does.
-typedef struct RemoteFailures {
-    Status status; // of the last call, in which nothing failed
-    // The first one whose failure was not told, or after which the engine was called again (1, 2,
-    // ...); 0: none.
-    int64_t ignored_call;
-    int64_t ignored_allocation; // likewise; STATUS_OUT_OF_MEMORY tells it
-    int64_t blocks_left;        // that some call of `function` did not free
-} RemoteFailures;
-RemoteFailures remote_try_failures(Status (*function)(void *), void *argument);
+// on; then its allocations, likewise; at last nothing does. All of a run is answered: STATUS_OK,
+// and four values. The status of the last call; the first call whose failure was not told, or after
+// which the engine was called again (1, 2, ...); the first allocation, likewise, which
+// STATUS_OUT_OF_MEMORY tells (both 0: none); the blocks that some call did not free.
+void remote_answer_failures(Answer *answer, Status (*function)(void *), void *argument);
 // Whether the call that asks has to fail now.
 bool remote_fails(void);
 // The same, with an error pending.

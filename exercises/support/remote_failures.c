@@ -5,6 +5,11 @@
 
 enum { MOST_TRIES = 256 };
 
+typedef struct Failures { // as they are answered
+    Status status;
+    int64_t ignored_call, ignored_allocation, blocks_left;
+} Failures;
+
 static struct {
     int64_t left; // calls until one fails; 0: none does
     bool failed;
@@ -42,8 +47,8 @@ static Status attempt(Status (*function)(void *), void *argument, int64_t call, 
     return status;
 }
 
-RemoteFailures remote_try_failures(Status (*function)(void *), void *argument) {
-    RemoteFailures found = {.status = STATUS_OK};
+static Failures try_failures(Status (*function)(void *), void *argument) {
+    Failures found = {.status = STATUS_OK};
     bool failed = true;
     for (int64_t nth = 1; nth <= MOST_TRIES && failed; nth++) {
         Status status = attempt(function, argument, nth, 0, &failed, &found.blocks_left);
@@ -57,4 +62,16 @@ RemoteFailures remote_try_failures(Status (*function)(void *), void *argument) {
         if (!told && !found.ignored_allocation) found.ignored_allocation = nth;
     }
     return found;
+}
+
+void remote_answer_failures(Answer *answer, Status (*function)(void *), void *argument) {
+    answer_begin(answer);
+    Failures found = try_failures(function, argument);
+    bool written = found.status != STATUS_NOT_IMPLEMENTED;
+    answer_status(answer, written ? STATUS_OK : found.status);
+    if (!written) return;
+    answer_integer(answer, found.status);
+    answer_integer(answer, found.ignored_call);
+    answer_integer(answer, found.ignored_allocation);
+    answer_integer(answer, found.blocks_left);
 }
