@@ -58,7 +58,7 @@ typedef struct Traffic {
 } Traffic;
 
 // Stores in *traffic what one forward of the whole batch moves by the table above, whatever was in
-// it [12]; sums are exact beyond 32 bits [11]. `input` is the batch's shape, batch first.
+// it [12]; sums are exact, in 64 bits [11]. `input` is the batch's shape, batch first.
 // STATUS_UNKNOWN_OP: the model contains, at any depth, a layer that is not in the table.
 // STATUS_SHAPE: the input does not fit a layer [10]; where both hold, either. After a failure it
 // does not matter what *traffic holds.

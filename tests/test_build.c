@@ -304,12 +304,13 @@ START_TEST(what_the_machine_lacks_is_no_fault_of_the_students) {
 END_TEST
 
 START_TEST(a_full_disk_is_no_fault_of_the_students) {
+    const size_t size = 65 << 20; // of the disk, below
     Trial trial;
     trial_begin(&trial, "90", _i ? "this is no C;\n" : RIGHT);
     if (mkdir("/tmp/small", 0777) != 0 || mount("tmpfs", "/tmp/small", "tmpfs", 0, "size=65m") != 0)
         test_skip("only root can make a small disk");
     ck_assert_int_eq(setenv("TMPDIR", "/tmp/small", 1), 0);
-    char *much = calloc(1, 64 << 20);
+    char *much = calloc(1, size);
     ck_assert_ptr_nonnull(much);
     for (int kib = 200; kib < 4096; kib *= 2) { // of room, while it is built
         trial_make(&trial);
@@ -317,7 +318,7 @@ START_TEST(a_full_disk_is_no_fault_of_the_students) {
         build_free(&trial.build);
         FILE *file = fopen("/tmp/small/filler", "w");
         ck_assert_ptr_nonnull(file);
-        (void)!fwrite(much, 1, (65 << 20) - ((size_t)kib << 10), file);
+        (void)!fwrite(much, 1, size - ((size_t)kib << 10), file);
         fclose(file);
         trial_make(&trial);
         ck_assert_int_eq(trial.build.end, BUILD_MACHINE);

@@ -90,6 +90,13 @@ static void expect_copy(CaseRun *run, const Task *task) {
     run_mistake_real(run, "kernels_included", in + out + seconds(task->launches * times->kernel));
     run_mistake_real(run, "milliseconds_for_seconds", 1e3 * (in + out));
     run_mistake_status(run, "events_read_early", STATUS_STATE);
+    // Digits by MockPart. Whoever waits in between has only the end of it in the queue.
+    static const int orders[] = {132, 312, 213, 231, 321};
+    run_expect_recorded(run, "order: 1 in, 2 launches, 3 out", RECORDED_QUEUE_ORDER, 123);
+    run_mistake_integer(run, "copy_waited_for", 23);
+    run_mistake_integer(run, "copy_waited_for", 3);
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        run_mistake_integer(run, "queue_out_of_order", orders[i]);
 }
 
 static void expect_launch(CaseRun *run, const Task *task) {

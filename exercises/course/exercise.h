@@ -28,9 +28,11 @@ typedef union Value {
 typedef enum Recorded {
     RECORDED_NOTHING,                // the function says it
     RECORDED_WORKS,                  // how often the work ran
+    RECORDED_RUNS_TIMED,             // of the work between two readings of a clock, at most
     RECORDED_READINGS,               // of a clock
     RECORDED_LAUNCHES,               // of kernels
     RECORDED_WARM_UP_AWAITED,        // 1: nothing was launched between the first launch and a wait
+    RECORDED_QUEUE_ORDER,            // of what the last wait was for: mock_queue.h
     RECORDED_EVENTS_LEFT,            // that were not freed
     RECORDED_EVENT_MISUSES,          // of events that are not live: freed twice
     RECORDED_FORWARDS,               // of the whole model

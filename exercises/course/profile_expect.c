@@ -237,6 +237,7 @@ static void step_seconds(CaseRun *run, const BackwardQuestion *q) {
     run_expect_recorded(run, "backwards_without_zero_grad", RECORDED_BACKWARDS_UNZEROED, 0);
     for (int i = 1; i < 4; i++) run_mistake_integer(run, "gradients_not_zeroed", i);
     run_expect_recorded(run, "steps_without_backward", RECORDED_STEPS_WITHOUT_BACKWARD, 0);
+    for (int i = 1; i < 4; i++) run_mistake_integer(run, "step_without_gradients", i);
 }
 
 static void step_ratio(CaseRun *run, const BackwardQuestion *q) {

@@ -52,7 +52,13 @@ static void enqueue(MockQueue *queue, int64_t call, int64_t work, VirtualTime *t
     if (queue->end > INT64_MAX / 4) queue->end = INT64_MAX / 4; // a hostile file's
 }
 
+static void note_part(MockQueue *queue, MockPart part) {
+    const int64_t most = 100000000; // longer than any order that is right
+    if (queue->order % 10 != part && queue->order < most) queue->order = 10 * queue->order + part;
+}
+
 void mock_launch_on(MockQueue *queue, int64_t times, VirtualTime *time) {
+    note_part(queue, MOCK_PART_LAUNCH);
     for (int64_t i = 0; i < times; i++) {
         int64_t load = queue->launches++ == 0 ? queue->times.load : 0;
         int64_t more = queue->times.launch_uneven * (queue->launches % 2 == 1 ? 1 : -1);
@@ -64,10 +70,12 @@ void mock_launch_on(MockQueue *queue, int64_t times, VirtualTime *time) {
 }
 
 void mock_copy_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
+    note_part(queue, MOCK_PART_IN);
     enqueue(queue, queue->times.launch, mock_copy_ps(&queue->times, bytes), time);
 }
 
 void mock_copy_out_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
+    note_part(queue, MOCK_PART_OUT);
     enqueue(queue, queue->times.launch, mock_copy_out_ps(&queue->times, bytes), time);
 }
 
@@ -75,6 +83,8 @@ static Status wait_until(MockQueue *queue, int64_t at, VirtualTime *time) {
     if (at > time->now) virtual_time_wait(time, at - time->now + queue->times.wake_up);
     if (at > queue->waited) queue->waited = at;
     if (queue->launches == 1) queue->awaited = true;
+    if (queue->order) queue->awaited_order = queue->order; // waiting twice is waiting once
+    queue->order = 0;
     bool failed = queue->failed;
     queue->failed = false;
     return failed ? STATUS_DEVICE : STATUS_OK;

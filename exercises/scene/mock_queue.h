@@ -30,13 +30,18 @@ int64_t mock_copy_out_ps(const MockTimes *times, int64_t bytes);
 
 enum { MOCK_MOST_EVENTS = 1024 };
 
+typedef enum MockPart { MOCK_PART_IN = 1, MOCK_PART_LAUNCH, MOCK_PART_OUT } MockPart;
+
 typedef struct MockQueue {
     MockTimes times;
     int64_t end;      // of what is queued
     int64_t waited;   // the program has seen the device get so far
     int64_t launches; // so far
     bool awaited;     // the first launch was, before the second
-    bool failed;      // a kernel did, and nobody was told
+    // A digit for each change of what is queued, by MockPart: 123 for copies in, launches, copies
+    // out. Since the last wait, and what that one was for.
+    int64_t order, awaited_order;
+    bool failed; // a kernel did, and nobody was told
     struct {
         bool live, recorded;
         int64_t at; // when the device gets there

@@ -25,7 +25,8 @@ struct Scene {
     Context *context; // of the model, on meta
     Layer *model;     // NULL: there is none
     int64_t record[RECORDED_COUNT];
-    bool zeroed; // since the last backward
+    int64_t runs_read; // of the work, when a clock was read last
+    bool zeroed;       // since the last backward
     int64_t steps;
 };
 
@@ -83,6 +84,8 @@ int64_t scene_recorded(const Scene *scene, Recorded what) {
         return scene->queue.launches;
     case RECORDED_WARM_UP_AWAITED:
         return scene->queue.awaited;
+    case RECORDED_QUEUE_ORDER:
+        return scene->queue.awaited_order;
     default:
         return scene->record[what];
     }
@@ -165,11 +168,18 @@ bool scene_note(Scene *scene, int64_t note, int64_t subject, int64_t times) {
 }
 
 // ---- calls -------------------------------------------------------------------------------------
+static void clock_was_read(Scene *scene) {
+    int64_t *most = &scene->record[RECORDED_RUNS_TIMED], runs = scene->work.runs - scene->runs_read;
+    if (scene->time.readings > 1 && runs > *most) *most = runs;
+    scene->runs_read = scene->work.runs;
+}
+
 static Status clock_call(Scene *scene, bool read, int64_t id, int64_t *answer) {
     struct timespec time = {0};
     bool known =
         id == (clockid_t)id && (read ? virtual_time_read(&scene->time, (clockid_t)id, &time)
                                      : virtual_time_step(&scene->time, (clockid_t)id, &time));
+    if (known && read) clock_was_read(scene);
     answer[1] = (int64_t)time.tv_sec;
     answer[2] = time.tv_nsec;
     return known ? STATUS_OK : STATUS_INVALID_ARGUMENT;
