@@ -23,12 +23,12 @@ typedef struct Handed {                // of one member
 // ---- reading -----------------------------------------------------------------------------------
 // What is answered in numbers, without comments and blanks: two people who measure, or who have
 // numbers of their own, do not have the same.
-static void digest_numbers(char *text, char digest[STAGE_DIGEST]) {
+static Status digest_numbers(char *text, char digest[STAGE_DIGEST]) {
     char *rest = NULL, *all = memory_new(strlen(text) + 1);
     size_t used = 0;
     int lines = 0;
-    for (char *line = strtok_r(text, "\n", &rest); all && line;
-         line = strtok_r(NULL, "\n", &rest)) {
+    if (all == NULL) return error_status();
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         line[strcspn(line, "#")] = '\0';
         const char *value = strchr(line, '=');
         value = value ? value + 1 + strspn(value + 1, " \t") : line + strspn(line, " \t");
@@ -41,28 +41,35 @@ static void digest_numbers(char *text, char digest[STAGE_DIGEST]) {
     digest[0] = '\0';
     if (lines >= LEAST_NUMBERS) digest_text(all, used, digest);
     memory_free(all);
+    return STATUS_OK;
 }
 
-static void read_texts(const Stage *stage, Handed *handed) {
+// NULL: there is none, or an error is pending.
+static char *read_file(const char *folder, const char *name) {
+    char *text = file_read(folder, name, ARCHIVE_MOST_FILE, NULL);
+    if (error_status() != STATUS_OUT_OF_MEMORY) error_clear();
+    return text;
+}
+
+static Status read_texts(const Stage *stage, Handed *handed) {
     for (int i = 0; i < TEXTS; i++) {
-        char *text = file_read(stage->room.path, texts[i], ARCHIVE_MOST_FILE, NULL);
+        char *text = read_file(stage->room.path, texts[i]);
         if (text == NULL) continue;
         if (strcmp(texts[i], "sweep.csv") == 0) {
             handed->sweep = true;
             handed->sealed = strstr(text, SWEEP_SEAL_LINE) != NULL;
         }
-        digest_numbers(text, handed->numbers[i]);
+        Status status = digest_numbers(text, handed->numbers[i]);
         memory_free(text);
+        if (status != STATUS_OK) return status;
     }
-    error_clear(); // what was not handed in
+    return error_status();
 }
 
 static char *read_source(const char *folder, const Exercise *exercise) {
     char name[STAGE_NAME];
     snprintf(name, sizeof name, "ex%.8s_%.64s.c", exercise->number, exercise->name);
-    char *text = file_read(folder, name, ARCHIVE_MOST_FILE, NULL);
-    if (error_status() != STATUS_OUT_OF_MEMORY) error_clear();
-    return text;
+    return read_file(folder, name);
 }
 
 static Status read_codes(const Stage *stage, const Fingerprints *skeletons, Handed *handed) {
@@ -86,8 +93,8 @@ static Status read_member(const Member *member, const Fingerprints *skeletons, H
     Status status = stage_new(stage);
     if (status == STATUS_OK) {
         if (stage_fill(stage, member->path) == STATUS_OK) {
-            read_texts(stage, handed);
-            status = read_codes(stage, skeletons, handed);
+            status = read_texts(stage, handed);
+            if (status == STATUS_OK) status = read_codes(stage, skeletons, handed);
         } else { // what is refused is graded as empty, too
             error_clear();
         }
