@@ -194,8 +194,8 @@ START_TEST(calls_have_their_arguments_or_are_broken) {
 }
 END_TEST
 
-// Whatever numbers it is asked with, the grader says something (run with asan), and in less than the
-// harness's time.
+// Whatever numbers it is asked with, the grader says something (run with asan), and in less than
+// the harness's time.
 START_TEST(extreme_arguments_are_answered) {
     static const char *const numbers[] = {"05", "06", "07", "09", "10"};
     static const int wanted[CALL_COUNT] = {1, 1, 0, 1, 1, 0, 1, 2, 3, 3, 5};

@@ -99,6 +99,25 @@ START_TEST(readings_cost_and_unknown_clocks_are_refused) {
 }
 END_TEST
 
+// Whoever waits for a clock's step gets there, however long it is and little a reading takes.
+START_TEST(who_waits_for_a_step_meets_one) {
+    static const int64_t steps[] = {1, 1000, 1000000, 1000000000};
+    VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = steps[_i]});
+    struct timespec first, now;
+    ck_assert(virtual_time_read(&time, CLOCK_MONOTONIC, &first));
+    for (int i = 0; i < 6; i++) { // as many readings in a row say nothing
+        virtual_time_read(&time, CLOCK_MONOTONIC, &now);
+        ck_assert_int_eq(time.now, 0);
+    }
+    int readings = 0;
+    do {
+        virtual_time_read(&time, CLOCK_MONOTONIC, &now);
+        readings++;
+    } while (now.tv_sec == first.tv_sec && now.tv_nsec == first.tv_nsec);
+    ck_assert_int_lt(readings, 40);
+}
+END_TEST
+
 START_TEST(time_ends_and_does_not_overflow) {
     VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = 1});
     for (int i = 0; i < 5; i++) {
@@ -301,7 +320,7 @@ START_TEST(copies_take_latency_and_bandwidth) {
     mock_copy_on(&d.queue, 1000000, &d.time);
     mock_wait(&d.queue, &d.time);
     ck_assert_int_eq(d.time.now, (4 + 50 + 50 + 50) * US);
-    ck_assert_int_eq(d.queue.awaited_order, MOCK_PART_IN);
+    ck_assert_int_eq(d.queue.awaited_order, MOCK_ORDER_PART);
     ck_assert_int_gt(mock_copy_ps(&d.queue.times, INT64_MAX), 0);
 }
 END_TEST
@@ -312,18 +331,23 @@ START_TEST(the_order_is_that_of_what_was_awaited_last) {
         mock_copy_on(&d.queue, 1, &d.time);
         mock_launch_on(&d.queue, 3, &d.time);
         mock_launch_on(&d.queue, 1, &d.time);
-        ck_assert_int_eq(d.queue.awaited_order, turn == 0 ? 0 : 123);
+        ck_assert_int_eq(d.queue.awaited_order, turn == 0 ? MOCK_ORDER_NONE : MOCK_ORDER_RIGHT);
         mock_copy_out_on(&d.queue, 1, &d.time);
         mock_wait(&d.queue, &d.time);
         mock_wait(&d.queue, &d.time);
-        ck_assert_int_eq(d.queue.awaited_order, 123);
+        ck_assert_int_eq(d.queue.awaited_order, MOCK_ORDER_RIGHT);
     }
+    mock_copy_out_on(&d.queue, 1, &d.time);
+    mock_launch_on(&d.queue, 1, &d.time);
+    mock_copy_on(&d.queue, 1, &d.time);
+    mock_wait(&d.queue, &d.time);
+    ck_assert_int_eq(d.queue.awaited_order, MOCK_ORDER_OTHER);
     for (int i = 0; i < 100; i++) {
         mock_copy_on(&d.queue, 1, &d.time);
         mock_launch_on(&d.queue, 1, &d.time);
     }
     mock_wait(&d.queue, &d.time);
-    ck_assert_int_eq(d.queue.awaited_order, 121212121); // no longer than that
+    ck_assert_int_eq(d.queue.awaited_order, MOCK_ORDER_MORE);
 }
 END_TEST
 
@@ -400,6 +424,7 @@ int main(void) {
                                  {wall_clock_is_set_and_the_others_are_not, 0},
                                  {processor_time_stops_while_waiting, 0},
                                  {readings_cost_and_unknown_clocks_are_refused, 0},
+                                 {who_waits_for_a_step_meets_one, 4},
                                  {time_ends_and_does_not_overflow, 0},
                                  {work_follows_its_schedule, 0},
                                  {many_runs_in_a_row_are_as_many_one_by_one, 4},

@@ -126,7 +126,7 @@ static Status conv(Draw *draw, CaseRun *run) {
 // The third moves 2^56 + 2^30 + 4 bytes: no double.
 static Status wide(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {"ReLU @ 90000x50000", "Linear(50000,50000) @ 12000x50000",
-                                        "ReLU @ 134217729x134217729"};
+                                        "ReLU @ 1x134217729x134217729"};
     enum { FIXED = sizeof fixed / sizeof fixed[0] };
     char text[CASE_LINE] = "";
     if (draw->run < FIXED) return ask(run, fixed[draw->run]);

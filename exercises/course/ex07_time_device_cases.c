@@ -90,13 +90,17 @@ static void expect_copy(CaseRun *run, const Task *task) {
     run_mistake_real(run, "kernels_included", in + out + seconds(task->launches * times->kernel));
     run_mistake_real(run, "milliseconds_for_seconds", 1e3 * (in + out));
     run_mistake_status(run, "events_read_early", STATUS_STATE);
-    // Digits by MockPart. Whoever waits in between has only the end of it in the queue.
-    static const int orders[] = {132, 312, 213, 231, 321};
-    run_expect_recorded(run, "order: 1 in, 2 launches, 3 out", RECORDED_QUEUE_ORDER, 123);
-    run_mistake_integer(run, "copy_waited_for", 23);
-    run_mistake_integer(run, "copy_waited_for", 3);
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
-        run_mistake_integer(run, "queue_out_of_order", orders[i]);
+    static const char *const orders[] = {"nothing",
+                                         "copy in, launches, copy out",
+                                         "these, in another order",
+                                         "only a part of these",
+                                         "more than these",
+                                         NULL}; // by MockOrder
+    run_expect_recorded(run, "in the queue before the wait", RECORDED_QUEUE_ORDER,
+                        MOCK_ORDER_RIGHT);
+    run_recorded_words(run, orders);
+    run_mistake_integer(run, "queue_out_of_order", MOCK_ORDER_OTHER);
+    run_mistake_integer(run, "copy_waited_for", MOCK_ORDER_PART);
 }
 
 static void expect_launch(CaseRun *run, const Task *task) {
@@ -241,7 +245,7 @@ static Status events_given_back(Draw *draw, CaseRun *run) {
                "each event is freed once, on every way out; none: STATUS_OUT_OF_MEMORY");
     snprintf(run->asked, CASE_LINE, "what becomes of the events, also where one is NULL");
     expect_events(run);
-    run_expect_integer(run, "a NULL went unnoticed", 0);
+    run_expect_integer(run, "NULL not told as OUT_OF_MEMORY", 0);
     run_mistake_integer(run, "null_unchecked", 1);
     return status;
 }

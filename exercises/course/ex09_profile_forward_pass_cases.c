@@ -37,6 +37,7 @@ static Status ask_of(Draw *draw, CaseRun *run, int ask, const char *text, const 
     ForwardQuestion q = {0};
     Status status = timed_case_draw(&q.timed, text, draw);
     if (status) return status;
+    if (draw->run == 2) timed_case_hurry(&q.timed); // what was thrown away may be the smaller one
     draw_machine(&q, draw);
     return ask_with(&q, ask, draw, run, formula);
 }

@@ -75,6 +75,8 @@ static Status ask_of(Draw *draw, CaseRun *run, int ask, const char *text, const 
     Status status = timed_case_draw(&q.timed, text, draw);
     if (!status) status = count(&q);
     if (status) return status;
+    // What was thrown away is in no number, be it the smaller one.
+    if ((ask & BACKWARD_ASK_SECONDS) && draw->run == 2) timed_case_hurry(&q.timed);
     draw_step(&q, draw);
     place_event(&q, (StepPart[]){FORWARD, BACKWARD, OPTIMIZER}[draw->run % 3]);
     snprintf(run->input, sizeof run->input, "ask=%d", ask);

@@ -88,6 +88,11 @@ void run_expect_recorded(CaseRun *run, const char *name, Recorded what, int64_t 
            (ExpectedValue){.kind = VALUE_INTEGER, .value.integer = value, .recorded = what});
 }
 
+void run_recorded_words(CaseRun *run, const char *const *words) {
+    run->values[run->n_values - 1].kind = VALUE_WORD;
+    run->values[run->n_values - 1].words = words;
+}
+
 bool value_same(const ExpectedValue *expected, Value got, Value wanted) {
     if (expected->kind != VALUE_REAL) return got.integer == wanted.integer;
     if (isnan(wanted.real)) return isnan(got.real);

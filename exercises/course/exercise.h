@@ -38,7 +38,7 @@ typedef enum Recorded {
     RECORDED_FORWARDS,               // of the whole model
     RECORDED_ROWS,                   // forwards of a layer within it
     RECORDED_BACKWARDS,              //
-    RECORDED_BACKWARDS_UNZEROED,     // without zero_grad since the one before
+    RECORDED_BACKWARDS_UNZEROED,     // without zero_grad between the one before and the forward
     RECORDED_STEPS_WITHOUT_BACKWARD, // of the optimizer, since zero_grad
     RECORDED_COUNT
 } Recorded;
@@ -49,7 +49,7 @@ typedef struct ExpectedValue {
     Value value;
     double tolerance;         // relative, of a real; 0: to the bit
     const char *const *words; // VALUE_WORD: by value, NULL at the end
-    Recorded recorded;        // an integer of the record, which no worker sends
+    Recorded recorded;        // an integer or word of the record, which no worker sends
 } ExpectedValue;
 
 // Whether two values are the same to this expectation: its kind and its tolerance.
@@ -83,6 +83,7 @@ void run_expect_integer(CaseRun *run, const char *name, int64_t value);
 void run_expect_real(CaseRun *run, const char *name, double value, double tolerance);
 void run_expect_word(CaseRun *run, const char *name, int value, const char *const *words);
 void run_expect_recorded(CaseRun *run, const char *name, Recorded what, int64_t value);
+void run_recorded_words(CaseRun *run, const char *const *words); // what was just expected: a word
 // Of the value expected last.
 void run_mistake_integer(CaseRun *run, const char *name, int64_t wrong);
 void run_mistake_real(CaseRun *run, const char *name, double wrong);

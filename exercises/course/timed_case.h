@@ -37,6 +37,8 @@ Status timed_case_draw(TimedCase *timed, const char *text, Draw *draw);
 // From now on that row is the slowest; that other one takes as long as the slowest.
 void timed_case_slow(TimedCase *timed, int row);
 void timed_case_tie(TimedCase *timed, int row);
+// The first forward is now the faster one.
+void timed_case_hurry(TimedCase *timed);
 // The containers' own time is now longer than any row.
 void timed_case_containers(TimedCase *timed);
 // The model after what run->input holds; clock and times into run->scene; and what is shown.

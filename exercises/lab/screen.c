@@ -69,7 +69,8 @@ static void fill_comparison(const CaseResult *result, Failure *failure) {
     Relation relation = {{0}, {0}};
     if (result->value >= 0 && result->value < run->n_values) {
         compare_values(result, failure, &relation);
-        snprintf(failure->formula, sizeof failure->formula, "%s", run->formula);
+        bool told = !run->values[result->value].recorded; // by the function: the formula is for it
+        snprintf(failure->formula, sizeof failure->formula, "%s", told ? run->formula : "");
     } else {
         status_words(run->status, failure->expected, sizeof failure->expected);
         status_words(result->status, failure->got, sizeof failure->got);

@@ -31,6 +31,13 @@ int64_t mock_copy_out_ps(const MockTimes *times, int64_t bytes);
 enum { MOCK_MOST_EVENTS = 1024 };
 
 typedef enum MockPart { MOCK_PART_IN = 1, MOCK_PART_LAUNCH, MOCK_PART_OUT } MockPart;
+typedef enum MockOrder { // of what was in the queue when the program waited
+    MOCK_ORDER_NONE,     // it never did
+    MOCK_ORDER_RIGHT,    // in, launches, out
+    MOCK_ORDER_OTHER,    // these three, otherwise
+    MOCK_ORDER_PART,     // not all of them: it had waited in between
+    MOCK_ORDER_MORE,
+} MockOrder;
 
 typedef struct MockQueue {
     MockTimes times;
@@ -38,9 +45,9 @@ typedef struct MockQueue {
     int64_t waited;   // the program has seen the device get so far
     int64_t launches; // so far
     bool awaited;     // the first launch was, before the second
-    // A digit for each change of what is queued, by MockPart: 123 for copies in, launches, copies
-    // out. Since the last wait, and what that one was for.
-    int64_t order, awaited_order;
+    // A digit for each change of what is queued, by MockPart; and what the last wait was for.
+    int64_t order;
+    MockOrder awaited_order;
     bool failed; // a kernel did, and nobody was told
     struct {
         bool live, recorded;

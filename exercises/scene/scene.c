@@ -26,7 +26,8 @@ struct Scene {
     Layer *model;     // NULL: there is none
     int64_t record[RECORDED_COUNT];
     int64_t runs_read; // of the work, when a clock was read last
-    bool zeroed;       // since the last backward
+    // zero_grad was called since the last backward, and, of the forward, before it.
+    bool zeroed, forward_zeroed;
     int64_t steps;
 };
 
@@ -95,11 +96,12 @@ int64_t scene_recorded(const Scene *scene, Recorded what) {
 static void forward(Scene *scene, int64_t number) {
     timed_model_forward(&scene->timed, number, &scene->time);
     scene->record[number == 0 ? RECORDED_FORWARDS : RECORDED_ROWS]++;
+    if (number == 0) scene->forward_zeroed = scene->zeroed;
 }
 
 static void backward(Scene *scene) {
-    if (!scene->zeroed) scene->record[RECORDED_BACKWARDS_UNZEROED]++;
-    scene->zeroed = false;
+    if (!scene->forward_zeroed) scene->record[RECORDED_BACKWARDS_UNZEROED]++;
+    scene->zeroed = scene->forward_zeroed = false;
     scene->record[RECORDED_BACKWARDS]++;
     timed_model_backward(&scene->timed, &scene->time);
 }

@@ -15,6 +15,7 @@
 
 typedef struct VirtualClock {
     int64_t resolution_ns; // the step in which monotonic and real time advance, at least 1
+    int64_t others_ns;     // the step of the other clocks; 0: the same
     int64_t reading_ps;    // what one reading costs, before it is taken
     int64_t monotonic_ns;  // what CLOCK_MONOTONIC is at the start
     int64_t realtime_ns;   // what CLOCK_REALTIME is at the start, since 1970
@@ -24,8 +25,8 @@ typedef struct VirtualClock {
 
 typedef struct VirtualTime {
     VirtualClock clock;
-    int64_t now, busy; // picoseconds since the start; busy: of them, those on a processor
-    int64_t readings;
+    int64_t now, busy;      // picoseconds since the start; busy: of them, those on a processor
+    int64_t readings, idle; // idle: readings in a row
 } VirtualTime;
 
 VirtualTime virtual_time_start(VirtualClock clock);

@@ -103,31 +103,53 @@ static Status add_beside(const Scratch *scratch, const Exercise *exercise) {
     return status;
 }
 
-// A further style is a section of "exercises/solutions/ex02_count_flops.styles".
-static Status add_style(const Scratch *scratch, const char *name, int style) {
-    char path[PATH_MAX], number[16];
-    Section section = {.body = NULL};
+// Further styles are sections of "exercises/solutions/ex02_count_flops.styles", "== 2" and so on.
+static char *read_styles(const Exercise *exercise) {
+    char path[PATH_MAX], name[TASK_NAME];
+    exercise_file(exercise, name);
     snprintf(path, sizeof path, "exercises/solutions/%.*s.styles", (int)strcspn(name, "."), name);
+    return file_read(NULL, path, MOST_TEXT, NULL);
+}
+
+static bool find_style(const char *text, int style, Section *section) {
+    char number[16];
     snprintf(number, sizeof number, "%d", style);
-    char *text = file_read(NULL, path, MOST_TEXT, NULL);
+    for (const char *at = text; section_next(&at, section);)
+        if (strcmp(section->name, number) == 0) return true;
+    return false;
+}
+
+Status scratch_count_styles(const Exercise *exercise, int *count) {
+    Section section;
+    *count = 1;
+    if (exercise->answers) return STATUS_OK; // what is no code has one solution only
+    char *text = read_styles(exercise);
     if (text == NULL) return error_status();
-    const char *at = text;
-    while (section_next(&at, &section) && strcmp(section.name, number) != 0) continue;
-    Status status = section.body ? file_write(scratch->folder, name, section.body, section.length)
-                                 : error_set(STATUS_FORMAT,
-                                             "%s: no solution begins with \"== %d\". HINT: add it",
-                                             path, style);
+    while (find_style(text, *count + 1, &section)) ++*count;
+    memory_free(text);
+    if (*count >= LEAST_STYLES) return STATUS_OK;
+    return error_set(STATUS_FORMAT, "exercise %s: no solution begins with \"== %d\". HINT: add it",
+                     exercise->number, *count + 1);
+}
+
+static Status add_style(const Scratch *scratch, const Exercise *exercise, const char *name,
+                        int style) {
+    Section section;
+    char *text = read_styles(exercise);
+    if (text == NULL) return error_status();
+    Status status = find_style(text, style, &section)
+                        ? file_write(scratch->folder, name, section.body, section.length)
+                        : STATUS_FORMAT;
     memory_free(text);
     return status;
 }
 
-// What is no code has one solution only.
 static Status add_file(const Scratch *scratch, const Exercise *exercise, int style) {
     char name[TASK_NAME], from[PATH_MAX], to[PATH_MAX];
     exercise_file(exercise, name);
     snprintf(to, sizeof to, "%s/%s", scratch->folder, name);
     if (access(to, F_OK) == 0) return STATUS_OK;
-    if (style > 1 && !exercise->answers) return add_style(scratch, name, style);
+    if (style > 1) return add_style(scratch, exercise, name, style);
     snprintf(from, sizeof from, "exercises/solutions/%s", name);
     return scratch_copy(scratch, from, name);
 }

@@ -81,8 +81,10 @@ typedef struct Scratch {
 Status scratch_new(Scratch *scratch);
 Status scratch_write(const Scratch *scratch, const char *name, const char *text);
 Status scratch_copy(const Scratch *scratch, const char *from, const char *name);
-// The solution in one of its styles, 1 to SOLUTION_STYLES, and whatever else is right.
-enum { SOLUTION_STYLES = 3 };
+// How many styles its solution comes in: at least so many, where it is code.
+enum { LEAST_STYLES = 3 };
+Status scratch_count_styles(const Exercise *exercise, int *count);
+// The solution in one of its styles, from 1, and whatever else is right.
 Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, int style,
                             DrawKey key);
 void scratch_remove(Scratch *scratch);

@@ -73,7 +73,8 @@ Status solution_tasks(TaskList *list) {
     for (int i = 0; i < exercise_count; i++) {
         if (!is_asked(list->options, exercises[i])) continue;
         task_add(list, GROUP_SKELETON, exercises[i], "skeleton", grade_skeleton);
-        int styles = exercises[i]->answers ? 1 : SOLUTION_STYLES;
+        int styles;
+        if (scratch_count_styles(exercises[i], &styles)) return error_status();
         for (int style = 1; style <= styles; style++)
             if (add_style(list, exercises[i], style)) return error_status();
     }
