@@ -16,20 +16,29 @@ Status autograd_enable(void);
 // then on ops write into it in place only between no_grad_begin and no_grad_end.
 Status tensor_requires_grad(Tensor *leaf, bool wanted);
 
-// The gradient of a leaf, owned by the leaf; NULL when there is none (no error).
-Tensor *tensor_grad(Tensor *leaf);
-void tensor_zero_grad(Tensor *leaf); // marks it empty; touches no memory
+// Wants the gradient of an op's result, too; ask before backward. STATUS_STATE where no graph
+// leads.
+Status tensor_retain_grad(Tensor *result);
+// Whether backward brings it a gradient: a leaf, or an op's result that depends on one.
+bool tensor_wants_grad(const Tensor *tensor);
 
-// Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph: all that the
-// context's tape holds, of other losses too. The loss has one element. STATUS_STATE when it was not
-// recorded, was walked already, or when a saved buffer was written in place since.
+// The gradient of a leaf or of a result that retains it, owned by the tensor; NULL when none has
+// arrived (no error). Of another result STATUS_STATE is pending.
+Tensor *tensor_grad(Tensor *tensor);
+void tensor_zero_grad(Tensor *tensor); // marks it empty; touches no memory
+
+// Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph that leads to it;
+// those of other losses stay. The loss has one element. STATUS_STATE, and nothing has changed, when
+// it was not recorded, when it or a part of its graph was walked already, or when a saved buffer
+// was written in place since.
 Status autograd_backward(Tensor *loss);
 Status autograd_backward_keep(Tensor *loss); // keeps the graph, so it can be walked again
 // With a starting gradient of the output's shape instead of 1.
 Status autograd_backward_from(Tensor *output, Tensor *grad_output);
 
-void autograd_clear(void); // forgets everything recorded (after a forward without backward)
-int64_t autograd_saved_bytes(void); // kept for backward now, each storage once, activations only
+// A graph lives as long as somebody can ask it for a gradient: it goes with the last of its
+// results, so a forward without backward leaves nothing behind. What there is now:
+int64_t autograd_saved_bytes(void); // kept for backward, each storage once, activations only
 int autograd_node_count(void);
 
 // Compares backward with central differences, element by element.

@@ -1,70 +1,9 @@
-// backward.c -- walks the tape from the loss to its first op, and hands each gradient to whoever
-// waits for it: the node that made the tensor, or the leaf.
+// backward.c -- walks the tape from the loss back, over the nodes that lead to it, and runs the
+// rule of each.
 #include <stdio.h>
 
 #include "autograd/tape.h"
 #include "tensor/memory.h"
-
-// ---- where gradients go ----------------------------------------------------------------------
-// The gradient's own buffer, made at the leaf's first backward and kept from then on.
-static Status leaf_buffer(Tensor *leaf, Tensor **slot, bool *empty) {
-    if (*slot) return STATUS_OK;
-    Context *context = context_current();
-    Device *device = context->dry_run ? device_meta() : leaf->device;
-    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, leaf->ndim, leaf->shape, device, NULL);
-    if (!grad) return error_status();
-    if (handle_allocate(grad, MEM_GRADIENT)) {
-        tensor_disown(grad);
-        return error_status();
-    }
-    *slot = grad;
-    *empty = true;
-    return STATUS_OK;
-}
-
-// A leaf that is freed, while the tape still knows its shape: nobody could read its gradient.
-static bool is_freed(const Tensor *leaf) { return leaf->owners == 0; }
-
-// The buffer that a rule may write its result straight into: the empty gradient of a leaf.
-static Status destination_of(Tensor *in, Tensor **destination) {
-    *destination = NULL;
-    if (!(in->flags & TENSOR_LEAF_GRAD) || is_freed(in)) return STATUS_OK;
-    bool *empty;
-    Tensor **slot = context_gradient(in, &empty);
-    if (!slot || leaf_buffer(in, slot, empty)) return error_status();
-    if (*empty) *destination = *slot;
-    return STATUS_OK;
-}
-
-static Status deliver_to_leaf(Tensor *leaf, Tensor *grad) {
-    bool *empty;
-    Tensor **slot = context_gradient(leaf, &empty);
-    if (!slot || leaf_buffer(leaf, slot, empty)) return error_status();
-    bool first = *empty;
-    *empty = false;
-    if (!first) return tensor_accumulate(*slot, grad);
-    if (grad->storage == (*slot)->storage) return STATUS_OK; // it was written where it belongs
-    return OP_INTO(slot, op_contiguous, NULL, grad);         // a view of somebody else's: copy
-}
-
-static Status deliver_to_node(Tape *tape, Tensor *in, Tensor *grad) {
-    Tensor **slot = &tape->nodes[in->node].grad[in->node_output];
-    if (!*slot) {
-        tensor_own(grad);
-        *slot = grad;
-        return STATUS_OK;
-    }
-    // Only a gradient that nobody else looks at may be added to in place.
-    bool exclusive =
-        (*slot)->owners == 1 && (*slot)->storage->references == 1 && tensor_is_contiguous(*slot);
-    Tensor *sum = exclusive ? *slot : NULL;
-    if (OP_INTO(&sum, op_accumulate, NULL, *slot, grad)) return error_status();
-    if (sum == *slot) return STATUS_OK;
-    tensor_own(sum);
-    tensor_disown(*slot);
-    *slot = sum;
-    return STATUS_OK;
-}
 
 // ---- one node --------------------------------------------------------------------------------
 static Status changed(const Node *node, const char *what, int index, uint32_t was, uint32_t now) {
@@ -76,17 +15,42 @@ static Status changed(const Node *node, const char *what, int index, uint32_t wa
 }
 
 static Status check_versions(const Node *node) {
-    Tensor *const *in = node_inputs(node);
-    const uint32_t *version = node_versions(node);
+    const Saved *in = node_saved(node), *out = node->saved_out;
     for (int i = 0; i < node->call.n_in; i++)
-        if ((node->saved & SAVE_IN(i)) && in[i]->storage->version != version[i])
-            return changed(node, "input", i, version[i], in[i]->storage->version);
-    for (int i = 0; i < node->call.n_out; i++) {
-        uint32_t now = node->saved & SAVE_OUT(i) ? node->call.out[i]->storage->version : 0;
-        if ((node->saved & SAVE_OUT(i)) && now != node->out_version[i])
-            return changed(node, "output", i, node->out_version[i], now);
-    }
+        if (node_inputs(node)[i] && in[i].storage && in[i].storage->version != in[i].version)
+            return changed(node, "input", i, in[i].version, in[i].storage->version);
+    for (int i = 0; i < node->call.n_out; i++)
+        if (out[i].storage && out[i].storage->version != out[i].version)
+            return changed(node, "output", i, out[i].version, out[i].storage->version);
     return STATUS_OK;
+}
+
+// ---- what a rule may read ----------------------------------------------------------------------
+// Saved buffers are readable while the rule runs, whoever freed their tensors meanwhile. Returns
+// which were lent, for take_back.
+static unsigned lend_saved(Node *node) {
+    Tensor **in = node_inputs(node), **out = node->call.out;
+    const Saved *saved = node_saved(node);
+    unsigned lent = 0;
+    for (int i = 0; i < node->call.n_in; i++) {
+        if (!in[i] || in[i]->storage || !saved[i].storage) continue;
+        in[i]->storage = saved[i].storage;
+        lent |= SAVE_IN(i);
+    }
+    for (int i = 0; i < node->call.n_out; i++) {
+        if (out[i]->storage || !node->saved_out[i].storage) continue;
+        out[i]->storage = node->saved_out[i].storage;
+        lent |= SAVE_OUT(i);
+    }
+    return lent;
+}
+
+static void take_back(Node *node, unsigned lent) {
+    if (!lent) return;
+    for (int i = 0; i < node->call.n_in; i++)
+        if (lent & SAVE_IN(i)) node_inputs(node)[i]->storage = NULL;
+    for (int i = 0; i < node->call.n_out; i++)
+        if (lent & SAVE_OUT(i)) node->call.out[i]->storage = NULL;
 }
 
 static void set_unsaved(Tensor *t, bool on) {
@@ -96,14 +60,15 @@ static void set_unsaved(Tensor *t, bool on) {
 // Buffers that were not declared in Op.saves must not be read, even while they happen to be alive.
 static void mark_unsaved(Node *node, bool mark) {
     Tensor **in = node_inputs(node), **out = node->call.out;
+    const Saved *saved = node_saved(node);
     for (int i = 0; i < node->call.n_in; i++)
         if (in[i]) set_unsaved(in[i], mark);
     for (int i = 0; i < node->call.n_out; i++) set_unsaved(out[i], mark);
     if (!mark) return;
     for (int i = 0; i < node->call.n_in; i++) // saved in one place is readable in all
-        if (in[i] && (node->saved & SAVE_IN(i))) set_unsaved(in[i], false);
+        if (in[i] && saved[i].storage) set_unsaved(in[i], false);
     for (int i = 0; i < node->call.n_out; i++)
-        if (node->saved & SAVE_OUT(i)) set_unsaved(out[i], false);
+        if (node->saved_out[i].storage) set_unsaved(out[i], false);
     for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
         if (node->grad[i]) set_unsaved(node->grad[i], false);
 }
@@ -125,7 +90,8 @@ static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t
 }
 
 // version: of each destination, before the rule.
-static Status run_rule(Context *context, Node *node, Tensor *grad_in[], uint32_t version[]) {
+static Status run_rule(Context *context, Tape *tape, Node *node, Tensor *grad_in[],
+                       uint32_t version[]) {
     OpCall *call = &node->call;
     call->in = node_inputs(node);
     context->backward_weights = 0;
@@ -140,37 +106,28 @@ static Status run_rule(Context *context, Node *node, Tensor *grad_in[], uint32_t
             repeated = true;
             version[i] = version[k];
         }
-        if (!repeated && destination_of(call->in[i], &grad_in[i])) return error_status();
+        if (!repeated && deliver_destination(call->in[i], &grad_in[i])) return error_status();
         if (grad_in[i]) version[i] = grad_in[i]->storage->version;
     }
     context->backward_slots = grad_in;
     context->backward_count = call->n_in;
+    tape->running = node;
+    tape->added = 0;
+    unsigned lent = lend_saved(node);
     mark_unsaved(node, true);
     Status status = call->op->backward(call, node->grad, grad_in);
     mark_unsaved(node, false);
+    take_back(node, lent);
     context->backward_slots = NULL;
     if (!status) drop_unwritten(call, grad_in, version);
     return status;
 }
 
-static Status deliver(Tape *tape, Node *node, Tensor *grad_in[]) {
-    OpCall *call = &node->call;
-    for (int i = 0; i < call->n_in; i++) {
-        Tensor *in = call->in[i], *grad = grad_in[i];
-        if (!grad || !call_needs(call, i)) continue;
-        bool leaf = in->flags & TENSOR_LEAF_GRAD;
-        if (!leaf && in->tape_generation != tape->recorder.generation) continue; // frozen meanwhile
-        if (leaf && is_freed(in)) continue;
-        if (!tensor_same_shape(grad, in)) {
-            char got[SHAPE_TEXT], want[SHAPE_TEXT];
-            return error_set(STATUS_SHAPE,
-                             "backward of %s: the gradient of input %d has shape %s, "
-                             "not %s",
-                             call->op->name, i, shape_text(tensor_shape(grad), got),
-                             shape_text(tensor_shape(in), want));
-        }
-        Status status = leaf ? deliver_to_leaf(in, grad) : deliver_to_node(tape, in, grad);
-        if (status) return status;
+static Status retain(const Node *node) {
+    for (int i = 0; i < node->call.n_out; i++) {
+        Tensor *out = node->call.out[i];
+        bool wanted = (out->flags & TENSOR_RETAIN_GRAD) && node->grad[i];
+        if (wanted && deliver_to_tensor(out, node->grad[i])) return error_status();
     }
     return STATUS_OK;
 }
@@ -179,7 +136,6 @@ static Status backward_node(Context *context, Tape *tape, Node *node) {
     enum { FEW = 8 };
     Tensor *few[FEW], **grad_in = few;
     uint32_t few_versions[FEW], *version = few_versions;
-    if (check_versions(node)) return error_status();
     if (node->call.n_in > FEW) {
         size_t n = (size_t)node->call.n_in;
         grad_in = memory_new(n * (sizeof(Tensor *) + sizeof(uint32_t)));
@@ -188,8 +144,9 @@ static Status backward_node(Context *context, Tape *tape, Node *node) {
     }
     context->site = node->site; // backward is charged to the layer that caused it
     Scope *scope = scope_open();
-    Status status = scope ? run_rule(context, node, grad_in, version) : error_status();
-    if (!status) status = deliver(tape, node, grad_in);
+    Status status = scope ? retain(node) : error_status();
+    if (!status) status = run_rule(context, tape, node, grad_in, version);
+    if (!status) status = deliver_all(tape, node, grad_in);
     scope_close(scope);
     if (grad_in != few) memory_free(grad_in);
     return status;
@@ -198,18 +155,53 @@ static Status backward_node(Context *context, Tape *tape, Node *node) {
 // ---- the walk --------------------------------------------------------------------------------
 static Status check_start(const Tape *tape, const Tensor *output, const char *what) {
     if (!output) return error_set(STATUS_INVALID_ARGUMENT, "%s: the loss is NULL", what);
-    if (tape && output->tape_generation == tape->recorder.generation &&
-        output->node < (uint32_t)tape->count)
-        return STATUS_OK;
-    if (output->tape_generation != 0)
+    if (!output->origin)
         return error_set(STATUS_STATE,
-                         "%s: the graph of this loss was freed by an earlier backward. "
-                         "HINT: run forward again, or use autograd_backward_keep",
+                         "%s: no graph leads to this loss. HINT: mark its parameters with "
+                         "tensor_requires_grad, and compute it outside no_grad",
                          what);
+    if (!tape || !node_of(tape, output))
+        return error_set(STATUS_STATE,
+                         "%s: this loss was recorded in another context. HINT: make that one the "
+                         "current one",
+                         what);
+    return STATUS_OK;
+}
+
+static Status was_walked(const char *what) {
     return error_set(STATUS_STATE,
-                     "%s: no graph leads to this loss. HINT: mark its parameters with "
-                     "tensor_requires_grad, and compute it outside no_grad",
+                     "backward: %s was freed by an earlier backward. HINT: run forward again, or "
+                     "use autograd_backward_keep",
                      what);
+}
+
+static void reach(Node *node, int *count) {
+    if (node->reached) return;
+    node->reached = true;
+    origin_hold(&node->origin);
+    (*count)++;
+}
+
+// Marks the nodes that lead to `last`, and holds them: *count. What would stop the walk is found
+// here, before any gradient has changed.
+static Status reach_all(const Tape *tape, Node *last, int *count) {
+    int visited = 0;
+    *count = 0;
+    if (!last->call.op) return was_walked("the graph of this loss");
+    reach(last, count);
+    for (Node *node = last; visited < *count; node = node->previous) {
+        if (!node->reached) continue;
+        visited++;
+        if (check_versions(node)) return error_status();
+        Tensor **in = node_inputs(node);
+        for (int i = 0; i < node->call.n_in; i++) {
+            Node *from = call_needs(&node->call, i) ? node_of(tape, in[i]) : NULL;
+            if (!from) continue;
+            if (!from->call.op) return was_walked("a part of this graph");
+            reach(from, count);
+        }
+    }
+    return STATUS_OK;
 }
 
 static void drop_gradients(Node *node) {
@@ -219,17 +211,32 @@ static void drop_gradients(Node *node) {
     }
 }
 
-static Status walk(Context *context, Tape *tape, int last, bool keep) {
-    for (int i = last; i >= 0; i--) {
-        Node *node = &tape->nodes[i];
-        bool reached = node->grad[0] || node->grad[1] || node->grad[2];
-        if (reached && backward_node(context, tape, node)) return error_status();
-        if (keep)
-            drop_gradients(node);
-        else
-            tape_drop_node(tape, node); // its buffers are free as soon as they can be
+// Lets go of a node that was walked, and, unless it is kept, of what it saved. Returns the node
+// before it: others than those that were reached may go with it.
+static Node *leave(Node *node, bool keep) {
+    node->reached = false;
+    if (keep)
+        drop_gradients(node);
+    else
+        node_spend(node);
+    Node *previous = node->previous;
+    origin_let_go(&node->origin);
+    return previous;
+}
+
+static Status walk(Context *context, Tape *tape, Node *last, int count, bool keep) {
+    Status status = STATUS_OK;
+    for (Node *node = last; count > 0;) {
+        if (!node->reached) {
+            node = node->previous;
+            continue;
+        }
+        bool has_gradient = node->grad[0] || node->grad[1] || node->grad[2];
+        if (has_gradient && !status) status = backward_node(context, tape, node);
+        node = leave(node, keep); // its buffers are free as soon as they can be
+        count--;
     }
-    return STATUS_OK;
+    return status;
 }
 
 // d loss / d loss = 1
@@ -245,29 +252,28 @@ static Tensor *seed_new(Context *context, const Tensor *loss) {
 static Status backward_from(Tensor *output, Tensor *grad, bool keep) {
     Context *context = context_current();
     Tape *tape = tape_current();
-    Node *node = &tape->nodes[output->node];
+    Node *node = node_of(tape, output);
     Phase phase = context->phase;
-    int site = context->site;
+    int site = context->site, count;
     Scope *scope = scope_open();
     if (!scope) return error_status();
     context->phase = PHASE_BACKWARD;
     context->site = node->site;
     context->no_grad++;
-    if (!grad) grad = seed_new(context, output);
-    Status status = error_status();
-    if (grad) {
+    Status status = reach_all(tape, node, &count);
+    if (!status && !grad) grad = seed_new(context, output);
+    if (!grad) status = error_status();
+    if (!status) {
         tensor_own(grad);
-        node->grad[output->node_output] = grad;
-        status = walk(context, tape, (int)output->node, keep);
+        node->grad[output->origin_output] = grad;
+        status = walk(context, tape, node, count, keep);
+    } else {
+        walk(context, tape, node, count, true);
     }
     context->no_grad--;
     context->phase = phase;
     context->site = site;
     scope_close(scope);
-    if (!keep)
-        tape_clear(tape);
-    else if (status)
-        for (int i = 0; i < tape->count; i++) drop_gradients(&tape->nodes[i]);
     return status;
 }
 

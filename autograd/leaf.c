@@ -1,4 +1,4 @@
-// leaf.c -- leaves: marking them, and looking at the gradients that backward left there.
+// leaf.c -- whose gradient is wanted, and looking at what backward left there.
 #include "autograd/tape.h"
 
 Status tensor_requires_grad(Tensor *leaf, bool wanted) {
@@ -6,8 +6,7 @@ Status tensor_requires_grad(Tensor *leaf, bool wanted) {
     if (!leaf) return error_set(STATUS_INVALID_ARGUMENT, "tensor_requires_grad: the leaf is NULL");
     if (leaf->dtype != DTYPE_FLOAT32)
         return error_set(STATUS_DTYPE, "tensor_requires_grad: only float32 tensors have gradients");
-    Tape *tape = tape_current();
-    if (tape && leaf->tape_generation == tape->recorder.generation)
+    if (leaf->origin)
         return error_set(STATUS_STATE, "tensor_requires_grad: this is an op's result, not a leaf. "
                                        "HINT: mark the tensors it was computed from");
     if (!wanted) {
@@ -19,14 +18,38 @@ Status tensor_requires_grad(Tensor *leaf, bool wanted) {
     return status;
 }
 
-Tensor *tensor_grad(Tensor *leaf) {
+Status tensor_retain_grad(Tensor *result) {
+    if (error_pending()) return error_status();
+    if (!result)
+        return error_set(STATUS_INVALID_ARGUMENT, "tensor_retain_grad: the tensor is NULL");
+    if (result->flags & TENSOR_LEAF_GRAD) return STATUS_OK; // a leaf's is kept anyway
+    if (!tensor_wants_grad(result))
+        return error_set(STATUS_STATE, "tensor_retain_grad: no gradient leads here. HINT: mark the "
+                                       "tensors it is computed from with tensor_requires_grad");
+    result->flags |= TENSOR_RETAIN_GRAD;
+    return STATUS_OK;
+}
+
+bool tensor_wants_grad(const Tensor *tensor) {
+    const Tape *tape = tape_current();
+    if (!tensor || !tape) return false;
+    return (tensor->flags & TENSOR_LEAF_GRAD) || node_of(tape, tensor);
+}
+
+Tensor *tensor_grad(Tensor *tensor) {
     bool *empty;
-    Tensor **grad = leaf ? context_gradient(leaf, &empty) : NULL;
+    if (!tensor) return NULL;
+    if (tensor->origin && !(tensor->flags & TENSOR_RETAIN_GRAD)) {
+        error_set(STATUS_STATE, "tensor_grad: this is an op's result, whose gradient is not kept. "
+                                "HINT: tensor_retain_grad before backward");
+        return NULL;
+    }
+    Tensor **grad = context_gradient(tensor, &empty);
     return grad && *grad && !*empty ? *grad : NULL;
 }
 
-void tensor_zero_grad(Tensor *leaf) {
+void tensor_zero_grad(Tensor *tensor) {
     bool *empty;
-    Tensor **grad = leaf ? context_gradient(leaf, &empty) : NULL;
+    Tensor **grad = tensor ? context_gradient(tensor, &empty) : NULL;
     if (grad && *grad) *empty = true;
 }

@@ -1,21 +1,8 @@
-// tape.c -- records ops in the order they ran, which is an order in which backward can walk.
+// tape.c -- records ops in the order they ran, which is an order in which backward can walk, and
+// forgets each when nobody can ask it for a gradient any longer.
 #include "autograd/tape.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
 #include "tensor/memory.h"
-
-// Tensors name their node by generation and index, so an old name finds nothing, never a wrong
-// node. One counter for the process: a context, and its tensors, may move between threads. Only the
-// numbers' being different matters, so the order of memory does not; 0 means "on no tape".
-static uint32_t next_generation(void) {
-    static atomic_uint_least32_t last;
-    uint32_t generation = 0;
-    while (generation == 0)
-        generation = (uint32_t)atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
-    return generation;
-}
 
 Tape *tape_current(void) { return (Tape *)context_current()->recorder; }
 
@@ -64,102 +51,167 @@ static bool lower_count(Tape *tape, Storage *storage) {
     return true;
 }
 
-static void save(Context *context, Tape *tape, Node *node, Tensor *tensor) {
-    tensor_own(tensor);
-    Storage *storage = tensor->storage;
-    if ((*count_to_raise(tape, storage))++ > 0) return;
+static Saved save(Tape *tape, const Node *node, const Tensor *tensor) {
+    Storage *storage = storage_retain(tensor->storage);
+    Saved saved = {.storage = storage, .version = storage->version};
+    if ((*count_to_raise(tape, storage))++ > 0) return saved;
     if (storage->category == MEM_ACTIVATION) tape->saved_bytes += storage->bytes;
-    for (Observer *o = context->observers; o; o = o->next)
+    for (Observer *o = context_current()->observers; o; o = o->next)
         if (o->saved) o->saved(o, storage, node->site);
+    return saved;
 }
 
-static void unsave(Tape *tape, Tensor *tensor) {
-    Storage *storage = tensor->storage;
-    if (lower_count(tape, storage) && storage->category == MEM_ACTIVATION)
-        tape->saved_bytes -= storage->bytes;
-    tensor_disown(tensor);
+static void unsave(Tape *tape, Saved saved) {
+    if (!saved.storage) return;
+    if (lower_count(tape, saved.storage) && saved.storage->category == MEM_ACTIVATION)
+        tape->saved_bytes -= saved.storage->bytes;
+    storage_release(saved.storage);
 }
 
-// ---- nodes -----------------------------------------------------------------------------------
-static Status grow(Tape *tape) {
-    int capacity = tape->capacity ? 2 * tape->capacity : 64;
-    Node *nodes = memory_resize(tape->nodes, (size_t)tape->capacity * sizeof(Node),
-                                (size_t)capacity * sizeof(Node));
-    if (!nodes) return STATUS_OUT_OF_MEMORY;
-    tape->nodes = nodes;
-    tape->capacity = capacity;
-    return STATUS_OK;
+// ---- a node's end ------------------------------------------------------------------------------
+static void unlink_node(Tape *tape, Node *node) {
+    if (node->previous) node->previous->next = node->next;
+    if (node->next)
+        node->next->previous = node->previous;
+    else
+        tape->last = node->previous;
+    tape->count--;
 }
 
-static Status record(Recorder *self, OpCall *call) {
-    Tape *tape = (Tape *)self;
-    if (!memory_request()) return error_set(STATUS_OUT_OF_MEMORY, "tape: no room for a node");
-    if (tape->count == tape->capacity && grow(tape)) return STATUS_OUT_OF_MEMORY;
-    if (reserve_shared(tape)) return STATUS_OUT_OF_MEMORY;
-    Node *node = &tape->nodes[tape->count];
-    Context *context = context_current();
-    node->many = NULL;
-    if (call->n_in > NODE_INPUTS) {
-        size_t n = (size_t)call->n_in;
-        node->many = memory_new(n * (sizeof(Tensor *) + sizeof(uint32_t)));
-        if (!node->many) return STATUS_OUT_OF_MEMORY;
-        node->many_versions = (uint32_t *)(void *)(node->many + n);
-    }
-    node->call = *call;
-    node->saved = call->op->saves ? call->op->saves(call) : 0;
-    node->site = context->site;
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++) node->grad[i] = NULL;
+void node_spend(Node *node) {
+    if (!node->call.op) return;
+    Tape *tape = (Tape *)node->origin.recorder;
     Tensor **in = node_inputs(node);
-    for (int i = 0; i < call->n_in; i++) {
-        in[i] = call->in[i];
-        if (!in[i]) continue;
-        tensor_refer(in[i]);
-        if (!(node->saved & SAVE_IN(i))) continue;
-        node_versions(node)[i] = in[i]->storage->version;
-        save(context, tape, node, in[i]);
-    }
-    for (int i = 0; i < call->n_out; i++) {
-        Tensor *out = call->out[i];
-        out->tape_generation = self->generation;
-        out->node = (uint32_t)tape->count;
-        out->node_output = (uint8_t)i;
-        tensor_refer(out);
-        if (!(node->saved & SAVE_OUT(i))) continue;
-        node->out_version[i] = out->storage->version;
-        save(context, tape, node, out);
-    }
-    tape->count++;
-    return STATUS_OK;
-}
-
-void tape_drop_node(Tape *tape, Node *node) {
-    if (!node->call.op) return; // dropped already
-    Tensor **in = node_inputs(node);
+    const Saved *saved = node_saved(node);
     for (int i = 0; i < node->call.n_in; i++) {
-        if (in[i] && (node->saved & SAVE_IN(i))) unsave(tape, in[i]);
-        if (in[i]) tensor_unrefer(in[i]);
+        if (!in[i]) continue;
+        unsave(tape, saved[i]);
+        tensor_unrefer(in[i]);
     }
     for (int i = 0; i < node->call.n_out; i++) {
-        if (node->saved & SAVE_OUT(i)) unsave(tape, node->call.out[i]);
+        unsave(tape, node->saved_out[i]);
         if (node->grad[i]) tensor_disown(node->grad[i]);
         node->grad[i] = NULL;
-        tensor_unrefer(node->call.out[i]);
     }
     memory_free(node->many);
     node->many = NULL;
     node->call.op = NULL;
+    unlink_node(tape, node);
 }
 
-void tape_clear(Tape *tape) {
-    for (int i = tape->count - 1; i >= 0; i--) tape_drop_node(tape, &tape->nodes[i]);
-    tape->count = 0;
-    tape->recorder.generation = next_generation();
+static void free_node(Node *node) {
+    const Context *context = context_current();
+    Tape *tape = (Tape *)context->recorder;
+    node_spend(node);
+    for (int i = 0; i < node->call.n_out; i++) handle_recycle(node->call.out[i]);
+    if (!tape || (context->ledger && context->ledger->raw)) {
+        memory_free(node);
+        return;
+    }
+    node->waiting = tape->free_nodes;
+    tape->free_nodes = node;
 }
 
+// Nodes that nobody holds. Freeing one lets go of those before it: they wait for their turn, since
+// a graph may be deeper than the stack.
+static _Thread_local struct {
+    Node *first;
+    bool busy;
+} released;
+
+static void release(Origin *self) {
+    Node *node = (Node *)self;
+    node->waiting = released.first;
+    released.first = node;
+    if (released.busy) return;
+    released.busy = true;
+    while ((node = released.first)) {
+        released.first = node->waiting;
+        free_node(node);
+    }
+    released.busy = false;
+}
+
+// ---- recording ---------------------------------------------------------------------------------
+static Node *take_node(Tape *tape) {
+    Node *node = tape->free_nodes;
+    if (!memory_request()) {
+        error_set(STATUS_OUT_OF_MEMORY, "tape: no room for a node");
+        return NULL;
+    }
+    if (!node) return memory_new(sizeof(Node));
+    tape->free_nodes = node->waiting;
+    return node;
+}
+
+static void return_node(Tape *tape, Node *node) {
+    node->waiting = tape->free_nodes;
+    tape->free_nodes = node;
+}
+
+static Status make_room(Node *node, int n_in) {
+    size_t n = (size_t)n_in;
+    node->many = NULL;
+    if (n_in <= NODE_INPUTS) return STATUS_OK;
+    node->many = memory_new(n * (sizeof(Tensor *) + sizeof(Saved)));
+    if (!node->many) return STATUS_OUT_OF_MEMORY;
+    node->many_saved = (Saved *)(void *)(node->many + n);
+    return STATUS_OK;
+}
+
+static void link_node(Tape *tape, Node *node) {
+    node->previous = tape->last;
+    node->next = NULL;
+    if (tape->last) tape->last->next = node;
+    tape->last = node;
+    tape->count++;
+}
+
+static Status record(Recorder *self, OpCall *call) {
+    Tape *tape = (Tape *)self;
+    if (reserve_shared(tape)) return STATUS_OUT_OF_MEMORY;
+    Node *node = take_node(tape);
+    if (!node) return STATUS_OUT_OF_MEMORY;
+    if (make_room(node, call->n_in)) {
+        return_node(tape, node);
+        return STATUS_OUT_OF_MEMORY;
+    }
+    node->origin = (Origin){.recorder = self, .release = release, .holders = call->n_out};
+    node->call = *call;
+    node->site = context_current()->site;
+    node->reached = false;
+    unsigned saves = call->op->saves ? call->op->saves(call) : 0;
+    Tensor **in = node_inputs(node);
+    Saved *saved = node_saved(node);
+    for (int i = 0; i < call->n_in; i++) {
+        in[i] = call->in[i];
+        saved[i].storage = NULL;
+        if (!in[i]) continue;
+        tensor_refer(in[i]);
+        if (saves & SAVE_IN(i)) saved[i] = save(tape, node, in[i]);
+    }
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) node->grad[i] = NULL;
+    for (int i = 0; i < call->n_out; i++) {
+        Tensor *out = call->out[i];
+        out->origin = &node->origin;
+        out->origin_output = (uint8_t)i;
+        node->saved_out[i].storage = NULL;
+        if (saves & SAVE_OUT(i)) node->saved_out[i] = save(tape, node, out);
+    }
+    link_node(tape, node);
+    return STATUS_OK;
+}
+
+// ---- the tape ----------------------------------------------------------------------------------
+// Results that outlive their context find that their graph is gone.
 static void tape_free(Recorder *self) {
     Tape *tape = (Tape *)self;
-    tape_clear(tape);
-    memory_free(tape->nodes);
+    while (tape->last) node_spend(tape->last);
+    for (Node *node = tape->free_nodes; node;) {
+        Node *next = node->waiting;
+        memory_free(node);
+        node = next;
+    }
     memory_free(tape->shared);
     memory_free(tape);
 }
@@ -170,14 +222,9 @@ Status autograd_enable(void) {
     Tape *tape = memory_new(sizeof(Tape));
     if (!tape) return STATUS_OUT_OF_MEMORY;
     tape->recorder =
-        (Recorder){.record = record, .free = tape_free, .generation = next_generation()};
+        (Recorder){.record = record, .gradient_so_far = deliver_so_far, .free = tape_free};
     context->recorder = &tape->recorder;
     return STATUS_OK;
-}
-
-void autograd_clear(void) {
-    Tape *tape = tape_current();
-    if (tape) tape_clear(tape);
 }
 
 int64_t autograd_saved_bytes(void) {

@@ -1,4 +1,4 @@
-// tape.h -- internal to autograd/: what the tape remembers of each op, and its storage.
+// tape.h -- internal to autograd/: what the tape remembers of each op, and for how long.
 #ifndef AUTOGRAD_TAPE_H
 #define AUTOGRAD_TAPE_H
 
@@ -7,17 +7,27 @@
 
 enum {
     NODE_INPUTS = 4,                  // kept in the node; an op with more has an array of its own
-    NODE_SAVES = 16 + OP_MAX_OUTPUTS, // the most that one node can save: the bits of Node.saved
+    NODE_SAVES = 16 + OP_MAX_OUTPUTS, // the most that one node can save: the bits of SAVE_*
 };
 
+typedef struct Saved { // a buffer that backward may read; its storage is retained
+    Storage *storage;  // NULL: it may not
+    uint32_t version;  // when it was saved
+} Saved;
+
+// Its results hold it (Origin), and so, through the inputs' handles, do the ops that read them. It
+// keeps storages, never the handles of its results: they would hold each other for ever.
 typedef struct Node {
-    OpCall call;                                      // in: points at `in` below, or at `many`
-    Tensor *in[NODE_INPUTS], **many;                  // a reference each; ownership too where saved
-    uint32_t in_version[NODE_INPUTS], *many_versions; // of saved inputs, when they were saved
-    uint32_t out_version[OP_MAX_OUTPUTS];
-    Tensor *grad[OP_MAX_OUTPUTS]; // what has arrived for each output; owned
-    unsigned saved;               // SAVE_IN / SAVE_OUT bits
+    Origin origin;                   // first: a result knows its node by it
+    struct Node *previous, *next;    // on the tape, in the order they ran
+    struct Node *waiting;            // to be freed, or to be used again
+    OpCall call;                     // out: borrowed. op NULL: walked already, and nothing is left
+    Tensor *in[NODE_INPUTS], **many; // a reference each
+    Saved saved_in[NODE_INPUTS], *many_saved;
+    Saved saved_out[OP_MAX_OUTPUTS];
+    Tensor *grad[OP_MAX_OUTPUTS]; // what has arrived for each result; owned
     int site;                     // the layer it ran in
+    bool reached;                 // by the walk that goes on: it holds it
 } Node;
 
 typedef struct SharedSave { // a storage that another tape saved first
@@ -27,21 +37,38 @@ typedef struct SharedSave { // a storage that another tape saved first
 
 typedef struct Tape {
     Recorder recorder; // first: the context knows it by this
-    Node *nodes;
-    int count, capacity;
+    Node *last;        // on the tape are the nodes that can still be walked
+    Node *free_nodes;
+    int count;
+    Node *running;      // whose rule runs
+    uint64_t added;     // bit i: that rule added its gradient of in[i] to what was there
     SharedSave *shared; // always with room for one more node's
     int n_shared, shared_capacity;
     int64_t saved_bytes; // activations kept, each storage once
 } Tape;
 
-Tape *tape_current(void);    // NULL when the context has none
-void tape_clear(Tape *tape); // drops every node; a new generation
-void tape_drop_node(Tape *tape, Node *node);
+Tape *tape_current(void); // NULL when the context has none
+// Lets go of all that the node knows, and takes it off its tape: it was walked, or nobody asks.
+void node_spend(Node *node);
+
 static inline Tensor **node_inputs(const Node *node) {
     return node->many ? node->many : (Tensor **)node->in;
 }
-static inline uint32_t *node_versions(const Node *node) {
-    return node->many ? node->many_versions : (uint32_t *)node->in_version;
+static inline Saved *node_saved(const Node *node) {
+    return node->many ? node->many_saved : (Saved *)node->saved_in;
 }
+// The node that a tensor comes from, on this tape; NULL: a leaf, a constant, another tape's.
+static inline Node *node_of(const Tape *tape, const Tensor *t) {
+    return t->origin && t->origin->recorder == &tape->recorder ? (Node *)t->origin : NULL;
+}
+
+// deliver.c: a gradient goes to whoever waits for it.
+// The buffer that a rule may write its result straight into: the empty gradient of a leaf.
+Status deliver_destination(Tensor *in, Tensor **destination);
+// What the rule of `node` left in grad_in, each to its node or leaf.
+Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]);
+// To the tensor's own gradient: a leaf's, or one that is retained.
+Status deliver_to_tensor(Tensor *tensor, Tensor *grad);
+Tensor *deliver_so_far(Recorder *self, int input); // Recorder.gradient_so_far
 
 #endif

@@ -251,3 +251,24 @@ CUDA_OP(slice_backward) {
     return CUDA_LAUNCH(slice_backward<float4>, cuda_grid(n / 4), CUDA_BLOCK, 0,
                        (const float4 *)grad, (float4 *)y, slice, n / 4);
 }
+
+// sum (outer, full, inner) += grad (outer, count, inner) at begin, begin + step, ...
+__global__ static void slice_accumulate(const float *grad, float *sum, const Slice slice,
+                                        int64_t n) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
+        int64_t inner = i % slice.inner, rest = i / slice.inner;
+        int64_t outer = rest / slice.count, index = slice.begin + rest % slice.count * slice.step;
+        sum[(outer * slice.full + index) * slice.inner + inner] += grad[i];
+    }
+}
+
+CUDA_OP(slice_accumulate) {
+    const OpParams *p = &call->params;
+    const Tensor *sum = call->in[0];
+    int64_t n = call->in[1]->numel;
+    if (n == 0) return STATUS_OK;
+    Slice slice = {call->in[1]->shape[p->dim], sum->shape[p->dim], 1, p->begin, p->step};
+    for (int d = p->dim + 1; d < sum->ndim; d++) slice.inner *= sum->shape[d];
+    return CUDA_LAUNCH(slice_accumulate, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 1),
+                       call_in(call, 0), slice, n);
+}

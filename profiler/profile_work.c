@@ -43,7 +43,7 @@ static Tensor *forward(const Work *work) {
 static void backward(const Work *work, Tensor *out) {
     if (work->kind == PROFILE_TRAINING)
         autograd_backward(out);
-    else if (work->kind == PROFILE_BACKWARD && autograd_node_count() > 0)
+    else if (work->kind == PROFILE_BACKWARD && tensor_wants_grad(out))
         autograd_backward_from(out, work->out); // else nothing in it wants a gradient
 }
 
@@ -81,7 +81,6 @@ Status work_step_marked(const Work *work, int64_t first, StepTimes *times) {
                          .optimizer = 1e-9 * (double)(update_end - backward_end),
                          .total = 1e-9 * (double)(end - start),
                          .launching = 1e-9 * (double)(update_end - start)};
-    if (error_pending()) autograd_clear();
     return error_status();
 }
 

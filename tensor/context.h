@@ -37,9 +37,19 @@ typedef struct Observer {
 // What records ops for backward; autograd/ installs one. tensor/ knows no more of it than this.
 typedef struct Recorder {
     Status (*record)(struct Recorder *self, OpCall *call); // after a successful run
+    // While a backward rule runs: op_gradient_so_far of in[input].
+    Tensor *(*gradient_so_far)(struct Recorder *self, int input);
     void (*free)(struct Recorder *self);
-    uint32_t generation; // outputs that carry it are on the tape
 } Recorder;
+
+// What was recorded of an op, as its results see it: a recorder's own struct begins with it. Each
+// result holds it, so that a graph lives as long as somebody can ask it for a gradient. The handles
+// of the results are its own: it recycles them when the last of them has let go.
+typedef struct Origin {
+    const Recorder *recorder; // compared, never followed
+    void (*release)(struct Origin *self);
+    int holders;
+} Origin;
 
 // A call site: a layer at its place in the model. Paths are resolved at report time.
 typedef struct Site {
@@ -98,6 +108,8 @@ void context_seed(uint64_t seed);      // restarts the random numbers
 
 Ledger *context_ledger(void); // the current context's; NULL with an error pending: out of memory
 
+// Until no_grad_end nothing is recorded, at the latest until the scope closes in which it began:
+// what returns early leaves nothing switched off. They nest.
 void no_grad_begin(void);
 void no_grad_end(void);
 

@@ -42,7 +42,7 @@ static Status bad_input(const OpCall *call, int i) {
 }
 
 static inline bool wants_gradient(const Recorder *recorder, const Tensor *t) {
-    return (t->flags & TENSOR_LEAF_GRAD) || t->tape_generation == recorder->generation;
+    return (t->flags & TENSOR_LEAF_GRAD) || (t->origin && t->origin->recorder == recorder);
 }
 
 static Status too_many(const OpCall *call) {
@@ -50,7 +50,7 @@ static Status too_many(const OpCall *call) {
                     "only the first 64 inputs can have gradients. HINT: join them in groups");
 }
 
-// Would an output given to be written into lose its own gradient, or its place on the tape?
+// Would an output given to be written into lose its own gradient, or where it came from?
 static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
     for (int i = 0; recorder && i < OP_MAX_OUTPUTS; i++)
         if (call->out[i] && wants_gradient(recorder, call->out[i])) return true;
@@ -219,14 +219,26 @@ Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_i
     return op_dispatch(&call) ? NULL : call.out[0];
 }
 
+// Which input's gradient a backward rule gives there, -1: no rule's slot.
+static int input_of_slot(const Context *context, Tensor **slot) {
+    Tensor **first = context->backward_slots;
+    bool within = first && slot >= first && slot < first + context->backward_count;
+    return within ? (int)(slot - first) : -1;
+}
+
 // Work written to grad_in[i] of a backward rule is the input's or the weight's gradient, depending
 // on what in[i] was; everything else a rule does is plain backward.
 static Phase phase_of_slot(const Context *context, const Op *op, Tensor **slot) {
     if (context->phase != PHASE_BACKWARD || (op->flags & OP_UNATTRIBUTED)) return context->phase;
-    Tensor **first = context->backward_slots;
-    if (!first || slot < first || slot >= first + context->backward_count) return context->phase;
-    return context->backward_weights >> (slot - first) & 1 ? PHASE_BACKWARD_WEIGHT
-                                                           : PHASE_BACKWARD_INPUT;
+    int input = input_of_slot(context, slot);
+    if (input < 0) return context->phase;
+    return context->backward_weights >> input & 1 ? PHASE_BACKWARD_WEIGHT : PHASE_BACKWARD_INPUT;
+}
+
+Tensor *op_gradient_so_far(Tensor **slot) {
+    Context *context = context_current();
+    int input = input_of_slot(context, slot);
+    return input < 0 ? NULL : context->recorder->gradient_so_far(context->recorder, input);
 }
 
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,

@@ -61,9 +61,8 @@ Tensor *handle_new(const char *what, DType dtype, int ndim, const int64_t *shape
     t->device = device;
     t->dtype = (uint8_t)dtype;
     t->flags = TENSOR_CONTIGUOUS;
-    t->node_output = 0;
-    t->tape_generation = 0;
-    t->node = 0;
+    t->origin_output = 0;
+    t->origin = NULL;
     t->owners = t->references = 1;
     t->scope = NULL;
     t->grad = NULL;
@@ -88,8 +87,7 @@ void handle_update_contiguous(Tensor *t) {
                                                      : t->flags & ~TENSOR_CONTIGUOUS);
 }
 
-void tensor_unrefer(Tensor *t) {
-    if (--t->references > 0) return;
+void handle_recycle(Tensor *t) {
     Context *context = context_current();
     if (context->ledger && context->ledger->raw) {
         memory_free(t);
@@ -97,6 +95,14 @@ void tensor_unrefer(Tensor *t) {
     }
     t->scope_next = context->free_tensors;
     context->free_tensors = t;
+}
+
+void tensor_unrefer(Tensor *t) {
+    if (--t->references > 0) return;
+    if (t->origin)
+        origin_let_go(t->origin);
+    else
+        handle_recycle(t);
 }
 
 void tensor_disown(Tensor *t) {

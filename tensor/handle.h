@@ -1,6 +1,6 @@
 // handle.h -- internal to tensor/ and autograd/: making tensor handles, and who keeps them alive.
-// An owner keeps handle and data (the user, a scope, a tape node that saved it); a reference keeps
-// the handle alone, so that a tape can know shapes without keeping bytes.
+// An owner keeps handle and data (the user, a scope); a reference keeps the handle alone, so that
+// what was recorded of an op knows shapes, and where its inputs came from, without keeping bytes.
 #ifndef TENSOR_HANDLE_H
 #define TENSOR_HANDLE_H
 
@@ -21,7 +21,13 @@ static inline void tensor_own(Tensor *t) {
 }
 static inline void tensor_refer(Tensor *t) { t->references++; }
 void tensor_disown(Tensor *t);  // the last owner's leaving frees the data
-void tensor_unrefer(Tensor *t); // the last reference's leaving recycles the handle
+void tensor_unrefer(Tensor *t); // the last reference's leaving recycles the handle, or lets go of
+                                // its origin, which does
+void handle_recycle(Tensor *t);
+static inline void origin_hold(Origin *origin) { origin->holders++; }
+static inline void origin_let_go(Origin *origin) {
+    if (--origin->holders == 0) origin->release(origin);
+}
 
 void scope_adopt(Scope *scope, Tensor *tensor);
 void scope_forget(Tensor *tensor);

@@ -129,6 +129,10 @@ Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *
 // what slots[0] is for.
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
                         Tensor *const in[], int n_in);
+// For a backward rule that would write a small part of a large gradient, again and again: what has
+// arrived for in[i] so far, `slot` being &grad_in[i]. The rule adds to it in place and leaves it in
+// the slot. NULL: nothing has, or others look at it; then the rule writes all of it, as ever.
+Tensor *op_gradient_so_far(Tensor **slot);
 
 #define OP_INPUTS(...)                                                                             \
     (Tensor *[]){__VA_ARGS__}, (int)(sizeof((Tensor *[]){__VA_ARGS__}) / sizeof(Tensor *))

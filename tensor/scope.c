@@ -7,6 +7,7 @@
 struct Scope {
     Tensor *first;
     Scope *outer;
+    int no_grad; // as it was when it opened
 };
 
 Scope *scope_open(void) {
@@ -24,6 +25,7 @@ Scope *scope_open(void) {
     }
     scope->first = NULL;
     scope->outer = context->scope;
+    scope->no_grad = context->no_grad;
     context->scope = scope;
     return scope;
 }
@@ -54,6 +56,7 @@ static void close_innermost(Context *context) {
         tensor_disown(tensor);
     }
     context->scope = scope->outer;
+    context->no_grad = scope->no_grad;
     scope->outer = context->free_scopes;
     context->free_scopes = scope;
 }

@@ -51,9 +51,10 @@ enum { SHAPE_TEXT = 160 };
 char *shape_text(Shape shape, char text[SHAPE_TEXT]);
 
 typedef enum TensorFlag {
-    TENSOR_LEAF_GRAD = 1,  // a leaf whose gradient is wanted (tensor_requires_grad)
-    TENSOR_UNSAVED = 2,    // during a backward rule: not declared by Op.saves, so not readable
-    TENSOR_CONTIGUOUS = 4, // row-major, dense; kept up to date by handle.c
+    TENSOR_LEAF_GRAD = 1,   // a leaf whose gradient is wanted (tensor_requires_grad)
+    TENSOR_UNSAVED = 2,     // during a backward rule: not declared by Op.saves, so not readable
+    TENSOR_CONTIGUOUS = 4,  // row-major, dense; kept up to date by handle.c
+    TENSOR_RETAIN_GRAD = 8, // an op's result whose gradient is wanted, too (tensor_retain_grad)
 } TensorFlag;
 
 typedef struct Tensor {
@@ -65,15 +66,14 @@ typedef struct Tensor {
     Device *device;
     uint8_t dtype; // DType
     uint8_t ndim;
-    uint8_t flags;            // TensorFlag
-    uint8_t node_output;      // which output of its tape node this is
-    uint32_t tape_generation; // the tape that recorded it; 0: none
-    uint32_t node;            // index of its node on that tape
-    int32_t owners;           // the user or a scope, and tape nodes that saved it
-    int32_t references;       // owners, and tape nodes that know its shape
-    struct Scope *scope;      // frees it when it closes; NULL: the user does
+    uint8_t flags;         // TensorFlag
+    uint8_t origin_output; // which result of its origin this is
+    int32_t owners;        // the user or a scope
+    int32_t references;    // owners, and what was recorded of ops that read it
+    struct Origin *origin; // the recorded op whose result it is; NULL: none
+    struct Scope *scope;   // frees it when it closes; NULL: the user does
     struct Tensor *scope_next, *scope_previous;
-    struct Tensor *grad; // leaf only: kept between steps
+    struct Tensor *grad; // of a leaf: kept between steps
     bool grad_empty;     // zero_grad was called: the first writer overwrites
 } Tensor;
 

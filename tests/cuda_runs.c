@@ -114,7 +114,6 @@ Outcome *outcome_of_case(const OpCase *self, Device *device, bool every_op) {
     for (int i = 0; i < self->n_in; i++) add_values(outcome, leaves[i]);
     for (int i = 0; i < self->n_in; i++)
         if (leaves[i]) add_values(outcome, tensor_grad(leaves[i]));
-    autograd_clear();
     scope_close(scope);
     op_case_leaves_free(self, leaves);
     ck_assert_msg(!error_pending(), "%s on %s: %s", self->name, device->name, error_message());

@@ -59,6 +59,8 @@ CALL(detach, tensor_detach(in[0]))
 CALL(flatten, tensor_reshape(in[0], SHAPE(-1)))
 CALL(transpose, tensor_transpose(in[0], -1, -2))
 CALL(slice, tensor_slice(in[0], a->dim, 1, in[0]->shape[a->dim], a->flag ? 2 : 1))
+CALL(slices, tensor_sub(tensor_slice(in[0], a->dim, 0, in[0]->shape[a->dim] - 1, 1),
+                        tensor_slice(in[0], a->dim, 1, in[0]->shape[a->dim], 1)))
 CALL(clip_norm, tensor_clip_norm(in, n_in, a->value))
 CALL(fill, tensor_fill(in[0], a->value) == STATUS_OK ? in[0] : NULL)
 CALL(accumulate, tensor_accumulate(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
@@ -163,6 +165,7 @@ static const struct NamedFunction {
     {"transpose", call_transpose},
     {"permute", call_permute},
     {"slice", call_slice},
+    {"slices", call_slices},
     {"expand", call_expand},
     {"dropout", call_dropout},
     {"fill", call_fill},

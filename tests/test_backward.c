@@ -42,7 +42,6 @@ START_TEST(a_freed_graph_cannot_be_walked_again) {
     ck_assert_int_eq(autograd_backward_keep(loss), STATUS_STATE);
     expect_error(STATUS_STATE, "freed by an earlier backward");
     expect_values(tensor_grad(w), 6, -4);
-    autograd_clear();
     scope_close(scope);
     tensor_free(w);
 }
@@ -92,7 +91,6 @@ START_TEST(a_loss_that_cannot_be_walked_is_refused_with_a_reason) {
     ck_assert_int_ne(autograd_backward_from(y, labels), STATUS_OK); // the right shape, but int64
     expect_error(STATUS_DTYPE, "float32");
     ck_assert_int_eq(autograd_node_count(), 2); // a refusal costs nobody the graph
-    autograd_clear();
     scope_close(scope);
     tensor_free(w);
     tensor_free(plain);
@@ -134,7 +132,6 @@ START_TEST(writing_in_place_into_the_graph_itself_is_refused) {
     ck_assert_int_ne(tensor_accumulate(tensor_mul(w, x), x), STATUS_OK);
     expect_error(STATUS_STATE, "in place");
     expect_values(w, 3, -2);
-    autograd_clear();
     scope_close(scope);
     tensor_free(w);
     tensor_free(x);

@@ -99,7 +99,6 @@ START_TEST(no_grad_nests_and_cannot_go_below_zero) {
     no_grad_end();
     tensor_exp(w);
     ck_assert_int_eq(autograd_node_count(), before + 1);
-    autograd_clear();
     scope_close(scope);
     tensor_free(w);
 }

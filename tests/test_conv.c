@@ -119,7 +119,6 @@ START_TEST(a_convolution_saves_what_its_gradients_read) {
         int64_t want = (wanted & 1 ? tensor_bytes(weight) : 0) + (wanted & 2 ? tensor_bytes(x) : 0);
         ck_assert_msg(watch.saved == want, "gradients %d: saved %lld, not %lld", wanted,
                       (long long)watch.saved, (long long)want);
-        autograd_clear();
         scope_close(scope);
         observer_remove(&watch.observer);
     }
@@ -144,7 +143,6 @@ START_TEST(pools_save_no_values) {
         tensor_avg_pool2d(x, pool2d_defaults(2));
         tensor_adaptive_avg_pool2d(x, 4, 4);
         ck_assert_int_eq(watch.saved, gradient ? 8 * outputs : 0);
-        autograd_clear();
         scope_close(scope);
         observer_remove(&watch.observer);
     }
@@ -285,7 +283,6 @@ START_TEST(any_request_may_fail) {
         bool done = status == STATUS_OK;
         ck_assert(done || error_status() == STATUS_OUT_OF_MEMORY);
         error_clear();
-        autograd_clear();
         tensor_free(x);
         layer_free(model);
         if (context->ledger) ck_assert_int_eq(context->ledger->live.total, 0);

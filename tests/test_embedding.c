@@ -231,7 +231,6 @@ START_TEST(any_request_may_fail_and_everything_is_freed) {
                           error_message());
             error_clear();
         }
-        autograd_clear();
         if (context->ledger) ck_assert_int_eq(context->ledger->live.total, 0);
         context_pop();
         context_free(context);

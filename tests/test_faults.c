@@ -119,7 +119,6 @@ START_TEST(any_request_may_fail_and_a_training_session_reports_it_and_frees_ever
         ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
         assert_out_of_memory(n);
         session_close(&s);
-        autograd_clear();
         leave(context, n);
     }
 }
@@ -167,7 +166,6 @@ START_TEST(a_failed_step_does_not_spoil_the_gradients_of_the_next) {
             status = autograd_backward(tensor_sum(h, DIM_ALL, false));
             memory_fail_at(0);
             error_clear();
-            autograd_clear();
             if (status == STATUS_OK) expect_values(tensor_grad(w), 54, 54, 54, 54);
             scope_close(scope);
             if (status == STATUS_OK) break;

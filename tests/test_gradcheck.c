@@ -12,22 +12,38 @@ static Tensor *run_case(Tensor *const inputs[], int n_inputs, void *user) {
     return op_case_run(user, inputs);
 }
 
+static Status check_case(OpCase *self, char **report) {
+    Tensor *leaves[OP_CASE_MAX_INPUTS];
+    op_case_leaves_new(self, leaves);
+    int n = 0; // a leaf that is the first input once more comes last, and is not passed twice
+    while (n < self->n_in && leaves[n] != NULL) n++;
+    size_t length = 0;
+    FILE *file = open_memstream(report, &length);
+    Status status = autograd_gradcheck(run_case, self, leaves, n, gradcheck_defaults(), file);
+    fclose(file);
+    op_case_leaves_free(self, leaves);
+    return status;
+}
+
+// Where it bends between the points of a difference, there is no slope to compare with.
+static bool bends(const OpCase *self) {
+    return self->arguments.activation == ACTIVATION_RELU || strncmp(self->name, "clamp ", 6) == 0;
+}
+
 START_TEST(backward_agrees_with_differences) {
     OpCase self = op_case_at(_i);
     if (!self.differentiable || !op_case_is_small(&self)) return;
-    Tensor *leaves[OP_CASE_MAX_INPUTS];
-    op_case_leaves_new(&self, leaves);
-    int n = 0; // a leaf that is the first input once more comes last, and is not passed twice
-    while (n < self.n_in && leaves[n] != NULL) n++;
     char *report = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&report, &length);
-    Status status = autograd_gradcheck(run_case, &self, leaves, n, gradcheck_defaults(), file);
-    fclose(file);
+    Status status = check_case(&self, &report);
+    for (int again = 0; status != STATUS_OK && bends(&self) && again < 3; again++) {
+        free(report);
+        error_clear();
+        self.seed++;
+        status = check_case(&self, &report);
+    }
     ck_assert_msg(status == STATUS_OK, "%s: %s\n%s\n%s", self.name, status_name(status),
                   error_message(), report);
     free(report);
-    op_case_leaves_free(&self, leaves);
 }
 END_TEST
 

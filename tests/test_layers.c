@@ -135,7 +135,6 @@ START_TEST(fused_and_separate_activations_give_the_same_bits) {
         Layer *model = mlp_new((int64_t[]){20, 30, 3}, 3, options);
         Scope *scope = scope_open();
         ck_assert_int_eq(tensor_read_floats(layer_forward(model, x), values[fuse]), STATUS_OK);
-        autograd_clear();
         scope_close(scope);
         layer_free(model);
     }
@@ -200,7 +199,6 @@ START_TEST(hidden_tensors_die_as_soon_as_the_next_layer_has_read_them) {
     y = layer_forward(model, x);
     ck_assert_int_eq(autograd_saved_bytes(), 10 * BYTES);
     ck_assert_int_eq(context_ledger()->live.category[MEM_ACTIVATION], 11 * BYTES);
-    autograd_clear();
     scope_close(scope);
     ck_assert_int_eq(context_ledger()->live.category[MEM_ACTIVATION], 0);
     tensor_free(x);

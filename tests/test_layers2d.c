@@ -111,7 +111,6 @@ static void check_forward(Layer *model, Shape in, Shape out) {
     Tensor *y = layer_forward(model, x);
     ck_assert_msg(y != NULL, "%s", error_message());
     ck_assert(shape_equal(tensor_shape(y), out));
-    autograd_clear();
     scope_close(scope);
     tensor_free(x);
 }
@@ -147,7 +146,6 @@ START_TEST(models_have_their_shapes_and_names) {
     Scope *scope = scope_open();
     ck_assert_ptr_null(layer_forward(alexnet, x));
     expect_error(STATUS_SHAPE, "does not fit");
-    autograd_clear();
     scope_close(scope);
     tensor_free(x);
     layer_free(alexnet);

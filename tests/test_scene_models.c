@@ -82,12 +82,17 @@ START_TEST(every_part_of_a_step_takes_time) {
     Scene *scene = timed_scene();
     ck_assert_int_eq(takes(scene, NOTE_BACKWARD, 0, CLOCK_MONOTONIC), 1400);
     ck_assert_int_eq(takes(scene, NOTE_ZERO_GRAD, 0, CLOCK_MONOTONIC), 16);
+    ck_assert_int_eq(takes(scene, NOTE_FORWARD, 0, CLOCK_MONOTONIC), 576 + 5000);
     ck_assert_int_eq(takes(scene, NOTE_LOSS, 0, CLOCK_MONOTONIC), 40);
     ck_assert_int_eq(takes(scene, NOTE_BACKWARD, 0, CLOCK_MONOTONIC), 400);
     ck_assert_int_eq(takes(scene, NOTE_OPTIMIZER, 0, CLOCK_MONOTONIC), 1240);
     ck_assert_int_eq(takes(scene, NOTE_OPTIMIZER, 0, CLOCK_MONOTONIC), 240);
     ck_assert_int_eq(scene_recorded(scene, RECORDED_BACKWARDS), 2);
     ck_assert_int_eq(scene_recorded(scene, RECORDED_BACKWARDS_UNZEROED), 1);
+    scene_note(scene, NOTE_FORWARD, 0, 1);
+    scene_note(scene, NOTE_ZERO_GRAD, 0, 1); // too late: it is to begin the step
+    scene_note(scene, NOTE_BACKWARD, 0, 1);
+    ck_assert_int_eq(scene_recorded(scene, RECORDED_BACKWARDS_UNZEROED), 2);
     scene_free(scene);
 }
 END_TEST

@@ -129,7 +129,6 @@ static bool fail_at(const Net *net, uint64_t n) {
             PROFILE_SCOPE("b") { layer_forward(task.model, task.x); }
         }
         scope_close(scope);
-        autograd_clear();
         status = error_status();
         ck_assert_int_eq(profiler_stop(profiler), STATUS_OK);
         ProfilerSummary summary;

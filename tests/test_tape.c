@@ -53,7 +53,6 @@ START_TEST(reading_in_backward_what_was_not_saved_is_an_error_though_it_is_alive
         ck_assert_int_eq(autograd_backward(total(y)), STATUS_STATE);
         expect_error(STATUS_STATE, "which was not saved. HINT: declare it in the op's `saves`");
         expect_values(tensor_exp(y), (float)2.718281828, (float)2.718281828); // readable again
-        autograd_clear();
     }
     const Op careful = op_like_exp(backward_reading_its_input, its_input);
     ck_assert_int_eq(autograd_backward(total(OP_RUN(careful, NULL, w))), STATUS_OK);
@@ -128,9 +127,8 @@ START_TEST(saved_bytes_count_each_activation_once_and_leaves_not_at_all) {
     tensor_reshape(z, SHAPE(10, 10)); // a view keeps nothing
     tensor_add(z, z);
     ck_assert_int_eq(autograd_saved_bytes(), 800);
-    autograd_clear();
-    ck_assert_int_eq(autograd_saved_bytes(), 0);
     scope_close(scope);
+    ck_assert_int_eq(autograd_saved_bytes(), 0);
     tensor_free(w);
 }
 END_TEST
@@ -183,7 +181,7 @@ START_TEST(activations_die_during_backward_as_soon_as_they_can) {
 }
 END_TEST
 
-START_TEST(a_kept_graph_keeps_its_buffers_until_it_is_cleared) {
+START_TEST(a_kept_graph_keeps_its_buffers_as_long_as_its_results_live) {
     Tensor *w = leaf_new(SHAPE(100), 0.5f);
     Scope *scope = scope_open();
     Tensor *loss = total(tensor_exp(tensor_exp(w)));
@@ -192,9 +190,9 @@ START_TEST(a_kept_graph_keeps_its_buffers_until_it_is_cleared) {
         ck_assert_int_eq(autograd_backward_keep(loss), STATUS_OK);
         ck_assert_int_eq(autograd_saved_bytes(), saved);
     }
-    scope_close(scope);
+    scope_close_with(scope, loss);
     ck_assert_int_eq(autograd_saved_bytes(), saved);
-    autograd_clear();
+    tensor_free(loss);
     ck_assert_int_eq(autograd_saved_bytes(), 0);
     tensor_free(w);
 }
@@ -210,28 +208,9 @@ START_TEST(a_backward_that_failed_leaves_no_memory_behind) {
         Status status = keep ? autograd_backward_keep(loss) : autograd_backward(loss);
         ck_assert_int_eq(status, STATUS_STATE);
         error_clear();
-        autograd_clear();
         scope_close(scope);
         ck_assert_int_eq(expect_live_bytes(), live);
     }
-    tensor_free(w);
-}
-END_TEST
-
-START_TEST(clearing_the_tape_forgets_and_frees_all_of_it) {
-    Tensor *w = leaf_new(SHAPE(100), 0.0f);
-    int64_t live = expect_live_bytes();
-    Scope *scope = scope_open();
-    Tensor *y = tensor_exp(tensor_exp(w)), *loss = total(y);
-    autograd_clear();
-    autograd_clear();
-    ck_assert_int_eq(autograd_node_count(), 0);
-    tensor_exp(y); // no longer on the tape: a constant
-    ck_assert_int_eq(autograd_node_count(), 0);
-    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
-    error_clear();
-    scope_close(scope);
-    ck_assert_int_eq(expect_live_bytes(), live);
     tensor_free(w);
 }
 END_TEST
@@ -278,9 +257,8 @@ int main(void) {
         {saved_bytes_count_each_activation_once_and_leaves_not_at_all, 0},
         {what_backward_needs_outlives_its_scope_and_nothing_else_does, 0},
         {activations_die_during_backward_as_soon_as_they_can, 0},
-        {a_kept_graph_keeps_its_buffers_until_it_is_cleared, 0},
+        {a_kept_graph_keeps_its_buffers_as_long_as_its_results_live, 0},
         {a_backward_that_failed_leaves_no_memory_behind, 0},
-        {clearing_the_tape_forgets_and_frees_all_of_it, 0},
         {a_leaf_may_die_before_backward, 0},
         {a_steady_backward_makes_no_system_call, 0},
         {NULL, 0},

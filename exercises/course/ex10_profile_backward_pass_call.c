@@ -49,7 +49,6 @@ static Status profile_training(void *argument) {
     Scope *scope = scope_open();
     Status status = profile_backward_pass(training->model, training->optimizer, training->x,
                                           training->labels, &training->profile);
-    autograd_clear(); // a forward without its backward
     scope_close(scope);
     return status;
 }

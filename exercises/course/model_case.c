@@ -62,7 +62,7 @@ static Status run_step(const Layer *model, Shape input, int64_t *saved) {
     Scope *scope = x ? scope_open() : NULL;
     Tensor *y = scope ? layer_forward((Layer *)model, x) : NULL, *grad = NULL;
     *saved = autograd_saved_bytes();
-    if (y && autograd_node_count() > 0) {
+    if (tensor_wants_grad(y)) {
         grad = tensor_new_as(tensor_shape(y), DTYPE_FLOAT32, MEM_ACTIVATION);
         if (grad) autograd_backward_from(y, grad);
     }
@@ -81,13 +81,12 @@ static Status run_alone(Layer *layer, Shape *shape, bool *wanted, StepMemory *me
     Tensor *y = scope ? layer_forward(layer, x) : NULL;
     if (y) {
         *shape = tensor_shape(y);
-        *wanted = autograd_node_count() > 0;
+        *wanted = tensor_wants_grad(y);
         memory->last = tensor_bytes(y);
         memory->outputs += memory->last;
         if (layer->n_parameters > 0) memory->of_linear += memory->last;
         memory->unshared += autograd_saved_bytes();
     }
-    autograd_clear();
     scope_close(scope);
     tensor_free(x);
     return error_status();

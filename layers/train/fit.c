@@ -13,14 +13,11 @@ Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
     Tensor *mean_loss = loss_cross_entropy(logits, labels);
     bool known = mean_loss && mean_loss->device->has_data;
     *loss = known ? tensor_item(mean_loss) : (double)NAN;
-    if (!known || isfinite(*loss)) {
+    if (!known || isfinite(*loss)) { // else a step would only spread it over every weight
         autograd_backward(mean_loss);
         optimizer_step(optimizer);
-    } else {
-        autograd_clear(); // a step from here would only spread it over every weight
     }
     scope_close(scope);
-    if (error_pending()) autograd_clear();
     return error_status();
 }
 

@@ -20,6 +20,8 @@
 const OpStory explain_stories[OP_COUNT] = {
     [OP_contiguous] = {COMPUTES("y = x, laid out densely", "y", "x")},
     [OP_slice_backward] = {COMPUTES("dx = dy where the slice was, else 0", "dx", "dy")},
+    [OP_slice_accumulate] = {COMPUTES("sum = sum + dy, where the slice was", NULL, "sum", "dy"),
+                             .elementwise = IN(1)},
     [OP_concat] = {COMPUTES("y = the inputs side by side", "y", "a", "b", "c")},
     [OP_gather] = {COMPUTES("y = x at the index", "y", "x", "index")},
     [OP_gather_backward] = {COMPUTES("dx = the sum of dy at each index", "dx", "dy", "index"),

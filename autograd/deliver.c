@@ -1,0 +1,107 @@
+// deliver.c -- where gradients go: to the node that made the tensor, or to the tensor itself, a
+// leaf or a result whose gradient is retained.
+#include "autograd/tape.h"
+
+// A tensor that is freed, while the tape still knows its shape: nobody could read its gradient.
+static bool is_freed(const Tensor *t) { return t->owners == 0; }
+
+// The gradient's own buffer, made when the first one arrives and kept from then on.
+static Status make_buffer(Tensor *tensor, Tensor **slot, bool *empty) {
+    if (*slot) return STATUS_OK;
+    Context *context = context_current();
+    Device *device = context->dry_run ? device_meta() : tensor->device;
+    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, tensor->ndim, tensor->shape, device, NULL);
+    if (!grad) return error_status();
+    if (handle_allocate(grad, MEM_GRADIENT)) {
+        tensor_disown(grad);
+        return error_status();
+    }
+    *slot = grad;
+    *empty = true;
+    return STATUS_OK;
+}
+
+Status deliver_destination(Tensor *in, Tensor **destination) {
+    *destination = NULL;
+    if (!(in->flags & TENSOR_LEAF_GRAD) || is_freed(in)) return STATUS_OK;
+    bool *empty;
+    Tensor **slot = context_gradient(in, &empty);
+    if (!slot || make_buffer(in, slot, empty)) return error_status();
+    if (*empty) *destination = *slot;
+    return STATUS_OK;
+}
+
+Status deliver_to_tensor(Tensor *tensor, Tensor *grad) {
+    bool *empty;
+    if (is_freed(tensor)) return STATUS_OK;
+    Tensor **slot = context_gradient(tensor, &empty);
+    if (!slot || make_buffer(tensor, slot, empty)) return error_status();
+    bool first = *empty;
+    *empty = false;
+    if (!first) return tensor_accumulate(*slot, grad);
+    if (grad->storage == (*slot)->storage) return STATUS_OK; // it was written where it belongs
+    return OP_INTO(slot, op_contiguous, NULL, grad);         // a view of somebody else's: copy
+}
+
+// Only a gradient that nobody else looks at may be added to in place.
+static bool is_exclusive(const Tensor *grad) {
+    return grad->owners == 1 && grad->storage->references == 1 && tensor_is_contiguous(grad);
+}
+
+static Status deliver_to_node(Node *node, int output, Tensor *grad) {
+    Tensor **slot = &node->grad[output];
+    if (!*slot) {
+        tensor_own(grad);
+        *slot = grad;
+        return STATUS_OK;
+    }
+    Tensor *sum = is_exclusive(*slot) ? *slot : NULL;
+    if (OP_INTO(&sum, op_accumulate, NULL, *slot, grad)) return error_status();
+    if (sum == *slot) return STATUS_OK;
+    tensor_own(sum);
+    tensor_disown(*slot);
+    *slot = sum;
+    return STATUS_OK;
+}
+
+Tensor *deliver_so_far(Recorder *self, int input) {
+    Tape *tape = (Tape *)self;
+    if (!call_needs(&tape->running->call, input)) return NULL;
+    Tensor *in = node_inputs(tape->running)[input], *sum = NULL;
+    const Node *node = node_of(tape, in);
+    if (node) {
+        sum = node->grad[in->origin_output];
+        if (sum && !is_exclusive(sum)) sum = NULL;
+    } else if ((in->flags & TENSOR_LEAF_GRAD) && !is_freed(in)) {
+        bool *empty;
+        Tensor **slot = context_gradient(in, &empty);
+        if (slot && *slot && !*empty) sum = *slot;
+    }
+    if (sum) tape->added |= (uint64_t)1 << input;
+    return sum;
+}
+
+static Status check_shape(const OpCall *call, int input, const Tensor *grad) {
+    const Tensor *in = call->in[input];
+    char got[SHAPE_TEXT], want[SHAPE_TEXT];
+    if (tensor_same_shape(grad, in)) return STATUS_OK;
+    return error_set(STATUS_SHAPE, "backward of %s: the gradient of input %d has shape %s, not %s",
+                     call->op->name, input, shape_text(tensor_shape(grad), got),
+                     shape_text(tensor_shape(in), want));
+}
+
+Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
+    OpCall *call = &node->call;
+    for (int i = 0; i < call->n_in; i++) {
+        Tensor *in = call->in[i], *grad = grad_in[i];
+        if (!grad || !call_needs(call, i) || (tape->added >> i & 1)) continue;
+        Node *from = node_of(tape, in);
+        bool leaf = in->flags & TENSOR_LEAF_GRAD;
+        if (!leaf && !from) continue; // frozen meanwhile
+        if (check_shape(call, i, grad)) return error_status();
+        Status status =
+            leaf ? deliver_to_tensor(in, grad) : deliver_to_node(from, in->origin_output, grad);
+        if (status) return status;
+    }
+    return STATUS_OK;
+}
