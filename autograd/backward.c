@@ -16,6 +16,7 @@ static Status changed(const Node *node, const char *what, int index, uint32_t wa
 
 static Status check_versions(const Node *node) {
     const Saved *in = node_saved(node), *out = node->saved_out;
+    if (!node->saves) return STATUS_OK;
     for (int i = 0; i < node->call.n_in; i++)
         if (node_inputs(node)[i] && in[i].storage && in[i].storage->version != in[i].version)
             return changed(node, "input", i, in[i].version, in[i].storage->version);
@@ -32,6 +33,7 @@ static unsigned lend_saved(Node *node) {
     Tensor **in = node_inputs(node), **out = node->call.out;
     const Saved *saved = node_saved(node);
     unsigned lent = 0;
+    if (!node->saves) return 0;
     for (int i = 0; i < node->call.n_in; i++) {
         if (!in[i] || in[i]->storage || !saved[i].storage) continue;
         in[i]->storage = saved[i].storage;
@@ -58,19 +60,25 @@ static void set_unsaved(Tensor *t, bool on) {
 }
 
 // Buffers that were not declared in Op.saves must not be read, even while they happen to be alive.
-static void mark_unsaved(Node *node, bool mark) {
+static void mark_unsaved(Node *node) {
     Tensor **in = node_inputs(node), **out = node->call.out;
     const Saved *saved = node_saved(node);
     for (int i = 0; i < node->call.n_in; i++)
-        if (in[i]) set_unsaved(in[i], mark);
-    for (int i = 0; i < node->call.n_out; i++) set_unsaved(out[i], mark);
-    if (!mark) return;
-    for (int i = 0; i < node->call.n_in; i++) // saved in one place is readable in all
+        if (in[i]) set_unsaved(in[i], true);
+    for (int i = 0; i < node->call.n_out; i++) set_unsaved(out[i], true);
+    for (int i = 0; node->saves && i < node->call.n_in; i++) // in one place saved: in all readable
         if (in[i] && saved[i].storage) set_unsaved(in[i], false);
-    for (int i = 0; i < node->call.n_out; i++)
+    for (int i = 0; node->saves && i < node->call.n_out; i++)
         if (node->saved_out[i].storage) set_unsaved(out[i], false);
     for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
         if (node->grad[i]) set_unsaved(node->grad[i], false);
+}
+
+static void unmark(Node *node) {
+    Tensor **in = node_inputs(node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if (in[i]) set_unsaved(in[i], false);
+    for (int i = 0; i < node->call.n_out; i++) set_unsaved(node->call.out[i], false);
 }
 
 static bool is_parameter(const Tensor *t) {
@@ -106,7 +114,9 @@ static Status run_rule(Context *context, Tape *tape, Node *node, Tensor *grad_in
             repeated = true;
             version[i] = version[k];
         }
-        if (!repeated && deliver_destination(call->in[i], &grad_in[i])) return error_status();
+        bool leaf = call->in[i]->flags & TENSOR_LEAF_GRAD;
+        if (leaf && !repeated && deliver_destination(call->in[i], &grad_in[i]))
+            return error_status();
         if (grad_in[i]) version[i] = grad_in[i]->storage->version;
     }
     context->backward_slots = grad_in;
@@ -114,9 +124,9 @@ static Status run_rule(Context *context, Tape *tape, Node *node, Tensor *grad_in
     tape->running = node;
     tape->added = 0;
     unsigned lent = lend_saved(node);
-    mark_unsaved(node, true);
+    mark_unsaved(node);
     Status status = call->op->backward(call, node->grad, grad_in);
-    mark_unsaved(node, false);
+    unmark(node);
     take_back(node, lent);
     context->backward_slots = NULL;
     if (!status) drop_unwritten(call, grad_in, version);
@@ -143,11 +153,9 @@ static Status backward_node(Context *context, Tape *tape, Node *node) {
         version = (uint32_t *)(void *)(grad_in + n);
     }
     context->site = node->site; // backward is charged to the layer that caused it
-    Scope *scope = scope_open();
-    Status status = scope ? retain(node) : error_status();
+    Status status = retain(node);
     if (!status) status = run_rule(context, tape, node, grad_in, version);
     if (!status) status = deliver_all(tape, node, grad_in);
-    scope_close(scope);
     if (grad_in != few) memory_free(grad_in);
     return status;
 }
@@ -225,17 +233,22 @@ static Node *leave(Node *node, bool keep) {
 }
 
 static Status walk(Context *context, Tape *tape, Node *last, int count, bool keep) {
-    Status status = STATUS_OK;
+    Scope *scope = scope_open(); // what a rule leaves behind goes before the next one runs
+    Status status = error_status();
     for (Node *node = last; count > 0;) {
         if (!node->reached) {
             node = node->previous;
             continue;
         }
         bool has_gradient = node->grad[0] || node->grad[1] || node->grad[2];
-        if (has_gradient && !status) status = backward_node(context, tape, node);
+        if (has_gradient && !status) {
+            status = backward_node(context, tape, node);
+            scope_empty(scope);
+        }
         node = leave(node, keep); // its buffers are free as soon as they can be
         count--;
     }
+    scope_close(scope);
     return status;
 }
 

@@ -21,12 +21,11 @@ static Status make_buffer(Tensor *tensor, Tensor **slot, bool *empty) {
     return STATUS_OK;
 }
 
-Status deliver_destination(Tensor *in, Tensor **destination) {
-    *destination = NULL;
-    if (!(in->flags & TENSOR_LEAF_GRAD) || is_freed(in)) return STATUS_OK;
+Status deliver_destination(Tensor *leaf, Tensor **destination) {
     bool *empty;
-    Tensor **slot = context_gradient(in, &empty);
-    if (!slot || make_buffer(in, slot, empty)) return error_status();
+    if (is_freed(leaf)) return STATUS_OK;
+    Tensor **slot = context_gradient(leaf, &empty);
+    if (!slot || make_buffer(leaf, slot, empty)) return error_status();
     if (*empty) *destination = *slot;
     return STATUS_OK;
 }
@@ -81,10 +80,9 @@ Tensor *deliver_so_far(Recorder *self, int input) {
     return sum;
 }
 
-static Status check_shape(const OpCall *call, int input, const Tensor *grad) {
+static Status wrong_shape(const OpCall *call, int input, const Tensor *grad) {
     const Tensor *in = call->in[input];
     char got[SHAPE_TEXT], want[SHAPE_TEXT];
-    if (tensor_same_shape(grad, in)) return STATUS_OK;
     return error_set(STATUS_SHAPE, "backward of %s: the gradient of input %d has shape %s, not %s",
                      call->op->name, input, shape_text(tensor_shape(grad), got),
                      shape_text(tensor_shape(in), want));
@@ -98,7 +96,7 @@ Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
         Node *from = node_of(tape, in);
         bool leaf = in->flags & TENSOR_LEAF_GRAD;
         if (!leaf && !from) continue; // frozen meanwhile
-        if (check_shape(call, i, grad)) return error_status();
+        if (!tensor_same_shape(grad, in)) return wrong_shape(call, i, grad);
         Status status =
             leaf ? deliver_to_tensor(in, grad) : deliver_to_node(from, in->origin_output, grad);
         if (status) return status;

@@ -180,7 +180,7 @@ static Status record(Recorder *self, OpCall *call) {
     node->call = *call;
     node->site = context_current()->site;
     node->reached = false;
-    unsigned saves = call->op->saves ? call->op->saves(call) : 0;
+    unsigned saves = node->saves = call->op->saves ? call->op->saves(call) : 0;
     Tensor **in = node_inputs(node);
     Saved *saved = node_saved(node);
     for (int i = 0; i < call->n_in; i++) {

@@ -19,15 +19,16 @@ typedef struct Saved { // a buffer that backward may read; its storage is retain
 // keeps storages, never the handles of its results: they would hold each other for ever.
 typedef struct Node {
     Origin origin;                   // first: a result knows its node by it
+    bool reached;                    // by the walk that goes on: it holds it
+    unsigned saves;                  // SAVE_IN and SAVE_OUT bits: which of saved_* there are
+    int site;                        // the layer it ran in
     struct Node *previous, *next;    // on the tape, in the order they ran
     struct Node *waiting;            // to be freed, or to be used again
-    OpCall call;                     // out: borrowed. op NULL: walked already, and nothing is left
     Tensor *in[NODE_INPUTS], **many; // a reference each
+    OpCall call;                     // out: borrowed. op NULL: walked already, and nothing is left
+    Tensor *grad[OP_MAX_OUTPUTS];    // what has arrived for each result; owned
     Saved saved_in[NODE_INPUTS], *many_saved;
     Saved saved_out[OP_MAX_OUTPUTS];
-    Tensor *grad[OP_MAX_OUTPUTS]; // what has arrived for each result; owned
-    int site;                     // the layer it ran in
-    bool reached;                 // by the walk that goes on: it holds it
 } Node;
 
 typedef struct SharedSave { // a storage that another tape saved first
@@ -63,8 +64,9 @@ static inline Node *node_of(const Tape *tape, const Tensor *t) {
 }
 
 // deliver.c: a gradient goes to whoever waits for it.
-// The buffer that a rule may write its result straight into: the empty gradient of a leaf.
-Status deliver_destination(Tensor *in, Tensor **destination);
+// The buffer that a rule may write its result straight into, the leaf's gradient, while it is
+// empty.
+Status deliver_destination(Tensor *leaf, Tensor **destination);
 // What the rule of `node` left in grad_in, each to its node or leaf.
 Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]);
 // To the tensor's own gradient: a leaf's, or one that is retained.

@@ -29,6 +29,7 @@ static inline void origin_let_go(Origin *origin) {
     if (--origin->holders == 0) origin->release(origin);
 }
 
+void scope_empty(Scope *scope); // as closing an open one and opening it again
 void scope_adopt(Scope *scope, Tensor *tensor);
 void scope_forget(Tensor *tensor);
 void scope_free_list(Context *context);

@@ -47,14 +47,18 @@ void scope_forget(Tensor *tensor) {
     tensor->scope = NULL;
 }
 
-static void close_innermost(Context *context) {
-    Scope *scope = context->scope;
+static void empty(Scope *scope) {
     while (scope->first) {
         Tensor *tensor = scope->first;
         scope->first = tensor->scope_next;
         tensor->scope = NULL;
         tensor_disown(tensor);
     }
+}
+
+static void close_innermost(Context *context) {
+    Scope *scope = context->scope;
+    empty(scope);
     context->scope = scope->outer;
     context->no_grad = scope->no_grad;
     scope->outer = context->free_scopes;
@@ -65,6 +69,12 @@ static bool is_open(const Context *context, const Scope *scope) {
     for (const Scope *s = context->scope; s; s = s->outer)
         if (s == scope) return true;
     return false;
+}
+
+void scope_empty(Scope *scope) {
+    Context *context = context_current();
+    while (context->scope != scope) close_innermost(context);
+    empty(scope);
 }
 
 void scope_close(Scope *scope) {
