@@ -14,7 +14,7 @@ static bool is_wide(const float *x, const float *y, const uint8_t *mask) {
            (uintptr_t)mask % sizeof(uchar4) == 0;
 }
 
-// mask (n) = uniform (n) >= p;  y (n) = x (n) scale where the mask is set, else 0
+// mask (n) = uniform (n) >= p;  y (n) = x (n) scale where the mask is set, else times 0
 __global__ static void dropout(const float *x, float *y, uint8_t *mask, int64_t n, float p,
                                float scale, uint64_t seed, uint64_t offset, bool wide) {
     for (int64_t block = GLOBAL_INDEX; 4 * block < n; block += GRID_STRIDE) {
@@ -27,12 +27,12 @@ __global__ static void dropout(const float *x, float *y, uint8_t *mask, int64_t 
             float4 v = ((const float4 *)x)[block];
             ((uchar4 *)mask)[block] = make_uchar4(keep[0], keep[1], keep[2], keep[3]);
             ((float4 *)y)[block] =
-                make_float4(keep[0] ? v.x * scale : 0.0f, keep[1] ? v.y * scale : 0.0f,
-                            keep[2] ? v.z * scale : 0.0f, keep[3] ? v.w * scale : 0.0f);
+                make_float4(v.x * (keep[0] ? scale : 0.0f), v.y * (keep[1] ? scale : 0.0f),
+                            v.z * (keep[2] ? scale : 0.0f), v.w * (keep[3] ? scale : 0.0f));
         } else {
             for (int k = 0; k < 4 && i + k < n; k++) {
                 mask[i + k] = keep[k];
-                y[i + k] = keep[k] ? x[i + k] * scale : 0.0f;
+                y[i + k] = x[i + k] * (keep[k] ? scale : 0.0f);
             }
         }
     }
@@ -58,11 +58,11 @@ __global__ static void dropout_backward(const float *grad, const uint8_t *mask, 
             float4 g = ((const float4 *)grad)[four];
             uchar4 keep = ((const uchar4 *)mask)[four];
             ((float4 *)out)[four] =
-                make_float4(keep.x ? g.x * scale : 0.0f, keep.y ? g.y * scale : 0.0f,
-                            keep.z ? g.z * scale : 0.0f, keep.w ? g.w * scale : 0.0f);
+                make_float4(g.x * (keep.x ? scale : 0.0f), g.y * (keep.y ? scale : 0.0f),
+                            g.z * (keep.z ? scale : 0.0f), g.w * (keep.w ? scale : 0.0f));
         } else {
             for (int k = 0; k < 4 && i + k < n; k++)
-                out[i + k] = mask[i + k] ? grad[i + k] * scale : 0.0f;
+                out[i + k] = grad[i + k] * (mask[i + k] ? scale : 0.0f);
         }
     }
 }

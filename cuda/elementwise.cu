@@ -17,7 +17,7 @@ BINARY(maximum, math_max(a, b))
 // ---- one tensor: y = f(x) ----------------------------------------------------------------------
 #define UNARY(name, expression) DENSE_OP(name, 1, (float x, float, float), expression)
 UNARY(add_scalar, math_add(x, value[0]))
-UNARY(mul_scalar, math_mul(x, value[0]))
+UNARY(mul_scalar, flags ? math_div(x, value[0]) : math_mul(x, value[0]))
 UNARY(neg, -x)
 UNARY(abs, math_absolute(x))
 UNARY(pow, math_pow(x, value[0]))

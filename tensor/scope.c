@@ -97,7 +97,10 @@ Tensor *scope_close_with(Scope *scope, Tensor *result) {
 }
 
 Tensor *tensor_keep(Tensor *tensor) {
-    if (tensor && tensor->scope) scope_forget(tensor);
+    if (tensor && tensor->scope)
+        scope_forget(tensor);
+    else if (tensor)
+        tensor_own(tensor);
     return tensor;
 }
 

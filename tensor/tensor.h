@@ -99,7 +99,10 @@ Scope *scope_open(void);
 void scope_close(Scope *scope); // and every scope opened inside it; NULL is fine
 // Closes, but hands `result` to the enclosing scope (to you when there is none). Returns it.
 Tensor *scope_close_with(Scope *scope, Tensor *result);
-Tensor *tensor_keep(Tensor *tensor); // an op's result becomes yours; NULL passes through
+// An op's result becomes yours, for one tensor_free. What is yours already (tensor_contiguous gives
+// back its input where that is dense) has one more owner, so it wants one more. NULL passes
+// through.
+Tensor *tensor_keep(Tensor *tensor);
 void tensor_release(Tensor *tensor); // ends one early, inside its scope
 
 // ---- looking ---------------------------------------------------------------------------------

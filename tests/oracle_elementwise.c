@@ -86,7 +86,7 @@ static double add_scalar(OpCost *n, const OpParams *p, double a, double b) {
 }
 static double mul_scalar(OpCost *n, const OpParams *p, double a, double b) {
     (void)b;
-    return times(n, a, (double)p->value[0]);
+    return p->flags ? over(n, a, (double)p->value[0]) : times(n, a, (double)p->value[0]);
 }
 static double negated(OpCost *n, const OpParams *p, double a, double b) {
     (void)n, (void)p, (void)b;

@@ -75,9 +75,34 @@ static Status take_parameters(Optimizer *self, const ParameterList *list) {
     return self->scalars ? tensor_write_floats(self->scalars, start) : error_status();
 }
 
+// What PyTorch refuses, too; NaN is no number for any of them.
+static Status check_config(OptimizerConfig config) {
+    const struct {
+        const char *name;
+        float value, below; // from 0, and less than that
+    } numbers[] = {{"learning_rate", config.learning_rate, INFINITY},
+                   {"momentum", config.momentum, INFINITY},
+                   {"weight_decay", config.weight_decay, INFINITY},
+                   {"beta1", config.beta1, 1.0f},
+                   {"beta2", config.beta2, 1.0f},
+                   {"epsilon", config.epsilon, INFINITY},
+                   {"clip_norm", config.clip_norm, INFINITY}};
+    if ((unsigned)config.kind >= OPTIMIZER_COUNT)
+        return error_set(STATUS_INVALID_ARGUMENT, "optimizer_new: there is no kind %d",
+                         (int)config.kind);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!(numbers[i].value >= 0.0f && numbers[i].value < numbers[i].below))
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "optimizer_new: %s is %g. HINT: from 0 %s; optimizer_defaults has the "
+                             "usual values",
+                             numbers[i].name, (double)numbers[i].value,
+                             numbers[i].below == 1.0f ? "to below 1" : "on, and finite");
+    return STATUS_OK;
+}
+
 Optimizer *optimizer_new(const Layer *model, OptimizerConfig config) {
     ParameterList list;
-    if (layer_parameters(model, &list)) return NULL;
+    if (check_config(config) || layer_parameters(model, &list)) return NULL;
     Optimizer *self = memory_new(sizeof(Optimizer));
     if (self) {
         // Momentum 0 is SGD, and SGD has none: the step op tells the two by this number.

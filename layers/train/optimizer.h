@@ -35,6 +35,8 @@ OptimizerConfig optimizer_defaults(OptimizerKind kind);
 
 typedef struct Optimizer Optimizer;
 // Borrows the model's parameters (those that want gradients now); its state is category optimizer.
+// NULL and STATUS_INVALID_ARGUMENT: a kind that there is not, a number below 0, a beta of 1 or
+// more.
 Optimizer *optimizer_new(const Layer *model, OptimizerConfig config);
 void optimizer_free(Optimizer *optimizer);
 void optimizer_zero_grad(Optimizer *optimizer); // marks gradients empty; touches no memory

@@ -1,7 +1,14 @@
 // accumulate.c -- into + value; autograd adds gradients with it, mostly in place (out is into)
 #include "tensor/ops/elementwise.h"
 
+// A part of what is written is read as it was before: another view of the same buffer is copied.
+static bool overlaps(const Tensor *into, const Tensor *value) {
+    return into && value && into->storage == value->storage &&
+           !(into->offset == value->offset && tensor_is_contiguous(value));
+}
+
 Status tensor_accumulate(Tensor *into, Tensor *value) {
+    if (overlaps(into, value)) value = OP_RUN(op_contiguous, NULL, value);
     return OP_INTO(&into, op_accumulate, NULL, into, value);
 }
 

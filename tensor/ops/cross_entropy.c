@@ -29,8 +29,8 @@ static OpCost cross_entropy_cost(const OpCall *call) {
     return cost;
 }
 
-static Status check_labels(const OpCall *call, const int64_t *labels) {
-    int64_t rows = call->in[0]->shape[0], classes = call->in[0]->shape[1];
+static Status check_labels(const OpCall *call, const Tensor *logits, const int64_t *labels) {
+    int64_t rows = logits->shape[0], classes = logits->shape[1];
     for (int64_t r = 0; r < rows; r++)
         if (labels[r] < 0 || labels[r] >= classes)
             return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -74,7 +74,7 @@ static void over_rows(const OpCall *call, const Tensor *logits,
 Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
-    if (check_labels(call, labels)) return error_status();
+    if (check_labels(call, call->in[0], labels)) return error_status();
     over_rows(call, call->in[0], row_statistics);
     const float *x = call_in(call, 0), *statistics = call_out(call, 1);
     int64_t rows = call->in[0]->shape[0], c = call->in[0]->shape[1];
@@ -128,6 +128,8 @@ KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
 
 Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
+    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
+    if (check_labels(call, call->in[1], labels)) return error_status(); // others than forward's
     over_rows(call, call->in[1], gradient_rows);
     return STATUS_OK;
 }

@@ -1,4 +1,5 @@
-// dropout.c -- zeroes each element with probability p and scales the others by 1 / (1 - p)
+// dropout.c -- multiplies each element by 0 with probability p, the others by 1 / (1 - p): what is
+// not finite stays not finite
 // params: value[0] = p; seed and offset are stored in the call, so a recomputation drops the same
 #include "tensor/context.h"
 #include "tensor/ops/elementwise.h"
@@ -36,7 +37,7 @@ Status dropout_cpu(const OpCall *call, int64_t begin, int64_t end) {
         random_uniform(params->seed, params->offset, from, to, u);
         for (int64_t i = from; i < to; i++) {
             mask[i] = u[i - from] >= params->value[0];
-            y[i] = mask[i] ? x[i] * scale : 0.0f;
+            y[i] = x[i] * (mask[i] ? scale : 0.0f);
         }
     }
     return STATUS_OK;
@@ -55,7 +56,7 @@ KERNEL Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t en
     const float *grad = call_in(call, 0), scale = scale_of(call);
     const uint8_t *mask = (const uint8_t *)tensor_raw(call->in[1]);
     float *out = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) out[i] = mask[i] ? grad[i] * scale : 0.0f;
+    for (int64_t i = begin; i < end; i++) out[i] = grad[i] * (mask[i] ? scale : 0.0f);
     return STATUS_OK;
 }
 

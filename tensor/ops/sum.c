@@ -62,15 +62,15 @@ static OpCost sum_cost(const OpCall *call) {
     return cost;
 }
 
-// y[j] = scale * sum over n rows of x (n, inner), for columns [from, to)
+// y[j] = sum over n rows of x (n, inner) / by, for columns [from, to)
 KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
-                            float scale) {
+                            float by) {
     for (int64_t first = from; first < to; first += REDUCE_TILE) {
         int64_t width = to - first < REDUCE_TILE ? to - first : REDUCE_TILE;
         double total[REDUCE_TILE];
         for (int64_t j = 0; j < width; j++) total[j] = 0.0;
         reduce_add_rows(total, x + first, e.n, e.inner, width);
-        for (int64_t j = 0; j < width; j++) y[first + j] = scale * (float)total[j];
+        for (int64_t j = 0; j < width; j++) y[first + j] = (float)total[j] / by;
     }
 }
 
@@ -78,15 +78,16 @@ KERNEL Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
     Extent e = extent_of(call);
-    float scale = call->params.flags & SUM_MEAN ? 1.0f / (float)e.n : 1.0f;
+    float by =
+        call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // a product with 1 / n would round
     if (e.inner == 1) {
-        for (int64_t o = begin; o < end; o++) y[o] = scale * reduce_sum(x + o * e.n, e.n);
+        for (int64_t o = begin; o < end; o++) y[o] = reduce_sum(x + o * e.n, e.n) / by;
         return STATUS_OK;
     }
     while (begin < end) { // outputs are (outer, inner): one outer index at a time
         int64_t o = begin / e.inner, from = begin % e.inner;
         int64_t to = e.inner < from + end - begin ? e.inner : from + end - begin;
-        sum_rows(x + o * e.n * e.inner, y + o * e.inner, e, from, to, scale);
+        sum_rows(x + o * e.n * e.inner, y + o * e.inner, e, from, to, by);
         begin += to - from;
     }
     return STATUS_OK;
@@ -96,7 +97,7 @@ KERNEL Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
 static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *x = saved->in[0], *grad = grad_out[0];
     Extent e = extent_of(saved);
-    if (saved->params.flags & SUM_MEAN) grad = tensor_mul_scalar(grad, 1.0f / (float)e.n);
+    if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)e.n);
     Shape kept = tensor_shape(x);
     for (int i = 0; i < kept.ndim; i++)
         if (saved->params.dim == DIM_ALL || i == saved->params.dim) kept.dims[i] = 1;
