@@ -64,6 +64,26 @@ START_TEST(means_and_quotients_are_divided_and_not_multiplied) {
 }
 END_TEST
 
+// Numbers of one sign, equal ones above all, err in one direction: no sum of up to a block is off
+// by more than a few roundings, and longer ones are not off by more.
+START_TEST(long_sums_of_equal_numbers_lose_little) {
+    static const int64_t lengths[] = {1,    17,   255,  511,  512,    575,    1000,
+                                      1024, 4095, 4096, 4097, 100003, 1 << 22};
+    static const float values[] = {0.1f, 0.7f, 1e-3f, 1e30f, -0.3f};
+    for (int i = 0; i < 5; i++) {
+        Tensor *x = tensor_full_new(SHAPE(lengths[_i]), values[i]);
+        Scope *scope = scope_open();
+        double sum = tensor_item(tensor_sum(x, DIM_ALL, false));
+        double exact = (double)values[i] * (double)lengths[_i];
+        ck_assert_msg(fabs(sum - exact) <= 2.5e-7 * fabs(exact) * (lengths[_i] < 512 ? 2 : 1),
+                      "%lld times %g: off by %g", (long long)lengths[_i], (double)values[i],
+                      fabs(sum - exact) / fabs(exact));
+        scope_close(scope);
+        tensor_free(x);
+    }
+}
+END_TEST
+
 START_TEST(the_gradient_of_a_mean_is_divided_too) {
     Tensor *x = tensor_full_new(SHAPE(41), 1.0f);
     tensor_requires_grad(x, true);
@@ -157,6 +177,7 @@ int main(void) {
         {what_is_kept_is_freed_once_whatever_it_was, 2},
         {adding_a_part_of_a_buffer_to_another_reads_it_as_it_was, 2},
         {means_and_quotients_are_divided_and_not_multiplied, 0},
+        {long_sums_of_equal_numbers_lose_little, 13},
         {the_gradient_of_a_mean_is_divided_too, 0},
         {dropout_hides_nothing_that_is_not_finite, 6},
         {labels_that_changed_since_forward_are_looked_at_again, 4},

@@ -5,24 +5,52 @@
 
 #include "tensor/ops/elementwise.h"
 
-enum { REDUCE_LANES = 16, REDUCE_BLOCK = 4096, REDUCE_TILE = 256, REDUCE_ROWS = 64 };
+enum { REDUCE_LANES = 16, REDUCE_WIDE = 64 };
+enum { REDUCE_FEW = 512, REDUCE_CHUNK = 1024, REDUCE_BLOCK = 4096 }; // numbers added together
+enum { REDUCE_TILE = 256, REDUCE_ROWS = 64 };
 
-// 16 lanes over blocks of 4,096; the blocks are added in double, so long sums stay accurate.
+// lane (lanes) to lane[0], in pairs
+MATH_INLINE float reduce_pairs(float *lane, int lanes) {
+    for (int half = lanes / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) lane[k] += lane[k + half];
+    return lane[0];
+}
+
+// x (n), n a multiple of 64, in as many lanes, which keep an adder busy. Each 1,024 are summed by
+// themselves: a number is added to 15 others, and what they come to to that of other chunks.
+MATH_INLINE float reduce_chunks(const float *x, int64_t n) {
+    float lane[REDUCE_WIDE] = {0};
+    for (int64_t i = 0; i < n;) {
+        float part[REDUCE_WIDE] = {0};
+        int64_t end = n - i < REDUCE_CHUNK ? n : i + REDUCE_CHUNK;
+        for (; i < end; i += REDUCE_WIDE)
+            for (int k = 0; k < REDUCE_WIDE; k++) part[k] += x[i + k];
+        for (int k = 0; k < REDUCE_WIDE; k++) lane[k] += part[k];
+    }
+    return reduce_pairs(lane, REDUCE_WIDE);
+}
+
+// x (n), few, in 16 lanes
+MATH_INLINE float reduce_few(const float *x, int64_t n) {
+    float lane[REDUCE_LANES] = {0};
+    int64_t i = 0;
+    for (; i + REDUCE_LANES <= n; i += REDUCE_LANES)
+        for (int k = 0; k < REDUCE_LANES; k++) lane[k] += x[i + k];
+    for (int k = 0; i + k < n; k++) lane[k] += x[i + k];
+    return reduce_pairs(lane, REDUCE_LANES);
+}
+
+// In one pass; no number is added to many others in a row, so long sums stay accurate, those of
+// numbers of one sign, too: the blocks are added in double.
 MATH_INLINE float reduce_sum(const float *x, int64_t n) {
     double total = 0.0;
-    while (n > 0) {
-        int64_t block = n < REDUCE_BLOCK ? n : REDUCE_BLOCK, i = 0;
-        float lane[REDUCE_LANES] = {0};
-        for (; i + REDUCE_LANES <= block; i += REDUCE_LANES)
-            for (int k = 0; k < REDUCE_LANES; k++) lane[k] += x[i + k];
-        for (int k = 0; i + k < block; k++) lane[k] += x[i + k];
-        for (int half = REDUCE_LANES / 2; half > 0; half /= 2)
-            for (int k = 0; k < half; k++) lane[k] += lane[k + half];
-        total += (double)lane[0];
+    while (n >= REDUCE_FEW) {
+        int64_t block = n < REDUCE_BLOCK ? n - n % REDUCE_WIDE : REDUCE_BLOCK;
+        total += (double)reduce_chunks(x, block);
         x += block;
         n -= block;
     }
-    return (float)total;
+    return (float)(n > 0 ? total + (double)reduce_few(x, n) : total);
 }
 
 // total[j] += the sum of x[i * step + j] over n rows i; at most REDUCE_TILE columns j. Up to 64
