@@ -39,9 +39,11 @@ static __device__ inline double tile_sum(const Tile &tile, Team team, int left, 
         float d[4];
         for (int k = 0; k < 4; k++) {
             d[k] = tile_place(team, i + k) < left ? centred(tile.at[i + k], c) : 0.0f;
-            if (squares) d[k] *= d[k];
         }
-        sum += add_four(d[0], d[1], d[2], d[3]);
+        if (squares) // of numbers near 1e30 a float holds none
+            for (int k = 0; k < 4; k++) sum += (double)d[k] * (double)d[k];
+        else
+            sum += add_four(d[0], d[1], d[2], d[3]);
     }
     return sum;
 }

@@ -84,6 +84,26 @@ START_TEST(long_sums_of_equal_numbers_lose_little) {
 }
 END_TEST
 
+// Whatever the size of its numbers: a row of two lies at -1 and 1.
+START_TEST(layer_norm_of_large_numbers_is_that_of_small_ones) {
+    static const float sizes[] = {1.0f, 1e15f, 1e19f, 1e25f, 1e30f, 3e38f};
+    float a = sizes[_i];
+    enum { N = 600 };
+    Tensor *x = tensor_zeros_new(SHAPE(2, N));
+    for (int i = 0; i < 2 * N; i++) tensor_data(x)[i] = i < N ? (i % 2 ? a : -a) : i % 2 ? a : 0;
+    tensor_requires_grad(x, true);
+    Scope *scope = scope_open();
+    Tensor *y = tensor_layer_norm(x, SHAPE(N), NULL, NULL, 0.0f);
+    for (int i = 0; i < 2 * N; i++)
+        ck_assert_msg(fabsf(tensor_data(y)[i] - (i % 2 ? 1.0f : -1.0f)) < 1e-6f, "%g: [%d] is %g",
+                      (double)a, i, (double)tensor_data(y)[i]);
+    ck_assert_int_eq(autograd_backward(tensor_sum(y, DIM_ALL, false)), STATUS_OK);
+    for (int i = 0; i < 2 * N; i++) ck_assert(isfinite(tensor_data(tensor_grad(x))[i]));
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
 START_TEST(the_gradient_of_a_mean_is_divided_too) {
     Tensor *x = tensor_full_new(SHAPE(41), 1.0f);
     tensor_requires_grad(x, true);
@@ -178,6 +198,7 @@ int main(void) {
         {adding_a_part_of_a_buffer_to_another_reads_it_as_it_was, 2},
         {means_and_quotients_are_divided_and_not_multiplied, 0},
         {long_sums_of_equal_numbers_lose_little, 13},
+        {layer_norm_of_large_numbers_is_that_of_small_ones, 6},
         {the_gradient_of_a_mean_is_divided_too, 0},
         {dropout_hides_nothing_that_is_not_finite, 6},
         {labels_that_changed_since_forward_are_looked_at_again, 4},

@@ -91,12 +91,26 @@ MATH_INLINE void write_row(const float *x, float *y, int64_t n, Centre c, const 
     }
 }
 
+// Rows whose sum, or whose squares, a float does not hold: few, and they may take their time.
+static Centre centre_in_double(const float *x, int64_t n, float epsilon) {
+    double mean = 0.0, variance = 0.0;
+    for (int64_t j = 0; j < n; j++) mean += (double)x[j] / (double)n;
+    for (int64_t j = 0; j < n; j++) {
+        double d = (double)x[j] - mean;
+        variance += d * d / (double)n;
+    }
+    float about = (float)mean;
+    return (Centre){about, (float)(mean - (double)about),
+                    (float)(1.0 / sqrt(variance + (double)epsilon))};
+}
+
 // In float, the mean of numbers far from 0 is not good enough to square their distances from it.
 // So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
 MATH_INLINE Centre centre_of(const float *x, int64_t n, float epsilon) {
     Centred row = {x, reduce_sum(x, n) / (float)n};
     NormSums sums = norm_sums(&row, n, distance_and_square);
     double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
+    if (!isfinite(variance)) return centre_in_double(x, n, epsilon);
     if (variance < 0.0) variance = 0.0; // equal numbers: rounded
     return (Centre){row.about, (float)rest, (float)(1.0 / sqrt(variance + (double)epsilon))};
 }
