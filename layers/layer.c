@@ -36,8 +36,36 @@ Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor) {
     return layer_add_parameter(self, name, tensor_retain(tensor));
 }
 
+// Why the child cannot come here and stays whose it is.
+static Status check_stranger(const Layer *self, const Layer *child) {
+    if (child->parent)
+        return error_set(STATUS_STATE,
+                         "layer_add_child: this %s is a child already, \"%s\" of a %s. HINT: make "
+                         "another one; layer_tie_parameter shares weights",
+                         child->type->name, child->name, child->parent->type->name);
+    for (const Layer *above = self; above; above = above->parent)
+        if (above == child)
+            return error_set(STATUS_STATE, "layer_add_child: this %s would contain itself",
+                             child->type->name);
+    return STATUS_OK;
+}
+
+static Status check_name(const Layer *self, const char *name) {
+    for (int i = 0; i < self->n_children; i++)
+        if (strcmp(self->children[i]->name, name) == 0)
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "layer_add_child: this %s has a child \"%s\" already. HINT: names are "
+                             "what files and reports know layers by",
+                             self->type->name, name);
+    return STATUS_OK;
+}
+
 Status layer_add_child(Layer *self, const char *name, Layer *child) {
-    if (!child) return error_status();
+    if (!child || check_stranger(self, child)) return error_status();
+    if (check_name(self, name)) {
+        layer_free(child);
+        return error_status();
+    }
     size_t bytes = (size_t)self->n_children * sizeof(Layer *);
     Layer **grown = memory_resize(self->children, bytes, bytes + sizeof(Layer *));
     if (grown) self->children = grown;
@@ -48,14 +76,28 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
     }
     memory_free(child->name);
     child->name = copy;
+    child->parent = self;
     self->children[self->n_children++] = child;
     return STATUS_OK;
 }
 
+static void leave_parent(Layer *self) {
+    Layer *parent = self->parent;
+    if (!parent) return;
+    int at = 0;
+    while (parent->children[at] != self) at++;
+    parent->n_children--;
+    for (; at < parent->n_children; at++) parent->children[at] = parent->children[at + 1];
+}
+
 void layer_free(Layer *self) {
     if (!self) return;
+    leave_parent(self);
     if (self->type->free) self->type->free(self);
-    for (int i = 0; i < self->n_children; i++) layer_free(self->children[i]);
+    for (int i = 0; i < self->n_children; i++) {
+        self->children[i]->parent = NULL;
+        layer_free(self->children[i]);
+    }
     for (int i = 0; i < self->n_parameters; i++) {
         tensor_free(self->parameters[i].tensor);
         memory_free(self->parameters[i].name);

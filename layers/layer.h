@@ -42,7 +42,8 @@ typedef struct Parameter {
 
 struct Layer {
     const LayerType *type;
-    char *name; // within its parent: "fc1"; "" at the root
+    char *name;    // within its parent: "fc1"; "" at the root
+    Layer *parent; // whose child it is; NULL: it is yours
     Layer **children;
     int n_children;
     Parameter *parameters; // owned; tied ones together with another layer
@@ -56,10 +57,13 @@ Layer *layer_new(const LayerType *type);
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor);
 // A parameter that another layer owns too (tied weights): it lives as long as either.
 Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor);
-// Takes ownership of the child (also on failure).
+// Takes ownership of the child (also on failure). STATUS_STATE, and everything stays whose it is:
+// the child has a parent already, or would contain itself. STATUS_INVALID_ARGUMENT: of this name
+// there is a child.
 Status layer_add_child(Layer *self, const char *name, Layer *child);
 
-void layer_free(Layer *self); // with children and parameters; NULL is fine
+// With children and parameters; a child leaves its parent first. NULL is fine.
+void layer_free(Layer *self);
 
 // Runs the layer in a scope and a call site of its own; the result belongs to the caller's scope.
 Tensor *layer_forward(Layer *self, Tensor *x);

@@ -42,6 +42,35 @@ START_TEST(adding_a_part_of_a_buffer_to_another_reads_it_as_it_was) {
 }
 END_TEST
 
+START_TEST(a_layer_has_one_parent_and_is_freed_once) {
+    int64_t live = expect_live_bytes();
+    Layer *model = sequential_new(), *other = sequential_new(), *fc = linear_new(3, 2, true);
+    ck_assert_int_eq(layer_add_child(model, "fc", fc), STATUS_OK);
+    ck_assert_ptr_eq(fc->parent, model);
+    ck_assert_int_eq(layer_add_child(model, "again", fc), STATUS_STATE);
+    expect_error(STATUS_STATE,
+                 "this Linear is a child already, \"fc\" of a Sequential. HINT: make");
+    ck_assert_int_eq(layer_add_child(other, "fc", fc), STATUS_STATE);
+    error_clear();
+    ck_assert_str_eq(fc->name, "fc");
+    ck_assert_int_eq(model->n_children + other->n_children, 1);
+    ck_assert_int_eq(layer_add_child(model, "fc", relu_new()), STATUS_INVALID_ARGUMENT);
+    expect_error(STATUS_INVALID_ARGUMENT, "has a child \"fc\" already");
+    ck_assert_int_eq(layer_add_child(model, "inner", other), STATUS_OK);
+    ck_assert_int_eq(layer_add_child(other, "model", model), STATUS_STATE);
+    expect_error(STATUS_STATE, "this Sequential would contain itself");
+    ck_assert_int_eq(layer_add_child(model, "self", model), STATUS_STATE);
+    error_clear();
+    ck_assert_int_eq(layer_add_child(other, "fc", linear_new(2, 2, false)), STATUS_OK);
+    layer_free(fc); // a child that is freed by itself leaves its parent
+    ck_assert_int_eq(model->n_children, 1);
+    ck_assert_ptr_eq(model->children[0], other);
+    ck_assert_int_eq(layer_parameter_count(model), 4);
+    layer_free(model);
+    ck_assert_int_eq(expect_live_bytes(), live);
+}
+END_TEST
+
 // ---- values ------------------------------------------------------------------------------------
 // The mean of n equal numbers is that number wherever their sum is exact.
 START_TEST(means_and_quotients_are_divided_and_not_multiplied) {
@@ -196,6 +225,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {what_is_kept_is_freed_once_whatever_it_was, 2},
         {adding_a_part_of_a_buffer_to_another_reads_it_as_it_was, 2},
+        {a_layer_has_one_parent_and_is_freed_once, 0},
         {means_and_quotients_are_divided_and_not_multiplied, 0},
         {long_sums_of_equal_numbers_lose_little, 13},
         {layer_norm_of_large_numbers_is_that_of_small_ones, 6},
