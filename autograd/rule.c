@@ -1,0 +1,138 @@
+// rule.c -- runs the rule of one node: what it may read, where it writes, and under whose name.
+#include "autograd/tape.h"
+#include "tensor/memory.h"
+
+// ---- what a rule may read ----------------------------------------------------------------------
+// Saved buffers are readable while the rule runs, whoever freed their tensors meanwhile. Returns
+// which were lent, for take_back.
+static unsigned lend_saved(Node *node) {
+    Tensor **in = node_inputs(node), **out = node->call.out;
+    const Saved *saved = node_saved(node);
+    unsigned lent = 0;
+    if (!node->saves) return 0;
+    for (int i = 0; i < node->call.n_in; i++) {
+        if (!in[i] || in[i]->storage || !saved[i].storage) continue;
+        in[i]->storage = saved[i].storage;
+        lent |= SAVE_IN(i);
+    }
+    for (int i = 0; i < node->call.n_out; i++) {
+        if (out[i]->storage || !node->saved_out[i].storage) continue;
+        out[i]->storage = node->saved_out[i].storage;
+        lent |= SAVE_OUT(i);
+    }
+    return lent;
+}
+
+static void take_back(Node *node, unsigned lent) {
+    if (!lent) return;
+    for (int i = 0; i < node->call.n_in; i++)
+        if (lent & SAVE_IN(i)) node_inputs(node)[i]->storage = NULL;
+    for (int i = 0; i < node->call.n_out; i++)
+        if (lent & SAVE_OUT(i)) node->call.out[i]->storage = NULL;
+}
+
+static void set_unsaved(Tensor *t, bool on) {
+    t->flags = (uint8_t)(on ? t->flags | TENSOR_UNSAVED : t->flags & ~TENSOR_UNSAVED);
+}
+
+// Buffers that were not declared in Op.saves must not be read, even while they happen to be alive.
+static void mark_unsaved(Node *node) {
+    Tensor **in = node_inputs(node), **out = node->call.out;
+    const Saved *saved = node_saved(node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if (in[i]) set_unsaved(in[i], true);
+    for (int i = 0; i < node->call.n_out; i++) set_unsaved(out[i], true);
+    for (int i = 0; node->saves && i < node->call.n_in; i++) // in one place saved: in all readable
+        if (in[i] && saved[i].storage) set_unsaved(in[i], false);
+    for (int i = 0; node->saves && i < node->call.n_out; i++)
+        if (node->saved_out[i].storage) set_unsaved(out[i], false);
+    for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
+        if (node->grad[i]) set_unsaved(node->grad[i], false);
+}
+
+static void unmark(Node *node) {
+    Tensor **in = node_inputs(node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if (in[i]) set_unsaved(in[i], false);
+    for (int i = 0; i < node->call.n_out; i++) set_unsaved(node->call.out[i], false);
+}
+
+static bool is_parameter(const Tensor *t) {
+    return (t->flags & TENSOR_LEAF_GRAD) && t->storage && t->storage->category == MEM_PARAMETER;
+}
+
+// A rule that left its destination alone meant NULL, zero: what is in the buffer is old.
+static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t version[]) {
+    for (int i = 0; i < call->n_in; i++) {
+        if (!grad_in[i] || !call_needs(call, i)) continue;
+        bool *empty;
+        Tensor **slot = NULL;
+        if (call->in[i]->flags & TENSOR_LEAF_GRAD) slot = context_gradient(call->in[i], &empty);
+        if (slot && *empty && grad_in[i] == *slot && grad_in[i]->storage->version == version[i])
+            grad_in[i] = NULL;
+    }
+}
+
+// version: of each destination, before the rule.
+static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_in[],
+                        uint32_t version[]) {
+    OpCall *call = &node->call;
+    call->in = node_inputs(node);
+    context->backward_weights = 0;
+    for (int i = 0; i < call->n_in; i++) {
+        grad_in[i] = NULL;
+        version[i] = 0;
+        if (!call_needs(call, i)) continue;
+        if (is_parameter(call->in[i])) context->backward_weights |= (uint64_t)1 << i;
+        bool repeated = false; // one leaf at two inputs: the first writes, the second is added
+        for (int k = 0; k < i; k++) {
+            if (call->in[k] != call->in[i]) continue;
+            repeated = true;
+            version[i] = version[k];
+        }
+        bool leaf = call->in[i]->flags & TENSOR_LEAF_GRAD;
+        if (leaf && !repeated && deliver_destination(call->in[i], &grad_in[i]))
+            return error_status();
+        if (grad_in[i]) version[i] = grad_in[i]->storage->version;
+    }
+    context->backward_slots = grad_in;
+    context->backward_count = call->n_in;
+    tape->running = node;
+    tape->added = 0;
+    unsigned lent = lend_saved(node);
+    mark_unsaved(node);
+    Status status = call->op->backward(call, node->grad, grad_in);
+    unmark(node);
+    take_back(node, lent);
+    context->backward_slots = NULL;
+    if (!status) drop_unwritten(call, grad_in, version);
+    return status;
+}
+
+static Status retain(const Node *node) {
+    for (int i = 0; i < node->call.n_out; i++) {
+        Tensor *out = node->call.out[i];
+        bool wanted = (out->flags & TENSOR_RETAIN_GRAD) && node->grad[i];
+        if (wanted && deliver_to_tensor(out, node->grad[i])) return error_status();
+    }
+    return STATUS_OK;
+}
+
+Status rule_run(Tape *tape, Node *node) {
+    Context *context = context_current();
+    enum { FEW = 8 };
+    Tensor *few[FEW], **grad_in = few;
+    uint32_t few_versions[FEW], *version = few_versions;
+    if (node->call.n_in > FEW) {
+        size_t n = (size_t)node->call.n_in;
+        grad_in = memory_new(n * (sizeof(Tensor *) + sizeof(uint32_t)));
+        if (!grad_in) return STATUS_OUT_OF_MEMORY;
+        version = (uint32_t *)(void *)(grad_in + n);
+    }
+    context->site = node->site; // backward is charged to the layer that caused it
+    Status status = retain(node);
+    if (!status) status = call_rule(context, tape, node, grad_in, version);
+    if (!status) status = deliver_all(tape, node, grad_in);
+    if (grad_in != few) memory_free(grad_in);
+    return status;
+}
