@@ -161,6 +161,37 @@ START_TEST(dropout_hides_nothing_that_is_not_finite) {
 }
 END_TEST
 
+// Certain and right costs nothing, certain and wrong everything; where PyTorch 2.15 has a number,
+// it is this one (of infinities it has NaN for half of them).
+START_TEST(certainty_costs_nothing_or_everything) {
+    static const struct {
+        float logit, target, loss, slope;
+    } rows[] = {{INFINITY, 0.0f, INFINITY, 1.0f},
+                {INFINITY, 1.0f, 0.0f, 0.0f},
+                {INFINITY, 0.5f, INFINITY, 0.5f},
+                {-INFINITY, 0.0f, 0.0f, 0.0f},
+                {-INFINITY, 1.0f, INFINITY, -1.0f},
+                {-INFINITY, 0.5f, INFINITY, -0.5f},
+                {1e30f, 0.0f, 1e30f, 1.0f},
+                {1e30f, 1.0f, 0.0f, 0.0f},
+                {-1e30f, 0.5f, 5e29f, -0.5f},
+                {NAN, 0.0f, NAN, NAN},
+                {NAN, 1.0f, NAN, NAN},
+                {NAN, 0.5f, NAN, NAN}};
+    Tensor *x = tensor_full_new(SHAPE(1), rows[_i].logit);
+    Tensor *t = tensor_full_new(SHAPE(1), rows[_i].target);
+    tensor_requires_grad(x, true);
+    Scope *scope = scope_open();
+    Tensor *loss = tensor_binary_cross_entropy_with_logits(x, t);
+    ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+    ck_assert(harness_close(tensor_data(loss), &rows[_i].loss, 1, 0.0, 1e-6, "loss"));
+    ck_assert(harness_close(tensor_data(tensor_grad(x)), &rows[_i].slope, 1, 0.0, 1e-6, "slope"));
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(t);
+}
+END_TEST
+
 // ---- what changed since forward ----------------------------------------------------------------
 // Written through tensor_labels, which bumps no version.
 START_TEST(labels_that_changed_since_forward_are_looked_at_again) {
@@ -231,6 +262,7 @@ int main(void) {
         {layer_norm_of_large_numbers_is_that_of_small_ones, 6},
         {the_gradient_of_a_mean_is_divided_too, 0},
         {dropout_hides_nothing_that_is_not_finite, 6},
+        {certainty_costs_nothing_or_everything, 12},
         {labels_that_changed_since_forward_are_looked_at_again, 4},
         {an_optimizer_of_senseless_numbers_is_refused, 0},
         {NULL, 0},
