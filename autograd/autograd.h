@@ -19,7 +19,8 @@ Status tensor_requires_grad(Tensor *leaf, bool wanted);
 // Wants the gradient of an op's result, too; ask before backward. STATUS_STATE where no graph
 // leads.
 Status tensor_retain_grad(Tensor *result);
-// Whether backward brings it a gradient: a leaf, or an op's result that depends on one.
+// Whether backward brings it a gradient: a leaf, or an op's result that depends on one and was not
+// walked yet.
 bool tensor_wants_grad(const Tensor *tensor);
 
 // The gradient of a leaf or of a result that retains it, owned by the tensor; NULL when none has
@@ -30,7 +31,9 @@ void tensor_zero_grad(Tensor *tensor); // marks it empty; touches no memory
 // Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph that leads to it;
 // those of other losses stay. The loss has one element. STATUS_STATE, and nothing has changed, when
 // it was not recorded, when it or a part of its graph was walked already, or when a saved buffer
-// was written in place since.
+// was written in place since. Where memory
+// runs out on the way, the graph is gone and gradients are those of a part of it: empty them, and
+// run forward again.
 Status autograd_backward(Tensor *loss);
 Status autograd_backward_keep(Tensor *loss); // keeps the graph, so it can be walked again
 // With a starting gradient of the output's shape instead of 1.

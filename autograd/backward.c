@@ -1,27 +1,6 @@
 // backward.c -- walks the tape from the loss back, over the nodes that lead to it.
 #include "autograd/tape.h"
 
-// ---- what stops a walk -------------------------------------------------------------------------
-static Status changed(const Node *node, const char *what, int index, uint32_t was, uint32_t now) {
-    return error_set(
-        STATUS_STATE,
-        "backward of %s: its %s %d was written in place after it was saved (version %u, "
-        "now %u). HINT: write to a copy, or run backward first",
-        node->call.op->name, what, index, was, now);
-}
-
-static Status check_versions(const Node *node) {
-    const Saved *in = node_saved(node), *out = node->saved_out;
-    if (!node->saves) return STATUS_OK;
-    for (int i = 0; i < node->call.n_in; i++)
-        if (node_inputs(node)[i] && in[i].storage && in[i].storage->version != in[i].version)
-            return changed(node, "input", i, in[i].version, in[i].storage->version);
-    for (int i = 0; i < node->call.n_out; i++)
-        if (out[i].storage && out[i].storage->version != out[i].version)
-            return changed(node, "output", i, out[i].version, out[i].storage->version);
-    return STATUS_OK;
-}
-
 // ---- the walk --------------------------------------------------------------------------------
 static Status check_start(const Tape *tape, const Tensor *output, const char *what) {
     if (!output) return error_set(STATUS_INVALID_ARGUMENT, "%s: the loss is NULL", what);
@@ -62,7 +41,7 @@ static Status reach_all(const Tape *tape, Node *last, int *count) {
     for (Node *node = last; visited < *count; node = node->previous) {
         if (!node->reached) continue;
         visited++;
-        if (check_versions(node)) return error_status();
+        if (rule_check(node)) return error_status();
         Tensor **in = node_inputs(node);
         for (int i = 0; i < node->call.n_in; i++) {
             Node *from = call_needs(&node->call, i) ? node_of(tape, in[i]) : NULL;
@@ -137,6 +116,9 @@ static Status backward_from(Tensor *output, Tensor *grad, bool keep) {
     context->no_grad++;
     Status status = reach_all(tape, node, &count);
     if (!status && !grad) grad = seed_new(context, output);
+    // A leaf's gradient is written to on the way.
+    if (!status && grad && grad->storage && grad->storage->category == MEM_GRADIENT)
+        grad = OP_RUN(op_contiguous, NULL, grad);
     if (!grad) status = error_status();
     if (!status) {
         tensor_own(grad);

@@ -24,8 +24,10 @@ Status tensor_retain_grad(Tensor *result) {
         return error_set(STATUS_INVALID_ARGUMENT, "tensor_retain_grad: the tensor is NULL");
     if (result->flags & TENSOR_LEAF_GRAD) return STATUS_OK; // a leaf's is kept anyway
     if (!tensor_wants_grad(result))
-        return error_set(STATUS_STATE, "tensor_retain_grad: no gradient leads here. HINT: mark the "
-                                       "tensors it is computed from with tensor_requires_grad");
+        return error_set(STATUS_STATE,
+                         "tensor_retain_grad: no gradient will come here. HINT: mark the "
+                         "tensors it is computed from with tensor_requires_grad, and "
+                         "ask before backward");
     result->flags |= TENSOR_RETAIN_GRAD;
     return STATUS_OK;
 }
@@ -33,7 +35,8 @@ Status tensor_retain_grad(Tensor *result) {
 bool tensor_wants_grad(const Tensor *tensor) {
     const Tape *tape = tape_current();
     if (!tensor || !tape) return false;
-    return (tensor->flags & TENSOR_LEAF_GRAD) || node_of(tape, tensor);
+    const Node *node = node_of(tape, tensor);
+    return (tensor->flags & TENSOR_LEAF_GRAD) || (node && node->call.op); // NULL: walked already
 }
 
 Tensor *tensor_grad(Tensor *tensor) {

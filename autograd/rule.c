@@ -2,6 +2,27 @@
 #include "autograd/tape.h"
 #include "tensor/memory.h"
 
+// ---- what was saved is what it was --------------------------------------------------------------
+static Status changed(const Node *node, const char *what, int index, uint32_t was, uint32_t now) {
+    return error_set(
+        STATUS_STATE,
+        "backward of %s: its %s %d was written in place after it was saved (version %u, "
+        "now %u). HINT: write to a copy, or run backward first",
+        node->call.op->name, what, index, was, now);
+}
+
+Status rule_check(const Node *node) {
+    const Saved *in = node_saved(node), *out = node->saved_out;
+    if (!node->saves) return STATUS_OK;
+    for (int i = 0; i < node->call.n_in; i++)
+        if (node_inputs(node)[i] && in[i].storage && in[i].storage->version != in[i].version)
+            return changed(node, "input", i, in[i].version, in[i].storage->version);
+    for (int i = 0; i < node->call.n_out; i++)
+        if (out[i].storage && out[i].storage->version != out[i].version)
+            return changed(node, "output", i, out[i].version, out[i].storage->version);
+    return STATUS_OK;
+}
+
 // ---- what a rule may read ----------------------------------------------------------------------
 // Saved buffers are readable while the rule runs, whoever freed their tensors meanwhile. Returns
 // which were lent, for take_back.
@@ -129,8 +150,9 @@ Status rule_run(Tape *tape, Node *node) {
         if (!grad_in) return STATUS_OUT_OF_MEMORY;
         version = (uint32_t *)(void *)(grad_in + n);
     }
-    context->site = node->site; // backward is charged to the layer that caused it
-    Status status = retain(node);
+    context->site = node->site;       // backward is charged to the layer that caused it
+    Status status = rule_check(node); // again: a gradient may be an operand, and has been added to
+    if (!status) status = retain(node);
     if (!status) status = call_rule(context, tape, node, grad_in, version);
     if (!status) status = deliver_all(tape, node, grad_in);
     if (grad_in != few) memory_free(grad_in);

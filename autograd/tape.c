@@ -103,8 +103,15 @@ static void free_node(Node *node) {
     const Context *context = context_current();
     Tape *tape = (Tape *)context->recorder;
     node_spend(node);
-    for (int i = 0; i < node->call.n_out; i++) handle_recycle(node->call.out[i]);
-    if (!tape || (context->ledger && context->ledger->raw)) {
+    // Another context's would pile up here, while that one asks for new ones.
+    bool own = tape && node->origin.recorder == &tape->recorder;
+    for (int i = 0; i < node->call.n_out; i++) {
+        if (own)
+            handle_recycle(node->call.out[i]);
+        else
+            memory_free(node->call.out[i]);
+    }
+    if (!own || (context->ledger && context->ledger->raw)) {
         memory_free(node);
         return;
     }

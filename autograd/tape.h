@@ -63,7 +63,9 @@ static inline Node *node_of(const Tape *tape, const Tensor *t) {
     return t->origin && t->origin->recorder == &tape->recorder ? (Node *)t->origin : NULL;
 }
 
-// rule.c: the node's rule, from what has arrived for its results; and what it gives is delivered.
+// rule.c: STATUS_STATE when a saved buffer was written in place since.
+Status rule_check(const Node *node);
+// The node's rule, from what has arrived for its results; and what it gives is delivered.
 Status rule_run(Tape *tape, Node *node);
 
 // deliver.c: a gradient goes to whoever waits for it.

@@ -51,6 +51,12 @@ static Status check_stranger(const Layer *self, const Layer *child) {
 }
 
 static Status check_name(const Layer *self, const char *name) {
+    if (!name || !name[0] || strchr(name, '.'))
+        return error_set(
+            STATUS_INVALID_ARGUMENT,
+            "layer_add_child: \"%s\" is no name. HINT: some letters, and no dot, which "
+            "divides the names of a path",
+            name ? name : "");
     for (int i = 0; i < self->n_children; i++)
         if (strcmp(self->children[i]->name, name) == 0)
             return error_set(STATUS_INVALID_ARGUMENT,
@@ -61,7 +67,14 @@ static Status check_name(const Layer *self, const char *name) {
 }
 
 Status layer_add_child(Layer *self, const char *name, Layer *child) {
-    if (!child || check_stranger(self, child)) return error_status();
+    if (error_pending()) {
+        if (child && !child->parent && child != self) layer_free(child);
+        return error_status();
+    }
+    if (!self || !child)
+        return error_set(STATUS_INVALID_ARGUMENT, "layer_add_child: the %s is NULL",
+                         self ? "child" : "parent");
+    if (check_stranger(self, child)) return error_status();
     if (check_name(self, name)) {
         layer_free(child);
         return error_status();
@@ -137,27 +150,30 @@ static int count_layers(const Layer *self) {
     return count;
 }
 
-static void walk_modes(Layer *self, LayerModes *modes, bool save) {
+static void walk_modes(Layer *self, LayerModes *modes, int most, bool save) {
+    if (modes->count == most) return; // a layer that came later
     bool *mode = &modes->training[modes->count++];
     if (save)
         *mode = self->training;
     else
         self->training = *mode;
-    for (int i = 0; i < self->n_children; i++) walk_modes(self->children[i], modes, save);
+    for (int i = 0; i < self->n_children; i++) walk_modes(self->children[i], modes, most, save);
 }
 
 Status layer_modes_save(const Layer *self, LayerModes *modes) {
     modes->count = 0;
-    modes->training = memory_new((size_t)count_layers(self) * sizeof(bool));
+    int layers = count_layers(self);
+    modes->training = memory_new((size_t)layers * sizeof(bool));
     if (!modes->training) return STATUS_OUT_OF_MEMORY;
-    walk_modes((Layer *)self, modes, true); // only reads
+    walk_modes((Layer *)self, modes, layers, true); // only reads
     return STATUS_OK;
 }
 
 void layer_modes_restore(Layer *self, LayerModes *modes) {
     if (!modes->training) return;
+    int layers = modes->count;
     modes->count = 0;
-    walk_modes(self, modes, false);
+    walk_modes(self, modes, layers, false);
     memory_free(modes->training);
     *modes = (LayerModes){0};
 }

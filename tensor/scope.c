@@ -60,7 +60,7 @@ static void close_innermost(Context *context) {
     Scope *scope = context->scope;
     empty(scope);
     context->scope = scope->outer;
-    context->no_grad = scope->no_grad;
+    if (context->no_grad > scope->no_grad) context->no_grad = scope->no_grad;
     scope->outer = context->free_scopes;
     context->free_scopes = scope;
 }

@@ -62,6 +62,13 @@ START_TEST(a_layer_has_one_parent_and_is_freed_once) {
     ck_assert_int_eq(layer_add_child(model, "self", model), STATUS_STATE);
     error_clear();
     ck_assert_int_eq(layer_add_child(other, "fc", linear_new(2, 2, false)), STATUS_OK);
+    static const char *const names[] = {"", "a.b", NULL};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(layer_add_child(model, names[i], relu_new()), STATUS_INVALID_ARGUMENT);
+        expect_error(STATUS_INVALID_ARGUMENT, "is no name");
+    }
+    ck_assert_int_eq(layer_add_child(model, "none", NULL), STATUS_INVALID_ARGUMENT);
+    expect_error(STATUS_INVALID_ARGUMENT, "the child is NULL");
     layer_free(fc); // a child that is freed by itself leaves its parent
     ck_assert_int_eq(model->n_children, 1);
     ck_assert_ptr_eq(model->children[0], other);
@@ -241,6 +248,12 @@ START_TEST(an_optimizer_of_senseless_numbers_is_refused) {
         if (!changes[i].fine) expect_error(STATUS_INVALID_ARGUMENT, "HINT: from 0");
         optimizer_free(optimizer);
     }
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_SGD));
+    optimizer_set_learning_rate(optimizer, NAN);
+    expect_error(STATUS_INVALID_ARGUMENT, "learning_rate is nan");
+    optimizer_set_learning_rate(optimizer, -3.0f);
+    expect_error(STATUS_INVALID_ARGUMENT, "learning_rate is -3");
+    optimizer_free(optimizer);
     static const int kinds[] = {77, -1, OPTIMIZER_COUNT};
     for (int i = 0; i < 3; i++) {
         OptimizerConfig config = optimizer_defaults(OPTIMIZER_ADAM);

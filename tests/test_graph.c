@@ -219,7 +219,7 @@ START_TEST(a_gradient_that_is_not_kept_is_an_error_and_not_nothing) {
     ck_assert_ptr_null(tensor_grad(h));
     expect_error(STATUS_STATE, "whose gradient is not kept. HINT: tensor_retain_grad before");
     ck_assert_int_eq(tensor_retain_grad(tensor_detach(h)), STATUS_STATE);
-    expect_error(STATUS_STATE, "no gradient leads here");
+    expect_error(STATUS_STATE, "no gradient will come here");
     ck_assert_int_eq(tensor_retain_grad(plain), STATUS_STATE);
     error_clear();
     ck_assert_int_eq(tensor_retain_grad(NULL), STATUS_INVALID_ARGUMENT);
@@ -228,11 +228,42 @@ START_TEST(a_gradient_that_is_not_kept_is_an_error_and_not_nothing) {
     ck_assert_ptr_null(tensor_grad(plain));             // none is wanted: no error
     ck_assert_ptr_null(tensor_grad(NULL));
     ck_assert(!error_pending());
-    ck_assert(tensor_wants_grad(w) && tensor_wants_grad(h));
+    ck_assert(tensor_wants_grad(w) && !tensor_wants_grad(h)); // walked already
     ck_assert(!tensor_wants_grad(plain) && !tensor_wants_grad(NULL));
     scope_close(scope);
     tensor_free(w);
     tensor_free(plain);
+}
+END_TEST
+
+// A leaf's gradient is written to while backward runs.
+START_TEST(a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it) {
+    Tensor *w = leaf_new(SHAPE(2), 3.0f);
+    Scope *scope = scope_open();
+    ck_assert_int_eq(autograd_backward(total(tensor_mul_scalar(w, 3.0f))), STATUS_OK);
+    Tensor *grad = tensor_grad(w); // 3
+    ck_assert_int_eq(autograd_backward_from(tensor_add(w, w), grad), STATUS_OK);
+    expect_values(grad, 9, 9); // 3 + 2 * 3
+    tensor_zero_grad(w);
+    ck_assert_int_eq(autograd_backward_from(tensor_mul_scalar(w, 2.0f), grad), STATUS_OK);
+    expect_values(tensor_grad(w), 18, 18);
+    Tensor *loss = total(tensor_add(tensor_mul(w, grad), tensor_mul(w, grad)));
+    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE); // the first product writes into grad
+    expect_error(STATUS_STATE, "was written in place after it was saved");
+    scope_close(scope);
+    tensor_free(w);
+}
+END_TEST
+
+START_TEST(a_slice_of_nothing_takes_no_time) {
+    Tensor *w = leaf_new(SHAPE(1000000, 1000000, 0), 1.0f);
+    Scope *scope = scope_open();
+    Tensor *loss = tensor_add(total(tensor_slice(w, 1, 0, 999999, 1)),
+                              total(tensor_slice(w, 0, 1, 1000000, 2)));
+    ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+    ck_assert_int_eq(tensor_grad(w)->numel, 0);
+    scope_close(scope);
+    tensor_free(w);
 }
 END_TEST
 
@@ -250,6 +281,11 @@ START_TEST(no_grad_ends_with_the_scope_it_began_in) {
     ck_assert(!tensor_wants_grad(tensor_exp(w))); // one that opened later ends nothing
     no_grad_end();
     ck_assert(tensor_wants_grad(tensor_exp(w)));
+    no_grad_begin();
+    inner = scope_open();
+    no_grad_end();
+    scope_close(inner);
+    ck_assert(tensor_wants_grad(tensor_exp(w))); // what has ended does not begin again
     scope_close(outer);
     tensor_free(w);
 }
@@ -344,6 +380,8 @@ int main(void) {
         {a_graph_belongs_to_the_context_that_recorded_it, 0},
         {a_result_may_retain_its_gradient, 0},
         {a_gradient_that_is_not_kept_is_an_error_and_not_nothing, 0},
+        {a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it, 0},
+        {a_slice_of_nothing_takes_no_time, 0},
         {no_grad_ends_with_the_scope_it_began_in, 0},
         {many_slices_cost_as_much_as_what_they_cover, 2},
         {slices_that_overlap_add_up, 2},

@@ -88,12 +88,12 @@ static Status check_config(OptimizerConfig config) {
                    {"epsilon", config.epsilon, INFINITY},
                    {"clip_norm", config.clip_norm, INFINITY}};
     if ((unsigned)config.kind >= OPTIMIZER_COUNT)
-        return error_set(STATUS_INVALID_ARGUMENT, "optimizer_new: there is no kind %d",
+        return error_set(STATUS_INVALID_ARGUMENT, "optimizer: there is no kind %d",
                          (int)config.kind);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!(numbers[i].value >= 0.0f && numbers[i].value < numbers[i].below))
             return error_set(STATUS_INVALID_ARGUMENT,
-                             "optimizer_new: %s is %g. HINT: from 0 %s; optimizer_defaults has the "
+                             "optimizer: %s is %g. HINT: from 0 %s; optimizer_defaults has the "
                              "usual values",
                              numbers[i].name, (double)numbers[i].value,
                              numbers[i].below == 1.0f ? "to below 1" : "on, and finite");
@@ -136,6 +136,9 @@ void optimizer_zero_grad(Optimizer *self) {
 
 void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {
     if (self->config.learning_rate == learning_rate) return;
+    OptimizerConfig config = self->config;
+    config.learning_rate = learning_rate;
+    if (check_config(config)) return; // pending; the old one stays
     self->config.learning_rate = learning_rate;
     Tensor *t = self->scalars; // only the first number: t belongs to the step op
     if (t->device->has_data)

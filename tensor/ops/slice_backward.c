@@ -34,6 +34,7 @@ Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *grad = call_in(call, 0);
     float *y = call_out(call, 0);
     if (call->out[0]->numel) memset(y, 0, (size_t)call->out[0]->numel * sizeof(float));
+    if (call->in[0]->numel == 0) return STATUS_OK; // however many nothings
     for (int64_t o = 0; o < at.outer; o++)
         for (int64_t k = 0; k < at.count; k++)
             memcpy(y + place(&at, o, k), grad + (o * at.count + k) * at.inner,
@@ -85,6 +86,7 @@ Status slice_accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Places at = places_of(call->in[0], call->in[1], &call->params);
     float *sum = call_in(call, 0);
     const float *grad = call_in(call, 1);
+    if (call->in[1]->numel == 0) return STATUS_OK;
     for (int64_t o = 0; o < at.outer; o++)
         for (int64_t k = 0; k < at.count; k++)
             add_run(sum + place(&at, o, k), grad + (o * at.count + k) * at.inner, at.inner);
