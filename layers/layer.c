@@ -52,11 +52,10 @@ static Status check_stranger(const Layer *self, const Layer *child) {
 
 static Status check_name(const Layer *self, const char *name) {
     if (!name || !name[0] || strchr(name, '.'))
-        return error_set(
-            STATUS_INVALID_ARGUMENT,
-            "layer_add_child: \"%s\" is no name. HINT: some letters, and no dot, which "
-            "divides the names of a path",
-            name ? name : "");
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "layer_add_child: \"%s\" is no name. HINT: some letters, and no dot: that "
+                         "is between the names of a path",
+                         name ? name : "");
     for (int i = 0; i < self->n_children; i++)
         if (strcmp(self->children[i]->name, name) == 0)
             return error_set(STATUS_INVALID_ARGUMENT,

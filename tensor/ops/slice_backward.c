@@ -20,8 +20,7 @@ static int64_t place(const Places *at, int64_t o, int64_t k) {
     return (o * at->full + at->begin + k * at->step) * at->inner;
 }
 
-// ---- slice_backward: y (outer, full, inner) = 0, and grad (outer, count, inner) in its places
-// ----
+// ---- slice_backward: y (outer, full, inner) = 0, but grad (outer, count, inner) in its places ---
 static Status infer(OpCall *call) {
     Shape shape = {.ndim = call->params.count};
     for (int i = 0; i < shape.ndim; i++) shape.dims[i] = call->params.size[i];
@@ -51,8 +50,7 @@ const Op op_slice_backward = {.id = OP_slice_backward,
                               .infer = infer,
                               .cost = COUNTED(op_cost_traffic)};
 
-// ---- slice_accumulate: sum (outer, full, inner) += grad (outer, count, inner) in its places
-// ------
+// ---- slice_accumulate: sum (outer, full, inner) += grad (outer, count, inner) in its places ----
 static Status accumulate_infer(OpCall *call) {
     const OpParams *p = &call->params;
     Shape part = tensor_shape(call->in[0]);
