@@ -6,40 +6,35 @@
 static bool is_freed(const Tensor *t) { return t->owners == 0; }
 
 // The gradient's own buffer, made when the first one arrives and kept from then on.
-static Status make_buffer(Tensor *tensor, Tensor **slot, bool *empty) {
-    if (*slot) return STATUS_OK;
-    Context *context = context_current();
-    Device *device = context->dry_run ? device_meta() : tensor->device;
-    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, tensor->ndim, tensor->shape, device, NULL);
+static Status make_buffer(Tensor *tensor) {
+    if (tensor->grad) return STATUS_OK;
+    Tensor *grad =
+        handle_new("gradient", DTYPE_FLOAT32, tensor->ndim, tensor->shape, tensor->device, NULL);
     if (!grad) return error_status();
     if (handle_allocate(grad, MEM_GRADIENT)) {
         tensor_disown(grad);
         return error_status();
     }
-    *slot = grad;
-    *empty = true;
+    tensor->grad = grad;
+    tensor->grad_empty = true;
     return STATUS_OK;
 }
 
 Status deliver_destination(Tensor *leaf, Tensor **destination) {
-    bool *empty;
     if (is_freed(leaf)) return STATUS_OK;
-    Tensor **slot = context_gradient(leaf, &empty);
-    if (!slot || make_buffer(leaf, slot, empty)) return error_status();
-    if (*empty) *destination = *slot;
+    if (make_buffer(leaf)) return error_status();
+    if (leaf->grad_empty) *destination = leaf->grad;
     return STATUS_OK;
 }
 
 Status deliver_to_tensor(Tensor *tensor, Tensor *grad) {
-    bool *empty;
     if (is_freed(tensor)) return STATUS_OK;
-    Tensor **slot = context_gradient(tensor, &empty);
-    if (!slot || make_buffer(tensor, slot, empty)) return error_status();
-    bool first = *empty;
-    *empty = false;
-    if (!first) return tensor_accumulate(*slot, grad);
-    if (grad->storage == (*slot)->storage) return STATUS_OK; // it was written where it belongs
-    return OP_INTO(slot, op_contiguous, NULL, grad);         // a view of somebody else's: copy
+    if (make_buffer(tensor)) return error_status();
+    bool first = tensor->grad_empty;
+    tensor->grad_empty = false;
+    if (!first) return tensor_accumulate(tensor->grad, grad);
+    if (grad->storage == tensor->grad->storage) return STATUS_OK; // written where it belongs
+    return OP_INTO(&tensor->grad, op_contiguous, NULL, grad);     // a view of somebody else's: copy
 }
 
 // Only a gradient that nobody else looks at may be added to in place.
@@ -72,9 +67,7 @@ Tensor *deliver_so_far(Recorder *self, int input) {
         sum = node->grad[in->origin_output];
         if (sum && !is_exclusive(sum)) sum = NULL;
     } else if ((in->flags & TENSOR_LEAF_GRAD) && !is_freed(in)) {
-        bool *empty;
-        Tensor **slot = context_gradient(in, &empty);
-        if (slot && *slot && !*empty) sum = *slot;
+        sum = in->grad_empty ? NULL : in->grad;
     }
     if (sum) tape->added |= (uint64_t)1 << input;
     return sum;

@@ -1,9 +1,12 @@
 // leaf.c -- whose gradient is wanted, and looking at what backward left there.
 #include "autograd/tape.h"
+#include "tensor/shadow.h"
 
 Status tensor_requires_grad(Tensor *leaf, bool wanted) {
     if (error_pending()) return error_status();
     if (!leaf) return error_set(STATUS_INVALID_ARGUMENT, "tensor_requires_grad: the leaf is NULL");
+    leaf = tensor_here(leaf);
+    if (!leaf) return error_status();
     if (leaf->dtype != DTYPE_FLOAT32)
         return error_set(STATUS_DTYPE, "tensor_requires_grad: only float32 tensors have gradients");
     if (leaf->origin)
@@ -22,6 +25,8 @@ Status tensor_retain_grad(Tensor *result) {
     if (error_pending()) return error_status();
     if (!result)
         return error_set(STATUS_INVALID_ARGUMENT, "tensor_retain_grad: the tensor is NULL");
+    result = tensor_here(result);
+    if (!result) return error_status();
     if (result->flags & TENSOR_LEAF_GRAD) return STATUS_OK; // a leaf's is kept anyway
     if (!tensor_wants_grad(result))
         return error_set(STATUS_STATE,
@@ -34,25 +39,24 @@ Status tensor_retain_grad(Tensor *result) {
 
 bool tensor_wants_grad(const Tensor *tensor) {
     const Tape *tape = tape_current();
+    tensor = tensor_here((Tensor *)tensor); // which changes nothing
     if (!tensor || !tape) return false;
     const Node *node = node_of(tape, tensor);
     return (tensor->flags & TENSOR_LEAF_GRAD) || (node && node->call.op); // NULL: walked already
 }
 
 Tensor *tensor_grad(Tensor *tensor) {
-    bool *empty;
+    tensor = tensor_here(tensor);
     if (!tensor) return NULL;
     if (tensor->origin && !(tensor->flags & TENSOR_RETAIN_GRAD)) {
         error_set(STATUS_STATE, "tensor_grad: this is an op's result, whose gradient is not kept. "
                                 "HINT: tensor_retain_grad before backward");
         return NULL;
     }
-    Tensor **grad = context_gradient(tensor, &empty);
-    return grad && *grad && !*empty ? *grad : NULL;
+    return tensor->grad_empty ? NULL : tensor->grad;
 }
 
 void tensor_zero_grad(Tensor *tensor) {
-    bool *empty;
-    Tensor **grad = tensor ? context_gradient(tensor, &empty) : NULL;
-    if (grad && *grad) *empty = true;
+    tensor = tensor_here(tensor);
+    if (tensor && tensor->grad) tensor->grad_empty = true;
 }

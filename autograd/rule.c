@@ -86,10 +86,9 @@ static bool is_parameter(const Tensor *t) {
 static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t version[]) {
     for (int i = 0; i < call->n_in; i++) {
         if (!grad_in[i] || !call_needs(call, i)) continue;
-        bool *empty;
-        Tensor **slot = NULL;
-        if (call->in[i]->flags & TENSOR_LEAF_GRAD) slot = context_gradient(call->in[i], &empty);
-        if (slot && *empty && grad_in[i] == *slot && grad_in[i]->storage->version == version[i])
+        const Tensor *leaf = call->in[i];
+        bool waits = (leaf->flags & TENSOR_LEAF_GRAD) && leaf->grad_empty;
+        if (waits && grad_in[i] == leaf->grad && leaf->grad->storage->version == version[i])
             grad_in[i] = NULL;
     }
 }

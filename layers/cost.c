@@ -1,4 +1,4 @@
-// cost.c -- the dry run: the same code as a real run, watched by an observer that adds up costs.
+// cost.c -- adds up the costs of what a layer runs in a dry run, which is dry_run.c's.
 #include "layers/cost.h"
 
 void cost_add(OpCost *total, OpCost more) {
@@ -8,39 +8,6 @@ void cost_add(OpCost *total, OpCost more) {
     total->transcendental_flops += more.transcendental_flops;
     total->bytes_read += more.bytes_read;
     total->bytes_written += more.bytes_written;
-}
-
-static Status adopt_parameters(const Layer *model, Ledger *ledger) {
-    ParameterList list;
-    Status status = layer_parameters(model, &list);
-    if (status) return status;
-    for (int i = 0; i < list.count; i++)
-        ledger_adopt(ledger, MEM_PARAMETER, tensor_bytes(list.items[i].tensor));
-    parameter_list_free(&list);
-    return STATUS_OK;
-}
-
-Context *dry_run_begin(const Layer *model) {
-    const Context *outer = context_current();
-    int threads = outer->threads;
-    Device *target = outer->dry_run ? outer->target : outer->device;
-    Context *context = context_new();
-    if (!context) return NULL;
-    context->dry_run = true;
-    context->target = target;
-    context->device = device_meta();
-    context->threads = threads;
-    context_push(context);
-    Ledger *ledger = context_ledger();
-    if (ledger && !adopt_parameters(model, ledger) && !autograd_enable()) return context;
-    dry_run_end(context);
-    return NULL;
-}
-
-void dry_run_end(Context *context) {
-    if (!context) return;
-    context_pop();
-    context_free(context);
 }
 
 typedef struct CostWatch {

@@ -4,10 +4,20 @@
 
 #include "layers/layer.h"
 
-// Enters a context in which ops infer, cost and record as ever, but no kernel runs and no tensor
-// data is allocated: outputs are on meta wherever the inputs live, gradients and optimizer state
-// are the context's own, and the model is not touched. Its parameters are counted as live, so that
-// the context's ledger predicts the real one. NULL with an error pending.
+// Enters a context in which the same code runs on shadows: the model, and every tensor, layer,
+// optimizer and loader that comes in from outside, is met by a twin on the meta device, and all
+// that is written, frozen, trained or set is the twin's. Ops infer, cost and record as ever, but
+// nothing is computed, no tensor data is allocated, and nothing of the real ones is touched. The
+// model's parameters are counted as live, so that the context's ledger predicts the real one; the
+// rest that comes in is not. What is made inside must be gone at the end.
+//
+//     Context *dry = dry_run_begin(model);
+//     train_step(model, optimizer, x, labels, &loss);      // your own loop, as it is
+//     int64_t bytes = dry->ledger->peak.total;
+//     dry_run_end(dry);
+//
+// What cannot be met so: a pointer to a tensor's bytes taken before, and variables of your own.
+// NULL with an error pending.
 Context *dry_run_begin(const Layer *model);
 void dry_run_end(Context *context); // leaves and frees it; a pending error moves outwards
 

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 Layer *layer_new(const LayerType *type) {
     Layer *self = memory_new(type->size);
     if (!self) return NULL;
     self->type = type;
     self->training = true;
+    self->dry_depth = shadow_depth();
     self->name = memory_copy_string("");
     if (self->name) return self;
     memory_free(self);
@@ -127,6 +129,8 @@ Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in) {
                   self ? "the input" : "the layer");
         return NULL;
     }
+    self = layer_here(self);
+    if (!self) return NULL;
     int outer = site_enter(self, self->name, self->type->name);
     Scope *scope = scope_open();
     Tensor *out = scope ? self->type->forward(self, in, n_in) : NULL;
@@ -138,6 +142,7 @@ Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in) {
 Tensor *layer_forward(Layer *self, Tensor *x) { return layer_forward_many(self, &x, 1); }
 
 void layer_train(Layer *self, bool training) {
+    self = layer_here(self);
     if (!self) return;
     self->training = training;
     for (int i = 0; i < self->n_children; i++) layer_train(self->children[i], training);
@@ -161,6 +166,8 @@ static void walk_modes(Layer *self, LayerModes *modes, int most, bool save) {
 
 Status layer_modes_save(const Layer *self, LayerModes *modes) {
     modes->count = 0;
+    self = layer_here((Layer *)self);
+    if (!self) return error_status();
     int layers = count_layers(self);
     modes->training = memory_new((size_t)layers * sizeof(bool));
     if (!modes->training) return STATUS_OUT_OF_MEMORY;
@@ -169,7 +176,8 @@ Status layer_modes_save(const Layer *self, LayerModes *modes) {
 }
 
 void layer_modes_restore(Layer *self, LayerModes *modes) {
-    if (!modes->training) return;
+    self = layer_here(self);
+    if (!modes->training || !self) return;
     int layers = modes->count;
     modes->count = 0;
     walk_modes(self, modes, layers, false);
@@ -217,6 +225,8 @@ static Status collect(const Layer *self, const char *prefix, ParameterList *list
 Status layer_parameters(const Layer *self, ParameterList *list) {
     *list = (ParameterList){0};
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_parameters: no layer");
+    self = layer_here((Layer *)self);
+    if (!self) return error_status();
     Status status = collect(self, "", list);
     if (status) parameter_list_free(list);
     return status;

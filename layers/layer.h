@@ -49,6 +49,7 @@ struct Layer {
     Parameter *parameters; // owned; tied ones together with another layer
     int n_parameters;
     bool training; // dropout acts
+    int dry_depth; // dry runs (cost.h) that were around when it was made
 };
 
 // For the authors of layers: a zeroed struct of the type; NULL with an error pending.
@@ -92,6 +93,10 @@ void parameter_list_free(ParameterList *list);
 int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 with an error pending
 int64_t layer_own_parameter_count(const Layer *self); // without children
 int64_t layer_trainable_count(const Layer *self);     // those that want a gradient
+
+// In a dry run, what stands for a layer that comes in from outside; else the layer itself. NULL
+// stays NULL; from others it comes with an error pending.
+Layer *layer_here(Layer *layer);
 
 // The integer, flag (0 or 1) or Activation of that name ("in_features") as an integer. False: this
 // layer has none, or it is a real number; *value is then as it was.

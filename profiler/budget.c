@@ -12,7 +12,6 @@
 typedef struct Plan {
     Work work;        // as given: dry runs of other batches differ from it by samples
     Context *context; // a dry one, in which the labels live; the caller's ledger sees nothing
-    LayerModes modes;
 } Plan;
 
 static Status check(const Layer *model, const Tensor *x) {
@@ -28,15 +27,12 @@ static Status check(const Layer *model, const Tensor *x) {
 static void plan_end(Plan *plan) {
     tensor_free(plan->work.labels);
     dry_run_end(plan->context);
-    layer_modes_restore(plan->work.model, &plan->modes);
 }
 
 static Status plan_begin(Layer *model, const Tensor *x, Plan *plan) {
     *plan = (Plan){.work = {.kind = PROFILE_TRAINING, .model = model, .x = (Tensor *)x}};
     Status status = check(model, x);
-    if (!status) status = layer_modes_save(model, &plan->modes);
     if (status) return status;
-    layer_train(model, true);
     plan->context = dry_run_begin(model);
     plan->work.labels = plan->context ? tensor_new(SHAPE(x->shape[0]), DTYPE_INT64) : NULL;
     if (plan->work.labels) return STATUS_OK;

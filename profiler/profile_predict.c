@@ -79,7 +79,9 @@ static void reconcile(Profile *profile, const Profile *predicted) {
 // The same work over a resident batch that is larger by `more` samples, in the dry context.
 static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
                              Work *work) {
-    *work = (Work){.kind = like->kind, .model = like->model};
+    *work = (Work){.kind = like->kind, .model = layer_here(like->model)};
+    if (!work->model) return error_status();
+    layer_train(work->model, work->kind != PROFILE_INFERENCE);
     Shape shape = tensor_shape(like->x);
     if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
     if (shape.ndim > 0) shape.dims[0] += more;
@@ -142,8 +144,5 @@ Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Prof
     if (!status) status = profile_predict_peak(work, config, out, 1, &larger);
     if (status) return status;
     profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
-    layer_train(work->model, false);
-    status = dry_inference(work, &profile->inference_bytes);
-    layer_train(work->model, work->kind != PROFILE_INFERENCE);
-    return status;
+    return dry_inference(work, &profile->inference_bytes);
 }

@@ -8,7 +8,7 @@ static Status begin_backward(Work *work, Shape out) {
     if (status) return status;
     work->out = tensor_new_as(out, DTYPE_FLOAT32, MEM_ACTIVATION);
     if (!work->out) return error_status();
-    if (work->out->device->has_data && !context_current()->dry_run) tensor_fill(work->out, 1.0f);
+    if (work->out->device->has_data) tensor_fill(work->out, 1.0f);
     return autograd_enable();
 }
 

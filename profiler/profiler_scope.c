@@ -32,7 +32,7 @@ static bool countable(const Op *op, uint64_t flops, uint64_t bytes) {
 // The user's code runs whatever is pending, as it would without the macro: it is not ours to skip.
 ProfileKernel profile_kernel_begin(const Op *op, uint64_t flops, uint64_t bytes) {
     Context *context = context_current();
-    ProfileKernel kernel = {.once = !context->dry_run && context->device->has_data};
+    ProfileKernel kernel = {.once = context->device->has_data};
     if (!context->observers || !countable(op, flops, bytes)) return kernel;
     kernel.announced = true;
     kernel.call.op = op;

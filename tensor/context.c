@@ -7,6 +7,7 @@
 #include "tensor/gemm.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 _Thread_local Context *context_tls;
 static _Thread_local Context thread_context; // the default one; made on first use, needs no memory
@@ -15,7 +16,7 @@ enum { MAX_THREADS = 64, DEFAULT_SEED = 1 };
 
 static void initialise(Context *context) {
     memset(context, 0, sizeof(*context));
-    context->device = context->target = device_cpu();
+    context->device = device_cpu();
     context->site = -1;
     context->threads = pool_default_threads();
     context->random.seed = DEFAULT_SEED;
@@ -31,7 +32,7 @@ Context *context_default(void) {
 static void finish(Context *context) {
     if (context->recorder) context->recorder->free(context->recorder);
     context->recorder = NULL;
-    gradient_free_dry(context);
+    shadow_free(context);
     scope_free_list(context);
     handle_free_list(context);
     ledger_release(context->ledger);

@@ -60,9 +60,9 @@ typedef struct Site {
 } Site;
 
 typedef struct Context {
-    Device *device; // for _new functions
-    bool dry_run;   // kernels skipped, outputs on meta, gradients and versions of others untouched
-    Device *target; // of a dry run: the device it stands for, which says what workspace it takes
+    Device *device;          // for _new functions
+    struct Shadows *shadows; // in a dry run: what stands for others' tensors (shadow.h); else NULL
+    Device *target; // whose workspace is counted; NULL: that of the device on which an op runs
     int no_grad;    // > 0: nothing is recorded
     Phase phase;
     int site;            // innermost open call site, -1 none
@@ -80,7 +80,6 @@ typedef struct Context {
     Tensor *free_tensors;       // recycled handles
     Site *sites;
     int n_sites, site_capacity, site_cursor;
-    struct DryGradients *dry_gradients; // dry run: leaf -> gradient, since leaves are others'
     struct {
         Status status;
         char message[512];
@@ -121,8 +120,5 @@ int site_enter(const void *owner, const char *name, const char *type);
 void site_leave(int previous);
 // "encoder.fc1" into text (cut at size); "(model)" for -1.
 char *site_path(const Context *context, int site, char *text, size_t size);
-
-// The place of a leaf's gradient: the tensor's own field, or the dry run's. NULL: out of memory.
-Tensor **context_gradient(Tensor *leaf, bool **empty);
 
 #endif

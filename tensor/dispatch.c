@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "tensor/handle.h"
+#include "tensor/memory.h"
 #include "tensor/ops.h"
+#include "tensor/shadow.h"
 
 enum { DENSE_MAX = 8 }; // a call of more inputs gets no contiguous copies: it refuses views
 
@@ -73,7 +75,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
         if (!t && i < 32 && (op->optional >> i & 1)) continue;
         if (!t || (t->flags & TENSOR_UNSAVED) || !t->storage) return bad_input(call, i);
         contiguous = contiguous && (t->flags & TENSOR_CONTIGUOUS);
-        if (device && t->device != device && !context->dry_run)
+        if (device && t->device != device)
             return op_error(call, STATUS_DEVICE, "inputs are on %s and %s", device->name,
                             t->device->name);
         device = t->device;
@@ -118,15 +120,13 @@ static Status allocate_outputs(OpCall *call) {
     return STATUS_OK;
 }
 
-static void bump_versions(Context *context, const OpCall *call, unsigned preset) {
+static void bump_versions(const OpCall *call, unsigned preset) {
     const Op *op = call->op;
     for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if ((preset >> i & 1) && !(context->dry_run && call->out[i]->device->has_data))
-            call->out[i]->storage->version++;
+        if (preset >> i & 1) call->out[i]->storage->version++;
     if (!op->mutates) return;
     for (int i = 0; i < call->n_in; i++)
-        if (op->mutates(call, i) && !(context->dry_run && call->in[i]->device->has_data))
-            call->in[i]->storage->version++;
+        if (op->mutates(call, i)) call->in[i]->storage->version++;
 }
 
 static Status undo(OpCall *call, unsigned preset, Status status) {
@@ -138,10 +138,9 @@ static Status undo(OpCall *call, unsigned preset, Status status) {
 }
 
 // ---- the kernel ------------------------------------------------------------------------------
-// Temporary memory lives as long as its kernel. A dry run charges what the device that it stands
-// for would take, so that a predicted peak is the measured one.
+// Temporary memory lives as long as its kernel.
 static Status take_workspace(Context *context, Device *device, OpCall *call, Storage **storage) {
-    Device *target = context->dry_run ? context->target : device;
+    Device *target = context->target ? context->target : device;
     int64_t bytes = target->workspace(target, call);
     if (bytes == 0) return STATUS_OK;
     *storage = storage_new(device, bytes, MEM_WORKSPACE);
@@ -155,7 +154,7 @@ static Status run_kernel(Context *context, OpCall *call) {
     Storage *workspace = NULL;
     Status status = STATUS_OK;
     if (call->op->flags & OP_WORKSPACE) status = take_workspace(context, device, call, &workspace);
-    if (!status && device->has_data && !context->dry_run) status = device->run(device, call);
+    if (!status && device->has_data) status = device->run(device, call);
     call->workspace = NULL;
     storage_release(workspace);
     return status;
@@ -175,7 +174,7 @@ static Status execute(Context *context, OpCall *call, unsigned preset) {
             call->params.offset = random_reserve(&context->random, call->params.size[0]);
         }
         status = run_kernel(context, call);
-        if (!status) bump_versions(context, call, preset);
+        if (!status) bump_versions(call, preset);
     }
     context->running = outer;
     if (!status && call->needs_grad && call->n_out)
@@ -193,8 +192,7 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
     return status;
 }
 
-Status op_dispatch(OpCall *call) {
-    Context *context = context_current();
+static Status dispatch(Context *context, OpCall *call) {
     unsigned preset = 0; // bit i: out[i] was given, to be written into
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= (call->out[i] ? 1u : 0u) << i;
     if (context->error.status) return undo(call, preset, context->error.status);
@@ -211,6 +209,30 @@ Status op_dispatch(OpCall *call) {
     for (int i = 0; !dense && i < call->n_in; i++) // the tape keeps what it needs of the copies
         if (copies[i] && copies[i] != given[i]) tensor_release(copies[i]);
     return status ? undo(call, preset, status) : STATUS_OK;
+}
+
+// In a dry run, on twins: what was given to be written into is written to in its twin.
+static Status dispatch_twins(Context *context, OpCall *call) {
+    Tensor **given = call->in, *out[OP_MAX_OUTPUTS];
+    memcpy(out, call->out, sizeof(out));
+    call->in = memory_new((size_t)call->n_in * sizeof(Tensor *));
+    Status status = call->in ? STATUS_OK : error_status();
+    for (int i = 0; i < call->n_in && !status; i++) {
+        call->in[i] = tensor_here(given[i]);
+        if (given[i] && !call->in[i]) status = error_status();
+    }
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) call->out[i] = tensor_here(out[i]);
+    status = dispatch(context, call); // which passes a pending error on
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
+        if (out[i]) call->out[i] = status ? NULL : out[i];
+    if (call->in) memory_free(call->in);
+    call->in = given;
+    return status;
+}
+
+Status op_dispatch(OpCall *call) {
+    Context *context = context_current();
+    return context->shadows ? dispatch_twins(context, call) : dispatch(context, call);
 }
 
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {

@@ -1,17 +1,18 @@
 // fill_random.c -- random tensors: made on the host, so that every device starts from the same
 // bits.
-#include "tensor/context.h"
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 typedef void (*Draw)(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, float *out);
 
 static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *what) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
+    t = tensor_here(t);
     if (!t || !t->storage || t->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(t))
         return error_set(STATUS_INVALID_ARGUMENT, "%s: needs a contiguous float32 tensor", what);
     uint64_t offset = random_reserve(&context->random, t->numel); // on meta too: the same sequence
-    if (!t->device->has_data || t->numel == 0 || context->dry_run) return STATUS_OK;
+    if (!t->device->has_data || t->numel == 0) return STATUS_OK;
     t->storage->version++;
     float *staged =
         t->device->on_host ? (float *)tensor_raw(t) : memory_new((size_t)t->numel * sizeof(float));

@@ -34,7 +34,4 @@ void scope_adopt(Scope *scope, Tensor *tensor);
 void scope_forget(Tensor *tensor);
 void scope_free_list(Context *context);
 
-// gradient.c: where the gradients of leaves live
-void gradient_free_dry(Context *context);
-
 #endif

@@ -48,8 +48,8 @@ static Status output(OpCall *call, int index, DType dtype, int ndim, const int64
         return op_error(call, STATUS_STATE,
                         "called outside any scope. HINT: open one with scope_open(), so that the "
                         "result has somebody to free it");
-    Device *device = context->dry_run ? device_meta() : call->in[0]->device;
-    call->out[index] = handle_new(call->op->name, dtype, ndim, shape, device, context->scope);
+    call->out[index] =
+        handle_new(call->op->name, dtype, ndim, shape, call->in[0]->device, context->scope);
     return call->out[index] ? STATUS_OK : context->error.status;
 }
 

@@ -80,12 +80,6 @@ void ledger_reset_peak(Ledger *ledger) {
     ledger->peak_phase = PHASE_FORWARD;
 }
 
-void ledger_adopt(Ledger *ledger, MemoryCategory category, int64_t bytes) {
-    ledger->live.category[category] += bytes;
-    ledger->live.total += bytes;
-    if (ledger->live.total > ledger->peak.total) ledger->peak = ledger->live;
-}
-
 int64_t ledger_unaccounted(const Ledger *ledger) {
     return ledger->reserved_bytes - ledger->live_host_bytes - ledger->cached_bytes -
            ledger->rounding_bytes;

@@ -81,9 +81,7 @@ struct Ledger {
 Ledger *ledger_new(void);            // NULL with an error pending
 void ledger_release(Ledger *ledger); // the owner lets go; it dies with its last storage
 void ledger_reset_peak(Ledger *ledger);
-void ledger_trim(Ledger *ledger); // gives every cached block back to the system
-// Counts bytes that live elsewhere as if they were allocated here (a dry run's parameters).
-void ledger_adopt(Ledger *ledger, MemoryCategory category, int64_t bytes);
+void ledger_trim(Ledger *ledger);                 // gives every cached block back to the system
 int64_t ledger_unaccounted(const Ledger *ledger); // reserved - live on host - cached - rounding: 0
 
 typedef struct LedgerFree { // the cached blocks: free, and kept for the next request of their size

@@ -3,7 +3,11 @@
 #include <time.h>
 
 #include "layers/cost.h"
+#include "layers/train/digits.h"
+#include "layers/train/fit.h"
+#include "layers/train/optimizer.h"
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 #include "tests/expect.h"
 
 static uint64_t macs_of_backward(const LayerCost *cost) {
@@ -100,6 +104,184 @@ START_TEST(a_dry_run_does_not_write_where_a_layer_writes_in_place) {
 }
 END_TEST
 
+// ---- what a training loop does, inside ---------------------------------------------------------
+typedef struct Training {
+    Dataset digits;
+    Layer *model;
+    Loader *loader;
+    Optimizer *optimizer;
+} Training;
+
+static void training_start(Training *t, int prefetch) {
+    MlpOptions mlp = {.dropout = 0.5f, .bias = true};
+    LoaderOptions options = {.batch = 16, .shuffle = true, .scale = 1.0f, .prefetch = prefetch};
+    t->model = mlp_new((int64_t[]){784, 12, 10}, 3, mlp);
+    digits_generate(50, 3, &t->digits);
+    t->loader = loader_new(&t->digits, options);
+    t->optimizer = optimizer_new(t->model, optimizer_defaults(OPTIMIZER_ADAM));
+    expect_no_error();
+}
+
+static void training_free(Training *t) {
+    optimizer_free(t->optimizer);
+    loader_free(t->loader);
+    layer_free(t->model);
+    dataset_free(&t->digits);
+}
+
+// Trains for real and says where it ended.
+static void train(Training *t, double *loss, float weights[10]) {
+    FitResult result;
+    FitOptions options = {.epochs = 2};
+    train_fit(t->model, t->optimizer, t->loader, options, &result);
+    *loss = result.final_loss;
+    tensor_read_floats(t->model->children[t->model->n_children - 1]->parameters[1].tensor, weights);
+    expect_no_error();
+}
+
+// Everything that a program can do to what it trains with.
+static void abuse(Training *t) {
+    FitResult result;
+    Batch batch;
+    Tensor *weight = t->model->children[0]->parameters[0].tensor;
+    optimizer_set_learning_rate(t->optimizer, 77.0f);
+    train_fit(t->model, t->optimizer, t->loader, (FitOptions){.epochs = 1}, &result);
+    ck_assert_int_eq(result.steps, 4);
+    loader_start_epoch(t->loader);
+    ck_assert(loader_next(t->loader, &batch));
+    ck_assert_int_eq(batch.count, 16);
+    layer_train(t->model, false);
+    tensor_requires_grad(weight, false);
+    ck_assert(!tensor_wants_grad(weight));
+    tensor_fill_uniform(weight, 5.0f, 6.0f);
+    tensor_fill(weight, 4.0f);
+    optimizer_clip_gradients(t->optimizer, 0.001f, NULL);
+    optimizer_zero_grad(t->optimizer);
+    ck_assert_ptr_null(tensor_data(weight));
+    expect_error(STATUS_DEVICE, "not in host memory");
+}
+
+START_TEST(nothing_of_what_a_program_trains_with_changes) {
+    double loss[2];
+    float weights[2][10];
+    for (int dry = 0; dry < 2; dry++) {
+        context_seed(4);
+        Training t;
+        training_start(&t, _i);
+        Batch first;
+        loader_next(t.loader, &first);
+        float pixels[16 * 784];
+        tensor_read_floats(first.images, pixels);
+        LoaderCounts before = loader_counts(t.loader);
+        if (dry) {
+            Context *context = dry_run_begin(t.model);
+            abuse(&t);
+            dry_run_end(context);
+            expect_no_error();
+        }
+        LoaderCounts after = loader_counts(t.loader);
+        ck_assert_int_eq(before.batches, after.batches);
+        ck_assert_mem_eq(pixels, tensor_data(first.images), sizeof pixels);
+        train(&t, &loss[dry], weights[dry]);
+        training_free(&t);
+    }
+    ck_assert_double_eq(loss[0], loss[1]);
+    ck_assert_mem_eq(weights[0], weights[1], sizeof weights[0]);
+}
+END_TEST
+
+START_TEST(what_is_made_inside_is_as_if_no_dry_run_were_around) {
+    Layer *model = mlp_new((int64_t[]){4, 3}, 2, mlp_defaults()), *inner;
+    Context *context = dry_run_begin(model);
+    inner = mlp_new((int64_t[]){4, 3}, 2, mlp_defaults());
+    ck_assert_ptr_eq(layer_here(inner), inner);
+    ck_assert_ptr_ne(layer_here(model), model);
+    ck_assert_ptr_eq(layer_here(model), layer_here(layer_here(model)));
+    layer_train(inner, false);
+    ck_assert(!inner->training);
+    Context *second = dry_run_begin(inner); // where that one is somebody else's, too
+    layer_train(inner, true);
+    layer_train(model, false);
+    ck_assert(!inner->training);
+    dry_run_end(second);
+    ck_assert(layer_here(model)->training);
+    layer_free(inner);
+    dry_run_end(context);
+    ck_assert(model->training);
+    ck_assert_ptr_eq(layer_here(model), model);
+    layer_free(model);
+}
+END_TEST
+
+// A layer that reaches another through a pointer of its own, and not as a child.
+typedef struct Holder {
+    Layer layer;
+    Layer *held;
+} Holder;
+static Tensor *forward_held(Layer *self, Tensor *const in[], int n_in) {
+    layer_train(((Holder *)self)->held, false);
+    tensor_requires_grad(((Holder *)self)->held->parameters[1].tensor, false);
+    return layer_forward_many(((Holder *)self)->held, in, n_in);
+}
+
+START_TEST(a_layer_behind_a_pointer_is_met_by_its_twin) {
+    const LayerType type = {.name = "Holder", .size = sizeof(Holder), .forward = forward_held};
+    Layer *layer = layer_new(&type), *held = linear_new(2, 3, true);
+    ((Holder *)layer)->held = held;
+    Tensor *x = tensor_zeros_new(SHAPE(4, 2));
+    LayerCost cost;
+    ck_assert_msg(layer_cost(layer, &x, 1, &cost) == STATUS_OK, "%s", error_message());
+    ck_assert_uint_eq(cost.phase[PHASE_FORWARD].macs, 24);
+    ck_assert_uint_eq(cost.phase[PHASE_BACKWARD_WEIGHT].macs, 24);
+    ck_assert_uint_eq(cost.phase[PHASE_BACKWARD].elementwise_flops, 0); // of a bias: it is frozen
+    ck_assert_int_eq(cost.peak.category[MEM_PARAMETER], 0);             // no part of the model
+    ck_assert(held->training);
+    ck_assert(held->parameters[1].tensor->flags & TENSOR_LEAF_GRAD);
+    tensor_free(x);
+    layer_free(layer);
+    layer_free(held);
+}
+END_TEST
+
+// Two parameters that look at one buffer: saved and counted once, as in the real run.
+START_TEST(views_of_one_buffer_are_views_of_one_twin) {
+    Tensor *whole = tensor_normal_new(SHAPE(6, 4), 0.0f, 1.0f);
+    Scope *scope = scope_open();
+    Tensor *half = tensor_keep(tensor_slice(whole, 0, 3, 6, 1));
+    scope_close(scope);
+    Layer *model = relu_new();
+    Context *context = dry_run_begin(model);
+    Tensor *twin = tensor_here(half);
+    ck_assert_ptr_eq(twin->storage, tensor_here(whole)->storage);
+    ck_assert_int_eq(twin->offset, 12);
+    ck_assert_int_eq(context->ledger ? context->ledger->live.total : 0, 0);
+    dry_run_end(context);
+    tensor_free(half);
+    tensor_free(whole);
+    layer_free(model);
+}
+END_TEST
+
+// Inputs of the caller's and what it writes into: an op given where to put its result.
+START_TEST(a_result_written_into_a_tensor_from_outside_stays_outside) {
+    Tensor *x = tensor_full_new(SHAPE(3), -1.0f), *y = tensor_full_new(SHAPE(3), 7.0f), *given = y;
+    Layer *model = relu_new();
+    Context *context = dry_run_begin(model);
+    ck_assert_int_eq(OP_INTO(&given, op_relu, NULL, x), STATUS_OK);
+    ck_assert_ptr_eq(given, y);
+    given = tensor_full_new(SHAPE(2), 0.0f);
+    Tensor *wrong = given;
+    ck_assert_int_ne(OP_INTO(&given, op_relu, NULL, x), STATUS_OK);
+    expect_error(STATUS_INVALID_ARGUMENT, "result's shape");
+    tensor_free(wrong);
+    dry_run_end(context);
+    expect_values(y, 7, 7, 7);
+    tensor_free(x);
+    tensor_free(y);
+    layer_free(model);
+}
+END_TEST
+
 // ---- models that no machine could hold --------------------------------------------------------
 static double seconds(void) {
     struct timespec t;
@@ -188,6 +370,11 @@ int main(void) {
         {a_dry_run_leaves_the_model_its_gradients_and_the_context_as_they_were, 0},
         {a_dry_run_in_the_middle_of_a_step_does_not_disturb_it, 0},
         {a_dry_run_does_not_write_where_a_layer_writes_in_place, 0},
+        {nothing_of_what_a_program_trains_with_changes, 3},
+        {what_is_made_inside_is_as_if_no_dry_run_were_around, 0},
+        {a_layer_behind_a_pointer_is_met_by_its_twin, 0},
+        {views_of_one_buffer_are_views_of_one_twin, 0},
+        {a_result_written_into_a_tensor_from_outside_stays_outside, 0},
         {a_model_of_175_billion_parameters_is_costed_at_once_and_without_memory, 0},
         {a_dry_run_of_a_cpu_model_allocates_no_tensor_data, 0},
         {what_cannot_run_cannot_be_costed_and_says_why, 0},

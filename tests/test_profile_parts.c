@@ -114,7 +114,7 @@ END_TEST
 static Tensor *lie(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     Tensor *y = tensor_relu(in[0]);
-    return context_current()->dry_run ? y : tensor_relu(y);
+    return !y->device->has_data ? y : tensor_relu(y);
 }
 static const LayerType lying_type = {.name = "Lying", .size = sizeof(Layer), .forward = lie};
 
@@ -146,7 +146,7 @@ END_TEST
 // A layer that takes memory for itself when it runs: 400 bytes of activation.
 static Tensor *hoard(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
-    if (!context_current()->dry_run)
+    if (in[0]->device->has_data)
         tensor_free(tensor_new_as(SHAPE(100), DTYPE_FLOAT32, MEM_ACTIVATION));
     return tensor_relu(in[0]);
 }

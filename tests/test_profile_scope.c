@@ -2,6 +2,7 @@
 // for every observer, and nothing at all where nobody observes.
 #include <string.h>
 
+#include "tensor/shadow.h"
 #include "tests/sessions.h"
 
 // ---- scopes ------------------------------------------------------------------------------------
@@ -50,8 +51,7 @@ START_TEST(nobody_observes_so_nothing_is_entered_and_kernels_run) {
         PROFILE_SCOPE(NULL) { runs++; }
     }
     profiler_counter("unseen", 1.0);
-    Context *dry = context_new();
-    dry->dry_run = true;
+    Context *dry = shadow_context_new(device_cpu());
     context_push(dry);
     PROFILE_KERNEL("dry", 1, 1) { runs += 100; }
     context_pop();

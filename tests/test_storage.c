@@ -95,18 +95,6 @@ START_TEST(the_peak_names_the_op_the_site_and_the_phase) {
 }
 END_TEST
 
-START_TEST(adopted_bytes_count_as_live_and_in_the_peak) {
-    Ledger *ledger = enter(false);
-    ledger_adopt(ledger, MEM_PARAMETER, 4000);
-    Storage *a = cpu_storage(10);
-    ck_assert_int_eq(ledger->live.total, 4010);
-    ck_assert_int_eq(ledger->peak.category[MEM_PARAMETER], 4000);
-    ck_assert_int_eq(ledger_unaccounted(ledger), 0);
-    storage_release(a);
-    leave();
-}
-END_TEST
-
 // ---- lifetime and observers -------------------------------------------------------------------
 START_TEST(a_storage_may_outlive_the_context_that_made_it) {
     enter(_i);
@@ -154,7 +142,6 @@ int main(void) {
         {live_bytes_are_the_requested_ones_by_category, 2},
         {the_peak_is_the_composition_at_its_moment_and_adds_up, 2},
         {the_peak_names_the_op_the_site_and_the_phase, 0},
-        {adopted_bytes_count_as_live_and_in_the_peak, 0},
         {a_storage_may_outlive_the_context_that_made_it, 2},
         {observers_see_every_storage_come_and_go, 2},
         {NULL, 0},

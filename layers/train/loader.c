@@ -1,6 +1,7 @@
 // loader.c -- batches of a dataset as tensors: shuffles, converts pixels, copies labels.
 // The thread that may do so ahead of time is ring.c's; the images themselves are dataset.c's.
 #include <stdatomic.h>
+#include <string.h>
 
 #include "layers/train/dataset.h"
 #include "layers/train/ring.h"
@@ -9,6 +10,7 @@
 #include "tensor/math.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
+#include "tensor/shadow.h"
 
 struct Loader {
     const Dataset *dataset; // borrowed
@@ -181,9 +183,44 @@ void loader_free(Loader *loader) {
     memory_free(loader);
 }
 
+// ---- dry runs --------------------------------------------------------------------------------
+
+static void twin_free(void *twin) {
+    memory_free(((Loader *)twin)->order);
+    memory_free(twin);
+}
+
+static Batch batch_here(Batch batch) {
+    return (Batch){tensor_here(batch.images), tensor_here(batch.labels), batch.count};
+}
+
+// Without a thread: on the meta device there is nothing to fill.
+static Loader *twin_of(const Loader *loader) {
+    size_t bytes = (size_t)loader->dataset->count * sizeof(int64_t);
+    Loader *twin = memory_new(sizeof(Loader));
+    if (!twin) return NULL;
+    *twin = *loader;
+    twin->ring = NULL;
+    twin->pixels = twin->classes = NULL;
+    twin->full = batch_here(loader->full);
+    twin->last = batch_here(loader->last);
+    twin->order = memory_new(bytes);
+    if (twin->order) memcpy(twin->order, loader->order, bytes);
+    return shadow_add(loader, twin, twin_free) || error_pending() ? NULL : twin;
+}
+
+// What stands for a loader that comes in from outside of a dry run. NULL: an error is pending.
+static Loader *here(Loader *loader) {
+    if (tensor_here(loader->full.images) == loader->full.images) return loader;
+    Loader *twin = shadow_find(loader);
+    return twin ? twin : twin_of(loader);
+}
+
 // ---- delivering ------------------------------------------------------------------------------
 
 void loader_start_epoch(Loader *loader) {
+    loader = here(loader);
+    if (!loader) return;
     if (loader->ring) ring_stop(loader->ring); // the order is changed only while nobody reads it
     loader->next = 0;
     if (loader->options.shuffle) {
@@ -231,6 +268,8 @@ static Status deliver(Loader *loader, Batch *batch) {
 }
 
 bool loader_next(Loader *loader, Batch *batch) {
+    loader = here(loader);
+    if (!loader) return false;
     if (loader->next == loader_batches(loader)) return false;
     bool is_short = batch_count(loader, loader->next) < loader->full.count;
     Batch *now = is_short ? &loader->last : &loader->full;

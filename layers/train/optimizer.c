@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 static const struct {
     const char *flag, *name;
@@ -53,11 +54,15 @@ static Tensor *zeros_like(const Tensor *parameter) {
     return NULL;
 }
 
+static size_t inputs_bytes(int parameters, int states) {
+    return (1 + (size_t)parameters * (size_t)(2 + states)) * sizeof(Tensor *);
+}
+
 static Status take_parameters(Optimizer *self, const ParameterList *list) {
     size_t n = (size_t)list->count, states = (size_t)self->n_states;
     self->parameters = memory_new(n * sizeof(Tensor *));
     self->states = memory_new(n * states * sizeof(Tensor *));
-    self->inputs = memory_new((1 + n * (2 + states)) * sizeof(Tensor *));
+    self->inputs = memory_new(inputs_bytes(list->count, self->n_states));
     if (!self->parameters || !self->states || !self->inputs) return STATUS_OUT_OF_MEMORY;
     for (int i = 0; i < list->count; i++) {
         Tensor *parameter = list->items[i].tensor;
@@ -130,11 +135,38 @@ void optimizer_free(Optimizer *self) {
     memory_free(self);
 }
 
+// ---- dry runs --------------------------------------------------------------------------------
+static void twin_free(void *twin) {
+    memory_free(((Optimizer *)twin)->inputs);
+    memory_free(twin);
+}
+
+static Optimizer *twin_of(const Optimizer *self) {
+    Optimizer *twin = memory_new(sizeof(Optimizer));
+    if (!twin) return NULL;
+    *twin = *self; // its tensors are met by theirs
+    twin->scalars = tensor_here(self->scalars);
+    twin->inputs = memory_new(inputs_bytes(self->count, self->n_states));
+    if (shadow_add(self, twin, twin_free) || !twin->scalars || !twin->inputs) return NULL;
+    return twin;
+}
+
+// What stands for an optimizer that comes in from outside of a dry run. NULL: an error is pending.
+static Optimizer *here(Optimizer *self) {
+    Tensor *scalars = tensor_here(self->scalars);
+    if (scalars == self->scalars) return self;
+    Optimizer *twin = shadow_find(self);
+    return twin ? twin : twin_of(self);
+}
+
+// ---- a step ----------------------------------------------------------------------------------
 void optimizer_zero_grad(Optimizer *self) {
     for (int i = 0; i < self->count; i++) tensor_zero_grad(self->parameters[i]);
 }
 
 void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {
+    self = here(self);
+    if (!self) return;
     if (self->config.learning_rate == learning_rate) return;
     OptimizerConfig config = self->config;
     config.learning_rate = learning_rate;
@@ -164,6 +196,8 @@ Status optimizer_clip_gradients(Optimizer *self, float max_norm, double *norm) {
     Context *context = context_current();
     if (norm) *norm = (double)NAN;
     if (context->error.status) return context->error.status;
+    self = here(self);
+    if (!self) return error_status();
     int n = 0; // the scratch of a step holds the gradients alone, for now
     for (int i = 0; i < self->count; i++) {
         Tensor *grad = tensor_grad(self->parameters[i]);
@@ -185,6 +219,8 @@ Status optimizer_clip_gradients(Optimizer *self, float max_norm, double *norm) {
 Status optimizer_step(Optimizer *self) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
+    self = here(self);
+    if (!self) return error_status();
     const OptimizerConfig *c = &self->config;
     if (c->clip_norm > 0.0f && optimizer_clip_gradients(self, c->clip_norm, NULL))
         return context->error.status;

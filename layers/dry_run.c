@@ -1,0 +1,93 @@
+// dry_run.c -- a dry run: the context in which it happens, and the twins of layers in it. What is
+// counted meanwhile is cost.c's; the twins of tensors are tensor/shadow.c's.
+#include <string.h>
+
+#include "layers/cost.h"
+#include "tensor/memory.h"
+#include "tensor/shadow.h"
+
+// ---- twins of layers ---------------------------------------------------------------------------
+static void twin_free(void *twin) {
+    Layer *self = twin;
+    for (int i = 0; i < self->n_parameters; i++) memory_free(self->parameters[i].name);
+    memory_free(self->children);
+    memory_free(self->parameters);
+    memory_free(self->name);
+    memory_free(self);
+}
+
+static Status copy_parameters(Layer *twin, const Layer *original) {
+    twin->parameters = memory_new((size_t)original->n_parameters * sizeof(Parameter));
+    if (!twin->parameters) return STATUS_OUT_OF_MEMORY;
+    for (int i = 0; i < original->n_parameters; i++) {
+        Parameter parameter = original->parameters[i];
+        parameter.tensor = tensor_here(parameter.tensor);
+        parameter.name = memory_copy_string(parameter.name);
+        if (parameter.name) twin->parameters[twin->n_parameters++] = parameter;
+        if (error_pending()) return error_status();
+    }
+    return STATUS_OK;
+}
+
+static Layer *twin_of(Layer *layer);
+
+static Status copy_children(Layer *twin, const Layer *original) {
+    twin->children = memory_new((size_t)original->n_children * sizeof(Layer *));
+    if (!twin->children) return STATUS_OUT_OF_MEMORY;
+    for (int i = 0; i < original->n_children; i++) {
+        Layer *child = twin_of(original->children[i]);
+        if (!child) return error_status();
+        child->parent = twin;
+        twin->children[twin->n_children++] = child;
+    }
+    return STATUS_OK;
+}
+
+// Its own numbers and flags are a copy of the original's; what it points to is seen through its own
+// door. Type.free is not called for it.
+static Layer *twin_of(Layer *layer) {
+    if (layer->dry_depth == shadow_depth()) return layer;
+    Layer *twin = shadow_find(layer);
+    if (twin) return twin;
+    twin = memory_new(layer->type->size);
+    if (!twin) return NULL;
+    memcpy(twin, layer, layer->type->size);
+    twin->dry_depth = shadow_depth();
+    twin->parent = NULL;
+    twin->children = NULL;
+    twin->parameters = NULL;
+    twin->n_children = twin->n_parameters = 0;
+    twin->name = memory_copy_string(layer->name);
+    if (shadow_add(layer, twin, twin_free) || !twin->name || copy_parameters(twin, layer) ||
+        copy_children(twin, layer))
+        return NULL;
+    return twin;
+}
+
+Layer *layer_here(Layer *layer) {
+    return layer && context_current()->shadows ? twin_of(layer) : layer;
+}
+
+// ---- the run -----------------------------------------------------------------------------------
+Context *dry_run_begin(const Layer *model) {
+    const Context *outer = context_current();
+    int threads = outer->threads;
+    if (!model) {
+        error_set(STATUS_INVALID_ARGUMENT, "dry_run_begin: no layer");
+        return NULL;
+    }
+    Context *context = shadow_context_new(outer->target ? outer->target : outer->device);
+    if (!context) return NULL;
+    context->threads = threads;
+    context_push(context);
+    if (layer_here((Layer *)model) && !shadow_count_no_more(context) && !autograd_enable())
+        return context;
+    dry_run_end(context);
+    return NULL;
+}
+
+void dry_run_end(Context *context) {
+    if (!context) return;
+    context_pop();
+    context_free(context);
+}
