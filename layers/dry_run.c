@@ -80,7 +80,8 @@ Context *dry_run_begin(const Layer *model) {
     if (!context) return NULL;
     context->threads = threads;
     context_push(context);
-    if (layer_here((Layer *)model) && !shadow_count_no_more(context) && !autograd_enable())
+    if (context_ledger() && layer_here((Layer *)model) && !shadow_count_no_more(context) &&
+        !autograd_enable())
         return context;
     dry_run_end(context);
     return NULL;
