@@ -58,10 +58,11 @@ static Layer *twin_of(Layer *layer) {
     twin->parameters = NULL;
     twin->n_children = twin->n_parameters = 0;
     twin->name = memory_copy_string(layer->name);
-    if (shadow_add(layer, twin, twin_free) || !twin->name || copy_parameters(twin, layer) ||
-        copy_children(twin, layer))
+    if (!twin->name || copy_parameters(twin, layer) || copy_children(twin, layer)) {
+        twin_free(twin); // half a twin must not be met
         return NULL;
-    return twin;
+    }
+    return shadow_add(layer, twin, twin_free) ? NULL : twin;
 }
 
 Layer *layer_here(Layer *layer) {

@@ -190,6 +190,33 @@ START_TEST(nothing_of_what_a_program_trains_with_changes) {
 }
 END_TEST
 
+START_TEST(any_request_may_fail_and_nothing_real_has_changed) {
+    Training t;
+    training_start(&t, 1);
+    int64_t live = expect_live_bytes();
+    int failures = 0;
+    float weight[12 * 784];
+    Tensor *first = t.model->children[0]->parameters[0].tensor;
+    tensor_read_floats(first, weight);
+    for (uint64_t n = 1; n < 4000; n++, failures++) {
+        FitResult result;
+        memory_fail_at(n);
+        Context *context = dry_run_begin(t.model);
+        if (context) train_fit(t.model, t.optimizer, t.loader, (FitOptions){.epochs = 1}, &result);
+        if (context && !error_pending()) tensor_fill_uniform(first, 0.0f, 1.0f);
+        dry_run_end(context);
+        memory_fail_at(0);
+        ck_assert_int_eq(expect_live_bytes(), live);
+        if (!error_pending()) break;
+        expect_error(STATUS_OUT_OF_MEMORY, "");
+    }
+    ck_assert_int_gt(failures, 200);
+    ck_assert_int_lt(failures, 3999);
+    ck_assert_mem_eq(weight, tensor_data(first), sizeof weight);
+    training_free(&t);
+}
+END_TEST
+
 START_TEST(what_is_made_inside_is_as_if_no_dry_run_were_around) {
     Layer *model = mlp_new((int64_t[]){4, 3}, 2, mlp_defaults()), *inner;
     Context *context = dry_run_begin(model);
@@ -401,6 +428,7 @@ int main(void) {
         {a_dry_run_in_the_middle_of_a_step_does_not_disturb_it, 0},
         {a_dry_run_does_not_write_where_a_layer_writes_in_place, 0},
         {nothing_of_what_a_program_trains_with_changes, 3},
+        {any_request_may_fail_and_nothing_real_has_changed, 0},
         {what_is_made_inside_is_as_if_no_dry_run_were_around, 0},
         {what_is_switched_inside_is_what_runs_inside, 0},
         {a_layer_behind_a_pointer_is_met_by_its_twin, 0},

@@ -205,8 +205,12 @@ static Loader *twin_of(const Loader *loader) {
     twin->full = batch_here(loader->full);
     twin->last = batch_here(loader->last);
     twin->order = memory_new(bytes);
-    if (twin->order) memcpy(twin->order, loader->order, bytes);
-    return shadow_add(loader, twin, twin_free) || error_pending() ? NULL : twin;
+    if (error_pending()) {
+        twin_free(twin);
+        return NULL;
+    }
+    memcpy(twin->order, loader->order, bytes);
+    return shadow_add(loader, twin, twin_free) ? NULL : twin;
 }
 
 // What stands for a loader that comes in from outside of a dry run. NULL: an error is pending.

@@ -147,8 +147,11 @@ static Optimizer *twin_of(const Optimizer *self) {
     *twin = *self; // its tensors are met by theirs
     twin->scalars = tensor_here(self->scalars);
     twin->inputs = memory_new(inputs_bytes(self->count, self->n_states));
-    if (shadow_add(self, twin, twin_free) || !twin->scalars || !twin->inputs) return NULL;
-    return twin;
+    if (!twin->scalars || !twin->inputs) {
+        twin_free(twin);
+        return NULL;
+    }
+    return shadow_add(self, twin, twin_free) ? NULL : twin;
 }
 
 // What stands for an optimizer that comes in from outside of a dry run. NULL: an error is pending.
