@@ -33,10 +33,7 @@ static const LayerAttribute attributes[] = {
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Conv2d *conv = (Conv2d *)self;
-    if (n_in != 1) {
-        error_set(STATUS_INVALID_ARGUMENT, "%s: Conv2d takes one input, got %d", self->name, n_in);
-        return NULL;
-    }
+    (void)n_in;
     Tensor *bias = conv->has_bias ? self->parameters[1].tensor : NULL;
     return tensor_conv2d(in[0], self->parameters[0].tensor, bias, conv->options);
 }

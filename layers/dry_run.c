@@ -7,26 +7,29 @@
 #include "tensor/shadow.h"
 
 // ---- twins of layers ---------------------------------------------------------------------------
+static void free_names(Parameter *list, int count) {
+    for (int i = 0; i < count; i++) memory_free(list[i].name);
+    memory_free(list);
+}
+
 static void twin_free(void *twin) {
     Layer *self = twin;
-    for (int i = 0; i < self->n_parameters; i++) memory_free(self->parameters[i].name);
+    free_names(self->parameters, self->n_parameters);
+    free_names(self->buffers, self->n_buffers);
     memory_free(self->children);
-    memory_free(self->parameters);
     memory_free(self->name);
     memory_free(self);
 }
 
-static Status copy_parameters(Layer *twin, const Layer *original) {
-    twin->parameters = memory_new((size_t)original->n_parameters * sizeof(Parameter));
-    if (!twin->parameters) return STATUS_OUT_OF_MEMORY;
-    for (int i = 0; i < original->n_parameters; i++) {
-        Parameter parameter = original->parameters[i];
-        parameter.tensor = tensor_here(parameter.tensor);
-        parameter.name = memory_copy_string(parameter.name);
-        if (parameter.name) twin->parameters[twin->n_parameters++] = parameter;
-        if (error_pending()) return error_status();
+// NULL: out of memory. *copied is raised as names come, so that what there is can be freed.
+static Parameter *copy_list(const Parameter *list, int count, int *copied) {
+    Parameter *copies = memory_new((size_t)count * sizeof(Parameter));
+    for (int i = 0; copies && i < count && !error_pending(); i++) {
+        copies[i].tensor = tensor_here(list[i].tensor);
+        copies[i].name = memory_copy_string(list[i].name);
+        *copied = i + 1;
     }
-    return STATUS_OK;
+    return copies;
 }
 
 static Layer *twin_of(Layer *layer);
@@ -55,10 +58,11 @@ static Layer *twin_of(Layer *layer) {
     twin->dry_depth = shadow_depth();
     twin->parent = NULL;
     twin->children = NULL;
-    twin->parameters = NULL;
-    twin->n_children = twin->n_parameters = 0;
+    twin->n_children = twin->n_parameters = twin->n_buffers = 0;
     twin->name = memory_copy_string(layer->name);
-    if (!twin->name || copy_parameters(twin, layer) || copy_children(twin, layer)) {
+    twin->parameters = copy_list(layer->parameters, layer->n_parameters, &twin->n_parameters);
+    twin->buffers = copy_list(layer->buffers, layer->n_buffers, &twin->n_buffers);
+    if (error_pending() || copy_children(twin, layer)) {
         twin_free(twin); // half a twin must not be met
         return NULL;
     }

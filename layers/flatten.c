@@ -15,10 +15,7 @@ static int64_t from_start(int64_t dim, int ndim) { return dim < 0 ? dim + ndim :
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Flatten *flatten = (Flatten *)self;
-    if (n_in != 1) {
-        error_set(STATUS_INVALID_ARGUMENT, "%s: Flatten takes one input, got %d", self->name, n_in);
-        return NULL;
-    }
+    (void)n_in;
     Shape shape = tensor_shape(in[0]), flat = {0};
     if (shape.ndim == 0) shape = SHAPE(1); // PyTorch, too, sees a scalar as one element
     int64_t start = from_start(flatten->start_dim, shape.ndim);

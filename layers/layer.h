@@ -8,6 +8,7 @@
 #define LAYERS_LAYER_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "autograd/autograd.h"
 
@@ -26,11 +27,16 @@ typedef struct LayerAttribute {
     size_t offset; // in the layer's struct
 } LayerAttribute;
 
+enum { LAYER_ANY_INPUTS = -1 };
+
 typedef struct LayerType {
     const char *name;                 // "Linear"
     size_t size;                      // of its struct, whose first member is a Layer
     const LayerAttribute *attributes; // for summaries and --explain
     int n_attributes;
+    // How many tensors forward takes: layer_forward checks it, and that none is NULL. 0: one.
+    // LAYER_ANY_INPUTS: forward looks for itself, also for NULL.
+    int n_inputs;
     Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in); // composes tensor_ ops
     void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
 } LayerType;
@@ -48,25 +54,33 @@ struct Layer {
     int n_children;
     Parameter *parameters; // owned; tied ones together with another layer
     int n_parameters;
-    bool training; // dropout acts
-    int dry_depth; // dry runs (cost.h) that were around when it was made
+    Parameter *buffers; // owned: state that no gradient changes, such as running statistics
+    int n_buffers;
+    bool training;   // dropout acts
+    int dry_depth;   // dry runs (cost.h) that were around when it was made
+    uint64_t serial; // of this process's layers, from 1: no other has had it, or will
 };
 
 // For the authors of layers: a zeroed struct of the type; NULL with an error pending.
 Layer *layer_new(const LayerType *type);
 // Takes ownership of the tensor (also on failure) and marks it as wanting a gradient. NULL passes.
+// Names are some letters without a dot, and within a layer each is given once, to a parameter, a
+// buffer or a child: STATUS_INVALID_ARGUMENT.
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor);
+// The same for state that is kept with the weights and no gradient changes.
+Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor);
 // A parameter that another layer owns too (tied weights): it lives as long as either.
 Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor);
 // Takes ownership of the child (also on failure). STATUS_STATE, and everything stays whose it is:
-// the child has a parent already, or would contain itself. STATUS_INVALID_ARGUMENT: of this name
-// there is a child.
+// the child has a parent already, or would contain itself.
 Status layer_add_child(Layer *self, const char *name, Layer *child);
 
 // With children and parameters; a child leaves its parent first. NULL is fine.
 void layer_free(Layer *self);
 
 // Runs the layer in a scope and a call site of its own; the result belongs to the caller's scope.
+// Whatever goes wrong inside, its message begins with the layer's path: "encoder.fc1: linear of
+// ...".
 Tensor *layer_forward(Layer *self, Tensor *x);
 Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
 void layer_train(Layer *self, bool training); // this layer and all below; true from the start
@@ -79,16 +93,22 @@ typedef struct LayerModes {
 Status layer_modes_save(const Layer *self, LayerModes *modes);
 void layer_modes_restore(Layer *self, LayerModes *modes); // and frees them
 
-// Every parameter once (tied ones by their first path), in the order of definition.
+// ---- what a layer holds, and all below -------------------------------------------------------
 typedef struct ParameterEntry {
     char *path; // "fc1.weight"
     Tensor *tensor;
+    bool is_buffer;
 } ParameterEntry;
 typedef struct ParameterList {
     ParameterEntry *items;
     int count;
 } ParameterList;
-Status layer_parameters(const Layer *self, ParameterList *list); // free with parameter_list_free
+// Every parameter once (tied ones by their first path), in the order of definition. Free with
+// parameter_list_free.
+Status layer_parameters(const Layer *self, ParameterList *list);
+// What files hold: parameters and buffers, tied ones under every path, in the order of PyTorch's
+// state_dict (of each layer its parameters, then its buffers, then its children).
+Status layer_state(const Layer *self, ParameterList *list);
 void parameter_list_free(ParameterList *list);
 int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 with an error pending
 int64_t layer_own_parameter_count(const Layer *self); // without children
@@ -104,6 +124,10 @@ bool layer_attribute(const Layer *self, const char *name, int64_t *value);
 
 // "in_features=784, out_features=512, bias=true" into text (cut at size).
 char *layer_attributes_text(const Layer *self, char *text, size_t size);
+
+// The tree as PyTorch prints it: "(fc1): Linear(in_features=784, out_features=512, bias=True)", a
+// level two spaces further in. STATUS_IO.
+Status layer_print(const Layer *self, FILE *file);
 
 // ---- the layers ------------------------------------------------------------------------------
 // weight (out, in), bias (out): uniform in +-1/sqrt(in), as PyTorch's nn.Linear.

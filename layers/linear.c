@@ -20,10 +20,7 @@ static const LayerAttribute attributes[] = {
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Linear *linear = (Linear *)self;
-    if (n_in != 1) {
-        error_set(STATUS_INVALID_ARGUMENT, "%s: Linear takes one input, got %d", self->name, n_in);
-        return NULL;
-    }
+    (void)n_in; // one, layer_forward has seen to it
     Tensor *bias = linear->has_bias ? self->parameters[1].tensor : NULL;
     return tensor_linear(in[0], self->parameters[0].tensor, bias, linear->activation);
 }

@@ -23,19 +23,13 @@ static const LayerAttribute avg_attributes[] = {
 #undef WINDOW
 #undef OPTION
 
-static Status check_inputs(const Layer *self, int n_in) {
-    if (n_in == 1) return STATUS_OK;
-    return error_set(STATUS_INVALID_ARGUMENT, "%s: %s takes one input, got %d", self->name,
-                     self->type->name, n_in);
-}
-
 static Tensor *max_forward(Layer *self, Tensor *const in[], int n_in) {
-    if (check_inputs(self, n_in)) return NULL;
+    (void)n_in;
     return tensor_max_pool2d(in[0], ((Pool2d *)self)->options);
 }
 
 static Tensor *avg_forward(Layer *self, Tensor *const in[], int n_in) {
-    if (check_inputs(self, n_in)) return NULL;
+    (void)n_in;
     return tensor_avg_pool2d(in[0], ((Pool2d *)self)->options);
 }
 
@@ -87,7 +81,7 @@ static const LayerAttribute adaptive_attributes[] = {
 
 static Tensor *adaptive_forward(Layer *self, Tensor *const in[], int n_in) {
     const AdaptivePool2d *pool = (AdaptivePool2d *)self;
-    if (check_inputs(self, n_in)) return NULL;
+    (void)n_in;
     return tensor_adaptive_avg_pool2d(in[0], pool->out_h, pool->out_w);
 }
 

@@ -20,7 +20,8 @@ typedef struct Kept {       // a storage asked for since the start, and alive
 } Kept;
 
 struct LeakTest {
-    Observer observer;      // first
+    Observer observer; // first
+    SiteReader reader;
     const Context *context; // watched; NULL before the first start
     bool running;
     int64_t *live; // bytes at each step's end
@@ -99,6 +100,7 @@ LeakTest *leak_new(int64_t most_steps) {
 void leak_free(LeakTest *test) {
     if (!test) return;
     leak_stop(test);
+    site_reader_remove(&test->reader);
     memory_free(test->live);
     memory_free(test->kept);
     memory_free(test);
@@ -111,6 +113,7 @@ void leak_start(LeakTest *test) {
     test->steps = test->missed = 0;
     test->context = context_current();
     test->running = true;
+    site_reader_add(&test->reader);
     observer_add(&test->observer);
 }
 

@@ -47,17 +47,21 @@ static void add_leaf(MemoryUse *use, const Work *work, const Tensor *t) {
 Status work_bystanders(const Work *work, MemoryUse *others) {
     const Ledger *ledger = context_ledger();
     if (!ledger) return error_status();
-    ParameterList list;
+    ParameterList list, state;
     Status status = layer_parameters(work->model, &list);
     if (status) return status;
     MemoryUse own = {0};
+    status = layer_state(work->model, &state);
+    for (int i = 0; i < state.count; i++)
+        if (state.items[i].is_buffer) add_bytes(&own, state.items[i].tensor);
+    parameter_list_free(&state);
     add_leaf(&own, work, work->x);
     add_bytes(&own, work->labels);
     for (int i = 0; i < list.count; i++) add_leaf(&own, work, list.items[i].tensor);
     parameter_list_free(&list);
     *others = ledger->live;
     leave_out(others, &own);
-    return STATUS_OK;
+    return status;
 }
 
 // The first step ever pays for page faults and caches; it is timed apart.

@@ -60,8 +60,8 @@ Status profile_count_step(const Work *work, const Machine *machine, StepRecord *
 }
 
 // ---- the profile's layers --------------------------------------------------------------------
-static int64_t parameters_of(const Layer *model, const void *owner) {
-    if (model == owner) return layer_own_parameter_count(model);
+static int64_t parameters_of(const Layer *model, uint64_t owner) {
+    if (model->serial == owner) return layer_own_parameter_count(model);
     for (int i = 0; i < model->n_children; i++) {
         int64_t found = parameters_of(model->children[i], owner);
         if (found >= 0) return found;

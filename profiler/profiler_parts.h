@@ -10,6 +10,7 @@ typedef enum StepFate { STEP_UNSEEN, STEP_WARMUP, STEP_KEPT } StepFate;
 struct Profiler {
     Timeline timeline;
     ProfilerSchedule schedule;
+    SiteReader reader;
     Context *context; // observed now, or last; NULL: none yet
     bool started, observing;
     int64_t step;                 // of the user's loop, from 0: the one that runs now

@@ -6,7 +6,7 @@ ProfileScope profile_scope_begin(const char *name) {
     ProfileScope scope = {.once = true};
     if (!context_current()->observers || !name) return scope;
     scope.entered = true;
-    scope.previous = site_enter(NULL, name, "scope"); // the name is all that scopes differ by
+    scope.previous = site_enter(0, name, "scope"); // the name is all that scopes differ by
     return scope;
 }
 

@@ -75,6 +75,7 @@ void profiler_free(Profiler *profiler) {
     if (!profiler) return;
     observe(profiler, false);
     timeline_free(&profiler->timeline);
+    site_reader_remove(&profiler->reader);
     memory_free(profiler);
 }
 
@@ -135,6 +136,7 @@ Status profiler_start(Profiler *profiler) {
                          "profiler_start: it holds what ran in another context, whose layers have "
                          "other numbers. HINT: a session for each context");
     profiler->context = context;
+    site_reader_add(&profiler->reader);
     Status status = begin_step(profiler, clock_nanoseconds());
     profiler->started = !status;
     return status;

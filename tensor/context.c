@@ -37,11 +37,7 @@ static void finish(Context *context) {
     handle_free_list(context);
     ledger_release(context->ledger);
     pool_free(context->pool);
-    for (int i = 0; i < context->n_sites; i++) {
-        memory_free(context->sites[i].name);
-        memory_free(context->sites[i].type);
-    }
-    memory_free(context->sites);
+    site_free_all(context);
 }
 
 Context *context_new(void) {
@@ -123,78 +119,4 @@ void observer_remove(Observer *observer) {
         *o = observer->next;
         return;
     }
-}
-
-// ---- call sites ------------------------------------------------------------------------------
-static int site_add(Context *context, const void *owner, const char *name, const char *type) {
-    if (context->n_sites == context->site_capacity) {
-        int capacity = context->site_capacity ? 2 * context->site_capacity : 32;
-        Site *grown = memory_resize(context->sites, (size_t)context->n_sites * sizeof(Site),
-                                    (size_t)capacity * sizeof(Site));
-        if (!grown) return -1;
-        context->sites = grown;
-        context->site_capacity = capacity;
-    }
-    Site site = {.parent = context->site, .owner = owner};
-    site.name = memory_copy_string(name);
-    site.type = site.name ? memory_copy_string(type) : NULL;
-    if (!site.type) {
-        memory_free(site.name);
-        return -1;
-    }
-    context->sites[context->n_sites] = site;
-    return context->n_sites++;
-}
-
-static bool same_site(const Context *context, int index, const void *owner, const char *name,
-                      const char *type) {
-    const Site *site = &context->sites[index];
-    return site->owner == owner && site->parent == context->site && strcmp(site->name, name) == 0 &&
-           strcmp(site->type, type) == 0;
-}
-
-// Layers run in the order in which they were first seen, so the search starts after the last hit:
-// in a steady step it succeeds at once.
-int site_enter(const void *owner, const char *name, const char *type) {
-    Context *context = context_current();
-    int previous = context->site, found = -1;
-    for (int k = 0; k < context->n_sites && found < 0; k++) {
-        int index = context->site_cursor + k;
-        if (index >= context->n_sites) index -= context->n_sites;
-        if (same_site(context, index, owner, name, type)) found = index;
-    }
-    if (found < 0) found = site_add(context, owner, name, type);
-    if (found < 0) return previous; // out of memory, pending: the work runs unattributed
-    context->site_cursor = found + 1 < context->n_sites ? found + 1 : 0;
-    context->site = found;
-    for (Observer *o = context->observers; o; o = o->next)
-        if (o->site_begin) o->site_begin(o, found);
-    return previous;
-}
-
-void site_leave(int previous) {
-    Context *context = context_current();
-    if (context->site == previous) return; // entering failed: nothing was announced
-    for (Observer *o = context->observers; o; o = o->next)
-        if (o->site_end) o->site_end(o, context->site);
-    context->site = previous;
-}
-
-char *site_path(const Context *context, int site, char *text, size_t size) {
-    if (site < 0 || site >= context->n_sites) {
-        snprintf(text, size, "(model)");
-        return text;
-    }
-    int chain[64], depth = 0;
-    for (int s = site; s >= 0 && depth < 64; s = context->sites[s].parent) chain[depth++] = s;
-    size_t used = 0;
-    text[0] = '\0';
-    while (depth > 0 && used + 1 < size) {
-        const char *name = context->sites[chain[--depth]].name;
-        if (!name[0]) continue; // the root layer has no name of its own
-        int n = snprintf(text + used, size - used, "%s%s", used ? "." : "", name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (!text[0]) snprintf(text, size, "(model)");
-    return text;
 }

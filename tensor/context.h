@@ -53,10 +53,11 @@ typedef struct Origin {
 
 // A call site: a layer at its place in the model. Paths are resolved at report time.
 typedef struct Site {
-    int parent;        // -1: none
-    const void *owner; // the layer; compared, never followed
-    char *name;        // "fc1"; owned
-    char *type;        // "Linear"; owned
+    int parent;     // -1: none
+    bool dead;      // its layer is gone; the place is free when nobody asks for names any more
+    uint64_t owner; // the layer's serial number; 0: name and type are all it is known by
+    char *name;     // "fc1"; owned
+    char *type;     // "Linear"; owned
 } Site;
 
 typedef struct Context {
@@ -79,10 +80,11 @@ typedef struct Context {
     Scope *scope, *free_scopes; // innermost open one; recycled ones
     Tensor *free_tensors;       // recycled handles
     Site *sites;
-    int n_sites, site_capacity, site_cursor;
+    int n_sites, site_capacity, site_cursor, n_dead_sites;
+    struct SiteReader *site_readers;
     struct {
         Status status;
-        char message[512];
+        char message[640];
     } error;
     struct Context *outer; // the context this one was pushed over
 } Context;
@@ -116,8 +118,19 @@ void observer_add(Observer *observer); // borrowed until removed
 void observer_remove(Observer *observer);
 
 // Enters the call site (current site, owner); returns the previous one for site_leave. -1 is valid.
-int site_enter(const void *owner, const char *name, const char *type);
+int site_enter(uint64_t owner, const char *name, const char *type);
 void site_leave(int previous);
+// The owner is gone, and with it its sites and those inside, in this context.
+void site_forget(uint64_t owner);
+
+// Who has numbers of sites, and will ask for their names when their layers may be gone: until it is
+// removed, no number is given again.
+typedef struct SiteReader {
+    struct Context *context; // NULL: not added, or the context is gone
+    struct SiteReader *next;
+} SiteReader;
+void site_reader_add(SiteReader *reader);    // in the current context; leaves the one it was in
+void site_reader_remove(SiteReader *reader); // not added: nothing
 // "encoder.fc1" into text (cut at size); "(model)" for -1.
 char *site_path(const Context *context, int site, char *text, size_t size);
 

@@ -33,5 +33,6 @@ void scope_empty(Scope *scope); // as closing an open one and opening it again
 void scope_adopt(Scope *scope, Tensor *tensor);
 void scope_forget(Tensor *tensor);
 void scope_free_list(Context *context);
+void site_free_all(Context *context);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tensor/context.h"
 
@@ -15,6 +16,7 @@ static const struct {
 #undef STATUS_ENTRY
 };
 
+enum { PATH_TEXT = 96 }; // of a layer, before a message
 enum { STATUS_COUNT = sizeof(statuses) / sizeof(statuses[0]) };
 
 const char *status_name(Status status) {
@@ -29,9 +31,16 @@ Status error_set(Status status, const char *format, ...) {
     Context *context = context_current();
     if (context->error.status) return status; // the first message wins
     context->error.status = status;
+    char *text = context->error.message;
+    size_t size = sizeof(context->error.message), used = 0;
+    if (context->site >= 0) { // "encoder.fc1: "; the model itself has no name
+        site_path(context, context->site, text, PATH_TEXT);
+        used = text[0] == '(' ? 0 : strlen(text);
+        if (used > 0) used += (size_t)snprintf(text + used, size - used, ": ");
+    }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(context->error.message, sizeof(context->error.message), format, arguments);
+    vsnprintf(text + used, size - used, format, arguments);
     va_end(arguments);
     const char *stop = getenv("RIDGEPOINT_ABORT_ON_ERROR"); // for a debugger, never in production
     if (stop && stop[0] == '1') abort();

@@ -134,9 +134,9 @@ START_TEST(a_site_is_a_layer_at_its_place_and_is_found_again) {
     context_push(context);
     int seen[2];
     for (int step = 0; step < 2; step++) {
-        int a = site_enter(&model, "", "Sequential");
-        int b = site_enter(&encoder, "encoder", "Sequential");
-        int c = site_enter(&first, "fc1", "Linear");
+        int a = site_enter((uintptr_t)&model, "", "Sequential");
+        int b = site_enter((uintptr_t)&encoder, "encoder", "Sequential");
+        int c = site_enter((uintptr_t)&first, "fc1", "Linear");
         ck_assert_str_eq(site_path(context, context->site, text, sizeof text), "encoder.fc1");
         ck_assert_str_eq(context->sites[context->site].type, "Linear");
         seen[step] = context->site;
@@ -150,10 +150,11 @@ START_TEST(a_site_is_a_layer_at_its_place_and_is_found_again) {
     ck_assert_str_eq(site_path(context, -1, text, sizeof text), "(model)");
     ck_assert_str_eq(site_path(context, 99, text, sizeof text), "(model)");
     ck_assert_str_eq(site_path(context, seen[0], tiny, sizeof tiny), "encoder"); // cut
-    int alone = site_enter(&first, "fc1", "Linear"); // the same layer elsewhere: another site
+    int alone =
+        site_enter((uintptr_t)&first, "fc1", "Linear"); // the same layer elsewhere: another site
     ck_assert_int_eq(context->n_sites, 4);
     site_leave(alone);
-    int another = site_enter(&first, "fc1", "ReLU"); // of another type: not that one
+    int another = site_enter((uintptr_t)&first, "fc1", "ReLU"); // of another type: not that one
     ck_assert_int_eq(context->n_sites, 5);
     ck_assert_str_eq(context->sites[context->site].type, "ReLU");
     site_leave(another);
@@ -189,7 +190,7 @@ START_TEST(observers_are_called_in_the_order_added_until_removed) {
     }
     Scope *scope = scope_open();
     Tensor *x = tensor_new(SHAPE(2), DTYPE_FLOAT32), *labels = tensor_new(SHAPE(2), DTYPE_INT64);
-    int outer = site_enter(&logs, "a", "A");
+    int outer = site_enter((uintptr_t)&logs, "a", "A");
     tensor_reshape(x, SHAPE(1, 2));
     site_leave(outer);
     tensor_exp(labels); // refused by the checks: nobody saw it begin

@@ -238,8 +238,8 @@ START_TEST(a_tool_sees_a_range_around_each_op) {
     Scope *scope = scope_open();
     int first = 0;
     while (name(first)) first++;
-    int outer = site_enter(x, "encoder", "Sequential"),
-        previous = site_enter(&first, "fc1", "Linear");
+    int outer = site_enter((uintptr_t)x, "encoder", "Sequential"),
+        previous = site_enter((uintptr_t)&first, "fc1", "Linear");
     Tensor *y = tensor_matmul(x, x);
     tensor_slice(y, 0, 0, 1, 1); // a view launches nothing
     site_leave(previous);

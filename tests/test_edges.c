@@ -55,7 +55,7 @@ START_TEST(a_layer_has_one_parent_and_is_freed_once) {
     ck_assert_str_eq(fc->name, "fc");
     ck_assert_int_eq(model->n_children + other->n_children, 1);
     ck_assert_int_eq(layer_add_child(model, "fc", relu_new()), STATUS_INVALID_ARGUMENT);
-    expect_error(STATUS_INVALID_ARGUMENT, "has a child \"fc\" already");
+    expect_error(STATUS_INVALID_ARGUMENT, "has a \"fc\" already");
     ck_assert_int_eq(layer_add_child(model, "inner", other), STATUS_OK);
     ck_assert_int_eq(layer_add_child(other, "model", model), STATUS_STATE);
     expect_error(STATUS_STATE, "this Sequential would contain itself");

@@ -36,7 +36,7 @@ static void hold(Held *held, RandomState *random, bool before) {
                    .kind = (int)random_next_below(random, KINDS),
                    .before = before};
     const char *owner = owners[held->owner];
-    int outer = site_enter(owner, owner, "Owner");
+    int outer = site_enter((uintptr_t)owner, owner, "Owner");
     held->tensor = bytes_new(random_next_below(random, 5000), (MemoryCategory)held->kind);
     site_leave(outer);
 }
@@ -103,7 +103,7 @@ START_TEST(the_sites_with_most_bytes_are_shown_and_all_are_summed) {
     leak_start(test);
     for (int i = 0; i < 20; i++) {
         const char name[] = {(char)('a' + i), '\0'};
-        int outer = site_enter(&owners[i], name, "Owner");
+        int outer = site_enter((uintptr_t)&owners[i], name, "Owner");
         held[i] = bytes_new(100 + 7 * i % 20, MEM_DATA); // each size once
         site_leave(outer);
         if (i > 16) leak_step(test);

@@ -79,7 +79,7 @@ START_TEST(the_peak_names_the_op_the_site_and_the_phase) {
     Tensor *x = tensor_zeros_new(SHAPE(256));
     ck_assert_ptr_null(ledger->peak_op); // outside any op
     ledger_reset_peak(ledger);
-    int outer = site_enter(&own, "fc1", "Linear");
+    int outer = site_enter((uintptr_t)&own, "fc1", "Linear");
     own->phase = PHASE_BACKWARD;
     tensor_release(tensor_exp(x));
     own->phase = PHASE_FORWARD;

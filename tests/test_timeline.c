@@ -132,7 +132,7 @@ START_TEST(a_copy_is_an_event_with_its_bytes_and_direction) {
     Tensor *x = tensor_from_floats_new(SHAPE(6), values);
     Timeline timeline = timeline_of(10);
     ck_assert_int_eq(timeline_start(&timeline), STATUS_OK);
-    int site = site_enter(&far_device, "loading", "scope");
+    int site = site_enter((uintptr_t)&far_device, "loading", "scope");
     ck_assert_int_eq(tensor_write_floats(x, values), STATUS_OK);
     site_leave(site);
     ck_assert_int_eq(tensor_read_floats(x, values), STATUS_OK);
@@ -163,7 +163,7 @@ START_TEST(more_ops_than_stamps_wait_for_the_device_now_and_then) {
     Timeline timeline = timeline_of(OPS + 1);
     ck_assert_int_eq(timeline_start(&timeline), STATUS_OK);
     int64_t reserves = far_device.reserves;
-    int site = site_enter(&far_device, "all", "scope");
+    int site = site_enter((uintptr_t)&far_device, "all", "scope");
     run_ops(x, OPS);
     ck_assert_int_eq(far_device.reads, WAITS);
     ck_assert_int_eq(far_device.reserves, reserves + WAITS);

@@ -77,7 +77,7 @@ static Program program_new(int seed, int64_t clock) {
     for (int i = 0; i < SITES; i++) {
         char name[8];
         snprintf(name, sizeof name, "s%d", i);
-        site_leave(site_enter(&made_ops, name, i ? "Linear" : "scope"));
+        site_leave(site_enter((uintptr_t)&made_ops, name, i ? "Linear" : "scope"));
     }
     Program program = {.random = {.seed = 70 + (uint64_t)seed}, .now = clock, .step_began = clock};
     program.pace = paces[seed % 4];
@@ -224,7 +224,7 @@ static Timeline train(const Net *net, bool costs, bool across) {
     int64_t began = clock_nanoseconds();
     for (int64_t i = 0; i < 3; i++) {
         double loss;
-        int previous = site_enter(&task, "train", "scope");
+        int previous = site_enter((uintptr_t)&task, "train", "scope");
         ck_assert_int_eq(train_step(task.model, optimizer, task.x, task.labels, &loss), 0);
         if (across) add_step(&timeline, i, &began);
         site_leave(previous);

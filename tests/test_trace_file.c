@@ -30,7 +30,7 @@ START_TEST(hostile_names_are_read_back) {
         {"caf\u00e9 \U0001F525", "caf\u00e9 \U0001F525"},
     };
     const char *written = names[_i].written, *read = names[_i].read;
-    int site = site_enter(&matmul, written, written);
+    int site = site_enter((uintptr_t)&matmul, written, written);
     int inside = context_current()->site;
     site_leave(site);
     Op op = {.name = written};
@@ -57,7 +57,7 @@ START_TEST(a_long_name_is_whole_and_a_site_of_another_context_has_a_name) {
     enum { LONG = 100000 };
     char *name = calloc(LONG + 1, 1);
     memset(name, 'x', LONG);
-    int outside = site_enter(&matmul, name, "scope");
+    int outside = site_enter((uintptr_t)&matmul, name, "scope");
     ProfileEvent events[] = {{.kind = EVENT_SITE, .end = 9, .site = context_current()->site},
                              {.kind = EVENT_SITE, .begin = 1, .end = 2, .site = 12345}};
     site_leave(outside);

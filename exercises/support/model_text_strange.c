@@ -3,12 +3,6 @@
 // parameter itself.
 #include "exercises/support/model_text_parts.h"
 
-static Status check_inputs(const Layer *self, int n_in) {
-    if (n_in == 1) return STATUS_OK;
-    return error_set(STATUS_INVALID_ARGUMENT, "%s: %s takes one input, got %d", self->name,
-                     self->type->name, n_in);
-}
-
 // Uniform between 0.5 and 1.5.
 static Status add_parameter(Layer *self, const char *name, Shape shape) {
     Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
@@ -30,7 +24,8 @@ static const LayerAttribute mystery_attributes[] = {
 };
 
 static Tensor *mystery_forward(Layer *self, Tensor *const in[], int n_in) {
-    return check_inputs(self, n_in) ? NULL : tensor_mul(in[0], self->parameters[0].tensor);
+    (void)n_in; // one, layer_forward has seen to it
+    return tensor_mul(in[0], self->parameters[0].tensor);
 }
 
 static const LayerType mystery_type = {.name = "Mystery",
@@ -61,7 +56,7 @@ static const LayerAttribute gated_attributes[] = {
 
 static Tensor *gated_forward(Layer *self, Tensor *const in[], int n_in) {
     const Parameter *own = self->parameters; // weight, gate, bias
-    if (check_inputs(self, n_in)) return NULL;
+    (void)n_in;
     Tensor *value = tensor_linear(in[0], own[0].tensor, own[2].tensor, ACTIVATION_NONE);
     return tensor_mul(value, tensor_linear(in[0], own[1].tensor, NULL, ACTIVATION_NONE));
 }
@@ -88,7 +83,8 @@ Layer *linear_gated_new(int64_t in_features, int64_t out_features) {
 
 // ---- ReLU6: between 0 and 6 --------------------------------------------------------------------
 static Tensor *relu6_forward(Layer *self, Tensor *const in[], int n_in) {
-    return check_inputs(self, n_in) ? NULL : tensor_clamp(in[0], 0.0f, 6.0f);
+    (void)self, (void)n_in;
+    return tensor_clamp(in[0], 0.0f, 6.0f);
 }
 
 static const LayerType relu6_type = {.name = "ReLU6",
@@ -99,7 +95,7 @@ Layer *relu6_new(void) { return layer_new(&relu6_type); }
 
 // ---- Residual: x + what its children make of x, one after the other ----------------------------
 static Tensor *forward_children(Layer *self, Tensor *const in[], int n_in) {
-    if (check_inputs(self, n_in)) return NULL;
+    (void)n_in;
     Tensor *y = in[0];
     for (int i = 0; i < self->n_children && y; i++) y = layer_forward(self->children[i], y);
     return y;

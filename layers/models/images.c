@@ -4,10 +4,7 @@
 #include <stdio.h>
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
-    if (n_in != 1) {
-        error_set(STATUS_INVALID_ARGUMENT, "%s: Flatten takes one input, got %d", self->name, n_in);
-        return NULL;
-    }
+    (void)self, (void)n_in;
     const Tensor *x = in[0];
     int64_t columns = 1;
     for (int i = 1; i < x->ndim; i++) columns *= x->shape[i];

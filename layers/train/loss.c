@@ -3,17 +3,15 @@
 
 #include "layers/train/optimizer.h"
 
-static const char loss_site[] = "loss"; // its address is the site's owner
-
 Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels) {
-    int outer = site_enter(loss_site, "loss", "CrossEntropy");
+    int outer = site_enter(0, "loss", "CrossEntropy");
     Tensor *loss = tensor_cross_entropy(logits, labels);
     site_leave(outer);
     return loss;
 }
 
 Tensor *loss_mse(Tensor *prediction, Tensor *target) {
-    int outer = site_enter(loss_site, "loss", "MSE");
+    int outer = site_enter(0, "loss", "MSE");
     Tensor *loss = tensor_mse(prediction, target);
     site_leave(outer);
     return loss;

@@ -1,0 +1,168 @@
+// layer_walk.c -- what a layer and all below it hold, by path: parameters, buffers, attributes; and
+// the tree, printed. Nothing here changes a layer.
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/layer.h"
+#include "tensor/memory.h"
+
+// ---- parameters and buffers --------------------------------------------------------------------
+static bool listed(const ParameterList *list, const Tensor *tensor) {
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].tensor == tensor) return true;
+    return false;
+}
+
+// "fc1.weight"; NULL: out of memory.
+static char *join(const char *prefix, const char *name) {
+    size_t length = strlen(prefix) + strlen(name) + 2;
+    char *path = memory_new(length);
+    if (path) snprintf(path, length, "%s%s%s", prefix, prefix[0] ? "." : "", name);
+    return path;
+}
+
+static Status append(ParameterList *list, const char *prefix, const Parameter *parameter,
+                     bool is_buffer) {
+    size_t bytes = (size_t)list->count * sizeof(ParameterEntry);
+    ParameterEntry *grown = memory_resize(list->items, bytes, bytes + sizeof(ParameterEntry));
+    if (!grown) return STATUS_OUT_OF_MEMORY;
+    list->items = grown;
+    char *path = join(prefix, parameter->name);
+    if (!path) return STATUS_OUT_OF_MEMORY;
+    list->items[list->count++] = (ParameterEntry){path, parameter->tensor, is_buffer};
+    return STATUS_OK;
+}
+
+// `state`: with buffers, and tied ones under every path.
+static Status collect(const Layer *self, const char *prefix, bool state, ParameterList *list) {
+    for (int i = 0; i < self->n_parameters; i++) {
+        const Parameter *parameter = &self->parameters[i];
+        if (!state && listed(list, parameter->tensor)) continue;
+        if (append(list, prefix, parameter, false)) return STATUS_OUT_OF_MEMORY;
+    }
+    for (int i = 0; state && i < self->n_buffers; i++)
+        if (append(list, prefix, &self->buffers[i], true)) return STATUS_OUT_OF_MEMORY;
+    for (int i = 0; i < self->n_children; i++) {
+        char *path = join(prefix, self->children[i]->name);
+        if (!path) return STATUS_OUT_OF_MEMORY;
+        Status status = collect(self->children[i], path, state, list);
+        memory_free(path);
+        if (status) return status;
+    }
+    return STATUS_OK;
+}
+
+static Status walk(const Layer *self, const char *who, bool state, ParameterList *list) {
+    *list = (ParameterList){0};
+    if (!self) return error_set(STATUS_INVALID_ARGUMENT, "%s: no layer", who);
+    self = layer_here((Layer *)self);
+    if (!self) return error_status();
+    Status status = collect(self, "", state, list);
+    if (status) parameter_list_free(list);
+    return status;
+}
+
+Status layer_parameters(const Layer *self, ParameterList *list) {
+    return walk(self, "layer_parameters", false, list);
+}
+
+Status layer_state(const Layer *self, ParameterList *list) {
+    return walk(self, "layer_state", true, list);
+}
+
+void parameter_list_free(ParameterList *list) {
+    for (int i = 0; i < list->count; i++) memory_free(list->items[i].path);
+    memory_free(list->items);
+    *list = (ParameterList){0};
+}
+
+static int64_t count(const Layer *self, bool trainable_only) {
+    ParameterList list;
+    if (layer_parameters(self, &list)) return -1;
+    int64_t total = 0;
+    for (int i = 0; i < list.count; i++) {
+        const Tensor *t = list.items[i].tensor;
+        if (!trainable_only || (t->flags & TENSOR_LEAF_GRAD)) total += t->numel;
+    }
+    parameter_list_free(&list);
+    return total;
+}
+
+int64_t layer_parameter_count(const Layer *self) { return count(self, false); }
+int64_t layer_trainable_count(const Layer *self) { return count(self, true); }
+
+int64_t layer_own_parameter_count(const Layer *self) {
+    int64_t total = 0;
+    for (int i = 0; i < self->n_parameters; i++) total += self->parameters[i].tensor->numel;
+    return total;
+}
+
+// ---- attributes ------------------------------------------------------------------------------
+bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
+    for (int i = 0; i < self->type->n_attributes; i++) {
+        const LayerAttribute *a = &self->type->attributes[i];
+        const void *at = (const char *)self + a->offset;
+        if (strcmp(a->name, name) != 0 || a->kind == ATTRIBUTE_REAL) continue;
+        if (a->kind == ATTRIBUTE_INTEGER) *value = *(const int64_t *)at;
+        if (a->kind == ATTRIBUTE_FLAG) *value = *(const bool *)at;
+        if (a->kind == ATTRIBUTE_ACTIVATION) *value = *(const Activation *)at;
+        return true;
+    }
+    return false;
+}
+
+static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch, char text[48]) {
+    if (a->kind == ATTRIBUTE_INTEGER)
+        snprintf(text, 48, "%lld", (long long)*(const int64_t *)at);
+    else if (a->kind == ATTRIBUTE_REAL)
+        snprintf(text, 48, "%g", (double)*(const float *)at);
+    else if (a->kind == ATTRIBUTE_FLAG && as_pytorch)
+        snprintf(text, 48, "%s", *(const bool *)at ? "True" : "False");
+    else if (a->kind == ATTRIBUTE_FLAG)
+        snprintf(text, 48, "%s", *(const bool *)at ? "true" : "false");
+    else
+        snprintf(text, 48, "%s", activation_name(*(const Activation *)at));
+}
+
+// as_pytorch: True and False, and no word of an activation that is not fused.
+static char *attributes_text(const Layer *self, bool as_pytorch, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < self->type->n_attributes && used < size; i++) {
+        const LayerAttribute *a = &self->type->attributes[i];
+        const void *at = (const char *)self + a->offset;
+        char value[48];
+        bool fused = a->kind != ATTRIBUTE_ACTIVATION || *(const Activation *)at != ACTIVATION_NONE;
+        if (as_pytorch && !fused) continue;
+        value_text(a, at, as_pytorch, value);
+        int n = snprintf(text + used, size - used, "%s%s=%s", used ? ", " : "", a->name, value);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
+char *layer_attributes_text(const Layer *self, char *text, size_t size) {
+    return attributes_text(self, false, text, size);
+}
+
+// ---- printing --------------------------------------------------------------------------------
+static void print(const Layer *self, int depth, FILE *file) {
+    char text[512];
+    fprintf(file, "%s(%s", self->type->name, attributes_text(self, true, text, sizeof(text)));
+    for (int i = 0; i < self->n_children; i++) {
+        fprintf(file, "\n%*s(%s): ", 2 * depth + 2, "", self->children[i]->name);
+        print(self->children[i], depth + 1, file);
+    }
+    if (self->n_children > 0) fprintf(file, "\n%*s", 2 * depth, "");
+    fputc(')', file);
+}
+
+Status layer_print(const Layer *self, FILE *file) {
+    if (error_pending()) return error_status();
+    if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_print: no layer");
+    print(self, 0, file);
+    fputc('\n', file);
+    if (!ferror(file)) return STATUS_OK;
+    return error_set(STATUS_IO, "layer_print: the model could not be written. HINT: is the disk "
+                                "full, or the reader gone?");
+}

@@ -1,0 +1,146 @@
+// site.c -- call sites: which layer is running where in the model, and what it is called.
+#include <stdio.h>
+#include <string.h>
+
+#include "tensor/context.h"
+#include "tensor/handle.h"
+#include "tensor/memory.h"
+
+// ---- made and forgotten ------------------------------------------------------------------------
+static void clear(Site *site) {
+    memory_free(site->name);
+    memory_free(site->type);
+    site->name = site->type = NULL;
+}
+
+// The place for one more: of a dead one, unless somebody may yet ask for its name.
+static int place(Context *context) {
+    for (int i = 0; context->n_dead_sites && !context->site_readers && i < context->n_sites; i++) {
+        if (!context->sites[i].dead) continue;
+        clear(&context->sites[i]);
+        context->n_dead_sites--;
+        return i;
+    }
+    if (context->n_sites == context->site_capacity) {
+        int capacity = context->site_capacity ? 2 * context->site_capacity : 32;
+        Site *grown = memory_resize(context->sites, (size_t)context->n_sites * sizeof(Site),
+                                    (size_t)capacity * sizeof(Site));
+        if (!grown) return -1;
+        context->sites = grown;
+        context->site_capacity = capacity;
+    }
+    return context->n_sites++;
+}
+
+static int site_add(Context *context, uint64_t owner, const char *name, const char *type) {
+    Site site = {.parent = context->site, .owner = owner};
+    site.name = memory_copy_string(name);
+    site.type = site.name ? memory_copy_string(type) : NULL;
+    int at = site.type ? place(context) : -1;
+    if (at < 0) {
+        clear(&site);
+        return -1;
+    }
+    context->sites[at] = site;
+    return at;
+}
+
+static void die(Context *context, int index) {
+    if (context->sites[index].dead) return;
+    context->sites[index].dead = true;
+    context->n_dead_sites++;
+}
+
+// With a layer go the sites inside it: nobody will come by there any more.
+void site_forget(uint64_t owner) {
+    Context *context = context_tls;
+    bool more = false;
+    for (int i = 0; context && i < context->n_sites; i++) {
+        if (context->sites[i].owner != owner) continue;
+        die(context, i);
+        more = true;
+    }
+    while (more) {
+        int before = context->n_dead_sites;
+        for (int i = 0; i < context->n_sites; i++) {
+            int parent = context->sites[i].parent;
+            if (parent >= 0 && context->sites[parent].dead) die(context, i);
+        }
+        more = context->n_dead_sites > before;
+    }
+}
+
+void site_reader_add(SiteReader *reader) {
+    site_reader_remove(reader);
+    reader->context = context_current();
+    reader->next = reader->context->site_readers;
+    reader->context->site_readers = reader;
+}
+
+void site_reader_remove(SiteReader *reader) {
+    if (!reader->context) return;
+    SiteReader **at = &reader->context->site_readers;
+    while (*at != reader) at = &(*at)->next;
+    *at = reader->next;
+    reader->context = NULL;
+}
+
+void site_free_all(Context *context) {
+    while (context->site_readers) site_reader_remove(context->site_readers);
+    for (int i = 0; i < context->n_sites; i++) clear(&context->sites[i]);
+    memory_free(context->sites);
+}
+
+// ---- entered and left --------------------------------------------------------------------------
+static bool same_site(const Context *context, int index, uint64_t owner, const char *name,
+                      const char *type) {
+    const Site *site = &context->sites[index];
+    return site->owner == owner && site->parent == context->site && !site->dead &&
+           strcmp(site->name, name) == 0 && strcmp(site->type, type) == 0;
+}
+
+// Layers run in the order in which they were first seen, so the search starts after the last hit:
+// in a steady step it succeeds at once.
+int site_enter(uint64_t owner, const char *name, const char *type) {
+    Context *context = context_current();
+    int previous = context->site, found = -1;
+    for (int k = 0; k < context->n_sites && found < 0; k++) {
+        int index = context->site_cursor + k;
+        if (index >= context->n_sites) index -= context->n_sites;
+        if (same_site(context, index, owner, name, type)) found = index;
+    }
+    if (found < 0) found = site_add(context, owner, name, type);
+    if (found < 0) return previous; // out of memory, pending: the work runs unattributed
+    context->site_cursor = found + 1 < context->n_sites ? found + 1 : 0;
+    context->site = found;
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->site_begin) o->site_begin(o, found);
+    return previous;
+}
+
+void site_leave(int previous) {
+    Context *context = context_current();
+    if (context->site == previous) return; // entering failed: nothing was announced
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->site_end) o->site_end(o, context->site);
+    context->site = previous;
+}
+
+char *site_path(const Context *context, int site, char *text, size_t size) {
+    if (site < 0 || site >= context->n_sites) {
+        snprintf(text, size, "(model)");
+        return text;
+    }
+    int chain[64], depth = 0;
+    for (int s = site; s >= 0 && depth < 64; s = context->sites[s].parent) chain[depth++] = s;
+    size_t used = 0;
+    text[0] = '\0';
+    while (depth > 0 && used + 1 < size) {
+        const char *name = context->sites[chain[--depth]].name;
+        if (!name[0]) continue; // the root layer has no name of its own
+        int n = snprintf(text + used, size - used, "%s%s", used ? "." : "", name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (!text[0]) snprintf(text, size, "(model)");
+    return text;
+}
