@@ -15,19 +15,13 @@ static const CpuKernel kernels[OP_COUNT] = {
 #undef CPU_ENTRY
 };
 
-// Below this many elements one thread is as fast as two: a pass over them takes a few microseconds,
-// and so does handing half of it to a thread that spins.
-enum { SPLIT_ELEMENTS = 1 << 15, GRAIN_ELEMENTS = 1 << 10 };
+// Work that costs less is as fast on one thread as on two: a pass over so many elements takes ten
+// microseconds, and handing half of it to a thread that spins takes as long as the other half. No
+// thread gets less than GRAIN.
+enum { SPLIT_COST = 1 << 15, GRAIN_COST = 1 << 10 };
 
-typedef struct KernelJob {
-    CpuKernel kernel;
-    const OpCall *call;
-} KernelJob;
-
-static void run_range(void *argument, int64_t begin, int64_t end) {
-    const KernelJob *job = argument;
-    job->kernel(job->call, begin, end); // kernels by element and by row cannot fail
-}
+bool cpu_pays(double cost) { return cost >= SPLIT_COST; }
+static inline bool pays(OpWork work) { return (double)work.items * work.cost >= SPLIT_COST; }
 
 static Pool *pool_of(Context *context) {
     if (context->threads < 2 || context->pool) return context->pool;
@@ -36,27 +30,38 @@ static Pool *pool_of(Context *context) {
     return context->pool;
 }
 
-// Runs a task over [0, n) on the context's threads; used by kernels that split themselves (matmul).
-void cpu_parallel(int64_t n, int64_t grain, PoolTask task, void *argument) {
-    Context *context = context_current();
-    pool_run(pool_of(context), n, grain, task, argument);
+void cpu_parallel(OpWork work, PoolTask task, void *argument) {
+    if (work.items == 0) return;
+    if (!pays(work)) {
+        task(argument, 0, work.items);
+        return;
+    }
+    int64_t grain = work.cost < GRAIN_COST ? (int64_t)(GRAIN_COST / work.cost) : 1;
+    if (work.together > 1) grain = (grain + work.together - 1) / work.together * work.together;
+    pool_run(pool_of(context_current()), work.items, grain, task, argument);
+}
+
+typedef struct KernelJob {
+    CpuKernel kernel;
+    const OpCall *call;
+} KernelJob;
+
+static void run_range(void *argument, int64_t begin, int64_t end) {
+    const KernelJob *job = argument;
+    job->kernel(job->call, begin, end); // kernels of many items cannot fail
 }
 
 static Status cpu_run(Device *self, const OpCall *call) {
     (void)self;
     const Op *op = call->op;
     CpuKernel kernel = kernels[op->id];
-    if (!(op->flags & (OP_BY_ELEMENT | OP_BY_ROW))) return kernel(call, 0, 1);
-    int64_t elements = call->in[0]->numel, items = call->out[0]->numel, grain = GRAIN_ELEMENTS;
-    if (items > elements) elements = items;
-    if (op->flags & OP_BY_ROW) {
-        int64_t row = call->in[0]->ndim ? call->in[0]->shape[call->in[0]->ndim - 1] : 1;
-        items = row ? call->in[0]->numel / row : 0;
-        grain = row ? (GRAIN_ELEMENTS + row - 1) / row : 1;
-    }
-    if (elements < SPLIT_ELEMENTS) return kernel(call, 0, items);
-    KernelJob job = {kernel, call};
-    cpu_parallel(items, grain, run_range, &job);
+    Status status = op->check ? op->check(call) : STATUS_OK;
+    if (status) return status;
+    if (!op->work) return kernel(call, 0, 1);
+    OpWork work = op->work(call);
+    if (work.items == 0) return STATUS_OK;
+    if (!pays(work)) return kernel(call, 0, work.items);
+    cpu_parallel(work, run_range, &(KernelJob){kernel, call});
     return STATUS_OK;
 }
 

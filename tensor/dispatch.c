@@ -192,7 +192,33 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
     return status;
 }
 
-static Status dispatch(Context *context, OpCall *call) {
+static bool has_strangers(const OpCall *call) {
+    for (int i = 0; i < call->n_in; i++)
+        if (tensor_here(call->in[i]) != call->in[i]) return true;
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
+        if (tensor_here(call->out[i]) != call->out[i]) return true;
+    return false;
+}
+
+// In a dry run, again with twins: what was given to be written into is written to in its twin.
+static Status dispatch_twins(OpCall *call) {
+    Tensor **given = call->in, *out[OP_MAX_OUTPUTS];
+    memcpy(out, call->out, sizeof(out));
+    call->in = memory_new((size_t)call->n_in * sizeof(Tensor *));
+    for (int i = 0; i < call->n_in && call->in; i++) call->in[i] = tensor_here(given[i]);
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) call->out[i] = tensor_here(out[i]);
+    Status status = error_pending() ? undo(call, ~0u, error_status()) : op_dispatch(call);
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
+        if (out[i]) call->out[i] = status ? NULL : out[i];
+    memory_free(call->in);
+    call->in = given;
+    return status;
+}
+
+Status op_dispatch(OpCall *call) {
+    Context *context = context_current();
+    if (context->shadows && !context->error.status && has_strangers(call))
+        return dispatch_twins(call);
     unsigned preset = 0; // bit i: out[i] was given, to be written into
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= (call->out[i] ? 1u : 0u) << i;
     if (context->error.status) return undo(call, preset, context->error.status);
@@ -209,30 +235,6 @@ static Status dispatch(Context *context, OpCall *call) {
     for (int i = 0; !dense && i < call->n_in; i++) // the tape keeps what it needs of the copies
         if (copies[i] && copies[i] != given[i]) tensor_release(copies[i]);
     return status ? undo(call, preset, status) : STATUS_OK;
-}
-
-// In a dry run, on twins: what was given to be written into is written to in its twin.
-static Status dispatch_twins(Context *context, OpCall *call) {
-    Tensor **given = call->in, *out[OP_MAX_OUTPUTS];
-    memcpy(out, call->out, sizeof(out));
-    call->in = memory_new((size_t)call->n_in * sizeof(Tensor *));
-    Status status = call->in ? STATUS_OK : error_status();
-    for (int i = 0; i < call->n_in && !status; i++) {
-        call->in[i] = tensor_here(given[i]);
-        if (given[i] && !call->in[i]) status = error_status();
-    }
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++) call->out[i] = tensor_here(out[i]);
-    status = dispatch(context, call); // which passes a pending error on
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if (out[i]) call->out[i] = status ? NULL : out[i];
-    if (call->in) memory_free(call->in);
-    call->in = given;
-    return status;
-}
-
-Status op_dispatch(OpCall *call) {
-    Context *context = context_current();
-    return context->shadows ? dispatch_twins(context, call) : dispatch(context, call);
 }
 
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {

@@ -5,9 +5,9 @@
 #include "tensor/math.h"
 #include "tensor/op.h"
 
-// Below SMALL_MACS a plain loop beats the BLAS interface; below SPLIT_MACS one thread beats two
-// (about 20 us); blocks are multiples of 16 so that the BLAS kernels stay on full tiles.
-enum { SMALL_MACS = 2048, SPLIT_MACS = 1 << 18, SPLIT_GRAIN = 16 };
+// Below SMALL_MACS a plain loop beats the BLAS interface; blocks are multiples of 16 so that the
+// BLAS kernels stay on full tiles.
+enum { SMALL_MACS = 2048, TILE = 16 };
 
 // c (m,n) = a (m,k) . b (k,n) for tiny shapes; b transposed makes rows of b contiguous dot
 // products.
@@ -90,9 +90,6 @@ void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
     bool by_rows = gemm->m >= gemm->n || gemm->trans_a;
     int64_t length = by_rows ? gemm->m : gemm->n;
     GemmJob job = {gemm, epilogue, argument, by_rows};
-    double macs = (double)gemm->m * (double)gemm->n * (double)gemm->k;
-    if (macs < SPLIT_MACS)
-        run_range(&job, 0, length);
-    else
-        cpu_parallel(length, SPLIT_GRAIN, run_range, &job);
+    double macs = (double)gemm->k * (double)(by_rows ? gemm->n : gemm->m); // of one row or column
+    cpu_parallel((OpWork){length, macs / WORK_MACS, TILE}, run_range, &job);
 }

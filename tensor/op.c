@@ -63,6 +63,18 @@ Status op_output_like(OpCall *call, int index, const Tensor *like) {
 
 Status op_infer_same(OpCall *call) { return op_output_like(call, 0, call->in[0]); }
 
+// ---- how work divides --------------------------------------------------------------------------
+OpWork op_work_elements(const OpCall *call) {
+    int64_t in = call->in[0]->numel, items = call->out[0]->numel;
+    return (OpWork){.items = items, .cost = in > items ? (double)in / (double)items : 1.0};
+}
+
+OpWork op_work_rows(const OpCall *call) {
+    const Tensor *x = call->in[0];
+    int64_t row = x->ndim ? x->shape[x->ndim - 1] : 1;
+    return (OpWork){.items = row ? x->numel / row : 0, .cost = (double)row};
+}
+
 // ---- messages --------------------------------------------------------------------------------
 Status op_error(const OpCall *call, Status status, const char *format, ...) {
     char text[400], shape[SHAPE_TEXT];

@@ -54,15 +54,22 @@ typedef struct OpCost {
 } OpCost;
 
 typedef enum OpFlag {
-    OP_VIEW = 1,       // the output looks at in[0]'s storage; no kernel, no cost
-    OP_RANDOM = 2,     // dispatch reserves random numbers: params.size[0] of them
-    OP_STRIDED = 4,    // its kernel walks strides; others get contiguous inputs
-    OP_BY_ELEMENT = 8, // the kernel's items are out[0]'s elements; they may be split over threads
-    OP_BY_ROW = 16,    // items are rows: in[0] without its last dimension
-    OP_UNATTRIBUTED = 32, // accumulation and broadcasting reductions: neither input nor weight
-                          // gradient work, only backward
-    OP_WORKSPACE = 64,    // a kernel may take temporary memory: dispatch asks the device how much
+    OP_VIEW = 1,         // the output looks at in[0]'s storage; no kernel, no cost
+    OP_RANDOM = 2,       // dispatch reserves random numbers: params.size[0] of them
+    OP_STRIDED = 4,      // its kernel walks strides; others get contiguous inputs
+    OP_UNATTRIBUTED = 8, // accumulation and broadcasting reductions: neither input nor weight
+                         // gradient work, only backward
+    OP_WORKSPACE = 16,   // a kernel may take temporary memory: dispatch asks the device how much
 } OpFlag;
+
+// How the work of a kernel divides: into items that anyone may do in any order, because none looks
+// at what another writes. Whether dividing it pays is for the device to say.
+typedef struct OpWork {
+    int64_t items;
+    double cost;      // of one item, in elements of a plain pass over memory (about 0.3 ns)
+    int64_t together; // neighbours that are better done by one thread; 0: no matter
+} OpWork;
+enum { WORK_MACS = 8 }; // multiply-adds of a product that take as long as such an element
 
 // One allowed combination; inputs beyond the last named one repeat it.
 typedef struct DTypeSignature {
@@ -80,6 +87,10 @@ typedef struct Op {
     int n_dtypes;
     Status (*infer)(OpCall *call);      // makes the outputs with op_output, or leaves a message
     OpCost (*cost)(const OpCall *call); // this op alone; NULL: unknown, reported as uncounted
+    OpWork (*work)(const OpCall *call); // what its kernel's items are; NULL: there is one
+    // What only values tell, such as a label out of range: before the kernel, where the host can
+    // read them. May be NULL.
+    Status (*check)(const OpCall *call);
     // Calls ops to fill grad_in[i] for every i in needs_grad (OP_INTO writes where autograd wants
     // it); NULL there, or a buffer that no op wrote to, means zero. NULL function: not
     // differentiable.
@@ -101,7 +112,9 @@ typedef struct Op {
 #define SAVE_IN(i) ((i) < 16 ? 1u << (i) : 0u) // no op saves an input beyond the 16th
 #define SAVE_OUT(i) (1u << (16 + (i)))
 
-// A CPU kernel does items [begin, end) of a call: elements, rows, or the one item 0.
+// A CPU kernel does items [begin, end) of a call. Where Op.work says what they are it may run in
+// threads: then it cannot fail. Where it does not, it is called for the one item, and may divide
+// its work itself, by cpu_parallel.
 typedef Status (*CpuKernel)(const OpCall *call, int64_t begin, int64_t end);
 
 #define OP_ENUM(name) OP_##name,
@@ -172,8 +185,15 @@ static inline float *call_out(const OpCall *call, int i) {
 }
 static inline int64_t call_numel(const OpCall *call) { return call->out[0]->numel; }
 
-// Runs a task over [0, n) on the context's threads, for kernels that split their own work.
-void cpu_parallel(int64_t n, int64_t grain, void (*task)(void *, int64_t, int64_t), void *argument);
+// The usual answers for Op.work: the elements of out[0]; the rows of in[0], along its last
+// dimension.
+OpWork op_work_elements(const OpCall *call);
+OpWork op_work_rows(const OpCall *call);
+
+// Does all items on the context's threads, as many as it pays to wake. For kernels of one item that
+// divide their own work.
+void cpu_parallel(OpWork work, void (*task)(void *, int64_t, int64_t), void *argument);
+bool cpu_pays(double cost); // would it be divided?
 
 extern const DTypeSignature dtypes_float[1];         // float32 everywhere
 extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype

@@ -54,13 +54,18 @@ static void place_range(void *argument, int64_t begin, int64_t end) {
     atomic_fetch_add(&placing->placed, 1);
 }
 
+// Work that is divided whatever its size.
+static OpWork by_all(int64_t items, int64_t together) {
+    return (OpWork){.items = items, .cost = 1e9, .together = together};
+}
+
 void machine_places_take(MachinePlaces *places) {
     int threads = context_current()->threads;
     bool known = sched_getaffinity(0, sizeof places->before, &places->before) == 0;
     places->taken = known && threads > 1 && threads == CPU_COUNT(&places->before);
     if (!places->taken) return;
     Placing placing = {&places->before, threads, pthread_self(), 0};
-    cpu_parallel(threads, 1, place_range, &placing);
+    cpu_parallel(by_all(threads, 1), place_range, &placing);
 }
 
 void machine_places_leave(const MachinePlaces *places) {
@@ -95,7 +100,7 @@ static void triad_range(void *argument, int64_t begin, int64_t end) {
 static void triad_run(void *argument, int64_t times) {
     Triad *triad = argument;
     triad->times = times;
-    cpu_parallel(triad->n, BLOCK, triad_range, triad);
+    cpu_parallel(by_all(triad->n, BLOCK), triad_range, triad);
 }
 
 static Triad triad_in(const MachineScratch *scratch, int64_t bytes) {
@@ -131,7 +136,7 @@ Status machine_scratch_new(int64_t bytes, MachineScratch *scratch) {
                          (long long)bytes);
     *scratch = (MachineScratch){data, bytes};
     Triad triad = triad_in(scratch, bytes); // each thread touches first what it will work on
-    cpu_parallel(triad.n, BLOCK, touch_range, &triad);
+    cpu_parallel(by_all(triad.n, BLOCK), touch_range, &triad);
     return STATUS_OK;
 }
 
@@ -230,7 +235,7 @@ static double meet_seconds(int times) {
     double start = clock_seconds();
     for (int i = 0; i < times; i++) {
         atomic_bool begun = false;
-        cpu_parallel(2, 1, meet, &begun);
+        cpu_parallel(by_all(2, 1), meet, &begun);
     }
     return (clock_seconds() - start) / times;
 }

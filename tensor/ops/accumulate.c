@@ -27,7 +27,8 @@ KERNEL Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 const Op op_accumulate = {.id = OP_accumulate,
                           .name = "accumulate",
-                          .flags = OP_BY_ELEMENT | OP_UNATTRIBUTED,
+                          .flags = OP_UNATTRIBUTED,
+                          .work = op_work_elements,
                           .min_inputs = 2,
                           .max_inputs = 2,
                           .dtypes = dtypes_float,

@@ -47,8 +47,7 @@ static OpCost cost(const OpCall *call) {
 }
 
 // y (planes, out h, out w) of x (planes, h, w): rows in lanes, their sums in double
-KERNEL static void mean_planes(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t outputs = pool_plane_size(call->out[0]), plane = pool_plane_size(call->in[0]);
     for (int64_t i = begin * outputs; i < end * outputs; i++) {
@@ -62,18 +61,13 @@ KERNEL static void mean_planes(void *argument, int64_t begin, int64_t end) {
         int64_t n = (rows.end - rows.begin) * (columns.end - columns.begin);
         call_out(call, 0)[i] = (float)(sum / (double)n);
     }
-}
-
-static int64_t plane_work(const OpCall *call) {
-    const OpWindow *w = &call->params.window;
-    double elements = (double)covered(w, 0) * (double)covered(w, 1);
-    return elements < INT32_MAX ? (int64_t)elements : INT32_MAX;
-}
-
-Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call), mean_planes);
     return STATUS_OK;
+}
+
+static OpWork work(const OpCall *call) { // planes, of whose elements each is in a region
+    const OpWindow *w = &call->params.window;
+    return (OpWork){.items = pool_plane_count(call->in[0]),
+                    .cost = (double)covered(w, 0) * (double)covered(w, 1)};
 }
 
 static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -88,6 +82,7 @@ const Op op_adaptive_avg_pool2d = {.id = OP_adaptive_avg_pool2d,
                                    .n_dtypes = 1,
                                    .infer = infer,
                                    .cost = COUNTED(cost),
+                                   .work = work,
                                    .backward = backward};
 
 // ---- backward: zeros, plus each gradient's share in its region
@@ -101,8 +96,7 @@ static OpCost backward_cost(const OpCall *call) {
     return c;
 }
 
-KERNEL static void share_planes(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t outputs = pool_plane_size(call->in[0]), plane = pool_plane_size(call->out[0]);
     memset(call_out(call, 0) + begin * plane, 0, (size_t)((end - begin) * plane) * sizeof(float));
@@ -115,11 +109,6 @@ KERNEL static void share_planes(void *argument, int64_t begin, int64_t end) {
         for (int64_t r = rows.begin; r < rows.end; r++)
             for (int64_t c = columns.begin; c < columns.end; c++) x[r * w->input[1] + c] += share;
     }
-}
-
-Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call), share_planes);
     return STATUS_OK;
 }
 
@@ -130,4 +119,5 @@ const Op op_adaptive_avg_pool2d_backward = {.id = OP_adaptive_avg_pool2d_backwar
                                             .dtypes = dtypes_float,
                                             .n_dtypes = 1,
                                             .infer = pool_backward_infer,
-                                            .cost = COUNTED(backward_cost)};
+                                            .cost = COUNTED(backward_cost),
+                                            .work = work};

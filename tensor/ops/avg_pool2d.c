@@ -87,21 +87,13 @@ MATH_INLINE void pool_range(const OpCall *call, const Tensor *image, const Tenso
     }
 }
 
-KERNEL static void mean_planes(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     pool_range(call, call->in[0], call->out[0], begin, end, false);
-}
-
-static int64_t plane_work(const OpCall *call, const Tensor *outputs) {
-    const OpWindow *w = &call->params.window;
-    return pool_plane_size(outputs) * w->kernel[0] * w->kernel[1];
-}
-
-Status avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call, call->out[0]), mean_planes);
     return STATUS_OK;
 }
+
+static OpWork avg_pool2d_work(const OpCall *call) { return pool_work(call, call->out[0]); }
+static OpWork backward_work(const OpCall *call) { return pool_work(call, call->in[0]); }
 
 static Status avg_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_avg_pool2d_backward, &saved->params, grad_out[0]);
@@ -115,6 +107,7 @@ const Op op_avg_pool2d = {.id = OP_avg_pool2d,
                           .n_dtypes = 1,
                           .infer = avg_pool2d_infer,
                           .cost = COUNTED(avg_pool2d_cost),
+                          .work = avg_pool2d_work,
                           .backward = avg_pool2d_backward};
 
 // ---- backward: zeros, plus each gradient's share under its window
@@ -127,14 +120,8 @@ static OpCost backward_cost(const OpCall *call) {
     return cost;
 }
 
-KERNEL static void share_planes(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     pool_range(call, call->out[0], call->in[0], begin, end, true);
-}
-
-Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    pool_planes(call, pool_plane_count(call->in[0]), plane_work(call, call->in[0]), share_planes);
     return STATUS_OK;
 }
 
@@ -145,4 +132,5 @@ const Op op_avg_pool2d_backward = {.id = OP_avg_pool2d_backward,
                                    .dtypes = dtypes_float,
                                    .n_dtypes = 1,
                                    .infer = pool_backward_infer,
-                                   .cost = COUNTED(backward_cost)};
+                                   .cost = COUNTED(backward_cost),
+                                   .work = backward_work};

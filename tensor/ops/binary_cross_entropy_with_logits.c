@@ -82,7 +82,7 @@ const Op op_binary_cross_entropy_with_logits = {.id = OP_binary_cross_entropy_wi
 const Op op_binary_cross_entropy_with_logits_backward = {
     .id = OP_binary_cross_entropy_with_logits_backward,
     .name = "binary_cross_entropy_with_logits_backward",
-    .flags = OP_BY_ELEMENT,
+    .work = op_work_elements,
     .min_inputs = 3,
     .max_inputs = 3,
     .dtypes = dtypes_float,

@@ -42,7 +42,7 @@ const Op op_clamp_backward = {.id = OP_clamp_backward,
 
 const Op op_clamp = {.id = OP_clamp,
                      .name = "clamp",
-                     .flags = OP_BY_ELEMENT,
+                     .work = op_work_elements,
                      .min_inputs = 1,
                      .max_inputs = 1,
                      .dtypes = dtypes_float,

@@ -86,13 +86,16 @@ Status clip_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t chunks = call->out[1]->numel;
     Job job = {.call = call};
-    cpu_parallel(chunks, 1, sum_chunks, &job);
+    double elements = 0.0;
+    for (int i = 0; i < call->n_in; i++) elements += (double)call->in[i]->numel;
+    OpWork work = {.items = chunks, .cost = elements / (double)(chunks ? chunks : 1)};
+    cpu_parallel(work, sum_chunks, &job);
     double total = 0.0;
     for (int64_t i = 0; i < chunks; i++) total += (double)call_out(call, 1)[i];
     float norm = math_sqrt((float)total), factor = call->params.value[0] / (norm + 1e-6f);
     *call_out(call, 0) = norm;
     job.factor = factor < 1.0f ? factor : factor != factor ? factor : 1.0f; // NaN stays visible
-    cpu_parallel(chunks, 1, scale_chunks, &job);
+    cpu_parallel(work, scale_chunks, &job);
     return STATUS_OK;
 }
 

@@ -35,7 +35,8 @@ static Status contiguous_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 
 const Op op_contiguous = {.id = OP_contiguous,
                           .name = "contiguous",
-                          .flags = OP_STRIDED | OP_BY_ELEMENT,
+                          .flags = OP_STRIDED,
+                          .work = op_work_elements,
                           .min_inputs = 1,
                           .max_inputs = 1,
                           .dtypes = dtypes_any,

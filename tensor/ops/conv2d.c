@@ -172,9 +172,14 @@ static OpCost bias_cost(const OpCall *call) { // n - 1 adds for n elements of a 
     return cost;
 }
 
+static OpWork bias_work(const OpCall *call) { // channels
+    const Tensor *grad = call->in[0];
+    return (OpWork){.items = grad->shape[1],
+                    .cost = 1.0 + (double)grad->shape[0] * (double)pool_plane_size(grad)};
+}
+
 // dbias[o] = the sum over n and p of dy (n, channels, p), each plane in lanes, planes in order
-KERNEL static void sum_channels(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status conv2d_backward_bias_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *grad = call->in[0];
     int64_t channels = grad->shape[1], p = pool_plane_size(grad);
     for (int64_t o = begin; o < end; o++) {
@@ -183,12 +188,6 @@ KERNEL static void sum_channels(void *argument, int64_t begin, int64_t end) {
             sum += (double)reduce_sum(call_in(call, 0) + (n * channels + o) * p, p);
         call_out(call, 0)[o] = (float)sum;
     }
-}
-
-Status conv2d_backward_bias_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    const Tensor *grad = call->in[0];
-    pool_planes(call, grad->shape[1], grad->shape[0] * pool_plane_size(grad), sum_channels);
     return STATUS_OK;
 }
 
@@ -199,4 +198,5 @@ const Op op_conv2d_backward_bias = {.id = OP_conv2d_backward_bias,
                                     .dtypes = dtypes_float,
                                     .n_dtypes = 1,
                                     .infer = bias_infer,
-                                    .cost = COUNTED(bias_cost)};
+                                    .cost = COUNTED(bias_cost),
+                                    .work = bias_work};

@@ -6,6 +6,7 @@
 
 #include "tensor/ops/conv.h"
 #include "tensor/ops/reduce.h"
+#include "tensor/pool.h"
 
 enum { WIDEST = 256, STEP = REDUCE_LANES, FLUSH_ROWS = 16 };
 
@@ -191,6 +192,11 @@ static const float *plane_end(const Tensor *t) {
     return (const float *)(const void *)tensor_raw(t) + t->numel;
 }
 
+static void over_planes(const OpCall *call, int64_t planes, int64_t steps, PoolTask task) {
+    OpWork work = {.items = planes, .cost = (double)steps};
+    cpu_parallel(work, task, (void *)(uintptr_t)call);
+}
+
 static void forward_planes(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     ConvSizes s = conv_sizes_forward(call);
@@ -204,7 +210,7 @@ static void forward_planes(void *argument, int64_t begin, int64_t end) {
 }
 
 void depthwise_forward(const OpCall *call, const ConvSizes *s) {
-    pool_planes(call, pool_plane_count(call->out[0]), s->p * s->taps, forward_planes);
+    over_planes(call, pool_plane_count(call->out[0]), s->p * s->taps, forward_planes);
 }
 
 static void input_planes(void *argument, int64_t begin, int64_t end) {
@@ -226,7 +232,7 @@ static void input_planes(void *argument, int64_t begin, int64_t end) {
 }
 
 void depthwise_backward_input(const OpCall *call, const ConvSizes *s) {
-    pool_planes(call, pool_plane_count(call->out[0]), s->outputs * s->p * s->taps, input_planes);
+    over_planes(call, pool_plane_count(call->out[0]), s->outputs * s->p * s->taps, input_planes);
 }
 
 // As many taps at a time as there are sets of lanes.
@@ -249,5 +255,5 @@ static void weight_outputs(void *argument, int64_t begin, int64_t end) {
 }
 
 void depthwise_backward_weight(const OpCall *call, const ConvSizes *s) {
-    pool_planes(call, s->groups * s->outputs, s->images * s->p * s->taps, weight_outputs);
+    over_planes(call, s->groups * s->outputs, s->images * s->p * s->taps, weight_outputs);
 }

@@ -15,7 +15,6 @@ enum {
     ITEMS_WANTED = 16,
     COLUMNS_LEAST = 64,
     ALIGN = 16, // of tiles, so that the product's kernels stay on full ones
-    SPLIT_MACS = 1 << 18,
 };
 
 // ---- how the work is cut ---------------------------------------------------------------------
@@ -26,6 +25,7 @@ typedef struct Tiling {
     int64_t items;
     int64_t parts; // items of one image and group, or, for the weight, of one group
     int64_t slots; // threads that take part, each with a workspace of its own
+    double cost;   // of all
 } Tiling;
 
 static int64_t at_least(int64_t a, int64_t least) { return a > least ? a : least; }
@@ -48,7 +48,8 @@ static void tiling_share(Tiling *t, const ConvSizes *s, int64_t items) {
     double macs =
         (double)s->images * (double)s->groups * (double)s->outputs * (double)s->k * (double)s->p;
     t->items = items;
-    t->slots = macs < SPLIT_MACS ? 1 : at_most(context_current()->threads, items);
+    t->slots = cpu_pays(macs / WORK_MACS) ? at_most(context_current()->threads, items) : 1;
+    t->cost = macs / WORK_MACS;
 }
 
 static int64_t tiling_floats(const Tiling *t) { return t->rows * t->columns + CONV_OVERSHOOT; }
@@ -76,7 +77,9 @@ static void run_slots(void *argument, int64_t begin, int64_t end) {
 }
 
 static Status run_job(Job *job) {
-    if (job->tiling.items > 0) cpu_parallel(job->tiling.slots, 1, run_slots, job);
+    const Tiling *t = &job->tiling;
+    if (t->items == 0) return STATUS_OK;
+    cpu_parallel((OpWork){.items = t->slots, .cost = t->cost / (double)t->slots}, run_slots, job);
     return STATUS_OK;
 }
 

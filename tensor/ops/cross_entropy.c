@@ -60,22 +60,15 @@ KERNEL static void row_statistics(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-enum { GRAIN_LOGITS = 4096, SPLIT_LOGITS = 1 << 14 }; // exponentials: worth splitting early
-
-static void over_rows(const OpCall *call, const Tensor *logits,
-                      void (*task)(void *, int64_t, int64_t)) {
-    int64_t rows = logits->shape[0], c = logits->shape[1];
-    if (rows * c < SPLIT_LOGITS)
-        task((void *)(uintptr_t)call, 0, rows);
-    else
-        cpu_parallel(rows, (GRAIN_LOGITS + c - 1) / c, task, (void *)(uintptr_t)call);
+static OpWork rows_of(const Tensor *logits) { // an exponential costs as much as two elements
+    return (OpWork){.items = logits->shape[0], .cost = 2.0 * (double)logits->shape[1]};
 }
 
 Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
     if (check_labels(call, call->in[0], labels)) return error_status();
-    over_rows(call, call->in[0], row_statistics);
+    cpu_parallel(rows_of(call->in[0]), row_statistics, (void *)(uintptr_t)call);
     const float *x = call_in(call, 0), *statistics = call_out(call, 1);
     int64_t rows = call->in[0]->shape[0], c = call->in[0]->shape[1];
     double total = 0.0; // in the order of rows, whatever the threads did
@@ -111,8 +104,14 @@ static OpCost backward_cost(const OpCall *call) {
     return cost;
 }
 
-KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+static OpWork backward_work(const OpCall *call) { return rows_of(call->in[1]); }
+
+static Status backward_check(const OpCall *call) { // labels may be others than forward's
+    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
+    return check_labels(call, call->in[1], labels);
+}
+
+KERNEL Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = call->in[1]->shape[1];
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
     const float *statistics = call_in(call, 3);
@@ -124,13 +123,6 @@ KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
         for (int64_t j = 0; j < c; j++) out[j] = math_exp_falling(x[j] - largest) * factor;
         out[labels[r]] -= scale;
     }
-}
-
-Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
-    if (check_labels(call, call->in[1], labels)) return error_status(); // others than forward's
-    over_rows(call, call->in[1], gradient_rows);
     return STATUS_OK;
 }
 
@@ -154,4 +146,6 @@ const Op op_cross_entropy_backward = {.id = OP_cross_entropy_backward,
                                       .dtypes = backward_types,
                                       .n_dtypes = 1,
                                       .infer = backward_infer,
-                                      .cost = COUNTED(backward_cost)};
+                                      .cost = COUNTED(backward_cost),
+                                      .work = backward_work,
+                                      .check = backward_check};

@@ -62,7 +62,8 @@ KERNEL Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t en
 
 const Op op_dropout = {.id = OP_dropout,
                        .name = "dropout",
-                       .flags = OP_BY_ELEMENT | OP_RANDOM,
+                       .flags = OP_RANDOM,
+                       .work = op_work_elements,
                        .min_inputs = 1,
                        .max_inputs = 1,
                        .dtypes = dtypes_float,
@@ -74,7 +75,7 @@ const Op op_dropout = {.id = OP_dropout,
 static const DTypeSignature gradient_and_mask[1] = {{2, {DTYPE_FLOAT32, DTYPE_UINT8}}};
 const Op op_dropout_backward = {.id = OP_dropout_backward,
                                 .name = "dropout_backward",
-                                .flags = OP_BY_ELEMENT,
+                                .work = op_work_elements,
                                 .min_inputs = 2,
                                 .max_inputs = 2,
                                 .dtypes = gradient_and_mask,

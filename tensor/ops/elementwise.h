@@ -68,14 +68,14 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
 
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.
 #define ELEMENTWISE_BINARY                                                                         \
-    .flags = OP_STRIDED | OP_BY_ELEMENT, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float, \
-    .n_dtypes = 1, .infer = infer_broadcast
+    .flags = OP_STRIDED, .work = op_work_elements, .min_inputs = 2, .max_inputs = 2,               \
+    .dtypes = dtypes_float, .n_dtypes = 1, .infer = infer_broadcast
 #define ELEMENTWISE_UNARY                                                                          \
-    .flags = OP_BY_ELEMENT, .min_inputs = 1, .max_inputs = 1, .dtypes = dtypes_float,              \
+    .work = op_work_elements, .min_inputs = 1, .max_inputs = 1, .dtypes = dtypes_float,            \
     .n_dtypes = 1, .infer = op_infer_same
 // grad, and a saved tensor of the same shape -> gradient
 #define ELEMENTWISE_BACKWARD                                                                       \
-    .flags = OP_BY_ELEMENT, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float,              \
+    .work = op_work_elements, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float,            \
     .n_dtypes = 1, .infer = op_infer_same
 
 #endif

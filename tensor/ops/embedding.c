@@ -54,27 +54,21 @@ static Status check_indices(const OpCall *call, const Tensor *index, int64_t cou
                     (long long)at[i], shape_text(place, text), (long long)count);
 }
 
-enum { SPLIT_ELEMENTS = 1 << 15, GRAIN_ELEMENTS = 1 << 10, GRAIN_COLUMNS = 64 };
-
-// y (n, d) = table (count, d) at index (n), rows [begin, end)
-static void copy_rows(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
-    int64_t d = call->in[1]->shape[1];
-    const int64_t *index = indices(call->in[0]);
-    for (int64_t i = begin; i < end; i++)
-        memcpy(call_out(call, 0) + i * d, call_in(call, 1) + index[i] * d,
-               (size_t)d * sizeof(float));
+static Status embedding_check(const OpCall *call) {
+    return check_indices(call, call->in[0], call->in[1]->shape[0]);
 }
 
+static OpWork embedding_work(const OpCall *call) { // rows of the result
+    return (OpWork){.items = call->in[0]->numel, .cost = (double)call->in[1]->shape[1]};
+}
+
+// y (n, d) = table (count, d) at index (n), rows [begin, end)
 Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    int64_t n = call->in[0]->numel, d = call->in[1]->shape[1];
-    if (check_indices(call, call->in[0], call->in[1]->shape[0])) return error_status();
-    if (n * d == 0) return STATUS_OK;
-    if (n * d < SPLIT_ELEMENTS)
-        copy_rows((void *)(uintptr_t)call, 0, n);
-    else
-        cpu_parallel(n, (GRAIN_ELEMENTS + d - 1) / d, copy_rows, (void *)(uintptr_t)call);
+    int64_t d = call->in[1]->shape[1];
+    const int64_t *index = indices(call->in[0]);
+    for (int64_t i = begin; i < end && d > 0; i++)
+        memcpy(call_out(call, 0) + i * d, call_in(call, 1) + index[i] * d,
+               (size_t)d * sizeof(float));
     return STATUS_OK;
 }
 
@@ -101,10 +95,18 @@ static OpCost backward_cost(const OpCall *call) { // one add per element of dy
     return cost;
 }
 
+static Status backward_check(const OpCall *call) { // indices may be others than forward's
+    return check_indices(call, call->in[1], call->out[0]->shape[0]);
+}
+
+static OpWork backward_work(const OpCall *call) { // columns, of the table and of dy
+    double rows = (double)call->out[0]->shape[0] + (double)call->in[1]->numel;
+    return (OpWork){.items = call->out[0]->shape[1], .cost = rows, .together = 64};
+}
+
 // Columns [begin, end) of dtable (count, d) += dy (n, d) at index (n), in the order of the index,
 // so that it does not matter how many threads share the columns
-KERNEL static void add_rows(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t count = call->out[0]->shape[0], d = call->out[0]->shape[1], n = call->in[1]->numel;
     const int64_t *index = indices(call->in[1]);
     float *table = call_out(call, 0);
@@ -115,17 +117,6 @@ KERNEL static void add_rows(void *argument, int64_t begin, int64_t end) {
         float *to = table + index[i] * d;
         for (int64_t j = begin; j < end; j++) to[j] += dy[j];
     }
-}
-
-Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    int64_t d = call->out[0]->shape[1], elements = call_numel(call) + call->in[0]->numel;
-    if (check_indices(call, call->in[1], call->out[0]->shape[0])) return error_status();
-    if (call_numel(call) == 0) return STATUS_OK;
-    if (elements < SPLIT_ELEMENTS)
-        add_rows((void *)(uintptr_t)call, 0, d);
-    else
-        cpu_parallel(d, GRAIN_COLUMNS, add_rows, (void *)(uintptr_t)call);
     return STATUS_OK;
 }
 
@@ -138,6 +129,8 @@ const Op op_embedding = {.id = OP_embedding,
                          .n_dtypes = 1,
                          .infer = embedding_infer,
                          .cost = COUNTED(embedding_cost),
+                         .work = embedding_work,
+                         .check = embedding_check,
                          .backward = embedding_backward,
                          .saves = embedding_saves};
 static const DTypeSignature gradient_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
@@ -148,4 +141,6 @@ const Op op_embedding_backward = {.id = OP_embedding_backward,
                                   .dtypes = gradient_and_index,
                                   .n_dtypes = 1,
                                   .infer = backward_infer,
-                                  .cost = COUNTED(backward_cost)};
+                                  .cost = COUNTED(backward_cost),
+                                  .work = backward_work,
+                                  .check = backward_check};

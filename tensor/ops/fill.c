@@ -1,4 +1,5 @@
 // fill.c -- overwrites every element with params.value[0], in place
+#include "tensor/math.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
@@ -21,10 +22,13 @@ static OpCost cost(const OpCall *call) { // what was there is not read
     return (OpCost){.bytes_written = (uint64_t)tensor_bytes(call->in[0])};
 }
 
-Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
+static OpWork work(const OpCall *call) {
+    return (OpWork){.items = call->in[0]->numel, .cost = 1.0};
+}
+
+KERNEL Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
     float *x = call_in(call, 0), value = call->params.value[0];
-    for (int64_t i = 0; i < call->in[0]->numel; i++) x[i] = value;
+    for (int64_t i = begin; i < end; i++) x[i] = value;
     return STATUS_OK;
 }
 
@@ -36,4 +40,5 @@ const Op op_fill = {.id = OP_fill,
                     .n_dtypes = 1,
                     .infer = infer,
                     .cost = COUNTED(cost),
+                    .work = work,
                     .mutates = mutates};

@@ -2,8 +2,7 @@
 // params: dim; of the backward also size = x's shape (count dims)
 #include <string.h>
 
-#include "tensor/op.h"
-#include "tensor/ops.h"
+#include "tensor/ops/reduce.h"
 
 Tensor *tensor_gather(Tensor *x, int dim, Tensor *index) {
     return OP_RUN(op_gather, (&(OpParams){.dim = dim}), x, index);
@@ -36,65 +35,91 @@ typedef struct Walk {
     bool add; // table += picked, instead of picked = table
 } Walk;
 
-static Status bad_index(const Walk *walk, int64_t row, int64_t column, int64_t value) {
-    const Tensor *index = walk->index;
+static Status bad_index(const OpCall *call, int64_t row, int64_t column, int64_t value,
+                        int64_t size) {
+    const Tensor *index = call->in[1];
     Shape at = tensor_shape(index);
     at.dims[index->ndim - 1] = column;
     for (int d = index->ndim - 2; d >= 0; d--) {
         at.dims[d] = row % index->shape[d];
         row /= index->shape[d];
     }
-    int dim = walk->call->params.dim;
     char text[SHAPE_TEXT];
-    return op_error(walk->call, STATUS_INVALID_ARGUMENT,
+    return op_error(call, STATUS_INVALID_ARGUMENT,
                     "index %lld at %s is not in [0, %lld). HINT: dimension %d of x is that long",
-                    (long long)value, shape_text(at, text), (long long)walk->table->shape[dim],
-                    dim);
+                    (long long)value, shape_text(at, text), (long long)size, call->params.dim);
 }
 
-// One row of the index; the offsets are those of its first element.
-static Status walk_row(const Walk *walk, int64_t row, int64_t at_index, int64_t at_picked,
-                       int64_t at_table) {
+// Where the first element of row `row` of the index lies: in the index, in what has its shape, and
+// in the table.
+typedef struct Place {
+    int64_t index, picked, table;
+} Place;
+
+static Place place_of(const Walk *walk, int64_t row) {
+    const Tensor *index = walk->index;
+    Place at = {0};
+    for (int d = index->ndim - 2; d >= 0; d--) {
+        int64_t i = row % index->shape[d];
+        row /= index->shape[d];
+        at.index += i * index->stride[d];
+        at.picked += i * walk->picked->stride[d];
+        if (d != walk->call->params.dim) at.table += i * walk->table->stride[d];
+    }
+    return at;
+}
+
+static const int64_t *row_at(const Tensor *index, int64_t offset) {
+    return (const int64_t *)(const void *)tensor_raw(index) + offset;
+}
+
+static void walk_row(const Walk *walk, Place at) {
     const Tensor *index = walk->index, *table = walk->table;
     int last = index->ndim - 1, dim = walk->call->params.dim;
-    const int64_t *from = (const int64_t *)(const void *)tensor_raw(index) + at_index;
-    float *picked = (float *)(void *)tensor_raw(walk->picked) + at_picked;
-    float *base = (float *)(void *)tensor_raw(table) + at_table;
+    const int64_t *from = row_at(index, at.index);
+    float *picked = (float *)(void *)tensor_raw(walk->picked) + at.picked;
+    float *base = (float *)(void *)tensor_raw(table) + at.table;
     int64_t step = dim == last ? 0 : table->stride[last];
     for (int64_t j = 0; j < index->shape[last]; j++) {
-        int64_t value = from[j * index->stride[last]];
-        if (value < 0 || value >= table->shape[dim]) return bad_index(walk, row, j, value);
-        float *place = base + j * step + value * table->stride[dim];
+        float *place = base + j * step + from[j * index->stride[last]] * table->stride[dim];
         if (walk->add)
             *place += picked[j * walk->picked->stride[last]];
         else
             picked[j] = *place;
     }
-    return STATUS_OK;
 }
 
-// In the order of the index, on one thread: equal indices always add up in the same order.
-static Status walk_index(const Walk *walk) {
-    const Tensor *index = walk->index;
-    int last = index->ndim - 1;
-    int64_t rows = index->shape[last] ? index->numel / index->shape[last] : 0;
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t rest = row, at_index = 0, at_picked = 0, at_table = 0;
-        for (int d = last - 1; d >= 0; d--) {
-            int64_t i = rest % index->shape[d];
-            rest /= index->shape[d];
-            at_index += i * index->stride[d];
-            at_picked += i * walk->picked->stride[d];
-            if (d != walk->call->params.dim) at_table += i * walk->table->stride[d];
+// Rows [begin, end) of the index, in its order: equal indices always add up in the same order.
+static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; row++) walk_row(walk, place_of(walk, row));
+}
+
+// `size`: of the dimension into which the index points.
+static Status check_index(const OpCall *call, int64_t size) {
+    const Tensor *index = call->in[1];
+    Walk walk = {.call = call, .index = index, .picked = index, .table = index};
+    for (int64_t row = 0; row < row_count(index); row++) {
+        const int64_t *from = row_at(index, place_of(&walk, row).index);
+        for (int64_t j = 0; j < row_length(index); j++) {
+            int64_t value = from[j * index->stride[index->ndim - 1]];
+            if (value < 0 || value >= size) return bad_index(call, row, j, value, size);
         }
-        if (walk_row(walk, row, at_index, at_picked, at_table)) return error_status();
     }
     return STATUS_OK;
 }
 
+static Status gather_check(const OpCall *call) {
+    return check_index(call, call->in[0]->shape[call->params.dim]);
+}
+
+static OpWork gather_work(const OpCall *call) { // rows of the index
+    const Tensor *index = call->in[1];
+    return (OpWork){.items = row_count(index), .cost = 2.0 * (double)row_length(index)};
+}
+
 Status gather_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    return walk_index(&(Walk){call, call->in[1], call->out[0], call->in[0], false});
+    walk_rows(&(Walk){call, call->in[1], call->out[0], call->in[0], false}, begin, end);
+    return STATUS_OK;
 }
 
 static Status gather_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -122,11 +147,16 @@ static OpCost backward_cost(const OpCall *call) { // one add per element of the 
     return cost;
 }
 
+static Status backward_check(const OpCall *call) { // for another than forward's
+    return check_index(call, call->out[0]->shape[call->params.dim]);
+}
+
 Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Tensor *out = call->out[0];
     if (out->numel) memset(tensor_raw(out), 0, (size_t)out->numel * sizeof(float));
-    return walk_index(&(Walk){call, call->in[1], call->in[0], out, true});
+    walk_rows(&(Walk){call, call->in[1], call->in[0], out, true}, 0, row_count(call->in[1]));
+    return STATUS_OK;
 }
 
 static const DTypeSignature values_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
@@ -139,6 +169,8 @@ const Op op_gather = {.id = OP_gather,
                       .n_dtypes = 1,
                       .infer = gather_infer,
                       .cost = COUNTED(op_cost_traffic),
+                      .work = gather_work,
+                      .check = gather_check,
                       .backward = gather_backward,
                       .saves = gather_saves};
 const Op op_gather_backward = {.id = OP_gather_backward,
@@ -149,4 +181,5 @@ const Op op_gather_backward = {.id = OP_gather_backward,
                                .dtypes = values_and_index,
                                .n_dtypes = 1,
                                .infer = backward_infer,
-                               .cost = COUNTED(backward_cost)};
+                               .cost = COUNTED(backward_cost),
+                               .check = backward_check};

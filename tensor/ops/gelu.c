@@ -87,7 +87,7 @@ static OpCost gelu_backward_cost(const OpCall *call) {
 
 const Op op_gelu = {.id = OP_gelu,
                     .name = "gelu",
-                    .flags = OP_BY_ELEMENT,
+                    .work = op_work_elements,
                     .min_inputs = 1,
                     .max_inputs = 1,
                     .dtypes = dtypes_float,

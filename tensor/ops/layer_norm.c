@@ -107,6 +107,7 @@ static Centre centre_in_double(const float *x, int64_t n, float epsilon) {
 // In float, the mean of numbers far from 0 is not good enough to square their distances from it.
 // So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
 MATH_INLINE Centre centre_of(const float *x, int64_t n, float epsilon) {
+    if (n == 0) return (Centre){(float)NAN, 0.0f, (float)NAN}; // of nothing
     Centred row = {x, reduce_sum(x, n) / (float)n};
     NormSums sums = norm_sums(&row, n, distance_and_square);
     double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
@@ -115,8 +116,12 @@ MATH_INLINE Centre centre_of(const float *x, int64_t n, float epsilon) {
     return (Centre){row.about, (float)rest, (float)(1.0 / sqrt(variance + (double)epsilon))};
 }
 
-KERNEL static void normalise_rows(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+static OpWork layer_norm_work(const OpCall *call) {
+    int64_t n = norm_rows_of(call->in[X], &call->params).n;
+    return (OpWork){.items = call->out[MEAN]->numel, .cost = (double)(n ? n : 1)};
+}
+
+KERNEL Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = norm_rows_of(call->in[X], &call->params).n;
     const float *weight = call->in[WEIGHT] ? call_in(call, WEIGHT) : NULL;
     const float *bias = call->in[BIAS] ? call_in(call, BIAS) : NULL;
@@ -135,22 +140,6 @@ KERNEL static void normalise_rows(void *argument, int64_t begin, int64_t end) {
         else
             write_row(x, y, n, c, NULL, NULL);
     }
-}
-
-void norm_over_rows(const OpCall *call, NormRows rows, PoolTask task) {
-    void *argument = (void *)(uintptr_t)call;
-    if (rows.count * rows.n < NORM_SPLIT)
-        task(argument, 0, rows.count);
-    else
-        cpu_parallel(rows.count, (NORM_GRAIN + rows.n - 1) / rows.n, task, argument);
-}
-
-Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    NormRows rows = norm_rows_of(call->in[X], &call->params);
-    norm_over_rows(call, rows, normalise_rows);
-    for (int64_t r = rows.count; r < call->out[MEAN]->numel; r++) // rows of nothing have neither
-        call_out(call, MEAN)[r] = call_out(call, RSTD)[r] = (float)NAN;
     return STATUS_OK;
 }
 
@@ -197,5 +186,6 @@ const Op op_layer_norm = {.id = OP_layer_norm,
                           .n_dtypes = 1,
                           .infer = layer_norm_infer,
                           .cost = COUNTED(layer_norm_cost),
+                          .work = layer_norm_work,
                           .backward = layer_norm_backward,
                           .saves = layer_norm_saves};

@@ -4,7 +4,6 @@
 #define TENSOR_OPS_LAYER_NORM_H
 
 #include "tensor/ops/reduce.h"
-#include "tensor/pool.h"
 
 typedef struct NormRows {
     int64_t count, n; // rows of n elements; none when they are empty
@@ -17,11 +16,6 @@ static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
     rows.count = rows.n ? x->numel / rows.n : 0;
     return rows;
 }
-
-// Runs a task over the rows, on several threads from a size on where that pays.
-void norm_over_rows(const OpCall *call, NormRows rows, PoolTask task);
-
-enum { NORM_SPLIT = 1 << 15, NORM_GRAIN = 1 << 10 }; // elements
 
 // Flag of layer_norm_backward_weight: dbias is wanted, too.
 enum { NORM_WITH_BIAS = 1 };

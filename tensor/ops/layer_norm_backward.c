@@ -40,8 +40,12 @@ MATH_INLINE void write_gradient(GradientRow row, int64_t n, float *dx) {
         dx[j] = (weighted(&row, j) - mean_g - normalised(&row, j) * mean_gz) * row.rstd;
 }
 
-KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+static OpWork input_work(const OpCall *call) {
+    NormRows rows = norm_rows_of(call->in[X], &call->params);
+    return (OpWork){.items = rows.count, .cost = (double)rows.n};
+}
+
+KERNEL Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = norm_rows_of(call->in[X], &call->params).n;
     for (int64_t r = begin; r < end; r++) {
         GradientRow row = {.dy = call_in(call, DY) + r * n,
@@ -57,11 +61,6 @@ KERNEL static void gradient_rows(void *argument, int64_t begin, int64_t end) {
             write_gradient(row, n, dx);
         }
     }
-}
-
-Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    norm_over_rows(call, norm_rows_of(call->in[X], &call->params), gradient_rows);
     return STATUS_OK;
 }
 
@@ -86,7 +85,7 @@ static OpCost weight_cost(const OpCall *call) {
 }
 
 // Wide, because a row is read where it lies; and yet what is added to stays in the nearest cache.
-enum { GRAIN_COLUMNS = 64, TILE_COLUMNS = 1024 };
+enum { TILE_COLUMNS = 1024 };
 
 // As reduce_add_rows: some rows in float, their sums in double.
 typedef struct ColumnSums {
@@ -115,10 +114,14 @@ MATH_INLINE void add_columns(const OpCall *call, NormRows rows, int64_t first, i
     }
 }
 
+static OpWork weight_work(const OpCall *call) { // columns
+    double rows = (double)norm_rows_of(call->in[WEIGHT_X], &call->params).count;
+    return (OpWork){.items = call_numel(call), .cost = rows > 1.0 ? rows : 1.0, .together = 64};
+}
+
 // dweight (n) and maybe dbias (n), columns [begin, end): each added up in the order of the rows,
 // whichever thread has it
-KERNEL static void gradient_columns(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end) {
     NormRows rows = norm_rows_of(call->in[WEIGHT_X], &call->params);
     for (int64_t first = begin, width; first < end; first += width) {
         width = end - first < TILE_COLUMNS ? end - first : TILE_COLUMNS;
@@ -132,15 +135,6 @@ KERNEL static void gradient_columns(void *argument, int64_t begin, int64_t end) 
             for (int64_t j = 0; j < width; j++) call_out(call, i)[first + j] = (float)sum[j];
         }
     }
-}
-
-Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    int64_t n = call_numel(call);
-    if (call->in[WEIGHT_X]->numel < NORM_SPLIT)
-        gradient_columns((void *)(uintptr_t)call, 0, n);
-    else
-        cpu_parallel(n, GRAIN_COLUMNS, gradient_columns, (void *)(uintptr_t)call);
     return STATUS_OK;
 }
 
@@ -152,7 +146,8 @@ const Op op_layer_norm_backward = {.id = OP_layer_norm_backward,
                                    .dtypes = dtypes_float,
                                    .n_dtypes = 1,
                                    .infer = input_infer,
-                                   .cost = COUNTED(input_cost)};
+                                   .cost = COUNTED(input_cost),
+                                   .work = input_work};
 const Op op_layer_norm_backward_weight = {.id = OP_layer_norm_backward_weight,
                                           .name = "layer_norm_backward_weight",
                                           .min_inputs = 4,
@@ -160,4 +155,5 @@ const Op op_layer_norm_backward_weight = {.id = OP_layer_norm_backward_weight,
                                           .dtypes = dtypes_float,
                                           .n_dtypes = 1,
                                           .infer = weight_infer,
-                                          .cost = COUNTED(weight_cost)};
+                                          .cost = COUNTED(weight_cost),
+                                          .work = weight_work};

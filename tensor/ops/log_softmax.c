@@ -55,7 +55,7 @@ KERNEL Status log_softmax_backward_cpu(const OpCall *call, int64_t begin, int64_
 
 const Op op_log_softmax = {.id = OP_log_softmax,
                            .name = "log_softmax",
-                           .flags = OP_BY_ROW,
+                           .work = op_work_rows,
                            .min_inputs = 1,
                            .max_inputs = 1,
                            .dtypes = dtypes_float,
@@ -66,7 +66,7 @@ const Op op_log_softmax = {.id = OP_log_softmax,
                            .saves = save_output};
 const Op op_log_softmax_backward = {.id = OP_log_softmax_backward,
                                     .name = "log_softmax_backward",
-                                    .flags = OP_BY_ROW,
+                                    .work = op_work_rows,
                                     .min_inputs = 2,
                                     .max_inputs = 2,
                                     .dtypes = dtypes_float,

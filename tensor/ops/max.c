@@ -90,20 +90,23 @@ static Status backward_infer(OpCall *call) { // params: size = the input's shape
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 
+static OpWork backward_work(const OpCall *call) { // rows of the result
+    return (OpWork){.items = call->in[0]->numel, .cost = (double)row_length(call->out[0])};
+}
+
 Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    int64_t n = row_length(call->out[0]), rows = call->in[0]->numel;
+    int64_t n = row_length(call->out[0]);
     const float *grad = call_in(call, 0);
     const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]);
     float *y = call_out(call, 0);
-    for (int64_t i = 0; i < rows * n; i++) y[i] = 0.0f;
-    for (int64_t r = 0; r < rows; r++) y[r * n + where[r]] = grad[r];
+    for (int64_t i = begin * n; i < end * n; i++) y[i] = 0.0f;
+    for (int64_t r = begin; r < end; r++) y[r * n + where[r]] = grad[r];
     return STATUS_OK;
 }
 
 const Op op_max = {.id = OP_max,
                    .name = "max",
-                   .flags = OP_BY_ROW,
+                   .work = op_work_rows,
                    .min_inputs = 1,
                    .max_inputs = 1,
                    .dtypes = dtypes_float,
@@ -114,7 +117,7 @@ const Op op_max = {.id = OP_max,
                    .saves = max_saves};
 const Op op_argmax = {.id = OP_argmax,
                       .name = "argmax",
-                      .flags = OP_BY_ROW,
+                      .work = op_work_rows,
                       .min_inputs = 1,
                       .max_inputs = 1,
                       .dtypes = dtypes_float,
@@ -129,4 +132,5 @@ const Op op_max_backward = {.id = OP_max_backward,
                             .dtypes = gradient_and_indices,
                             .n_dtypes = 1,
                             .infer = backward_infer,
-                            .cost = COUNTED(op_cost_traffic)};
+                            .cost = COUNTED(op_cost_traffic),
+                            .work = backward_work};

@@ -109,8 +109,7 @@ static bool is_2x2(const OpWindow *w, const Tensor *y) {
 }
 
 // y, where (planes, ho, wo) of x (planes, h, w); where may be NULL
-KERNEL static void pool_range(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+KERNEL Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t height = call->out[0]->shape[2], width = call->out[0]->shape[3];
     int64_t plane = pool_plane_size(call->in[0]), row = w->input[1];
@@ -139,15 +138,10 @@ KERNEL static void pool_range(void *argument, int64_t begin, int64_t end) {
                 for (int64_t o = 0; o < part.n; o++) where[o] = part.place[o];
                 where += part.n;
             }
-}
-
-Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    const OpWindow *w = &call->params.window;
-    int64_t work = pool_plane_size(call->out[0]) * w->kernel[0] * w->kernel[1];
-    pool_planes(call, pool_plane_count(call->in[0]), work, pool_range);
     return STATUS_OK;
 }
+
+static OpWork max_pool2d_work(const OpCall *call) { return pool_work(call, call->out[0]); }
 
 static Status max_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_max_pool2d_backward, &saved->params, grad_out[0], saved->out[1]);
@@ -166,6 +160,7 @@ const Op op_max_pool2d = {.id = OP_max_pool2d,
                           .n_dtypes = 1,
                           .infer = max_pool2d_infer,
                           .cost = COUNTED(max_pool2d_cost),
+                          .work = max_pool2d_work,
                           .backward = max_pool2d_backward,
                           .saves = max_pool2d_saves};
 
@@ -177,8 +172,12 @@ static OpCost backward_cost(const OpCall *call) {
     return cost;
 }
 
-static void scatter_planes(void *argument, int64_t begin, int64_t end) {
-    const OpCall *call = argument;
+static OpWork backward_work(const OpCall *call) {
+    return (OpWork){.items = pool_plane_count(call->in[0]),
+                    .cost = (double)pool_plane_size(call->out[0])};
+}
+
+Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t outputs = pool_plane_size(call->in[0]), plane = pool_plane_size(call->out[0]);
     for (int64_t p = begin; p < end; p++) {
         const float *grad = call_in(call, 0) + p * outputs;
@@ -188,11 +187,6 @@ static void scatter_planes(void *argument, int64_t begin, int64_t end) {
         for (int64_t o = 0; o < outputs; o++)
             if (where[o] >= 0) dx[where[o]] += grad[o];
     }
-}
-
-Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    pool_planes(call, pool_plane_count(call->in[0]), pool_plane_size(call->out[0]), scatter_planes);
     return STATUS_OK;
 }
 
@@ -204,4 +198,5 @@ const Op op_max_pool2d_backward = {.id = OP_max_pool2d_backward,
                                    .dtypes = gradient_and_places,
                                    .n_dtypes = 1,
                                    .infer = pool_backward_infer,
-                                   .cost = COUNTED(backward_cost)};
+                                   .cost = COUNTED(backward_cost),
+                                   .work = backward_work};

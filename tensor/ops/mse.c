@@ -75,7 +75,7 @@ const Op op_mse = {.id = OP_mse,
                    .saves = mse_saves};
 const Op op_mse_backward = {.id = OP_mse_backward,
                             .name = "mse_backward",
-                            .flags = OP_BY_ELEMENT,
+                            .work = op_work_elements,
                             .min_inputs = 3,
                             .max_inputs = 3,
                             .dtypes = dtypes_float,

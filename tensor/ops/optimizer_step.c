@@ -44,10 +44,7 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
 }
 
 void step_run(const OpCall *call, int period, StepTask task) {
-    enum { SPLIT_FROM = 1 << 15 };
     StepJob job = {call, period, task};
-    if (step_numel(call, period) < SPLIT_FROM)
-        run_range(&job, 0, SLICES);
-    else
-        cpu_parallel(SLICES, 1, run_range, &job);
+    OpWork work = {.items = SLICES, .cost = (double)step_numel(call, period) / SLICES};
+    cpu_parallel(work, run_range, &job);
 }

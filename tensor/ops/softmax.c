@@ -53,7 +53,7 @@ KERNEL Status softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t en
 
 const Op op_softmax = {.id = OP_softmax,
                        .name = "softmax",
-                       .flags = OP_BY_ROW,
+                       .work = op_work_rows,
                        .min_inputs = 1,
                        .max_inputs = 1,
                        .dtypes = dtypes_float,
@@ -64,7 +64,7 @@ const Op op_softmax = {.id = OP_softmax,
                        .saves = save_output};
 const Op op_softmax_backward = {.id = OP_softmax_backward,
                                 .name = "softmax_backward",
-                                .flags = OP_BY_ROW,
+                                .work = op_work_rows,
                                 .min_inputs = 2,
                                 .max_inputs = 2,
                                 .dtypes = dtypes_float,

@@ -108,7 +108,7 @@ static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 
 const Op op_sum = {.id = OP_sum,
                    .name = "sum",
-                   .flags = OP_BY_ELEMENT,
+                   .work = op_work_elements,
                    .min_inputs = 1,
                    .max_inputs = 1,
                    .dtypes = dtypes_float,

@@ -61,15 +61,17 @@ static int64_t offset_of(const Groups *g, int first, bool kept, int64_t index) {
 }
 
 // As sum.c: blocks in float, their sums in double, however many blocks an output takes.
-KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t outputs) {
+KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t begin,
+                              int64_t end) {
     bool kept = g->kept[0];
     int inner = kept ? 1 : 0; // the innermost reduced group: rows to add, or a row to add up
     int64_t row = kept ? g->size[0] : 1, blocks = 1;
     for (int i = inner + 1; i < g->count; i++)
         if (!g->kept[i]) blocks *= g->size[i];
-    for (int64_t o = 0, width; o < outputs; o += width) {
+    for (int64_t o = begin, width; o < end; o += width) {
         int64_t column = o % row;
         width = row - column < REDUCE_TILE ? row - column : REDUCE_TILE;
+        if (width > end - o) width = end - o;
         const float *from = x + offset_of(g, 1, true, o / row) + column;
         double total[REDUCE_TILE];
         for (int64_t j = 0; j < width; j++) total[j] = 0.0;
@@ -84,10 +86,16 @@ KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t
     }
 }
 
+// Whole lines of the cache: outputs that are neighbours are sums of columns that are.
+static OpWork work(const OpCall *call) {
+    OpWork outputs = op_work_elements(call);
+    outputs.together = 16;
+    return outputs;
+}
+
 Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
     Groups groups = groups_of(call->in[0], call->out[0]);
-    sum_groups(&groups, call_in(call, 0), call_out(call, 0), call_numel(call));
+    sum_groups(&groups, call_in(call, 0), call_out(call, 0), begin, end);
     return STATUS_OK;
 }
 
@@ -99,4 +107,5 @@ const Op op_sum_to = {.id = OP_sum_to,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = infer,
-                      .cost = COUNTED(cost)};
+                      .cost = COUNTED(cost),
+                      .work = work};

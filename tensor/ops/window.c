@@ -93,16 +93,3 @@ Status pool_backward_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32,
                      SHAPE(grad->shape[0], grad->shape[1], w->input[0], w->input[1]));
 }
-
-// Below SPLIT_STEPS (about 20 us) one thread is as fast as two.
-enum { SPLIT_STEPS = 1 << 15, GRAIN_STEPS = 1 << 12 };
-
-void pool_planes(const OpCall *call, int64_t planes, int64_t work,
-                 void (*task)(void *, int64_t, int64_t)) {
-    if (planes == 0) return; // and maybe no memory
-    if (work < 1) work = 1;
-    if (planes < SPLIT_STEPS / work)
-        task((void *)(uintptr_t)call, 0, planes);
-    else
-        cpu_parallel(planes, (GRAIN_STEPS + work - 1) / work, task, (void *)(uintptr_t)call);
-}

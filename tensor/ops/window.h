@@ -74,10 +74,16 @@ Status pool_infer(OpCall *call);
 // Of the backward of a pool, whose first input is a gradient (n, c, ho, wo): (n, c, input).
 Status pool_backward_infer(OpCall *call);
 OpWindow pool_window(const Pool2dOptions *options);
-// Runs task over [0, planes) in threads; a plane takes `work` steps.
-void pool_planes(const OpCall *call, int64_t planes, int64_t work,
-                 void (*task)(void *, int64_t, int64_t));
 static inline int64_t pool_plane_count(const Tensor *t) { return t->shape[0] * t->shape[1]; }
 static inline int64_t pool_plane_size(const Tensor *t) { return t->shape[2] * t->shape[3]; }
+
+// Items are planes; each of `outputs` looks at a whole window.
+static inline OpWork pool_work(const OpCall *call, const Tensor *outputs) {
+    const OpWindow *w = &call->params.window;
+    OpWork work = {0, 0.0, 0}; // piece by piece, as C++ wants it
+    work.items = pool_plane_count(outputs);
+    work.cost = (double)pool_plane_size(outputs) * w->kernel[0] * w->kernel[1];
+    return work;
+}
 
 #endif
