@@ -118,7 +118,8 @@ typedef struct Profile {
     bool has_card; // it ran on a device with a memory of its own: of that, when all was over
     DeviceMemory card;
     int64_t inference_bytes;  // peak of a forward alone, parameters and batch included
-    int64_t bytes_per_sample; // more at the peak for one more sample in the batch
+    int64_t bytes_per_sample; // more at the peak for one more sample in the batch; 0 where
+    bool one_batch;           // the model takes no batch but this
 
     bool reconciled;      // predicted = executed, in every count of every layer and every byte
     char difference[200]; // the first count that differs, when not

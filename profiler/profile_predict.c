@@ -141,8 +141,15 @@ static Status dry_inference(const Work *like, int64_t *bytes) {
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
     ProfileMemory larger;
     Status status = dry_step(work, config, out, 0, &profile->predicted, profile);
-    if (!status) status = profile_predict_peak(work, config, out, 1, &larger);
     if (status) return status;
-    profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
+    status = profile_predict_peak(work, config, out, 1, &larger);
+    profile->one_batch = status && status != STATUS_OUT_OF_MEMORY;
+    if (profile->one_batch) { // a shape that is written into the model: no fault of this batch
+        error_clear();
+        status = STATUS_OK;
+    } else {
+        profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
+    }
+    if (status) return status;
     return dry_inference(work, &profile->inference_bytes);
 }

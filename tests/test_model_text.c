@@ -328,6 +328,21 @@ START_TEST(a_malformed_text_is_one_message_with_its_column) {
 }
 END_TEST
 
+START_TEST(a_line_of_text_takes_no_gigabytes) {
+    Shape input;
+    RandomState random = context_current()->random;
+    ck_assert_ptr_null(model_from_text("1000*Linear(40000,40000) @ 1x40000", &input));
+    expect_error(STATUS_INVALID_ARGUMENT, "1600040000000 parameters in \"1000*Linear(40000,40000)");
+    ck_assert_int_eq(input.ndim, 0);
+    ck_assert_int_eq(context_ledger()->peak.total, 0);
+    ck_assert_mem_eq(&random, &context_current()->random, sizeof random);
+    context_set_device(device_meta());
+    Layer *model = model_from_text("1000*Linear(40000,40000) @ 1x40000", &input);
+    ck_assert_int_eq(layer_parameter_count(model), 1600040000000);
+    layer_free(model);
+}
+END_TEST
+
 START_TEST(nesting_without_end_is_refused) {
     char text[12 * 4096] = "";
     Shape input;
@@ -503,6 +518,7 @@ int main(void) {
         {a_residual_adds_what_goes_in, 0},
         {a_model_of_50000_by_50000_takes_no_memory_on_meta, 0},
         {a_malformed_text_is_one_message_with_its_column, BAD},
+        {a_line_of_text_takes_no_gigabytes, 0},
         {nesting_without_end_is_refused, 0},
         {every_failing_allocation_is_survived, 0},
         {a_layer_s_output_shape_is_that_of_its_forward, 0},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/profile_parts.h"
+#include "profiler/report/report.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 #include "tests/nets.h"
@@ -154,6 +155,30 @@ static const LayerType hoarding_type = {.name = "Hoarding",
                                         .size = sizeof(Layer),
                                         .forward = hoard};
 
+// One whose batch is written into it, as reshapes of careless models are.
+static Tensor *fix_batch(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    return tensor_reshape(in[0], SHAPE(4, 3));
+}
+static const LayerType fixed_type = {.name = "Fixed", .size = sizeof(Layer), .forward = fix_batch};
+
+START_TEST(a_model_of_one_batch_is_profiled_with_that) {
+    Layer *model = sequential_new();
+    layer_add_child(model, "fixed", layer_new(&fixed_type));
+    layer_add_child(model, "fc", linear_new(3, 5, true));
+    Profile profile = profile_layer(model, 4, 3);
+    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    ck_assert(profile.one_batch);
+    ck_assert_int_eq(profile.bytes_per_sample, 0);
+    char report[8192] = {0};
+    FILE *file = fmemopen(report, sizeof report - 1, "w");
+    report_print(&profile, file);
+    fclose(file);
+    ck_assert_msg(strstr(report, "takes this batch only") != NULL, "%s", report);
+    profile_free(&profile);
+}
+END_TEST
+
 START_TEST(a_byte_that_was_not_predicted_is_found_and_named) {
     Layer *model = sequential_new();
     layer_add_child(model, "fc", linear_new(3, 5, true));
@@ -214,6 +239,7 @@ int main(void) {
         {recording_makes_no_request_for_memory, 24},
         {a_full_timeline_drops_and_counts, 6},
         {work_that_was_not_predicted_is_found_and_named, 0},
+        {a_model_of_one_batch_is_profiled_with_that, 0},
         {a_byte_that_was_not_predicted_is_found_and_named, 0},
         {a_single_wrong_count_is_found_and_named, 0},
         {NULL, 0},

@@ -11,6 +11,7 @@
 #include "exercises/support/model_text_parts.h"
 
 enum { MOST_DEPTH = 32, MOST_LAYERS = 1024, LARGEST_BITS = 53 };
+enum { MOST_PARAMETERS = 1 << 28 }; // with values: a gibibyte
 
 // ---- words -----------------------------------------------------------------------------------
 Status text_malformed(const TextReader *reader, const char *what) {
@@ -226,9 +227,8 @@ static Status read_shape(TextReader *reader, Shape *shape) {
     return STATUS_OK;
 }
 
-Layer *model_from_text(const char *text, Shape *input) {
+static Layer *read_model(const char *text, Shape *input) {
     *input = (Shape){0};
-    if (error_pending()) return NULL;
     TextReader reader = {.text = text, .at = text};
     Layer *model = read_chain(&reader);
     if (!model) return NULL;
@@ -239,6 +239,35 @@ Layer *model_from_text(const char *text, Shape *input) {
     layer_free(model);
     *input = (Shape){0};
     return NULL;
+}
+
+// A line can ask for more than a machine has. So it is read where values take no memory first, in a
+// context of its own: the caller's ledger and random numbers see nothing of it.
+static Status check_size(const char *text) {
+    Context *context = context_new();
+    if (!context) return error_status();
+    Shape input;
+    context_push(context);
+    context_set_device(device_meta());
+    Layer *model = read_model(text, &input);
+    int64_t parameters = model ? layer_parameter_count(model) : 0;
+    layer_free(model);
+    if (parameters > MOST_PARAMETERS)
+        error_set(
+            STATUS_INVALID_ARGUMENT,
+            "model text: %lld parameters in \"%.80s\". HINT: at most %lld have values; on the "
+            "meta device there is no limit",
+            (long long)parameters, text, (long long)MOST_PARAMETERS);
+    context_pop();
+    context_free(context);
+    return error_status();
+}
+
+Layer *model_from_text(const char *text, Shape *input) {
+    *input = (Shape){0};
+    if (error_pending()) return NULL;
+    bool values = context_current()->device->has_data;
+    return values && check_size(text) ? NULL : read_model(text, input);
 }
 
 const char *model_text_layer(int index) {

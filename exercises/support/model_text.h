@@ -20,7 +20,8 @@
 
 // The model, yours to layer_free, on the context's device, and its input's shape (ndim 0 where the
 // text has no @). NULL with an error pending: STATUS_FORMAT, with the column, for malformed text;
-// what a constructor refuses is its own error.
+// what a constructor refuses is its own error. STATUS_INVALID_ARGUMENT where the device has values,
+// and the parameters would take more than a gibibyte.
 Layer *model_from_text(const char *text, Shape *input);
 
 // Every layer that a text may name, containers included: name 0, 1, ...; NULL past the last.

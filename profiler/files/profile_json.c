@@ -146,7 +146,12 @@ static void write_memory(JsonWriter *json, const Profile *profile) {
     }
     member_text(json, "peak_op", profile->measured.peak_op);
     member_integer(json, "inference_peak_bytes", profile->inference_bytes);
-    member_integer(json, "bytes_per_sample", profile->bytes_per_sample);
+    if (profile->one_batch) {
+        member_null(json, "bytes_per_sample");
+        member_text(json, "bytes_per_sample_reason", "the model takes no batch but this");
+    } else {
+        member_integer(json, "bytes_per_sample", profile->bytes_per_sample);
+    }
     json_card(json, profile);
     json_writer_end_object(json);
 }

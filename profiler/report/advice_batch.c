@@ -93,7 +93,8 @@ static void say_shared(const Profile *profile, const SharedTime *shared, double 
 // ---- the rules ---------------------------------------------------------------------------------
 bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     SharedTime shared = advice_shared_time(profile);
-    if (profile->batch < 1 || profile->batch > MOST_BATCH / LARGER) return false;
+    if (profile->one_batch || profile->batch < 1 || profile->batch > MOST_BATCH / LARGER)
+        return false;
     double least = gain(LARGER, step, shared.least), most = gain(LARGER, step, shared.most);
     int64_t more = profile->bytes_per_sample * (LARGER - 1) * profile->batch;
     advice->worth = least >= least_gain;

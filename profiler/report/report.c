@@ -127,9 +127,13 @@ static void print_memory(const Profile *profile, FILE *file) {
         column = (column + 1) % COLUMNS;
         if (column == 0 || i == CELLS - 1) fprintf(file, "\n");
     }
-    fprintf(file, "  kept for backward %s; inference alone %s; each sample more %s%s\n",
-            text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s,
-            profile->bytes_per_sample >= 0 ? "+" : "", text_bytes_si(profile->bytes_per_sample).s);
+    fprintf(file, "  kept for backward %s; inference alone %s; ",
+            text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s);
+    if (profile->one_batch)
+        fprintf(file, "takes this batch only\n");
+    else
+        fprintf(file, "each sample more %s%s\n", profile->bytes_per_sample >= 0 ? "+" : "",
+                text_bytes_si(profile->bytes_per_sample).s);
     if (profile->has_card) report_print_card(&profile->card, profile->cached_bytes, file);
 }
 
