@@ -15,9 +15,9 @@ BACKWARD(pow_backward, x, value[0] == 0.0f ? 0.0f : grad * math_pow_derivative(x
 BACKWARD(clamp_backward, x, math_clamp_backward(grad, x, value[0], value[1]))
 BACKWARD(relu_backward, y, math_relu_backward(grad, y))
 BACKWARD(leaky_relu_backward, x, math_leaky_relu_backward(grad, x, value[0]))
-BACKWARD(sigmoid_backward, y, (grad * y * (1.0f - y)))
-BACKWARD(silu_backward, x, math_mul(grad, math_silu_derivative(x)))
-BACKWARD(tanh_backward, y, (grad * (1.0f - y * y)))
+BACKWARD(sigmoid_backward, y, math_sigmoid_backward(grad, y))
+BACKWARD(silu_backward, x, math_silu_backward(grad, x))
+BACKWARD(tanh_backward, y, math_tanh_backward(grad, y))
 BACKWARD(gelu_backward, x,
          math_mul(grad, flags == ACTIVATION_GELU_TANH ? math_gelu_tanh_derivative(x)
                                                       : math_gelu_derivative(x)))

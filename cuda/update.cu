@@ -56,7 +56,7 @@ static Status update_all(const OpCall *call, CudaDevice *cuda, int first, int64_
 
 enum { STEP_CHUNK = 2048 }; // elements that a block updates
 
-// ---- SGD: the formulas of tensor/ops/sgd_step.c -------------------------------------------------
+// ---- SGD: the formulas of tensor/ops/optimizer_step.c -------------------------------------------
 struct Sgd { // x = {p, g}
     enum { PERIOD = 2, READ_ONLY = 1 };
     const float *state; // {learning rate}
@@ -91,7 +91,7 @@ CUDA_OP(sgd_step) {
                       Momentum{state, value[1], value[0], nesterov, 0.0f});
 }
 
-// ---- Adam and AdamW: the formulas of tensor/ops/adamw_step.c ------------------------------------
+// ---- Adam and AdamW: the formulas of tensor/ops/optimizer_step.c --------------------------------
 struct AdamRates { // per step, the same for every element
     float keep, decay, b1, b2, step, root_scale, epsilon;
 };

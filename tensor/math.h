@@ -74,6 +74,7 @@ MATH_INLINE float math_add(float a, float b) { return a + b; }
 MATH_INLINE float math_sub(float a, float b) { return a - b; }
 MATH_INLINE float math_mul(float a, float b) { return a * b; }
 MATH_INLINE float math_div(float a, float b) { return a / b; }
+MATH_INLINE float math_negate(float x) { return -x; }
 // From relu's output y: the slope is 0 where y is 0, and NaN lets the gradient through.
 MATH_INLINE float math_relu_backward(float grad, float y) { return y <= 0.0f ? 0.0f : grad; }
 MATH_INLINE float math_relu(float x) { return x < 0.0f ? 0.0f : x; }
@@ -247,12 +248,16 @@ MATH_INLINE float math_sigmoid(float x) {
     return above / (1.0f + e);
 }
 
+// From sigmoid's output y.
+MATH_INLINE float math_sigmoid_backward(float grad, float y) { return grad * y * (1.0f - y); }
+
 MATH_INLINE float math_silu(float x) { return x * math_sigmoid(x); }
 
 MATH_INLINE float math_silu_derivative(float x) {
     float s = math_sigmoid(x);
     return s * (1.0f + x * (1.0f - s));
 }
+MATH_INLINE float math_silu_backward(float grad, float x) { return grad * math_silu_derivative(x); }
 
 // log(1 + exp(-|x|)), 3 ulp: log(1 + exp(x)) without its max(x, 0). 1 + e rounds; multiplying by
 // e / ((1 + e) - 1) gives back what that took (Kahan), so a tiny e stays itself.
@@ -280,6 +285,8 @@ MATH_INLINE float math_tanh(float x) {
     float m = scale * reduced + (scale - 1.0f);
     return math_with_sign(m / (2.0f + m), x);
 }
+// From tanh's output y.
+MATH_INLINE float math_tanh_backward(float grad, float y) { return grad * (1.0f - y * y); }
 
 // The error function, 2 ulp: x + x P(x^2) near zero, 1 - exp(|x| Q(|x|)) further out.
 MATH_INLINE float math_erf(float x) {

@@ -1,5 +1,6 @@
 // op_list.h -- every op, one line each: COMPUTE(name) has a kernel `name_cpu`, VIEW(name) has none.
-// The list yields the enum, the externs and the kernel tables; ops/<name>.c defines the op.
+// The list yields the enum, the externs and the kernel tables; a file of ops/ defines the op, its
+// own or its family's (unary.c, binary.c, scalar.c, activations.c, view.c, assign.c, loss.c ...).
 #ifndef TENSOR_OP_LIST_H
 #define TENSOR_OP_LIST_H
 

@@ -66,6 +66,19 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
     }
 }
 
+// y[i] = f(x[i]); and backward, of a gradient and what was saved, f(grad[i], kept[i]).
+MATH_INLINE void unary_range(const OpCall *call, int64_t begin, int64_t end, float (*f)(float)) {
+    const float *x = call_in(call, 0);
+    float *y = call_out(call, 0);
+    for (int64_t i = begin; i < end; i++) y[i] = f(x[i]);
+}
+MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
+                                float (*f)(float, float)) {
+    const float *grad = call_in(call, 0), *kept = call_in(call, 1);
+    float *out = call_out(call, 0);
+    for (int64_t i = begin; i < end; i++) out[i] = f(grad[i], kept[i]);
+}
+
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.
 #define ELEMENTWISE_BINARY                                                                         \
     .flags = OP_STRIDED, .work = op_work_elements, .min_inputs = 2, .max_inputs = 2,               \

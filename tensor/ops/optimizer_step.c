@@ -1,13 +1,21 @@
-// optimizer_step.c -- shape rules of optimizer steps, and the walk over all parameters at once.
-#include "tensor/ops/optimizer_step.h"
+// optimizer_step.c -- SGD, Adam and AdamW: one pass over the elements of all parameters of a step.
+// in[0] is a state of some numbers; then come groups of tensors of one shape: a parameter, its
+// gradient, and what the optimizer keeps.
+#include <math.h>
 
-int64_t step_numel(const OpCall *call, int period) {
+#include "tensor/ops/elementwise.h"
+
+// ---- what all steps share ----------------------------------------------------------------------
+static float *step_data(const Tensor *t) { return (float *)(void *)tensor_raw(t); }
+
+// Elements of all parameters, `period` tensors to a group.
+static int64_t step_numel(const OpCall *call, int period) {
     int64_t total = 0;
     for (int i = 1; i < call->n_in; i += period) total += call->in[i]->numel;
     return total;
 }
 
-Status step_infer(OpCall *call, int period, int64_t state_size) {
+static Status step_infer(OpCall *call, int period, int64_t state_size) {
     if (call->in[0]->numel != state_size || (call->n_in - 1) % period != 0)
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "takes a state of %lld numbers, then groups of %d tensors",
@@ -23,6 +31,9 @@ Status step_infer(OpCall *call, int period, int64_t state_size) {
     return STATUS_OK;
 }
 
+// Updates elements [begin, end) of one group.
+typedef void (*StepTask)(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end);
+
 typedef struct StepJob {
     const OpCall *call;
     int period;
@@ -33,7 +44,7 @@ typedef struct StepJob {
 // products of forward and backward (gemm.c), so that they stay in its core's cache.
 enum { SLICES = 1024 };
 
-static void run_range(void *argument, int64_t begin, int64_t end) {
+static void run_slices(void *argument, int64_t begin, int64_t end) {
     const StepJob *job = argument;
     for (int i = 1; i < job->call->n_in; i += job->period) {
         int64_t n = job->call->in[i]->numel, whole = n / SLICES, rest = n % SLICES;
@@ -43,8 +54,181 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-void step_run(const OpCall *call, int period, StepTask task) {
+static void step_run(const OpCall *call, int period, StepTask task) {
     StepJob job = {call, period, task};
     OpWork work = {.items = SLICES, .cost = (double)step_numel(call, period) / SLICES};
-    cpu_parallel(work, run_range, &job);
+    cpu_parallel(work, run_slices, &job);
 }
+
+// ---- sgd_step: as torch.optim.SGD ---------------------------------------------------------------
+//   g += weight_decay p;  v = momentum v + g;  p -= lr v      (without momentum: p -= lr g)
+//   Nesterov:                                  p -= lr (g + momentum v)
+// params: value = {momentum, weight decay}, flags: SGD_NESTEROV
+// inputs: state {lr}, then p, g (, v) of each parameter
+enum { SGD_NESTEROV = 1 };
+
+Status tensor_sgd_step(Tensor *const inputs[], int n_groups, SgdParams params) {
+    OpCall call = {.op = &op_sgd_step,
+                   .in = (Tensor **)inputs,
+                   .n_in = 1 + n_groups * (params.momentum != 0.0f ? 3 : 2),
+                   .params = {.value = {params.momentum, params.weight_decay},
+                              .flags = params.nesterov ? SGD_NESTEROV : 0}};
+    return op_dispatch(&call);
+}
+
+static int sgd_period(const OpCall *call) { return call->params.value[0] != 0.0f ? 3 : 2; }
+
+static Status sgd_infer(OpCall *call) { return step_infer(call, sgd_period(call), 1); }
+
+static bool sgd_mutates(const OpCall *call, int input) { // of each group all but the gradient
+    return input > 0 && (input - 1) % sgd_period(call) != 1;
+}
+
+// 2 per element; 2 more for decay, for momentum, and for Nesterov's step
+static OpCost sgd_cost(const OpCall *call) {
+    OpCost c = op_cost_traffic(call);
+    uint64_t n = (uint64_t)step_numel(call, sgd_period(call)), per_element = 2;
+    if (call->params.value[0] != 0.0f) per_element += call->params.flags & SGD_NESTEROV ? 4 : 2;
+    if (call->params.value[1] != 0.0f) per_element += 2;
+    c.elementwise_flops = per_element * n;
+    return c;
+}
+
+KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end) {
+    float *p = step_data(group[0]);
+    const float *g = step_data(group[1]);
+    float lr = *call_in(call, 0), decay = call->params.value[1];
+    if (decay == 0.0f)
+        for (int64_t i = begin; i < end; i++) p[i] -= lr * g[i];
+    else
+        for (int64_t i = begin; i < end; i++) p[i] -= lr * (g[i] + decay * p[i]);
+}
+
+KERNEL static void with_momentum(const OpCall *call, Tensor *const group[], int64_t begin,
+                                 int64_t end) {
+    float *p = step_data(group[0]), *v = step_data(group[2]);
+    const float *g = step_data(group[1]);
+    float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
+    for (int64_t i = begin; i < end; i++) {
+        float velocity = momentum * v[i] + (g[i] + decay * p[i]);
+        v[i] = velocity;
+        p[i] -= lr * velocity;
+    }
+}
+
+KERNEL static void with_nesterov(const OpCall *call, Tensor *const group[], int64_t begin,
+                                 int64_t end) {
+    float *p = step_data(group[0]), *v = step_data(group[2]);
+    const float *g = step_data(group[1]);
+    float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
+    for (int64_t i = begin; i < end; i++) {
+        float grad = g[i] + decay * p[i], velocity = momentum * v[i] + grad;
+        v[i] = velocity;
+        p[i] -= lr * (grad + momentum * velocity);
+    }
+}
+
+Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    StepTask task = call->params.flags & SGD_NESTEROV ? with_nesterov : with_momentum;
+    step_run(call, sgd_period(call), sgd_period(call) == 3 ? task : plain);
+    return STATUS_OK;
+}
+
+const Op op_sgd_step = {.id = OP_sgd_step,
+                        .name = "sgd_step",
+                        .min_inputs = 1,
+                        .dtypes = dtypes_float,
+                        .n_dtypes = 1,
+                        .infer = sgd_infer,
+                        .cost = COUNTED(sgd_cost),
+                        .mutates = sgd_mutates};
+
+// ---- adamw_step: Adam and AdamW, as torch.optim
+// --------------------------------------------------
+//   t += 1;  g += decay p (Adam)  or  p *= 1 - lr decay (AdamW)
+//   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g g
+//   p -= (lr / (1 - b1^t)) m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
+// params: value = {b1, b2, epsilon, decay}, flags: ADAM_DECOUPLED
+// inputs: state {lr, t}, then p, g, m, v of each parameter
+enum { ADAM_DECOUPLED = 1, ADAM_PERIOD = 4 };
+
+Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params) {
+    OpCall call = {.op = &op_adamw_step,
+                   .in = (Tensor **)inputs,
+                   .n_in = 1 + n_groups * ADAM_PERIOD,
+                   .params = {.value = {params.beta1, params.beta2, params.epsilon,
+                                        params.weight_decay},
+                              .flags = params.decoupled ? ADAM_DECOUPLED : 0}};
+    return op_dispatch(&call);
+}
+
+static Status adam_infer(OpCall *call) { return step_infer(call, ADAM_PERIOD, 2); }
+
+// The state (t), and of each group all but the gradient.
+static bool adam_mutates(const OpCall *call, int input) {
+    (void)call;
+    return input == 0 || (input - 1) % ADAM_PERIOD != 1;
+}
+
+// m 3, v 4, denominator 2 and a square root, update 3; decay 1 (AdamW) or 2 (Adam)
+static OpCost adam_cost(const OpCall *call) {
+    OpCost c = op_cost_traffic(call);
+    uint64_t n = (uint64_t)step_numel(call, ADAM_PERIOD);
+    uint64_t decay = call->params.flags & ADAM_DECOUPLED ? 1 : 2;
+    c.elementwise_flops = n * (12 + (call->params.value[3] != 0.0f ? decay : 0));
+    c.transcendental_flops = n;
+    return c;
+}
+
+typedef struct Rates { // per step, the same for every element
+    float keep, decay, b1, b2, step, root_scale, epsilon;
+} Rates;
+
+static Rates rates_of(const OpCall *call) {
+    const float *state = call_in(call, 0), *value = call->params.value;
+    float lr = state[0], t = state[1];
+    bool decoupled = call->params.flags & ADAM_DECOUPLED;
+    double correction1 = 1.0 - pow((double)value[0], (double)t);
+    double correction2 = 1.0 - pow((double)value[1], (double)t);
+    return (Rates){.keep = decoupled ? 1.0f - lr * value[3] : 1.0f,
+                   .decay = decoupled ? 0.0f : value[3],
+                   .b1 = value[0],
+                   .b2 = value[1],
+                   .step = (float)((double)lr / correction1),
+                   .root_scale = (float)(1.0 / sqrt(correction2)),
+                   .epsilon = value[2]};
+}
+
+KERNEL static void adam_update(const OpCall *call, Tensor *const group[], int64_t begin,
+                               int64_t end) {
+    Rates r = rates_of(call);
+    float *restrict p = step_data(group[0]), *restrict m = step_data(group[2]);
+    float *restrict v = step_data(group[3]);
+    const float *restrict g = step_data(group[1]);
+    float rest1 = 1.0f - r.b1, rest2 = 1.0f - r.b2;
+    for (int64_t i = begin; i < end; i++) {
+        float grad = g[i] + r.decay * p[i];
+        float mean = r.b1 * m[i] + rest1 * grad;
+        float square = r.b2 * v[i] + rest2 * grad * grad;
+        m[i] = mean;
+        v[i] = square;
+        p[i] = r.keep * p[i] - r.step * mean / (math_sqrt(square) * r.root_scale + r.epsilon);
+    }
+}
+
+Status adamw_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    call_in(call, 0)[1] += 1.0f; // t lives in the state, so that a captured step can be replayed
+    step_run(call, ADAM_PERIOD, adam_update);
+    return STATUS_OK;
+}
+
+const Op op_adamw_step = {.id = OP_adamw_step,
+                          .name = "adamw_step",
+                          .min_inputs = 1,
+                          .dtypes = dtypes_float,
+                          .n_dtypes = 1,
+                          .infer = adam_infer,
+                          .cost = COUNTED(adam_cost),
+                          .mutates = adam_mutates};

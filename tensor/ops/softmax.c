@@ -1,6 +1,8 @@
-// softmax.c -- e^(x - max) / sum, along one dimension; the maximum keeps e^x from overflowing
+// softmax.c -- softmax and log_softmax along one dimension; the maximum of a row keeps e^x from
+// overflowing.
 #include "tensor/ops/reduce.h"
 
+// ---- softmax: e^(x - max) / sum -----------------------------------------------------------------
 Tensor *tensor_softmax(Tensor *x, int dim) {
     Tensor *rows = reduce_move_last("softmax", x, dim);
     return reduce_move_back(OP_RUN(op_softmax, NULL, rows), dim);
@@ -71,3 +73,77 @@ const Op op_softmax_backward = {.id = OP_softmax_backward,
                                 .n_dtypes = 1,
                                 .infer = op_infer_same,
                                 .cost = COUNTED(softmax_backward_cost)};
+
+// ---- log_softmax: x - max - log(sum(e^(x - max))) -----------------------------------------------
+Tensor *tensor_log_softmax(Tensor *x, int dim) {
+    Tensor *rows = reduce_move_last("log_softmax", x, dim);
+    return reduce_move_back(OP_RUN(op_log_softmax, NULL, rows), dim);
+}
+
+// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, C more
+// subtractions.
+static OpCost log_softmax_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    uint64_t rows = (uint64_t)row_count(call->in[0]), c = (uint64_t)row_length(call->in[0]);
+    cost.elementwise_flops = rows * (4 * c - 2);
+    cost.transcendental_flops = rows * (c + 1);
+    return cost;
+}
+
+KERNEL Status log_softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    int64_t c = row_length(call->in[0]);
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = call_in(call, 0) + r * c;
+        float *y = call_out(call, 0) + r * c;
+        float largest = reduce_max(x, c);
+        for (int64_t j = 0; j < c; j++) y[j] = math_exp_falling(x[j] - largest);
+        float shift = math_log(reduce_sum(y, c));
+        for (int64_t j = 0; j < c; j++) y[j] = x[j] - largest - shift;
+    }
+    return STATUS_OK;
+}
+
+static Status log_softmax_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return OP_INTO(&grad_in[0], op_log_softmax_backward, NULL, grad_out[0], saved->out[0]);
+}
+
+// dx = g - e^y sum(g): per row C - 1 adds, C exponentials, C products, C subtractions
+static OpCost log_softmax_backward_cost(const OpCall *call) {
+    OpCost cost = op_cost_traffic(call);
+    uint64_t rows = (uint64_t)row_count(call->in[0]), c = (uint64_t)row_length(call->in[0]);
+    cost.elementwise_flops = rows * (3 * c - 1);
+    cost.transcendental_flops = rows * c;
+    return cost;
+}
+
+KERNEL Status log_softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    int64_t c = row_length(call->in[0]);
+    for (int64_t r = begin; r < end; r++) {
+        const float *grad = call_in(call, 0) + r * c, *y = call_in(call, 1) + r * c;
+        float *out = call_out(call, 0) + r * c;
+        float total = reduce_sum(grad, c);
+        for (int64_t j = 0; j < c; j++) out[j] = grad[j] - math_exp_falling(y[j]) * total;
+    }
+    return STATUS_OK;
+}
+
+const Op op_log_softmax = {.id = OP_log_softmax,
+                           .name = "log_softmax",
+                           .work = op_work_rows,
+                           .min_inputs = 1,
+                           .max_inputs = 1,
+                           .dtypes = dtypes_float,
+                           .n_dtypes = 1,
+                           .infer = op_infer_same,
+                           .cost = COUNTED(log_softmax_cost),
+                           .backward = log_softmax_backward,
+                           .saves = save_output};
+const Op op_log_softmax_backward = {.id = OP_log_softmax_backward,
+                                    .name = "log_softmax_backward",
+                                    .work = op_work_rows,
+                                    .min_inputs = 2,
+                                    .max_inputs = 2,
+                                    .dtypes = dtypes_float,
+                                    .n_dtypes = 1,
+                                    .infer = op_infer_same,
+                                    .cost = COUNTED(log_softmax_backward_cost)};

@@ -1,0 +1,124 @@
+// assign.c -- what writes numbers that are there, or are given: fill, accumulate, contiguous.
+#include "tensor/ops/elementwise.h"
+#include "tensor/ops/strided.h"
+
+// ---- fill: every element becomes params.value[0], in place --------------------------------------
+Status tensor_fill(Tensor *x, float value) {
+    OpCall call = {.op = &op_fill, .in = &x, .n_in = 1, .params = {.value = {value}}};
+    return op_dispatch(&call);
+}
+
+static Status fill_infer(OpCall *call) {
+    (void)call; // no output: it writes its input
+    return STATUS_OK;
+}
+
+static bool fill_mutates(const OpCall *call, int input) {
+    (void)call;
+    return input == 0;
+}
+
+static OpCost fill_cost(const OpCall *call) { // what was there is not read
+    return (OpCost){.bytes_written = (uint64_t)tensor_bytes(call->in[0])};
+}
+
+static OpWork fill_work(const OpCall *call) {
+    return (OpWork){.items = call->in[0]->numel, .cost = 1.0};
+}
+
+KERNEL Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    float *x = call_in(call, 0), value = call->params.value[0];
+    for (int64_t i = begin; i < end; i++) x[i] = value;
+    return STATUS_OK;
+}
+
+const Op op_fill = {.id = OP_fill,
+                    .name = "fill",
+                    .min_inputs = 1,
+                    .max_inputs = 1,
+                    .dtypes = dtypes_float,
+                    .n_dtypes = 1,
+                    .infer = fill_infer,
+                    .cost = COUNTED(fill_cost),
+                    .work = fill_work,
+                    .mutates = fill_mutates};
+
+// ---- accumulate: into + value; autograd adds gradients, mostly in place (out is into) -----------
+// A part of what is written is read as it was before: another view of the same buffer is copied.
+static bool overlaps(const Tensor *into, const Tensor *value) {
+    return into && value && into->storage == value->storage &&
+           !(into->offset == value->offset && tensor_is_contiguous(value));
+}
+
+Status tensor_accumulate(Tensor *into, Tensor *value) {
+    if (overlaps(into, value)) value = OP_RUN(op_contiguous, NULL, value);
+    return OP_INTO(&into, op_accumulate, NULL, into, value);
+}
+
+static Status accumulate_infer(OpCall *call) {
+    if (!tensor_same_shape(call->in[0], call->in[1]))
+        return op_error(call, STATUS_SHAPE, "shapes differ. HINT: tensor_expand the smaller one");
+    return op_infer_same(call);
+}
+
+KERNEL Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const float *into = call_in(call, 0), *value = call_in(call, 1);
+    float *out = call_out(call, 0);
+    for (int64_t i = begin; i < end; i++) out[i] = into[i] + value[i];
+    return STATUS_OK;
+}
+
+const Op op_accumulate = {.id = OP_accumulate,
+                          .name = "accumulate",
+                          .flags = OP_UNATTRIBUTED,
+                          .work = op_work_elements,
+                          .min_inputs = 2,
+                          .max_inputs = 2,
+                          .dtypes = dtypes_float,
+                          .n_dtypes = 1,
+                          .infer = accumulate_infer,
+                          .cost = COUNTED(cost_one_flop)};
+
+// ---- contiguous: a strided view in row-major order, whatever its element type -------------------
+Tensor *tensor_contiguous(Tensor *x) {
+    if (x && x->storage && tensor_is_contiguous(x)) return error_pending() ? NULL : x;
+    return OP_RUN(op_contiguous, NULL, x);
+}
+
+Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const Tensor *x = call->in[0];
+    char *to = tensor_raw(call->out[0]);
+    const char *from = tensor_raw(x);
+    int64_t size = dtype_size(x->dtype), row = x->ndim ? x->shape[x->ndim - 1] : 1;
+    int64_t step = x->ndim ? x->stride[x->ndim - 1] : 1;
+    while (begin < end) {
+        int64_t column = begin % row, rest = begin / row, n = row - column;
+        if (n > end - begin) n = end - begin;
+        int64_t offset = column * step;
+        for (int d = x->ndim - 2; d >= 0; d--) {
+            offset += rest % x->shape[d] * x->stride[d];
+            rest /= x->shape[d];
+        }
+        strided_copy(to + begin * size, from + offset * size, n, step, size);
+        begin += n;
+    }
+    return STATUS_OK;
+}
+
+static Status contiguous_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    (void)saved;
+    grad_in[0] = grad_out[0];
+    return STATUS_OK;
+}
+
+const Op op_contiguous = {.id = OP_contiguous,
+                          .name = "contiguous",
+                          .flags = OP_STRIDED,
+                          .work = op_work_elements,
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .dtypes = dtypes_any,
+                          .n_dtypes = DTYPE_COUNT,
+                          .infer = op_infer_same,
+                          .cost = COUNTED(op_cost_traffic),
+                          .backward = contiguous_backward};

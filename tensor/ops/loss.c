@@ -1,0 +1,177 @@
+// loss.c -- means over all elements: the squared error, and binary cross-entropy of logits. The
+// cross-entropy of classes is cross_entropy.c.
+#include "tensor/ops/reduce.h"
+
+// ---- mse: mean of (prediction - target)^2 -------------------------------------------------------
+Tensor *tensor_mse(Tensor *prediction, Tensor *target) {
+    return OP_RUN(op_mse, NULL, prediction, target);
+}
+
+static Status mse_infer(OpCall *call) {
+    if (!tensor_same_shape(call->in[0], call->in[1]))
+        return op_error(call, STATUS_SHAPE, "prediction and target must have one shape");
+    return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
+}
+
+static OpCost mse_cost(const OpCall *call) { // n subtractions, n squares, n - 1 adds, a division
+    OpCost cost = op_cost_traffic(call);
+    cost.elementwise_flops = 3 * (uint64_t)call->in[0]->numel;
+    return cost;
+}
+
+KERNEL static float mean_of_squares(const float *p, const float *t, int64_t n) {
+    float square[REDUCE_BLOCK];
+    double total = 0.0;
+    for (int64_t from = 0; from < n; from += REDUCE_BLOCK) {
+        int64_t block = n - from < REDUCE_BLOCK ? n - from : REDUCE_BLOCK;
+        for (int64_t i = 0; i < block; i++)
+            square[i] = (p[from + i] - t[from + i]) * (p[from + i] - t[from + i]);
+        total += (double)reduce_sum(square, block);
+    }
+    return (float)(total / (double)n);
+}
+
+Status mse_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    *call_out(call, 0) = mean_of_squares(call_in(call, 0), call_in(call, 1), call->in[0]->numel);
+    return STATUS_OK;
+}
+
+// The target's gradient is the prediction's with the other sign (params.value[0]).
+static Status mse_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    for (int i = 0; i < 2; i++) {
+        OpParams sign = {.value = {i == 0 ? 1.0f : -1.0f}};
+        if (call_needs(saved, i) &&
+            OP_INTO(&grad_in[i], op_mse_backward, &sign, grad_out[0], saved->in[0], saved->in[1]))
+            return error_status();
+    }
+    return STATUS_OK;
+}
+
+static unsigned mse_saves(const OpCall *call) {
+    (void)call;
+    return SAVE_IN(0) | SAVE_IN(1);
+}
+
+// ---- backward: (p - t) (2 g / n), inputs grad (), p, t ------------------------------------------
+static Status mse_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
+static OpCost mse_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 0); }
+
+KERNEL Status mse_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const float *p = call_in(call, 1), *t = call_in(call, 2);
+    float *out = call_out(call, 0);
+    float scale = call->params.value[0] * 2.0f * *call_in(call, 0) / (float)call_numel(call);
+    for (int64_t i = begin; i < end; i++) out[i] = (p[i] - t[i]) * scale;
+    return STATUS_OK;
+}
+
+const Op op_mse = {.id = OP_mse,
+                   .name = "mse",
+                   .min_inputs = 2,
+                   .max_inputs = 2,
+                   .dtypes = dtypes_float,
+                   .n_dtypes = 1,
+                   .infer = mse_infer,
+                   .cost = COUNTED(mse_cost),
+                   .backward = mse_backward,
+                   .saves = mse_saves};
+const Op op_mse_backward = {.id = OP_mse_backward,
+                            .name = "mse_backward",
+                            .work = op_work_elements,
+                            .min_inputs = 3,
+                            .max_inputs = 3,
+                            .dtypes = dtypes_float,
+                            .n_dtypes = 1,
+                            .infer = mse_backward_infer,
+                            .cost = COUNTED(mse_backward_cost)};
+
+// ---- binary_cross_entropy_with_logits -----------------------------------------------------------
+// The mean of -t log(p) - (1 - t) log(1 - p), p = sigmoid(x), as
+// max(x, 0) - x t + log(1 + e^-|x|), which neither overflows nor loses small losses. One pass.
+Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets) {
+    return OP_RUN(op_binary_cross_entropy_with_logits, NULL, logits, targets);
+}
+
+static Status bce_infer(OpCall *call) {
+    if (!shape_equal(tensor_shape(call->in[0]), tensor_shape(call->in[1])))
+        return op_error(call, STATUS_SHAPE,
+                        "logits and targets must have one shape. HINT: a logit and a target, 0 to "
+                        "1, for each yes-or-no question");
+    return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
+}
+
+// Per element: 2 comparisons (the maximum, the absolute value), a product, a subtraction, 2 adds,
+// an exponential and a logarithm; n - 1 adds and a division for the mean.
+static OpCost bce_cost(const OpCall *call) {
+    OpCost c = op_cost_traffic(call);
+    c.elementwise_flops = 7 * (uint64_t)call->in[0]->numel;
+    c.transcendental_flops = 2 * (uint64_t)call->in[0]->numel;
+    return c;
+}
+
+KERNEL static double sum_of_losses(const float *x, const float *t, int64_t n) {
+    float loss[REDUCE_BLOCK];
+    double total = 0.0;
+    for (int64_t from = 0; from < n; from += REDUCE_BLOCK) {
+        int64_t block = n - from < REDUCE_BLOCK ? n - from : REDUCE_BLOCK;
+        for (int64_t i = 0; i < block; i++)
+            loss[i] = math_binary_cross_entropy(x[from + i], t[from + i]);
+        total += (double)reduce_sum(loss, block);
+    }
+    return total;
+}
+
+Status binary_cross_entropy_with_logits_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    int64_t n = call->in[0]->numel;
+    *call_out(call, 0) = (float)(sum_of_losses(call_in(call, 0), call_in(call, 1), n) / (double)n);
+    return STATUS_OK;
+}
+
+// dx = (sigmoid(x) - t) g / n,  dt = -x g / n
+static Status bce_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    if (call_needs(saved, 0) && OP_INTO(&grad_in[0], op_binary_cross_entropy_with_logits_backward,
+                                        NULL, grad_out[0], saved->in[0], saved->in[1]))
+        return error_status();
+    if (!call_needs(saved, 1)) return STATUS_OK;
+    Tensor *share = tensor_mul_scalar(grad_out[0], -1.0f / (float)saved->in[0]->numel);
+    return OP_INTO(&grad_in[1], op_mul, NULL, saved->in[0], share);
+}
+
+static unsigned bce_saves(const OpCall *call) {
+    return SAVE_IN(0) | (call_needs(call, 0) ? SAVE_IN(1) : 0);
+}
+
+// ---- backward: inputs grad (), logits, targets --------------------------------------------------
+// A sigmoid (2 and an exponential), a subtraction, a product with g / n.
+static Status bce_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
+static OpCost bce_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 4, 1); }
+
+KERNEL Status binary_cross_entropy_with_logits_backward_cpu(const OpCall *call, int64_t begin,
+                                                            int64_t end) {
+    const float *x = call_in(call, 1), *t = call_in(call, 2);
+    float scale = *call_in(call, 0) / (float)call_numel(call), *out = call_out(call, 0);
+    for (int64_t i = begin; i < end; i++) out[i] = (math_sigmoid(x[i]) - t[i]) * scale;
+    return STATUS_OK;
+}
+
+const Op op_binary_cross_entropy_with_logits = {.id = OP_binary_cross_entropy_with_logits,
+                                                .name = "binary_cross_entropy_with_logits",
+                                                .min_inputs = 2,
+                                                .max_inputs = 2,
+                                                .dtypes = dtypes_float,
+                                                .n_dtypes = 1,
+                                                .infer = bce_infer,
+                                                .cost = COUNTED(bce_cost),
+                                                .backward = bce_backward,
+                                                .saves = bce_saves};
+const Op op_binary_cross_entropy_with_logits_backward = {
+    .id = OP_binary_cross_entropy_with_logits_backward,
+    .name = "binary_cross_entropy_with_logits_backward",
+    .work = op_work_elements,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = bce_backward_infer,
+    .cost = COUNTED(bce_backward_cost)};

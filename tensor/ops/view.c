@@ -1,0 +1,258 @@
+// view.c -- other looks at the same data: reshape, permute, slice, expand, detach. They copy
+// nothing, cost nothing, and what is written through one is seen through all.
+#include "tensor/handle.h"
+#include "tensor/ops/elementwise.h"
+
+// ---- reshape: the same elements in the same order under another shape ---------------------------
+static Shape shape_of(const OpParams *params) {
+    Shape shape = {.ndim = params->count};
+    for (int i = 0; i < params->count; i++) shape.dims[i] = params->size[i];
+    return shape;
+}
+
+// Fills in the dimension given as -1, if any; a mismatch is left for infer to report.
+static Shape resolve(Shape shape, int64_t numel) {
+    int64_t known = 1;
+    int unknown = -1;
+    for (int i = 0; i < shape.ndim && i < TENSOR_MAX_DIMS; i++) {
+        if (shape.dims[i] == -1 && unknown < 0)
+            unknown = i;
+        else if (__builtin_mul_overflow(known, shape.dims[i], &known))
+            return shape;
+    }
+    if (unknown >= 0 && known > 0 && numel % known == 0) shape.dims[unknown] = numel / known;
+    return shape;
+}
+
+Tensor *tensor_reshape(Tensor *x, Shape shape) {
+    if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS) {
+        error_set(STATUS_SHAPE, "reshape: %d dimensions. HINT: at most %d", shape.ndim,
+                  TENSOR_MAX_DIMS);
+        return NULL;
+    }
+    if (x) x = tensor_contiguous(x);
+    if (x) shape = resolve(shape, x->numel);
+    OpParams params = {.count = shape.ndim};
+    for (int i = 0; i < shape.ndim; i++) params.size[i] = shape.dims[i];
+    return OP_RUN(op_reshape, &params, x);
+}
+
+static Status reshape_infer(OpCall *call) {
+    Shape shape = shape_of(&call->params);
+    char text[SHAPE_TEXT];
+    int64_t numel = 1;
+    bool valid = true;
+    for (int i = 0; i < shape.ndim; i++)
+        valid =
+            valid && shape.dims[i] >= 0 && !__builtin_mul_overflow(numel, shape.dims[i], &numel);
+    if (!valid || numel != call->in[0]->numel)
+        return op_error(call, STATUS_SHAPE, "%lld elements cannot take shape %s",
+                        (long long)call->in[0]->numel, shape_text(shape, text));
+    if (op_output(call, 0, call->in[0]->dtype, shape)) return error_status();
+    call->out[0]->offset = call->in[0]->offset;
+    return STATUS_OK;
+}
+
+static Status reshape_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    grad_in[0] = tensor_reshape(grad_out[0], tensor_shape(saved->in[0]));
+    return grad_in[0] ? STATUS_OK : error_status();
+}
+
+const Op op_reshape = {.id = OP_reshape,
+                       .name = "reshape",
+                       .flags = OP_VIEW,
+                       .min_inputs = 1,
+                       .max_inputs = 1,
+                       .dtypes = dtypes_any,
+                       .n_dtypes = DTYPE_COUNT,
+                       .infer = reshape_infer,
+                       .cost = COUNTED(op_cost_none),
+                       .backward = reshape_backward};
+
+// ---- permute: dimensions in another order; transposing two is the common case -------------------
+Tensor *tensor_permute(Tensor *x, const int *dims) {
+    OpParams params = {.count = x ? x->ndim : 0};
+    for (int i = 0; i < params.count; i++) params.size[i] = dims[i];
+    return OP_RUN(op_permute, &params, x);
+}
+
+Tensor *tensor_transpose(Tensor *x, int dim0, int dim1) {
+    if (!x) return OP_RUN(op_permute, NULL, x);
+    int a = dim0 < 0 ? dim0 + x->ndim : dim0, b = dim1 < 0 ? dim1 + x->ndim : dim1;
+    if (a < 0 || b < 0 || a >= x->ndim || b >= x->ndim) {
+        error_set(STATUS_SHAPE, "transpose: no dimensions %d and %d in a %d-d tensor", dim0, dim1,
+                  x->ndim);
+        return NULL;
+    }
+    int dims[TENSOR_MAX_DIMS];
+    for (int i = 0; i < x->ndim; i++) dims[i] = i == a ? b : i == b ? a : i;
+    return tensor_permute(x, dims);
+}
+
+static Status permute_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    Shape shape = {.ndim = x->ndim};
+    unsigned seen = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        int64_t dim = call->params.size[i];
+        if (dim < 0 || dim >= x->ndim || (seen >> dim & 1))
+            return op_error(call, STATUS_SHAPE, "dims are not a permutation of 0..%d", x->ndim - 1);
+        seen |= 1u << dim;
+        shape.dims[i] = x->shape[dim];
+    }
+    if (op_output(call, 0, x->dtype, shape)) return error_status();
+    Tensor *y = call->out[0];
+    for (int i = 0; i < x->ndim; i++) y->stride[i] = x->stride[call->params.size[i]];
+    y->offset = x->offset;
+    handle_update_contiguous(y);
+    return STATUS_OK;
+}
+
+static Status permute_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    int inverse[TENSOR_MAX_DIMS] = {0};
+    for (int i = 0; i < saved->params.count; i++) inverse[saved->params.size[i]] = i;
+    grad_in[0] = tensor_permute(grad_out[0], inverse);
+    return grad_in[0] ? STATUS_OK : error_status();
+}
+
+const Op op_permute = {.id = OP_permute,
+                       .name = "permute",
+                       .flags = OP_VIEW,
+                       .min_inputs = 1,
+                       .max_inputs = 1,
+                       .dtypes = dtypes_any,
+                       .n_dtypes = DTYPE_COUNT,
+                       .infer = permute_infer,
+                       .cost = COUNTED(op_cost_none),
+                       .backward = permute_backward};
+
+// ---- slice: every step-th index in [begin, end) of one dimension --------------------------------
+// params: dim, begin, step; size[0] = number of indices
+Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step) {
+    if (!x) return OP_RUN(op_slice, NULL, x);
+    int d = dim < 0 ? dim + x->ndim : dim;
+    if (d < 0 || d >= x->ndim || begin < 0 || end > x->shape[d] || begin > end || step < 1) {
+        char text[SHAPE_TEXT];
+        error_set(STATUS_SHAPE,
+                  "slice of %s: [%lld, %lld) by %lld in dimension %d is outside. HINT: 0 <= begin "
+                  "<= end <= size, step >= 1",
+                  shape_text(tensor_shape(x), text), (long long)begin, (long long)end,
+                  (long long)step, dim);
+        return NULL;
+    }
+    int64_t count = (end - begin) / step + ((end - begin) % step != 0);
+    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = begin, .step = step, .size = {count}}),
+                  x);
+}
+
+static Status slice_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    const OpParams *p = &call->params;
+    Shape shape = tensor_shape(x);
+    shape.dims[p->dim] = p->size[0];
+    if (op_output(call, 0, x->dtype, shape)) return error_status();
+    Tensor *y = call->out[0];
+    for (int i = 0; i < x->ndim; i++) y->stride[i] = x->stride[i];
+    if (p->size[0] > 1) y->stride[p->dim] *= p->step; // one index needs no step, however large
+    y->offset = x->offset + (p->size[0] ? p->begin * x->stride[p->dim] : 0);
+    handle_update_contiguous(y);
+    return STATUS_OK;
+}
+
+// The second slice of a tensor, and each later one, is added where it belongs: to write as many
+// zeros as the tensor has elements for each of many slices would take ever longer.
+static Status add_slice(Tensor *sum, Tensor *grad, const OpParams *params) {
+    Tensor *in[] = {sum, tensor_contiguous(grad)};
+    return op_dispatch(
+        &(OpCall){.op = &op_slice_accumulate, .in = in, .n_in = 2, .params = *params});
+}
+
+static Status slice_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    OpParams params = saved->params;
+    Tensor *sum = op_gradient_so_far(&grad_in[0]);
+    if (sum) return add_slice(grad_in[0] = sum, grad_out[0], &params);
+    params.count = saved->in[0]->ndim;
+    for (int i = 0; i < params.count; i++) params.size[i] = saved->in[0]->shape[i];
+    return OP_INTO(&grad_in[0], op_slice_backward, &params, grad_out[0]);
+}
+
+const Op op_slice = {.id = OP_slice,
+                     .name = "slice",
+                     .flags = OP_VIEW,
+                     .min_inputs = 1,
+                     .max_inputs = 1,
+                     .dtypes = dtypes_any,
+                     .n_dtypes = DTYPE_COUNT,
+                     .infer = slice_infer,
+                     .cost = COUNTED(op_cost_none),
+                     .backward = slice_backward};
+
+// ---- expand: repeats dimensions of size 1, and new leading ones ---------------------------------
+Tensor *tensor_expand(Tensor *x, Shape shape) {
+    OpParams params = {.count = shape.ndim};
+    for (int i = 0; i < shape.ndim && i < TENSOR_MAX_DIMS; i++) params.size[i] = shape.dims[i];
+    return OP_RUN(op_expand, &params, x);
+}
+
+static Status expand_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    Shape shape = {.ndim = call->params.count};
+    char text[SHAPE_TEXT];
+    if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS)
+        return op_error(call, STATUS_SHAPE, "cannot have %d dimensions. HINT: at most %d",
+                        shape.ndim, TENSOR_MAX_DIMS);
+    int missing = shape.ndim - x->ndim;
+    bool fits = missing >= 0;
+    for (int i = 0; i < shape.ndim; i++) {
+        shape.dims[i] = call->params.size[i];
+        int64_t size = i < missing ? 1 : x->shape[i - (missing > 0 ? missing : 0)];
+        fits = fits && (size == 1 || size == shape.dims[i]);
+    }
+    if (!fits)
+        return op_error(call, STATUS_SHAPE,
+                        "cannot be expanded to %s. HINT: only dimensions of "
+                        "size 1 repeat",
+                        shape_text(shape, text));
+    if (op_output(call, 0, x->dtype, shape)) return error_status();
+    broadcast_strides(x, call->out[0], call->out[0]->stride);
+    call->out[0]->offset = x->offset;
+    handle_update_contiguous(call->out[0]);
+    return STATUS_OK;
+}
+
+static Status expand_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return backward_sum_to(&grad_in[0], grad_out[0], saved->in[0]);
+}
+
+const Op op_expand = {.id = OP_expand,
+                      .name = "expand",
+                      .flags = OP_VIEW,
+                      .min_inputs = 1,
+                      .max_inputs = 1,
+                      .dtypes = dtypes_any,
+                      .n_dtypes = DTYPE_COUNT,
+                      .infer = expand_infer,
+                      .cost = COUNTED(op_cost_none),
+                      .backward = expand_backward};
+
+// ---- detach: cut off from the graph, not differentiable on purpose ------------------------------
+Tensor *tensor_detach(Tensor *x) { return OP_RUN(op_detach, NULL, x); }
+
+static Status detach_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    if (op_output_like(call, 0, x)) return error_status();
+    for (int i = 0; i < x->ndim; i++) call->out[0]->stride[i] = x->stride[i];
+    call->out[0]->offset = x->offset;
+    handle_update_contiguous(call->out[0]);
+    return STATUS_OK;
+}
+
+const Op op_detach = {.id = OP_detach,
+                      .name = "detach",
+                      .flags = OP_VIEW,
+                      .min_inputs = 1,
+                      .max_inputs = 1,
+                      .dtypes = dtypes_any,
+                      .n_dtypes = DTYPE_COUNT,
+                      .infer = detach_infer,
+                      .cost = COUNTED(op_cost_none)};
