@@ -35,9 +35,10 @@ typedef struct LoaderOptions {
     uint64_t seed;     // of the shuffles
     float mean, scale; // pixel p becomes (p / 255 - mean) * scale; {0, 1}: as it is
     int prefetch;      // batches kept ready, <= LOADER_MAX_PREFETCH; 0: no thread
+    bool planes;       // images as (batch, 1, rows, columns), for convolutions
 } LoaderOptions;
 typedef struct Batch {
-    Tensor *images; // (batch, rows * columns) float32
+    Tensor *images; // (batch, rows * columns) float32, or as `planes` says
     Tensor *labels; // (batch) int64
     int64_t count;
 } Batch;
@@ -53,12 +54,11 @@ bool loader_next(Loader *loader, Batch *batch);
 int64_t loader_batches(const Loader *loader); // per epoch
 
 // Since loader_new. Filling, in the thread or without one in loader_next, is reading the images and
-// converting them in a single pass: all of its time is preprocess_seconds.
+// converting them in a single pass: one time for both.
 typedef struct LoaderCounts {
     int64_t batches;           // delivered
     int prefetch;              // 0: no thread (not wanted, not startable, or the meta device)
     double wait_seconds;       // loader_next slept until the thread had a batch
-    double load_seconds;       // 0: reading is part of the single pass
     double preprocess_seconds; // also of batches that a restart threw away
     double average_depth;      // batches ready when loader_next asked; 0 without a thread
     int max_depth;

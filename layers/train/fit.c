@@ -6,11 +6,14 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
+typedef Tensor *(*LossFunction)(Tensor *output, Tensor *labels);
+
+static Status step(Layer *model, Optimizer *optimizer, LossFunction function, const Batch *batch,
+                   double *loss) {
     Scope *scope = scope_open();
     optimizer_zero_grad(optimizer);
-    Tensor *logits = layer_forward(model, x);
-    Tensor *mean_loss = loss_cross_entropy(logits, labels);
+    Tensor *output = layer_forward(model, batch->images);
+    Tensor *mean_loss = function(output, batch->labels);
     bool known = mean_loss && mean_loss->device->has_data;
     *loss = known ? tensor_item(mean_loss) : (double)NAN;
     if (!known || isfinite(*loss)) { // else a step would only spread it over every weight
@@ -19,6 +22,11 @@ Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels,
     }
     scope_close(scope);
     return error_status();
+}
+
+Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
+    Batch batch = {.images = x, .labels = labels};
+    return step(model, optimizer, loss_cross_entropy, &batch, loss);
 }
 
 typedef struct Fit {
@@ -35,7 +43,8 @@ static Status one_step(Fit *fit, const Batch *batch, int64_t epoch, double *loss
     if (fit->options.schedule)
         optimizer_set_learning_rate(fit->optimizer,
                                     schedule_rate(fit->options.schedule, fit->result->steps));
-    Status status = train_step(fit->model, fit->optimizer, batch->images, batch->labels, loss);
+    LossFunction function = fit->options.loss ? fit->options.loss : loss_cross_entropy;
+    Status status = step(fit->model, fit->optimizer, function, batch, loss);
     if (status) return status;
     FitResult *r = fit->result;
     r->steps++;

@@ -18,6 +18,8 @@ typedef struct FitOptions {
     int64_t epochs;
     int64_t max_steps;        // 0: no limit
     const Schedule *schedule; // NULL: the optimizer's learning rate throughout
+    // One number from what the model gives and the batch's labels; NULL: loss_cross_entropy.
+    Tensor *(*loss)(Tensor *output, Tensor *labels);
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
     void *argument;
 } FitOptions;
@@ -29,8 +31,8 @@ typedef struct FitResult {
     double data_wait_seconds;       // of it, waiting for the loader
 } FitResult;
 
-// One batch: zero_grad, forward, loss, backward, step. *loss is the batch's mean (NaN on meta);
-// where it is not finite the model is left as it was.
+// One batch: zero_grad, forward, cross-entropy, backward, step. *loss is the batch's mean (NaN on
+// meta); where it is not finite the model is left as it was.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
 
 // Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer.

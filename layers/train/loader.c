@@ -121,7 +121,9 @@ static Status make_batches(Loader *loader) {
     int64_t batch = loader->options.batch;
     Batch *full = &loader->full;
     full->count = batch < dataset->count ? batch : dataset->count;
-    full->images = tensor_new_as(SHAPE(full->count, image_pixels(loader)), DTYPE_FLOAT32, MEM_DATA);
+    Shape shape = SHAPE(full->count, image_pixels(loader));
+    if (loader->options.planes) shape = SHAPE(full->count, 1, dataset->rows, dataset->columns);
+    full->images = tensor_new_as(shape, DTYPE_FLOAT32, MEM_DATA);
     full->labels = tensor_new_as(SHAPE(full->count), DTYPE_INT64, MEM_DATA);
     if (!full->images || !full->labels) return error_status();
     int64_t rest = dataset->count > batch ? last_count(loader) : 0;
