@@ -9,7 +9,8 @@
 // that is written, frozen, trained or set is the twin's. Ops infer, cost and record as ever, but
 // nothing is computed, no tensor data is allocated, and nothing of the real ones is touched. The
 // model's parameters are counted as live, so that the context's ledger predicts the real one; the
-// rest that comes in is not. What is made inside must be gone at the end.
+// rest that comes in is not. What is freed inside and was not made there stays; what is made there
+// must be gone at the end.
 //
 //     Context *dry = dry_run_begin(model);
 //     train_step(model, optimizer, x, labels, &loss);      // your own loop, as it is

@@ -143,7 +143,7 @@ static void free_list(Parameter *list, int count) {
 }
 
 void layer_free(Layer *self) {
-    if (!self) return;
+    if (!self || self->dry_depth < shadow_depth()) return; // somebody else's, in a dry run
     leave_parent(self);
     if (self->type->free) self->type->free(self);
     for (int i = 0; i < self->n_children; i++) {

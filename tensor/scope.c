@@ -3,6 +3,7 @@
 
 #include "tensor/handle.h"
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 struct Scope {
     Tensor *first;
@@ -97,6 +98,7 @@ Tensor *scope_close_with(Scope *scope, Tensor *result) {
 }
 
 Tensor *tensor_keep(Tensor *tensor) {
+    tensor = tensor_here(tensor);
     if (tensor && tensor->scope)
         scope_forget(tensor);
     else if (tensor)
@@ -105,18 +107,19 @@ Tensor *tensor_keep(Tensor *tensor) {
 }
 
 void tensor_release(Tensor *tensor) {
-    if (!tensor || !tensor->scope) return;
+    if (!tensor || !tensor->scope || tensor_is_stranger(tensor)) return;
     scope_forget(tensor);
     tensor_disown(tensor);
 }
 
 Tensor *tensor_retain(Tensor *tensor) {
+    tensor = tensor_here(tensor);
     if (tensor) tensor_own(tensor);
     return tensor;
 }
 
 void tensor_free(Tensor *tensor) {
-    if (!tensor || tensor->scope) return;
+    if (!tensor || tensor->scope || tensor_is_stranger(tensor)) return;
     tensor_disown(tensor);
 }
 

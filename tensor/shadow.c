@@ -93,7 +93,12 @@ void shadow_free(Context *context) {
 
 // ---- tensors -----------------------------------------------------------------------------------
 static void release_storage(void *twin) { storage_release(twin); }
-static void release_tensor(void *twin) { tensor_disown(twin); }
+
+// Who asked for one more owner of the original asked for one of the twin, and may have given back
+// the original.
+static void release_tensor(void *twin) {
+    for (int owners = ((Tensor *)twin)->owners; owners > 0; owners--) tensor_disown(twin);
+}
 
 static Storage *make_storage(Context *context, const Storage *original) {
     Ledger *own = context->ledger;
@@ -126,11 +131,15 @@ static Tensor *make_tensor(Context *context, const Tensor *original) {
     return shadow_add(original, twin, release_tensor) ? NULL : twin;
 }
 
-Tensor *shadow_tensor(Tensor *tensor) {
-    Context *context = context_current();
-    if (!tensor || !tensor->storage) return tensor; // that it was freed is for others to say
+bool shadow_is_stranger(const Tensor *tensor) {
+    const Context *context = context_current();
+    if (!tensor || !tensor->storage) return false; // that it was freed is for others to say
     const Ledger *ledger = tensor->storage->ledger;
-    if (ledger == context->ledger || ledger == context->shadows->others) return tensor;
+    return ledger != context->ledger && ledger != context->shadows->others;
+}
+
+Tensor *shadow_tensor(Tensor *tensor) {
+    if (!shadow_is_stranger(tensor)) return tensor;
     Tensor *twin = shadow_find(tensor);
-    return twin ? twin : make_tensor(context, tensor);
+    return twin ? twin : make_tensor(context_current(), tensor);
 }

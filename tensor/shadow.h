@@ -21,11 +21,17 @@ Status shadow_add(const void *original, void *twin, // takes the twin, also on f
                   void (*release)(void *twin));
 
 Tensor *shadow_tensor(Tensor *tensor);
+bool shadow_is_stranger(const Tensor *tensor);
 
 // The tensor that stands for it in this context: nearly always itself. NULL stays NULL; from others
 // it comes with an error pending.
 static inline Tensor *tensor_here(Tensor *tensor) {
     return context_current()->shadows ? shadow_tensor(tensor) : tensor;
+}
+
+// In a dry run, somebody else's: its end is not for the code in there to bring about.
+static inline bool tensor_is_stranger(const Tensor *tensor) {
+    return context_current()->shadows && shadow_is_stranger(tensor);
 }
 
 #endif

@@ -217,6 +217,41 @@ START_TEST(any_request_may_fail_and_nothing_real_has_changed) {
 }
 END_TEST
 
+START_TEST(what_is_freed_inside_stays_outside) {
+    Training t;
+    training_start(&t, 1);
+    Tensor *weight = t.model->children[0]->parameters[0].tensor,
+           *x = tensor_full_new(SHAPE(3), 4.0f);
+    int64_t live = expect_live_bytes();
+    Scope *outside = scope_open();
+    Tensor *y = tensor_relu(x);
+    Context *context = dry_run_begin(t.model);
+    tensor_free(x);
+    tensor_release(y);
+    tensor_free(weight);
+    Tensor *twin = tensor_retain(weight);
+    ck_assert_ptr_ne(twin, weight);
+    ck_assert_ptr_eq(tensor_keep(x), tensor_here(x));
+    tensor_free(weight); // given back by the other pointer
+    layer_free(t.model->children[0]);
+    layer_free(t.model);
+    optimizer_free(t.optimizer);
+    loader_free(t.loader);
+    Layer *inner = relu_new();
+    layer_free(inner);
+    dry_run_end(context);
+    expect_values(x, 4, 4, 4);
+    expect_values(y, 4, 4, 4);
+    ck_assert_int_eq(t.model->n_children, 3);
+    ck_assert_int_eq(weight->owners, 1);
+    scope_close(outside);
+    ck_assert_int_eq(expect_live_bytes(), live);
+    tensor_free(x);
+    training_free(&t);
+    expect_no_error();
+}
+END_TEST
+
 START_TEST(what_is_made_inside_is_as_if_no_dry_run_were_around) {
     Layer *model = mlp_new((int64_t[]){4, 3}, 2, mlp_defaults()), *inner;
     Context *context = dry_run_begin(model);
@@ -429,6 +464,7 @@ int main(void) {
         {a_dry_run_does_not_write_where_a_layer_writes_in_place, 0},
         {nothing_of_what_a_program_trains_with_changes, 3},
         {any_request_may_fail_and_nothing_real_has_changed, 0},
+        {what_is_freed_inside_stays_outside, 0},
         {what_is_made_inside_is_as_if_no_dry_run_were_around, 0},
         {what_is_switched_inside_is_what_runs_inside, 0},
         {a_layer_behind_a_pointer_is_met_by_its_twin, 0},

@@ -173,7 +173,7 @@ Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
 }
 
 void loader_free(Loader *loader) {
-    if (!loader) return;
+    if (!loader || tensor_is_stranger(loader->full.images)) return; // somebody else's, in a dry run
     ring_free(loader->ring); // first: its thread reads the order
     tensor_free(loader->last.images);
     tensor_free(loader->last.labels);

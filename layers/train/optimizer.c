@@ -126,7 +126,7 @@ Optimizer *optimizer_new(const Layer *model, OptimizerConfig config) {
 }
 
 void optimizer_free(Optimizer *self) {
-    if (!self) return;
+    if (!self || tensor_is_stranger(self->scalars)) return; // somebody else's, in a dry run
     for (int i = 0; i < self->state_count; i++) tensor_free(self->states[i]);
     tensor_free(self->scalars);
     memory_free(self->parameters);
