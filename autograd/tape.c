@@ -209,6 +209,12 @@ static Status record(Recorder *self, OpCall *call) {
     return STATUS_OK;
 }
 
+static bool names_site(const Recorder *self, int site) {
+    const Node *node = ((const Tape *)self)->last;
+    while (node && node->site != site) node = node->previous;
+    return node != NULL;
+}
+
 // ---- the tape ----------------------------------------------------------------------------------
 // Results that outlive their context find that their graph is gone.
 static void tape_free(Recorder *self) {
@@ -228,8 +234,10 @@ Status autograd_enable(void) {
     if (context->recorder) return STATUS_OK;
     Tape *tape = memory_new(sizeof(Tape));
     if (!tape) return STATUS_OUT_OF_MEMORY;
-    tape->recorder =
-        (Recorder){.record = record, .gradient_so_far = deliver_so_far, .free = tape_free};
+    tape->recorder = (Recorder){.record = record,
+                                .gradient_so_far = deliver_so_far,
+                                .names_site = names_site,
+                                .free = tape_free};
     context->recorder = &tape->recorder;
     return STATUS_OK;
 }

@@ -17,8 +17,8 @@
 //     int64_t bytes = dry->ledger->peak.total;
 //     dry_run_end(dry);
 //
-// What cannot be met so: a pointer to a tensor's bytes taken before, and variables of your own.
-// NULL with an error pending.
+// Reading gives real values. What cannot be met so: a pointer to a tensor's bytes taken before, and
+// variables of your own. NULL with an error pending.
 Context *dry_run_begin(const Layer *model);
 void dry_run_end(Context *context); // leaves and frees it; a pending error moves outwards
 

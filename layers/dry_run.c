@@ -7,15 +7,24 @@
 #include "tensor/shadow.h"
 
 // ---- twins of layers ---------------------------------------------------------------------------
-static void free_names(Parameter *list, int count) {
-    for (int i = 0; i < count; i++) memory_free(list[i].name);
+static void free_list(Parameter *list, int count) {
+    for (int i = 0; i < count; i++) {
+        tensor_free(list[i].tensor);
+        memory_free(list[i].name);
+    }
     memory_free(list);
 }
 
+// With what it was given in the run. Twins of children are freed by themselves.
 static void twin_free(void *twin) {
     Layer *self = twin;
-    free_names(self->parameters, self->n_parameters);
-    free_names(self->buffers, self->n_buffers);
+    for (int i = 0; i < self->n_children; i++) {
+        if (self->children[i]->is_twin) continue;
+        self->children[i]->parent = NULL;
+        layer_free(self->children[i]);
+    }
+    free_list(self->parameters, self->n_parameters);
+    free_list(self->buffers, self->n_buffers);
     memory_free(self->children);
     memory_free(self->name);
     memory_free(self);
@@ -25,7 +34,7 @@ static void twin_free(void *twin) {
 static Parameter *copy_list(const Parameter *list, int count, int *copied) {
     Parameter *copies = memory_new((size_t)count * sizeof(Parameter));
     for (int i = 0; copies && i < count && !error_pending(); i++) {
-        copies[i].tensor = tensor_here(list[i].tensor);
+        copies[i].tensor = tensor_retain(list[i].tensor); // an owner of the twin
         copies[i].name = memory_copy_string(list[i].name);
         *copied = i + 1;
     }
@@ -56,6 +65,7 @@ static Layer *twin_of(Layer *layer) {
     if (!twin) return NULL;
     memcpy(twin, layer, layer->type->size);
     twin->dry_depth = shadow_depth();
+    twin->is_twin = true;
     twin->parent = NULL;
     twin->children = NULL;
     twin->n_children = twin->n_parameters = twin->n_buffers = 0;

@@ -61,8 +61,16 @@ static Status append(Parameter **list, int *count, const char *name, Tensor *ten
     return STATUS_OK;
 }
 
+// No tensor: an error is pending, of what should have made it.
+static Status refuse(const Layer *self, Tensor *tensor) {
+    tensor_free(tensor);
+    if (self || error_pending()) return error_status();
+    return error_set(STATUS_INVALID_ARGUMENT, "layer: a tensor was given to no layer (NULL)");
+}
+
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor) {
-    if (!tensor) return error_status();
+    self = layer_here(self);
+    if (!tensor || !self) return refuse(self, tensor);
     if (!check_name(self, "layer_add_parameter", name) && !tensor_requires_grad(tensor, true) &&
         !append(&self->parameters, &self->n_parameters, name, tensor))
         return STATUS_OK;
@@ -71,7 +79,8 @@ Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor) {
 }
 
 Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor) {
-    if (!tensor) return error_status();
+    self = layer_here(self);
+    if (!tensor || !self) return refuse(self, tensor);
     if (!check_name(self, "layer_add_buffer", name) &&
         !append(&self->buffers, &self->n_buffers, name, tensor))
         return STATUS_OK;
@@ -102,9 +111,13 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
         if (child && !child->parent && child != self) layer_free(child);
         return error_status();
     }
-    if (!self || !child)
+    self = layer_here(self);
+    child = layer_here(child);
+    if (!self || !child) {
+        if (child && !child->parent) layer_free(child);
         return error_set(STATUS_INVALID_ARGUMENT, "layer_add_child: the %s is NULL",
                          self ? "child" : "parent");
+    }
     if (check_stranger(self, child)) return error_status();
     if (check_name(self, "layer_add_child", name)) {
         layer_free(child);

@@ -58,6 +58,7 @@ struct Layer {
     int n_buffers;
     bool training;   // dropout acts
     int dry_depth;   // dry runs (cost.h) that were around when it was made
+    bool is_twin;    // it stands for another in one
     uint64_t serial; // of this process's layers, from 1: no other has had it, or will
 };
 

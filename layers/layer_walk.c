@@ -162,7 +162,7 @@ Status layer_print(const Layer *self, FILE *file) {
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_print: no layer");
     print(self, 0, file);
     fputc('\n', file);
-    if (!ferror(file)) return STATUS_OK;
+    if (fflush(file) == 0 && !ferror(file)) return STATUS_OK;
     return error_set(STATUS_IO, "layer_print: the model could not be written. HINT: is the disk "
                                 "full, or the reader gone?");
 }

@@ -8,6 +8,7 @@
 #include "profiler/profile_parts.h"
 #include "profiler/system.h"
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 ProfileOptions profile_defaults(void) { return (ProfileOptions){.seconds = 1.0}; }
 
@@ -129,6 +130,10 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
                          !work->model ? "the model"
                          : !work->x   ? "x"
                                       : "labels");
+    work->model = layer_here(work->model); // in a dry run: then nothing is measured
+    work->x = tensor_here(work->x);
+    work->labels = tensor_here(work->labels);
+    if (error_pending()) return error_status();
     Status status = describe(work, config, profile);
     if (status) return status;
     profile->has_machine = options.machine != NULL;

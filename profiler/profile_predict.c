@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/profile_parts.h"
+#include "tensor/shadow.h"
 
 // ---- predicted = executed --------------------------------------------------------------------
 typedef struct CountName {
@@ -33,7 +34,10 @@ static void differ(Profile *profile, const char *where, const char *phase, const
              (long long)executed);
 }
 
-static const ProfileLayer *layer_by_path(const Profile *profile, const char *path) {
+// Nearly always the one at the same place; so two that have one path are not taken for each other.
+static const ProfileLayer *layer_by_path(const Profile *profile, int place, const char *path) {
+    if (place < profile->n_layers && strcmp(profile->layers[place].path, path) == 0)
+        return &profile->layers[place];
     for (int i = 0; i < profile->n_layers; i++)
         if (strcmp(profile->layers[i].path, path) == 0) return &profile->layers[i];
     return NULL;
@@ -65,7 +69,7 @@ static void reconcile(Profile *profile, const Profile *predicted) {
         differ(profile, "model", "step", "call sites", predicted->n_layers, profile->n_layers);
     for (int i = 0; i < profile->n_layers; i++)
         compare_layer(profile, &profile->layers[i],
-                      layer_by_path(predicted, profile->layers[i].path));
+                      layer_by_path(predicted, i, profile->layers[i].path));
     if (predicted->n_ops != profile->n_ops)
         differ(profile, "model", "step", "ops", predicted->n_ops, profile->n_ops);
     const MemoryUse *a = &profile->predicted.peak, *b = &profile->measured.peak;
@@ -85,7 +89,10 @@ static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out
     Shape shape = tensor_shape(like->x);
     if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
     if (shape.ndim > 0) shape.dims[0] += more;
-    work->x = tensor_new_as(shape, (DType)like->x->dtype, like->x->storage->category);
+    if (more == 0) // as it lies: a strided batch is copied by what wants it dense
+        work->x = tensor_retain(shadow_count(like->x));
+    else
+        work->x = tensor_new_as(shape, (DType)like->x->dtype, like->x->storage->category);
     if (!work->x) return error_status();
     if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();

@@ -10,8 +10,7 @@ typedef enum StepFate { STEP_UNSEEN, STEP_WARMUP, STEP_KEPT } StepFate;
 struct Profiler {
     Timeline timeline;
     ProfilerSchedule schedule;
-    SiteReader reader;
-    Context *context; // observed now, or last; NULL: none yet
+    SiteReader reader; // of the context observed now, or last; NULL: none yet, or it is gone
     bool started, observing;
     int64_t step;                 // of the user's loop, from 0: the one that runs now
     StepFate fate;                // its own

@@ -4,6 +4,7 @@
 #include "profiler/report/report.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
+#include "tensor/shadow.h"
 
 static Status check_given(const char *who, const Layer *layer, const Tensor *x) {
     if (error_pending()) return error_status();
@@ -138,6 +139,8 @@ Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t
                          "profiler_measure_latency: %lld iterations after a warm-up of %lld. HINT: "
                          "at least 1 iteration, at least 0 of warm-up",
                          (long long)iterations, (long long)warmup);
+    x = tensor_here(x);
+    if (!x) return error_status();
     if (!x->device->has_data) return STATUS_OK; // nothing runs: no samples
     latency->samples = memory_new((size_t)iterations * sizeof(double));
     if (!latency->samples) return STATUS_OUT_OF_MEMORY;
@@ -157,6 +160,8 @@ static Status profile_judged(ProfileFunction function, const char *who, Layer *l
     *profile = (Profile){0};
     Status status = check_given(who, layer, x);
     if (status) return status;
+    x = tensor_here(x);
+    if (!x) return error_status();
     ProfileOptions options = profile_defaults();
     Machine machine;
     if (x->device->has_data) { // else nothing runs to be held against ceilings

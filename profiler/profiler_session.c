@@ -52,7 +52,8 @@ Profiler *profiler_new(ProfilerOptions options) {
 // In the context that it observes, whichever is current.
 static Status call_there(Profiler *profiler, Status (*function)(Timeline *timeline)) {
     Context *current = context_current();
-    context_tls = profiler->context;
+    if (!profiler->reader.context) return STATUS_OK; // it is gone, and its observers with it
+    context_tls = profiler->reader.context;
     Status status = function(&profiler->timeline);
     context_tls = current;
     return status;
@@ -131,11 +132,10 @@ Status profiler_start(Profiler *profiler) {
         return error_set(STATUS_STATE,
                          "profiler_start: it is started already. HINT: profiler_stop it first");
     Context *context = context_current();
-    if (profiler->timeline.count > 0 && profiler->context != context)
+    if (profiler->timeline.count > 0 && profiler->reader.context != context)
         return error_set(STATUS_STATE,
                          "profiler_start: it holds what ran in another context, whose layers have "
                          "other numbers. HINT: a session for each context");
-    profiler->context = context;
     site_reader_add(&profiler->reader);
     Status status = begin_step(profiler, clock_nanoseconds());
     profiler->started = !status;
@@ -147,7 +147,7 @@ Status profiler_stop(Profiler *profiler) {
     if (!profiler->started)
         return error_set(STATUS_STATE,
                          "profiler_stop: it is not started. HINT: profiler_start comes first");
-    if (profiler->context != context_current())
+    if (profiler->reader.context && profiler->reader.context != context_current())
         return error_set(STATUS_STATE,
                          "profiler_stop: it observes another context. HINT: stop it where it was "
                          "started");
@@ -160,7 +160,7 @@ const Timeline *profiler_timeline(const Profiler *profiler) { return &profiler->
 
 Status profiler_write_trace(const Profiler *profiler, const char *path) {
     if (!profiler) return error_set(STATUS_INVALID_ARGUMENT, "profiler_write_trace: no profiler");
-    if (profiler->context && profiler->context != context_current())
+    if (profiler->timeline.count > 0 && profiler->reader.context != context_current())
         return error_set(STATUS_STATE,
                          "profiler_write_trace: what it names is in another context. HINT: write "
                          "it where it was started");

@@ -223,10 +223,14 @@ static int64_t recorded_nanoseconds(const Profiler *profiler) {
 Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary) {
     *summary = (ProfilerSummary){0};
     if (!profiler) return error_set(STATUS_INVALID_ARGUMENT, "profiler_summarise: no profiler");
+    if (profiler->timeline.count > 0 && !profiler->reader.context)
+        return error_set(STATUS_STATE,
+                         "profiler_summarise: the context in which it ran is gone, and with it the "
+                         "names of its layers. HINT: summarise before it is freed");
     Gathering g = {.timeline = &profiler->timeline};
     Status status = take_steps(&g);
     for (int64_t i = 0; i < profiler->timeline.count && !status; i++) status = take_event(&g, i);
-    if (!status) status = make_rows(&g, profiler->context, summary);
+    if (!status) status = make_rows(&g, profiler->reader.context, summary);
     int64_t kept = g.n_steps > 0 ? kept_before(&g, INT64_MAX) : recorded_nanoseconds(profiler);
     summary->steps = g.n_steps;
     summary->events = profiler->timeline.count;

@@ -78,7 +78,10 @@ void context_release_thread(void) {
     context_tls = NULL;
 }
 
-void context_set_device(Device *device) { context_current()->device = device; }
+void context_set_device(Device *device) {
+    Context *context = context_current();
+    if (!context->shadows) context->device = device; // what is made in a dry run has no values
+}
 
 void context_set_threads(int threads) {
     Context *context = context_current();

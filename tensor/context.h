@@ -39,6 +39,7 @@ typedef struct Recorder {
     Status (*record)(struct Recorder *self, OpCall *call); // after a successful run
     // While a backward rule runs: op_gradient_so_far of in[input].
     Tensor *(*gradient_so_far)(struct Recorder *self, int input);
+    bool (*names_site)(const struct Recorder *self, int site); // did what it keeps run there?
     void (*free)(struct Recorder *self);
 } Recorder;
 
@@ -103,9 +104,9 @@ void context_free(Context *context); // its tensors must be gone; frees its cach
 // Frees this thread's default context (at thread or program end; a later call makes a new one).
 void context_release_thread(void);
 
-void context_set_device(Device *device);
-void context_set_threads(int threads); // 1..64; default: pool_default_threads()
-void context_seed(uint64_t seed);      // restarts the random numbers
+void context_set_device(Device *device); // in a dry run (layers/cost.h) it stays the meta device
+void context_set_threads(int threads);   // 1..64; default: pool_default_threads()
+void context_seed(uint64_t seed);        // restarts the random numbers
 
 Ledger *context_ledger(void); // the current context's; NULL with an error pending: out of memory
 

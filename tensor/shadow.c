@@ -59,6 +59,34 @@ Status shadow_add(const void *original, void *twin, void (*release)(void *twin))
     return STATUS_OK;
 }
 
+// ---- the end -----------------------------------------------------------------------------------
+static void release_storage(void *twin) { storage_release(twin); }
+
+// Who asked for one more owner of the original asked for one of the twin, and may have given back
+// the original.
+static void release_tensor(void *twin) {
+    for (int owners = ((Tensor *)twin)->owners; owners > 0; owners--) tensor_disown(twin);
+}
+
+static bool is_of_tensor(const Twin *twin) {
+    return twin->release == release_tensor || twin->release == release_storage;
+}
+
+void shadow_free(Context *context) {
+    Shadows *self = context->shadows;
+    if (!self) return;
+    for (int tensors = 0; tensors < 2; tensors++) // last, because others own some of them
+        for (int i = 0; i < self->capacity; i++) {
+            const Twin *entry = &self->entries[i];
+            if (entry->original && is_of_tensor(entry) == (tensors == 1))
+                entry->release(entry->twin);
+        }
+    ledger_release(self->others);
+    memory_free(self->entries);
+    memory_free(self);
+    context->shadows = NULL;
+}
+
 // ---- the context -------------------------------------------------------------------------------
 Context *shadow_context_new(Device *target) {
     int depth = shadow_depth() + 1;
@@ -80,26 +108,7 @@ Status shadow_count_no_more(Context *context) {
     return context->shadows->others ? STATUS_OK : STATUS_OUT_OF_MEMORY;
 }
 
-void shadow_free(Context *context) {
-    Shadows *self = context->shadows;
-    if (!self) return;
-    for (int i = 0; i < self->capacity; i++)
-        if (self->entries[i].original) self->entries[i].release(self->entries[i].twin);
-    ledger_release(self->others);
-    memory_free(self->entries);
-    memory_free(self);
-    context->shadows = NULL;
-}
-
 // ---- tensors -----------------------------------------------------------------------------------
-static void release_storage(void *twin) { storage_release(twin); }
-
-// Who asked for one more owner of the original asked for one of the twin, and may have given back
-// the original.
-static void release_tensor(void *twin) {
-    for (int owners = ((Tensor *)twin)->owners; owners > 0; owners--) tensor_disown(twin);
-}
-
 static Storage *make_storage(Context *context, const Storage *original) {
     Ledger *own = context->ledger;
     Observer *observers = context->observers;
@@ -142,4 +151,13 @@ Tensor *shadow_tensor(Tensor *tensor) {
     if (!shadow_is_stranger(tensor)) return tensor;
     Tensor *twin = shadow_find(tensor);
     return twin ? twin : make_tensor(context_current(), tensor);
+}
+
+Tensor *shadow_count(Tensor *tensor) {
+    Shadows *self = context_current()->shadows;
+    Ledger *others = self->others;
+    self->others = NULL;
+    Tensor *twin = shadow_tensor(tensor);
+    self->others = others;
+    return twin;
 }

@@ -22,6 +22,7 @@ Status shadow_add(const void *original, void *twin, // takes the twin, also on f
 
 Tensor *shadow_tensor(Tensor *tensor);
 bool shadow_is_stranger(const Tensor *tensor);
+Tensor *shadow_count(Tensor *tensor); // the twin, but one that the ledger counts
 
 // The tensor that stands for it in this context: nearly always itself. NULL stays NULL; from others
 // it comes with an error pending.

@@ -13,10 +13,19 @@ static void clear(Site *site) {
     site->name = site->type = NULL;
 }
 
-// The place for one more: of a dead one, unless somebody may yet ask for its name.
+// Memory, or a graph, that outlives its layer.
+static bool is_named(const Context *context, int site) {
+    const Storage *s = context->ledger ? context->ledger->first_live : NULL;
+    while (s && s->site != site) s = s->next;
+    const Recorder *recorder = context->recorder;
+    return s || (recorder && recorder->names_site(recorder, site));
+}
+
+// The place for one more: of a dead one that nothing names any more, and nobody will ask for.
 static int place(Context *context) {
-    for (int i = 0; context->n_dead_sites && !context->site_readers && i < context->n_sites; i++) {
-        if (!context->sites[i].dead) continue;
+    bool all = context->site_readers != NULL; // are kept
+    for (int i = 0; context->n_dead_sites > 0 && !all && i < context->n_sites; i++) {
+        if (!context->sites[i].dead || is_named(context, i)) continue;
         clear(&context->sites[i]);
         context->n_dead_sites--;
         return i;

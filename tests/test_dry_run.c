@@ -6,6 +6,7 @@
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"
 #include "layers/train/optimizer.h"
+#include "profiler/profile.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 #include "tests/expect.h"
@@ -330,6 +331,74 @@ START_TEST(a_layer_behind_a_pointer_is_met_by_its_twin) {
 END_TEST
 
 // Two parameters that look at one buffer: saved and counted once, as in the real run.
+// Layers that change themselves while they run.
+static Tensor *replace_buffer(Layer *self, Tensor *const in[], int n_in) {
+    (void)n_in;
+    Tensor *next = tensor_keep(tensor_mul_scalar(in[0], 2.0f));
+    tensor_free(self->buffers[0].tensor);
+    self->buffers[0].tensor = next;
+    return tensor_add(in[0], next);
+}
+static Tensor *grow_lazily(Layer *self, Tensor *const in[], int n_in) {
+    (void)n_in;
+    if (self->n_children == 0) {
+        layer_add_child(self, "fc", linear_new(2, 3, true));
+        layer_add_parameter(self, "scale", tensor_full_new(SHAPE(3), 2.0f));
+        layer_add_buffer(self, "count", tensor_full_new(SHAPE(1), 0.0f));
+    }
+    return tensor_mul(layer_forward(self->children[0], in[0]), self->parameters[0].tensor);
+}
+
+START_TEST(a_layer_that_changes_itself_changes_its_twin) {
+    const LayerType replacing = {.name = "Replacing",
+                                 .size = sizeof(Layer),
+                                 .forward = replace_buffer};
+    const LayerType lazy = {.name = "Lazy", .size = sizeof(Layer), .forward = grow_lazily};
+    Layer *first = layer_new(&replacing), *second = layer_new(&lazy);
+    layer_add_buffer(first, "last", tensor_full_new(SHAPE(4, 2), 5.0f));
+    Tensor *x = tensor_full_new(SHAPE(4, 2), 1.0f), *buffer = first->buffers[0].tensor;
+    for (int again = 0; again < 2; again++) {
+        LayerCost cost;
+        ck_assert_msg(layer_cost(first, &x, 1, &cost) == STATUS_OK, "%s", error_message());
+        ck_assert_ptr_eq(first->buffers[0].tensor, buffer);
+        ck_assert_msg(layer_cost(second, &x, 1, &cost) == STATUS_OK, "%s", error_message());
+        ck_assert_uint_eq(cost.phase[PHASE_FORWARD].macs, 24);
+        ck_assert_int_eq(second->n_children + second->n_parameters + second->n_buffers, 0);
+    }
+    expect_values(buffer, 5, 5, 5, 5, 5, 5, 5, 5);
+    Context *context = dry_run_begin(second); // the same by the original's pointer
+    layer_add_child(second, "fc", linear_new(2, 3, true));
+    layer_add_buffer(second, "count", tensor_full_new(SHAPE(1), 0.0f));
+    ck_assert_int_eq(layer_here(second)->n_children, 1);
+    dry_run_end(context);
+    ck_assert_int_eq(second->n_children + second->n_buffers, 0);
+    tensor_free(x);
+    layer_free(first);
+    layer_free(second);
+}
+END_TEST
+
+START_TEST(a_profile_inside_is_of_twins_and_measures_nothing) {
+    Layer *model = mlp_new((int64_t[]){4, 3, 2}, 3, mlp_defaults());
+    Tensor *x = tensor_full_new(SHAPE(5, 4), 1.0f);
+    Profile inside, outside;
+    profile_backward(model, x, (ProfileOptions){.iterations = 1}, &outside);
+    Context *context = dry_run_begin(model);
+    context_set_device(device_cpu());
+    ck_assert_ptr_eq(context->device, device_meta());
+    Status status = profile_backward(model, x, (ProfileOptions){.iterations = 1}, &inside);
+    ck_assert_msg(status == STATUS_OK, "%s", error_message());
+    ck_assert(inside.reconciled);
+    ck_assert_str_eq(inside.device, "meta");
+    ck_assert_int_eq(inside.n_ops, outside.n_ops);
+    profile_free(&inside);
+    dry_run_end(context);
+    profile_free(&outside);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 START_TEST(views_of_one_buffer_are_views_of_one_twin) {
     Tensor *whole = tensor_normal_new(SHAPE(6, 4), 0.0f, 1.0f);
     Scope *scope = scope_open();
@@ -468,6 +537,8 @@ int main(void) {
         {what_is_made_inside_is_as_if_no_dry_run_were_around, 0},
         {what_is_switched_inside_is_what_runs_inside, 0},
         {a_layer_behind_a_pointer_is_met_by_its_twin, 0},
+        {a_layer_that_changes_itself_changes_its_twin, 0},
+        {a_profile_inside_is_of_twins_and_measures_nothing, 0},
         {views_of_one_buffer_are_views_of_one_twin, 0},
         {a_result_written_into_a_tensor_from_outside_stays_outside, 0},
         {a_model_of_175_billion_parameters_is_costed_at_once_and_without_memory, 0},

@@ -6,6 +6,7 @@
 
 #include "layers/cost.h"
 #include "profiler/profile.h"
+#include "profiler/profiler.h"
 #include "tensor/memory.h"
 #include "tests/expect.h"
 
@@ -186,6 +187,66 @@ START_TEST(a_profile_counts_buffers_as_the_models) {
 }
 END_TEST
 
+static void expect_reconciled(Layer *model, Tensor *x) {
+    Profile profile;
+    Status status = profile_backward(model, x, (ProfileOptions){.iterations = 1}, &profile);
+    ck_assert_msg(status == STATUS_OK, "%s", error_message());
+    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    profile_free(&profile);
+}
+
+START_TEST(a_strided_batch_is_predicted_as_it_lies) {
+    Layer *model = mlp_new((int64_t[]){4, 3, 2}, 3, mlp_defaults());
+    Tensor *across = tensor_full_new(SHAPE(4, 6), 1.0f), *wide = tensor_full_new(SHAPE(6, 9), 1.0f);
+    Scope *scope = scope_open();
+    expect_reconciled(model, tensor_transpose(across, 0, 1));
+    expect_reconciled(model, tensor_slice(wide, 1, 1, 9, 2));
+    expect_reconciled(model, tensor_slice(wide, 1, 0, 4, 1));
+    scope_close(scope);
+    tensor_free(across);
+    tensor_free(wide);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(layers_of_one_long_path_are_not_taken_for_each_other) {
+    char name[121];
+    memset(name, 'n', 120);
+    name[120] = '\0';
+    Layer *model = sequential_new(), *body = sequential_new();
+    layer_add_child(model, name, body);
+    layer_add_child(body, "a", linear_new(2, 8, true));
+    layer_add_child(body, "b", linear_new(8, 2, false));
+    Tensor *x = tensor_full_new(SHAPE(3, 2), 1.0f);
+    expect_reconciled(model, x);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(a_session_says_that_its_context_is_gone) {
+    Layer *model = mlp_new((int64_t[]){4, 3, 2}, 3, mlp_defaults());
+    Tensor *x = tensor_full_new(SHAPE(5, 4), 1.0f);
+    Profiler *profiler = profiler_new(profiler_defaults());
+    Context *context = dry_run_begin(model);
+    profiler_start(profiler);
+    Scope *scope = scope_open();
+    layer_forward(model, x);
+    scope_close(scope);
+    dry_run_end(context);
+    ProfilerSummary summary;
+    ck_assert_int_eq(profiler_summarise(profiler, &summary), STATUS_STATE);
+    expect_error(STATUS_STATE, "the context in which it ran is gone");
+    ck_assert_int_eq(profiler_write_trace(profiler, "/tmp/never"), STATUS_STATE);
+    expect_error(STATUS_STATE, "another context");
+    ck_assert_int_eq(profiler_stop(profiler), STATUS_OK);
+    profiler_free(profiler);
+    expect_no_error();
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 // ---- printing ----------------------------------------------------------------------------------
 static void expect_printed(const Layer *model, const char *want) {
     char text[1024] = {0};
@@ -291,6 +352,34 @@ START_TEST(who_has_numbers_of_sites_finds_their_names) {
 }
 END_TEST
 
+// Memory that outlives its layer is not said to be another's, nor is the backward of its graph.
+START_TEST(what_a_dead_layer_left_is_not_the_next_ones) {
+    Context *context = context_current();
+    Layer *next = sequential_new();
+    layer_add_child(next, "lin", linear_new(2, 2, true));
+    Tensor *x = tensor_full_new(SHAPE(3, 2), 1.0f);
+    char path[40];
+    for (int graph = 0; graph < 2; graph++) {
+        Layer *outer = sequential_new();
+        layer_add_child(outer, "act", relu_new());
+        tensor_requires_grad(x, graph == 1);
+        Scope *scope = scope_open();
+        Tensor *y = layer_forward(outer, x);
+        int site = y->storage->site;
+        Tensor *z = graph ? tensor_neg(y) : NULL;
+        if (graph) tensor_release(y); // the graph alone knows where it was made
+        layer_free(outer);
+        layer_forward(next, x);
+        ck_assert_str_eq(site_path(context, site, path, sizeof path), "act");
+        if (z) ck_assert_int_eq(autograd_backward(tensor_sum(z, DIM_ALL, false)), STATUS_OK);
+        scope_close(scope);
+    }
+    expect_no_error();
+    tensor_free(x);
+    layer_free(next);
+}
+END_TEST
+
 START_TEST(a_reader_outlives_its_context) {
     SiteReader reader = {0};
     Context *context = context_new();
@@ -317,7 +406,9 @@ START_TEST(what_ran_inside_goes_too_and_what_lives_stays) {
     for (int i = 0; i < 100; i++) {
         Layer *outer = relu_new();
         int before = site_enter(outer->serial, "outer", "Outer");
+        Scope *inner = scope_open();
         layer_forward(kept, x);
+        scope_close(inner);
         site_leave(before);
         layer_free(outer);
         most = context->n_sites;
@@ -342,6 +433,10 @@ int main(void) {
         {what_goes_wrong_names_the_layer, 0},
         {sites_die_with_their_model, 0},
         {who_has_numbers_of_sites_finds_their_names, 0},
+        {what_a_dead_layer_left_is_not_the_next_ones, 0},
+        {a_strided_batch_is_predicted_as_it_lies, 0},
+        {layers_of_one_long_path_are_not_taken_for_each_other, 0},
+        {a_session_says_that_its_context_is_gone, 0},
         {a_reader_outlives_its_context, 0},
         {what_ran_inside_goes_too_and_what_lives_stays, 0},
         {NULL, 0},

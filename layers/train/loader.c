@@ -201,9 +201,11 @@ static Loader *twin_of(const Loader *loader) {
     size_t bytes = (size_t)loader->dataset->count * sizeof(int64_t);
     Loader *twin = memory_new(sizeof(Loader));
     if (!twin) return NULL;
-    *twin = *loader;
-    twin->ring = NULL;
-    twin->pixels = twin->classes = NULL;
+    *twin = (Loader){.dataset = loader->dataset, // its thread may be adding to the time of filling
+                     .options = loader->options,
+                     .random = loader->random,
+                     .next = loader->next,
+                     .delivered = loader->delivered};
     twin->full = batch_here(loader->full);
     twin->last = batch_here(loader->last);
     twin->order = memory_new(bytes);
@@ -289,6 +291,8 @@ bool loader_next(Loader *loader, Batch *batch) {
 }
 
 LoaderCounts loader_counts(const Loader *loader) {
+    loader = here((Loader *)loader);
+    if (!loader) return (LoaderCounts){0};
     int64_t filling = atomic_load_explicit(&loader->fill_nanoseconds, memory_order_relaxed);
     LoaderCounts counts = {
         .batches = loader->delivered,
