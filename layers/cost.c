@@ -39,12 +39,23 @@ static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
     return status;
 }
 
+// Bit i: in[i] is a result on whose graph backward would go on. Its twin is a leaf.
+static uint64_t recorded(Tensor *const in[], int n_in) {
+    uint64_t found = 0;
+    for (int i = 0; i < n_in && i < 64; i++)
+        if (in[i] && in[i]->origin && tensor_wants_grad(in[i])) found |= (uint64_t)1 << i;
+    return found;
+}
+
 Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
     *cost = (LayerCost){0};
     if (error_pending()) return error_status();
+    uint64_t go_on = recorded(in, n_in);
     Context *context = dry_run_begin(layer);
     if (!context) return error_status();
     CostWatch watch = {.observer = {.op_end = add_op}, .cost = cost};
+    for (int i = 0; i < n_in && i < 64; i++)
+        if (go_on >> i & 1) tensor_requires_grad(in[i], true);
     observer_add(&watch.observer);
     Status status = run(layer, in, n_in, cost);
     observer_remove(&watch.observer);

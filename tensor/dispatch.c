@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "tensor/handle.h"
-#include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
@@ -192,33 +191,9 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
     return status;
 }
 
-static bool has_strangers(const OpCall *call) {
-    for (int i = 0; i < call->n_in; i++)
-        if (tensor_here(call->in[i]) != call->in[i]) return true;
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if (tensor_here(call->out[i]) != call->out[i]) return true;
-    return false;
-}
-
-// In a dry run, again with twins: what was given to be written into is written to in its twin.
-static Status dispatch_twins(OpCall *call) {
-    Tensor **given = call->in, *out[OP_MAX_OUTPUTS];
-    memcpy(out, call->out, sizeof(out));
-    call->in = memory_new((size_t)call->n_in * sizeof(Tensor *));
-    for (int i = 0; i < call->n_in && call->in; i++) call->in[i] = tensor_here(given[i]);
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++) call->out[i] = tensor_here(out[i]);
-    Status status = error_pending() ? undo(call, ~0u, error_status()) : op_dispatch(call);
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if (out[i]) call->out[i] = status ? NULL : out[i];
-    memory_free(call->in);
-    call->in = given;
-    return status;
-}
-
 Status op_dispatch(OpCall *call) {
     Context *context = context_current();
-    if (context->shadows && !context->error.status && has_strangers(call))
-        return dispatch_twins(call);
+    if (context->shadows && shadow_has_strangers(call)) return shadow_dispatch(call);
     unsigned preset = 0; // bit i: out[i] was given, to be written into
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= (call->out[i] ? 1u : 0u) << i;
     if (context->error.status) return undo(call, preset, context->error.status);

@@ -1,6 +1,8 @@
 // shadow.c -- the twins of a dry run: a table from what is somebody else's to what stands for it.
 #include "tensor/shadow.h"
 
+#include <string.h>
+
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
@@ -160,4 +162,28 @@ Tensor *shadow_count(Tensor *tensor) {
     Tensor *twin = shadow_tensor(tensor);
     self->others = others;
     return twin;
+}
+
+// ---- ops ---------------------------------------------------------------------------------------
+bool shadow_has_strangers(const OpCall *call) {
+    bool found = false;
+    for (int i = 0; i < call->n_in; i++) found = found || shadow_is_stranger(call->in[i]);
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) found = found || shadow_is_stranger(call->out[i]);
+    return found;
+}
+
+Status shadow_dispatch(OpCall *call) {
+    Tensor **given = call->in, *out[OP_MAX_OUTPUTS];
+    Status status = error_status();
+    memcpy(out, call->out, sizeof(out));
+    call->in = status ? NULL : memory_new((size_t)call->n_in * sizeof(Tensor *));
+    for (int i = 0; i < call->n_in && call->in; i++) call->in[i] = tensor_here(given[i]);
+    for (int i = 0; i < OP_MAX_OUTPUTS && call->in; i++) call->out[i] = tensor_here(out[i]);
+    status = error_status();
+    if (!status) status = op_dispatch(call);
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
+        if (status || out[i]) call->out[i] = status ? NULL : out[i];
+    memory_free(call->in);
+    call->in = given;
+    return status;
 }

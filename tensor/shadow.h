@@ -24,6 +24,11 @@ Tensor *shadow_tensor(Tensor *tensor);
 bool shadow_is_stranger(const Tensor *tensor);
 Tensor *shadow_count(Tensor *tensor); // the twin, but one that the ledger counts
 
+// For dispatch: does the call name what is somebody else's? Then it is run with twins; what was
+// given to be written into is written to in its twin.
+bool shadow_has_strangers(const OpCall *call);
+Status shadow_dispatch(OpCall *call);
+
 // The tensor that stands for it in this context: nearly always itself. NULL stays NULL; from others
 // it comes with an error pending.
 static inline Tensor *tensor_here(Tensor *tensor) {

@@ -13,8 +13,10 @@ static void clear(Site *site) {
     site->name = site->type = NULL;
 }
 
-// Memory, or a graph, that outlives its layer.
+// By the path of a site inside it, or by memory or a graph that outlives its layer.
 static bool is_named(const Context *context, int site) {
+    for (int i = 0; i < context->n_sites; i++)
+        if (context->sites[i].parent == site) return true;
     const Storage *s = context->ledger ? context->ledger->first_live : NULL;
     while (s && s->site != site) s = s->next;
     const Recorder *recorder = context->recorder;

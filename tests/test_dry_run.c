@@ -512,6 +512,24 @@ START_TEST(what_cannot_run_cannot_be_costed_and_says_why) {
 }
 END_TEST
 
+START_TEST(an_input_that_is_recorded_wants_its_gradient_as_a_leaf_does) {
+    Layer *model = linear_new(5, 3, true);
+    Tensor *leaf = tensor_full_new(SHAPE(8, 5), 1.0f);
+    LayerCost of_leaf, of_result;
+    tensor_requires_grad(leaf, true);
+    Scope *scope = scope_open();
+    Tensor *result = tensor_relu(leaf);
+    ck_assert_int_eq(layer_cost(model, &leaf, 1, &of_leaf), STATUS_OK);
+    ck_assert_int_eq(layer_cost(model, &result, 1, &of_result), STATUS_OK);
+    ck_assert_uint_eq(of_result.phase[PHASE_BACKWARD_INPUT].macs, 120);
+    ck_assert_mem_eq(of_leaf.phase, of_result.phase, sizeof of_leaf.phase);
+    ck_assert_int_eq(autograd_backward(tensor_sum(result, DIM_ALL, false)), STATUS_OK);
+    scope_close(scope);
+    tensor_free(leaf);
+    layer_free(model);
+}
+END_TEST
+
 START_TEST(without_gradients_there_is_only_a_forward) {
     Layer *model = relu_new();
     Tensor *x = tensor_zeros_new(SHAPE(10));
@@ -544,6 +562,7 @@ int main(void) {
         {a_model_of_175_billion_parameters_is_costed_at_once_and_without_memory, 0},
         {a_dry_run_of_a_cpu_model_allocates_no_tensor_data, 0},
         {what_cannot_run_cannot_be_costed_and_says_why, 0},
+        {an_input_that_is_recorded_wants_its_gradient_as_a_leaf_does, 0},
         {without_gradients_there_is_only_a_forward, 0},
         {NULL, 0},
     };
