@@ -15,13 +15,13 @@ static void free_list(Parameter *list, int count) {
     memory_free(list);
 }
 
-// With what it was given in the run. Twins of children are freed by themselves.
+// With what it was given in the run. Twins, which are freed in any order, leave each other first.
 static void twin_free(void *twin) {
     Layer *self = twin;
+    layer_leave_parent(self);
     for (int i = 0; i < self->n_children; i++) {
-        if (self->children[i]->is_twin) continue;
         self->children[i]->parent = NULL;
-        layer_free(self->children[i]);
+        layer_free(self->children[i]); // not a twin
     }
     free_list(self->parameters, self->n_parameters);
     free_list(self->buffers, self->n_buffers);

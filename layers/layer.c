@@ -138,7 +138,7 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
     return STATUS_OK;
 }
 
-static void leave_parent(Layer *self) {
+void layer_leave_parent(Layer *self) {
     Layer *parent = self->parent;
     if (!parent) return;
     int at = 0;
@@ -157,7 +157,8 @@ static void free_list(Parameter *list, int count) {
 
 void layer_free(Layer *self) {
     if (!self || self->dry_depth < shadow_depth()) return; // somebody else's, in a dry run
-    leave_parent(self);
+    layer_leave_parent(self);
+    if (self->is_twin) return; // it stays to the end of the run
     if (self->type->free) self->type->free(self);
     for (int i = 0; i < self->n_children; i++) {
         self->children[i]->parent = NULL;

@@ -76,6 +76,8 @@ Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor);
 // the child has a parent already, or would contain itself.
 Status layer_add_child(Layer *self, const char *name, Layer *child);
 
+void layer_leave_parent(Layer *self); // which forgets it: it is yours again. Without one: nothing
+
 // With children and parameters; a child leaves its parent first. NULL is fine.
 void layer_free(Layer *self);
 

@@ -366,11 +366,19 @@ START_TEST(a_layer_that_changes_itself_changes_its_twin) {
         ck_assert_int_eq(second->n_children + second->n_parameters + second->n_buffers, 0);
     }
     expect_values(buffer, 5, 5, 5, 5, 5, 5, 5, 5);
+    Layer *third = relu_new();
     Context *context = dry_run_begin(second); // the same by the original's pointer
     layer_add_child(second, "fc", linear_new(2, 3, true));
     layer_add_buffer(second, "count", tensor_full_new(SHAPE(1), 0.0f));
     ck_assert_int_eq(layer_here(second)->n_children, 1);
+    Layer *inner = sequential_new(); // what stands for another, adopted
+    layer_add_child(inner, "adopted", third);
+    layer_free(inner);
+    layer_free(layer_here(second)->children[0]); // one that was added goes
+    ck_assert_int_eq(layer_here(second)->n_children, 0);
     dry_run_end(context);
+    ck_assert_ptr_null(third->parent);
+    layer_free(third);
     ck_assert_int_eq(second->n_children + second->n_buffers, 0);
     tensor_free(x);
     layer_free(first);
