@@ -95,8 +95,7 @@ static Status walk(Tape *tape, Node *last, int count, bool keep) {
 
 // d loss / d loss = 1
 static Tensor *seed_new(Context *context, const Tensor *loss) {
-    Tensor *seed = handle_new("gradient", DTYPE_FLOAT32, loss->ndim, loss->shape, loss->device,
-                              context->scope);
+    Tensor *seed = handle_new("gradient", DTYPE_FLOAT32, loss->shape, loss->device, context->scope);
     if (!seed || handle_allocate(seed, MEM_ACTIVATION) || tensor_fill(seed, 1.0f)) return NULL;
     return seed;
 }
@@ -141,7 +140,7 @@ static Status backward(Tensor *loss, bool keep) {
     return error_set(STATUS_SHAPE,
                      "autograd_backward: the loss has shape %s, not one element. "
                      "HINT: tensor_mean it, or use autograd_backward_from",
-                     shape_text(tensor_shape(loss), text));
+                     shape_text(loss->shape, text));
 }
 
 Status autograd_backward(Tensor *loss) { return backward(loss, false); }
@@ -153,7 +152,7 @@ Status autograd_backward_from(Tensor *output, Tensor *grad_output) {
     if (grad_output && grad_output->dtype != DTYPE_FLOAT32)
         return error_set(STATUS_DTYPE, "autograd_backward_from: the gradient is %s, not float32",
                          dtype_name((DType)grad_output->dtype));
-    if (grad_output && tensor_same_shape(output, grad_output))
+    if (grad_output && shape_equal(output->shape, grad_output->shape))
         return backward_from(output, grad_output, false);
     return error_set(STATUS_SHAPE,
                      "autograd_backward_from: the gradient must have the output's shape");

@@ -8,8 +8,7 @@ static bool is_freed(const Tensor *t) { return t->owners == 0; }
 // The gradient's own buffer, made when the first one arrives and kept from then on.
 static Status make_buffer(Tensor *tensor) {
     if (tensor->grad) return STATUS_OK;
-    Tensor *grad =
-        handle_new("gradient", DTYPE_FLOAT32, tensor->ndim, tensor->shape, tensor->device, NULL);
+    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, tensor->shape, tensor->device, NULL);
     if (!grad) return error_status();
     if (handle_allocate(grad, MEM_GRADIENT)) {
         tensor_disown(grad);
@@ -77,8 +76,8 @@ static Status wrong_shape(const OpCall *call, int input, const Tensor *grad) {
     const Tensor *in = call->in[input];
     char got[SHAPE_TEXT], want[SHAPE_TEXT];
     return error_set(STATUS_SHAPE, "backward of %s: the gradient of input %d has shape %s, not %s",
-                     call->op->name, input, shape_text(tensor_shape(grad), got),
-                     shape_text(tensor_shape(in), want));
+                     call->op->name, input, shape_text(grad->shape, got),
+                     shape_text(in->shape, want));
 }
 
 Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
@@ -89,7 +88,7 @@ Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
         Node *from = node_of(tape, in);
         bool leaf = in->flags & TENSOR_LEAF_GRAD;
         if (!leaf && !from) continue; // frozen meanwhile
-        if (!tensor_same_shape(grad, in)) return wrong_shape(call, i, grad);
+        if (!shape_equal(grad->shape, in->shape)) return wrong_shape(call, i, grad);
         Status status =
             leaf ? deliver_to_tensor(in, grad) : deliver_to_node(from, in->origin_output, grad);
         if (status) return status;

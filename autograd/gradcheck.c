@@ -66,7 +66,7 @@ static Status run_backward(const Check *check) {
     float *weights = out ? memory_new((size_t)(out->numel + 1) * sizeof(float)) : NULL;
     if (weights) {
         weigh(check, out->numel, weights);
-        Tensor *grad = tensor_from_floats_new(tensor_shape(out), weights);
+        Tensor *grad = tensor_from_floats_new(out->shape, weights);
         status = grad ? autograd_backward_from(out, grad) : error_status();
         tensor_free(grad);
     } else if (!status) {

@@ -285,8 +285,9 @@ __global__ static void sum_channels(const float *dy, float *dbias, int64_t image
 
 CUDA_OP(conv2d_backward_bias) {
     const Tensor *dy = call->in[0];
-    int64_t channels = dy->shape[1];
+    int64_t channels = dy->shape.dims[1];
     if (channels == 0) return STATUS_OK;
     return CUDA_LAUNCH(sum_channels, pairs_grid(channels), CUDA_BLOCK, 0, call_in(call, 0),
-                       call_out(call, 0), dy->shape[0], channels, dy->shape[2] * dy->shape[3]);
+                       call_out(call, 0), dy->shape.dims[0], channels,
+                       dy->shape.dims[2] * dy->shape.dims[3]);
 }

@@ -106,15 +106,15 @@ static __global__ void strided(Formula formula, Inputs in, Walk walk, float *y, 
 
 // Elements from one of `in` to the next along dimension d of `out`.
 static inline int64_t stride_along(const Tensor *in, const Tensor *out, int d) {
-    int own = d - (out->ndim - in->ndim);
-    return own < 0 || in->shape[own] == 1 ? 0 : in->stride[own];
+    int own = d - (out->shape.ndim - in->shape.ndim);
+    return own < 0 || in->shape.dims[own] == 1 ? 0 : in->stride[own];
 }
 
 static inline Walk walk_of(const OpCall *call, int inputs) {
     const Tensor *out = call->out[0];
     Walk walk = {};
-    for (int d = out->ndim - 1; d >= 0; d--) {
-        if (out->shape[d] == 1) continue;
+    for (int d = out->shape.ndim - 1; d >= 0; d--) {
+        if (out->shape.dims[d] == 1) continue;
         int64_t stride[MOST_INPUTS];
         int last = walk.ndim - 1;
         bool joins = last >= 0;
@@ -123,11 +123,11 @@ static inline Walk walk_of(const OpCall *call, int inputs) {
             joins = joins && stride[k] == walk.size[last] * walk.stride[k][last];
         }
         if (joins) {
-            walk.size[last] *= out->shape[d];
+            walk.size[last] *= out->shape.dims[d];
             continue;
         }
         for (int k = 0; k < inputs; k++) walk.stride[k][walk.ndim] = stride[k];
-        walk.size[walk.ndim++] = out->shape[d];
+        walk.size[walk.ndim++] = out->shape.dims[d];
     }
     return walk;
 }

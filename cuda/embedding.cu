@@ -34,7 +34,8 @@ CUDA_OP(embedding) {
     const int64_t *index = index_data(call->in[0]);
     const float *table = call_in(call, 1);
     float *y = call_out(call, 0);
-    int64_t count = call->in[1]->shape[0], d = call->in[1]->shape[1], n = call->in[0]->numel;
+    int64_t count = call->in[1]->shape.dims[0], d = call->in[1]->shape.dims[1],
+            n = call->in[0]->numel;
     if (n * d == 0) return STATUS_OK;
     if (d % 4 == 0 && is_wide(table) && is_wide(y))
         return CUDA_LAUNCH(embedding<float4>, cuda_grid(n * d / 4), CUDA_BLOCK, 0,
@@ -95,7 +96,7 @@ __global__ static void embedding_backward(const float *dy, const int64_t *index,
 
 CUDA_OP(embedding_backward) {
     const Tensor *index = call->in[1], *table = call->out[0];
-    int64_t count = table->shape[0], d = table->shape[1], n = index->numel;
+    int64_t count = table->shape.dims[0], d = table->shape.dims[1], n = index->numel;
     if (table->numel == 0) return STATUS_OK;
     size_t bytes = (size_t)table->numel * sizeof(float);
     Status status = CUDA_CHECK(cuda, cudaMemsetAsync(call_out(call, 0), 0, bytes, cuda->compute));

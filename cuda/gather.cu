@@ -15,10 +15,10 @@ struct Walk {
 
 static Walk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table, int dim) {
     Walk walk = {};
-    walk.ndim = index->ndim;
-    walk.rows = table->shape[dim];
-    for (int d = 0; d < index->ndim; d++) {
-        walk.size[d] = index->shape[d];
+    walk.ndim = index->shape.ndim;
+    walk.rows = table->shape.dims[dim];
+    for (int d = 0; d < index->shape.ndim; d++) {
+        walk.size[d] = index->shape.dims[d];
         walk.index_stride[d] = index->stride[d];
         walk.picked_stride[d] = picked->stride[d];
         walk.table_stride[d] = table->stride[d];
@@ -129,7 +129,7 @@ CUDA_OP(gather_backward) {
     }
     if (index->numel == 0) return STATUS_OK;
     Walk walk = walk_plan(index, picked, table, dim);
-    int64_t length = index->shape[dim], lanes = index->numel / length;
+    int64_t length = index->shape.dims[dim], lanes = index->numel / length;
     int64_t parts = length / INDICES_PER_PART;
     if (parts > MOST_PARTS) parts = MOST_PARTS;
     if (parts > walk.rows) parts = walk.rows;

@@ -25,12 +25,12 @@ static int64_t element_bytes(const Tensor *t) {
 static Copy copy_plan(const Tensor *x, const Tensor *out, int dim, int64_t start) {
     Copy copy = {tensor_raw(x), tensor_raw(out), {1}, {1}, {1}, x->numel, 0, 0};
     int64_t dense[TENSOR_MAX_DIMS + 1] = {0};
-    dense[x->ndim] = 1; // one past the last: the size of everything behind each dimension
-    for (int d = x->ndim - 1; d >= 0; d--) dense[d] = dense[d + 1] * out->shape[d];
-    if (x->ndim) copy.to += start * dense[dim + 1] * element_bytes(x);
+    dense[x->shape.ndim] = 1; // one past the last: the size of everything behind each dimension
+    for (int d = x->shape.ndim - 1; d >= 0; d--) dense[d] = dense[d + 1] * out->shape.dims[d];
+    if (x->shape.ndim) copy.to += start * dense[dim + 1] * element_bytes(x);
     int n = 0;
-    for (int d = 0; d < x->ndim; d++) {
-        int64_t size = x->shape[d], from = x->stride[d], to = dense[d + 1];
+    for (int d = 0; d < x->shape.ndim; d++) {
+        int64_t size = x->shape.dims[d], from = x->stride[d], to = dense[d + 1];
         if (size == 1) continue;
         bool merges =
             n > 0 && copy.from_stride[n - 1] == from * size && copy.to_stride[n - 1] == to * size;
@@ -207,7 +207,7 @@ CUDA_OP(concat) {
     for (int i = 0; i < call->n_in && !status; i++) {
         const Tensor *x = call->in[i];
         status = copy_add(cuda, &copies, copy_plan(x, call->out[0], dim, start), bytes);
-        start += x->shape[dim];
+        start += x->shape.dims[dim];
     }
     return status ? status : copy_all(cuda, &copies, bytes);
 }
@@ -234,8 +234,8 @@ CUDA_OP(slice_backward) {
     const Tensor *out = call->out[0];
     int64_t n = out->numel;
     if (n == 0) return STATUS_OK;
-    Slice slice = {call->in[0]->shape[p->dim], out->shape[p->dim], 1, p->begin, p->step};
-    for (int d = p->dim + 1; d < out->ndim; d++) slice.inner *= out->shape[d];
+    Slice slice = {call->in[0]->shape.dims[p->dim], out->shape.dims[p->dim], 1, p->begin, p->step};
+    for (int d = p->dim + 1; d < out->shape.ndim; d++) slice.inner *= out->shape.dims[d];
     if (slice.step == 1) // one run of every `full`: the inner dimensions are part of it
         slice = {slice.count * slice.inner, slice.full * slice.inner, 1, p->begin * slice.inner, 1};
     const float *grad = call_in(call, 0);
@@ -267,8 +267,8 @@ CUDA_OP(slice_accumulate) {
     const Tensor *sum = call->in[0];
     int64_t n = call->in[1]->numel;
     if (n == 0) return STATUS_OK;
-    Slice slice = {call->in[1]->shape[p->dim], sum->shape[p->dim], 1, p->begin, p->step};
-    for (int d = p->dim + 1; d < sum->ndim; d++) slice.inner *= sum->shape[d];
+    Slice slice = {call->in[1]->shape.dims[p->dim], sum->shape.dims[p->dim], 1, p->begin, p->step};
+    for (int d = p->dim + 1; d < sum->shape.ndim; d++) slice.inner *= sum->shape.dims[d];
     return CUDA_LAUNCH(slice_accumulate, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 1),
                        call_in(call, 0), slice, n);
 }

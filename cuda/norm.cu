@@ -3,11 +3,11 @@
 // bias: sums down the columns, in two passes where there are many rows.
 #include "cuda/reduce.cuh"
 
-// The rows are x's last dimensions: params.size, count of them.
+// The rows are x's last dimensions: params.shape.
 static Rows rows_along(const Tensor *x, const OpParams *params, const void *data) {
     Rows rows = {};
     rows.n = 1;
-    for (int i = 0; i < params->count; i++) rows.n *= params->size[i];
+    for (int i = 0; i < params->shape.ndim; i++) rows.n *= params->shape.dims[i];
     rows.count = rows.n ? x->numel / rows.n : 0;
     rows.lanes = team_lanes(rows.n);
     rows.wide = rows.n % 4 == 0 && is_wide(data);

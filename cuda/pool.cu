@@ -15,8 +15,8 @@ struct Planes { // of images (height, width) and outputs (out_height, out_width)
 };
 
 static Planes planes_of(const OpCall *call, const Tensor *image, const Tensor *outputs) {
-    return {call->params.window, image->shape[2],   image->shape[3],
-            outputs->shape[2],   outputs->shape[3], call->params.flags};
+    return {call->params.window,    image->shape.dims[2],   image->shape.dims[3],
+            outputs->shape.dims[2], outputs->shape.dims[3], call->params.flags};
 }
 
 struct Place { // element e of all planes

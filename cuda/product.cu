@@ -35,8 +35,8 @@ Status cuda_multiply(CudaDevice *cuda, const Product *p) {
 // Is a matrix stored as its transpose (its columns dense, not its rows)? And how far apart are the
 // rows, or columns, that are dense? One that is alone may carry any stride.
 static bool stored_transposed(const Tensor *t, int64_t *ld) {
-    int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
-    int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
+    int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
+    int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
     bool plain = column == 1 && (row >= columns || rows == 1);
     int64_t length = plain ? columns : rows, lines = plain ? rows : columns;
     *ld = plain ? row : column;
@@ -47,14 +47,14 @@ static bool stored_transposed(const Tensor *t, int64_t *ld) {
 
 // From one index to the next of the output's batch dim `i`, counted from the last one.
 static int64_t batch_step(const Tensor *t, int i) {
-    bool shared = i >= t->ndim - 2 || t->shape[t->ndim - 3 - i] == 1;
-    return shared ? 0 : t->stride[t->ndim - 3 - i];
+    bool shared = i >= t->shape.ndim - 2 || t->shape.dims[t->shape.ndim - 3 - i] == 1;
+    return shared ? 0 : t->stride[t->shape.ndim - 3 - i];
 }
 
 static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
     int64_t offset = 0;
-    for (int i = 0; i < out->ndim - 2; i++) {
-        int64_t size = out->shape[out->ndim - 3 - i];
+    for (int i = 0; i < out->shape.ndim - 2; i++) {
+        int64_t size = out->shape.dims[out->shape.ndim - 3 - i];
         offset += index % size * batch_step(t, i);
         index /= size;
     }
@@ -64,8 +64,8 @@ static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
 // As many products in one call as lie at equal distances in a and in b, from the last batch dim on.
 static void join_batches(Product *p, const Tensor *a, const Tensor *b, const Tensor *out) {
     p->count = 1;
-    for (int i = 0; i < out->ndim - 2; i++) {
-        int64_t size = out->shape[out->ndim - 3 - i];
+    for (int i = 0; i < out->shape.ndim - 2; i++) {
+        int64_t size = out->shape.dims[out->shape.ndim - 3 - i];
         int64_t step_a = batch_step(a, i), step_b = batch_step(b, i);
         if (size == 1) continue;
         if (p->count == 1) {
@@ -86,9 +86,9 @@ CUDA_OP(matmul) {
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
     if (out->numel == 0) return STATUS_OK;
     Product p = {};
-    p.m = out->shape[out->ndim - 2];
-    p.n = out->shape[out->ndim - 1];
-    p.k = a->shape[a->ndim - (ta ? 2 : 1)];
+    p.m = out->shape.dims[out->shape.ndim - 2];
+    p.n = out->shape.dims[out->shape.ndim - 1];
+    p.k = a->shape.dims[a->shape.ndim - (ta ? 2 : 1)];
     p.trans_a = stored_transposed(a, &p.lda) != ta;
     p.trans_b = stored_transposed(b, &p.ldb) != tb;
     join_batches(&p, a, b, out);
@@ -162,8 +162,8 @@ CUDA_OP(linear) {
     Product p = {};
     int64_t numel = call_numel(call);
     if (numel == 0) return STATUS_OK;
-    p.n = call->in[1]->shape[0];
-    p.k = call->in[1]->shape[1];
+    p.n = call->in[1]->shape.dims[0];
+    p.k = call->in[1]->shape.dims[1];
     p.m = numel / p.n;
     p.a = call_in(call, 0);
     p.b = call_in(call, 1);

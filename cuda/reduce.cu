@@ -200,19 +200,19 @@ CUDA_OP(sum) {
     const Tensor *x = call->in[0];
     Axes axes = {};
     int64_t n = 1;
-    for (int i = 0; i < x->ndim; i++) {
+    for (int i = 0; i < x->shape.ndim; i++) {
         bool summed = call->params.dim == DIM_ALL || call->params.dim == i;
-        axes_add(&axes, x->shape[i], summed);
-        if (summed) n *= x->shape[i];
+        axes_add(&axes, x->shape.dims[i], summed);
+        if (summed) n *= x->shape.dims[i];
     }
     return sum_axes(call, cuda, axes, call->params.flags & SUM_MEAN ? 1.0 / (double)n : 1.0);
 }
 
 CUDA_OP(sum_to) {
     const Tensor *x = call->in[0], *out = call->out[0];
-    int missing = x->ndim - out->ndim;
+    int missing = x->shape.ndim - out->shape.ndim;
     Axes axes = {};
-    for (int i = 0; i < x->ndim; i++)
-        axes_add(&axes, x->shape[i], i < missing || out->shape[i - missing] == 1);
+    for (int i = 0; i < x->shape.ndim; i++)
+        axes_add(&axes, x->shape.dims[i], i < missing || out->shape.dims[i - missing] == 1);
     return sum_axes(call, cuda, axes, 1.0);
 }

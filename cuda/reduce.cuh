@@ -38,7 +38,7 @@ static inline int team_lanes(int64_t n) {
 // are added with `rows.wide = rows.wide && is_wide(other)`.
 static inline Rows rows_of(const Tensor *t, const void *data) {
     Rows rows = {};
-    rows.n = t->ndim ? t->shape[t->ndim - 1] : 1;
+    rows.n = t->shape.ndim ? t->shape.dims[t->shape.ndim - 1] : 1;
     rows.count = rows.n ? t->numel / rows.n : 0;
     rows.lanes = team_lanes(rows.n);
     rows.wide = rows.n % 4 == 0 && is_wide(data);

@@ -31,7 +31,7 @@ static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
     Status status = out ? STATUS_OK : error_status();
     cost->saved_bytes = autograd_saved_bytes();
     if (tensor_wants_grad(out)) {
-        Tensor *grad = tensor_new_as(tensor_shape(out), DTYPE_FLOAT32, MEM_ACTIVATION);
+        Tensor *grad = tensor_new_as(out->shape, DTYPE_FLOAT32, MEM_ACTIVATION);
         status = grad ? autograd_backward_from(out, grad) : error_status();
         tensor_free(grad);
     }

@@ -16,7 +16,7 @@ static int64_t from_start(int64_t dim, int ndim) { return dim < 0 ? dim + ndim :
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Flatten *flatten = (Flatten *)self;
     (void)n_in;
-    Shape shape = tensor_shape(in[0]), flat = {0};
+    Shape shape = in[0]->shape, flat = {0};
     if (shape.ndim == 0) shape = SHAPE(1); // PyTorch, too, sees a scalar as one element
     int64_t start = from_start(flatten->start_dim, shape.ndim);
     int64_t end = from_start(flatten->end_dim, shape.ndim);
@@ -25,7 +25,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
         error_set(STATUS_SHAPE,
                   "%s: Flatten of %s: there are no dimensions %lld to %lld. HINT: the first comes "
                   "first; negative ones count from the end",
-                  self->name, shape_text(tensor_shape(in[0]), text), (long long)flatten->start_dim,
+                  self->name, shape_text(in[0]->shape, text), (long long)flatten->start_dim,
                   (long long)flatten->end_dim);
         return NULL;
     }

@@ -5,14 +5,14 @@
 
 Status init_fans(const Tensor *weight, Fans *fans) {
     if (!weight) return error_set(STATUS_INVALID_ARGUMENT, "init: no weight");
-    if (weight->ndim < 2)
+    if (weight->shape.ndim < 2)
         return error_set(STATUS_SHAPE,
                          "init: a %d-d tensor has no fan-in. HINT: weights are "
                          "(out, in, ...)",
-                         weight->ndim);
+                         weight->shape.ndim);
     int64_t rest = 1;
-    for (int i = 2; i < weight->ndim; i++) rest *= weight->shape[i];
-    *fans = (Fans){.in = weight->shape[1] * rest, .out = weight->shape[0] * rest};
+    for (int i = 2; i < weight->shape.ndim; i++) rest *= weight->shape.dims[i];
+    *fans = (Fans){.in = weight->shape.dims[1] * rest, .out = weight->shape.dims[0] * rest};
     return STATUS_OK;
 }
 

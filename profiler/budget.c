@@ -18,7 +18,7 @@ static Status check(const Layer *model, const Tensor *x) {
     if (error_pending()) return error_status();
     if (!model || !x)
         return error_set(STATUS_INVALID_ARGUMENT, "budget: %s is NULL", model ? "x" : "the model");
-    if (x->ndim == 0)
+    if (x->shape.ndim == 0)
         return error_set(STATUS_SHAPE, "budget: x is one number. HINT: its first dimension is the "
                                        "batch; one sample of 784 is (1, 784)");
     return STATUS_OK;
@@ -34,7 +34,7 @@ static Status plan_begin(Layer *model, const Tensor *x, Plan *plan) {
     Status status = check(model, x);
     if (status) return status;
     plan->context = dry_run_begin(model);
-    plan->work.labels = plan->context ? tensor_new(SHAPE(x->shape[0]), DTYPE_INT64) : NULL;
+    plan->work.labels = plan->context ? tensor_new(SHAPE(x->shape.dims[0]), DTYPE_INT64) : NULL;
     if (plan->work.labels) return STATUS_OK;
     plan_end(plan);
     return error_status();
@@ -63,7 +63,7 @@ static Status try_batch(Search *search, int64_t batch) {
     const Work *work = &search->plan->work;
     ProfileMemory memory;
     Status status = profile_predict_peak(work, search->config, SHAPE_SCALAR,
-                                         batch - work->x->shape[0], &memory);
+                                         batch - work->x->shape.dims[0], &memory);
     if (status && status != STATUS_OVERFLOW) return status;
     if (status) error_clear();
     Point point = {batch, status ? INT64_MAX : memory.peak.total};
@@ -146,7 +146,7 @@ static Tensor *batch_new(Shape shape, DType dtype, MemoryCategory category) {
 
 static Status real_work_begin(Work *work, const Tensor *like, int64_t batch,
                               OptimizerConfig config) {
-    Shape shape = tensor_shape(like);
+    Shape shape = like->shape;
     shape.dims[0] = batch;
     work->x = batch_new(shape, (DType)like->dtype, like->storage->category);
     work->labels = work->x ? batch_new(SHAPE(batch), DTYPE_INT64, MEM_DATA) : NULL;

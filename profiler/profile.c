@@ -16,8 +16,8 @@ static Status describe(const Work *work, OptimizerConfig config, Profile *profil
     const Tensor *x = work->x;
     profile->kind = work->kind;
     snprintf(profile->model, sizeof(profile->model), "%s", work->model->type->name);
-    profile->input = tensor_shape(x);
-    profile->batch = x->ndim ? x->shape[0] : 1;
+    profile->input = x->shape;
+    profile->batch = x->shape.ndim ? x->shape.dims[0] : 1;
     profile->parameters = layer_parameter_count(work->model);
     profile->trainable_parameters = layer_trainable_count(work->model);
     profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
@@ -84,7 +84,7 @@ static Status try_forward(const Work *work, Shape *out) {
     no_grad_begin();
     Scope *scope = scope_open();
     Tensor *y = layer_forward(work->model, work->x);
-    if (y) *out = tensor_shape(y);
+    if (y) *out = y->shape;
     bool training = work->kind == PROFILE_TRAINING;
     Tensor *loss = training ? loss_cross_entropy(y, work->labels) : NULL;
     double value = loss && loss->device->has_data ? tensor_item(loss) : 0.0;

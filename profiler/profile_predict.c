@@ -86,7 +86,7 @@ static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out
     *work = (Work){.kind = like->kind, .model = layer_here(like->model)};
     if (!work->model) return error_status();
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
-    Shape shape = tensor_shape(like->x);
+    Shape shape = like->x->shape;
     if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
     if (shape.ndim > 0) shape.dims[0] += more;
     if (more == 0) // as it lies: a strided batch is copied by what wants it dense
@@ -97,7 +97,7 @@ static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out
     if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
     if (like->labels) {
-        Shape rows = tensor_shape(like->labels);
+        Shape rows = like->labels->shape;
         rows.dims[0] += more;
         work->labels =
             tensor_new_as(rows, (DType)like->labels->dtype, like->labels->storage->category);

@@ -52,7 +52,7 @@ Status profiler_count_flops(Layer *layer, const Tensor *x, uint64_t *flops_per_s
     OpCost cost;
     Status status = check_given("profiler_count_flops", layer, x);
     if (status) return status;
-    Shape sample = tensor_shape(x);
+    Shape sample = x->shape;
     if (sample.ndim > 0) sample.dims[0] = 1;
     status = count_forward(layer, sample, (DType)x->dtype, &cost);
     *flops_per_sample = 2 * cost.macs;
@@ -64,7 +64,7 @@ Status profiler_count_bytes(Layer *layer, const Tensor *x, uint64_t *bytes_read,
     OpCost cost;
     Status status = check_given("profiler_count_bytes", layer, x);
     if (status) return status;
-    status = count_forward(layer, tensor_shape(x), (DType)x->dtype, &cost);
+    status = count_forward(layer, x->shape, (DType)x->dtype, &cost);
     *bytes_read = cost.bytes_read;
     *bytes_written = cost.bytes_written;
     return status;

@@ -16,8 +16,8 @@ void profile_scope_end(ProfileScope *scope) {
 
 // ---- kernels ---------------------------------------------------------------------------------
 OpCost profile_kernel_cost(const OpCall *call) {
-    return (OpCost){.elementwise_flops = (uint64_t)call->params.size[0],
-                    .bytes_read = (uint64_t)call->params.size[1]};
+    return (OpCost){.elementwise_flops = (uint64_t)call->params.shape.dims[0],
+                    .bytes_read = (uint64_t)call->params.shape.dims[1]};
 }
 
 static bool countable(const Op *op, uint64_t flops, uint64_t bytes) {
@@ -36,8 +36,7 @@ ProfileKernel profile_kernel_begin(const Op *op, uint64_t flops, uint64_t bytes)
     if (!context->observers || !countable(op, flops, bytes)) return kernel;
     kernel.announced = true;
     kernel.call.op = op;
-    kernel.call.params.size[0] = (int64_t)flops;
-    kernel.call.params.size[1] = (int64_t)bytes;
+    kernel.call.params.shape = SHAPE((int64_t)flops, (int64_t)bytes);
     kernel.outer = context->running;
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_begin) o->op_begin(o, &kernel.call);

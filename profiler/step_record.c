@@ -61,7 +61,7 @@ void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *
 }
 
 // ---- the observer ----------------------------------------------------------------------------
-static Shape shape_of(const Tensor *t) { return t ? tensor_shape(t) : (Shape){.ndim = -1}; }
+static Shape shape_of(const Tensor *t) { return t ? t->shape : (Shape){.ndim = -1}; }
 
 static void describe(OpRecord *record, const OpCall *call) {
     record->op = call->op;

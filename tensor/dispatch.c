@@ -170,7 +170,7 @@ static Status execute(Context *context, OpCall *call, unsigned preset) {
     if (!status && !(op->flags & OP_VIEW)) {
         if (op->flags & OP_RANDOM) {
             call->params.seed = context->random.seed;
-            call->params.offset = random_reserve(&context->random, call->params.size[0]);
+            call->params.offset = random_reserve(&context->random, call->params.count);
         }
         status = run_kernel(context, call);
         if (!status) bump_versions(call, preset);

@@ -16,42 +16,36 @@ static Tensor *obtain(Context *context) {
     return tensor;
 }
 
-static Status bad_shape(const char *what, int ndim, const int64_t *sizes, Status status,
-                        const char *why) {
-    Shape shape = {.ndim = ndim};
+static Status bad_shape(const char *what, Shape shape, Status status, const char *why) {
     char text[SHAPE_TEXT];
-    for (int i = 0; i < ndim; i++) shape.dims[i] = sizes[i];
     return error_set(status, "%s: shape %s: %s", what, shape_text(shape, text), why);
 }
 
 // Row-major strides and the element count, refusing what does not fit in int64 bytes.
-static Status set_shape(const char *what, Tensor *t, int ndim, const int64_t *shape) {
-    if (ndim < 0 || ndim > TENSOR_MAX_DIMS)
-        return error_set(STATUS_SHAPE, "%s: %d dimensions. HINT: at most %d", what, ndim,
+static Status set_shape(const char *what, Tensor *t, Shape shape) {
+    if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS)
+        return error_set(STATUS_SHAPE, "%s: %d dimensions. HINT: at most %d", what, shape.ndim,
                          TENSOR_MAX_DIMS);
-    t->ndim = (uint8_t)ndim;
+    t->shape = shape;
     int64_t numel = 1, span = 1; // span ignores zeros, so that an empty shape cannot hide overflow
-    for (int i = ndim - 1; i >= 0; i--) {
-        int64_t size = shape[i];
-        if (size < 0) return bad_shape(what, ndim, shape, STATUS_SHAPE, "a dimension is negative");
-        t->shape[i] = size;
+    for (int i = shape.ndim - 1; i >= 0; i--) {
+        int64_t size = shape.dims[i];
+        if (size < 0) return bad_shape(what, shape, STATUS_SHAPE, "a dimension is negative");
         t->stride[i] = span;
         if (size > 0 && __builtin_mul_overflow(span, size, &span))
-            return bad_shape(what, ndim, shape, STATUS_OVERFLOW, "more elements than 2^63");
+            return bad_shape(what, shape, STATUS_OVERFLOW, "more elements than 2^63");
         numel = size == 0 ? 0 : numel ? span : 0;
     }
-    if (span > INT64_MAX / 16)
-        return bad_shape(what, ndim, shape, STATUS_OVERFLOW, "too many bytes");
+    if (span > INT64_MAX / 16) return bad_shape(what, shape, STATUS_OVERFLOW, "too many bytes");
     t->numel = numel;
     return STATUS_OK;
 }
 
-Tensor *handle_new(const char *what, DType dtype, int ndim, const int64_t *shape, Device *device,
-                   Scope *scope) {
+Tensor *handle_new(const char *what, DType dtype, Shape shape, Device *device, Scope *scope) {
     Context *context = context_current();
     Tensor *t = obtain(context);
     if (!t) return NULL;
-    if (set_shape(what, t, ndim, shape)) {
+    if (set_shape(what, t, shape)) {
         t->scope_next = context->free_tensors;
         context->free_tensors = t;
         return NULL;
@@ -79,9 +73,9 @@ Status handle_allocate(Tensor *t, MemoryCategory category) {
 void handle_update_contiguous(Tensor *t) {
     int64_t expected = 1;
     bool contiguous = true;
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        if (t->shape[i] != 1 && t->stride[i] != expected) contiguous = false;
-        expected *= t->shape[i];
+    for (int i = t->shape.ndim - 1; i >= 0; i--) {
+        if (t->shape.dims[i] != 1 && t->stride[i] != expected) contiguous = false;
+        expected *= t->shape.dims[i];
     }
     t->flags = (uint8_t)(contiguous || t->numel == 0 ? t->flags | TENSOR_CONTIGUOUS
                                                      : t->flags & ~TENSOR_CONTIGUOUS);

@@ -21,14 +21,7 @@ const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
                                                 {1, {DTYPE_UINT8}}};
 
 // ---- outputs ---------------------------------------------------------------------------------
-static bool has_shape(const Tensor *t, int ndim, const int64_t *shape) {
-    if (t->ndim != ndim) return false;
-    for (int i = 0; i < ndim; i++)
-        if (t->shape[i] != shape[i]) return false;
-    return true;
-}
-
-static Status output(OpCall *call, int index, DType dtype, int ndim, const int64_t *shape) {
+Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
     Tensor *preset = call->out[index];
     if (call->n_out <= index) call->n_out = index + 1;
     if (preset) {
@@ -36,7 +29,7 @@ static Status output(OpCall *call, int index, DType dtype, int ndim, const int64
             return op_error(
                 call, STATUS_INVALID_ARGUMENT,
                 "a view writes nothing. HINT: take its result instead of giving a tensor");
-        if (preset->dtype == dtype && has_shape(preset, ndim, shape) && preset->storage &&
+        if (preset->dtype == dtype && shape_equal(preset->shape, shape) && preset->storage &&
             tensor_is_contiguous(preset))
             return STATUS_OK;
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -49,19 +42,18 @@ static Status output(OpCall *call, int index, DType dtype, int ndim, const int64
                         "called outside any scope. HINT: open one with scope_open(), so that the "
                         "result has somebody to free it");
     call->out[index] =
-        handle_new(call->op->name, dtype, ndim, shape, call->in[0]->device, context->scope);
+        handle_new(call->op->name, dtype, shape, call->in[0]->device, context->scope);
     return call->out[index] ? STATUS_OK : context->error.status;
 }
 
-Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
-    return output(call, index, dtype, shape.ndim, shape.dims);
-}
-
 Status op_output_like(OpCall *call, int index, const Tensor *like) {
-    return output(call, index, (DType)like->dtype, like->ndim, like->shape);
+    return op_output(call, index, (DType)like->dtype, like->shape);
 }
 
 Status op_infer_same(OpCall *call) { return op_output_like(call, 0, call->in[0]); }
+Status op_infer_shape(OpCall *call) {
+    return op_output(call, 0, DTYPE_FLOAT32, call->params.shape);
+}
 
 // ---- how work divides --------------------------------------------------------------------------
 OpWork op_work_elements(const OpCall *call) {
@@ -71,7 +63,7 @@ OpWork op_work_elements(const OpCall *call) {
 
 OpWork op_work_rows(const OpCall *call) {
     const Tensor *x = call->in[0];
-    int64_t row = x->ndim ? x->shape[x->ndim - 1] : 1;
+    int64_t row = x->shape.ndim ? x->shape.dims[x->shape.ndim - 1] : 1;
     return (OpWork){.items = row ? x->numel / row : 0, .cost = (double)row};
 }
 
@@ -82,7 +74,7 @@ Status op_error(const OpCall *call, Status status, const char *format, ...) {
     for (int i = 0; i < call->n_in && i < 4; i++) {
         const Tensor *t = call->in[i];
         used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s", i ? ", " : " of ",
-                         t ? shape_text(tensor_shape(t), shape) : "none");
+                         t ? shape_text(t->shape, shape) : "none");
         if (used >= (int)sizeof(text)) break;
     }
     char reason[256];

@@ -21,13 +21,12 @@ typedef struct OpWindow {
 typedef struct OpParams {
     union { // no op needs both
         struct {
-            int64_t size[TENSOR_MAX_DIMS]; // a shape, a permutation, a count
-            int64_t begin, step;           // of a slice
+            Shape shape;                // a shape; a permutation in its dims
+            int64_t begin, step, count; // of a slice; count also: of random numbers
         };
         OpWindow window; // of a convolution or a pool
     };
     float value[4];        // scalars, epsilons
-    int32_t count;         // how many of size[] hold
     int32_t dim;           // a dimension, counted from 0
     uint32_t flags;        // of the op
     uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same numbers
@@ -55,7 +54,7 @@ typedef struct OpCost {
 
 typedef enum OpFlag {
     OP_VIEW = 1,         // the output looks at in[0]'s storage; no kernel, no cost
-    OP_RANDOM = 2,       // dispatch reserves random numbers: params.size[0] of them
+    OP_RANDOM = 2,       // dispatch reserves random numbers: params.count of them
     OP_STRIDED = 4,      // its kernel walks strides; others get contiguous inputs
     OP_UNATTRIBUTED = 8, // accumulation and broadcasting reductions: neither input nor weight
                          // gradient work, only backward
@@ -156,7 +155,8 @@ Tensor *op_gradient_so_far(Tensor **slot);
 Status op_output(OpCall *call, int index, DType dtype, Shape shape);
 Status op_output_like(OpCall *call, int index, const Tensor *like); // same dtype and shape
 
-Status op_infer_same(OpCall *call); // one output like in[0]
+Status op_infer_same(OpCall *call);  // one output like in[0]
+Status op_infer_shape(OpCall *call); // one of float32, of shape params.shape
 
 // "matmul: shapes (2, 3) and (4, 5) ...": error_set with the op's name and inputs' shapes in front.
 Status op_error(const OpCall *call, Status status, const char *format, ...)

@@ -121,18 +121,18 @@ static void print_scalar(const Printer *p) {
 
 // The index shown after i: in a summary a long dimension jumps from its head to its tail.
 static int64_t next_index(const Printer *p, int axis, int64_t i) {
-    int64_t n = p->tensor->shape[axis];
+    int64_t n = p->tensor->shape.dims[axis];
     bool jump = p->summary && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS - 1;
     return jump ? n - EDGE_ITEMS : i + 1;
 }
 
 static void look_at(Printer *p, int axis, int64_t offset, void (*see)(Printer *, int64_t)) {
     const Tensor *t = p->tensor;
-    if (axis == t->ndim) {
+    if (axis == t->shape.ndim) {
         see(p, offset);
         return;
     }
-    for (int64_t i = 0; i < t->shape[axis]; i = next_index(p, axis, i))
+    for (int64_t i = 0; i < t->shape.dims[axis]; i = next_index(p, axis, i))
         look_at(p, axis + 1, offset + i * t->stride[axis], see);
 }
 
@@ -205,7 +205,7 @@ static void pass_blank(Printer *p) {
 }
 
 static void print_row(Printer *p, int axis, int64_t offset) {
-    int64_t n = p->tensor->shape[axis], next;
+    int64_t n = p->tensor->shape.dims[axis], next;
     p->column = p->indent = axis + 1;
     p->limit = LINE_WIDTH - axis - 1;
     p->blanks = 0;
@@ -231,21 +231,21 @@ static void print_newlines(Printer *p, int count, int indent) {
 // Rows stand on lines of their own, matrices are a blank line apart, and so on outwards.
 static void print_part(Printer *p, int axis, int64_t offset) {
     const Tensor *t = p->tensor;
-    int inner = t->ndim - 1 - axis;
+    int inner = t->shape.ndim - 1 - axis;
     fputc('[', p->file);
     if (inner == 0 || axis == TENSOR_MAX_DIMS - 1) { // the latter is for the compiler to know
         print_row(p, axis, offset);
         fputc(']', p->file);
         return;
     }
-    for (int64_t i = 0, next; i < t->shape[axis]; i = next) {
+    for (int64_t i = 0, next; i < t->shape.dims[axis]; i = next) {
         print_part(p, axis + 1, offset + i * t->stride[axis]);
         next = next_index(p, axis, i);
         if (next > i + 1) {
             print_newlines(p, inner, axis + 1);
             fputs("...", p->file);
         }
-        if (next < t->shape[axis]) print_newlines(p, inner, axis + 1);
+        if (next < t->shape.dims[axis]) print_newlines(p, inner, axis + 1);
     }
     fputc(']', p->file);
 }
@@ -263,7 +263,7 @@ static const char *host_bytes(const Storage *storage, char **copy) {
 static void print_values(const Tensor *t, const char *data, FILE *file) {
     Printer printer = {.file = file, .tensor = t, .summary = t->numel > SUMMARY_ABOVE};
     printer.data = data + t->offset * dtype_size(t->dtype);
-    if (t->ndim == 0) {
+    if (t->shape.ndim == 0) {
         print_scalar(&printer);
     } else {
         choose_format(&printer);
@@ -279,7 +279,7 @@ Status tensor_print(const Tensor *t, FILE *file) {
         return error_set(STATUS_DEVICE,
                          "tensor_print: a %s tensor of shape %s on %s has no values. HINT: make it "
                          "on device cpu",
-                         dtype_name(t->dtype), shape_text(tensor_shape(t), shape), t->device->name);
+                         dtype_name(t->dtype), shape_text(t->shape, shape), t->device->name);
     if (t->numel == 0) {
         fputs("[]", file);
     } else {

@@ -132,10 +132,10 @@ static Tensor *make_tensor(Context *context, const Tensor *original) {
     Storage *storage = shadow_find(original->storage);
     if (!storage) storage = make_storage(context, original->storage);
     if (!storage) return NULL;
-    Tensor *twin = handle_new("dry run", (DType)original->dtype, original->ndim, original->shape,
-                              device_meta(), NULL);
+    Tensor *twin =
+        handle_new("dry run", (DType)original->dtype, original->shape, device_meta(), NULL);
     if (!twin) return NULL;
-    for (int i = 0; i < original->ndim; i++) twin->stride[i] = original->stride[i];
+    for (int i = 0; i < original->shape.ndim; i++) twin->stride[i] = original->stride[i];
     twin->offset = original->offset;
     twin->flags = original->flags & (TENSOR_LEAF_GRAD | TENSOR_CONTIGUOUS);
     twin->storage = storage_retain(storage);

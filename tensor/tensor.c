@@ -24,13 +24,6 @@ const char *dtype_name(DType dtype) {
 }
 int64_t dtype_size(DType dtype) { return dtype_sizes[dtype]; }
 
-bool shape_equal(Shape a, Shape b) {
-    if (a.ndim != b.ndim) return false;
-    for (int i = 0; i < a.ndim; i++)
-        if (a.dims[i] != b.dims[i]) return false;
-    return true;
-}
-
 char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
     int used = snprintf(text, SHAPE_TEXT, "(");
     int shown = shape.ndim < TENSOR_MAX_DIMS ? shape.ndim : TENSOR_MAX_DIMS;
@@ -46,8 +39,8 @@ int64_t tensor_bytes(const Tensor *t) { return t->numel * dtype_size(t->dtype); 
 int64_t tensor_distinct_bytes(const Tensor *t) {
     if (t->numel == 0) return 0;
     int64_t count = 1;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] != 0) count *= t->shape[i];
+    for (int i = 0; i < t->shape.ndim; i++)
+        if (t->stride[i] != 0) count *= t->shape.dims[i];
     return count * dtype_size(t->dtype);
 }
 
@@ -55,7 +48,7 @@ int64_t tensor_distinct_bytes(const Tensor *t) {
 Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category) {
     Context *context = context_current();
     if (context->error.status) return NULL;
-    Tensor *t = handle_new("tensor_new", dtype, shape.ndim, shape.dims, context->device, NULL);
+    Tensor *t = handle_new("tensor_new", dtype, shape, context->device, NULL);
     if (t && handle_allocate(t, category)) {
         tensor_free(t);
         return NULL;
@@ -130,7 +123,7 @@ static void *host_pointer(Tensor *t, DType dtype, const char *what) {
                   what, t->device->name);
     else if (!tensor_is_contiguous(t))
         error_set(STATUS_SHAPE, "%s: %s is a strided view. HINT: tensor_contiguous copies it", what,
-                  shape_text(tensor_shape(t), shape));
+                  shape_text(t->shape, shape));
     else
         return tensor_raw(t);
     return NULL;
@@ -161,9 +154,9 @@ Status tensor_read_floats(const Tensor *t, float *out) {
     int64_t index[TENSOR_MAX_DIMS] = {0}, offset = 0;
     for (int64_t i = 0; i < t->numel; i++) {
         out[i] = (float)element(t, offset);
-        for (int d = t->ndim - 1; d >= 0; d--) { // the next index in row-major order
+        for (int d = t->shape.ndim - 1; d >= 0; d--) { // the next index in row-major order
             offset += t->stride[d];
-            if (++index[d] < t->shape[d]) break;
+            if (++index[d] < t->shape.dims[d]) break;
             offset -= t->stride[d] * index[d];
             index[d] = 0;
         }
@@ -200,7 +193,7 @@ double tensor_item(const Tensor *t) {
     if (t->numel != 1) {
         char text[SHAPE_TEXT];
         error_set(STATUS_SHAPE, "tensor_item: shape %s has %lld elements, not one",
-                  shape_text(tensor_shape(t), text), (long long)t->numel);
+                  shape_text(t->shape, text), (long long)t->numel);
         return (double)NAN;
     }
     if (t->storage && t->device->on_host) return element(t, 0); // not through float: labels

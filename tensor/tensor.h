@@ -45,7 +45,12 @@ typedef struct Shape {
              .dims = {__VA_ARGS__}})
 #define SHAPE_SCALAR ((Shape){.ndim = 0})
 
-bool shape_equal(Shape a, Shape b);
+static inline bool shape_equal(Shape a, Shape b) {
+    if (a.ndim != b.ndim) return false;
+    for (int i = 0; i < a.ndim; i++)
+        if (a.dims[i] != b.dims[i]) return false;
+    return true;
+}
 // "(64, 784)" into text; returns text.
 enum { SHAPE_TEXT = 160 };
 char *shape_text(Shape shape, char text[SHAPE_TEXT]);
@@ -59,13 +64,12 @@ typedef enum TensorFlag {
 
 typedef struct Tensor {
     Storage *storage; // NULL once its owners are gone
-    int64_t shape[TENSOR_MAX_DIMS];
+    Shape shape;
     int64_t stride[TENSOR_MAX_DIMS]; // in elements; 0 along expanded dims
     int64_t offset;                  // in elements
     int64_t numel;
     Device *device;
-    uint8_t dtype; // DType
-    uint8_t ndim;
+    uint8_t dtype;         // DType
     uint8_t flags;         // TensorFlag
     uint8_t origin_output; // which result of its origin this is
     int32_t owners;        // the user or a scope
@@ -106,17 +110,7 @@ Tensor *tensor_keep(Tensor *tensor);
 void tensor_release(Tensor *tensor); // ends one early, inside its scope
 
 // ---- looking ---------------------------------------------------------------------------------
-static inline Shape tensor_shape(const Tensor *t) {
-    Shape shape = {.ndim = t->ndim};
-    for (int i = 0; i < t->ndim; i++) shape.dims[i] = t->shape[i];
-    return shape;
-}
-static inline bool tensor_same_shape(const Tensor *a, const Tensor *b) {
-    if (a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++)
-        if (a->shape[i] != b->shape[i]) return false;
-    return true;
-}
+static inline Shape tensor_shape(const Tensor *t) { return t->shape; }
 static inline bool tensor_is_contiguous(const Tensor *t) {
     return (t->flags & TENSOR_CONTIGUOUS) != 0;
 }

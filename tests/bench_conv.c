@@ -81,7 +81,7 @@ static Tensor *network_forward(Layer *self, Tensor *const in[], int n_in) {
     Tensor *x = in[0];
     for (int i = 0; i < self->n_children && x; i++) {
         bool linear = strcmp(self->children[i]->type->name, "Linear") == 0;
-        if (linear && x->ndim == 4) x = tensor_reshape(x, SHAPE(x->shape[0], -1));
+        if (linear && x->shape.ndim == 4) x = tensor_reshape(x, SHAPE(x->shape.dims[0], -1));
         x = layer_forward(self->children[i], x);
     }
     return x;

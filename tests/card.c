@@ -39,7 +39,7 @@ static int64_t time_of_add(Card *card, int64_t bytes) {
 }
 
 static int64_t time_of_product(Card *card, const OpCall *call, int64_t flops) {
-    int64_t rows = call->in[0]->shape[0];
+    int64_t rows = call->in[0]->shape.dims[0];
     if (rows > card->largest_product) card->largest_product = rows;
     return flops / card->flops * (rows < card->large ? 2 : 1);
 }

@@ -58,9 +58,9 @@ CALL(contiguous, tensor_contiguous(in[0]))
 CALL(detach, tensor_detach(in[0]))
 CALL(flatten, tensor_reshape(in[0], SHAPE(-1)))
 CALL(transpose, tensor_transpose(in[0], -1, -2))
-CALL(slice, tensor_slice(in[0], a->dim, 1, in[0]->shape[a->dim], a->flag ? 2 : 1))
-CALL(slices, tensor_sub(tensor_slice(in[0], a->dim, 0, in[0]->shape[a->dim] - 1, 1),
-                        tensor_slice(in[0], a->dim, 1, in[0]->shape[a->dim], 1)))
+CALL(slice, tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], a->flag ? 2 : 1))
+CALL(slices, tensor_sub(tensor_slice(in[0], a->dim, 0, in[0]->shape.dims[a->dim] - 1, 1),
+                        tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], 1)))
 CALL(clip_norm, tensor_clip_norm(in, n_in, a->value))
 CALL(fill, tensor_fill(in[0], a->value) == STATUS_OK ? in[0] : NULL)
 CALL(accumulate, tensor_accumulate(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
@@ -69,15 +69,15 @@ CALL(accumulate, tensor_accumulate(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
 static Tensor *call_permute(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)n_in, (void)a;
     int reversed[TENSOR_MAX_DIMS];
-    for (int i = 0; i < in[0]->ndim; i++) reversed[i] = in[0]->ndim - 1 - i;
+    for (int i = 0; i < in[0]->shape.ndim; i++) reversed[i] = in[0]->shape.ndim - 1 - i;
     return tensor_permute(in[0], reversed);
 }
 
 static Tensor *call_expand(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)n_in, (void)a;
-    Shape wide = {.ndim = in[0]->ndim + 1, .dims = {3}};
-    for (int i = 0; i < in[0]->ndim; i++) {
-        wide.dims[i + 1] = in[0]->shape[i] == 1 ? 2 : in[0]->shape[i];
+    Shape wide = {.ndim = in[0]->shape.ndim + 1, .dims = {3}};
+    for (int i = 0; i < in[0]->shape.ndim; i++) {
+        wide.dims[i + 1] = in[0]->shape.dims[i] == 1 ? 2 : in[0]->shape.dims[i];
     }
     return tensor_expand(in[0], wide);
 }
@@ -92,8 +92,8 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
 // Rows are the last a->dim dimensions. The inputs are x, weight and bias; with the flag x and bias.
 static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *a) {
     Shape row = {.ndim = a->dim};
-    for (int i = 0; i < a->dim && a->dim <= in[0]->ndim; i++)
-        row.dims[i] = in[0]->shape[in[0]->ndim - a->dim + i];
+    for (int i = 0; i < a->dim && a->dim <= in[0]->shape.ndim; i++)
+        row.dims[i] = in[0]->shape.dims[in[0]->shape.ndim - a->dim + i];
     Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
     Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
     return tensor_layer_norm(in[0], row, weight, bias, a->value);

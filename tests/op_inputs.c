@@ -224,7 +224,7 @@ static Tensor *lay_out(const struct OpCaseInput *input, Tensor *leaf) {
     case LAYOUT_TRANSPOSED:
         return tensor_transpose(leaf, -1, -2);
     case LAYOUT_STEPPED:
-        return tensor_slice(leaf, -1, 1, leaf->shape[leaf->ndim - 1], 2);
+        return tensor_slice(leaf, -1, 1, leaf->shape.dims[leaf->shape.ndim - 1], 2);
     case LAYOUT_EXPANDED:
         return tensor_expand(leaf, input->shape);
     case LAYOUT_DENSE:

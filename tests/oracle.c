@@ -49,12 +49,6 @@ OracleLanes oracle_lanes(Shape shape, int dim) {
     return lanes;
 }
 
-Shape oracle_params_shape(const OpParams *params) {
-    Shape shape = {.ndim = params->count};
-    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = params->size[i];
-    return shape;
-}
-
 Shape oracle_without_dim(Shape shape, int dim, bool keep_dim) {
     Shape result = {0};
     for (int i = 0; i < shape.ndim; i++) {

@@ -86,7 +86,6 @@ static inline int64_t oracle_lane_at(OracleLanes lanes, int64_t lane, int64_t c)
 
 // Complains, and returns false, unless output `index` has this shape.
 bool oracle_expects(OracleCall *call, int index, Shape shape);
-Shape oracle_params_shape(const OpParams *params); // size[], count dims
 Shape oracle_without_dim(Shape shape, int dim, bool keep_dim);
 void oracle_writes_input(OracleCall *call, int index); // counts in[index] as written in place
 

@@ -28,10 +28,10 @@ static bool copy(OracleCall *call) {
 static bool permute(OracleCall *call) {
     const OracleTensor *x = &call->in[0];
     Shape shape = {.ndim = x->shape.ndim};
-    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = x->shape.dims[call->params.size[i]];
+    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = x->shape.dims[call->params.shape.dims[i]];
     if (!oracle_expects(call, 0, shape)) return false;
     for (int64_t i = 0; i < x->numel; i++) {
-        call->out[0].values[i] = x->values[permuted(x->shape, shape, call->params.size, i)];
+        call->out[0].values[i] = x->values[permuted(x->shape, shape, call->params.shape.dims, i)];
     }
     return true;
 }
@@ -56,7 +56,7 @@ static bool slice(OracleCall *call) {
     const OracleTensor *x = &call->in[0];
     OracleTensor *y = &call->out[0];
     Shape shape = x->shape;
-    shape.dims[params->dim] = params->size[0];
+    shape.dims[params->dim] = params->count;
     if (!oracle_expects(call, 0, shape)) return false;
     OracleLanes whole = oracle_lanes(x->shape, params->dim);
     OracleLanes part = oracle_lanes(shape, params->dim);
@@ -70,7 +70,7 @@ static bool slice(OracleCall *call) {
 static bool slice_backward(OracleCall *call) {
     const OracleTensor *g = &call->in[0];
     OracleTensor *y = &call->out[0];
-    if (!oracle_expects(call, 0, oracle_params_shape(&call->params))) return false;
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
     OracleLanes whole = oracle_lanes(y->shape, call->params.dim);
     OracleLanes part = oracle_lanes(g->shape, call->params.dim);
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;

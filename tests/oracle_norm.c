@@ -5,15 +5,15 @@
 
 static double reciprocal_root(double x) { return 1.0 / sqrt(x); }
 
-// Rows of n elements: the last params.count dims.
+// Rows of n elements: as many of the last dims as params.shape has.
 typedef struct Rows {
     int64_t count, n;
     Shape outer, row;
 } Rows;
 
 static Rows rows_of(Shape shape, const OpParams *params) {
-    Rows rows = {1, 1, .outer = shape, .row = {.ndim = params->count}};
-    rows.outer.ndim -= params->count;
+    Rows rows = {1, 1, .outer = shape, .row = {.ndim = params->shape.ndim}};
+    rows.outer.ndim -= params->shape.ndim;
     for (int i = 0; i < rows.outer.ndim; i++) rows.count *= shape.dims[i];
     for (int i = 0; i < rows.row.ndim; i++)
         rows.n *= rows.row.dims[i] = shape.dims[rows.outer.ndim + i];
@@ -123,7 +123,7 @@ static bool embedding(OracleCall *call) {
 // Zeros, and each row of the gradient added to where it came from.
 static bool embedding_backward(OracleCall *call) {
     OracleTensor *table = &call->out[0];
-    if (!oracle_expects(call, 0, oracle_params_shape(&call->params))) return false;
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
     int64_t d = table->shape.dims[1];
     for (int64_t i = 0; i < table->numel; i++) table->values[i] = 0.0;
     for (int64_t i = 0; i < call->in[0].numel; i++) {

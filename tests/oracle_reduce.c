@@ -45,7 +45,7 @@ static bool sum(OracleCall *call) {
 static bool sum_to(OracleCall *call) {
     const OracleTensor *g = &call->in[0];
     OracleTensor *y = &call->out[0];
-    if (!oracle_expects(call, 0, oracle_params_shape(&call->params))) return false;
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
     bool *started = calloc((size_t)y->numel + 1, sizeof *started);
     if (started == NULL) return false;
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
@@ -78,7 +78,7 @@ static bool argmax(OracleCall *call) { return largest(call, false, 0); }
 // Zeros of the input's shape, with each gradient where its maximum was.
 static bool max_backward(OracleCall *call) {
     OracleTensor *y = &call->out[0];
-    if (!oracle_expects(call, 0, oracle_params_shape(&call->params))) return false;
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
     OracleLanes lanes = last_lanes(y->shape);
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
     for (int64_t lane = 0; lane < lane_count(lanes) && lanes.length > 0; lane++) {

@@ -48,7 +48,7 @@ static bool gather(OracleCall *call) {
 static bool gather_backward(OracleCall *call) {
     const OracleTensor *index = &call->in[1];
     OracleTensor *y = &call->out[0];
-    if (!oracle_expects(call, 0, oracle_params_shape(&call->params))) return false;
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
     for (int64_t i = 0; i < index->numel; i++) {
         double *place = &y->values[place_of(index, y->shape, call->params.dim, i)];

@@ -61,9 +61,9 @@ static OracleTensor copy_tensor(const Tensor *t, bool with_values) {
         .numel = 1,
         .distinct = 1,
     };
-    for (int i = 0; i < t->ndim; i++) {
-        copy.numel *= t->shape[i];
-        if (t->stride[i] != 0 || t->shape[i] == 0) copy.distinct *= t->shape[i];
+    for (int i = 0; i < t->shape.ndim; i++) {
+        copy.numel *= t->shape.dims[i];
+        if (t->stride[i] != 0 || t->shape.dims[i] == 0) copy.distinct *= t->shape.dims[i];
     }
     if (with_values && t->device->has_data) copy.values = read_values(t);
     return copy;

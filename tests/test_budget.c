@@ -162,7 +162,7 @@ END_TEST
 // (batch, 3, 4) -> (batch, 12)
 static Tensor *flatten(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
-    return tensor_reshape(in[0], SHAPE(in[0]->shape[0], 12));
+    return tensor_reshape(in[0], SHAPE(in[0]->shape.dims[0], 12));
 }
 static const LayerType flattening_type = {.name = "Flatten",
                                           .size = sizeof(Layer),

@@ -5,9 +5,7 @@
 
 // ---- sums -------------------------------------------------------------------------------------
 static Tensor *sum_to(Tensor *x, Shape shape) {
-    OpParams params = {.count = shape.ndim};
-    for (int i = 0; i < shape.ndim; i++) params.size[i] = shape.dims[i];
-    return OP_RUN(op_sum_to, &params, x);
+    return OP_RUN(op_sum_to, (&(OpParams){.shape = shape}), x);
 }
 
 START_TEST(a_million_tenths_are_summed_as_well_over_rows_as_over_columns) {

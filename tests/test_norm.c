@@ -183,7 +183,7 @@ START_TEST(the_layer_has_pytorchs_parameters_and_values) {
     ck_assert_str_eq(norm->parameters[1].name, "bias");
     expect_values(norm->parameters[0].tensor, 1, 1, 1, 1, 1, 1);
     expect_values(norm->parameters[1].tensor, 0, 0, 0, 0, 0, 0);
-    ck_assert_int_eq(norm->parameters[0].tensor->ndim, 2);
+    ck_assert_int_eq(norm->parameters[0].tensor->shape.ndim, 2);
     Scope *scope = scope_open();
     Tensor *x = tensor_from_floats_new(SHAPE(1, 2, 3), (float[]){1, -1, 1, -1, 1, -1});
     const float y = (float)(1.0 / sqrt(1.5));

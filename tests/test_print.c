@@ -76,9 +76,9 @@ static Tensor *case_tensor(Case *c) {
 }
 
 static Tensor *case_view(const Case *c, Tensor *t) {
-    int last = t->ndim - 1;
+    int last = t->shape.ndim - 1;
     if (strcmp(c->view, "transpose") == 0) return tensor_transpose(t, last - 1, last);
-    if (strcmp(c->view, "step") == 0) return tensor_slice(t, last, 0, t->shape[last], 2);
+    if (strcmp(c->view, "step") == 0) return tensor_slice(t, last, 0, t->shape.dims[last], 2);
     return t;
 }
 

@@ -216,7 +216,7 @@ START_TEST(a_recycled_handle_remembers_nothing_of_its_past) {
         Tensor *fresh = tensor_full_new(SHAPE(5), 2.0f); // may lie where the view lay
         ck_assert(tensor_is_contiguous(fresh));
         ck_assert_int_eq(fresh->offset, 0);
-        ck_assert_int_eq(fresh->ndim, 1);
+        ck_assert_int_eq(fresh->shape.ndim, 1);
         ck_assert_int_eq(fresh->flags, TENSOR_CONTIGUOUS);
         ck_assert_ptr_null(fresh->origin);
         ck_assert_ptr_null(fresh->scope);

@@ -11,7 +11,7 @@
 START_TEST(a_new_tensor_is_row_major_and_counted_as_data) {
     int64_t before = context_ledger()->live.category[MEM_DATA];
     Tensor *t = tensor_new(SHAPE(2, 3, 4), DTYPE_INT64);
-    ck_assert_int_eq(t->ndim, 3);
+    ck_assert_int_eq(t->shape.ndim, 3);
     ck_assert_int_eq(t->numel, 24);
     ck_assert(shape_equal(tensor_shape(t), SHAPE(2, 3, 4)));
     ck_assert_int_eq(t->stride[0], 12);
@@ -54,7 +54,7 @@ END_TEST
 START_TEST(a_scalar_has_no_dimensions_and_one_element) {
     Tensor *t = tensor_from_floats_new(SHAPE_SCALAR, (float[]){2.5f});
     char text[SHAPE_TEXT];
-    ck_assert_int_eq(t->ndim, 0);
+    ck_assert_int_eq(t->shape.ndim, 0);
     ck_assert_int_eq(t->numel, 1);
     ck_assert_double_eq(tensor_item(t), 2.5);
     ck_assert_str_eq(shape_text(tensor_shape(t), text), "()");

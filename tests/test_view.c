@@ -140,18 +140,18 @@ END_TEST
 
 // ---- random chains of views -------------------------------------------------------------------
 static Tensor *random_view(RandomState *random, Tensor *x) {
-    int dim = (int)random_next_below(random, x->ndim);
-    int64_t size = x->shape[dim];
+    int dim = (int)random_next_below(random, x->shape.ndim);
+    int64_t size = x->shape.dims[dim];
     switch (random_next_below(random, 4)) {
     case 0:
-        return tensor_transpose(x, dim, (int)random_next_below(random, x->ndim));
+        return tensor_transpose(x, dim, (int)random_next_below(random, x->shape.ndim));
     case 1: {
         int64_t begin = random_next_below(random, size + 1);
         int64_t end = begin + random_next_below(random, size - begin + 1);
         return tensor_slice(x, dim, begin, end, 1 + random_next_below(random, 3));
     }
     case 2:
-        return x->ndim < 5 ? tensor_reshape(x, SHAPE(1, x->numel)) : tensor_detach(x);
+        return x->shape.ndim < 5 ? tensor_reshape(x, SHAPE(1, x->numel)) : tensor_detach(x);
     default: {
         Shape shape = tensor_shape(x);
         if (size == 1) shape.dims[dim] = 2;
@@ -162,9 +162,9 @@ static Tensor *random_view(RandomState *random, Tensor *x) {
 
 static bool is_dense(const Tensor *t) {
     int64_t expected = 1;
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        if (t->shape[i] != 1 && t->stride[i] != expected) return t->numel == 0;
-        expected *= t->shape[i];
+    for (int i = t->shape.ndim - 1; i >= 0; i--) {
+        if (t->shape.dims[i] != 1 && t->stride[i] != expected) return t->numel == 0;
+        expected *= t->shape.dims[i];
     }
     return true;
 }

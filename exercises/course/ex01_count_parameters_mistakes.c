@@ -73,7 +73,8 @@ static void each(Layer *layer, int depth, int least, void (*change)(Layer *layer
 static void merge(Layer *layer, const ParameterList *list) {
     for (int i = 0; i < layer->n_parameters; i++) {
         int first = 0;
-        while (!tensor_same_shape(list->items[first].tensor, layer->parameters[i].tensor)) first++;
+        while (!shape_equal(list->items[first].tensor->shape, layer->parameters[i].tensor->shape))
+            first++;
         set(&layer->parameters[i], tensor_retain(list->items[first].tensor));
     }
     for (int i = 0; i < layer->n_children; i++) merge(layer->children[i], list);

@@ -61,7 +61,7 @@ static Status read_tie(TextReader *reader, Layer *model) {
     if (status) return status;
     Parameter *one = find_parameter(model, path), *other = find_parameter(model, other_path);
     if (!one || !other) return text_malformed(reader, "a path to no parameter ends");
-    if (!tensor_same_shape(one->tensor, other->tensor))
+    if (!shape_equal(one->tensor->shape, other->tensor->shape))
         return text_malformed(reader, "a tie of two shapes ends");
     Tensor *old = one->tensor;
     one->tensor = tensor_retain(other->tensor);

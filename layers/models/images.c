@@ -7,8 +7,8 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     const Tensor *x = in[0];
     int64_t columns = 1;
-    for (int i = 1; i < x->ndim; i++) columns *= x->shape[i];
-    return tensor_reshape(in[0], SHAPE(x->ndim ? x->shape[0] : 1, columns));
+    for (int i = 1; i < x->shape.ndim; i++) columns *= x->shape.dims[i];
+    return tensor_reshape(in[0], SHAPE(x->shape.ndim ? x->shape.dims[0] : 1, columns));
 }
 
 static const LayerType flatten_type = {.name = "Flatten",

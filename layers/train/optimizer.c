@@ -48,7 +48,7 @@ static int states_of(OptimizerKind kind) {
 }
 
 static Tensor *zeros_like(const Tensor *parameter) {
-    Tensor *t = tensor_new_as(tensor_shape(parameter), DTYPE_FLOAT32, MEM_OPTIMIZER);
+    Tensor *t = tensor_new_as(parameter->shape, DTYPE_FLOAT32, MEM_OPTIMIZER);
     if (!t || !tensor_fill(t, 0.0f)) return t;
     tensor_free(t);
     return NULL;

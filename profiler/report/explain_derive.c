@@ -152,7 +152,7 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule
     case PER_ROW:
         return per_row(record->in[rule.input], rule);
     case PER_BLOCK:
-        return per_row(with_rows_of(record->in[rule.input], record->params.count), rule);
+        return per_row(with_rows_of(record->in[rule.input], record->params.shape.ndim), rule);
     case PER_COLUMN:
         return per_column(record->in[rule.input], record->out, rule);
     case PER_SUM:

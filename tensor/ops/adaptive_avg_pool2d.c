@@ -14,16 +14,16 @@ Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w) {
 static Status infer(OpCall *call) {
     const Tensor *x = call->in[0];
     OpWindow *w = &call->params.window;
-    if (x->ndim != 4 || x->shape[2] < 1 || x->shape[3] < 1 || x->shape[2] > INT32_MAX ||
-        x->shape[3] > INT32_MAX)
+    if (x->shape.ndim != 4 || x->shape.dims[2] < 1 || x->shape.dims[3] < 1 ||
+        x->shape.dims[2] > INT32_MAX || x->shape.dims[3] > INT32_MAX)
         return op_error(call, STATUS_SHAPE, "needs images. HINT: x is (n, c, h, w), h and w >= 1");
     if (w->kernel[0] < 1 || w->kernel[1] < 1)
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "an output of %d x %d. HINT: from 1 to 2^31 - 1", w->kernel[0],
                         w->kernel[1]);
-    for (int d = 0; d < 2; d++) w->input[d] = (int32_t)x->shape[2 + d];
+    for (int d = 0; d < 2; d++) w->input[d] = (int32_t)x->shape.dims[2 + d];
     return op_output(call, 0, DTYPE_FLOAT32,
-                     SHAPE(x->shape[0], x->shape[1], w->kernel[0], w->kernel[1]));
+                     SHAPE(x->shape.dims[0], x->shape.dims[1], w->kernel[0], w->kernel[1]));
 }
 
 // The lengths of all regions along dimension d, together: `outputs` + `input` less the greatest

@@ -56,7 +56,7 @@ Status tensor_accumulate(Tensor *into, Tensor *value) {
 }
 
 static Status accumulate_infer(OpCall *call) {
-    if (!tensor_same_shape(call->in[0], call->in[1]))
+    if (!shape_equal(call->in[0]->shape, call->in[1]->shape))
         return op_error(call, STATUS_SHAPE, "shapes differ. HINT: tensor_expand the smaller one");
     return op_infer_same(call);
 }
@@ -89,15 +89,15 @@ Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *x = call->in[0];
     char *to = tensor_raw(call->out[0]);
     const char *from = tensor_raw(x);
-    int64_t size = dtype_size(x->dtype), row = x->ndim ? x->shape[x->ndim - 1] : 1;
-    int64_t step = x->ndim ? x->stride[x->ndim - 1] : 1;
+    int64_t size = dtype_size(x->dtype), row = x->shape.ndim ? x->shape.dims[x->shape.ndim - 1] : 1;
+    int64_t step = x->shape.ndim ? x->stride[x->shape.ndim - 1] : 1;
     while (begin < end) {
         int64_t column = begin % row, rest = begin / row, n = row - column;
         if (n > end - begin) n = end - begin;
         int64_t offset = column * step;
-        for (int d = x->ndim - 2; d >= 0; d--) {
-            offset += rest % x->shape[d] * x->stride[d];
-            rest /= x->shape[d];
+        for (int d = x->shape.ndim - 2; d >= 0; d--) {
+            offset += rest % x->shape.dims[d] * x->stride[d];
+            rest /= x->shape.dims[d];
         }
         strided_copy(to + begin * size, from + offset * size, n, step, size);
         begin += n;

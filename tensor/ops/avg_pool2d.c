@@ -68,7 +68,8 @@ MATH_INLINE void divide_part(const OpWindow *w, unsigned flags, const Part *part
 MATH_INLINE void pool_range(const OpCall *call, const Tensor *image, const Tensor *outputs,
                             int64_t begin, int64_t end, bool backward) {
     const OpWindow *w = &call->params.window;
-    int64_t height = outputs->shape[2], width = outputs->shape[3], plane = pool_plane_size(image);
+    int64_t height = outputs->shape.dims[2], width = outputs->shape.dims[3],
+            plane = pool_plane_size(image);
     float *y = (float *)(void *)tensor_raw(outputs) + begin * height * width;
     Part part;
     for (int64_t p = begin; p < end; p++) {

@@ -35,7 +35,7 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     if (call_needs(saved, 0) && backward_sum_to(&grad_in[0], grad_out[0], saved->in[0]))
         return error_status();
     if (!call_needs(saved, 1)) return STATUS_OK;
-    if (tensor_same_shape(grad_out[0], saved->in[1]))
+    if (shape_equal(grad_out[0]->shape, saved->in[1]->shape))
         return OP_INTO(&grad_in[1], op_neg, NULL, grad_out[0]);
     Tensor *reduced = NULL; // sum first: there is less to negate
     if (backward_sum_to(&reduced, grad_out[0], saved->in[1])) return error_status();
@@ -121,7 +121,7 @@ static Status maximum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
     for (int i = 0; i < 2; i++) {
         if (!call_needs(saved, i)) continue;
         Tensor *mine = saved->in[i], *other = saved->in[1 - i], *whole = NULL;
-        bool direct = shape_equal(tensor_shape(grad_out[0]), tensor_shape(mine));
+        bool direct = shape_equal(grad_out[0]->shape, mine->shape);
         if (OP_INTO(direct ? &grad_in[i] : &whole, op_maximum_backward, NULL, grad_out[0], mine,
                     other))
             return error_status();
@@ -143,7 +143,7 @@ static OpCost maximum_backward_cost(const OpCall *call) { return op_cost_element
 // Elements [begin, end) of which the last dimension has `row` each, any strides.
 static void maximum_strided_range(const OpCall *call, int64_t begin, int64_t end, int64_t row) {
     const Tensor *out = call->out[0];
-    int last = out->ndim - 1;
+    int last = out->shape.ndim - 1;
     int64_t stride[3][TENSOR_MAX_DIMS];
     for (int k = 0; k < 3; k++) broadcast_strides(call->in[k], out, stride[k]);
     while (begin < end) {
@@ -152,8 +152,8 @@ static void maximum_strided_range(const OpCall *call, int64_t begin, int64_t end
         const float *from[3];
         for (int k = 0; k < 3; k++) from[k] = call_in(call, k) + column * stride[k][last];
         for (int d = last - 1; d >= 0; d--) {
-            for (int k = 0; k < 3; k++) from[k] += rest % out->shape[d] * stride[k][d];
-            rest /= out->shape[d];
+            for (int k = 0; k < 3; k++) from[k] += rest % out->shape.dims[d] * stride[k][d];
+            rest /= out->shape.dims[d];
         }
         float *to = call_out(call, 0) + begin;
         for (int64_t i = 0; i < n; i++)
@@ -169,7 +169,7 @@ KERNEL Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t en
     for (int k = 0; k < 3; k++)
         flat = flat && tensor_is_contiguous(call->in[k]) && call->in[k]->numel == out->numel;
     if (!flat) {
-        maximum_strided_range(call, begin, end, out->shape[out->ndim - 1]);
+        maximum_strided_range(call, begin, end, out->shape.dims[out->shape.ndim - 1]);
         return STATUS_OK;
     }
     const float *grad = call_in(call, 0), *mine = call_in(call, 1), *other = call_in(call, 2);

@@ -20,26 +20,25 @@ static Status check_stack(Tensor *const tensors[], int n_tensors, int dim) {
     char first[SHAPE_TEXT], text[SHAPE_TEXT];
     for (int i = 0; i < n_tensors; i++) {
         if (!tensors[i]) return error_set(STATUS_INVALID_ARGUMENT, "stack: tensor %d is NULL", i);
-        if (tensor_same_shape(tensors[i], tensors[0])) continue;
+        if (shape_equal(tensors[i]->shape, tensors[0]->shape)) continue;
         return error_set(STATUS_SHAPE,
                          "stack: tensor %d is %s, but tensor 0 is %s. HINT: all of one shape; "
                          "tensor_concat takes sizes that differ along one dimension",
-                         i, shape_text(tensor_shape(tensors[i]), text),
-                         shape_text(tensor_shape(tensors[0]), first));
+                         i, shape_text(tensors[i]->shape, text),
+                         shape_text(tensors[0]->shape, first));
     }
-    int ndim = tensors[0]->ndim + 1;
+    int ndim = tensors[0]->shape.ndim + 1;
     if (ndim <= TENSOR_MAX_DIMS && dim >= -ndim && dim < ndim) return STATUS_OK;
     return error_set(STATUS_SHAPE,
                      "stack of %s: no new dimension %d. HINT: %d to %d, and at most %d in all",
-                     shape_text(tensor_shape(tensors[0]), first), dim, -ndim, ndim - 1,
-                     TENSOR_MAX_DIMS);
+                     shape_text(tensors[0]->shape, first), dim, -ndim, ndim - 1, TENSOR_MAX_DIMS);
 }
 
 Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim) {
     enum { FEW = 16 };
     Tensor *few[FEW], **thin = few, *result = NULL;
     if (error_pending() || check_stack(tensors, n_tensors, dim)) return NULL;
-    Shape shape = tensor_shape(tensors[0]);
+    Shape shape = tensors[0]->shape;
     if (dim < 0) dim += shape.ndim + 1;
     for (int i = shape.ndim++; i > dim; i--) shape.dims[i] = shape.dims[i - 1];
     shape.dims[dim] = 1;
@@ -56,27 +55,28 @@ Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim) {
 static Status add_input(const OpCall *call, int i, Shape *shape) {
     const Tensor *x = call->in[i];
     int dim = call->params.dim;
-    bool fits = x->ndim == shape->ndim;
-    for (int d = 0; fits && d < shape->ndim; d++) fits = d == dim || x->shape[d] == shape->dims[d];
+    bool fits = x->shape.ndim == shape->ndim;
+    for (int d = 0; fits && d < shape->ndim; d++)
+        fits = d == dim || x->shape.dims[d] == shape->dims[d];
     char text[SHAPE_TEXT];
     if (!fits)
         return op_error(call, STATUS_SHAPE,
                         "input %d is %s. HINT: sizes may differ in dimension %d only", i,
-                        shape_text(tensor_shape(x), text), dim);
-    if (!__builtin_add_overflow(shape->dims[dim], x->shape[dim], &shape->dims[dim]))
+                        shape_text(x->shape, text), dim);
+    if (!__builtin_add_overflow(shape->dims[dim], x->shape.dims[dim], &shape->dims[dim]))
         return STATUS_OK;
     return op_error(call, STATUS_OVERFLOW, "too large along dimension %d", dim);
 }
 
 static Status infer(OpCall *call) {
     const Tensor *first = call->in[0];
-    int dim = call->params.dim < 0 ? call->params.dim + first->ndim : call->params.dim;
-    if (dim < 0 || dim >= first->ndim)
+    int dim = call->params.dim < 0 ? call->params.dim + first->shape.ndim : call->params.dim;
+    if (dim < 0 || dim >= first->shape.ndim)
         return op_error(call, STATUS_SHAPE, "there is no dimension %d. HINT: %s", call->params.dim,
-                        first->ndim ? "negative ones count from the last"
-                                    : "tensor_stack joins scalars");
+                        first->shape.ndim ? "negative ones count from the last"
+                                          : "tensor_stack joins scalars");
     call->params.dim = dim;
-    Shape shape = tensor_shape(first);
+    Shape shape = first->shape;
     shape.dims[dim] = 0;
     for (int i = 0; i < call->n_in; i++)
         if (add_input(call, i, &shape)) return error_status();
@@ -98,17 +98,17 @@ static OpCost cost(const OpCall *call) {
 // contiguous, of everything from dim on.
 static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start) {
     bool dense = tensor_is_contiguous(x);
-    int outer_dims = dense ? dim : x->ndim - 1;
-    int64_t size = dtype_size(x->dtype), step = dense ? 1 : x->stride[x->ndim - 1], run = 1;
-    for (int d = outer_dims; d < x->ndim; d++) run *= x->shape[d];
+    int outer_dims = dense ? dim : x->shape.ndim - 1;
+    int64_t size = dtype_size(x->dtype), step = dense ? 1 : x->stride[x->shape.ndim - 1], run = 1;
+    for (int d = outer_dims; d < x->shape.ndim; d++) run *= x->shape.dims[d];
     char *to = tensor_raw(out) + start * out->stride[dim] * size;
     const char *from = tensor_raw(x);
     for (int64_t r = 0; r * run < x->numel; r++) {
         int64_t rest = r, x_offset = 0, out_offset = 0;
         for (int d = outer_dims - 1; d >= 0; d--) {
-            x_offset += rest % x->shape[d] * x->stride[d];
-            out_offset += rest % x->shape[d] * out->stride[d];
-            rest /= x->shape[d];
+            x_offset += rest % x->shape.dims[d] * x->stride[d];
+            out_offset += rest % x->shape.dims[d] * out->stride[d];
+            rest /= x->shape.dims[d];
         }
         strided_copy(to + out_offset * size, from + x_offset * size, run, step, size);
     }
@@ -119,7 +119,7 @@ Status concat_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t start = 0;
     for (int i = 0; i < call->n_in; i++) {
         copy_into(call->out[0], call->in[i], call->params.dim, start);
-        start += call->in[i]->shape[call->params.dim];
+        start += call->in[i]->shape.dims[call->params.dim];
     }
     return STATUS_OK;
 }
@@ -129,7 +129,7 @@ static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[
     int dim = saved->params.dim;
     int64_t start = 0;
     for (int i = 0; i < saved->n_in; i++) {
-        int64_t end = start + saved->in[i]->shape[dim];
+        int64_t end = start + saved->in[i]->shape.dims[dim];
         if (call_needs(saved, i)) grad_in[i] = tensor_slice(grad_out[0], dim, start, end, 1);
         start = end;
     }

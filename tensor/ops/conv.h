@@ -25,15 +25,15 @@ static inline ConvSizes conv_sizes(const OpCall *call, const Tensor *y, const Te
     const OpWindow *w = &call->params.window;
     ConvSizes s; // filled in piece by piece, as C++ wants it
     s.window = *w;
-    s.images = y->shape[0];
+    s.images = y->shape.dims[0];
     s.groups = w->groups;
-    s.outputs = weight->shape[0] / w->groups;
-    s.channels = weight->shape[1];
+    s.outputs = weight->shape.dims[0] / w->groups;
+    s.channels = weight->shape.dims[1];
     s.height = w->input[0];
     s.width = w->input[1];
-    s.out_height = y->shape[2];
-    s.out_width = y->shape[3];
-    s.taps = weight->shape[2] * weight->shape[3];
+    s.out_height = y->shape.dims[2];
+    s.out_width = y->shape.dims[3];
+    s.taps = weight->shape.dims[2] * weight->shape.dims[3];
     s.k = s.channels * s.taps;
     s.p = s.out_height * s.out_width;
     return s;

@@ -24,26 +24,28 @@ Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions o) 
 static Status check_channels(const OpCall *call) {
     const Tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
     int64_t groups = call->params.window.groups;
-    if (x->ndim != 4 || weight->ndim != 4)
+    if (x->shape.ndim != 4 || weight->shape.ndim != 4)
         return op_error(call, STATUS_SHAPE,
                         "needs x (n, c, h, w) and weight (o, c / groups, kernel h, kernel w). "
                         "HINT: tensor_reshape one image to (1, c, h, w)");
     if (groups < 1)
         return op_error(call, STATUS_INVALID_ARGUMENT, "%lld groups. HINT: from 1 to 2^31 - 1",
                         (long long)groups);
-    if (x->shape[1] % groups || weight->shape[0] % groups)
+    if (x->shape.dims[1] % groups || weight->shape.dims[0] % groups)
         return op_error(call, STATUS_SHAPE,
                         "%lld groups do not divide %lld channels and %lld outputs. HINT: both "
                         "must be multiples of the groups",
-                        (long long)groups, (long long)x->shape[1], (long long)weight->shape[0]);
-    if (x->shape[1] / groups != weight->shape[1])
+                        (long long)groups, (long long)x->shape.dims[1],
+                        (long long)weight->shape.dims[0]);
+    if (x->shape.dims[1] / groups != weight->shape.dims[1])
         return op_error(call, STATUS_SHAPE,
                         "x has %lld channels in %lld groups, the weight takes %lld a group. HINT: "
                         "weight is (o, c / groups, kernel h, kernel w)",
-                        (long long)x->shape[1], (long long)groups, (long long)weight->shape[1]);
-    if (bias && (bias->ndim != 1 || bias->shape[0] != weight->shape[0]))
+                        (long long)x->shape.dims[1], (long long)groups,
+                        (long long)weight->shape.dims[1]);
+    if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != weight->shape.dims[0]))
         return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
-                        (long long)weight->shape[0]);
+                        (long long)weight->shape.dims[0]);
     return STATUS_OK;
 }
 
@@ -51,9 +53,9 @@ static Status conv2d_infer(OpCall *call) {
     const Tensor *weight = call->in[1];
     OpWindow *w = &call->params.window;
     if (check_channels(call)) return error_status();
-    w->kernel[0] = window_narrow(weight->shape[2]);
-    w->kernel[1] = window_narrow(weight->shape[3]);
-    if (window_infer(call, w, weight->shape[0], 0)) return error_status();
+    w->kernel[0] = window_narrow(weight->shape.dims[2]);
+    w->kernel[1] = window_narrow(weight->shape.dims[3]);
+    if (window_infer(call, w, weight->shape.dims[0], 0)) return error_status();
     ConvSizes s = conv_sizes_forward(call);
     return product_countable(call, s.outputs, s.p, s.k) ? STATUS_OK : STATUS_OVERFLOW;
 }
@@ -110,7 +112,8 @@ static Status input_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     const Tensor *grad = call->in[0], *weight = call->in[1];
     return op_output(call, 0, DTYPE_FLOAT32,
-                     SHAPE(grad->shape[0], weight->shape[1] * w->groups, w->input[0], w->input[1]));
+                     SHAPE(grad->shape.dims[0], weight->shape.dims[1] * w->groups, w->input[0],
+                           w->input[1]));
 }
 
 static OpCost input_cost(const OpCall *call) {
@@ -137,7 +140,8 @@ static Status weight_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     const Tensor *grad = call->in[0], *x = call->in[1];
     return op_output(call, 0, DTYPE_FLOAT32,
-                     SHAPE(grad->shape[1], x->shape[1] / w->groups, w->kernel[0], w->kernel[1]));
+                     SHAPE(grad->shape.dims[1], x->shape.dims[1] / w->groups, w->kernel[0],
+                           w->kernel[1]));
 }
 
 static OpCost weight_cost(const OpCall *call) {
@@ -162,7 +166,7 @@ const Op op_conv2d_backward_weight = {.id = OP_conv2d_backward_weight,
 // ---- dbias (o) of dy: the sum of each channel
 // ----------------------------------------------------
 static Status bias_infer(OpCall *call) {
-    return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->in[0]->shape[1]));
+    return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->in[0]->shape.dims[1]));
 }
 
 static OpCost bias_cost(const OpCall *call) { // n - 1 adds for n elements of a channel
@@ -174,17 +178,17 @@ static OpCost bias_cost(const OpCall *call) { // n - 1 adds for n elements of a 
 
 static OpWork bias_work(const OpCall *call) { // channels
     const Tensor *grad = call->in[0];
-    return (OpWork){.items = grad->shape[1],
-                    .cost = 1.0 + (double)grad->shape[0] * (double)pool_plane_size(grad)};
+    return (OpWork){.items = grad->shape.dims[1],
+                    .cost = 1.0 + (double)grad->shape.dims[0] * (double)pool_plane_size(grad)};
 }
 
 // dbias[o] = the sum over n and p of dy (n, channels, p), each plane in lanes, planes in order
 KERNEL Status conv2d_backward_bias_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *grad = call->in[0];
-    int64_t channels = grad->shape[1], p = pool_plane_size(grad);
+    int64_t channels = grad->shape.dims[1], p = pool_plane_size(grad);
     for (int64_t o = begin; o < end; o++) {
         double sum = 0.0;
-        for (int64_t n = 0; n < grad->shape[0]; n++)
+        for (int64_t n = 0; n < grad->shape.dims[0]; n++)
             sum += (double)reduce_sum(call_in(call, 0) + (n * channels + o) * p, p);
         call_out(call, 0)[o] = (float)sum;
     }

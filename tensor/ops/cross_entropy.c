@@ -9,28 +9,29 @@ Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
 
 static Status cross_entropy_infer(OpCall *call) {
     const Tensor *logits = call->in[0], *labels = call->in[1];
-    if (logits->ndim != 2 || labels->ndim != 1 || logits->shape[0] != labels->shape[0])
+    if (logits->shape.ndim != 2 || labels->shape.ndim != 1 ||
+        logits->shape.dims[0] != labels->shape.dims[0])
         return op_error(call, STATUS_SHAPE,
                         "the shapes do not belong together. HINT: logits (n, classes) "
                         "and labels (n,)");
-    if (logits->shape[1] == 0)
+    if (logits->shape.dims[1] == 0)
         return op_error(call, STATUS_SHAPE, "there are no classes. HINT: logits are (n, classes)");
     Status status = op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
-    return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape[0], 2));
+    return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape.dims[0], 2));
 }
 
 // Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2
 // subtractions for log(sum) - (x[label] - max); then the mean: one more per row.
 static OpCost cross_entropy_cost(const OpCall *call) {
     OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)call->in[0]->shape[0], c = (uint64_t)call->in[0]->shape[1];
+    uint64_t rows = (uint64_t)call->in[0]->shape.dims[0], c = (uint64_t)call->in[0]->shape.dims[1];
     cost.elementwise_flops = rows * 3 * c + rows;
     cost.transcendental_flops = rows * (c + 1);
     return cost;
 }
 
 static Status check_labels(const OpCall *call, const Tensor *logits, const int64_t *labels) {
-    int64_t rows = logits->shape[0], classes = logits->shape[1];
+    int64_t rows = logits->shape.dims[0], classes = logits->shape.dims[1];
     for (int64_t r = 0; r < rows; r++)
         if (labels[r] < 0 || labels[r] >= classes)
             return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -44,7 +45,7 @@ static Status check_labels(const OpCall *call, const Tensor *logits, const int64
 // their logsumexp in one float would lose digits at large logits.
 KERNEL static void row_statistics(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
-    int64_t c = call->in[0]->shape[1];
+    int64_t c = call->in[0]->shape.dims[1];
     float part[REDUCE_BLOCK];
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 0) + r * c;
@@ -61,7 +62,7 @@ KERNEL static void row_statistics(void *argument, int64_t begin, int64_t end) {
 }
 
 static OpWork rows_of(const Tensor *logits) { // an exponential costs as much as two elements
-    return (OpWork){.items = logits->shape[0], .cost = 2.0 * (double)logits->shape[1]};
+    return (OpWork){.items = logits->shape.dims[0], .cost = 2.0 * (double)logits->shape.dims[1]};
 }
 
 Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
@@ -70,7 +71,7 @@ Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     if (check_labels(call, call->in[0], labels)) return error_status();
     cpu_parallel(rows_of(call->in[0]), row_statistics, (void *)(uintptr_t)call);
     const float *x = call_in(call, 0), *statistics = call_out(call, 1);
-    int64_t rows = call->in[0]->shape[0], c = call->in[0]->shape[1];
+    int64_t rows = call->in[0]->shape.dims[0], c = call->in[0]->shape.dims[1];
     double total = 0.0; // in the order of rows, whatever the threads did
     for (int64_t r = 0; r < rows; r++) {
         float largest = statistics[2 * r], sum = statistics[2 * r + 1];
@@ -98,7 +99,7 @@ static Status backward_infer(OpCall *call) { return op_output_like(call, 0, call
 
 static OpCost backward_cost(const OpCall *call) {
     OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)call->in[1]->shape[0], c = (uint64_t)call->in[1]->shape[1];
+    uint64_t rows = (uint64_t)call->in[1]->shape.dims[0], c = (uint64_t)call->in[1]->shape.dims[1];
     cost.elementwise_flops = rows * (2 * c + 2);
     cost.transcendental_flops = rows * c;
     return cost;
@@ -112,10 +113,10 @@ static Status backward_check(const OpCall *call) { // labels may be others than 
 }
 
 KERNEL Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t c = call->in[1]->shape[1];
+    int64_t c = call->in[1]->shape.dims[1];
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
     const float *statistics = call_in(call, 3);
-    float scale = *call_in(call, 0) / (float)call->in[1]->shape[0];
+    float scale = *call_in(call, 0) / (float)call->in[1]->shape.dims[0];
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 1) + r * c;
         float *out = call_out(call, 0) + r * c;

@@ -5,7 +5,7 @@
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_dropout(Tensor *x, float p) {
-    OpParams params = {.value = {p}, .size = {x ? x->numel : 0}};
+    OpParams params = {.value = {p}, .count = x ? x->numel : 0};
     return OP_RUN(op_dropout, &params, x);
 }
 
@@ -15,7 +15,7 @@ static Status dropout_infer(OpCall *call) {
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "p = %g is not a probability. HINT: from 0 to 1", (double)p);
     Status status = op_infer_same(call);
-    return status ? status : op_output(call, 1, DTYPE_UINT8, tensor_shape(call->in[0]));
+    return status ? status : op_output(call, 1, DTYPE_UINT8, call->in[0]->shape);
 }
 
 static OpCost dropout_cost(const OpCall *call) { // a comparison and a product

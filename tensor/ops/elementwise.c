@@ -3,10 +3,10 @@
 
 Status infer_broadcast(OpCall *call) {
     const Tensor *a = call->in[0], *b = call->in[1];
-    Shape shape = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
+    Shape shape = {.ndim = a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim};
     for (int i = 0; i < shape.ndim; i++) { // i counts from the last dim
-        int64_t na = i < a->ndim ? a->shape[a->ndim - 1 - i] : 1;
-        int64_t nb = i < b->ndim ? b->shape[b->ndim - 1 - i] : 1;
+        int64_t na = i < a->shape.ndim ? a->shape.dims[a->shape.ndim - 1 - i] : 1;
+        int64_t nb = i < b->shape.ndim ? b->shape.dims[b->shape.ndim - 1 - i] : 1;
         if (na != nb && na != 1 && nb != 1)
             return op_error(call, STATUS_SHAPE,
                             "cannot broadcast %lld against %lld in dimension %d. HINT: sizes must "
@@ -31,27 +31,24 @@ unsigned save_output(const OpCall *call) {
 }
 
 void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]) {
-    int missing = out->ndim - in->ndim;
-    for (int i = 0; i < out->ndim; i++) {
+    int missing = out->shape.ndim - in->shape.ndim;
+    for (int i = 0; i < out->shape.ndim; i++) {
         int k = i - missing;
-        stride[i] = k < 0 || in->shape[k] == 1 ? 0 : in->stride[k];
+        stride[i] = k < 0 || in->shape.dims[k] == 1 ? 0 : in->stride[k];
     }
 }
 
 Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like) {
     if (!grad) return error_status();
-    if (tensor_same_shape(grad, like)) {
+    if (shape_equal(grad->shape, like->shape)) {
         *slot = grad;
         return STATUS_OK;
     }
-    Shape shape = tensor_shape(like);
-    OpParams params = {.count = shape.ndim};
-    for (int i = 0; i < shape.ndim; i++) params.size[i] = shape.dims[i];
-    return OP_INTO(slot, op_sum_to, &params, grad);
+    return OP_INTO(slot, op_sum_to, (&(OpParams){.shape = like->shape}), grad);
 }
 
 Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like) {
-    bool direct = a->numel >= b->numel && tensor_same_shape(a, like);
+    bool direct = a->numel >= b->numel && shape_equal(a->shape, like->shape);
     if (direct) return OP_INTO(slot, *op, NULL, a, b);
     return backward_sum_to(slot, OP_RUN(*op, NULL, a, b), like);
 }

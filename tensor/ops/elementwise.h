@@ -31,8 +31,8 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
     int64_t sa[TENSOR_MAX_DIMS], sb[TENSOR_MAX_DIMS];
     broadcast_strides(call->in[0], out, sa);
     broadcast_strides(call->in[1], out, sb);
-    int last = out->ndim - 1;
-    int64_t row = out->ndim ? out->shape[last] : 1;
+    int last = out->shape.ndim - 1;
+    int64_t row = out->shape.ndim ? out->shape.dims[last] : 1;
     bool flat = tensor_is_contiguous(call->in[0]) && tensor_is_contiguous(call->in[1]) &&
                 call->in[0]->numel == out->numel && call->in[1]->numel == out->numel;
     if (flat) row = out->numel;
@@ -48,8 +48,8 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
         const float *a = call_in(call, 0) + column * step_a;
         const float *b = call_in(call, 1) + column * step_b;
         for (int d = flat ? -1 : last - 1; d >= 0; d--) {
-            int64_t index = rest % out->shape[d];
-            rest /= out->shape[d];
+            int64_t index = rest % out->shape.dims[d];
+            rest /= out->shape.dims[d];
             a += index * sa[d];
             b += index * sb[d];
         }

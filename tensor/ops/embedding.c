@@ -1,5 +1,5 @@
 // embedding.c -- picks whole rows of a table; and sums what their gradients are
-// params of the backward: size = the table's shape
+// params of the backward: shape = the table's
 #include <string.h>
 
 #include "tensor/math.h"
@@ -12,14 +12,14 @@ Tensor *tensor_embedding(Tensor *index, Tensor *table) {
 
 static Status embedding_infer(OpCall *call) {
     const Tensor *index = call->in[0], *table = call->in[1];
-    if (table->ndim != 2)
+    if (table->shape.ndim != 2)
         return op_error(call, STATUS_SHAPE,
                         "the table is no matrix. HINT: it is (count, features)");
-    if (index->ndim == TENSOR_MAX_DIMS)
+    if (index->shape.ndim == TENSOR_MAX_DIMS)
         return op_error(call, STATUS_SHAPE, "the result has one dimension more. HINT: at most %d",
                         TENSOR_MAX_DIMS);
-    Shape shape = tensor_shape(index);
-    shape.dims[shape.ndim++] = table->shape[1];
+    Shape shape = index->shape;
+    shape.dims[shape.ndim++] = table->shape.dims[1];
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 
@@ -27,9 +27,9 @@ static Status embedding_infer(OpCall *call) {
 // some of these are equal depends on data.
 static OpCost embedding_cost(const OpCall *call) {
     const Tensor *index = call->in[0], *table = call->in[1];
-    int64_t rows = index->numel < table->shape[0] ? index->numel : table->shape[0];
+    int64_t rows = index->numel < table->shape.dims[0] ? index->numel : table->shape.dims[0];
     return (OpCost){.bytes_read = (uint64_t)tensor_bytes(index) +
-                                  (uint64_t)(rows * table->shape[1]) * sizeof(float),
+                                  (uint64_t)(rows * table->shape.dims[1]) * sizeof(float),
                     .bytes_written = (uint64_t)tensor_bytes(call->out[0])};
 }
 
@@ -42,11 +42,11 @@ static Status check_indices(const OpCall *call, const Tensor *index, int64_t cou
     int64_t i = 0;
     while (i < index->numel && at[i] >= 0 && at[i] < count) i++;
     if (i == index->numel) return STATUS_OK;
-    Shape place = tensor_shape(index);
+    Shape place = index->shape;
     int64_t rest = i;
-    for (int d = index->ndim - 1; d >= 0; d--) {
-        place.dims[d] = rest % index->shape[d];
-        rest /= index->shape[d];
+    for (int d = index->shape.ndim - 1; d >= 0; d--) {
+        place.dims[d] = rest % index->shape.dims[d];
+        rest /= index->shape.dims[d];
     }
     char text[SHAPE_TEXT];
     return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -55,16 +55,16 @@ static Status check_indices(const OpCall *call, const Tensor *index, int64_t cou
 }
 
 static Status embedding_check(const OpCall *call) {
-    return check_indices(call, call->in[0], call->in[1]->shape[0]);
+    return check_indices(call, call->in[0], call->in[1]->shape.dims[0]);
 }
 
 static OpWork embedding_work(const OpCall *call) { // rows of the result
-    return (OpWork){.items = call->in[0]->numel, .cost = (double)call->in[1]->shape[1]};
+    return (OpWork){.items = call->in[0]->numel, .cost = (double)call->in[1]->shape.dims[1]};
 }
 
 // y (n, d) = table (count, d) at index (n), rows [begin, end)
 Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t d = call->in[1]->shape[1];
+    int64_t d = call->in[1]->shape.dims[1];
     const int64_t *index = indices(call->in[0]);
     for (int64_t i = begin; i < end && d > 0; i++)
         memcpy(call_out(call, 0) + i * d, call_in(call, 1) + index[i] * d,
@@ -73,8 +73,7 @@ Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    const Tensor *table = saved->in[1];
-    OpParams params = {.size = {table->shape[0], table->shape[1]}, .count = 2};
+    OpParams params = {.shape = saved->in[1]->shape};
     return OP_INTO(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
 }
 
@@ -85,10 +84,6 @@ static unsigned embedding_saves(const OpCall *call) {
 
 // ---- backward: zeros of the table's shape, plus each row's gradient where it came from ----------
 // Inputs: dy (..., features), index (...).
-static Status backward_infer(OpCall *call) {
-    return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->params.size[0], call->params.size[1]));
-}
-
 static OpCost backward_cost(const OpCall *call) { // one add per element of dy
     OpCost cost = op_cost_traffic(call);
     cost.elementwise_flops = (uint64_t)call->in[0]->numel;
@@ -96,18 +91,19 @@ static OpCost backward_cost(const OpCall *call) { // one add per element of dy
 }
 
 static Status backward_check(const OpCall *call) { // indices may be others than forward's
-    return check_indices(call, call->in[1], call->out[0]->shape[0]);
+    return check_indices(call, call->in[1], call->out[0]->shape.dims[0]);
 }
 
 static OpWork backward_work(const OpCall *call) { // columns, of the table and of dy
-    double rows = (double)call->out[0]->shape[0] + (double)call->in[1]->numel;
-    return (OpWork){.items = call->out[0]->shape[1], .cost = rows, .together = 64};
+    double rows = (double)call->out[0]->shape.dims[0] + (double)call->in[1]->numel;
+    return (OpWork){.items = call->out[0]->shape.dims[1], .cost = rows, .together = 64};
 }
 
 // Columns [begin, end) of dtable (count, d) += dy (n, d) at index (n), in the order of the index,
 // so that it does not matter how many threads share the columns
 KERNEL Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t count = call->out[0]->shape[0], d = call->out[0]->shape[1], n = call->in[1]->numel;
+    int64_t count = call->out[0]->shape.dims[0], d = call->out[0]->shape.dims[1],
+            n = call->in[1]->numel;
     const int64_t *index = indices(call->in[1]);
     float *table = call_out(call, 0);
     for (int64_t i = 0; i < count; i++)
@@ -140,7 +136,7 @@ const Op op_embedding_backward = {.id = OP_embedding_backward,
                                   .max_inputs = 2,
                                   .dtypes = gradient_and_index,
                                   .n_dtypes = 1,
-                                  .infer = backward_infer,
+                                  .infer = op_infer_shape,
                                   .cost = COUNTED(backward_cost),
                                   .work = backward_work,
                                   .check = backward_check};

@@ -1,5 +1,5 @@
 // gather.c -- picks one element of x per element of index, along one dimension
-// params: dim; of the backward also size = x's shape (count dims)
+// params: dim; of the backward also shape = x's
 #include <string.h>
 
 #include "tensor/ops/reduce.h"
@@ -10,20 +10,21 @@ Tensor *tensor_gather(Tensor *x, int dim, Tensor *index) {
 
 static Status gather_infer(OpCall *call) {
     const Tensor *x = call->in[0], *index = call->in[1];
-    int dim = call->params.dim < 0 ? call->params.dim + x->ndim : call->params.dim;
-    if (dim < 0 || dim >= x->ndim)
+    int dim = call->params.dim < 0 ? call->params.dim + x->shape.ndim : call->params.dim;
+    if (dim < 0 || dim >= x->shape.ndim)
         return op_error(call, STATUS_SHAPE,
                         "there is no dimension %d. HINT: negative ones count from the last",
                         call->params.dim);
-    bool fits = index->ndim == x->ndim;
-    for (int d = 0; fits && d < x->ndim; d++) fits = d == dim || index->shape[d] <= x->shape[d];
+    bool fits = index->shape.ndim == x->shape.ndim;
+    for (int d = 0; fits && d < x->shape.ndim; d++)
+        fits = d == dim || index->shape.dims[d] <= x->shape.dims[d];
     if (!fits)
         return op_error(call, STATUS_SHAPE,
                         "the index does not fit. HINT: as many dimensions, and no size larger than "
                         "x's except along dimension %d",
                         dim);
     call->params.dim = dim;
-    return op_output(call, 0, DTYPE_FLOAT32, tensor_shape(index));
+    return op_output(call, 0, DTYPE_FLOAT32, index->shape);
 }
 
 // ---- the walk over the index, for both directions -----------------------------------------------
@@ -38,11 +39,11 @@ typedef struct Walk {
 static Status bad_index(const OpCall *call, int64_t row, int64_t column, int64_t value,
                         int64_t size) {
     const Tensor *index = call->in[1];
-    Shape at = tensor_shape(index);
-    at.dims[index->ndim - 1] = column;
-    for (int d = index->ndim - 2; d >= 0; d--) {
-        at.dims[d] = row % index->shape[d];
-        row /= index->shape[d];
+    Shape at = index->shape;
+    at.dims[index->shape.ndim - 1] = column;
+    for (int d = index->shape.ndim - 2; d >= 0; d--) {
+        at.dims[d] = row % index->shape.dims[d];
+        row /= index->shape.dims[d];
     }
     char text[SHAPE_TEXT];
     return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -59,9 +60,9 @@ typedef struct Place {
 static Place place_of(const Walk *walk, int64_t row) {
     const Tensor *index = walk->index;
     Place at = {0};
-    for (int d = index->ndim - 2; d >= 0; d--) {
-        int64_t i = row % index->shape[d];
-        row /= index->shape[d];
+    for (int d = index->shape.ndim - 2; d >= 0; d--) {
+        int64_t i = row % index->shape.dims[d];
+        row /= index->shape.dims[d];
         at.index += i * index->stride[d];
         at.picked += i * walk->picked->stride[d];
         if (d != walk->call->params.dim) at.table += i * walk->table->stride[d];
@@ -75,12 +76,12 @@ static const int64_t *row_at(const Tensor *index, int64_t offset) {
 
 static void walk_row(const Walk *walk, Place at) {
     const Tensor *index = walk->index, *table = walk->table;
-    int last = index->ndim - 1, dim = walk->call->params.dim;
+    int last = index->shape.ndim - 1, dim = walk->call->params.dim;
     const int64_t *from = row_at(index, at.index);
     float *picked = (float *)(void *)tensor_raw(walk->picked) + at.picked;
     float *base = (float *)(void *)tensor_raw(table) + at.table;
     int64_t step = dim == last ? 0 : table->stride[last];
-    for (int64_t j = 0; j < index->shape[last]; j++) {
+    for (int64_t j = 0; j < index->shape.dims[last]; j++) {
         float *place = base + j * step + from[j * index->stride[last]] * table->stride[dim];
         if (walk->add)
             *place += picked[j * walk->picked->stride[last]];
@@ -101,7 +102,7 @@ static Status check_index(const OpCall *call, int64_t size) {
     for (int64_t row = 0; row < row_count(index); row++) {
         const int64_t *from = row_at(index, place_of(&walk, row).index);
         for (int64_t j = 0; j < row_length(index); j++) {
-            int64_t value = from[j * index->stride[index->ndim - 1]];
+            int64_t value = from[j * index->stride[index->shape.ndim - 1]];
             if (value < 0 || value >= size) return bad_index(call, row, j, value, size);
         }
     }
@@ -109,7 +110,7 @@ static Status check_index(const OpCall *call, int64_t size) {
 }
 
 static Status gather_check(const OpCall *call) {
-    return check_index(call, call->in[0]->shape[call->params.dim]);
+    return check_index(call, call->in[0]->shape.dims[call->params.dim]);
 }
 
 static OpWork gather_work(const OpCall *call) { // rows of the index
@@ -123,9 +124,7 @@ Status gather_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 static Status gather_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    const Tensor *x = saved->in[0];
-    OpParams params = {.dim = saved->params.dim, .count = x->ndim};
-    for (int i = 0; i < x->ndim; i++) params.size[i] = x->shape[i];
+    OpParams params = {.dim = saved->params.dim, .shape = saved->in[0]->shape};
     return OP_INTO(&grad_in[0], op_gather_backward, &params, grad_out[0], saved->in[1]);
 }
 
@@ -135,12 +134,6 @@ static unsigned gather_saves(const OpCall *call) {
 }
 
 // ---- backward: zeros of x's shape, plus each gradient where its element came from ---------------
-static Status backward_infer(OpCall *call) {
-    Shape shape = {.ndim = call->params.count};
-    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = call->params.size[i];
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
-}
-
 static OpCost backward_cost(const OpCall *call) { // one add per element of the gradient
     OpCost cost = op_cost_traffic(call);
     cost.elementwise_flops = (uint64_t)call->in[0]->numel;
@@ -148,7 +141,7 @@ static OpCost backward_cost(const OpCall *call) { // one add per element of the 
 }
 
 static Status backward_check(const OpCall *call) { // for another than forward's
-    return check_index(call, call->out[0]->shape[call->params.dim]);
+    return check_index(call, call->out[0]->shape.dims[call->params.dim]);
 }
 
 Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
@@ -180,6 +173,6 @@ const Op op_gather_backward = {.id = OP_gather_backward,
                                .max_inputs = 2,
                                .dtypes = values_and_index,
                                .n_dtypes = 1,
-                               .infer = backward_infer,
+                               .infer = op_infer_shape,
                                .cost = COUNTED(backward_cost),
                                .check = backward_check};

@@ -1,6 +1,6 @@
 // layer_norm.c -- y = (x - mean) rstd weight + bias: mean and rstd = 1 / sqrt(variance + epsilon)
 // of each row, a row being all elements of the last dimensions (Ba, Kiros, Hinton 2016)
-// params: size = the shape of a row (count dims), value[0] = epsilon
+// params: shape = that of a row, value[0] = epsilon
 #include "tensor/ops/layer_norm.h"
 
 #include <math.h>
@@ -9,32 +9,29 @@ enum { X, WEIGHT, BIAS }; // inputs; and outputs:
 enum { Y, MEAN, RSTD };
 
 Tensor *tensor_layer_norm(Tensor *x, Shape row, Tensor *weight, Tensor *bias, float epsilon) {
-    OpParams params = {.value = {epsilon}, .count = row.ndim};
-    for (int i = 0; i < row.ndim && i < TENSOR_MAX_DIMS; i++) params.size[i] = row.dims[i];
+    OpParams params = {.value = {epsilon}, .shape = row};
     return OP_RUN(op_layer_norm, &params, x, weight, bias);
 }
 
 static bool ends_in(const Tensor *x, Shape row) {
-    if (row.ndim > x->ndim) return false;
+    if (row.ndim > x->shape.ndim) return false;
     for (int i = 0; i < row.ndim; i++)
-        if (x->shape[x->ndim - row.ndim + i] != row.dims[i]) return false;
+        if (x->shape.dims[x->shape.ndim - row.ndim + i] != row.dims[i]) return false;
     return true;
 }
 
 static Status check(const OpCall *call) {
     const OpParams *params = &call->params;
-    if (params->count < 1 || params->count > TENSOR_MAX_DIMS)
+    Shape row = params->shape;
+    if (row.ndim < 1 || row.ndim > TENSOR_MAX_DIMS)
         return op_error(call, STATUS_SHAPE,
-                        "a row of %d dimensions. HINT: at least one, such as SHAPE(768)",
-                        params->count);
-    Shape row = {.ndim = params->count};
-    for (int i = 0; i < row.ndim; i++) row.dims[i] = params->size[i];
+                        "a row of %d dimensions. HINT: at least one, such as SHAPE(768)", row.ndim);
     char text[SHAPE_TEXT];
     if (!ends_in(call->in[X], row))
         return op_error(call, STATUS_SHAPE, "x does not end in %s. HINT: a row is x's last sizes",
                         shape_text(row, text));
     for (int i = WEIGHT; i <= BIAS; i++)
-        if (call->in[i] && !shape_equal(tensor_shape(call->in[i]), row))
+        if (call->in[i] && !shape_equal(call->in[i]->shape, row))
             return op_error(call, STATUS_SHAPE, "the %s is not %s. HINT: it has the shape of a row",
                             i == WEIGHT ? "weight" : "bias", shape_text(row, text));
     if (params->value[0] >= 0.0f) return STATUS_OK;
@@ -44,8 +41,8 @@ static Status check(const OpCall *call) {
 
 static Status layer_norm_infer(OpCall *call) {
     if (check(call)) return error_status();
-    Shape rows = tensor_shape(call->in[X]);
-    rows.ndim -= call->params.count;
+    Shape rows = call->in[X]->shape;
+    rows.ndim -= call->params.shape.ndim;
     Status status = op_output_like(call, Y, call->in[X]);
     if (!status) status = op_output(call, MEAN, DTYPE_FLOAT32, rows);
     return status ? status : op_output(call, RSTD, DTYPE_FLOAT32, rows);
@@ -157,7 +154,7 @@ static Status bias_backward(Tensor **slot, Tensor *grad, const Tensor *bias) {
     OpParams over_rows = {.dim = 0};
     if (OP_INTO(slot, op_sum, &over_rows, tensor_reshape(grad, SHAPE(rows, n))))
         return error_status();
-    *slot = tensor_reshape(*slot, tensor_shape(bias));
+    *slot = tensor_reshape(*slot, bias->shape);
     return *slot ? STATUS_OK : error_status();
 }
 

@@ -9,10 +9,10 @@ typedef struct NormRows {
     int64_t count, n; // rows of n elements; none when they are empty
 } NormRows;
 
-// params: size = the shape of a row (count dims)
+// params: shape = that of a row
 static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
     NormRows rows = {.n = 1};
-    for (int i = 0; i < params->count; i++) rows.n *= params->size[i];
+    for (int i = 0; i < params->shape.ndim; i++) rows.n *= params->shape.dims[i];
     rows.count = rows.n ? x->numel / rows.n : 0;
     return rows;
 }

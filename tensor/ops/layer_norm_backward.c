@@ -1,6 +1,6 @@
 // layer_norm_backward.c -- the gradients of a layer norm: of x, in one pass over the rows; of
 // weight and bias together, in one pass down the columns. z = (x - mean) rstd in both.
-// params: size = the shape of a row (count dims); flags of the second: NORM_WITH_BIAS
+// params: shape = that of a row; flags of the second: NORM_WITH_BIAS
 #include "tensor/ops/layer_norm.h"
 
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
@@ -68,11 +68,9 @@ KERNEL Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t
 enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN, WEIGHT_RSTD }; // inputs
 
 static Status weight_infer(OpCall *call) {
-    Shape row = {.ndim = call->params.count};
-    for (int i = 0; i < row.ndim; i++) row.dims[i] = call->params.size[i];
-    Status status = op_output(call, 0, DTYPE_FLOAT32, row);
+    Status status = op_infer_shape(call);
     if (status || !(call->params.flags & NORM_WITH_BIAS)) return status;
-    return op_output(call, 1, DTYPE_FLOAT32, row);
+    return op_output(call, 1, DTYPE_FLOAT32, call->params.shape);
 }
 
 // Per element z 2 and a product; per column and sum rows - 1 adds.

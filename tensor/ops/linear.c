@@ -17,23 +17,24 @@ static bool keeps_preactivation(const OpCall *call) {
 
 static Status linear_infer(OpCall *call) {
     const Tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
-    if (x->ndim < 1 || weight->ndim != 2 || x->shape[x->ndim - 1] != weight->shape[1])
+    if (x->shape.ndim < 1 || weight->shape.ndim != 2 ||
+        x->shape.dims[x->shape.ndim - 1] != weight->shape.dims[1])
         return op_error(call, STATUS_SHAPE,
                         "x (..., in) against weight (out, in). HINT: the last "
                         "size of x must be the weight's last size");
-    if (bias && (bias->ndim != 1 || bias->shape[0] != weight->shape[0]))
+    if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != weight->shape.dims[0]))
         return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
-                        (long long)weight->shape[0]);
+                        (long long)weight->shape.dims[0]);
     if (call->params.flags >= ACTIVATION_COUNT)
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "there is no activation %u. HINT: one of "
                         "enum Activation",
                         call->params.flags);
-    Shape shape = tensor_shape(x);
-    shape.dims[shape.ndim - 1] = weight->shape[0];
+    Shape shape = x->shape;
+    shape.dims[shape.ndim - 1] = weight->shape.dims[0];
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
-    int64_t n = weight->shape[0], m = !status && n ? call_numel(call) / n : 0;
-    if (!status && !product_countable(call, m, n, weight->shape[1])) status = STATUS_OVERFLOW;
+    int64_t n = weight->shape.dims[0], m = !status && n ? call_numel(call) / n : 0;
+    if (!status && !product_countable(call, m, n, weight->shape.dims[1])) status = STATUS_OVERFLOW;
     if (!status && keeps_preactivation(call)) status = op_output(call, 1, DTYPE_FLOAT32, shape);
     return status;
 }
@@ -50,7 +51,7 @@ static OpCost linear_cost(const OpCall *call) {
     unsigned activation = call->params.flags;
     OpCost cost = op_cost_elementwise(call, activation_cost[activation].elementwise,
                                       activation_cost[activation].transcendental);
-    cost.macs = (uint64_t)call_numel(call) * (uint64_t)call->in[1]->shape[1];
+    cost.macs = (uint64_t)call_numel(call) * (uint64_t)call->in[1]->shape.dims[1];
     cost.bias_flops = call->in[2] ? (uint64_t)call_numel(call) : 0;
     return cost;
 }
@@ -103,7 +104,7 @@ static void finish_block(void *argument, int64_t row, int64_t rows, int64_t colu
 // y (m, n) = x (m, k) . weight (n, k)^T, then per row + bias (n) and the activation
 Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    int64_t n = call->in[1]->shape[0], k = call->in[1]->shape[1];
+    int64_t n = call->in[1]->shape.dims[0], k = call->in[1]->shape.dims[1];
     int64_t m = n ? call_numel(call) / n : 0;
     Epilogue e = {.bias = call->in[2] ? call_in(call, 2) : NULL,
                   .y = call_out(call, 0),
@@ -145,10 +146,10 @@ static Tensor *through_activation(const OpCall *saved, Tensor *grad) {
 // *slot = a product of matrices, seen under the shape of `like`; a tensor already in *slot is
 // written through a view of it.
 static Status product_like(Tensor **slot, Tensor *a, Tensor *b, const Tensor *like) {
-    if (like->ndim == 2) return OP_INTO(slot, op_matmul, NULL, a, b);
+    if (like->shape.ndim == 2) return OP_INTO(slot, op_matmul, NULL, a, b);
     if (*slot && !(*slot = tensor_reshape(*slot, product_flat(like)))) return error_status();
     if (OP_INTO(slot, op_matmul, NULL, a, b)) return error_status();
-    *slot = tensor_reshape(*slot, tensor_shape(like));
+    *slot = tensor_reshape(*slot, like->shape);
     return *slot ? STATUS_OK : error_status();
 }
 
@@ -156,14 +157,14 @@ static Status product_like(Tensor **slot, Tensor *a, Tensor *b, const Tensor *li
 static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *x = saved->in[0];
     Tensor *grad = through_activation(saved, grad_out[0]);
-    if (grad && x->ndim != 2) grad = tensor_reshape(grad, product_flat(grad));
+    if (grad && x->shape.ndim != 2) grad = tensor_reshape(grad, product_flat(grad));
     grad = product_operand(grad);
     if (!grad) return error_status();
     if (call_needs(saved, 0) && product_like(&grad_in[0], grad, saved->in[1], x))
         return error_status();
     if (call_needs(saved, 1)) {
         OpParams transposed = {.flags = MATMUL_TRANS_A};
-        Tensor *rows = x->ndim == 2 ? x : tensor_reshape(x, product_flat(x));
+        Tensor *rows = x->shape.ndim == 2 ? x : tensor_reshape(x, product_flat(x));
         if (OP_INTO(&grad_in[1], op_matmul, &transposed, grad, rows)) return error_status();
     }
     if (!saved->in[2] || !call_needs(saved, 2)) return STATUS_OK;

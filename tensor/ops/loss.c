@@ -8,7 +8,7 @@ Tensor *tensor_mse(Tensor *prediction, Tensor *target) {
 }
 
 static Status mse_infer(OpCall *call) {
-    if (!tensor_same_shape(call->in[0], call->in[1]))
+    if (!shape_equal(call->in[0]->shape, call->in[1]->shape))
         return op_error(call, STATUS_SHAPE, "prediction and target must have one shape");
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
@@ -93,7 +93,7 @@ Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets)
 }
 
 static Status bce_infer(OpCall *call) {
-    if (!shape_equal(tensor_shape(call->in[0]), tensor_shape(call->in[1])))
+    if (!shape_equal(call->in[0]->shape, call->in[1]->shape))
         return op_error(call, STATUS_SHAPE,
                         "logits and targets must have one shape. HINT: a logit and a target, 0 to "
                         "1, for each yes-or-no question");

@@ -7,8 +7,8 @@
 // Dense in its last two dims, one way or the other, with a distance between rows that a BLAS can
 // count: what a product can read where it lies.
 static bool readable(const Tensor *t) {
-    int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
-    int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
+    int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
+    int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
     return (column == 1 && ((row >= columns && row <= INT32_MAX) || rows == 1)) ||
            (row == 1 && ((column >= rows && column <= INT32_MAX) || columns == 1));
 }
@@ -16,17 +16,17 @@ static bool readable(const Tensor *t) {
 Tensor *product_operand(Tensor *t) { return t && !readable(t) ? tensor_contiguous(t) : t; }
 
 Tensor *tensor_matmul(Tensor *a, Tensor *b) {
-    if (!a || !b || a->ndim < 2 || b->ndim < 2) return OP_RUN(op_matmul, NULL, a, b);
+    if (!a || !b || a->shape.ndim < 2 || b->shape.ndim < 2) return OP_RUN(op_matmul, NULL, a, b);
     a = product_operand(a);
     b = product_operand(b);
     if (!a || !b) return NULL;
-    if (b->ndim > 2 || a->ndim == 2 || !tensor_is_contiguous(a))
+    if (b->shape.ndim > 2 || a->shape.ndim == 2 || !tensor_is_contiguous(a))
         return OP_RUN(op_matmul, NULL, a, b);
     // One matrix on the right: the batch is just more rows.
-    Shape shape = tensor_shape(a);
+    Shape shape = a->shape;
     Tensor *rows = tensor_reshape(a, product_flat(a));
     Tensor *product = OP_RUN(op_matmul, NULL, rows, b);
-    shape.dims[shape.ndim - 1] = b->shape[1];
+    shape.dims[shape.ndim - 1] = b->shape.dims[1];
     return product ? tensor_reshape(product, shape) : NULL;
 }
 
@@ -37,28 +37,28 @@ typedef struct Dims { // of one product, after the transpose flags
 static Dims dims_of(const OpCall *call) {
     const Tensor *a = call->in[0], *b = call->in[1];
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
-    return (Dims){.m = a->shape[a->ndim - (ta ? 1 : 2)],
-                  .k = a->shape[a->ndim - (ta ? 2 : 1)],
-                  .n = b->shape[b->ndim - (tb ? 2 : 1)]};
+    return (Dims){.m = a->shape.dims[a->shape.ndim - (ta ? 1 : 2)],
+                  .k = a->shape.dims[a->shape.ndim - (ta ? 2 : 1)],
+                  .n = b->shape.dims[b->shape.ndim - (tb ? 2 : 1)]};
 }
 
 static Status matmul_infer(OpCall *call) {
     const Tensor *a = call->in[0], *b = call->in[1];
-    if (a->ndim < 2 || b->ndim < 2)
+    if (a->shape.ndim < 2 || b->shape.ndim < 2)
         return op_error(call, STATUS_SHAPE,
                         "needs matrices. HINT: tensor_reshape a vector to "
                         "(1, n) or (n, 1)");
     Dims d = dims_of(call);
-    int64_t kb = b->shape[b->ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
+    int64_t kb = b->shape.dims[b->shape.ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
     if (d.k != kb)
         return op_error(call, STATUS_SHAPE,
                         "inner sizes %lld and %lld differ. HINT: (m, k) . "
                         "(k, n); tensor_transpose one of them",
                         (long long)d.k, (long long)kb);
-    Shape shape = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
+    Shape shape = {.ndim = a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim};
     for (int i = 0; i < shape.ndim - 2; i++) { // batch dims, counted from the last of them
-        int64_t na = i < a->ndim - 2 ? a->shape[a->ndim - 3 - i] : 1;
-        int64_t nb = i < b->ndim - 2 ? b->shape[b->ndim - 3 - i] : 1;
+        int64_t na = i < a->shape.ndim - 2 ? a->shape.dims[a->shape.ndim - 3 - i] : 1;
+        int64_t nb = i < b->shape.ndim - 2 ? b->shape.dims[b->shape.ndim - 3 - i] : 1;
         if (na != nb && na != 1 && nb != 1)
             return op_error(call, STATUS_SHAPE, "batch sizes %lld and %lld do not broadcast",
                             (long long)na, (long long)nb);
@@ -79,8 +79,8 @@ static OpCost matmul_cost(const OpCall *call) {
 // How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense
 // one.
 static bool stored_transposed(const Tensor *t, int64_t *ld) {
-    int64_t row = t->stride[t->ndim - 2], column = t->stride[t->ndim - 1];
-    int64_t rows = t->shape[t->ndim - 2], columns = t->shape[t->ndim - 1];
+    int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
+    int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
     bool plain = column == 1 && (row >= columns || rows == 1);
     *ld = plain ? row : column;
     int64_t least = plain ? columns : rows;
@@ -93,11 +93,11 @@ static bool stored_transposed(const Tensor *t, int64_t *ld) {
 // Offset of batch `index` (counted over the output's batch dims) in an operand that broadcasts.
 static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
     int64_t offset = 0;
-    for (int i = 0; i < out->ndim - 2; i++) {
-        int64_t size = out->shape[out->ndim - 3 - i], at = index % size;
+    for (int i = 0; i < out->shape.ndim - 2; i++) {
+        int64_t size = out->shape.dims[out->shape.ndim - 3 - i], at = index % size;
         index /= size;
-        if (i < t->ndim - 2 && t->shape[t->ndim - 3 - i] != 1)
-            offset += at * t->stride[t->ndim - 3 - i];
+        if (i < t->shape.ndim - 2 && t->shape.dims[t->shape.ndim - 3 - i] != 1)
+            offset += at * t->stride[t->shape.ndim - 3 - i];
     }
     return offset;
 }
@@ -123,11 +123,12 @@ Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
 // *slot = the product summed over the batch dims that broadcast.
 static Status product_to(Tensor **slot, Tensor *a, unsigned trans, Tensor *b, const Tensor *like) {
     OpParams params = {.flags = trans};
-    bool direct = like->ndim == (a->ndim > b->ndim ? a->ndim : b->ndim);
-    for (int i = 0; direct && i < like->ndim - 2; i++) {
-        int64_t na = i < a->ndim - 2 ? a->shape[a->ndim - 3 - i] : 1;
-        int64_t nb = i < b->ndim - 2 ? b->shape[b->ndim - 3 - i] : 1;
-        direct = like->shape[like->ndim - 3 - i] == (na == 1 ? nb : na);
+    bool direct =
+        like->shape.ndim == (a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim);
+    for (int i = 0; direct && i < like->shape.ndim - 2; i++) {
+        int64_t na = i < a->shape.ndim - 2 ? a->shape.dims[a->shape.ndim - 3 - i] : 1;
+        int64_t nb = i < b->shape.ndim - 2 ? b->shape.dims[b->shape.ndim - 3 - i] : 1;
+        direct = like->shape.dims[like->shape.ndim - 3 - i] == (na == 1 ? nb : na);
     }
     if (direct) return OP_INTO(slot, op_matmul, &params, a, b);
     Tensor *batched = NULL;

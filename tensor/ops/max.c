@@ -15,7 +15,7 @@ Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim) {
 }
 
 static Shape without_last(const Tensor *x) {
-    Shape shape = tensor_shape(x);
+    Shape shape = x->shape;
     if (shape.ndim) shape.ndim--;
     return shape;
 }
@@ -73,8 +73,7 @@ Status argmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 static Status max_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    OpParams params = {.count = saved->in[0]->ndim};
-    for (int i = 0; i < params.count; i++) params.size[i] = saved->in[0]->shape[i];
+    OpParams params = {.shape = saved->in[0]->shape};
     return OP_INTO(&grad_in[0], op_max_backward, &params, grad_out[0], saved->out[1]);
 }
 
@@ -84,12 +83,7 @@ static unsigned max_saves(const OpCall *call) {
 }
 
 // ---- backward: zeros, with each row's gradient where its largest element was -------------------
-static Status backward_infer(OpCall *call) { // params: size = the input's shape (count dims)
-    Shape shape = {.ndim = call->params.count};
-    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = call->params.size[i];
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
-}
-
+// params: shape = the input's
 static OpWork backward_work(const OpCall *call) { // rows of the result
     return (OpWork){.items = call->in[0]->numel, .cost = (double)row_length(call->out[0])};
 }
@@ -131,6 +125,6 @@ const Op op_max_backward = {.id = OP_max_backward,
                             .max_inputs = 2,
                             .dtypes = gradient_and_indices,
                             .n_dtypes = 1,
-                            .infer = backward_infer,
+                            .infer = op_infer_shape,
                             .cost = COUNTED(op_cost_traffic),
                             .work = backward_work};

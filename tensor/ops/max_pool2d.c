@@ -14,7 +14,7 @@ Tensor *tensor_max_pool2d(Tensor *x, Pool2dOptions options) {
 static Status max_pool2d_infer(OpCall *call) {
     Status status = pool_infer(call);
     if (status || !call->needs_grad) return status;
-    return op_output(call, 1, DTYPE_INT64, tensor_shape(call->out[0]));
+    return op_output(call, 1, DTYPE_INT64, call->out[0]->shape);
 }
 
 // Per output kh kw - 1 comparisons; padded taps count.
@@ -104,14 +104,14 @@ static bool is_2x2(const OpWindow *w, const Tensor *y) {
     bool is = true;
     for (int d = 0; d < 2; d++)
         is = is && w->kernel[d] == 2 && w->stride[d] == 2 && w->dilation[d] == 1 &&
-             w->before[d] == 0 && 2 * y->shape[2 + d] <= w->input[d];
+             w->before[d] == 0 && 2 * y->shape.dims[2 + d] <= w->input[d];
     return is;
 }
 
 // y, where (planes, ho, wo) of x (planes, h, w); where may be NULL
 KERNEL Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
-    int64_t height = call->out[0]->shape[2], width = call->out[0]->shape[3];
+    int64_t height = call->out[0]->shape.dims[2], width = call->out[0]->shape.dims[3];
     int64_t plane = pool_plane_size(call->in[0]), row = w->input[1];
     float *y = call_out(call, 0) + begin * height * width;
     int64_t *where = call->n_out > 1 ? (int64_t *)(void *)tensor_raw(call->out[1]) : NULL;

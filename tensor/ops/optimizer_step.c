@@ -22,7 +22,7 @@ static Status step_infer(OpCall *call, int period, int64_t state_size) {
                         (long long)state_size, period);
     for (int i = 1; i < call->n_in; i++) {
         const Tensor *parameter = call->in[i - (i - 1) % period];
-        if (!tensor_same_shape(call->in[i], parameter))
+        if (!shape_equal(call->in[i]->shape, parameter->shape))
             return op_error(call, STATUS_SHAPE,
                             "tensor %d of group %d has another shape than its "
                             "parameter",

@@ -8,8 +8,8 @@ enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2 }; // params.flags: of the last tw
 
 // (rows, last): all leading dims as one.
 static inline Shape product_flat(const Tensor *t) {
-    int64_t last = t->shape[t->ndim - 1], rows = 1;
-    for (int i = 0; i < t->ndim - 1; i++) rows *= t->shape[i];
+    int64_t last = t->shape.dims[t->shape.ndim - 1], rows = 1;
+    for (int i = 0; i < t->shape.ndim - 1; i++) rows *= t->shape.dims[i];
     return SHAPE(rows, last);
 }
 

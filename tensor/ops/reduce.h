@@ -106,7 +106,9 @@ Tensor *reduce_finish(Tensor *reduced, const Tensor *x, int dim, bool keep_dim);
 Tensor *reduce_move_back(Tensor *y, int dim);
 
 // Row-wise ops: C, the size of the last dimension, and how many rows of it there are.
-static inline int64_t row_length(const Tensor *t) { return t->ndim ? t->shape[t->ndim - 1] : 1; }
+static inline int64_t row_length(const Tensor *t) {
+    return t->shape.ndim ? t->shape.dims[t->shape.ndim - 1] : 1;
+}
 static inline int64_t row_count(const Tensor *t) {
     return row_length(t) ? t->numel / row_length(t) : 0;
 }

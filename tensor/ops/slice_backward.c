@@ -1,6 +1,6 @@
 // slice_backward.c -- the gradient of a slice: slice_backward writes zeros of the sliced tensor's
 // shape with the gradient where the slice was; slice_accumulate adds it to a sum that there is
-// params: dim, begin, step; of slice_backward, size = the full shape (count dims)
+// params: dim, begin, step; of slice_backward, shape = the full one
 #include <string.h>
 
 #include "tensor/ops/elementwise.h"
@@ -10,9 +10,9 @@ typedef struct Places { // part (outer, count, inner) within whole (outer, full,
 } Places;
 
 static Places places_of(const Tensor *whole, const Tensor *part, const OpParams *p) {
-    Places at = {1, whole->shape[p->dim], part->shape[p->dim], 1, p->begin, p->step};
-    for (int i = 0; i < p->dim; i++) at.outer *= whole->shape[i];
-    for (int i = p->dim + 1; i < whole->ndim; i++) at.inner *= whole->shape[i];
+    Places at = {1, whole->shape.dims[p->dim], part->shape.dims[p->dim], 1, p->begin, p->step};
+    for (int i = 0; i < p->dim; i++) at.outer *= whole->shape.dims[i];
+    for (int i = p->dim + 1; i < whole->shape.ndim; i++) at.inner *= whole->shape.dims[i];
     return at;
 }
 
@@ -21,12 +21,6 @@ static int64_t place(const Places *at, int64_t o, int64_t k) {
 }
 
 // ---- slice_backward: y (outer, full, inner) = 0, but grad (outer, count, inner) in its places ---
-static Status infer(OpCall *call) {
-    Shape shape = {.ndim = call->params.count};
-    for (int i = 0; i < shape.ndim; i++) shape.dims[i] = call->params.size[i];
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
-}
-
 Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Places at = places_of(call->out[0], call->in[0], &call->params);
@@ -47,20 +41,20 @@ const Op op_slice_backward = {.id = OP_slice_backward,
                               .max_inputs = 1,
                               .dtypes = dtypes_float,
                               .n_dtypes = 1,
-                              .infer = infer,
+                              .infer = op_infer_shape,
                               .cost = COUNTED(op_cost_traffic)};
 
 // ---- slice_accumulate: sum (outer, full, inner) += grad (outer, count, inner) in its places ----
 static Status accumulate_infer(OpCall *call) {
     const OpParams *p = &call->params;
-    Shape part = tensor_shape(call->in[0]);
+    Shape part = call->in[0]->shape;
     bool fits = p->dim < part.ndim && p->begin >= 0 && p->step >= 1;
     if (fits) {
-        int64_t room = part.dims[p->dim] - p->begin, count = call->in[1]->shape[p->dim];
+        int64_t room = part.dims[p->dim] - p->begin, count = call->in[1]->shape.dims[p->dim];
         fits = count == 0 || (count > 0 && room > 0 && count - 1 <= (room - 1) / p->step);
         part.dims[p->dim] = count;
     }
-    if (fits && shape_equal(part, tensor_shape(call->in[1]))) return STATUS_OK; // no output
+    if (fits && shape_equal(part, call->in[1]->shape)) return STATUS_OK; // no output
     return op_error(call, STATUS_SHAPE, "the second is no slice of the first");
 }
 

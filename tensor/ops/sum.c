@@ -5,7 +5,7 @@
 enum { SUM_MEAN = 1, SUM_KEEP_DIM = 2 };
 
 static Tensor *run(Tensor *x, int dim, unsigned flags) {
-    if (x && dim < 0 && dim >= -x->ndim) dim += x->ndim;
+    if (x && dim < 0 && dim >= -x->shape.ndim) dim += x->shape.ndim;
     return OP_RUN(op_sum, (&(OpParams){.dim = dim, .flags = flags}), x);
 }
 
@@ -26,13 +26,13 @@ static Extent extent_of(const OpCall *call) {
     const Tensor *x = call->in[0];
     Extent e = {1, 1, 1};
     if (call->params.dim == DIM_ALL) return (Extent){1, x->numel, 1};
-    for (int i = 0; i < x->ndim; i++) {
+    for (int i = 0; i < x->shape.ndim; i++) {
         if (i < call->params.dim)
-            e.outer *= x->shape[i];
+            e.outer *= x->shape.dims[i];
         else if (i == call->params.dim)
-            e.n = x->shape[i];
+            e.n = x->shape.dims[i];
         else
-            e.inner *= x->shape[i];
+            e.inner *= x->shape.dims[i];
     }
     return e;
 }
@@ -41,12 +41,12 @@ static Status sum_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     int dim = call->params.dim;
     bool all = dim == DIM_ALL, keep = call->params.flags & SUM_KEEP_DIM;
-    if (!all && (dim < 0 || dim >= x->ndim))
+    if (!all && (dim < 0 || dim >= x->shape.ndim))
         return op_error(call, STATUS_SHAPE, "no dimension %d. HINT: DIM_ALL reduces all", dim);
     Shape shape = {0};
-    for (int i = 0; i < x->ndim; i++) {
+    for (int i = 0; i < x->shape.ndim; i++) {
         if (!all && i != dim)
-            shape.dims[shape.ndim++] = x->shape[i];
+            shape.dims[shape.ndim++] = x->shape.dims[i];
         else if (keep)
             shape.dims[shape.ndim++] = 1;
     }
@@ -98,10 +98,10 @@ static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     Tensor *x = saved->in[0], *grad = grad_out[0];
     Extent e = extent_of(saved);
     if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)e.n);
-    Shape kept = tensor_shape(x);
+    Shape kept = x->shape;
     for (int i = 0; i < kept.ndim; i++)
         if (saved->params.dim == DIM_ALL || i == saved->params.dim) kept.dims[i] = 1;
-    if (grad) grad = tensor_expand(tensor_reshape(grad, kept), tensor_shape(x));
+    if (grad) grad = tensor_expand(tensor_reshape(grad, kept), x->shape);
     grad_in[0] = grad;
     return grad ? STATUS_OK : error_status();
 }

@@ -1,17 +1,15 @@
 // sum_to.c -- sums a gradient over the dimensions along which its input was broadcast
-// params: size = the shape to arrive at (count dims)
+// params: shape = the one to arrive at
 #include "tensor/ops/reduce.h"
 
 static Status infer(OpCall *call) {
     const Tensor *x = call->in[0];
-    Shape shape = {.ndim = call->params.count};
-    int missing = x->ndim - shape.ndim;
+    Shape shape = call->params.shape;
+    int missing = x->shape.ndim - shape.ndim;
     char text[SHAPE_TEXT];
     bool fits = missing >= 0;
-    for (int i = 0; i < shape.ndim; i++) {
-        shape.dims[i] = call->params.size[i];
-        fits = fits && (shape.dims[i] == 1 || shape.dims[i] == x->shape[i + missing]);
-    }
+    for (int i = 0; fits && i < shape.ndim; i++)
+        fits = shape.dims[i] == 1 || shape.dims[i] == x->shape.dims[i + missing];
     if (!fits)
         return op_error(call, STATUS_SHAPE, "does not reduce to %s", shape_text(shape, text));
     return op_output(call, 0, DTYPE_FLOAT32, shape);
@@ -36,15 +34,15 @@ static Groups groups_of(const Tensor *x, const Tensor *out) {
     for (int i = 0; i <= TENSOR_MAX_DIMS; i++) g.size[i] = 1; // those that are not there, too
     int64_t stride[TENSOR_MAX_DIMS], step = 1; // of the output along x's dims: 0 where reduced
     broadcast_strides(out, x, stride);
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        if (x->shape[d] == 1) continue;
+    for (int d = x->shape.ndim - 1; d >= 0; d--) {
+        if (x->shape.dims[d] == 1) continue;
         bool kept = stride[d] != 0;
         if (g.count == 0 || g.kept[g.count - 1] != kept) {
             g.kept[g.count] = kept;
             g.step[g.count++] = step;
         }
-        g.size[g.count - 1] *= x->shape[d];
-        step *= x->shape[d];
+        g.size[g.count - 1] *= x->shape.dims[d];
+        step *= x->shape.dims[d];
     }
     return g;
 }

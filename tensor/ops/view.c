@@ -4,12 +4,6 @@
 #include "tensor/ops/elementwise.h"
 
 // ---- reshape: the same elements in the same order under another shape ---------------------------
-static Shape shape_of(const OpParams *params) {
-    Shape shape = {.ndim = params->count};
-    for (int i = 0; i < params->count; i++) shape.dims[i] = params->size[i];
-    return shape;
-}
-
 // Fills in the dimension given as -1, if any; a mismatch is left for infer to report.
 static Shape resolve(Shape shape, int64_t numel) {
     int64_t known = 1;
@@ -32,13 +26,11 @@ Tensor *tensor_reshape(Tensor *x, Shape shape) {
     }
     if (x) x = tensor_contiguous(x);
     if (x) shape = resolve(shape, x->numel);
-    OpParams params = {.count = shape.ndim};
-    for (int i = 0; i < shape.ndim; i++) params.size[i] = shape.dims[i];
-    return OP_RUN(op_reshape, &params, x);
+    return OP_RUN(op_reshape, (&(OpParams){.shape = shape}), x);
 }
 
 static Status reshape_infer(OpCall *call) {
-    Shape shape = shape_of(&call->params);
+    Shape shape = call->params.shape;
     char text[SHAPE_TEXT];
     int64_t numel = 1;
     bool valid = true;
@@ -54,7 +46,7 @@ static Status reshape_infer(OpCall *call) {
 }
 
 static Status reshape_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    grad_in[0] = tensor_reshape(grad_out[0], tensor_shape(saved->in[0]));
+    grad_in[0] = tensor_reshape(grad_out[0], saved->in[0]->shape);
     return grad_in[0] ? STATUS_OK : error_status();
 }
 
@@ -71,38 +63,39 @@ const Op op_reshape = {.id = OP_reshape,
 
 // ---- permute: dimensions in another order; transposing two is the common case -------------------
 Tensor *tensor_permute(Tensor *x, const int *dims) {
-    OpParams params = {.count = x ? x->ndim : 0};
-    for (int i = 0; i < params.count; i++) params.size[i] = dims[i];
+    OpParams params = {.shape.ndim = x ? x->shape.ndim : 0};
+    for (int i = 0; i < params.shape.ndim; i++) params.shape.dims[i] = dims[i];
     return OP_RUN(op_permute, &params, x);
 }
 
 Tensor *tensor_transpose(Tensor *x, int dim0, int dim1) {
     if (!x) return OP_RUN(op_permute, NULL, x);
-    int a = dim0 < 0 ? dim0 + x->ndim : dim0, b = dim1 < 0 ? dim1 + x->ndim : dim1;
-    if (a < 0 || b < 0 || a >= x->ndim || b >= x->ndim) {
+    int a = dim0 < 0 ? dim0 + x->shape.ndim : dim0, b = dim1 < 0 ? dim1 + x->shape.ndim : dim1;
+    if (a < 0 || b < 0 || a >= x->shape.ndim || b >= x->shape.ndim) {
         error_set(STATUS_SHAPE, "transpose: no dimensions %d and %d in a %d-d tensor", dim0, dim1,
-                  x->ndim);
+                  x->shape.ndim);
         return NULL;
     }
     int dims[TENSOR_MAX_DIMS];
-    for (int i = 0; i < x->ndim; i++) dims[i] = i == a ? b : i == b ? a : i;
+    for (int i = 0; i < x->shape.ndim; i++) dims[i] = i == a ? b : i == b ? a : i;
     return tensor_permute(x, dims);
 }
 
 static Status permute_infer(OpCall *call) {
     const Tensor *x = call->in[0];
-    Shape shape = {.ndim = x->ndim};
+    Shape shape = {.ndim = x->shape.ndim};
     unsigned seen = 0;
-    for (int i = 0; i < x->ndim; i++) {
-        int64_t dim = call->params.size[i];
-        if (dim < 0 || dim >= x->ndim || (seen >> dim & 1))
-            return op_error(call, STATUS_SHAPE, "dims are not a permutation of 0..%d", x->ndim - 1);
+    for (int i = 0; i < x->shape.ndim; i++) {
+        int64_t dim = call->params.shape.dims[i];
+        if (dim < 0 || dim >= x->shape.ndim || (seen >> dim & 1))
+            return op_error(call, STATUS_SHAPE, "dims are not a permutation of 0..%d",
+                            x->shape.ndim - 1);
         seen |= 1u << dim;
-        shape.dims[i] = x->shape[dim];
+        shape.dims[i] = x->shape.dims[dim];
     }
     if (op_output(call, 0, x->dtype, shape)) return error_status();
     Tensor *y = call->out[0];
-    for (int i = 0; i < x->ndim; i++) y->stride[i] = x->stride[call->params.size[i]];
+    for (int i = 0; i < x->shape.ndim; i++) y->stride[i] = x->stride[call->params.shape.dims[i]];
     y->offset = x->offset;
     handle_update_contiguous(y);
     return STATUS_OK;
@@ -110,7 +103,8 @@ static Status permute_infer(OpCall *call) {
 
 static Status permute_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     int inverse[TENSOR_MAX_DIMS] = {0};
-    for (int i = 0; i < saved->params.count; i++) inverse[saved->params.size[i]] = i;
+    const Shape *dims = &saved->params.shape;
+    for (int i = 0; i < dims->ndim; i++) inverse[dims->dims[i]] = i;
     grad_in[0] = tensor_permute(grad_out[0], inverse);
     return grad_in[0] ? STATUS_OK : error_status();
 }
@@ -127,34 +121,35 @@ const Op op_permute = {.id = OP_permute,
                        .backward = permute_backward};
 
 // ---- slice: every step-th index in [begin, end) of one dimension --------------------------------
-// params: dim, begin, step; size[0] = number of indices
+// params: dim, begin, step, count
 Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step) {
     if (!x) return OP_RUN(op_slice, NULL, x);
-    int d = dim < 0 ? dim + x->ndim : dim;
-    if (d < 0 || d >= x->ndim || begin < 0 || end > x->shape[d] || begin > end || step < 1) {
+    int d = dim < 0 ? dim + x->shape.ndim : dim;
+    if (d < 0 || d >= x->shape.ndim || begin < 0 || end > x->shape.dims[d] || begin > end ||
+        step < 1) {
         char text[SHAPE_TEXT];
         error_set(STATUS_SHAPE,
                   "slice of %s: [%lld, %lld) by %lld in dimension %d is outside. HINT: 0 <= begin "
                   "<= end <= size, step >= 1",
-                  shape_text(tensor_shape(x), text), (long long)begin, (long long)end,
-                  (long long)step, dim);
+                  shape_text(x->shape, text), (long long)begin, (long long)end, (long long)step,
+                  dim);
         return NULL;
     }
     int64_t count = (end - begin) / step + ((end - begin) % step != 0);
-    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = begin, .step = step, .size = {count}}),
+    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = begin, .step = step, .count = count}),
                   x);
 }
 
 static Status slice_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     const OpParams *p = &call->params;
-    Shape shape = tensor_shape(x);
-    shape.dims[p->dim] = p->size[0];
+    Shape shape = x->shape;
+    shape.dims[p->dim] = p->count;
     if (op_output(call, 0, x->dtype, shape)) return error_status();
     Tensor *y = call->out[0];
-    for (int i = 0; i < x->ndim; i++) y->stride[i] = x->stride[i];
-    if (p->size[0] > 1) y->stride[p->dim] *= p->step; // one index needs no step, however large
-    y->offset = x->offset + (p->size[0] ? p->begin * x->stride[p->dim] : 0);
+    for (int i = 0; i < x->shape.ndim; i++) y->stride[i] = x->stride[i];
+    if (p->count > 1) y->stride[p->dim] *= p->step; // one index needs no step, however large
+    y->offset = x->offset + (p->count ? p->begin * x->stride[p->dim] : 0);
     handle_update_contiguous(y);
     return STATUS_OK;
 }
@@ -171,8 +166,7 @@ static Status slice_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gr
     OpParams params = saved->params;
     Tensor *sum = op_gradient_so_far(&grad_in[0]);
     if (sum) return add_slice(grad_in[0] = sum, grad_out[0], &params);
-    params.count = saved->in[0]->ndim;
-    for (int i = 0; i < params.count; i++) params.size[i] = saved->in[0]->shape[i];
+    params.shape = saved->in[0]->shape;
     return OP_INTO(&grad_in[0], op_slice_backward, &params, grad_out[0]);
 }
 
@@ -189,23 +183,20 @@ const Op op_slice = {.id = OP_slice,
 
 // ---- expand: repeats dimensions of size 1, and new leading ones ---------------------------------
 Tensor *tensor_expand(Tensor *x, Shape shape) {
-    OpParams params = {.count = shape.ndim};
-    for (int i = 0; i < shape.ndim && i < TENSOR_MAX_DIMS; i++) params.size[i] = shape.dims[i];
-    return OP_RUN(op_expand, &params, x);
+    return OP_RUN(op_expand, (&(OpParams){.shape = shape}), x);
 }
 
 static Status expand_infer(OpCall *call) {
     const Tensor *x = call->in[0];
-    Shape shape = {.ndim = call->params.count};
+    Shape shape = call->params.shape;
     char text[SHAPE_TEXT];
     if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS)
         return op_error(call, STATUS_SHAPE, "cannot have %d dimensions. HINT: at most %d",
                         shape.ndim, TENSOR_MAX_DIMS);
-    int missing = shape.ndim - x->ndim;
+    int missing = shape.ndim - x->shape.ndim;
     bool fits = missing >= 0;
     for (int i = 0; i < shape.ndim; i++) {
-        shape.dims[i] = call->params.size[i];
-        int64_t size = i < missing ? 1 : x->shape[i - (missing > 0 ? missing : 0)];
+        int64_t size = i < missing ? 1 : x->shape.dims[i - (missing > 0 ? missing : 0)];
         fits = fits && (size == 1 || size == shape.dims[i]);
     }
     if (!fits)
@@ -241,7 +232,7 @@ Tensor *tensor_detach(Tensor *x) { return OP_RUN(op_detach, NULL, x); }
 static Status detach_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     if (op_output_like(call, 0, x)) return error_status();
-    for (int i = 0; i < x->ndim; i++) call->out[0]->stride[i] = x->stride[i];
+    for (int i = 0; i < x->shape.ndim; i++) call->out[0]->stride[i] = x->stride[i];
     call->out[0]->offset = x->offset;
     handle_update_contiguous(call->out[0]);
     return STATUS_OK;

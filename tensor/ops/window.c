@@ -31,20 +31,20 @@ static int64_t count_windows(const OpWindow *w, int d, bool ceil_mode) {
 
 Status window_infer(OpCall *call, OpWindow *w, int64_t channels, unsigned flags) {
     const Tensor *x = call->in[0];
-    Shape shape = {.ndim = 4, .dims = {x->shape[0], channels}};
+    Shape shape = {.ndim = 4, .dims = {x->shape.dims[0], channels}};
     if (check_window(call, w)) return error_status();
     for (int d = 0; d < 2; d++) {
-        if (x->shape[2 + d] > INT32_MAX)
+        if (x->shape.dims[2 + d] > INT32_MAX)
             return op_error(call, STATUS_OVERFLOW, "sizes end at 2^31 - 1. HINT: slice it");
-        w->input[d] = (int32_t)x->shape[2 + d];
+        w->input[d] = (int32_t)x->shape.dims[2 + d];
         int64_t count = count_windows(w, d, (flags & POOL_CEIL) != 0);
         if (count < 1)
             return op_error(call, STATUS_SHAPE,
                             "a kernel of %d x %d, dilation (%d, %d), does not fit into %lld x %lld "
                             "with padding. HINT: a smaller kernel or more padding",
                             w->kernel[0], w->kernel[1], w->dilation[0], w->dilation[1],
-                            (long long)x->shape[2] + w->before[0] + w->after[0],
-                            (long long)x->shape[3] + w->before[1] + w->after[1]);
+                            (long long)x->shape.dims[2] + w->before[0] + w->after[0],
+                            (long long)x->shape.dims[3] + w->before[1] + w->after[1]);
         shape.dims[2 + d] = count;
     }
     return op_output(call, 0, DTYPE_FLOAT32, shape);
@@ -70,18 +70,19 @@ OpWindow pool_window(const Pool2dOptions *o) {
 Status pool_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     OpWindow *w = &call->params.window;
-    if (x->ndim != 4) return op_error(call, STATUS_SHAPE, "needs images. HINT: x is (n, c, h, w)");
+    if (x->shape.ndim != 4)
+        return op_error(call, STATUS_SHAPE, "needs images. HINT: x is (n, c, h, w)");
     for (int d = 0; d < 2; d++)
         if (w->before[d] > w->kernel[d] / 2 || w->after[d] > w->kernel[d] / 2)
             return op_error(call, STATUS_INVALID_ARGUMENT,
                             "padding (%d, %d, %d, %d). HINT: at most half the kernel of %d x %d",
                             w->before[0], w->after[0], w->before[1], w->after[1], w->kernel[0],
                             w->kernel[1]);
-    if (x->shape[2] == 0 || x->shape[3] == 0 ||
-        (double)x->shape[2] * (double)x->shape[3] > INT32_MAX)
+    if (x->shape.dims[2] == 0 || x->shape.dims[3] == 0 ||
+        (double)x->shape.dims[2] * (double)x->shape.dims[3] > INT32_MAX)
         return op_error(call, STATUS_SHAPE,
                         "a plane has from 1 to 2^31 - 1 elements. HINT: x is (n, c, h, w)");
-    if (window_infer(call, w, x->shape[1], call->params.flags)) return error_status();
+    if (window_infer(call, w, x->shape.dims[1], call->params.flags)) return error_status();
     if ((double)call_numel(call) * w->kernel[0] * w->kernel[1] < 0x1p60) return STATUS_OK;
     return op_error(call, STATUS_OVERFLOW, "more than 2^60 steps. HINT: a smaller kernel");
 }
@@ -89,7 +90,7 @@ Status pool_infer(OpCall *call) {
 Status pool_backward_infer(OpCall *call) {
     const Tensor *grad = call->in[0];
     const OpWindow *w = &call->params.window;
-    if (grad->ndim != 4) return op_error(call, STATUS_SHAPE, "needs a gradient (n, c, h, w)");
+    if (grad->shape.ndim != 4) return op_error(call, STATUS_SHAPE, "needs a gradient (n, c, h, w)");
     return op_output(call, 0, DTYPE_FLOAT32,
-                     SHAPE(grad->shape[0], grad->shape[1], w->input[0], w->input[1]));
+                     SHAPE(grad->shape.dims[0], grad->shape.dims[1], w->input[0], w->input[1]));
 }

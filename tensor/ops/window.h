@@ -74,8 +74,12 @@ Status pool_infer(OpCall *call);
 // Of the backward of a pool, whose first input is a gradient (n, c, ho, wo): (n, c, input).
 Status pool_backward_infer(OpCall *call);
 OpWindow pool_window(const Pool2dOptions *options);
-static inline int64_t pool_plane_count(const Tensor *t) { return t->shape[0] * t->shape[1]; }
-static inline int64_t pool_plane_size(const Tensor *t) { return t->shape[2] * t->shape[3]; }
+static inline int64_t pool_plane_count(const Tensor *t) {
+    return t->shape.dims[0] * t->shape.dims[1];
+}
+static inline int64_t pool_plane_size(const Tensor *t) {
+    return t->shape.dims[2] * t->shape.dims[3];
+}
 
 // Items are planes; each of `outputs` looks at a whole window.
 static inline OpWork pool_work(const OpCall *call, const Tensor *outputs) {
