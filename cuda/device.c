@@ -120,7 +120,7 @@ static Status copy_in(Device *self, void *to, const void *from, size_t bytes) {
 // What a kernel found wrong (a label, an index) is told when values are next read: asking after
 // each op would wait for each. The low 16 bits say which op, counted from 1, the others where.
 static Status tell_findings(CudaDevice *cuda) {
-#define CUDA_NAME(name) #name,
+#define CUDA_NAME(name) [OP_##name] = #name,
     static const char *const names[OP_COUNT] = {OP_LIST(CUDA_NAME, CUDA_NAME)};
 #undef CUDA_NAME
     int64_t found = 0;
@@ -134,7 +134,7 @@ static Status tell_findings(CudaDevice *cuda) {
         STATUS_INVALID_ARGUMENT,
         "%s: an index or label is out of range (the last one found: at %lld). HINT: indices count "
         "from 0; on cuda this is told when values are next read",
-        op >= 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
+        op > 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
 }
 
 static Status copy_out(Device *self, void *to, const void *from, size_t bytes) {

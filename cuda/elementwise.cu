@@ -1,6 +1,6 @@
 // elementwise.cu -- the element-wise ops, forward: a list of formulas, most of them those of
 // tensor/math.h, as on the CPU. The loops around them are in elementwise.cuh.
-#include "cuda/elementwise.cuh"
+#include "cuda/activations.cuh"
 
 extern "C" {
 #include "tensor/ops.h"
@@ -15,7 +15,6 @@ BINARY(div, math_div(a, b))
 BINARY(maximum, math_max(a, b))
 
 // ---- one tensor: y = f(x) ----------------------------------------------------------------------
-#define UNARY(name, expression) DENSE_OP(name, 1, (float x, float, float), expression)
 UNARY(add_scalar, math_add(x, value[0]))
 UNARY(mul_scalar, flags ? math_div(x, value[0]) : math_mul(x, value[0]))
 UNARY(neg, -x)
@@ -25,12 +24,8 @@ UNARY(clamp, math_clamp(x, value[0], value[1]))
 UNARY(exp, math_exp(x))
 UNARY(log, math_log(x))
 UNARY(sqrt, math_sqrt(x))
-UNARY(relu, math_relu(x))
-UNARY(leaky_relu, math_leaky_relu(x, value[0]))
-UNARY(sigmoid, math_sigmoid(x))
-UNARY(silu, math_silu(x))
-UNARY(tanh, math_tanh(x))
-UNARY(gelu, flags == ACTIVATION_GELU_TANH ? math_gelu_tanh(x) : math_gelu(x))
+
+ACTIVATION_LIST(DENSE_KERNEL)
 
 // ---- in place ----------------------------------------------------------------------------------
 // The sum goes where the call's output is, mostly the first input.

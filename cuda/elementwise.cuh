@@ -174,11 +174,13 @@ template <class Formula> static Status launch_broadcast(const OpCall *call, Cuda
         __device__ float operator() elements const { return expression; }                          \
     };
 // An op whose operands are alike and dense, and one that broadcasts.
-#define DENSE_OP(name, count, elements, expression)                                                \
-    FORMULA(name, count, elements, expression)                                                     \
+#define DENSE_KERNEL(name, expression)                                                             \
     CUDA_OP(name) {                                                                                \
         return launch_dense<name##_formula>(call, cuda, call_out(call, 0), call_numel(call));      \
     }
+#define DENSE_OP(name, count, elements, expression)                                                \
+    FORMULA(name, count, elements, expression)                                                     \
+    DENSE_KERNEL(name, expression)
 #define BROADCAST_OP(name, count, elements, expression)                                            \
     FORMULA(name, count, elements, expression)                                                     \
     CUDA_OP(name) { return launch_broadcast<name##_formula>(call, cuda); }

@@ -18,9 +18,8 @@ BACKWARD(leaky_relu_backward, x, math_leaky_relu_backward(grad, x, value[0]))
 BACKWARD(sigmoid_backward, y, math_sigmoid_backward(grad, y))
 BACKWARD(silu_backward, x, math_silu_backward(grad, x))
 BACKWARD(tanh_backward, y, math_tanh_backward(grad, y))
-BACKWARD(gelu_backward, x,
-         math_mul(grad, flags == ACTIVATION_GELU_TANH ? math_gelu_tanh_derivative(x)
-                                                      : math_gelu_derivative(x)))
+BACKWARD(gelu_backward, x, math_gelu_backward(grad, x))
+BACKWARD(gelu_tanh_backward, x, math_gelu_tanh_backward(grad, x))
 
 // grad has the shape of the result; mine and other may be broadcast to it.
 BROADCAST_OP(maximum_backward, 3, (float grad, float mine, float other),

@@ -44,7 +44,7 @@ static Copy copy_plan(const Tensor *x, const Tensor *out, int dim, int64_t start
 }
 
 // ---- copies that read in the order they write ---------------------------------------------------
-enum { MOST_COPIES = 16, PER_THREAD = 4, PER_BLOCK = CUDA_BLOCK * PER_THREAD };
+enum { MOST_COPIES = 16, PER_THREAD = 4, COPIES_PER_BLOCK = CUDA_BLOCK * PER_THREAD };
 
 struct Copies { // a kernel's argument: at most 4 KB
     Copy item[MOST_COPIES];
@@ -57,7 +57,8 @@ template <typename T> __global__ static void copy_boxes(const Copies copies) {
     int k = copies.count - 1;
     while (blockIdx.x < copies.item[k].first_block) k--;
     int64_t numel = copies.item[k].numel;
-    int64_t first = (int64_t)(blockIdx.x - copies.item[k].first_block) * PER_BLOCK + threadIdx.x;
+    int64_t first =
+        (int64_t)(blockIdx.x - copies.item[k].first_block) * COPIES_PER_BLOCK + threadIdx.x;
     T value[PER_THREAD];
     int64_t to[PER_THREAD];
     for (int j = 0; j < PER_THREAD; j++) {
@@ -104,7 +105,7 @@ static Status copy_all(CudaDevice *cuda, Copies *copies, int64_t bytes) {
     unsigned blocks = 0;
     for (int k = 0; k < copies->count; k++) {
         copies->item[k].first_block = blocks;
-        blocks += (unsigned)((copies->item[k].numel + PER_BLOCK - 1) / PER_BLOCK);
+        blocks += (unsigned)((copies->item[k].numel + COPIES_PER_BLOCK - 1) / COPIES_PER_BLOCK);
     }
     if (blocks == 0) return STATUS_OK;
     switch (bytes) {

@@ -1,4 +1,5 @@
 // product.cu -- matmul and linear: products by cuBLAS, and one kernel for what linear does after.
+#include "cuda/activations.cuh"
 #include "cuda/product.cuh"
 #include "tensor/math.h"
 #include "tensor/ops.h"
@@ -103,23 +104,6 @@ CUDA_OP(matmul) {
 }
 
 // ---- linear ------------------------------------------------------------------------------------
-__device__ static float activated(float x, unsigned activation) {
-    switch (activation) {
-    case ACTIVATION_RELU:
-        return math_relu(x);
-    case ACTIVATION_SIGMOID:
-        return math_sigmoid(x);
-    case ACTIVATION_TANH:
-        return math_tanh(x);
-    case ACTIVATION_GELU:
-        return math_gelu(x);
-    case ACTIVATION_GELU_TANH:
-        return math_gelu_tanh(x);
-    default:
-        return x;
-    }
-}
-
 // Neighbours that are read and written at once; four floats are one transaction of 16 bytes.
 template <int WIDTH> struct alignas(WIDTH * sizeof(float)) Pack { float at[WIDTH]; };
 
@@ -130,9 +114,9 @@ __device__ static int64_t remainder_of(int64_t i, int64_t n) {
 
 // y (m, n) = activation(y + bias (n)); before (m, n), where it is wanted, = y + bias. n counts
 // packs.
-template <int WIDTH>
+template <int WIDTH, class Formula>
 __global__ static void finish(Pack<WIDTH> *y, const Pack<WIDTH> *bias, Pack<WIDTH> *before,
-                              int64_t packs, int64_t n, unsigned activation) {
+                              int64_t packs, int64_t n, Formula activation) {
     for (int64_t i = GLOBAL_INDEX; i < packs; i += GRID_STRIDE) {
         Pack<WIDTH> v = y[i];
         if (bias) {
@@ -140,20 +124,54 @@ __global__ static void finish(Pack<WIDTH> *y, const Pack<WIDTH> *bias, Pack<WIDT
             for (int w = 0; w < WIDTH; w++) v.at[w] += add.at[w];
         }
         if (before) before[i] = v;
-        for (int w = 0; w < WIDTH; w++) v.at[w] = activated(v.at[w], activation);
+        for (int w = 0; w < WIDTH; w++) v.at[w] = activation(v.at[w], 0.0f, 0.0f);
         y[i] = v;
     }
 }
 
 static bool fits_pack(const void *p) { return (uintptr_t)p % sizeof(Pack<4>) == 0; }
 
-template <int WIDTH>
-static Status launch_finish(CudaDevice *cuda, float *y, const float *bias, float *before,
-                            int64_t numel, int64_t n, unsigned activation) {
-    int64_t packs = numel / WIDTH;
-    return CUDA_LAUNCH(finish<WIDTH>, cuda_grid(packs), CUDA_BLOCK, 0, (Pack<WIDTH> *)y,
-                       (const Pack<WIDTH> *)bias, (Pack<WIDTH> *)before, packs, n / WIDTH,
-                       activation);
+struct Finish {
+    float *y;
+    const float *bias; // NULL: none
+    float *before;     // NULL: not wanted
+    int64_t numel, n;
+};
+
+template <int WIDTH, class Formula>
+static Status launch_width(const OpCall *call, CudaDevice *cuda, const Finish &f) {
+    int64_t packs = f.numel / WIDTH;
+    return CUDA_LAUNCH((finish<WIDTH, Formula>), cuda_grid(packs), CUDA_BLOCK, 0,
+                       (Pack<WIDTH> *)f.y, (const Pack<WIDTH> *)f.bias, (Pack<WIDTH> *)f.before,
+                       packs, f.n / WIDTH, Formula(call));
+}
+
+template <class Formula>
+static Status launch_finish(const OpCall *call, CudaDevice *cuda, const Finish &f) {
+    bool packs = f.n % 4 == 0 && fits_pack(f.y) && fits_pack(f.bias) && fits_pack(f.before);
+    return (packs ? launch_width<4, Formula> : launch_width<1, Formula>)(call, cuda, f);
+}
+
+FORMULA(identity, 1, (float x, float, float), x)
+
+// By the activation's id, 0 where there is none.
+static const struct {
+    int id;
+    Status (*launch)(const OpCall *call, CudaDevice *cuda, const Finish &f);
+} finishes[] = {{OP_OUTSIDE, launch_finish<identity_formula>},
+#define FINISH(name, expression) {OP_##name, launch_finish<name##_formula>},
+                ACTIVATION_LIST(FINISH)
+#undef FINISH
+};
+
+static Status finish_product(const OpCall *call, CudaDevice *cuda, const Finish &f) {
+    const Op *activation = call->params.activation;
+    int id = activation ? activation->id : OP_OUTSIDE;
+    for (const auto &each : finishes)
+        if (each.id == id && (id != OP_OUTSIDE || !activation)) return each.launch(call, cuda, f);
+    return cuda->host->op_error(call, STATUS_NOT_IMPLEMENTED,
+                                "cannot fuse %s on cuda. HINT: a layer of its own behind it",
+                                activation->name);
 }
 
 // y (m, n) = activation(x (m, k) . weight (n, k)^T + bias (n)); the second output, where backward
@@ -172,11 +190,8 @@ CUDA_OP(linear) {
     p.trans_b = true;
     p.count = 1;
     Status status = cuda_multiply(cuda, &p);
-    const float *bias = call->in[2] ? call_in(call, 2) : NULL;
-    float *before = call->n_out > 1 ? call_out(call, 1) : NULL;
-    unsigned activation = call->params.flags;
-    if (status || (!bias && !before && activation == ACTIVATION_NONE)) return status;
-    bool packs = p.n % 4 == 0 && fits_pack(p.c) && fits_pack(bias) && fits_pack(before);
-    return (packs ? launch_finish<4> : launch_finish<1>)(cuda, p.c, bias, before, numel, p.n,
-                                                         activation);
+    Finish f = {p.c, call->in[2] ? call_in(call, 2) : NULL,
+                call->n_out > 1 ? call_out(call, 1) : NULL, numel, p.n};
+    if (status || (!f.bias && !f.before && !call->params.activation)) return status;
+    return finish_product(call, cuda, f);
 }

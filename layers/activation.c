@@ -1,37 +1,57 @@
-// activation.c -- an element-wise activation as a layer of its own; one type per activation
-#include "layers/layer.h"
+// activation.c -- an element-wise activation as a layer of its own: any op that has a `module`, and
+// those that are made so often that they have a name here
+#include <string.h>
 
+#include "layers/layer.h"
+#include "tensor/op.h"
+
+// Name and parameters are the op's, so every layer brings its own type.
 typedef struct ActivationLayer {
     Layer layer;
-    Activation activation;
+    LayerType type;
+    LayerAttribute attributes[OP_MAX_VALUES];
+    const Op *op;
+    OpParams params;
 } ActivationLayer;
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
-    (void)n_in;
-    return tensor_activation(in[0], ((ActivationLayer *)self)->activation);
+    const ActivationLayer *activation = (ActivationLayer *)self;
+    if (!activation->op) return in[0];
+    return op_run(activation->op, &activation->params, in, n_in);
 }
 
-#define ACTIVATION_TYPE(text)                                                                      \
-    { .name = text, .size = sizeof(ActivationLayer), .forward = forward }
-static const LayerType types[ACTIVATION_COUNT] = {
-    [ACTIVATION_NONE] = ACTIVATION_TYPE("Identity"),
-    [ACTIVATION_RELU] = ACTIVATION_TYPE("ReLU"),
-    [ACTIVATION_SIGMOID] = ACTIVATION_TYPE("Sigmoid"),
-    [ACTIVATION_TANH] = ACTIVATION_TYPE("Tanh"),
-    [ACTIVATION_GELU] = ACTIVATION_TYPE("GELU"),
-    [ACTIVATION_GELU_TANH] = ACTIVATION_TYPE("GELU(tanh)"),
-};
-#undef ACTIVATION_TYPE
+static void set_type(ActivationLayer *self, const Op *op) {
+    self->type = (LayerType){.name = op ? op->module : "Identity",
+                             .size = sizeof(ActivationLayer),
+                             .attributes = self->attributes,
+                             .forward = forward};
+    self->layer.type = &self->type;
+    for (int i = 0; op && i < OP_MAX_VALUES && op->values[i].name; i++) {
+        size_t offset = offsetof(ActivationLayer, params.value) + (size_t)i * sizeof(float);
+        self->attributes[i] = (LayerAttribute){op->values[i].name, ATTRIBUTE_REAL, offset};
+        self->params.value[i] = op->values[i].value;
+        self->type.n_attributes++;
+    }
+    self->op = op;
+}
 
-Layer *activation_new(Activation activation) {
-    if ((unsigned)activation >= ACTIVATION_COUNT) {
-        error_set(STATUS_INVALID_ARGUMENT, "activation_new: no activation %d", (int)activation);
+Layer *activation_new(const Op *op) {
+    static const LayerType any = {.name = "Activation", .size = sizeof(ActivationLayer)};
+    if (op && !op->module) {
+        error_set(STATUS_INVALID_ARGUMENT, "activation_new: %s is none. HINT: such as op_relu",
+                  op->name);
         return NULL;
     }
-    Layer *self = layer_new(&types[activation]);
-    if (self) ((ActivationLayer *)self)->activation = activation;
+    Layer *self = layer_new(&any);
+    if (self) set_type((ActivationLayer *)self, op);
     return self;
 }
 
-Layer *relu_new(void) { return activation_new(ACTIVATION_RELU); }
-Layer *gelu_new(void) { return activation_new(ACTIVATION_GELU); }
+Layer *relu_new(void) { return activation_new(&op_relu); }
+Layer *gelu_new(void) { return activation_new(&op_gelu); }
+
+Layer *leaky_relu_new(float slope) {
+    Layer *self = activation_new(&op_leaky_relu);
+    if (self) ((ActivationLayer *)self)->params.value[0] = slope;
+    return self;
+}

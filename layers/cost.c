@@ -19,7 +19,7 @@ static void add_op(Observer *observer, const OpCall *call) {
     LayerCost *cost = ((CostWatch *)observer)->cost;
     if (error_pending()) return; // it failed
     cost->ops++;
-    if (!call->op->cost)
+    if (!op_is_counted(call->op))
         cost->uncounted++;
     else
         cost_add(&cost->phase[context_current()->phase], op_cost(call));

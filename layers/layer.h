@@ -18,7 +18,7 @@ typedef enum AttributeKind {
     ATTRIBUTE_INTEGER,   // int64_t
     ATTRIBUTE_REAL,      // float
     ATTRIBUTE_FLAG,      // bool
-    ATTRIBUTE_ACTIVATION // Activation
+    ATTRIBUTE_ACTIVATION // const Op *
 } AttributeKind;
 
 typedef struct LayerAttribute {
@@ -121,8 +121,8 @@ int64_t layer_trainable_count(const Layer *self);     // those that want a gradi
 // stays NULL; from others it comes with an error pending.
 Layer *layer_here(Layer *layer);
 
-// The integer, flag (0 or 1) or Activation of that name ("in_features") as an integer. False: this
-// layer has none, or it is a real number; *value is then as it was.
+// The integer, flag (0 or 1) or activation (its op's id, 0: none) of that name ("in_features") as
+// an integer. False: this layer has none, or it is a real number; *value is then as it was.
 bool layer_attribute(const Layer *self, const char *name, int64_t *value);
 
 // "in_features=784, out_features=512, bias=true" into text (cut at size).
@@ -136,11 +136,12 @@ Status layer_print(const Layer *self, FILE *file);
 // weight (out, in), bias (out): uniform in +-1/sqrt(in), as PyTorch's nn.Linear.
 Layer *linear_new(int64_t in_features, int64_t out_features, bool bias);
 // With an activation fused into the product.
-Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
-                        Activation activation);
-Layer *activation_new(Activation activation); // "ReLU", "GELU" ...
+Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias, const Op *activation);
+// An activation by its op, as in tensor_activation: activation_new(&op_silu). NULL: the identity.
+Layer *activation_new(const Op *op);
 Layer *relu_new(void);
 Layer *gelu_new(void);
+Layer *leaky_relu_new(float slope); // activation_new(&op_leaky_relu) has PyTorch's 0.01
 Layer *dropout_new(float p);
 // weight and bias of the shape of a row, which is x's last sizes: 1 and 0, as PyTorch's
 // nn.LayerNorm. Without affine there are none.
@@ -154,9 +155,9 @@ Layer *flatten_new(int start_dim, int end_dim);
 Layer *sequential_new(void); // fill with layer_add_child; runs its children in order
 
 typedef struct MlpOptions {
-    Activation activation; // between the linear layers
-    float dropout;         // after each activation; 0: none
-    bool fuse;             // activation inside the linear layer
+    const Op *activation; // between the linear layers; NULL: none
+    float dropout;        // after each activation; 0: none
+    bool fuse;            // activation inside the linear layer
     bool bias;
 } MlpOptions;
 MlpOptions mlp_defaults(void); // ReLU, no dropout, not fused, bias

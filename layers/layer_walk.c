@@ -5,6 +5,7 @@
 
 #include "layers/layer.h"
 #include "tensor/memory.h"
+#include "tensor/op.h"
 
 // ---- parameters and buffers --------------------------------------------------------------------
 static bool listed(const ParameterList *list, const Tensor *tensor) {
@@ -98,6 +99,8 @@ int64_t layer_own_parameter_count(const Layer *self) {
 }
 
 // ---- attributes ------------------------------------------------------------------------------
+static const Op *activation_at(const void *at) { return *(const Op *const *)at; }
+
 bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
     for (int i = 0; i < self->type->n_attributes; i++) {
         const LayerAttribute *a = &self->type->attributes[i];
@@ -105,7 +108,7 @@ bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
         if (strcmp(a->name, name) != 0 || a->kind == ATTRIBUTE_REAL) continue;
         if (a->kind == ATTRIBUTE_INTEGER) *value = *(const int64_t *)at;
         if (a->kind == ATTRIBUTE_FLAG) *value = *(const bool *)at;
-        if (a->kind == ATTRIBUTE_ACTIVATION) *value = *(const Activation *)at;
+        if (a->kind == ATTRIBUTE_ACTIVATION) *value = activation_at(at) ? activation_at(at)->id : 0;
         return true;
     }
     return false;
@@ -121,7 +124,7 @@ static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch,
     else if (a->kind == ATTRIBUTE_FLAG)
         snprintf(text, 48, "%s", *(const bool *)at ? "true" : "false");
     else
-        snprintf(text, 48, "%s", activation_name(*(const Activation *)at));
+        snprintf(text, 48, "%s", activation_at(at) ? activation_at(at)->name : "none");
 }
 
 // as_pytorch: True and False, and no word of an activation that is not fused.
@@ -132,7 +135,7 @@ static char *attributes_text(const Layer *self, bool as_pytorch, char *text, siz
         const LayerAttribute *a = &self->type->attributes[i];
         const void *at = (const char *)self + a->offset;
         char value[48];
-        bool fused = a->kind != ATTRIBUTE_ACTIVATION || *(const Activation *)at != ACTIVATION_NONE;
+        bool fused = a->kind != ATTRIBUTE_ACTIVATION || activation_at(at);
         if (as_pytorch && !fused) continue;
         value_text(a, at, as_pytorch, value);
         int n = snprintf(text + used, size - used, "%s%s=%s", used ? ", " : "", a->name, value);

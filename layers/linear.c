@@ -3,12 +3,13 @@
 
 #include "layers/init.h"
 #include "layers/layer.h"
+#include "tensor/op.h"
 
 typedef struct Linear {
     Layer layer;
     int64_t in_features, out_features;
     bool has_bias;
-    Activation activation;
+    const Op *activation;
 } Linear;
 
 static const LayerAttribute attributes[] = {
@@ -33,15 +34,15 @@ static const LayerType linear_type = {.name = "Linear",
 
 // nn.Linear draws both from +-1/sqrt(in): Kaiming's bound for a leaky ReLU of slope sqrt(5).
 Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
-                        Activation activation) {
+                        const Op *activation) {
     if (in_features < 0 || out_features < 0) {
         error_set(STATUS_INVALID_ARGUMENT, "linear_new: sizes %lld -> %lld. HINT: at least 0",
                   (long long)in_features, (long long)out_features);
         return NULL;
     }
-    if ((unsigned)activation >= ACTIVATION_COUNT) {
-        error_set(STATUS_INVALID_ARGUMENT, "linear_new: there is no activation %d",
-                  (int)activation);
+    if (activation && !activation->module) {
+        error_set(STATUS_INVALID_ARGUMENT, "linear_new: %s is no activation. HINT: such as op_relu",
+                  activation->name);
         return NULL;
     }
     Linear *self = (Linear *)layer_new(&linear_type);
@@ -63,5 +64,5 @@ Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
 }
 
 Layer *linear_new(int64_t in_features, int64_t out_features, bool bias) {
-    return linear_new_fused(in_features, out_features, bias, ACTIVATION_NONE);
+    return linear_new_fused(in_features, out_features, bias, NULL);
 }

@@ -73,6 +73,8 @@ typedef enum ProfileKind { // what a step is
     PROFILE_INFERENCE,     // forward, without gradients, in inference mode
 } ProfileKind;
 
+enum { PROFILE_UNCOUNTED = 64 };
+
 typedef struct Profile {
     ProfileKind kind;
     char model[160];
@@ -123,7 +125,7 @@ typedef struct Profile {
 
     bool reconciled;      // predicted = executed, in every count of every layer and every byte
     char difference[200]; // the first count that differs, when not
-    const char *uncounted[OP_COUNT]; // names of ops without a cost
+    const char *uncounted[PROFILE_UNCOUNTED]; // names of the first ops without a cost
     int n_uncounted;
 } Profile;
 

@@ -1,6 +1,7 @@
 // profile_count.c -- counts of a step, layer by layer, whether it ran or is a dry run.
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "profiler/profile_parts.h"
 #include "tensor/memory.h"
@@ -141,12 +142,13 @@ static Status take_memory(Profile *profile, const StepRecord *record, const int 
 }
 
 static void take_uncounted(Profile *profile) {
-    bool seen[OP_COUNT] = {false};
     for (int64_t i = 0; i < profile->n_ops; i++) {
         const Op *op = profile->ops[i].record.op;
-        if (op->cost || seen[op->id]) continue;
-        seen[op->id] = true;
-        profile->uncounted[profile->n_uncounted++] = op->name;
+        bool known = op_is_counted(op);
+        for (int k = 0; !known && k < profile->n_uncounted; k++)
+            known = strcmp(profile->uncounted[k], op->name) == 0;
+        if (!known && profile->n_uncounted < PROFILE_UNCOUNTED)
+            profile->uncounted[profile->n_uncounted++] = op->name;
     }
 }
 

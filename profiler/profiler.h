@@ -186,10 +186,8 @@ OpCost profile_kernel_cost(const OpCall *call);
 #define PROFILE_KERNEL_AS(title, flops, bytes, n)                                                  \
     for (__attribute__((cleanup(profile_kernel_end))) ProfileKernel profile_kernel_##n =           \
              profile_kernel_begin(({                                                               \
-                                      static const Op profile_op_##n = {.id = OP_COUNT,            \
-                                                                        .name = (title),           \
-                                                                        .cost =                    \
-                                                                            profile_kernel_cost};  \
+                                      static const Op profile_op_##n = {                           \
+                                          .name = (title), .cost = profile_kernel_cost};           \
                                       &profile_op_##n;                                             \
                                   }),                                                              \
                                   (uint64_t)(flops), (uint64_t)(bytes));                           \

@@ -70,6 +70,7 @@ static void describe(OpRecord *record, const OpCall *call) {
         record->in[i] = shape_of(i < call->n_in ? call->in[i] : NULL);
     record->out = shape_of(call->n_out ? call->out[0] : NULL);
     record->params = call->params;
+    record->given = op_given(call);
 }
 
 static void check_range(StepRecord *record, OpCost cost) {

@@ -18,6 +18,7 @@ typedef struct OpRecord { // one executed op
     int n_in;
     Shape in[OP_RECORD_INPUTS], out; // of its first inputs and first output; ndim -1: absent
     OpParams params;
+    unsigned given; // SAVE_IN and SAVE_OUT bits of the tensors that there were
 } OpRecord;
 
 typedef struct MemoryEvent { // bytes taken or given back

@@ -87,7 +87,7 @@ static void end_on_device(Timeline *timeline, const ProfileEvent *event) {
 
 // Views launch nothing, and a PROFILE_KERNEL is the host's.
 static bool is_launched(const Timeline *timeline, const OpCall *call) {
-    if (call->op->flags & OP_VIEW || call->op->id == OP_COUNT) return false;
+    if (call->op->flags & OP_VIEW) return false;
     for (int i = 0; i < call->n_in; i++)
         if (call->in[i]) return call->in[i]->device == timeline->device;
     return false;

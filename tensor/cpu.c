@@ -1,19 +1,10 @@
-// cpu.c -- the CPU's device table: kernels by op, split over the context's threads where it pays.
+// cpu.c -- the CPU's device table: the kernels of descriptors, split over the context's threads
+// where it pays.
 #include <string.h>
 
 #include "tensor/context.h"
 #include "tensor/memory.h"
-#include "tensor/ops/conv.h"
-
-#define CPU_DECLARE(name) Status name##_cpu(const OpCall *call, int64_t begin, int64_t end);
-#define CPU_NONE(name)
-OP_LIST(CPU_DECLARE, CPU_NONE)
-
-static const CpuKernel kernels[OP_COUNT] = {
-#define CPU_ENTRY(name) [OP_##name] = name##_cpu,
-    OP_LIST(CPU_ENTRY, CPU_NONE)
-#undef CPU_ENTRY
-};
+#include "tensor/op.h"
 
 // Work that costs less is as fast on one thread as on two: a pass over so many elements takes ten
 // microseconds, and handing half of it to a thread that spins takes as long as the other half. No
@@ -54,7 +45,8 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
 static Status cpu_run(Device *self, const OpCall *call) {
     (void)self;
     const Op *op = call->op;
-    CpuKernel kernel = kernels[op->id];
+    CpuKernel kernel = op->kernel;
+    if (!kernel) return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
     Status status = op->check ? op->check(call) : STATUS_OK;
     if (status) return status;
     if (!op->work) return kernel(call, 0, 1);
@@ -75,16 +67,9 @@ static void cpu_release(Device *self, void *data, size_t bytes) {
     memory_free_data(data);
 }
 
-static int64_t (*const workspaces[OP_COUNT])(const OpCall *call) = {
-    // bytes
-    [OP_conv2d] = conv_forward_workspace,
-    [OP_conv2d_backward_input] = conv_backward_input_workspace,
-    [OP_conv2d_backward_weight] = conv_backward_weight_workspace,
-};
-
 static int64_t cpu_workspace(Device *self, const OpCall *call) {
     (void)self;
-    return workspaces[call->op->id] ? workspaces[call->op->id](call) : 0;
+    return call->op->workspace ? call->op->workspace(call) : 0;
 }
 
 static Status copy(Device *self, void *to, const void *from, size_t bytes) {

@@ -320,6 +320,7 @@ MATH_INLINE float math_gelu_derivative(float x) {
     float phi = 0.39894228f * math_exp_falling(-0.5f * x * x);
     return 0.5f * (1.0f + math_erf(x * 0.70710678f)) + x * phi;
 }
+MATH_INLINE float math_gelu_backward(float grad, float x) { return grad * math_gelu_derivative(x); }
 
 // The argument of tanh in the approximation: sqrt(2/pi) (x + 0.044715 x^3) (Hendrycks 2016).
 MATH_INLINE float math_gelu_tanh_inner(float x) {
@@ -337,6 +338,9 @@ MATH_INLINE float math_gelu_tanh_derivative(float x) {
     float t = math_tanh(math_gelu_tanh_inner(x));
     float inner_slope = 0.79788456f * (1.0f + 3.0f * 0.044715f * (x * x));
     return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner_slope;
+}
+MATH_INLINE float math_gelu_tanh_backward(float grad, float x) {
+    return grad * math_gelu_tanh_derivative(x);
 }
 
 #endif

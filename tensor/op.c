@@ -1,4 +1,4 @@
-// op.c -- what every op's infer, cost and error message share; and the table from id to op.
+// op.c -- what every op's infer and error message share; and the table from id to op.
 #include "tensor/op.h"
 
 #include <stdarg.h>
@@ -13,7 +13,19 @@ static const Op *const ops[OP_COUNT] = {
 #undef OP_ENTRY
 };
 
-const Op *op_by_id(int id) { return id >= 0 && id < OP_COUNT ? ops[id] : NULL; }
+const Op *op_by_id(int id) { return id > 0 && id < OP_COUNT ? ops[id] : NULL; }
+
+const Op *op_activation_at(int index) {
+    for (int id = 1; id < OP_COUNT; id++)
+        if (ops[id]->module && index-- == 0) return ops[id];
+    return NULL;
+}
+
+const Op *op_activation_by_name(const char *name) {
+    const Op *op = op_activation_at(0);
+    for (int i = 1; op && strcmp(op->name, name) != 0; i++) op = op_activation_at(i);
+    return op;
+}
 
 const DTypeSignature dtypes_float[1] = {{1, {DTYPE_FLOAT32}}};
 const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
@@ -83,43 +95,4 @@ Status op_error(const OpCall *call, Status status, const char *format, ...) {
     vsnprintf(reason, sizeof(reason), format, arguments);
     va_end(arguments);
     return error_set(status, "%s: %s", text, reason);
-}
-
-// ---- cost ------------------------------------------------------------------------------------
-static bool seen_before(const OpCall *call, int index) {
-    for (int i = 0; i < index; i++)
-        if (call->in[i] == call->in[index]) return true;
-    return false;
-}
-
-OpCost op_cost_traffic(const OpCall *call) {
-    OpCost cost = {0};
-    bool few = call->n_in <= 8; // the parameters of a step are distinct by construction
-    for (int i = 0; i < call->n_in; i++) {
-        if (!call->in[i]) continue;
-        if (!few || !seen_before(call, i))
-            cost.bytes_read += (uint64_t)tensor_distinct_bytes(call->in[i]);
-        if (call->op->mutates && call->op->mutates(call, i))
-            cost.bytes_written += (uint64_t)tensor_distinct_bytes(call->in[i]);
-    }
-    for (int i = 0; i < call->n_out; i++)
-        cost.bytes_written += (uint64_t)tensor_bytes(call->out[i]);
-    return cost;
-}
-
-OpCost op_cost_none(const OpCall *call) {
-    (void)call;
-    return (OpCost){0};
-}
-
-OpCost op_cost_elementwise(const OpCall *call, uint64_t elementwise, uint64_t transcendental) {
-    OpCost cost = op_cost_traffic(call);
-    cost.elementwise_flops = elementwise * (uint64_t)call_numel(call);
-    cost.transcendental_flops = transcendental * (uint64_t)call_numel(call);
-    return cost;
-}
-
-OpCost op_cost(const OpCall *call) {
-    if (!call->op->cost) return (OpCost){0};
-    return call->op->cost(call);
 }

@@ -4,6 +4,7 @@
 #define TENSOR_OP_H
 
 #include "tensor/op_list.h"
+#include "tensor/op_story.h"
 #include "tensor/tensor.h"
 
 enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 4 };
@@ -26,10 +27,11 @@ typedef struct OpParams {
         };
         OpWindow window; // of a convolution or a pool
     };
-    float value[4];        // scalars, epsilons
-    int32_t dim;           // a dimension, counted from 0
-    uint32_t flags;        // of the op
-    uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same numbers
+    float value[4];              // scalars, epsilons
+    int32_t dim;                 // a dimension, counted from 0
+    uint32_t flags;              // of the op
+    uint64_t seed, offset;       // OP_RANDOM: stored, so that running again gives the same numbers
+    const struct Op *activation; // fused in behind the op; value is then the activation's
 } OpParams;
 
 typedef struct OpCall { // one execution
@@ -70,14 +72,29 @@ typedef struct OpWork {
 } OpWork;
 enum { WORK_MACS = 8 }; // multiply-adds of a product that take as long as such an element
 
+// How many elements the regions of an adaptive pool hold together along one side: kernel[] is then
+// how many regions.
+int64_t op_window_held(const OpWindow *window, int side);
+
 // One allowed combination; inputs beyond the last named one repeat it.
 typedef struct DTypeSignature {
     uint8_t n_in;
     uint8_t in[OP_MAX_DTYPES];
 } DTypeSignature;
 
+// A CPU kernel does items [begin, end) of a call. Where Op.work says what they are it may run in
+// threads: then it cannot fail. Where it does not, it is called for the one item, and may divide
+// its work itself, by cpu_parallel.
+typedef Status (*CpuKernel)(const OpCall *call, int64_t begin, int64_t end);
+
+typedef struct OpValue { // a parameter of an activation, and what it is where nobody says
+    const char *name;    // PyTorch's: "negative_slope"
+    float value;
+} OpValue;
+enum { OP_MAX_VALUES = 2 };
+
 typedef struct Op {
-    int id;                     // OP_relu
+    int id;                     // OP_relu; 0: of somebody else's, and not in op_list.h
     const char *name;           // "relu"
     unsigned flags;             // OpFlag
     int min_inputs, max_inputs; // max 0: any number
@@ -85,7 +102,9 @@ typedef struct Op {
     const DTypeSignature *dtypes;
     int n_dtypes;
     Status (*infer)(OpCall *call);      // makes the outputs with op_output, or leaves a message
-    OpCost (*cost)(const OpCall *call); // this op alone; NULL: unknown, reported as uncounted
+    const OpStory *story;               // what it computes, and by which rules its counts follow
+    OpCost (*cost)(const OpCall *call); // this op alone; NULL: by the story's rules, and unknown,
+                                        // which is reported as uncounted, where there is none
     OpWork (*work)(const OpCall *call); // what its kernel's items are; NULL: there is one
     // What only values tell, such as a label out of range: before the kernel, where the host can
     // read them. May be NULL.
@@ -97,7 +116,15 @@ typedef struct Op {
     // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
     unsigned (*saves)(const OpCall *call);
     bool (*mutates)(const OpCall *call, int input); // is in[input] written in place? NULL: none is
-    const char *formula;                            // for --explain, products only
+    CpuKernel kernel;
+    int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
+    // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours. x
+    // and y may be the same place. A product calls it while its result is still in cache.
+    void (*row)(const float *x, float *y, int64_t n, const OpParams *params);
+    // An activation: what PyTorch calls the layer that is this op ("ReLU"), and its parameters,
+    // which are the first of params.value. NULL: it is none, and nothing can fuse it.
+    const char *module;
+    OpValue values[OP_MAX_VALUES];
 } Op;
 
 // What a descriptor says about costs. An engine that is not to know them (the workers of the
@@ -107,23 +134,14 @@ typedef struct Op {
 #else
 #define COUNTED(what) what
 #endif
+#define STORY(...) COUNTED((&(const OpStory){__VA_ARGS__}))
 
 #define SAVE_IN(i) ((i) < 16 ? 1u << (i) : 0u) // no op saves an input beyond the 16th
 #define SAVE_OUT(i) (1u << (16 + (i)))
 
-// A CPU kernel does items [begin, end) of a call. Where Op.work says what they are it may run in
-// threads: then it cannot fail. Where it does not, it is called for the one item, and may divide
-// its work itself, by cpu_parallel.
-typedef Status (*CpuKernel)(const OpCall *call, int64_t begin, int64_t end);
-
-#define OP_ENUM(name) OP_##name,
-typedef enum OpId { OP_LIST(OP_ENUM, OP_ENUM) OP_COUNT } OpId;
-#undef OP_ENUM
-#define OP_EXTERN(name) extern const Op op_##name;
-OP_LIST(OP_EXTERN, OP_EXTERN)
-#undef OP_EXTERN
-
-const Op *op_by_id(int id); // NULL when out of range
+const Op *op_by_id(int id);                        // NULL: there is none
+const Op *op_activation_at(int index);             // in the list's order; NULL: behind the last
+const Op *op_activation_by_name(const char *name); // "relu"; NULL: no activation is called so
 
 // ---- calling ---------------------------------------------------------------------------------
 // Runs one op: checks, infers, allocates, executes, records, observes. On failure every output is
@@ -162,12 +180,13 @@ Status op_infer_shape(OpCall *call); // one of float32, of shape params.shape
 Status op_error(const OpCall *call, Status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-OpCost op_cost(const OpCall *call); // zero for views; op->cost otherwise
-// The usual costs: every distinct input read once, every output written once, and so many FLOPs per
-// element of the first output.
+OpCost op_cost(const OpCall *call);    // zero for views, and where it is unknown
+bool op_is_counted(const Op *op);      // is it known?
+unsigned op_given(const OpCall *call); // SAVE_IN and SAVE_OUT bits of the tensors that are there
+// For Op.cost: every distinct input read once and every output written once; and with the FLOPs
+// that the story's rules come to.
 OpCost op_cost_traffic(const OpCall *call);
-OpCost op_cost_none(const OpCall *call); // a view's
-OpCost op_cost_elementwise(const OpCall *call, uint64_t elementwise, uint64_t transcendental);
+OpCost op_cost_by_rules(const OpCall *call);
 
 static inline uint64_t op_cost_total_flops(OpCost c) {
     return 2 * c.macs + c.bias_flops + c.elementwise_flops + c.transcendental_flops;

@@ -1,5 +1,5 @@
-// op_list.h -- every op, one line each: COMPUTE(name) has a kernel `name_cpu`, VIEW(name) has none.
-// The list yields the enum, the externs and the kernel tables; a file of ops/ defines the op, its
+// op_list.h -- every op, one line each: COMPUTE(name) has kernels, VIEW(name) needs none. The list
+// yields the ids, the declarations and the tables of devices; a file of ops/ defines the op, its
 // own or its family's (unary.c, binary.c, scalar.c, activations.c, view.c, assign.c, loss.c ...).
 #ifndef TENSOR_OP_LIST_H
 #define TENSOR_OP_LIST_H
@@ -48,6 +48,8 @@
     COMPUTE(tanh_backward)                                                                         \
     COMPUTE(gelu)                                                                                  \
     COMPUTE(gelu_backward)                                                                         \
+    COMPUTE(gelu_tanh)                                                                             \
+    COMPUTE(gelu_tanh_backward)                                                                    \
     COMPUTE(matmul)                                                                                \
     COMPUTE(linear)                                                                                \
     COMPUTE(conv2d)                                                                                \
@@ -85,5 +87,14 @@
     COMPUTE(clip_norm)                                                                             \
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)
+
+#define OP_ENUM(name) OP_##name,
+typedef enum OpId { OP_OUTSIDE, OP_LIST(OP_ENUM, OP_ENUM) OP_COUNT } OpId; // ids begin at 1
+#undef OP_ENUM
+
+typedef struct Op Op; // op.h
+#define OP_EXTERN(name) extern const Op op_##name;
+OP_LIST(OP_EXTERN, OP_EXTERN)
+#undef OP_EXTERN
 
 #endif

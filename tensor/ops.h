@@ -4,6 +4,7 @@
 #ifndef TENSOR_OPS_H
 #define TENSOR_OPS_H
 
+#include "tensor/op_list.h"
 #include "tensor/tensor.h"
 
 // ---- views: no data moves, no cost ----
@@ -35,7 +36,7 @@ Tensor *tensor_maximum(Tensor *a, Tensor *b); // NaN wins; equals share the grad
 Tensor *tensor_add_scalar(Tensor *x, float s);
 Tensor *tensor_sub_scalar(Tensor *x, float s);
 Tensor *tensor_mul_scalar(Tensor *x, float s);
-Tensor *tensor_div_scalar(Tensor *x, float s); // multiplies by 1/s
+Tensor *tensor_div_scalar(Tensor *x, float s); // divides: 1/s would be rounded
 Tensor *tensor_neg(Tensor *x);
 Tensor *tensor_abs(Tensor *x);
 Tensor *tensor_pow(Tensor *x, float exponent); // as C's powf
@@ -49,32 +50,19 @@ Tensor *tensor_leaky_relu(Tensor *x, float slope); // x where positive, else slo
 Tensor *tensor_sigmoid(Tensor *x);
 Tensor *tensor_silu(Tensor *x); // x * sigmoid(x)
 Tensor *tensor_tanh(Tensor *x);
-// What follows a product. GELU: x/2 (1 + erf(x/sqrt 2)), or its tanh approximation (Hendrycks
-// 2016).
-#define ACTIVATION_LIST(X)                                                                         \
-    X(NONE, "none")                                                                                \
-    X(RELU, "relu")                                                                                \
-    X(SIGMOID, "sigmoid")                                                                          \
-    X(TANH, "tanh")                                                                                \
-    X(GELU, "gelu")                                                                                \
-    X(GELU_TANH, "gelu_tanh")
-typedef enum Activation {
-#define ACTIVATION_ENUM(name, text) ACTIVATION_##name,
-    ACTIVATION_LIST(ACTIVATION_ENUM)
-#undef ACTIVATION_ENUM
-        ACTIVATION_COUNT
-} Activation;
-const char *activation_name(Activation activation); // "gelu_tanh"
-Tensor *tensor_gelu(Tensor *x, Activation form);    // ACTIVATION_GELU or ACTIVATION_GELU_TANH
-Tensor *tensor_activation(Tensor *x, Activation activation); // NONE gives x
+Tensor *tensor_gelu(Tensor *x);      // x/2 (1 + erf(x/sqrt 2))
+Tensor *tensor_gelu_tanh(Tensor *x); // its tanh approximation (Hendrycks 2016)
+// An activation by its op, as &op_relu or op_activation_by_name("relu"), its parameters being what
+// PyTorch has where nobody says (Op.values). NULL gives x.
+Tensor *tensor_activation(Tensor *x, const Op *activation);
 
 // ---- products ----
 // (…, m, k) . (…, k, n) -> (…, m, n); leading dims broadcast. A transposed operand is read in
 // place.
 Tensor *tensor_matmul(Tensor *a, Tensor *b);
-// x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation is
-// fused.
-Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, Activation activation);
+// x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation, as
+// in tensor_activation, is fused: computed while the product is still in cache. NULL: none.
+Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, const Op *activation);
 typedef struct Conv2dOptions {
     int64_t stride_h, stride_w;
     int64_t padding_top, padding_bottom, padding_left, padding_right; // with zeros

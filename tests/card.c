@@ -49,7 +49,7 @@ static Status run(Device *self, const OpCall *call) {
     Card *card = (Card *)self;
     Status status;
     if (fails(card, CARD_RUN, &status)) return status;
-    OpCost cost = call->op->cost(call);
+    OpCost cost = op_cost(call);
     int64_t bytes = (int64_t)(cost.bytes_read + cost.bytes_written);
     if (cost.macs > 0)
         card->clock += time_of_product(card, call, 2 * (int64_t)cost.macs);

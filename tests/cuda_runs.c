@@ -133,7 +133,7 @@ enum { ROWS = 33, PIXELS = 47, CLASSES = 5 };
 OutcomeTraining outcome_training(int index) {
     bool plain = index < OPTIMIZER_COUNT;
     return (OutcomeTraining){.optimizer = (OptimizerKind)(index % OPTIMIZER_COUNT),
-                             .activation = plain ? ACTIVATION_RELU : ACTIVATION_GELU,
+                             .activation = plain ? &op_relu : &op_gelu,
                              .dropout = plain ? 0.0f : 0.2f};
 }
 

@@ -33,7 +33,7 @@ Outcome *outcome_of_case(const OpCase *self, Device *device, bool every_op);
 
 typedef struct OutcomeTraining { // an MLP with layers of any size, on one batch
     OptimizerKind optimizer;
-    Activation activation;
+    const Op *activation;
     float dropout;
 } OutcomeTraining;
 enum { OUTCOME_STEPS = 100, OUTCOME_TRAININGS = 2 * OPTIMIZER_COUNT };

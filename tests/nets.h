@@ -14,6 +14,9 @@ typedef struct Net {
     OptimizerKind optimizer;
 } Net;
 
+// Each in turn, and none.
+const Op *net_activation(int i);
+
 // Sizes of 1..60, batches of 1..9; every activation and optimizer comes up, fused or not, with and
 // without bias and dropout.
 Net net_random(int seed);

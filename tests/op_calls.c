@@ -33,7 +33,8 @@ CALL(leaky_relu, tensor_leaky_relu(in[0], a->value))
 CALL(silu, tensor_silu(in[0]))
 CALL(sigmoid, tensor_sigmoid(in[0]))
 CALL(tanh, tensor_tanh(in[0]))
-CALL(gelu, tensor_gelu(in[0], a->activation))
+CALL(gelu, tensor_gelu(in[0]))
+CALL(gelu_tanh, tensor_gelu_tanh(in[0]))
 CALL(activation, tensor_activation(in[0], a->activation))
 CALL(matmul, tensor_matmul(in[0], in[1]))
 CALL(linear, tensor_linear(in[0], in[1], n_in > 2 ? in[2] : NULL, a->activation))
@@ -138,6 +139,7 @@ static const struct NamedFunction {
     {"sigmoid", call_sigmoid},
     {"tanh", call_tanh},
     {"gelu", call_gelu},
+    {"gelu_tanh", call_gelu_tanh},
     {"activation", call_activation},
     {"matmul", call_matmul},
     {"linear", call_linear},

@@ -11,9 +11,10 @@ typedef struct Family {
     double absolute, relative;
 } Family;
 
-#define EACH_GELU(op, inputs, absolute, relative)                                                  \
-    {op, inputs, VALUES_ANY, {.activation = ACTIVATION_GELU}, true, absolute, relative}, {         \
-        op, inputs, VALUES_ANY, {.activation = ACTIVATION_GELU_TANH}, true, absolute, relative     \
+// Fused into a product, and by itself through its descriptor.
+#define EACH_ACTIVATION(of)                                                                        \
+    {"linear", layers, VALUES_ANY, {.activation = &op_##of}, true, 1e-4, 1e-5}, {                  \
+        "activation", line, VALUES_AWAY, {.activation = &op_##of}, true, 2e-6, 2e-6                \
     }
 #define EACH_POWER(exponent, inputs, values)                                                       \
     { "pow", inputs, values, {.value = exponent}, true, 1e-6, 1e-6 }
@@ -83,17 +84,17 @@ static const Family families[] = {
     {"silu", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"sigmoid", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"tanh", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
-    {"activation", line, VALUES_AWAY, {.activation = ACTIVATION_RELU}, true, 0, 1e-6},
-    {"activation", line, VALUES_ANY, {.activation = ACTIVATION_SIGMOID}, true, 1e-6, 1e-6},
-    {"activation", line, VALUES_ANY, {.activation = ACTIVATION_TANH}, true, 1e-6, 1e-6},
-    EACH_GELU("activation", line, 2e-6, 2e-6),
-    EACH_GELU("gelu", one, 2e-6, 2e-6),
+    {"gelu", one, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"gelu_tanh", one, VALUES_ANY, {0}, true, 2e-6, 2e-6},
     {"matmul", products, VALUES_ANY, {0}, true, 1e-4, 1e-5},
-    {"linear", layers, VALUES_ANY, {.activation = ACTIVATION_NONE}, true, 1e-4, 1e-5},
-    {"linear", layers, VALUES_ANY, {.activation = ACTIVATION_RELU}, true, 1e-4, 1e-5},
-    {"linear", layers, VALUES_ANY, {.activation = ACTIVATION_SIGMOID}, true, 1e-4, 1e-5},
-    {"linear", layers, VALUES_ANY, {.activation = ACTIVATION_TANH}, true, 1e-4, 1e-5},
-    EACH_GELU("linear", layers, 1e-4, 1e-5),
+    {"linear", layers, VALUES_ANY, {.activation = NULL}, true, 1e-4, 1e-5},
+    EACH_ACTIVATION(relu),
+    EACH_ACTIVATION(leaky_relu),
+    EACH_ACTIVATION(sigmoid),
+    EACH_ACTIVATION(silu),
+    EACH_ACTIVATION(tanh),
+    EACH_ACTIVATION(gelu),
+    EACH_ACTIVATION(gelu_tanh),
     CONVOLUTION(convolved, 1, 1, 0, 0, 0, 0, 1, 1, 1),
     CONVOLUTION(convolved, 1, 1, 1, 1, 1, 1, 1, 1, 1),
     CONVOLUTION(convolved_widely, 2, 3, 1, 2, 0, 1, 2, 1, 1),

@@ -8,15 +8,15 @@
 
 // What an op takes beside tensors; each op reads the fields it knows.
 typedef struct OpArguments {
-    int dim;               // reductions, softmax, slice, concat, stack, gather; how many dims are a
-                           // row (layer_norm)
-    bool flag;             // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
-                           // (sgd_step); no weight (layer_norm)
-    float value;           // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's
-                           // exponent; leaky_relu's slope; clamp's low, with high one more;
-                           // the largest norm (clip_norm); epsilon (layer_norm)
-    float decay;           // weight decay
-    Activation activation; // linear, gelu
+    int dim;              // reductions, softmax, slice, concat, stack, gather; how many dims are a
+                          // row (layer_norm)
+    bool flag;            // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
+                          // (sgd_step); no weight (layer_norm)
+    float value;          // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's
+                          // exponent; leaky_relu's slope; clamp's low, with high one more;
+                          // the largest norm (clip_norm); epsilon (layer_norm)
+    float decay;          // weight decay
+    const Op *activation; // linear, activation
     Conv2dOptions conv;
     Pool2dOptions pool;
     int64_t output[2]; // adaptive_avg_pool2d

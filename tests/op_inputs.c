@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/op.h"
 #include "tests/op_cases.h"
 
 // ---- reading the text -------------------------------------------------------------------------
@@ -92,18 +93,12 @@ OpCase op_case_of(const char *op, const char *inputs, OpArguments arguments) {
     read_inputs(&self, inputs);
     snprintf(self.name, sizeof self.name, "%s %s [dim %d%s value %g decay %g %s]", op, inputs,
              a->dim, a->flag ? " flag" : "", (double)a->value, (double)a->decay,
-             activation_name(a->activation));
+             a->activation ? a->activation->name : "none");
     name_window(&self, op);
     return self;
 }
 
 // ---- leaves -----------------------------------------------------------------------------------
-static int64_t shape_numel(Shape shape) {
-    int64_t numel = 1;
-    for (int i = 0; i < shape.ndim; i++) numel *= shape.dims[i];
-    return numel;
-}
-
 // A number from (seed, input, i) alone: splitmix64 (Steele, Lea, Flood 2014).
 static uint64_t scramble(uint64_t seed, int input, int64_t i) {
     uint64_t z = seed * 0x9e3779b97f4a7c15u + (uint64_t)input * 0xd1342543de82ef95u + (uint64_t)i;

@@ -89,8 +89,6 @@ bool oracle_expects(OracleCall *call, int index, Shape shape);
 Shape oracle_without_dim(Shape shape, int dim, bool keep_dim);
 void oracle_writes_input(OracleCall *call, int index); // counts in[index] as written in place
 
-double oracle_activate(OpCost *n, Activation activation, double x);
-
 typedef bool (*OracleFunction)(OracleCall *call);
 typedef struct OracleFormula { // of an element-wise op; unused operands are 0
     double (*value)(OpCost *n, const OpParams *params, double a, double b);

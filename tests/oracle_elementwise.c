@@ -46,23 +46,6 @@ static double gelu_tanh_slope(OpCost *n, double g, double x) {
     return times(n, g, plus(n, left, times(n, bell, inner_slope)));
 }
 
-double oracle_activate(OpCost *n, Activation activation, double x) {
-    switch (activation) {
-    case ACTIVATION_RELU:
-        return less(n, x, 0.0) ? 0.0 : x;
-    case ACTIVATION_SIGMOID:
-        return sigmoid_of(n, x);
-    case ACTIVATION_TANH:
-        return transcendental(n, tanh, x);
-    case ACTIVATION_GELU:
-        return gelu_of(n, x);
-    case ACTIVATION_GELU_TANH:
-        return gelu_tanh_of(n, x);
-    default:
-        return x;
-    }
-}
-
 // ---- a and b are the op's inputs, in order ----------------------------------------------------
 static double add(OpCost *n, const OpParams *p, double a, double b) {
     (void)p;
@@ -147,7 +130,7 @@ static double square_root(OpCost *n, const OpParams *p, double a, double b) {
 }
 static double relu(OpCost *n, const OpParams *p, double a, double b) {
     (void)p, (void)b;
-    return oracle_activate(n, ACTIVATION_RELU, a);
+    return less(n, a, 0.0) ? 0.0 : a;
 }
 static double relu_backward(OpCost *n, const OpParams *p, double g, double y) {
     (void)p;
@@ -180,11 +163,20 @@ static double hyperbolic_backward(OpCost *n, const OpParams *p, double g, double
     return times(n, g, minus(n, 1.0, times(n, y, y)));
 }
 static double gelu(OpCost *n, const OpParams *p, double a, double b) {
-    (void)b;
-    return oracle_activate(n, (Activation)p->flags, a);
+    (void)p, (void)b;
+    return gelu_of(n, a);
 }
 static double gelu_backward(OpCost *n, const OpParams *p, double g, double x) {
-    return p->flags == ACTIVATION_GELU ? gelu_slope(n, g, x) : gelu_tanh_slope(n, g, x);
+    (void)p;
+    return gelu_slope(n, g, x);
+}
+static double gelu_tanh(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p, (void)b;
+    return gelu_tanh_of(n, a);
+}
+static double gelu_tanh_backward(OpCost *n, const OpParams *p, double g, double x) {
+    (void)p;
+    return gelu_tanh_slope(n, g, x);
 }
 // Kept elements are scaled by 1 / (1 - p); b is the mask.
 static double dropout_backward(OpCost *n, const OpParams *p, double g, double mask) {
@@ -240,5 +232,7 @@ const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_tanh_backward] = {hyperbolic_backward},
     [OP_gelu] = {gelu},
     [OP_gelu_backward] = {gelu_backward},
+    [OP_gelu_tanh] = {gelu_tanh},
+    [OP_gelu_tanh_backward] = {gelu_tanh_backward},
     [OP_dropout_backward] = {dropout_backward},
 };

@@ -62,15 +62,15 @@ static bool matmul(OracleCall *call) {
     return true;
 }
 
-// out (..., n) = activation(x (..., k) . weight (n, k)^T + bias (n)); GELU keeps its argument as a
-// second output when a gradient is needed, since its slope is not a function of its value.
+// out (..., n) = activation(x (..., k) . weight (n, k)^T + bias (n)); where the slope of one is no
+// function of its value, its argument is a second output when a gradient is needed.
 static bool linear(OracleCall *call) {
     const OracleTensor *x = &call->in[0];
     const OracleTensor *weight = &call->in[1];
     const OracleTensor *bias = call->n_in > 2 ? &call->in[2] : NULL;
-    Activation activation = (Activation)call->params.flags;
-    bool gelu = activation == ACTIVATION_GELU || activation == ACTIVATION_GELU_TANH;
-    bool keeps = gelu && call->needs_grad != 0;
+    const Op *activation = call->params.activation;
+    bool by_value = activation == &op_relu || activation == &op_sigmoid || activation == &op_tanh;
+    bool keeps = activation != NULL && !by_value && call->needs_grad != 0;
     int64_t n = weight->shape.dims[0];
     int64_t k = weight->shape.dims[1];
     Shape shape = x->shape;
@@ -88,7 +88,9 @@ static bool linear(OracleCall *call) {
             sum += bias->values[at % n];
         }
         if (keeps) call->out[1].values[at] = sum;
-        call->out[0].values[at] = oracle_activate(&call->counted, activation, sum);
+        if (activation != NULL)
+            sum = oracle_formulas[activation->id].value(&call->counted, &call->params, sum, 0.0);
+        call->out[0].values[at] = sum;
     }
     return true;
 }

@@ -248,7 +248,7 @@ START_TEST(a_fused_net_is_not_told_to_fuse) {
     Advice advice[ADVICE_MOST];
     int n = advice_find(&profile, advice), found = 0;
     for (int i = 0; i < n; i++) found += strcmp(advice[i].check, "--fuse") == 0;
-    bool can = !net.options.fuse && net.n_sizes > 2 && net.options.activation != ACTIVATION_NONE;
+    bool can = !net.options.fuse && net.n_sizes > 2 && net.options.activation != NULL;
     ck_assert_int_eq(found, can);
     profile_free(&profile);
 }

@@ -113,7 +113,7 @@ static void gradients_of_product(int sum_dim, bool linear, float grad_a[6], floa
     Tensor *b = leaf_new(linear ? SHAPE(4, 3) : SHAPE(3, 4),
                          (float[]){1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6});
     Scope *scope = scope_open();
-    Tensor *c = linear ? tensor_linear(a, b, NULL, ACTIVATION_NONE) : tensor_matmul(a, b);
+    Tensor *c = linear ? tensor_linear(a, b, NULL, NULL) : tensor_matmul(a, b);
     Tensor *ones = tensor_full_new(SHAPE(2, 4), 1.0f);
     Tensor *loss = sum_dim == -1 ? total(tensor_mul(c, ones)) // dense
                                  : total(tensor_sum(c, sum_dim, false));

@@ -60,23 +60,32 @@ typedef struct Mlp { // a random one
     MlpOptions options;
 } Mlp;
 
+// Per element: forward + - * / and transcendentals, then the same of the slope times the gradient;
+// and whether the slope is no function of the value.
+static const struct {
+    const Op *op;
+    uint64_t flops[4];
+    bool keeps_input;
+} activations[] = {{NULL, {0}, false},
+                   {&op_relu, {1, 0, 1, 0}, false},
+                   {&op_sigmoid, {2, 1, 3, 0}, false},
+                   {&op_tanh, {0, 1, 3, 0}, false},
+                   {&op_gelu, {4, 1, 9, 2}, true},
+                   {&op_gelu_tanh, {8, 1, 17, 1}, true},
+                   {&op_leaky_relu, {2, 0, 2, 0}, true},
+                   {&op_silu, {3, 1, 7, 1}, true}};
+enum { ACTIVATIONS = sizeof activations / sizeof *activations };
+
 static Mlp mlp_random(int seed) {
     RandomState random = {.seed = 4000 + (uint64_t)seed};
     Mlp mlp = {.n_sizes = 2 + (int)random_next_below(&random, 5)};
     for (int i = 0; i < mlp.n_sizes; i++) mlp.sizes[i] = 1 + random_next_below(&random, 60);
     mlp.batch = 1 + random_next_below(&random, 9);
-    mlp.options = (MlpOptions){.activation = (Activation)(seed % ACTIVATION_COUNT),
-                               .bias = seed / ACTIVATION_COUNT % 2,
-                               .fuse = seed / ACTIVATION_COUNT / 2 % 2};
+    mlp.options = (MlpOptions){.activation = activations[seed % ACTIVATIONS].op,
+                               .bias = seed / ACTIVATIONS % 2,
+                               .fuse = seed / ACTIVATIONS / 2 % 2};
     return mlp;
 }
-
-// Per element: forward + - * / and transcendentals, then the same of the slope times the gradient.
-static const uint64_t activation_flops[ACTIVATION_COUNT][4] = {
-    [ACTIVATION_RELU] = {1, 0, 1, 0},       [ACTIVATION_SIGMOID] = {2, 1, 3, 0},
-    [ACTIVATION_TANH] = {0, 1, 3, 0},       [ACTIVATION_GELU] = {4, 1, 9, 2},
-    [ACTIVATION_GELU_TANH] = {8, 1, 17, 1},
-};
 
 static void add_traffic(OpCost *cost, uint64_t floats_read, uint64_t floats_written) {
     cost->bytes_read += 4 * floats_read;
@@ -84,21 +93,23 @@ static void add_traffic(OpCost *cost, uint64_t floats_read, uint64_t floats_writ
 }
 
 static void add_activation(LayerCost *want, const Mlp *mlp, uint64_t n) {
-    const uint64_t *flops = activation_flops[mlp->options.activation];
+    int index = 0;
+    while (activations[index].op != mlp->options.activation) index++;
+    const uint64_t *flops = activations[index].flops;
     bool fused = mlp->options.fuse;
     OpCost *forward = &want->phase[PHASE_FORWARD];
     OpCost *backward = &want->phase[fused ? PHASE_BACKWARD : PHASE_BACKWARD_INPUT];
-    bool gelu = mlp->options.activation >= ACTIVATION_GELU;
+    bool keeps = activations[index].keeps_input;
     forward->elementwise_flops += flops[0] * n;
     forward->transcendental_flops += flops[1] * n;
     backward->elementwise_flops += flops[2] * n;
     backward->transcendental_flops += flops[3] * n;
     if (!fused)
         add_traffic(forward, n, n);
-    else if (gelu)
-        add_traffic(forward, 0, n); // what went into the GELU is an output of its own
+    else if (keeps)
+        add_traffic(forward, 0, n); // what goes into the activation is an output of its own
     add_traffic(backward, 2 * n, n);
-    if (gelu) want->saved_bytes += 4 * (int64_t)n;
+    if (keeps) want->saved_bytes += 4 * (int64_t)n;
 }
 
 static LayerCost closed_formulas(const Mlp *mlp) {
@@ -124,8 +135,7 @@ static LayerCost closed_formulas(const Mlp *mlp) {
             add_traffic(input, b * out + in * out, b * in);
             want.saved_bytes += 4 * (int64_t)(b * in);
         }
-        if (!last && mlp->options.activation != ACTIVATION_NONE)
-            add_activation(&want, mlp, b * out);
+        if (!last && mlp->options.activation != NULL) add_activation(&want, mlp, b * out);
     }
     return want;
 }

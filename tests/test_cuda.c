@@ -62,7 +62,7 @@ START_TEST(every_op_is_run_by_some_case) {
         for (int i = 0; i < outcome->n_records; i++) seen[outcome->records[i].op] = true;
         outcome_free(outcome);
     }
-    for (int op = 0; op < OP_COUNT; op++)
+    for (int op = 1; op < OP_COUNT; op++)
         ck_assert_msg(seen[op], "op %s was run by no case on cuda", op_by_id(op)->name);
 }
 END_TEST

@@ -21,7 +21,7 @@ typedef struct Support {
 
 // ---- measuring ---------------------------------------------------------------------------------
 // Products come from a BLAS, whose order of adding is its own and differs between machines.
-static bool is_product(const Op *op) { return op->formula != NULL; }
+static bool is_product(const Op *op) { return op->story && op->story->factors; }
 
 static bool same_bits(const Outcome *a, const Outcome *b, int record) {
     const OutcomeRecord *of_a = &a->records[record], *of_b = &b->records[record];
@@ -73,7 +73,7 @@ static void measure(Support *self) {
         outcome_free(cpu);
         outcome_free(cuda);
     }
-    for (int i = 0; i < OP_COUNT; i++)
+    for (int i = 1; i < OP_COUNT; i++)
         snprintf(self->state[i][column], NAME, "%s", verdict_text(&verdicts[i], op_by_id(i)));
 }
 
@@ -84,7 +84,7 @@ static void take_cells(Support *self, const char *line) {
     while (sscanf(line, "| `%63[a-z0-9_]` | %63[^ |] | %63[^|]%n", name, states[0], states[1],
                   &length) == 3) {
         line += length;
-        for (int i = 0; i < OP_COUNT; i++) {
+        for (int i = 1; i < OP_COUNT; i++) {
             if (strcmp(op_by_id(i)->name, name) != 0) continue;
             states[GPU][strcspn(states[GPU], "\n")] = '\0';
             size_t end = strlen(states[GPU]);
@@ -99,7 +99,7 @@ static char *read_file(Support *self) {
     char *text = NULL, line[1024];
     size_t size = 0;
     snprintf(self->gpu, sizeof self->gpu, "none was there yet.");
-    for (int i = 0; i < OP_COUNT; i++)
+    for (int i = 1; i < OP_COUNT; i++)
         for (int d = 0; d < DEVICES; d++) snprintf(self->state[i][d], NAME, "not run");
     FILE *copy = open_memstream(&text, &size), *file = fopen(SUPPORT, "r");
     while (file && fgets(line, sizeof line, file)) {
@@ -128,9 +128,9 @@ static char *text_new(const Support *self) {
     fprintf(file, "|\n");
     for (int c = 0; c < COLUMNS; c++) fprintf(file, "|---|---|---");
     fprintf(file, "|\n");
-    int rows = (OP_COUNT + COLUMNS - 1) / COLUMNS;
-    for (int row = 0; row < rows; row++) {
-        for (int i = row; i < COLUMNS * rows; i += rows)
+    int rows = (OP_COUNT - 1 + COLUMNS - 1) / COLUMNS;
+    for (int row = 1; row <= rows; row++) {
+        for (int i = row; i <= COLUMNS * rows; i += rows)
             if (i < OP_COUNT)
                 fprintf(file, "| `%s` | %s | %s ", op_by_id(i)->name, self->state[i][EMULATED],
                         self->state[i][GPU]);

@@ -161,7 +161,7 @@ END_TEST
 START_TEST(a_huge_net_keeps_its_columns) {
     Net net = {
         .sizes = {12288, 49152, 12288}, .n_sizes = 3, .batch = 2048, .options = mlp_defaults()};
-    net.options.activation = ACTIVATION_GELU_TANH;
+    net.options.activation = &op_gelu_tanh;
     net.options.fuse = _i & 1;
     net.optimizer = OPTIMIZER_ADAMW;
     if (_i & 2) net.sizes[1] = 2147483647;

@@ -13,7 +13,7 @@ static int64_t parameters_of(const OpCase *call) {
     int period = adam ? 4 : clip ? 1 : call->arguments.value != 0.0f ? 3 : 2, first = !clip;
     int64_t n = 0;
     for (int i = first; (adam || sgd || clip) && i < call->n_in; i += period)
-        n += (int64_t)derive_elements(call->in[i].shape);
+        n += (int64_t)(uint64_t)shape_numel(call->in[i].shape);
     return n;
 }
 
@@ -42,8 +42,8 @@ static void record(const OpCase *call, StepRecord *step) {
 static bool not_derived(const char *name, const char *what, const OpRecord *record) {
     bool mean = strncmp(name, "mean", 4) == 0 && record->op == &op_sum;
     bool norm = record->op == &op_clip_norm &&
-                (strcmp(what, "transcendental") == 0 || derive_elements(record->in[0]) == 0);
-    bool empty = derive_elements(record->out) == 0;
+                (strcmp(what, "transcendental") == 0 || (uint64_t)shape_numel(record->in[0]) == 0);
+    bool empty = (uint64_t)shape_numel(record->out) == 0;
     return mean || norm || empty;
 }
 
@@ -59,8 +59,9 @@ static void check_count(const char *name, const char *what, const OpRecord *reco
 static void check_record(const char *name, const Profile *profile, const ProfileOp *op) {
     const OpRecord *record = &op->record;
     const OpCost *cost = &record->cost;
-    OpStory story = explain_story(profile, op);
-    Derivation products = story.products ? story.products(record) : (Derivation){0};
+    Told told = explain_story(profile, op);
+    OpStory story = told.story;
+    Derivation products = derive_products(record, &story);
     Derivation bias = derive_rule(profile, record, story.bias);
     Derivation elementwise = derive_rule(profile, record, story.elementwise);
     Derivation transcendental = derive_rule(profile, record, story.transcendental);
@@ -68,7 +69,7 @@ static void check_record(const char *name, const Profile *profile, const Profile
     check_count(name, "bias", record, &bias, cost->bias_flops);
     check_count(name, "elementwise", record, &elementwise, cost->elementwise_flops);
     check_count(name, "transcendental", record, &transcendental, cost->transcendental_flops);
-    ck_assert_msg(record->op->flags & OP_VIEW || story.does[0], "%s: %s", name, record->op->name);
+    ck_assert_msg(record->op->flags & OP_VIEW || told.does[0], "%s: %s", name, record->op->name);
 }
 
 static int check_bytes(const char *name, const Profile *profile, const ProfileOp *op) {
@@ -106,7 +107,7 @@ START_TEST(the_story_of_every_op_comes_to_its_counts) {
         }
         step_record_free(&step);
     }
-    for (int id = 0; id < OP_COUNT; id++) ck_assert_msg(seen[id], "%s", op_by_id(id)->name);
+    for (int id = 1; id < OP_COUNT; id++) ck_assert_msg(seen[id], "%s", op_by_id(id)->name);
     ck_assert_msg(by_operand > ops * 3 / 4, "%d of %d", by_operand, ops); // but for views and lists
 }
 END_TEST

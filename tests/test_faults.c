@@ -28,7 +28,7 @@ typedef struct Session { // everything that a training program holds
 static Status session_open(Session *s, OptimizerKind kind) {
     MlpOptions options = mlp_defaults();
     options.dropout = 0.2f;
-    options.activation = ACTIVATION_GELU;
+    options.activation = &op_gelu;
     s->model = mlp_new((int64_t[]){PIXELS, 7, CLASSES}, 3, options);
     s->optimizer = s->model ? optimizer_new(s->model, optimizer_defaults(kind)) : NULL;
     s->loader =

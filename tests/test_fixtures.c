@@ -128,10 +128,7 @@ static OpFunction take_call(const char **at, OpArguments *arguments, char name[6
                             &arguments->value, activation, &used),
                      5);
     arguments->flag = flag != 0;
-    for (int i = 0; i < ACTIVATION_COUNT; i++) {
-        const char *candidate = activation_name((Activation)i);
-        if (strcmp(candidate, activation) == 0) arguments->activation = (Activation)i;
-    }
+    arguments->activation = op_activation_by_name(activation);
     *at += used;
     if (take_word(at, "window")) take_window(at, name, arguments);
     OpFunction function = op_function_by_name(name);

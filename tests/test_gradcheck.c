@@ -27,7 +27,7 @@ static Status check_case(OpCase *self, char **report) {
 
 // Where it bends between the points of a difference, there is no slope to compare with.
 static bool bends(const OpCase *self) {
-    return self->arguments.activation == ACTIVATION_RELU || strncmp(self->name, "clamp ", 6) == 0;
+    return self->arguments.activation == &op_relu || strncmp(self->name, "clamp ", 6) == 0;
 }
 
 START_TEST(backward_agrees_with_differences) {
@@ -78,8 +78,8 @@ static Tensor *halves(Tensor *const in[], int n_in, void *user) { // overlapping
 
 static Tensor *perceptron(Tensor *const in[], int n_in, void *user) { // the second layer is tied
     (void)n_in;
-    Tensor *hidden = tensor_linear(in[0], in[1], in[2], ACTIVATION_GELU);
-    Tensor *logits = tensor_linear(hidden, tensor_transpose(in[1], 0, 1), NULL, ACTIVATION_NONE);
+    Tensor *hidden = tensor_linear(in[0], in[1], in[2], &op_gelu);
+    Tensor *logits = tensor_linear(hidden, tensor_transpose(in[1], 0, 1), NULL, NULL);
     return tensor_cross_entropy(logits, user);
 }
 

@@ -21,7 +21,7 @@ START_TEST(the_mlp_784_512_10_has_407050_parameters) {
     ck_assert_int_eq(context_ledger()->live.category[MEM_PARAMETER], 4 * 407050);
     layer_free(model);
     ck_assert_int_eq(context_ledger()->live.category[MEM_PARAMETER], 0);
-    model = mlp((MlpOptions){.activation = ACTIVATION_RELU});
+    model = mlp((MlpOptions){.activation = &op_relu});
     ck_assert_int_eq(layer_parameter_count(model), 784 * 512 + 512 * 10);
     layer_free(model);
 }
@@ -130,7 +130,7 @@ START_TEST(fused_and_separate_activations_give_the_same_bits) {
     for (int fuse = 0; fuse < 2; fuse++) {
         context_seed(3);
         MlpOptions options = mlp_defaults();
-        options.activation = (Activation)_i;
+        options.activation = op_activation_at(_i);
         options.fuse = fuse;
         Layer *model = mlp_new((int64_t[]){20, 30, 3}, 3, options);
         Scope *scope = scope_open();
@@ -209,7 +209,7 @@ END_TEST
 // ---- texts ------------------------------------------------------------------------------------
 START_TEST(attributes_read_as_name_and_value) {
     char text[128], cut[12];
-    Layer *linear = linear_new_fused(784, 512, true, ACTIVATION_GELU_TANH);
+    Layer *linear = linear_new_fused(784, 512, true, &op_gelu_tanh);
     Layer *dropout = dropout_new(0.125f), *relu = relu_new();
     ck_assert_str_eq(layer_attributes_text(linear, text, sizeof text),
                      "in_features=784, out_features=512, bias=true, activation=gelu_tanh");
@@ -224,7 +224,7 @@ END_TEST
 
 START_TEST(an_attribute_is_read_by_its_name) {
     int64_t value = -7;
-    Layer *linear = linear_new_fused(784, 512, false, ACTIVATION_TANH);
+    Layer *linear = linear_new_fused(784, 512, false, &op_tanh);
     Layer *dropout = dropout_new(0.5f), *relu = relu_new();
     ck_assert(layer_attribute(linear, "in_features", &value));
     ck_assert_int_eq(value, 784);
@@ -233,7 +233,7 @@ START_TEST(an_attribute_is_read_by_its_name) {
     ck_assert(layer_attribute(linear, "bias", &value));
     ck_assert_int_eq(value, 0);
     ck_assert(layer_attribute(linear, "activation", &value));
-    ck_assert_int_eq(value, ACTIVATION_TANH);
+    ck_assert_int_eq(value, OP_tanh);
     value = -7; // what is not there changes nothing: a real has no integer value
     ck_assert(!layer_attribute(linear, "in_feature", &value));
     ck_assert(!layer_attribute(linear, "", &value));
@@ -258,8 +258,8 @@ START_TEST(a_layer_that_cannot_be_is_refused_with_a_reason) {
     expect_error(STATUS_INVALID_ARGUMENT, "dropout_new: p = 1.5 is not a probability");
     ck_assert_ptr_null(dropout_new(NAN));
     expect_error(STATUS_INVALID_ARGUMENT, "not a probability");
-    ck_assert_ptr_null(activation_new(ACTIVATION_COUNT));
-    expect_error(STATUS_INVALID_ARGUMENT, "activation_new: no activation 6");
+    ck_assert_ptr_null(activation_new(&op_add));
+    expect_error(STATUS_INVALID_ARGUMENT, "activation_new: add is none");
     ck_assert_ptr_null(mlp_new((int64_t[]){784}, 1, mlp_defaults()));
     expect_error(STATUS_INVALID_ARGUMENT, "mlp_new: needs at least an input and an output");
     ck_assert_ptr_null(mlp_new((int64_t[]){784, 0, 10}, 3, mlp_defaults()));
@@ -272,11 +272,11 @@ START_TEST(a_layer_that_cannot_be_is_refused_with_a_reason) {
     ck_assert_ptr_null(mlp(options));
     expect_error(STATUS_INVALID_ARGUMENT, "p = -1");
     options = mlp_defaults();
-    options.activation = ACTIVATION_COUNT;
+    options.activation = &op_add;
     for (int fuse = 0; fuse < 2; fuse++) {
         options.fuse = fuse;
         ck_assert_ptr_null(mlp(options));
-        expect_error(STATUS_INVALID_ARGUMENT, "no activation 6");
+        expect_error(STATUS_INVALID_ARGUMENT, "add is n");
     }
     ck_assert_int_eq(expect_live_bytes(), live);
 }
@@ -305,7 +305,7 @@ END_TEST
 
 // NULL is "an error is pending" everywhere, so a NULL that comes first must leave one.
 START_TEST(no_layer_or_no_input_at_all_leaves_an_error_pending) {
-    Layer *layers[] = {NULL, sequential_new(), activation_new(ACTIVATION_NONE), dropout_new(0.0f)};
+    Layer *layers[] = {NULL, sequential_new(), activation_new(NULL), dropout_new(0.0f)};
     ParameterList list;
     Scope *scope = scope_open();
     for (int i = 0; i < 4; i++) {
@@ -344,7 +344,7 @@ int main(void) {
         {the_children_of_an_mlp_are_named_by_kind_and_number, 0},
         {a_tied_parameter_is_counted_listed_and_updated_once, 0},
         {a_frozen_parameter_counts_but_is_not_trained, 0},
-        {fused_and_separate_activations_give_the_same_bits, ACTIVATION_COUNT},
+        {fused_and_separate_activations_give_the_same_bits, 7},
         {dropout_acts_in_training_and_passes_its_input_through_otherwise, 0},
         {a_sequential_without_children_gives_its_input, 0},
         {hidden_tensors_die_as_soon_as_the_next_layer_has_read_them, 0},

@@ -100,7 +100,7 @@ START_TEST(every_op_has_an_oracle_and_is_run_by_some_case) {
         check_case(&self, all_wanted(&self));
         for (int i = 0; i < watch.n_records; i++) seen[watch.records[i].op] = true;
     }
-    for (int op = 0; op < OP_COUNT; op++) {
+    for (int op = 1; op < OP_COUNT; op++) {
         ck_assert_msg(oracle_knows(op), "op %s has no oracle", op_by_id(op)->name);
         ck_assert_msg(seen[op], "op %s is run by no case", op_by_id(op)->name);
     }

@@ -69,13 +69,13 @@ START_TEST(perceptrons_count_as_their_tools_say_fused_or_not) {
     const int64_t *sizes = tool_models[_i].sizes;
     int64_t batch = tool_models[_i].batch, rows = tool_models[_i].rows;
     uint64_t per_sample = 0, per_row = rows ? (uint64_t)rows : 1;
-    bool activated = tool_models[_i].activation != ACTIVATION_NONE;
+    bool activated = tool_models[_i].activation != NULL;
     for (int i = 0; i + 1 < tool_models[_i].n_sizes; i++)
         per_sample +=
             per_row * (uint64_t)(2 * sizes[i] * sizes[i + 1] + (i > 0 && activated ? sizes[i] : 0));
     context_set_device(device_meta());
     for (int fuse = 0; fuse < 2; fuse++) {
-        MlpOptions options = {.activation = (Activation)tool_models[_i].activation,
+        MlpOptions options = {.activation = tool_models[_i].activation,
                               .bias = tool_models[_i].bias,
                               .fuse = fuse};
         Profile profile = profile_of(mlp_new(sizes, tool_models[_i].n_sizes, options),
@@ -89,7 +89,7 @@ START_TEST(perceptrons_count_as_their_tools_say_fused_or_not) {
 END_TEST
 
 static Tensor *leaky(Tensor *x) { return tensor_leaky_relu(x, 0.1f); }
-static Tensor *gelu(Tensor *x) { return tensor_gelu(x, ACTIVATION_GELU); }
+static Tensor *gelu(Tensor *x) { return tensor_gelu(x); }
 static Tensor *softmax(Tensor *x) { return tensor_softmax(x, -1); }
 static Tensor *log_softmax(Tensor *x) { return tensor_log_softmax(x, -1); }
 static Tensor *dropout(Tensor *x) { return tensor_dropout(x, 0.5f); }

@@ -55,8 +55,8 @@ static void check_keys(json_t *object, const char *const keys[], size_t n) {
 
 // ---- what the numbers are --------------------------------------------------------------------
 static uint64_t flops_of(const Net *net) { // of a batch of 1
-    int64_t flops = 0, activated = (net->options.activation != ACTIVATION_NONE) +
-                                   (net->options.dropout > 0.0f);
+    int64_t flops = 0,
+            activated = (net->options.activation != NULL) + (net->options.dropout > 0.0f);
     for (int i = 0; i + 1 < net->n_sizes; i++)
         flops += 2 * net->sizes[i] * net->sizes[i + 1] + (i > 0 ? activated * net->sizes[i] : 0);
     return (uint64_t)flops;

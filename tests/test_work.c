@@ -7,13 +7,6 @@
 #include "tests/expect.h"
 #include "tests/op_cases.h"
 
-#define DECLARE(name) Status name##_cpu(const OpCall *call, int64_t begin, int64_t end);
-#define NONE(name)
-OP_LIST(DECLARE, NONE)
-static const CpuKernel kernels[OP_COUNT] = {
-#define ENTRY(name) [OP_##name] = name##_cpu,
-    OP_LIST(ENTRY, NONE)};
-
 // ---- in pieces ---------------------------------------------------------------------------------
 typedef struct Divider { // does again, in pieces, what has just been done
     Observer observer;   // first
@@ -33,7 +26,7 @@ static bool writes_into_input(const OpCall *call) {
 static void run_pieces(const OpCall *call, int64_t items) {
     for (int64_t end = items; end > 0;) {
         int64_t begin = end - (end + 2) / 3;
-        kernels[call->op->id](call, begin, end);
+        call->op->kernel(call, begin, end);
         end = begin;
     }
 }
@@ -88,7 +81,7 @@ START_TEST(pieces_in_any_order_are_the_whole) {
                       divider.differs);
     }
     observer_remove(&divider.observer);
-    for (int op = 0; op < OP_COUNT; op++) { // in place: test_pool and test_ops run them in threads
+    for (int op = 1; op < OP_COUNT; op++) { // in place: test_pool and test_ops run them in threads
         if (!op_by_id(op)->work || op == OP_fill || op == OP_accumulate) continue;
         ck_assert_msg(divider.divided[op] > 0, "%s was never divided", op_by_id(op)->name);
     }

@@ -8,8 +8,8 @@ static Layer *make_linear(const double *a) {
     return linear_new((int64_t)a[0], (int64_t)a[1], a[2] != 0.0);
 }
 static Layer *make_relu(const double *a) { return (void)a, relu_new(); }
-static Layer *make_sigmoid(const double *a) { return (void)a, activation_new(ACTIVATION_SIGMOID); }
-static Layer *make_tanh(const double *a) { return (void)a, activation_new(ACTIVATION_TANH); }
+static Layer *make_sigmoid(const double *a) { return (void)a, activation_new(&op_sigmoid); }
+static Layer *make_tanh(const double *a) { return (void)a, activation_new(&op_tanh); }
 static Layer *make_gelu(const double *a) { return (void)a, gelu_new(); }
 static Layer *make_dropout(const double *a) { return dropout_new((float)a[0]); }
 static Layer *make_flatten(const double *a) { return (void)a, flatten_new(1, -1); }

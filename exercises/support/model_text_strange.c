@@ -57,8 +57,8 @@ static const LayerAttribute gated_attributes[] = {
 static Tensor *gated_forward(Layer *self, Tensor *const in[], int n_in) {
     const Parameter *own = self->parameters; // weight, gate, bias
     (void)n_in;
-    Tensor *value = tensor_linear(in[0], own[0].tensor, own[2].tensor, ACTIVATION_NONE);
-    return tensor_mul(value, tensor_linear(in[0], own[1].tensor, NULL, ACTIVATION_NONE));
+    Tensor *value = tensor_linear(in[0], own[0].tensor, own[2].tensor, NULL);
+    return tensor_mul(value, tensor_linear(in[0], own[1].tensor, NULL, NULL));
 }
 
 static const LayerType gated_type = {.name = "LinearGated",

@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "layers/layer.h"
+#include "tensor/op.h"
 
-MlpOptions mlp_defaults(void) { return (MlpOptions){.activation = ACTIVATION_RELU, .bias = true}; }
+MlpOptions mlp_defaults(void) { return (MlpOptions){.activation = &op_relu, .bias = true}; }
 
 static Status add(Layer *model, const char *stem, int number, Layer *child) {
     char name[48];
@@ -14,12 +15,12 @@ static Status add(Layer *model, const char *stem, int number, Layer *child) {
 
 // fc<i>, then, except after the last, its activation and dropout
 static Status add_block(Layer *model, const int64_t *sizes, int i, bool last, MlpOptions o) {
-    Activation fused = o.fuse && !last ? o.activation : ACTIVATION_NONE;
+    const Op *fused = o.fuse && !last ? o.activation : NULL;
     Status status =
         add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));
     if (status || last) return status;
-    if (!o.fuse && o.activation != ACTIVATION_NONE)
-        status = add(model, activation_name(o.activation), i + 1, activation_new(o.activation));
+    if (!o.fuse && o.activation)
+        status = add(model, o.activation->name, i + 1, activation_new(o.activation));
     if (!status && o.dropout != 0.0f) status = add(model, "drop", i + 1, dropout_new(o.dropout));
     return status;
 }

@@ -99,7 +99,7 @@ bool options_parse(int argc, char **argv, Options *options) {
                          .n_layers = 4,
                          .batch = 64,
                          .epochs = -1,
-                         .activation = ACTIVATION_RELU,
+                         .activation = &op_relu,
                          .optimizer = OPTIMIZER_ADAM,
                          .learning_rate = (double)NAN,
                          .device = "cpu",

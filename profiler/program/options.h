@@ -14,8 +14,8 @@ enum { OPTIONS_MAX_LAYERS = 64 };
 typedef struct Options {
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
-    Activation activation;
-    bool fuse, no_fuse; // activations inside the linear layers; no_fuse: as by default
+    const Op *activation; // NULL: none
+    bool fuse, no_fuse;   // activations inside the linear layers; no_fuse: as by default
     int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
     double learning_rate; // NaN: the optimizer's default

@@ -56,6 +56,13 @@ static const char counts_text[] =
     "step; predicted by a dry run, measured by the ledger. kB, MB, GB are decimal.\n"
     "The optimizer keeps 0 (SGD), 4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
 
+static void print_activations(void) {
+    printf("Activations, to be named by --activation, and what they compute:\n\n");
+    for (int id = 1; id < OP_COUNT; id++)
+        if (op_by_id(id)->module) printf("  %-12s %s\n", op_by_id(id)->name, op_by_id(id)->module);
+    printf("  %-12s no activation at all\n", "none");
+}
+
 bool options_print_help(const char *topic) {
     if (!topic) {
         print_options();
@@ -69,7 +76,13 @@ bool options_print_help(const char *topic) {
         printf("%s", topics[i].text);
         return true;
     }
-    fprintf(stderr, "profile_mlp: --help %s: there is no such topic; there are: counts, roofline\n",
+    if (strcmp(topic, "activations") == 0) {
+        print_activations();
+        return true;
+    }
+    fprintf(stderr,
+            "profile_mlp: --help %s: there is no such topic; there are: activations, counts, "
+            "roofline\n",
             topic);
     return false;
 }

@@ -50,12 +50,15 @@ static bool take_layers(Options *options, const Flag *flag, const char *text) {
 }
 
 static bool take_activation(Options *options, const Flag *flag, const char *text) {
-    for (int a = 0; a < ACTIVATION_COUNT; a++)
-        if (strcmp(text, activation_name((Activation)a)) == 0) {
-            options->activation = (Activation)a;
-            return true;
-        }
-    return refuse(flag, text, "relu, sigmoid, tanh, gelu, gelu_tanh or none");
+    options->activation = op_activation_by_name(text);
+    if (options->activation || strcmp(text, "none") == 0) return true;
+    char names[400] = "none";
+    for (int id = 1; id < OP_COUNT; id++) {
+        size_t used = strlen(names);
+        const Op *op = op_by_id(id);
+        if (op->module) snprintf(names + used, sizeof(names) - used, ", %s", op->name);
+    }
+    return refuse(flag, text, names);
 }
 
 static bool take_optimizer(Options *options, const Flag *flag, const char *text) {
@@ -170,7 +173,7 @@ static bool take_size(Options *options, const Flag *flag, const char *text) {
 const Flag options_flags[] = {
     {"The model and its training", "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
      OTHER(take_layers)},
-    {NULL, "activation", "NAME", "relu, sigmoid, tanh, gelu, gelu_tanh, none (relu)",
+    {NULL, "activation", "NAME", "between the layers, or none; --help activations (relu)",
      OTHER(take_activation)},
     {NULL, "fuse", NULL, "run bias and activation inside the product", SWITCH(fuse)},
     {NULL, "no-fuse", NULL, "run them as ops of their own (so by default)", SWITCH(no_fuse)},

@@ -45,7 +45,8 @@ static void name_model(const Options *options, Profile *profile) {
         if (!room) break;
     }
     if (options->n_layers > 2) // else there is no activation
-        snprintf(name + used, size - used, " %s", activation_name(options->activation));
+        snprintf(name + used, size - used, " %s",
+                 options->activation ? options->activation->name : "none");
 }
 
 // Which numbers the batch holds makes no difference to the work: random pixels, labels in turn.

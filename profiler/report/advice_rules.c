@@ -52,11 +52,22 @@ bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
 }
 
 // ---- fusing ------------------------------------------------------------------------------------
-static bool is_activation(const ProfileLayer *layer) {
-    static const char *const types[] = {"ReLU", "Sigmoid", "Tanh", "GELU", "GELU(tanh)"};
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(layer->type, types[i]) == 0) return true;
-    return false;
+// The last op of a layer's forward; NULL: there is none.
+static const OpRecord *last_forward(const Profile *profile, int layer) {
+    const OpRecord *last = NULL;
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        const ProfileOp *op = &profile->ops[i];
+        if (op->layer == layer && op->record.phase == PHASE_FORWARD) last = &op->record;
+    }
+    return last;
+}
+
+// Is the layer an activation, and before it a product that has none fused in yet?
+static bool could_be_fused(const Profile *profile, int layer) {
+    const OpRecord *after = last_forward(profile, layer);
+    const OpRecord *product = last_forward(profile, layer - 1);
+    return after && after->op->module && after->op->row && product && product->op->story &&
+           product->op->story->kind == KIND_LINEAR && !product->params.activation;
 }
 
 // Activations right after a linear layer could be done while the product is still in the cache.
@@ -68,7 +79,7 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
     for (int i = 1; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         const ProfilePhase *phase = &layer->phase[REPORT_FORWARD];
-        if (!is_activation(layer) || strcmp(layer[-1].type, "Linear") != 0) continue;
+        if (!could_be_fused(profile, i)) continue;
         name = layer->type;
         forward += advice_known(latency_median(&phase->latency));
         bytes += (double)(phase->cost.bytes_read + phase->cost.bytes_written);

@@ -7,18 +7,14 @@
 
 #include "profiler/report/explain_parts.h"
 
-uint64_t derive_elements(Shape shape) {
-    uint64_t n = shape.ndim >= 0 ? 1 : 0;
-    for (int i = 0; i < shape.ndim; i++) n *= (uint64_t)shape.dims[i];
-    return n;
-}
+static uint64_t elements(Shape shape) { return (uint64_t)shape_numel(shape); }
 
 static uint64_t last_of(Shape shape) {
     return shape.ndim > 0 ? (uint64_t)shape.dims[shape.ndim - 1] : 1;
 }
 
 static uint64_t rows_of(Shape shape) {
-    return last_of(shape) ? derive_elements(shape) / last_of(shape) : 0;
+    return last_of(shape) ? elements(shape) / last_of(shape) : 0;
 }
 
 // The last `count` dimensions as one.
@@ -55,32 +51,33 @@ static void times_shape(Derivation *d, Shape shape) {
 }
 
 // each x n + more, where `inner` as one factor of several
-static void times_affine(Derivation *d, Rule rule, uint64_t n, bool inner) {
+static void times_affine(Derivation *d, OpRule rule, uint64_t n, bool inner) {
     bool brackets = inner && rule.more != 0;
     append(d, "%s%s", d->factors ? " x " : "", brackets ? "(" : "");
-    if (rule.each != 1) append(d, "%d x ", rule.each);
+    if (rule.each != 1) append(d, "%lld x ", (long long)rule.each);
     append(d, "%s", text_count((int64_t)n).s);
-    if (rule.more != 0) append(d, " %c %d", rule.more < 0 ? '-' : '+', abs(rule.more));
+    if (rule.more != 0)
+        append(d, " %c %lld", rule.more < 0 ? '-' : '+', llabs((long long)rule.more));
     append(d, "%s", brackets ? ")" : "");
-    multiply(d, (uint64_t)rule.each * n + (uint64_t)(int64_t)rule.more);
+    multiply(d, (uint64_t)rule.each * n + (uint64_t)rule.more);
     if (rule.each != 1 || rule.more != 0) d->factors++;
 }
 
 // ---- rules -----------------------------------------------------------------------------------
-static Derivation per_element(int each, Shape shape, const char *of) {
+static Derivation per_element(int64_t each, Shape shape, const char *of) {
     Derivation d = derivation_new();
     if (each != 1) times(&d, (uint64_t)each);
     times_shape(&d, shape);
-    snprintf(d.why, sizeof(d.why), "%d per %s", each, of);
+    snprintf(d.why, sizeof(d.why), "%lld per %s", (long long)each, of);
     return d;
 }
 
-static Derivation per_row(Shape shape, Rule rule) {
+static Derivation per_row(Shape shape, OpRule rule) {
     Derivation d = derivation_new();
     times(&d, rows_of(shape));
     if (rule.each == 0) {
         if (rule.more != 1) times(&d, (uint64_t)rule.more);
-        snprintf(d.why, sizeof(d.why), "%d per row", rule.more);
+        snprintf(d.why, sizeof(d.why), "%lld per row", (long long)rule.more);
         return d;
     }
     times_affine(&d, rule, last_of(shape), true);
@@ -88,9 +85,9 @@ static Derivation per_row(Shape shape, Rule rule) {
     return d;
 }
 
-static Derivation per_column(Shape in, Shape out, Rule rule) {
+static Derivation per_column(Shape in, Shape out, OpRule rule) {
     Derivation d = derivation_new();
-    uint64_t n = derive_elements(in), outputs = derive_elements(out);
+    uint64_t n = elements(in), outputs = elements(out);
     if (outputs == 0 || n % outputs != 0 || n < outputs) return (Derivation){0};
     times_shape(&d, out);
     times_affine(&d, rule, n / outputs, true);
@@ -98,10 +95,11 @@ static Derivation per_column(Shape in, Shape out, Rule rule) {
     return d;
 }
 
-static Derivation per_sum(Shape in, Shape out) {
+static Derivation per_sum(Shape in, Shape out, OpRule rule) {
     Derivation d = derivation_new();
-    uint64_t n = derive_elements(in), outputs = derive_elements(out);
+    uint64_t n = elements(in), outputs = elements(out);
     if (outputs == 0 || n % outputs != 0 || n < outputs) return (Derivation){0};
+    if (rule.more == 1) return per_element(1, in, "input element");
     append(&d, "(%s - 1)", text_count((int64_t)(n / outputs)).s);
     multiply(&d, n / outputs - 1);
     times_shape(&d, out);
@@ -110,40 +108,28 @@ static Derivation per_sum(Shape in, Shape out) {
     return d;
 }
 
-static Derivation per_parameter(int64_t parameters, Rule rule) {
+static Derivation per_parameter(int64_t parameters, OpRule rule) {
     Derivation d = derivation_new();
     times_affine(&d, rule, (uint64_t)parameters, false);
-    snprintf(d.why, sizeof(d.why), "%d per trainable parameter", rule.each);
+    snprintf(d.why, sizeof(d.why), "%lld per trainable parameter", (long long)rule.each);
     return d;
 }
 
-// How many elements n regions of `size` hold together: neighbours share one, unless they meet
-// between two, and the greatest common divisor says how often that is.
-static uint64_t held_by_regions(int64_t n, int64_t size) {
-    int64_t a = n, b = size;
-    while (b > 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return (uint64_t)(n + size - a);
-}
-
-static Derivation per_region(const OpRecord *record, Rule rule) {
+static Derivation per_region(const OpRecord *record, OpRule rule) {
     Derivation d = derivation_new();
     const OpWindow *w = &record->params.window;
     times(&d, (uint64_t)record->in[0].dims[0]);
     times(&d, (uint64_t)record->in[0].dims[1]);
-    for (int i = 0; i < 2; i++) times(&d, held_by_regions(w->kernel[i], w->input[i]));
+    for (int i = 0; i < 2; i++) times(&d, (uint64_t)op_window_held(w, i));
     snprintf(d.why, sizeof(d.why), "regions' rows x columns");
     if (rule.more == 0) return d;
-    uint64_t more = derive_elements(record->in[0]);
+    uint64_t more = elements(record->in[0]);
     append(&d, " + %s", text_count((int64_t)more).s);
     d.value += more;
     return d;
 }
 
-Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule) {
+Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule rule) {
     switch (rule.basis) {
     case PER_OUTPUT:
         return per_element(rule.each, record->out, "output element");
@@ -156,7 +142,7 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule
     case PER_COLUMN:
         return per_column(record->in[rule.input], record->out, rule);
     case PER_SUM:
-        return per_sum(record->in[0], record->out);
+        return per_sum(record->in[0], record->out, rule);
     case PER_PARAMETER:
         return per_parameter(profile->trainable_parameters, rule);
     case PER_REGION:
@@ -166,55 +152,22 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule
     }
 }
 
-// ---- products: the factors in the order of the op's formula ----------------------------------
-// "macs = batch x m x k x n" without its head, and without the first names where there are fewer
-// factors.
-static void take_formula(Derivation *d, const Op *op) {
-    const char *text = op->formula ? strchr(op->formula, '=') : NULL;
-    if (!text) return;
-    text += strspn(text, "= ");
-    int names = 1;
-    for (const char *at = text; (at = strstr(at, " x ")); at += 3) names++;
-    for (; names > d->factors; names--) text = strstr(text, " x ") + 3;
-    snprintf(d->why, sizeof(d->why), "%s", text);
+// ---- products --------------------------------------------------------------------------------
+// The last `factors` of the names.
+static void take_names(Derivation *d, const char *names) {
+    int extra = 1 - d->factors;
+    for (const char *at = names; (at = strstr(at, " x ")); at += 3) extra++;
+    for (; extra > 0; extra--) names = strstr(names, " x ") + 3;
+    snprintf(d->why, sizeof(d->why), "%s", names);
 }
 
-Derivation derive_linear(const OpRecord *record) {
+Derivation derive_products(const OpRecord *record, const OpStory *story) {
     Derivation d = derivation_new();
-    if (record->in[1].ndim != 2) return (Derivation){0};
-    times(&d, rows_of(record->in[0]));
-    times(&d, (uint64_t)record->in[1].dims[1]);
-    times(&d, (uint64_t)record->in[1].dims[0]);
-    take_formula(&d, record->op);
-    return d;
-}
-
-Derivation derive_matmul(const OpRecord *record) {
-    Derivation d = derivation_new();
-    Shape a = record->in[0], out = record->out;
-    if (a.ndim < 2 || out.ndim < 2) return (Derivation){0};
-    int64_t m = out.dims[out.ndim - 2], n = out.dims[out.ndim - 1];
-    bool transposed = a.dims[a.ndim - 2] != m;
-    Shape batch = out;
-    batch.ndim -= 2;
-    if (batch.ndim > 0) times(&d, derive_elements(batch));
-    times(&d, (uint64_t)m);
-    times(&d, (uint64_t)a.dims[a.ndim - (transposed ? 2 : 1)]);
-    times(&d, (uint64_t)n);
-    take_formula(&d, record->op);
-    return d;
-}
-
-// y (n, out, ho, wo), and a weight (out, in, kh, kw) of which each output meets all but the first
-Derivation derive_convolution(const OpRecord *record) {
-    Derivation d = derivation_new();
-    bool forward = record->op->id == OP_conv2d;
-    Shape y = forward ? record->out : record->in[0];
-    Shape weight = record->op->id == OP_conv2d_backward_weight ? record->out : record->in[1];
-    if (y.ndim != 4 || weight.ndim != 4) return (Derivation){0};
-    times_shape(&d, y);
-    for (int i = 1; i < 4; i++) times(&d, (uint64_t)weight.dims[i]);
-    take_formula(&d, record->op);
+    int64_t factor[STORY_FACTORS];
+    if (!story->factors) return (Derivation){0};
+    int n = story->factors(record->in, record->out, &record->params, factor);
+    for (int i = 0; i < n; i++) times(&d, (uint64_t)factor[i]);
+    take_names(&d, story->products);
     return d;
 }
 
@@ -231,7 +184,7 @@ void derive_print(FILE *file, const char *label, const Derivation *derivation, u
 // ---- bytes -----------------------------------------------------------------------------------
 static uint64_t bytes_of(const DTypeSignature *types, int input, Shape shape) {
     int last = types->n_in - 1;
-    return derive_elements(shape) * (uint64_t)dtype_size(types->in[input < last ? input : last]);
+    return elements(shape) * (uint64_t)dtype_size(types->in[input < last ? input : last]);
 }
 
 static uint64_t extra_bytes(const Profile *profile, const OpRecord *record, const OpStory *story) {
@@ -250,7 +203,7 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
         if (!grouped && record->in[i].ndim < 0) continue; // no bias
         uint64_t bytes = grouped && i > 0 ? 4 * (uint64_t)profile->trainable_parameters
                                           : bytes_of(types, i, record->in[i]);
-        uint64_t picked = 4 * derive_elements(record->in[0]) * last_of(record->in[1]);
+        uint64_t picked = 4 * elements(record->in[0]) * last_of(record->in[1]);
         if (story->picks_rows && i == 1 && picked < bytes) bytes = picked;
         OpCall call = {.op = record->op, .n_in = record->n_in, .params = record->params};
         // Whoever told the op's story knows that its `mutates` asks for no tensor.
@@ -260,7 +213,7 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
     }
     if (record->out.ndim >= 0) {
         const char *name = story->out ? story->out : "output";
-        operands[n++] = (Operand){name, 0, derive_elements(record->out) * 4};
+        operands[n++] = (Operand){name, 0, elements(record->out) * 4};
     }
     uint64_t extra = extra_bytes(profile, record, story);
     if (extra) operands[n++] = (Operand){story->extra, 0, extra};
@@ -269,7 +222,7 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
 
 int derive_operands(const Profile *profile, const ProfileOp *op, Operand operands[OPERANDS_MOST]) {
     const OpRecord *record = &op->record;
-    OpStory story = explain_story(profile, op);
+    OpStory story = explain_story(profile, op).story;
     bool grouped = story.elementwise.basis == PER_PARAMETER;
     if (!grouped && record->n_in > OP_RECORD_INPUTS) return 0;
     for (int t = 0; t < record->op->n_dtypes; t++) {
@@ -294,8 +247,7 @@ static const ProfileOp *before(const Profile *profile, int64_t i) {
         if (record->phase != PHASE_FORWARD) continue;
         viewed = viewed || record->op->flags & OP_VIEW;
         if (record->op->flags & OP_VIEW) continue;
-        bool same = viewed ? derive_elements(record->out) == derive_elements(x)
-                           : shape_equal(record->out, x);
+        bool same = viewed ? elements(record->out) == elements(x) : shape_equal(record->out, x);
         return same ? &profile->ops[k] : NULL;
     }
     return NULL;
@@ -303,13 +255,13 @@ static const ProfileOp *before(const Profile *profile, int64_t i) {
 
 static int kept_by(const Profile *profile, int64_t i, Term terms[3]) {
     const OpRecord *record = &profile->ops[i].record;
-    OpStory story = explain_story(profile, &profile->ops[i]);
+    OpStory story = explain_story(profile, &profile->ops[i]).story;
     const ProfileOp *source = before(profile, i);
-    bool kept_before = source && explain_story(profile, source).keeps & KEEP_Y;
+    bool kept_before = source && explain_story(profile, source).story.keeps & KEEP_Y;
     int n = 0;
     if (story.keeps & KEEP_X && source && !kept_before) // without a source it is the batch
-        terms[n++] = (Term){"x", 4 * derive_elements(record->in[0])};
-    if (story.keeps & KEEP_Y) terms[n++] = (Term){"y", 4 * derive_elements(record->out)};
+        terms[n++] = (Term){"x", 4 * elements(record->in[0])};
+    if (story.keeps & KEEP_Y) terms[n++] = (Term){"y", 4 * elements(record->out)};
     if (story.keeps & KEEP_EXTRA)
         terms[n++] = (Term){story.extra, extra_bytes(profile, record, &story)};
     return n;

@@ -28,13 +28,12 @@ static void print_title(const Profile *profile, const ProfileLayer *layer, FILE 
 // weight (512, 784) or (64, 32, 3, 3), and bias (512,), where the two are all that the layer owns.
 static void print_parameters(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
-    const OpRecord *op = explain_first(profile, index, OP_linear);
-    if (!op) op = explain_first(profile, index, OP_conv2d);
+    const OpRecord *op = explain_product(profile, index);
     if (!op || layer->parameters == 0) return;
     const Shape *weight = &op->in[1], *bias = &op->in[2];
-    uint64_t sum = derive_elements(*weight) + derive_elements(*bias);
-    if (sum != (uint64_t)layer->parameters || (weight->ndim != 2 && weight->ndim != 4)) return;
-    bool grouped = op->op->id == OP_conv2d && op->params.window.groups > 1;
+    int64_t sum = shape_numel(*weight) + shape_numel(*bias);
+    if (sum != layer->parameters || (weight->ndim != 2 && weight->ndim != 4)) return;
+    bool grouped = weight->ndim == 4 && op->params.window.groups > 1;
     Flow flow = flow_open(file, "parameters");
     for (int i = 0; i < weight->ndim; i++)
         flow_say(&flow, "%s%s", i ? " x " : "", text_count(weight->dims[i]).s);

@@ -51,7 +51,7 @@ static void print_total(const OpCost *cost, FILE *file) {
 static void print_counts(const Profile *profile, const OpRecord *record, const OpStory *story,
                          FILE *file) {
     const OpCost *cost = &record->cost;
-    Derivation products = story->products ? story->products(record) : (Derivation){0};
+    Derivation products = derive_products(record, story);
     Derivation bias = derive_rule(profile, record, story->bias);
     Derivation elementwise = derive_rule(profile, record, story->elementwise);
     Derivation transcendental = derive_rule(profile, record, story->transcendental);
@@ -170,20 +170,20 @@ void explain_verdict(const Profile *profile, const ProfilePhase *phase, double s
 
 void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     const OpRecord *record = &op->record;
-    OpStory story = explain_story(profile, op);
+    Told told = explain_story(profile, op);
     flow_line(file, NULL, "%s: %s", phase_name(record->phase), record->op->name);
-    if (story.does[0]) flow_line(file, "computes", "%s", story.does);
-    print_shapes(record, &story, file);
+    if (told.does[0]) flow_line(file, "computes", "%s", told.does);
+    print_shapes(record, &told.story, file);
     if (record->op->flags & OP_VIEW) {
         flow_line(file, "cost", "none: a view looks at the bytes that are there");
         return;
     }
-    if (!record->op->cost) {
+    if (!op_is_counted(record->op)) {
         flow_line(file, "cost", "unknown: this op declares none, and nobody guesses");
         print_measured(&op->latency, file);
         return;
     }
-    print_counts(profile, record, &story, file);
+    print_counts(profile, record, &told.story, file);
     print_bytes(profile, op, file);
     print_roof(profile, op, file);
     print_measured(&op->latency, file);

@@ -29,65 +29,25 @@ typedef struct Term {
 // only listed, and the total is told apart from them.
 void flow_sum(Flow *flow, const Term terms[], int n, uint64_t total, const char *unit);
 
-// ---- explain_story.c: what an op computes, of which operands ---------------------------------
-typedef enum Basis { // what a count is a multiple of
-    BASIS_NONE,      // no rule: it is 0, or not derived
-    PER_OUTPUT,      // each x the output's elements
-    PER_INPUT,       // each x the elements of in[input]
-    PER_ROW,         // rows of in[input] x (each x their length + more)
-    PER_BLOCK,       // the same of rows that are the last params.count dimensions
-    PER_SUM,         // (n - 1) x the output's elements, n the inputs that go into one
-    PER_COLUMN,      // output's elements x (each x n + more), n as for a sum of in[input]
-    PER_PARAMETER,   // each x the model's trainable parameters + more
-    PER_REGION, // planes x what the regions of an adaptive pool hold, + more x in[0]'s elements
-} Basis;
-
-typedef struct Rule {
-    Basis basis;
-    int each, more, input;
-} Rule;
-
-enum { STORY_INPUTS = 5 };
-typedef enum Keep { KEEP_X = 1, KEEP_Y = 2, KEEP_EXTRA = 4 } Keep; // in[0], out[0], extra
-
-typedef struct Derivation Derivation;
-typedef struct OpStory {
-    char does[136];                     // "y = max(x, 0)"; "" where nothing is known of the op
-    const char *out, *in[STORY_INPUTS]; // names; NULL: it has none
-    Rule elementwise, transcendental, bias;
-    Derivation (*products)(const OpRecord *record); // multiply-adds
-    const char *extra; // further outputs, which the record does not hold
-    Rule extra_bytes;
-    bool picks_rows; // of in[1] no more rows are read than in[0] has elements
-    unsigned keeps;  // activations that backward reads: Keep
-} OpStory;
-extern const OpStory explain_stories[OP_COUNT]; // as far as the op alone decides
-OpStory explain_story(const Profile *profile, const ProfileOp *op);
-
-// ---- explain_vary.c: what a story owes to parameters and layer
-// -----------------------------------
-void explain_vary(const Profile *profile, const ProfileOp *op, OpStory *story);
-// The layer's first op of that kind; NULL: none.
-const OpRecord *explain_first(const Profile *profile, int layer, int op);
-
-// ---- explain_window.c: what stories owe to parameters ---------------------------------------
-void explain_convolution(const Profile *profile, const ProfileOp *op, OpStory *story);
-void explain_max_pool(const Profile *profile, const ProfileOp *op, OpStory *story);
-void explain_avg_pool(const Profile *profile, const ProfileOp *op, OpStory *story); // and back
+// ---- explain_story.c: what an op computed here, of which operands ----------------------------
+typedef struct Told {
+    OpStory story;  // names of operands are those of the place
+    char does[160]; // "z = x . weight^T + bias, y = relu(z)"; "" where the op tells nothing
+} Told;
+Told explain_story(const Profile *profile, const ProfileOp *op);
+// The layer's forward product with a weight of its own; NULL: it has none.
+const OpRecord *explain_product(const Profile *profile, int layer);
 
 // ---- explain_derive.c: counts from shapes ----------------------------------------------------
-struct Derivation { // a formula with its numbers, and what it comes to
+typedef struct Derivation { // a formula with its numbers, and what it comes to
     bool known;
     int factors; // 1: there is nothing to derive
     uint64_t value;
     char text[256]; // "64 x 784 x 512"; six sizes of 64 bits fit
     char why[48];   // in words: "1 per output element"
-};
-Derivation derive_rule(const Profile *profile, const OpRecord *record, Rule rule);
-Derivation derive_linear(const OpRecord *record);
-Derivation derive_matmul(const OpRecord *record);
-Derivation derive_convolution(const OpRecord *record); // forward or backward
-uint64_t derive_elements(Shape shape);
+} Derivation;
+Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule rule);
+Derivation derive_products(const OpRecord *record, const OpStory *story);
 
 // "label  64 x 784 = 50,176 FLOP (why)"; without the formula where it does not come to `count`;
 // nothing where that is 0.

@@ -1,183 +1,91 @@
-// explain_story.c -- what each op computes, what its operands are called, and the rules by which
-// its counts follow from shapes. Words, for people: costs are the ops' own (tensor/ops/), and a
-// rule that does not come to the op's count is not shown. An op without a line here is told by its
-// shapes and counts alone.
+// explain_story.c -- what an op's own story becomes where it ran: with an activation fused in, z is
+// what goes into it; what the backward of a layer's product runs is told by the layer's names. No
+// op is known here by its name.
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "profiler/report/explain_parts.h"
 
-#define OUT(n)                                                                                     \
-    { PER_OUTPUT, n, 0, 0 }
-#define IN(n)                                                                                      \
-    { PER_INPUT, n, 0, 0 }
-#define ROW(n, more, input)                                                                        \
-    { PER_ROW, n, more, input }
-#define BLOCK(n, more)                                                                             \
-    { PER_BLOCK, n, more, 0 }
-#define SUM                                                                                        \
-    { PER_SUM, 0, 0, 0 }
+static OpStory story_of(const OpRecord *record) {
+    return op_story(record->op, &record->params, record->given);
+}
 
-#define COMPUTES(text, result, ...) .does = text, .out = result, .in = {__VA_ARGS__}
+const OpRecord *explain_product(const Profile *profile, int layer) {
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        const OpRecord *record = &profile->ops[i].record;
+        if (profile->ops[i].layer != layer || record->phase != PHASE_FORWARD) continue;
+        const OpStory *story = record->op->story;
+        bool owns = story && (story->kind == KIND_LINEAR || story->kind == KIND_CONVOLUTION);
+        if (owns) return record;
+    }
+    return NULL;
+}
 
-const OpStory explain_stories[OP_COUNT] = {
-    [OP_contiguous] = {COMPUTES("y = x, laid out densely", "y", "x")},
-    [OP_slice_backward] = {COMPUTES("dx = dy where the slice was, else 0", "dx", "dy")},
-    [OP_slice_accumulate] = {COMPUTES("sum = sum + dy, where the slice was", NULL, "sum", "dy"),
-                             .elementwise = IN(1)},
-    [OP_concat] = {COMPUTES("y = the inputs side by side", "y", "a", "b", "c")},
-    [OP_gather] = {COMPUTES("y = x at the index", "y", "x", "index")},
-    [OP_gather_backward] = {COMPUTES("dx = the sum of dy at each index", "dx", "dy", "index"),
-                            .elementwise = IN(1)},
-    [OP_fill] = {COMPUTES("x = a constant", NULL, "x")},
-    [OP_accumulate] = {COMPUTES("y = x + more", "y", "x", "more"), .elementwise = OUT(1)},
-    [OP_add] = {COMPUTES("y = a + b", "y", "a", "b"), .elementwise = OUT(1)},
-    [OP_sub] = {COMPUTES("y = a - b", "y", "a", "b"), .elementwise = OUT(1)},
-    [OP_mul] = {COMPUTES("y = a b", "y", "a", "b"), .elementwise = OUT(1)},
-    [OP_div] = {COMPUTES("y = a / b", "y", "a", "b"), .elementwise = OUT(1)},
-    [OP_maximum] = {COMPUTES("y = max(a, b)", "y", "a", "b"), .elementwise = OUT(1)},
-    [OP_maximum_backward] = {COMPUTES("da = dy where a > b, half of it where both are equal", "da",
-                                      "dy", "a", "b"),
-                             .elementwise = OUT(3)},
-    [OP_add_scalar] = {COMPUTES("y = x + a number", "y", "x"), .elementwise = OUT(1)},
-    [OP_mul_scalar] = {COMPUTES("y = x times a number, or over one", "y", "x"),
-                       .elementwise = OUT(1)},
-    [OP_neg] = {COMPUTES("y = -x: a sign is no arithmetic", "y", "x")},
-    [OP_abs] = {COMPUTES("y = |x|", "y", "x"), .elementwise = OUT(1)},
-    [OP_abs_backward] = {COMPUTES("dx = dy with the sign of x", "dx", "dy", "x"),
-                         .elementwise = OUT(2)},
-    [OP_pow] = {COMPUTES("y = x^p", "y", "x"), .transcendental = OUT(1)},
-    [OP_pow_backward] = {COMPUTES("dx = dy p x^(p - 1)", "dx", "dy", "x"), .elementwise = OUT(2),
-                         .transcendental = OUT(1)},
-    [OP_clamp] = {COMPUTES("y = x between two bounds", "y", "x"), .elementwise = OUT(2)},
-    [OP_clamp_backward] = {COMPUTES("dx = dy between the bounds, else 0", "dx", "dy", "x"),
-                           .elementwise = OUT(2)},
-    [OP_exp] = {COMPUTES("y = e^x", "y", "x"), .transcendental = OUT(1)},
-    [OP_log] = {COMPUTES("y = log(x)", "y", "x"), .transcendental = OUT(1)},
-    [OP_sqrt] = {COMPUTES("y = sqrt(x)", "y", "x"), .transcendental = OUT(1)},
-    [OP_relu] = {COMPUTES("y = max(x, 0)", "y", "x"), .elementwise = OUT(1), .keeps = KEEP_Y},
-    [OP_relu_backward] = {COMPUTES("dx = dy where y > 0, else 0", "dx", "dy", "y"),
-                          .elementwise = OUT(1)},
-    [OP_leaky_relu] = {COMPUTES("y = x where x > 0, else slope x", "y", "x"), .elementwise = OUT(2),
-                       .keeps = KEEP_X},
-    [OP_leaky_relu_backward] = {COMPUTES("dx = dy where x > 0, else slope dy", "dx", "dy", "x"),
-                                .elementwise = OUT(2)},
-    [OP_sigmoid] = {COMPUTES("y = 1 / (1 + e^-x)", "y", "x"), .elementwise = OUT(2),
-                    .transcendental = OUT(1), .keeps = KEEP_Y},
-    [OP_sigmoid_backward] = {COMPUTES("dx = dy y (1 - y)", "dx", "dy", "y"), .elementwise = OUT(3)},
-    [OP_silu] = {COMPUTES("y = x (1 / (1 + e^-x))", "y", "x"), .elementwise = OUT(3),
-                 .transcendental = OUT(1), .keeps = KEEP_X},
-    [OP_silu_backward] = {COMPUTES("dx = dy s (1 + x (1 - s)), s the sigmoid of x", "dx", "dy",
-                                   "x"),
-                          .elementwise = OUT(7), .transcendental = OUT(1)},
-    [OP_tanh] = {COMPUTES("y = tanh(x)", "y", "x"), .transcendental = OUT(1), .keeps = KEEP_Y},
-    [OP_tanh_backward] = {COMPUTES("dx = dy (1 - y y)", "dx", "dy", "y"), .elementwise = OUT(3)},
-    [OP_gelu] = {COMPUTES("y = 0.5 x (1 + erf(x c)), c the root of 1/2", "y", "x"),
-                 .elementwise = OUT(4), .transcendental = OUT(1), .keeps = KEEP_X},
-    [OP_gelu_backward] = {COMPUTES("dx = dy (0.5 (1 + erf(x c)) + x k e^(-0.5 x x))", "dx", "dy",
-                                   "x"),
-                          .elementwise = OUT(9), .transcendental = OUT(2)},
-    [OP_matmul] = {COMPUTES("y = a . b", "y", "a", "b"), .products = derive_matmul},
-    [OP_linear] = {COMPUTES("y = x . weight^T", "y", "x", "weight", "bias"),
-                   .products = derive_linear},
-    [OP_conv2d] = {COMPUTES("y = the window of x under each output, times the weight", "y", "x",
-                            "weight", "bias"),
-                   .products = derive_convolution},
-    [OP_conv2d_backward_input] = {COMPUTES("dx = dy times the weight, added up where its taps read",
-                                           "dx", "dy", "weight"),
-                                  .products = derive_convolution},
-    [OP_conv2d_backward_weight] = {COMPUTES("dweight = dy times what the taps read of x, summed "
-                                            "over images and places",
-                                            "dweight", "dy", "x"),
-                                   .products = derive_convolution},
-    [OP_conv2d_backward_bias] = {COMPUTES("dbias = dy, summed over images and places", "dbias",
-                                          "dy"),
-                                 .elementwise = SUM},
-    [OP_max_pool2d] = {COMPUTES("y = the largest under each window of x", "y", "x"),
-                       .keeps = KEEP_EXTRA},
-    [OP_max_pool2d_backward] = {COMPUTES("dx = dy where the largest was, added up, else 0", "dx",
-                                         "dy", "where"),
-                                .elementwise = IN(1)},
-    [OP_avg_pool2d] = {COMPUTES("y = the mean under each window of x", "y", "x")},
-    [OP_avg_pool2d_backward] = {COMPUTES("dx = each dy's share, added up under its window", "dx",
-                                         "dy")},
-    [OP_adaptive_avg_pool2d] = {COMPUTES("y = the mean of each region of x", "y", "x"),
-                                .elementwise = {PER_REGION, 0, 0, 0}},
-    [OP_adaptive_avg_pool2d_backward] = {COMPUTES("dx = each dy's share, added up in its region",
-                                                  "dx", "dy"),
-                                         .elementwise = {PER_REGION, 0, 1, 0}},
-    [OP_sum] = {COMPUTES("y = the sum over one dimension of x, or all", "y", "x"),
-                .elementwise = SUM},
-    [OP_sum_to] = {COMPUTES("dx = dy, summed where x was broadcast", "dx", "dy"),
-                   .elementwise = SUM},
-    [OP_max] = {COMPUTES("y = the largest along the last dimension of x", "y", "x"),
-                .elementwise = SUM, .extra = "where", .extra_bytes = OUT(8)},
-    [OP_max_backward] = {COMPUTES("dx = dy where the largest was, else 0", "dx", "dy", "where")},
-    [OP_argmax] = {COMPUTES("y = where the largest is", "y", "x"), .elementwise = SUM},
-    [OP_softmax] = {COMPUTES("y = e^(x - max) / sum", "y", "x"), .elementwise = ROW(4, -2, 0),
-                    .transcendental = ROW(1, 0, 0)},
-    [OP_softmax_backward] = {COMPUTES("dx = y (dy - sum(dy y))", "dx", "dy", "y"),
-                             .elementwise = ROW(4, -1, 0)},
-    [OP_log_softmax] = {COMPUTES("y = x - max - log(sum)", "y", "x"), .elementwise = ROW(4, -2, 0),
-                        .transcendental = ROW(1, 1, 0)},
-    [OP_log_softmax_backward] = {COMPUTES("dx = dy - e^y sum(dy)", "dx", "dy", "y"),
-                                 .elementwise = ROW(3, -1, 0), .transcendental = ROW(1, 0, 0)},
-    [OP_layer_norm] = {COMPUTES("y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)", "y",
-                                "x", "weight", "bias"),
-                       .elementwise = BLOCK(5, 1), .transcendental = BLOCK(0, 1),
-                       .extra = "mean and rstd of a row", .extra_bytes = BLOCK(0, 8),
-                       .keeps = KEEP_X | KEEP_EXTRA},
-    [OP_layer_norm_backward] = {COMPUTES("dx = rstd (g - mean(g) - z mean(g z)), g = dy, z = "
-                                         "(x - mean) rstd",
-                                         "dx", "dy", "x", "weight", "mean", "rstd"),
-                                .elementwise = OUT(9)},
-    [OP_layer_norm_backward_weight] = {COMPUTES(
-                                           "dweight = dy (x - mean) rstd, summed over the rows",
-                                           "dweight", "dy", "x", "mean", "rstd"),
-                                       .elementwise = {PER_COLUMN, 4, -1, 1}},
-    [OP_embedding] = {COMPUTES("y = the row of the table at each index", "y", "index",
-                               "rows of the table"),
-                      .picks_rows = true},
-    [OP_embedding_backward] = {COMPUTES("dtable = the sum of dy at each index", "dtable", "dy",
-                                        "index"),
-                               .elementwise = IN(1)},
-    [OP_cross_entropy] = {COMPUTES("y = mean of log(sum of e^(x - max)) - (x[label] - max)", "y",
-                                   "x", "labels"),
-                          .elementwise = ROW(3, 1, 0), .transcendental = ROW(1, 1, 0),
-                          .extra = "max and sum of a row", .extra_bytes = ROW(0, 8, 0),
-                          .keeps = KEEP_X | KEEP_EXTRA},
-    [OP_cross_entropy_backward] = {COMPUTES("dx = (softmax(x) - one-hot(label)) dy / rows", "dx",
-                                            "dy", "x", "labels", "max and sum of a row"),
-                                   .elementwise = ROW(2, 2, 1), .transcendental = ROW(1, 0, 1)},
-    [OP_mse] = {COMPUTES("y = mean of (x - target)^2", "y", "x", "target"), .elementwise = IN(3)},
-    [OP_mse_backward] = {COMPUTES("dx = (x - target) 2 dy / n", "dx", "dy", "x", "target"),
-                         .elementwise = OUT(2)},
-    [OP_binary_cross_entropy_with_logits] =
-        {COMPUTES("y = mean of max(x, 0) - x target + log(1 + e^-|x|)", "y", "x", "target"),
-         .elementwise = IN(7), .transcendental = IN(2)},
-    [OP_binary_cross_entropy_with_logits_backward] = {COMPUTES("dx = (sigmoid(x) - target) dy / n",
-                                                               "dx", "dy", "x", "target"),
-                                                      .elementwise = OUT(4),
-                                                      .transcendental = OUT(1)},
-    [OP_dropout] = {COMPUTES("y = x / (1 - p) where the mask says so, else 0", "y", "x"),
-                    .elementwise = OUT(2), .extra = "mask", .extra_bytes = OUT(1),
-                    .keeps = KEEP_EXTRA},
-    [OP_dropout_backward] = {COMPUTES("dx = dy / (1 - p) where the mask says so, else 0", "dx",
-                                      "dy", "mask"),
-                             .elementwise = OUT(1)},
-    [OP_clip_norm] = {COMPUTES("g = g times what brings the norm of all down to the limit", "norm",
-                               "g"),
-                      .elementwise = {PER_PARAMETER, 3, 2, 0}},
-    [OP_sgd_step] = {COMPUTES("p = p - lr g", NULL, "lr", "p", "g"),
-                     .elementwise = {PER_PARAMETER, 2, 0, 0}},
-    [OP_adamw_step] =
-        {COMPUTES("m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g; p = p - a m / (s sqrt(v) + e), "
-                  "a and s by lr and t",
-                  NULL, "lr and t", "p", "g", "m", "v"),
-         .elementwise = {PER_PARAMETER, 12, 0, 0}, .transcendental = {PER_PARAMETER, 1, 0, 0}},
-};
+// `text` with each word x as z, dx as dz and, where `gradient`, dy as dz.
+static void rename_words(char *to, size_t size, const char *text, bool gradient) {
+    size_t used = 0;
+    while (*text && used + 1 < size) {
+        size_t n = 0;
+        while (isalnum((unsigned char)text[n])) n++;
+        bool x = n == 1 && text[0] == 'x', dx = n == 2 && strncmp(text, "dx", 2) == 0;
+        bool dy = gradient && n == 2 && strncmp(text, "dy", 2) == 0;
+        if (n == 0) n = 1;
+        const char *word = dy || (dx && !gradient) ? "dz" : x && !gradient ? "z" : NULL;
+        used +=
+            (size_t)snprintf(to + used, size - used, "%.*s", word ? 2 : (int)n, word ? word : text);
+        text += n;
+    }
+    if (used < size) to[used] = '\0';
+}
 
-OpStory explain_story(const Profile *profile, const ProfileOp *op) {
-    int id = op->record.op->id;
-    if (id < 0 || id >= OP_COUNT) return (OpStory){0};
-    OpStory story = explain_stories[id];
-    explain_vary(profile, op, &story);
-    return story;
+static const char *renamed(const char *name, const char *from, const char *to) {
+    return name && strcmp(name, from) == 0 ? to : name;
+}
+
+static void tell_fused(Told *told) {
+    const Op *activation = told->story.activation;
+    const char *formula = told->story.formula ? told->story.formula : "y";
+    snprintf(told->does, sizeof(told->does), "z%s, y = %s(z)", formula + 1, activation->name);
+}
+
+// dz, the gradient of what went into the activation: its own backward, first in the layer's.
+static void tell_through(Told *told) {
+    rename_words(told->does, sizeof(told->does), told->story.formula, false);
+    told->story.out = "dz";
+    for (int i = 0; i < STORY_INPUTS; i++) told->story.in[i] = renamed(told->story.in[i], "x", "z");
+}
+
+static void tell_gradient(Told *told, const GradientStory *gradient, bool fused) {
+    rename_words(told->does, sizeof(told->does), gradient->formula, true);
+    if (!fused) snprintf(told->does, sizeof(told->does), "%s", gradient->formula);
+    told->story.out = gradient->out;
+    for (int i = 0; i < 2; i++)
+        told->story.in[i] = fused ? renamed(gradient->in[i], "dy", "dz") : gradient->in[i];
+}
+
+// For which input of the layer's product an op of its backward works; -1: for none.
+static int gradient_of(const OpRecord *record, const OpRecord *product) {
+    if (record->phase == PHASE_BACKWARD_INPUT)
+        return shape_equal(record->in[1], product->in[1]) ? 0 : -1;
+    if (record->phase != PHASE_BACKWARD_WEIGHT) return -1;
+    return shape_equal(record->out, product->in[1])   ? 1
+           : shape_equal(record->out, product->in[2]) ? 2
+                                                      : -1;
+}
+
+Told explain_story(const Profile *profile, const ProfileOp *op) {
+    const OpRecord *record = &op->record, *product = explain_product(profile, op->layer);
+    Told told = {.story = story_of(record)};
+    if (told.story.formula) snprintf(told.does, sizeof(told.does), "%s", told.story.formula);
+    if (told.story.activation) tell_fused(&told);
+    if (!product || record->phase == PHASE_FORWARD || record->op->flags & OP_VIEW) return told;
+    bool fused = product->params.activation != NULL;
+    int input = gradient_of(record, product);
+    const GradientStory *gradient = input >= 0 ? &product->op->story->gradients[input] : NULL;
+    if (gradient && gradient->formula)
+        tell_gradient(&told, gradient, fused);
+    else if (fused && told.story.out && strcmp(told.story.out, "dx") == 0)
+        tell_through(&told);
+    return told;
 }

@@ -118,7 +118,7 @@ static void print_bytes(FILE *file, const char *label, uint64_t each, uint64_t c
 }
 
 static void print_batch(const Profile *profile, uint64_t bytes, FILE *file) {
-    uint64_t elements = derive_elements(profile->input), labels = (uint64_t)profile->batch;
+    uint64_t elements = (uint64_t)shape_numel(profile->input), labels = (uint64_t)profile->batch;
     bool labelled = profile->kind == PROFILE_TRAINING;
     if (bytes == 0) return;
     if (4 * elements + (labelled ? 8 * labels : 0) != bytes)

@@ -1,56 +1,11 @@
-// preset.c -- other tools' counts. One table says of what kind an op is, another how much of each
-// kind a tool counts: a new op is a line in the first; only a new kind touches the second.
+// preset.c -- other tools' counts: how much of each kind of op a tool counts. Of what kind an op is
+// stands in its own story; only a new kind touches this table.
 #include "profiler/report/preset.h"
 
 #include <string.h>
 
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
-
-// ---- what an op is ---------------------------------------------------------------------------
-typedef enum OpKind {
-    KIND_UNCOUNTED, // views, arithmetic, reductions, losses, gradients, optimizers
-    KIND_LINEAR,    // a product with a layer's own weight, and maybe bias
-    KIND_CONVOLUTION,
-    KIND_MATMUL,    // a product of any two tensors
-    KIND_RECTIFIER, // and its relatives: the activations that DeepSpeed knows
-    KIND_OTHER_ACTIVATION,
-    KIND_POOL,
-    KIND_ADAPTIVE_POOL, // an average to a given size
-    KIND_DROPOUT,       // a layer without a formula
-    KIND_NORM,          // x, weight or none, bias or none
-    KIND_EMBEDDING,
-    KIND_COUNT
-} OpKind;
-
-static const uint8_t kinds[OP_COUNT + 1] = {
-    [OP_linear] = KIND_LINEAR,
-    [OP_conv2d] = KIND_CONVOLUTION,
-    [OP_conv2d_backward_input] = KIND_CONVOLUTION,
-    [OP_conv2d_backward_weight] = KIND_CONVOLUTION,
-    [OP_max_pool2d] = KIND_POOL,
-    [OP_avg_pool2d] = KIND_POOL,
-    [OP_adaptive_avg_pool2d] = KIND_ADAPTIVE_POOL,
-    [OP_matmul] = KIND_MATMUL,
-    [OP_relu] = KIND_RECTIFIER,
-    [OP_leaky_relu] = KIND_RECTIFIER,
-    [OP_gelu] = KIND_RECTIFIER,
-    [OP_silu] = KIND_RECTIFIER,
-    [OP_softmax] = KIND_RECTIFIER,
-    [OP_log_softmax] = KIND_OTHER_ACTIVATION,
-    [OP_sigmoid] = KIND_OTHER_ACTIVATION,
-    [OP_tanh] = KIND_OTHER_ACTIVATION,
-    [OP_dropout] = KIND_DROPOUT,
-    [OP_layer_norm] = KIND_NORM,
-    [OP_embedding] = KIND_EMBEDDING,
-    [OP_COUNT] = KIND_UNCOUNTED, // the id of every PROFILE_KERNEL
-};
-
-// The op that a fused activation stands for.
-static const uint8_t fused_ops[ACTIVATION_COUNT] = {
-    [ACTIVATION_RELU] = OP_relu, [ACTIVATION_SIGMOID] = OP_sigmoid, [ACTIVATION_TANH] = OP_tanh,
-    [ACTIVATION_GELU] = OP_gelu, [ACTIVATION_GELU_TANH] = OP_gelu,
-};
 
 // ---- what a tool counts of it ----------------------------------------------------------------
 typedef struct Rule {
@@ -151,15 +106,13 @@ const char *preset_rule(Preset preset) { return presets[preset].rule; }
 bool preset_per_sample(Preset preset) { return presets[preset].per_sample; }
 
 // ---- counting --------------------------------------------------------------------------------
-static uint64_t elements(Shape shape) {
-    uint64_t count = shape.ndim >= 0;
-    for (int i = 0; i < shape.ndim; i++) count *= (uint64_t)shape.dims[i];
-    return count;
-}
+static uint64_t elements(Shape shape) { return (uint64_t)shape_numel(shape); }
+
+static OpKind kind_of(const Op *op) { return op && op->story ? op->story->kind : KIND_OTHER; }
 
 // A fused linear is a product and then an op of its own, so that fusing changes no tool's count.
 static uint64_t op_count(Preset preset, const OpRecord *record) {
-    const Rule *of = presets[preset].rules, *rule = &of[kinds[record->op->id]];
+    const Rule *of = presets[preset].rules, *rule = &of[kind_of(record->op)];
     uint64_t groups = rule->no_groups ? (uint64_t)record->params.window.groups : 1;
     uint64_t count = groups * rule->macs * record->cost.macs +
                      rule->bias * record->cost.bias_flops + rule->inputs * elements(record->in[0]);
@@ -168,9 +121,7 @@ static uint64_t op_count(Preset preset, const OpRecord *record) {
     if (rule->parameters)
         count += rule->parameters * (uint64_t)record->out.dims[0] *
                  (elements(record->in[1]) + elements(record->in[2]));
-    if (record->op->id == OP_linear && record->params.flags != ACTIVATION_NONE)
-        count += of[kinds[fused_ops[record->params.flags]]].inputs * elements(record->out);
-    return count;
+    return count + of[kind_of(record->params.activation)].inputs * elements(record->out);
 }
 
 typedef struct Question {

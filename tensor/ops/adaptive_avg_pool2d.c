@@ -26,28 +26,8 @@ static Status infer(OpCall *call) {
                      SHAPE(x->shape.dims[0], x->shape.dims[1], w->kernel[0], w->kernel[1]));
 }
 
-// The lengths of all regions along dimension d, together: `outputs` + `input` less the greatest
-// common divisor, for two neighbours share an element unless they meet between two.
-static uint64_t covered(const OpWindow *w, int d) {
-    int64_t a = w->kernel[d], b = w->input[d];
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return (uint64_t)((int64_t)w->kernel[d] + w->input[d] - a);
-}
-
-// Per output n - 1 adds for the n elements of its region, and one division.
-static OpCost cost(const OpCall *call) {
-    const OpWindow *w = &call->params.window;
-    OpCost c = op_cost_traffic(call);
-    c.elementwise_flops = (uint64_t)pool_plane_count(call->in[0]) * covered(w, 0) * covered(w, 1);
-    return c;
-}
-
 // y (planes, out h, out w) of x (planes, h, w): rows in lanes, their sums in double
-KERNEL Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t outputs = pool_plane_size(call->out[0]), plane = pool_plane_size(call->in[0]);
     for (int64_t i = begin * outputs; i < end * outputs; i++) {
@@ -67,36 +47,32 @@ KERNEL Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t
 static OpWork work(const OpCall *call) { // planes, of whose elements each is in a region
     const OpWindow *w = &call->params.window;
     return (OpWork){.items = pool_plane_count(call->in[0]),
-                    .cost = (double)covered(w, 0) * (double)covered(w, 1)};
+                    .cost = (double)op_window_held(w, 0) * (double)op_window_held(w, 1)};
 }
 
 static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_adaptive_avg_pool2d_backward, &saved->params, grad_out[0]);
 }
 
-const Op op_adaptive_avg_pool2d = {.id = OP_adaptive_avg_pool2d,
-                                   .name = "adaptive_avg_pool2d",
-                                   .min_inputs = 1,
-                                   .max_inputs = 1,
-                                   .dtypes = dtypes_float,
-                                   .n_dtypes = 1,
-                                   .infer = infer,
-                                   .cost = COUNTED(cost),
-                                   .work = work,
-                                   .backward = backward};
+// Per output n - 1 adds for the n elements of its region, and one division.
+const Op op_adaptive_avg_pool2d = {
+    .id = OP_adaptive_avg_pool2d,
+    .name = "adaptive_avg_pool2d",
+    .kernel = adaptive_avg_pool2d_cpu,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = infer,
+    .work = work,
+    .backward = backward,
+    .story = STORY(.formula = "y = the mean of each region of x", .out = "y", .in = {"x"},
+                   .elementwise = {PER_REGION}, .kind = KIND_ADAPTIVE_POOL)};
 
 // ---- backward: zeros, plus each gradient's share in its region
 // ----------------------------------- Per gradient one division, and one add for each element of
-// its region.
-static OpCost backward_cost(const OpCall *call) {
-    const OpWindow *w = &call->params.window;
-    OpCost c = op_cost_traffic(call);
-    uint64_t adds = (uint64_t)pool_plane_count(call->in[0]) * covered(w, 0) * covered(w, 1);
-    c.elementwise_flops = adds + (uint64_t)call->in[0]->numel;
-    return c;
-}
-
-KERNEL Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin,
+                                                      int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t outputs = pool_plane_size(call->in[0]), plane = pool_plane_size(call->out[0]);
     memset(call_out(call, 0) + begin * plane, 0, (size_t)((end - begin) * plane) * sizeof(float));
@@ -112,12 +88,16 @@ KERNEL Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin
     return STATUS_OK;
 }
 
-const Op op_adaptive_avg_pool2d_backward = {.id = OP_adaptive_avg_pool2d_backward,
-                                            .name = "adaptive_avg_pool2d_backward",
-                                            .min_inputs = 1,
-                                            .max_inputs = 1,
-                                            .dtypes = dtypes_float,
-                                            .n_dtypes = 1,
-                                            .infer = pool_backward_infer,
-                                            .cost = COUNTED(backward_cost),
-                                            .work = work};
+// its region.
+const Op op_adaptive_avg_pool2d_backward = {
+    .id = OP_adaptive_avg_pool2d_backward,
+    .name = "adaptive_avg_pool2d_backward",
+    .kernel = adaptive_avg_pool2d_backward_cpu,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = pool_backward_infer,
+    .work = work,
+    .story = STORY(.formula = "dx = each dy's share, added up in its region", .out = "dx",
+                   .in = {"dy"}, .elementwise = {PER_REGION, 0, 1})};

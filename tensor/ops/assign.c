@@ -26,7 +26,7 @@ static OpWork fill_work(const OpCall *call) {
     return (OpWork){.items = call->in[0]->numel, .cost = 1.0};
 }
 
-KERNEL Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
     float *x = call_in(call, 0), value = call->params.value[0];
     for (int64_t i = begin; i < end; i++) x[i] = value;
     return STATUS_OK;
@@ -34,6 +34,7 @@ KERNEL Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 const Op op_fill = {.id = OP_fill,
                     .name = "fill",
+                    .kernel = fill_cpu,
                     .min_inputs = 1,
                     .max_inputs = 1,
                     .dtypes = dtypes_float,
@@ -41,7 +42,8 @@ const Op op_fill = {.id = OP_fill,
                     .infer = fill_infer,
                     .cost = COUNTED(fill_cost),
                     .work = fill_work,
-                    .mutates = fill_mutates};
+                    .mutates = fill_mutates,
+                    .story = STORY(.formula = "x = a constant", .in = {"x"})};
 
 // ---- accumulate: into + value; autograd adds gradients, mostly in place (out is into) -----------
 // A part of what is written is read as it was before: another view of the same buffer is copied.
@@ -61,7 +63,7 @@ static Status accumulate_infer(OpCall *call) {
     return op_infer_same(call);
 }
 
-KERNEL Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *into = call_in(call, 0), *value = call_in(call, 1);
     float *out = call_out(call, 0);
     for (int64_t i = begin; i < end; i++) out[i] = into[i] + value[i];
@@ -70,6 +72,7 @@ KERNEL Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 const Op op_accumulate = {.id = OP_accumulate,
                           .name = "accumulate",
+                          .kernel = accumulate_cpu,
                           .flags = OP_UNATTRIBUTED,
                           .work = op_work_elements,
                           .min_inputs = 2,
@@ -77,7 +80,8 @@ const Op op_accumulate = {.id = OP_accumulate,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = accumulate_infer,
-                          .cost = COUNTED(cost_one_flop)};
+                          .story = STORY(.formula = "y = x + more", .out = "y", .in = {"x", "more"},
+                                         .elementwise = {PER_OUTPUT, 1})};
 
 // ---- contiguous: a strided view in row-major order, whatever its element type -------------------
 Tensor *tensor_contiguous(Tensor *x) {
@@ -85,7 +89,7 @@ Tensor *tensor_contiguous(Tensor *x) {
     return OP_RUN(op_contiguous, NULL, x);
 }
 
-Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *x = call->in[0];
     char *to = tensor_raw(call->out[0]);
     const char *from = tensor_raw(x);
@@ -113,6 +117,7 @@ static Status contiguous_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 
 const Op op_contiguous = {.id = OP_contiguous,
                           .name = "contiguous",
+                          .kernel = contiguous_cpu,
                           .flags = OP_STRIDED,
                           .work = op_work_elements,
                           .min_inputs = 1,
@@ -120,5 +125,6 @@ const Op op_contiguous = {.id = OP_contiguous,
                           .dtypes = dtypes_any,
                           .n_dtypes = DTYPE_COUNT,
                           .infer = op_infer_same,
-                          .cost = COUNTED(op_cost_traffic),
-                          .backward = contiguous_backward};
+                          .backward = contiguous_backward,
+                          .story =
+                              STORY(.formula = "y = x, laid out densely", .out = "y", .in = {"x"})};

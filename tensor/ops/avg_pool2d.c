@@ -18,12 +18,6 @@ static Status avg_pool2d_infer(OpCall *call) {
     return pool_infer(call);
 }
 
-// Per output kh kw - 1 adds, padded taps included, and one division.
-static OpCost avg_pool2d_cost(const OpCall *call) {
-    const OpWindow *w = &call->params.window;
-    return op_cost_elementwise(call, (uint64_t)w->kernel[0] * (uint64_t)w->kernel[1], 0);
-}
-
 // ---- parts of rows, as of max_pool2d.c
 // -----------------------------------------------------------
 enum { PART = 256 };
@@ -88,7 +82,7 @@ MATH_INLINE void pool_range(const OpCall *call, const Tensor *image, const Tenso
     }
 }
 
-KERNEL Status avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     pool_range(call, call->in[0], call->out[0], begin, end, false);
     return STATUS_OK;
 }
@@ -100,38 +94,47 @@ static Status avg_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tenso
     return OP_INTO(&grad_in[0], op_avg_pool2d_backward, &saved->params, grad_out[0]);
 }
 
+static void avg_pool2d_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    story->elementwise = (OpRule){PER_OUTPUT, window_taps(&params->window), 0, 0};
+}
+
+// Per output kh kw - 1 adds, padded taps included, and one division.
 const Op op_avg_pool2d = {.id = OP_avg_pool2d,
                           .name = "avg_pool2d",
+                          .kernel = avg_pool2d_cpu,
                           .min_inputs = 1,
                           .max_inputs = 1,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = avg_pool2d_infer,
-                          .cost = COUNTED(avg_pool2d_cost),
                           .work = avg_pool2d_work,
-                          .backward = avg_pool2d_backward};
+                          .backward = avg_pool2d_backward,
+                          .story =
+                              STORY(.formula = "y = the mean under each window of x", .out = "y",
+                                    .in = {"x"}, .kind = KIND_POOL, .vary = avg_pool2d_vary)};
 
 // ---- backward: zeros, plus each gradient's share under its window
 // -------------------------------- Per gradient one division and kh kw adds, padded taps included.
-static OpCost backward_cost(const OpCall *call) {
-    const OpWindow *w = &call->params.window;
-    OpCost cost = op_cost_traffic(call);
-    uint64_t taps = (uint64_t)w->kernel[0] * (uint64_t)w->kernel[1];
-    cost.elementwise_flops = (uint64_t)call->in[0]->numel * (taps + 1);
-    return cost;
-}
-
-KERNEL Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     pool_range(call, call->out[0], call->in[0], begin, end, true);
     return STATUS_OK;
 }
 
-const Op op_avg_pool2d_backward = {.id = OP_avg_pool2d_backward,
-                                   .name = "avg_pool2d_backward",
-                                   .min_inputs = 1,
-                                   .max_inputs = 1,
-                                   .dtypes = dtypes_float,
-                                   .n_dtypes = 1,
-                                   .infer = pool_backward_infer,
-                                   .cost = COUNTED(backward_cost),
-                                   .work = backward_work};
+static void backward_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    story->elementwise = (OpRule){PER_INPUT, window_taps(&params->window) + 1, 0, 0};
+}
+
+const Op op_avg_pool2d_backward = {
+    .id = OP_avg_pool2d_backward,
+    .name = "avg_pool2d_backward",
+    .kernel = avg_pool2d_backward_cpu,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = pool_backward_infer,
+    .work = backward_work,
+    .story = STORY(.formula = "dx = each dy's share, added up under its window", .out = "dx",
+                   .in = {"dy"}, .vary = backward_vary)};

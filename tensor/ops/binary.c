@@ -5,7 +5,7 @@
 // ---- add: a + b ---------------------------------------------------------------------------------
 Tensor *tensor_add(Tensor *a, Tensor *b) { return OP_RUN(op_add, NULL, a, b); }
 
-KERNEL Status add_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status add_cpu(const OpCall *call, int64_t begin, int64_t end) {
     binary_range(call, begin, end, math_add);
     return STATUS_OK;
 }
@@ -19,14 +19,16 @@ static Status add_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 
 const Op op_add = {.id = OP_add,
                    .name = "add",
+                   .kernel = add_cpu,
                    ELEMENTWISE_BINARY,
-                   .cost = COUNTED(cost_one_flop),
-                   .backward = add_backward};
+                   .backward = add_backward,
+                   .story = STORY(.formula = "y = a + b", .out = "y", .in = {"a", "b"},
+                                  .elementwise = {PER_OUTPUT, 1})};
 
 // ---- sub: a - b ---------------------------------------------------------------------------------
 Tensor *tensor_sub(Tensor *a, Tensor *b) { return OP_RUN(op_sub, NULL, a, b); }
 
-KERNEL Status sub_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status sub_cpu(const OpCall *call, int64_t begin, int64_t end) {
     binary_range(call, begin, end, math_sub);
     return STATUS_OK;
 }
@@ -44,14 +46,16 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 
 const Op op_sub = {.id = OP_sub,
                    .name = "sub",
+                   .kernel = sub_cpu,
                    ELEMENTWISE_BINARY,
-                   .cost = COUNTED(cost_one_flop),
-                   .backward = sub_backward};
+                   .backward = sub_backward,
+                   .story = STORY(.formula = "y = a - b", .out = "y", .in = {"a", "b"},
+                                  .elementwise = {PER_OUTPUT, 1})};
 
 // ---- mul: a * b ---------------------------------------------------------------------------------
 Tensor *tensor_mul(Tensor *a, Tensor *b) { return OP_RUN(op_mul, NULL, a, b); }
 
-KERNEL Status mul_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status mul_cpu(const OpCall *call, int64_t begin, int64_t end) {
     binary_range(call, begin, end, math_mul);
     return STATUS_OK;
 }
@@ -71,15 +75,17 @@ static unsigned mul_saves(const OpCall *call) {
 
 const Op op_mul = {.id = OP_mul,
                    .name = "mul",
+                   .kernel = mul_cpu,
                    ELEMENTWISE_BINARY,
-                   .cost = COUNTED(cost_one_flop),
                    .backward = mul_backward,
-                   .saves = mul_saves};
+                   .saves = mul_saves,
+                   .story = STORY(.formula = "y = a b", .out = "y", .in = {"a", "b"},
+                                  .elementwise = {PER_OUTPUT, 1})};
 
 // ---- div: a / b ---------------------------------------------------------------------------------
 Tensor *tensor_div(Tensor *a, Tensor *b) { return OP_RUN(op_div, NULL, a, b); }
 
-KERNEL Status div_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status div_cpu(const OpCall *call, int64_t begin, int64_t end) {
     binary_range(call, begin, end, math_div);
     return STATUS_OK;
 }
@@ -104,15 +110,17 @@ static unsigned div_saves(const OpCall *call) {
 
 const Op op_div = {.id = OP_div,
                    .name = "div",
+                   .kernel = div_cpu,
                    ELEMENTWISE_BINARY,
-                   .cost = COUNTED(cost_one_flop),
                    .backward = div_backward,
-                   .saves = div_saves};
+                   .saves = div_saves,
+                   .story = STORY(.formula = "y = a / b", .out = "y", .in = {"a", "b"},
+                                  .elementwise = {PER_OUTPUT, 1})};
 
 // ---- maximum: the larger one; NaN wins ----------------------------------------------------------
 Tensor *tensor_maximum(Tensor *a, Tensor *b) { return OP_RUN(op_maximum, NULL, a, b); }
 
-KERNEL Status maximum_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status maximum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     binary_range(call, begin, end, math_max);
     return STATUS_OK;
 }
@@ -136,10 +144,6 @@ static unsigned maximum_saves(const OpCall *call) {
 }
 
 // ---- backward: grad where mine is larger, half of it where both are equal -----------------------
-// Inputs: grad, which has the shape of the result, and mine and other, which may be broadcast to
-// it. Two comparisons, and a product with 0, 1/2 or 1.
-static OpCost maximum_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 3, 0); }
-
 // Elements [begin, end) of which the last dimension has `row` each, any strides.
 static void maximum_strided_range(const OpCall *call, int64_t begin, int64_t end, int64_t row) {
     const Tensor *out = call->out[0];
@@ -163,7 +167,7 @@ static void maximum_strided_range(const OpCall *call, int64_t begin, int64_t end
     }
 }
 
-KERNEL Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *out = call->out[0];
     bool flat = true;
     for (int k = 0; k < 3; k++)
@@ -180,17 +184,24 @@ KERNEL Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t en
 
 const Op op_maximum = {.id = OP_maximum,
                        .name = "maximum",
+                       .kernel = maximum_cpu,
                        ELEMENTWISE_BINARY,
-                       .cost = COUNTED(cost_one_flop),
                        .backward = maximum_backward,
-                       .saves = maximum_saves};
-const Op op_maximum_backward = {.id = OP_maximum_backward,
-                                .name = "maximum_backward",
-                                .flags = OP_STRIDED,
-                                .work = op_work_elements,
-                                .min_inputs = 3,
-                                .max_inputs = 3,
-                                .dtypes = dtypes_float,
-                                .n_dtypes = 1,
-                                .infer = op_infer_same,
-                                .cost = COUNTED(maximum_backward_cost)};
+                       .saves = maximum_saves,
+                       .story = STORY(.formula = "y = max(a, b)", .out = "y", .in = {"a", "b"},
+                                      .elementwise = {PER_OUTPUT, 1})};
+// Inputs: grad, which has the shape of the result, and mine and other, which may be broadcast to
+// it. Two comparisons, and a product with 0, 1/2 or 1.
+const Op op_maximum_backward = {
+    .id = OP_maximum_backward,
+    .name = "maximum_backward",
+    .kernel = maximum_backward_cpu,
+    .flags = OP_STRIDED,
+    .work = op_work_elements,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = op_infer_same,
+    .story = STORY(.formula = "da = dy where a > b, half of it where both are equal", .out = "da",
+                   .in = {"dy", "a", "b"}, .elementwise = {PER_OUTPUT, 3})};

@@ -82,7 +82,7 @@ static void scale_chunks(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-Status clip_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status clip_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t chunks = call->out[1]->numel;
     Job job = {.call = call};
@@ -99,11 +99,15 @@ Status clip_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-const Op op_clip_norm = {.id = OP_clip_norm,
-                         .name = "clip_norm",
-                         .min_inputs = 1,
-                         .dtypes = dtypes_float,
-                         .n_dtypes = 1,
-                         .infer = infer,
-                         .cost = COUNTED(cost),
-                         .mutates = mutates};
+const Op op_clip_norm = {
+    .id = OP_clip_norm,
+    .name = "clip_norm",
+    .kernel = clip_norm_cpu,
+    .min_inputs = 1,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = infer,
+    .cost = COUNTED(cost),
+    .mutates = mutates,
+    .story = STORY(.formula = "g = g times what brings the norm of all down to the limit",
+                   .out = "norm", .in = {"g"}, .elementwise = {PER_PARAMETER, 3, 2})};

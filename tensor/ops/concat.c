@@ -114,7 +114,7 @@ static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start
     }
 }
 
-Status concat_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status concat_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t start = 0;
     for (int i = 0; i < call->n_in; i++) {
@@ -138,10 +138,13 @@ static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[
 
 const Op op_concat = {.id = OP_concat,
                       .name = "concat",
+                      .kernel = concat_cpu,
                       .flags = OP_STRIDED,
                       .min_inputs = 1,
                       .dtypes = dtypes_any,
                       .n_dtypes = DTYPE_COUNT,
                       .infer = infer,
                       .cost = COUNTED(cost),
-                      .backward = backward};
+                      .backward = backward,
+                      .story = STORY(.formula = "y = the inputs side by side", .out = "y",
+                                     .in = {"a", "b", "c"})};

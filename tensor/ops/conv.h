@@ -91,6 +91,10 @@ void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, floa
 
 // ---- conv2d_product.c: kernels by unfolding and a product, on the CPU
 // ----------------------------
+// conv2d_product.c: the kernels of the three
+Status conv2d_cpu(const OpCall *call, int64_t begin, int64_t end);
+Status conv2d_backward_input_cpu(const OpCall *call, int64_t begin, int64_t end);
+Status conv2d_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end);
 int64_t conv_forward_workspace(const OpCall *call); // bytes, for the context's threads
 int64_t conv_backward_input_workspace(const OpCall *call);
 int64_t conv_backward_weight_workspace(const OpCall *call);

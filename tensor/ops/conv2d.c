@@ -60,19 +60,6 @@ static Status conv2d_infer(OpCall *call) {
     return product_countable(call, s.outputs, s.p, s.k) ? STATUS_OK : STATUS_OVERFLOW;
 }
 
-// Every output is a sum over the taps of its group's channels; padded ones count, too.
-static uint64_t macs_of(const Tensor *y, const ConvSizes *s) {
-    return (uint64_t)y->numel * (uint64_t)s->k;
-}
-
-static OpCost conv2d_cost(const OpCall *call) {
-    ConvSizes s = conv_sizes_forward(call);
-    OpCost cost = op_cost_traffic(call);
-    cost.macs = macs_of(call->out[0], &s);
-    cost.bias_flops = call->in[2] ? (uint64_t)call_numel(call) : 0;
-    return cost;
-}
-
 // ---- gradients -------------------------------------------------------------------------------
 static Status conv2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *grad = tensor_contiguous(grad_out[0]);
@@ -92,19 +79,45 @@ static unsigned conv2d_saves(const OpCall *call) {
     return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
 }
 
-const Op op_conv2d = {.id = OP_conv2d,
-                      .name = "conv2d",
-                      .flags = OP_WORKSPACE,
-                      .min_inputs = 3,
-                      .max_inputs = 3,
-                      .optional = SAVE_IN(2),
-                      .dtypes = dtypes_float,
-                      .n_dtypes = 1,
-                      .infer = conv2d_infer,
-                      .cost = COUNTED(conv2d_cost),
-                      .backward = conv2d_backward,
-                      .saves = conv2d_saves,
-                      .formula = COUNTED("macs = n x out x ho x wo x in x kh x kw")};
+// Every output is a sum over the taps of its group's channels; padded ones count, too.
+#define CONV_PRODUCTS "n x out x ho x wo x in x kh x kw"
+static int conv_factors(const Shape *y, const Shape *weight, int64_t factor[]) {
+    int n = 0;
+    for (int i = 0; i < 4; i++) factor[n++] = y->dims[i];
+    for (int i = 1; i < 4; i++) factor[n++] = weight->dims[i];
+    return n;
+}
+
+static int forward_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
+    (void)params;
+    return conv_factors(&out, &in[1], factor);
+}
+
+static void conv2d_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)params;
+    if (!(given & SAVE_IN(2))) return;
+    story->formula = "y = the window of x under each output, times the weight, + bias";
+    story->bias = (OpRule){PER_OUTPUT, 1, 0, 0};
+}
+
+const Op op_conv2d = {
+    .id = OP_conv2d,
+    .name = "conv2d",
+    .kernel = conv2d_cpu,
+    .workspace = conv_forward_workspace,
+    .flags = OP_WORKSPACE,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .optional = SAVE_IN(2),
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = conv2d_infer,
+    .backward = conv2d_backward,
+    .saves = conv2d_saves,
+    .story =
+        STORY(.formula = "y = the window of x under each output, times the weight", .out = "y",
+              .in = {"x", "weight", "bias"}, .products = CONV_PRODUCTS, .factors = forward_factors,
+              .keeps = KEEP_X, .vary = conv2d_vary, .kind = KIND_CONVOLUTION)};
 
 // ---- dx (n, c, h, w) of dy (n, o, ho, wo) and the weight
 // -----------------------------------------
@@ -116,23 +129,25 @@ static Status input_infer(OpCall *call) {
                            w->input[1]));
 }
 
-static OpCost input_cost(const OpCall *call) {
-    ConvSizes s = conv_sizes_backward_input(call);
-    OpCost cost = op_cost_traffic(call);
-    cost.macs = macs_of(call->in[0], &s);
-    return cost;
+static int input_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
+    (void)params, (void)out;
+    return conv_factors(&in[0], &in[1], factor);
 }
 
-const Op op_conv2d_backward_input = {.id = OP_conv2d_backward_input,
-                                     .name = "conv2d_backward_input",
-                                     .flags = OP_WORKSPACE,
-                                     .min_inputs = 2,
-                                     .max_inputs = 2,
-                                     .dtypes = dtypes_float,
-                                     .n_dtypes = 1,
-                                     .infer = input_infer,
-                                     .cost = COUNTED(input_cost),
-                                     .formula = COUNTED("macs = n x out x ho x wo x in x kh x kw")};
+const Op op_conv2d_backward_input = {
+    .id = OP_conv2d_backward_input,
+    .name = "conv2d_backward_input",
+    .kernel = conv2d_backward_input_cpu,
+    .workspace = conv_backward_input_workspace,
+    .flags = OP_WORKSPACE,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = input_infer,
+    .story = STORY(.formula = "dx = dy times the weight, added up where its taps read", .out = "dx",
+                   .in = {"dy", "weight"}, .products = CONV_PRODUCTS, .factors = input_factors,
+                   .kind = KIND_CONVOLUTION)};
 
 // ---- dweight (o, c / groups, kh, kw) of dy and x
 // -------------------------------------------------
@@ -144,36 +159,31 @@ static Status weight_infer(OpCall *call) {
                            w->kernel[1]));
 }
 
-static OpCost weight_cost(const OpCall *call) {
-    ConvSizes s = conv_sizes_backward_weight(call);
-    OpCost cost = op_cost_traffic(call);
-    cost.macs = macs_of(call->in[0], &s);
-    return cost;
+static int weight_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
+    (void)params;
+    return conv_factors(&in[0], &out, factor);
 }
 
-const Op op_conv2d_backward_weight = {.id = OP_conv2d_backward_weight,
-                                      .name = "conv2d_backward_weight",
-                                      .flags = OP_WORKSPACE,
-                                      .min_inputs = 2,
-                                      .max_inputs = 2,
-                                      .dtypes = dtypes_float,
-                                      .n_dtypes = 1,
-                                      .infer = weight_infer,
-                                      .cost = COUNTED(weight_cost),
-                                      .formula =
-                                          COUNTED("macs = n x out x ho x wo x in x kh x kw")};
+const Op op_conv2d_backward_weight = {
+    .id = OP_conv2d_backward_weight,
+    .name = "conv2d_backward_weight",
+    .kernel = conv2d_backward_weight_cpu,
+    .workspace = conv_backward_weight_workspace,
+    .flags = OP_WORKSPACE,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = weight_infer,
+    .story = STORY(.formula =
+                       "dweight = dy times what the taps read of x, summed over images and places",
+                   .out = "dweight", .in = {"dy", "x"}, .products = CONV_PRODUCTS,
+                   .factors = weight_factors, .kind = KIND_CONVOLUTION)};
 
 // ---- dbias (o) of dy: the sum of each channel
 // ----------------------------------------------------
 static Status bias_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->in[0]->shape.dims[1]));
-}
-
-static OpCost bias_cost(const OpCall *call) { // n - 1 adds for n elements of a channel
-    OpCost cost = op_cost_traffic(call);
-    int64_t in = call->in[0]->numel, out = call_numel(call);
-    cost.elementwise_flops = (uint64_t)(in > out ? in - out : 0);
-    return cost;
 }
 
 static OpWork bias_work(const OpCall *call) { // channels
@@ -183,7 +193,7 @@ static OpWork bias_work(const OpCall *call) { // channels
 }
 
 // dbias[o] = the sum over n and p of dy (n, channels, p), each plane in lanes, planes in order
-KERNEL Status conv2d_backward_bias_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status conv2d_backward_bias_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *grad = call->in[0];
     int64_t channels = grad->shape.dims[1], p = pool_plane_size(grad);
     for (int64_t o = begin; o < end; o++) {
@@ -195,12 +205,16 @@ KERNEL Status conv2d_backward_bias_cpu(const OpCall *call, int64_t begin, int64_
     return STATUS_OK;
 }
 
-const Op op_conv2d_backward_bias = {.id = OP_conv2d_backward_bias,
-                                    .name = "conv2d_backward_bias",
-                                    .min_inputs = 1,
-                                    .max_inputs = 1,
-                                    .dtypes = dtypes_float,
-                                    .n_dtypes = 1,
-                                    .infer = bias_infer,
-                                    .cost = COUNTED(bias_cost),
-                                    .work = bias_work};
+// n - 1 adds for n elements of a channel
+const Op op_conv2d_backward_bias = {
+    .id = OP_conv2d_backward_bias,
+    .name = "conv2d_backward_bias",
+    .kernel = conv2d_backward_bias_cpu,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = bias_infer,
+    .work = bias_work,
+    .story = STORY(.formula = "dbias = dy, summed over images and places", .out = "dbias",
+                   .in = {"dy"}, .elementwise = {PER_SUM})};

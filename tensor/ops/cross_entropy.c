@@ -20,16 +20,6 @@ static Status cross_entropy_infer(OpCall *call) {
     return status ? status : op_output(call, 1, DTYPE_FLOAT32, SHAPE(logits->shape.dims[0], 2));
 }
 
-// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2
-// subtractions for log(sum) - (x[label] - max); then the mean: one more per row.
-static OpCost cross_entropy_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)call->in[0]->shape.dims[0], c = (uint64_t)call->in[0]->shape.dims[1];
-    cost.elementwise_flops = rows * 3 * c + rows;
-    cost.transcendental_flops = rows * (c + 1);
-    return cost;
-}
-
 static Status check_labels(const OpCall *call, const Tensor *logits, const int64_t *labels) {
     int64_t rows = logits->shape.dims[0], classes = logits->shape.dims[1];
     for (int64_t r = 0; r < rows; r++)
@@ -65,7 +55,7 @@ static OpWork rows_of(const Tensor *logits) { // an exponential costs as much as
     return (OpWork){.items = logits->shape.dims[0], .cost = 2.0 * (double)logits->shape.dims[1]};
 }
 
-Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
     if (check_labels(call, call->in[0], labels)) return error_status();
@@ -97,14 +87,6 @@ static unsigned cross_entropy_saves(const OpCall *call) {
 // exponentials, one division for g / rows / sum, C products, one subtraction at the label.
 static Status backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
 
-static OpCost backward_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)call->in[1]->shape.dims[0], c = (uint64_t)call->in[1]->shape.dims[1];
-    cost.elementwise_flops = rows * (2 * c + 2);
-    cost.transcendental_flops = rows * c;
-    return cost;
-}
-
 static OpWork backward_work(const OpCall *call) { return rows_of(call->in[1]); }
 
 static Status backward_check(const OpCall *call) { // labels may be others than forward's
@@ -112,7 +94,7 @@ static Status backward_check(const OpCall *call) { // labels may be others than 
     return check_labels(call, call->in[1], labels);
 }
 
-KERNEL Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = call->in[1]->shape.dims[1];
     const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
     const float *statistics = call_in(call, 3);
@@ -128,25 +110,36 @@ KERNEL Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int6
 }
 
 static const DTypeSignature logits_and_labels[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
-const Op op_cross_entropy = {.id = OP_cross_entropy,
-                             .name = "cross_entropy",
-                             .min_inputs = 2,
-                             .max_inputs = 2,
-                             .dtypes = logits_and_labels,
-                             .n_dtypes = 1,
-                             .infer = cross_entropy_infer,
-                             .cost = COUNTED(cross_entropy_cost),
-                             .backward = cross_entropy_backward,
-                             .saves = cross_entropy_saves};
+// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2
+// subtractions for log(sum) - (x[label] - max); then the mean: one more per row.
+const Op op_cross_entropy = {
+    .id = OP_cross_entropy,
+    .name = "cross_entropy",
+    .kernel = cross_entropy_cpu,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = logits_and_labels,
+    .n_dtypes = 1,
+    .infer = cross_entropy_infer,
+    .backward = cross_entropy_backward,
+    .saves = cross_entropy_saves,
+    .story = STORY(.formula = "y = mean of log(sum of e^(x - max)) - (x[label] - max)", .out = "y",
+                   .in = {"x", "labels"}, .elementwise = {PER_ROW, 3, 1},
+                   .transcendental = {PER_ROW, 1, 1}, .extra = "max and sum of a row",
+                   .extra_bytes = {PER_ROW, 0, 8}, .keeps = KEEP_X | KEEP_EXTRA)};
 static const DTypeSignature backward_types[1] = {
     {4, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_INT64, DTYPE_FLOAT32}}};
-const Op op_cross_entropy_backward = {.id = OP_cross_entropy_backward,
-                                      .name = "cross_entropy_backward",
-                                      .min_inputs = 4,
-                                      .max_inputs = 4,
-                                      .dtypes = backward_types,
-                                      .n_dtypes = 1,
-                                      .infer = backward_infer,
-                                      .cost = COUNTED(backward_cost),
-                                      .work = backward_work,
-                                      .check = backward_check};
+const Op op_cross_entropy_backward = {
+    .id = OP_cross_entropy_backward,
+    .name = "cross_entropy_backward",
+    .kernel = cross_entropy_backward_cpu,
+    .min_inputs = 4,
+    .max_inputs = 4,
+    .dtypes = backward_types,
+    .n_dtypes = 1,
+    .infer = backward_infer,
+    .work = backward_work,
+    .check = backward_check,
+    .story = STORY(.formula = "dx = (softmax(x) - one-hot(label)) dy / rows", .out = "dx",
+                   .in = {"dy", "x", "labels", "max and sum of a row"},
+                   .elementwise = {PER_ROW, 2, 2, 1}, .transcendental = {PER_ROW, 1, 0, 1})};

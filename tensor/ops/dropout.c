@@ -18,16 +18,12 @@ static Status dropout_infer(OpCall *call) {
     return status ? status : op_output(call, 1, DTYPE_UINT8, call->in[0]->shape);
 }
 
-static OpCost dropout_cost(const OpCall *call) { // a comparison and a product
-    return op_cost_elementwise(call, 2, 0);
-}
-
 static float scale_of(const OpCall *call) {
     float p = call->params.value[0];
     return p < 1.0f ? 1.0f / (1.0f - p) : 0.0f;
 }
 
-Status dropout_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status dropout_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpParams *params = &call->params;
     const float *x = call_in(call, 0), scale = scale_of(call);
     float *y = call_out(call, 0), u[256];
@@ -52,7 +48,7 @@ static unsigned dropout_saves(const OpCall *call) {
     return SAVE_OUT(1);
 }
 
-KERNEL Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *grad = call_in(call, 0), scale = scale_of(call);
     const uint8_t *mask = (const uint8_t *)tensor_raw(call->in[1]);
     float *out = call_out(call, 0);
@@ -60,8 +56,10 @@ KERNEL Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t en
     return STATUS_OK;
 }
 
+// a comparison and a product
 const Op op_dropout = {.id = OP_dropout,
                        .name = "dropout",
+                       .kernel = dropout_cpu,
                        .flags = OP_RANDOM,
                        .work = op_work_elements,
                        .min_inputs = 1,
@@ -69,16 +67,22 @@ const Op op_dropout = {.id = OP_dropout,
                        .dtypes = dtypes_float,
                        .n_dtypes = 1,
                        .infer = dropout_infer,
-                       .cost = COUNTED(dropout_cost),
                        .backward = dropout_backward,
-                       .saves = dropout_saves};
+                       .saves = dropout_saves,
+                       .story = STORY(.formula = "y = x / (1 - p) where the mask says so, else 0",
+                                      .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, 2},
+                                      .extra = "mask", .extra_bytes = {PER_OUTPUT, 1},
+                                      .keeps = KEEP_EXTRA, .kind = KIND_DROPOUT)};
 static const DTypeSignature gradient_and_mask[1] = {{2, {DTYPE_FLOAT32, DTYPE_UINT8}}};
-const Op op_dropout_backward = {.id = OP_dropout_backward,
-                                .name = "dropout_backward",
-                                .work = op_work_elements,
-                                .min_inputs = 2,
-                                .max_inputs = 2,
-                                .dtypes = gradient_and_mask,
-                                .n_dtypes = 1,
-                                .infer = op_infer_same,
-                                .cost = COUNTED(cost_one_flop)};
+const Op op_dropout_backward = {
+    .id = OP_dropout_backward,
+    .name = "dropout_backward",
+    .kernel = dropout_backward_cpu,
+    .work = op_work_elements,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = gradient_and_mask,
+    .n_dtypes = 1,
+    .infer = op_infer_same,
+    .story = STORY(.formula = "dx = dy / (1 - p) where the mask says so, else 0", .out = "dx",
+                   .in = {"dy", "mask"}, .elementwise = {PER_OUTPUT, 1})};

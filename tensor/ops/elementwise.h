@@ -9,8 +9,9 @@
 
 // Output: the NumPy broadcast of in[0] and in[1].
 Status infer_broadcast(OpCall *call);
-OpCost cost_one_flop(const OpCall *call);           // one + - * / or comparison per output element
-OpCost cost_one_transcendental(const OpCall *call); // one exp, log, ...
+
+// params.value as the activation has it where nobody says otherwise; NULL: zeros.
+OpParams activation_params(const Op *activation);
 
 unsigned save_input(const OpCall *call);  // backward reads in[0]
 unsigned save_output(const OpCall *call); // backward reads out[0]
@@ -66,12 +67,9 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
     }
 }
 
-// y[i] = f(x[i]); and backward, of a gradient and what was saved, f(grad[i], kept[i]).
-MATH_INLINE void unary_range(const OpCall *call, int64_t begin, int64_t end, float (*f)(float)) {
-    const float *x = call_in(call, 0);
-    float *y = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) y[i] = f(x[i]);
-}
+// The kernel of every op that has a row; and backward, of a gradient and what was saved,
+// f(grad[i], kept[i]).
+Status unary_cpu(const OpCall *call, int64_t begin, int64_t end);
 MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
                                 float (*f)(float, float)) {
     const float *grad = call_in(call, 0), *kept = call_in(call, 1);
@@ -84,8 +82,8 @@ MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
     .flags = OP_STRIDED, .work = op_work_elements, .min_inputs = 2, .max_inputs = 2,               \
     .dtypes = dtypes_float, .n_dtypes = 1, .infer = infer_broadcast
 #define ELEMENTWISE_UNARY                                                                          \
-    .work = op_work_elements, .min_inputs = 1, .max_inputs = 1, .dtypes = dtypes_float,            \
-    .n_dtypes = 1, .infer = op_infer_same
+    .kernel = unary_cpu, .work = op_work_elements, .min_inputs = 1, .max_inputs = 1,               \
+    .dtypes = dtypes_float, .n_dtypes = 1, .infer = op_infer_same
 // grad, and a saved tensor of the same shape -> gradient
 #define ELEMENTWISE_BACKWARD                                                                       \
     .work = op_work_elements, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float,            \

@@ -63,7 +63,7 @@ static OpWork embedding_work(const OpCall *call) { // rows of the result
 }
 
 // y (n, d) = table (count, d) at index (n), rows [begin, end)
-Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t d = call->in[1]->shape.dims[1];
     const int64_t *index = indices(call->in[0]);
     for (int64_t i = begin; i < end && d > 0; i++)
@@ -83,13 +83,6 @@ static unsigned embedding_saves(const OpCall *call) {
 }
 
 // ---- backward: zeros of the table's shape, plus each row's gradient where it came from ----------
-// Inputs: dy (..., features), index (...).
-static OpCost backward_cost(const OpCall *call) { // one add per element of dy
-    OpCost cost = op_cost_traffic(call);
-    cost.elementwise_flops = (uint64_t)call->in[0]->numel;
-    return cost;
-}
-
 static Status backward_check(const OpCall *call) { // indices may be others than forward's
     return check_indices(call, call->in[1], call->out[0]->shape.dims[0]);
 }
@@ -101,7 +94,7 @@ static OpWork backward_work(const OpCall *call) { // columns, of the table and o
 
 // Columns [begin, end) of dtable (count, d) += dy (n, d) at index (n), in the order of the index,
 // so that it does not matter how many threads share the columns
-KERNEL Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t count = call->out[0]->shape.dims[0], d = call->out[0]->shape.dims[1],
             n = call->in[1]->numel;
     const int64_t *index = indices(call->in[1]);
@@ -119,6 +112,7 @@ KERNEL Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t 
 static const DTypeSignature index_and_table[1] = {{2, {DTYPE_INT64, DTYPE_FLOAT32}}};
 const Op op_embedding = {.id = OP_embedding,
                          .name = "embedding",
+                         .kernel = embedding_cpu,
                          .min_inputs = 2,
                          .max_inputs = 2,
                          .dtypes = index_and_table,
@@ -128,15 +122,22 @@ const Op op_embedding = {.id = OP_embedding,
                          .work = embedding_work,
                          .check = embedding_check,
                          .backward = embedding_backward,
-                         .saves = embedding_saves};
+                         .saves = embedding_saves,
+                         .story = STORY(.formula = "y = the row of the table at each index",
+                                        .out = "y", .in = {"index", "rows of the table"},
+                                        .picks_rows = true, .kind = KIND_EMBEDDING)};
 static const DTypeSignature gradient_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
+// Inputs: dy (..., features), index (...).
 const Op op_embedding_backward = {.id = OP_embedding_backward,
                                   .name = "embedding_backward",
+                                  .kernel = embedding_backward_cpu,
                                   .min_inputs = 2,
                                   .max_inputs = 2,
                                   .dtypes = gradient_and_index,
                                   .n_dtypes = 1,
                                   .infer = op_infer_shape,
-                                  .cost = COUNTED(backward_cost),
                                   .work = backward_work,
-                                  .check = backward_check};
+                                  .check = backward_check,
+                                  .story = STORY(.formula = "dtable = the sum of dy at each index",
+                                                 .out = "dtable", .in = {"dy", "index"},
+                                                 .elementwise = {PER_INPUT, 1})};

@@ -118,7 +118,7 @@ static OpWork gather_work(const OpCall *call) { // rows of the index
     return (OpWork){.items = row_count(index), .cost = 2.0 * (double)row_length(index)};
 }
 
-Status gather_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status gather_cpu(const OpCall *call, int64_t begin, int64_t end) {
     walk_rows(&(Walk){call, call->in[1], call->out[0], call->in[0], false}, begin, end);
     return STATUS_OK;
 }
@@ -134,17 +134,11 @@ static unsigned gather_saves(const OpCall *call) {
 }
 
 // ---- backward: zeros of x's shape, plus each gradient where its element came from ---------------
-static OpCost backward_cost(const OpCall *call) { // one add per element of the gradient
-    OpCost cost = op_cost_traffic(call);
-    cost.elementwise_flops = (uint64_t)call->in[0]->numel;
-    return cost;
-}
-
 static Status backward_check(const OpCall *call) { // for another than forward's
     return check_index(call, call->out[0]->shape.dims[call->params.dim]);
 }
 
-Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Tensor *out = call->out[0];
     if (out->numel) memset(tensor_raw(out), 0, (size_t)out->numel * sizeof(float));
@@ -155,24 +149,30 @@ Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
 static const DTypeSignature values_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 const Op op_gather = {.id = OP_gather,
                       .name = "gather",
+                      .kernel = gather_cpu,
                       .flags = OP_STRIDED,
                       .min_inputs = 2,
                       .max_inputs = 2,
                       .dtypes = values_and_index,
                       .n_dtypes = 1,
                       .infer = gather_infer,
-                      .cost = COUNTED(op_cost_traffic),
                       .work = gather_work,
                       .check = gather_check,
                       .backward = gather_backward,
-                      .saves = gather_saves};
+                      .saves = gather_saves,
+                      .story =
+                          STORY(.formula = "y = x at the index", .out = "y", .in = {"x", "index"})};
+// one add per element of the gradient
 const Op op_gather_backward = {.id = OP_gather_backward,
                                .name = "gather_backward",
+                               .kernel = gather_backward_cpu,
                                .flags = OP_STRIDED,
                                .min_inputs = 2,
                                .max_inputs = 2,
                                .dtypes = values_and_index,
                                .n_dtypes = 1,
                                .infer = op_infer_shape,
-                               .cost = COUNTED(backward_cost),
-                               .check = backward_check};
+                               .check = backward_check,
+                               .story =
+                                   STORY(.formula = "dx = the sum of dy at each index", .out = "dx",
+                                         .in = {"dy", "index"}, .elementwise = {PER_INPUT, 1})};

@@ -48,19 +48,6 @@ static Status layer_norm_infer(OpCall *call) {
     return status ? status : op_output(call, RSTD, DTYPE_FLOAT32, rows);
 }
 
-// Per row of n: for the mean n - 1 adds and a division, for x - mean n, for the variance n
-// products, n - 1 adds and a division, for rstd an add and the root; for y n products, and with a
-// weight n more. A bias counts as one.
-static OpCost layer_norm_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    NormRows rows = norm_rows_of(call->in[X], &call->params);
-    uint64_t count = (uint64_t)rows.count, n = (uint64_t)rows.n;
-    cost.elementwise_flops = count * ((call->in[WEIGHT] ? 6 : 5) * n + 1);
-    cost.transcendental_flops = count;
-    if (call->in[BIAS]) cost.bias_flops = count * n;
-    return cost;
-}
-
 // ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
 typedef struct Centred { // a row x, to be seen from about, which is near its mean
     const float *x;
@@ -118,7 +105,7 @@ static OpWork layer_norm_work(const OpCall *call) {
     return (OpWork){.items = call->out[MEAN]->numel, .cost = (double)(n ? n : 1)};
 }
 
-KERNEL Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = norm_rows_of(call->in[X], &call->params).n;
     const float *weight = call->in[WEIGHT] ? call_in(call, WEIGHT) : NULL;
     const float *bias = call->in[BIAS] ? call_in(call, BIAS) : NULL;
@@ -174,15 +161,37 @@ static Status layer_norm_backward(const OpCall *saved, Tensor *grad_out[], Tenso
                             OP_INPUTS(grad, x, mean, rstd));
 }
 
-const Op op_layer_norm = {.id = OP_layer_norm,
-                          .name = "layer_norm",
-                          .min_inputs = 3,
-                          .max_inputs = 3,
-                          .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS),
-                          .dtypes = dtypes_float,
-                          .n_dtypes = 1,
-                          .infer = layer_norm_infer,
-                          .cost = COUNTED(layer_norm_cost),
-                          .work = layer_norm_work,
-                          .backward = layer_norm_backward,
-                          .saves = layer_norm_saves};
+static void layer_norm_vary(OpStory *story, const OpParams *params, unsigned given) {
+    bool weight = given & SAVE_IN(WEIGHT), bias = given & SAVE_IN(BIAS);
+    (void)params;
+    if (weight) story->elementwise.each++;
+    if (bias) story->bias = (OpRule){PER_OUTPUT, 1, 0, 0};
+#define RSTD_FORMULA ", rstd = 1 / sqrt(variance + epsilon)"
+    story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD_FORMULA
+                     : weight       ? "y = (x - mean) rstd weight" RSTD_FORMULA
+                     : bias         ? "y = (x - mean) rstd + bias" RSTD_FORMULA
+                                    : "y = (x - mean) rstd" RSTD_FORMULA;
+#undef RSTD_FORMULA
+}
+
+// Per row of n: for the mean n - 1 adds and a division, for x - mean n, for the variance n
+// products, n - 1 adds and a division, for rstd an add and the root; for y n products, and with a
+// weight n more. A bias counts as one.
+const Op op_layer_norm = {
+    .id = OP_layer_norm,
+    .name = "layer_norm",
+    .kernel = layer_norm_cpu,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS),
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = layer_norm_infer,
+    .work = layer_norm_work,
+    .backward = layer_norm_backward,
+    .saves = layer_norm_saves,
+    .story = STORY(.formula = "y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)",
+                   .out = "y", .in = {"x", "weight", "bias"}, .elementwise = {PER_BLOCK, 5, 1},
+                   .transcendental = {PER_BLOCK, 0, 1}, .extra = "mean and rstd of a row",
+                   .extra_bytes = {PER_BLOCK, 0, 8}, .keeps = KEEP_X | KEEP_EXTRA,
+                   .kind = KIND_NORM, .vary = layer_norm_vary)};

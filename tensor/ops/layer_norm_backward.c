@@ -8,14 +8,6 @@ enum { DY, X, WEIGHT, MEAN, RSTD }; // inputs; the weight may be absent
 
 static Status input_infer(OpCall *call) { return op_output_like(call, 0, call->in[X]); }
 
-// Per element: g 1 where there is a weight, z 2, mean(g) 1, mean(g z) 2, the rest 4; n - 1 adds and
-// a division make n.
-static OpCost input_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    cost.elementwise_flops = (uint64_t)call_numel(call) * (call->in[WEIGHT] ? 10 : 9);
-    return cost;
-}
-
 typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
     const float *dy, *x, *weight;
     float mean, rstd;
@@ -45,7 +37,7 @@ static OpWork input_work(const OpCall *call) {
     return (OpWork){.items = rows.count, .cost = (double)rows.n};
 }
 
-KERNEL Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = norm_rows_of(call->in[X], &call->params).n;
     for (int64_t r = begin; r < end; r++) {
         GradientRow row = {.dy = call_in(call, DY) + r * n,
@@ -71,15 +63,6 @@ static Status weight_infer(OpCall *call) {
     Status status = op_infer_shape(call);
     if (status || !(call->params.flags & NORM_WITH_BIAS)) return status;
     return op_output(call, 1, DTYPE_FLOAT32, call->params.shape);
-}
-
-// Per element z 2 and a product; per column and sum rows - 1 adds.
-static OpCost weight_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t elements = (uint64_t)call->in[WEIGHT_X]->numel, n = (uint64_t)call_numel(call);
-    uint64_t adds = elements > n ? elements - n : 0;
-    cost.elementwise_flops = 3 * elements + (uint64_t)call->n_out * adds;
-    return cost;
 }
 
 // Wide, because a row is read where it lies; and yet what is added to stays in the nearest cache.
@@ -119,7 +102,8 @@ static OpWork weight_work(const OpCall *call) { // columns
 
 // dweight (n) and maybe dbias (n), columns [begin, end): each added up in the order of the rows,
 // whichever thread has it
-KERNEL Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin,
+                                                    int64_t end) {
     NormRows rows = norm_rows_of(call->in[WEIGHT_X], &call->params);
     for (int64_t first = begin, width; first < end; first += width) {
         width = end - first < TILE_COLUMNS ? end - first : TILE_COLUMNS;
@@ -136,22 +120,49 @@ KERNEL Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin, 
     return STATUS_OK;
 }
 
-const Op op_layer_norm_backward = {.id = OP_layer_norm_backward,
-                                   .name = "layer_norm_backward",
-                                   .min_inputs = 5,
-                                   .max_inputs = 5,
-                                   .optional = SAVE_IN(WEIGHT),
-                                   .dtypes = dtypes_float,
-                                   .n_dtypes = 1,
-                                   .infer = input_infer,
-                                   .cost = COUNTED(input_cost),
-                                   .work = input_work};
-const Op op_layer_norm_backward_weight = {.id = OP_layer_norm_backward_weight,
-                                          .name = "layer_norm_backward_weight",
-                                          .min_inputs = 4,
-                                          .max_inputs = 4,
-                                          .dtypes = dtypes_float,
-                                          .n_dtypes = 1,
-                                          .infer = weight_infer,
-                                          .cost = COUNTED(weight_cost),
-                                          .work = weight_work};
+static void input_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)params;
+    if (!(given & SAVE_IN(WEIGHT))) return;
+    story->elementwise.each++;
+    story->formula = "dx = rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd";
+}
+
+// Per element: g 1 where there is a weight, z 2, mean(g) 1, mean(g z) 2, the rest 4; n - 1 adds and
+// a division make n.
+const Op op_layer_norm_backward = {
+    .id = OP_layer_norm_backward,
+    .name = "layer_norm_backward",
+    .kernel = layer_norm_backward_cpu,
+    .min_inputs = 5,
+    .max_inputs = 5,
+    .optional = SAVE_IN(WEIGHT),
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = input_infer,
+    .work = input_work,
+    .story = STORY(.formula = "dx = rstd (g - mean(g) - z mean(g z)), g = dy, z = (x - mean) rstd",
+                   .out = "dx", .in = {"dy", "x", "weight", "mean", "rstd"},
+                   .elementwise = {PER_OUTPUT, 9}, .vary = input_vary)};
+static void weight_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)params;
+    if (!(given & SAVE_OUT(1))) return; // no dbias
+    story->elementwise = (OpRule){PER_COLUMN, 5, -2, WEIGHT_X};
+    story->extra = "dbias";
+    story->extra_bytes = (OpRule){PER_OUTPUT, 4, 0, 0};
+    story->formula = "dweight = dy (x - mean) rstd and dbias = dy, each summed over the rows";
+}
+
+// Per element z 2 and a product; per column and sum rows - 1 adds.
+const Op op_layer_norm_backward_weight = {
+    .id = OP_layer_norm_backward_weight,
+    .name = "layer_norm_backward_weight",
+    .kernel = layer_norm_backward_weight_cpu,
+    .min_inputs = 4,
+    .max_inputs = 4,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = weight_infer,
+    .work = weight_work,
+    .story = STORY(.formula = "dweight = dy (x - mean) rstd, summed over the rows",
+                   .out = "dweight", .in = {"dy", "x", "mean", "rstd"},
+                   .elementwise = {PER_COLUMN, 4, -1, 1}, .vary = weight_vary)};

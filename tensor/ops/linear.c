@@ -1,18 +1,34 @@
 // linear.c -- y = activation(x . weight^T + bias): one product, with the rest done while each block
-// is still in cache. params.flags: Activation.
+// is still in cache. params: activation, and value, which is the activation's.
 #include "tensor/gemm.h"
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/product.h"
 
-Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, Activation activation) {
-    return OP_RUN(op_linear, (&(OpParams){.flags = activation}), x, weight, bias);
+Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, const Op *activation) {
+    OpParams params = activation_params(activation);
+    params.activation = activation;
+    return OP_RUN(op_linear, &params, x, weight, bias);
 }
 
-// The GELUs' slope needs what went in; the others' follows from the output.
-static bool keeps_preactivation(const OpCall *call) {
-    unsigned activation = call->params.flags;
-    return call->needs_grad &&
-           (activation == ACTIVATION_GELU || activation == ACTIVATION_GELU_TANH);
+// The call that the activation would have been by itself: of z, what goes in, which may be y's
+// place, and y.
+static OpCall activation_call(const OpCall *call, Tensor **z, Tensor *y) {
+    return (OpCall){.op = call->params.activation,
+                    .in = z,
+                    .n_in = 1,
+                    .out = {y},
+                    .n_out = 1,
+                    .needs_grad = call->needs_grad != 0,
+                    .params = call->params};
+}
+
+// What of the activation its backward reads: z is then an output of its own.
+static unsigned activation_saves(const OpCall *call) {
+    const Op *activation = call->params.activation;
+    if (!call->needs_grad || !activation || !activation->saves) return 0;
+    Tensor *z = call->out[0];
+    OpCall alone = activation_call(call, &z, z);
+    return activation->saves(&alone);
 }
 
 static Status linear_infer(OpCall *call) {
@@ -25,65 +41,29 @@ static Status linear_infer(OpCall *call) {
     if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != weight->shape.dims[0]))
         return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
                         (long long)weight->shape.dims[0]);
-    if (call->params.flags >= ACTIVATION_COUNT)
+    const Op *activation = call->params.activation;
+    if (activation && (!activation->module || !activation->row))
+        return op_error(call, STATUS_INVALID_ARGUMENT, "%s is no activation. HINT: such as op_relu",
+                        activation->name);
+    if (activation && call->needs_grad && !activation->backward)
         return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "there is no activation %u. HINT: one of "
-                        "enum Activation",
-                        call->params.flags);
+                        "%s, fused in, has no gradient. HINT: such as op_relu", activation->name);
     Shape shape = x->shape;
     shape.dims[shape.ndim - 1] = weight->shape.dims[0];
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
     int64_t n = weight->shape.dims[0], m = !status && n ? call_numel(call) / n : 0;
     if (!status && !product_countable(call, m, n, weight->shape.dims[1])) status = STATUS_OVERFLOW;
-    if (!status && keeps_preactivation(call)) status = op_output(call, 1, DTYPE_FLOAT32, shape);
+    if (!status && (activation_saves(call) & SAVE_IN(0)))
+        status = op_output(call, 1, DTYPE_FLOAT32, shape);
     return status;
-}
-
-// The activation's own FLOPs per element, as its op declares them.
-static const struct {
-    uint8_t elementwise, transcendental;
-} activation_cost[ACTIVATION_COUNT] = {
-    [ACTIVATION_RELU] = {1, 0}, [ACTIVATION_SIGMOID] = {2, 1},   [ACTIVATION_TANH] = {0, 1},
-    [ACTIVATION_GELU] = {4, 1}, [ACTIVATION_GELU_TANH] = {8, 1},
-};
-
-static OpCost linear_cost(const OpCall *call) {
-    unsigned activation = call->params.flags;
-    OpCost cost = op_cost_elementwise(call, activation_cost[activation].elementwise,
-                                      activation_cost[activation].transcendental);
-    cost.macs = (uint64_t)call_numel(call) * (uint64_t)call->in[1]->shape.dims[1];
-    cost.bias_flops = call->in[2] ? (uint64_t)call_numel(call) : 0;
-    return cost;
 }
 
 typedef struct Epilogue {
     const float *bias; // (n) or NULL
     float *y, *before; // (m, n); before: where the pre-activation goes, or NULL
     int64_t n;
-    unsigned activation;
+    const OpParams *params;
 } Epilogue;
-
-KERNEL static void activate_row(float *y, int64_t n, unsigned activation) {
-    switch (activation) {
-    case ACTIVATION_RELU:
-        for (int64_t j = 0; j < n; j++) y[j] = math_relu(y[j]);
-        break;
-    case ACTIVATION_SIGMOID:
-        for (int64_t j = 0; j < n; j++) y[j] = math_sigmoid(y[j]);
-        break;
-    case ACTIVATION_TANH:
-        for (int64_t j = 0; j < n; j++) y[j] = math_tanh(y[j]);
-        break;
-    case ACTIVATION_GELU:
-        for (int64_t j = 0; j < n; j++) y[j] = math_gelu(y[j]);
-        break;
-    case ACTIVATION_GELU_TANH:
-        for (int64_t j = 0; j < n; j++) y[j] = math_gelu_tanh(y[j]);
-        break;
-    default:
-        break;
-    }
-}
 
 KERNEL static void add_bias_row(float *y, const float *bias, int64_t n) {
     for (int64_t j = 0; j < n; j++) y[j] += bias[j];
@@ -92,17 +72,18 @@ KERNEL static void add_bias_row(float *y, const float *bias, int64_t n) {
 static void finish_block(void *argument, int64_t row, int64_t rows, int64_t column,
                          int64_t columns) {
     const Epilogue *e = argument;
+    const Op *activation = e->params->activation;
     for (int64_t i = row; i < row + rows; i++) {
         float *y = e->y + i * e->n + column;
         if (e->bias) add_bias_row(y, e->bias + column, columns);
         if (e->before)
             for (int64_t j = 0; j < columns; j++) e->before[i * e->n + column + j] = y[j];
-        if (e->activation != ACTIVATION_NONE) activate_row(y, columns, e->activation);
+        if (activation) activation->row(y, y, columns, e->params);
     }
 }
 
 // y (m, n) = x (m, k) . weight (n, k)^T, then per row + bias (n) and the activation
-Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t n = call->in[1]->shape.dims[0], k = call->in[1]->shape.dims[1];
     int64_t m = n ? call_numel(call) / n : 0;
@@ -110,7 +91,7 @@ Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
                   .y = call_out(call, 0),
                   .before = call->n_out > 1 ? call_out(call, 1) : NULL,
                   .n = n,
-                  .activation = call->params.flags};
+                  .params = &call->params};
     Gemm gemm = {.m = m,
                  .n = n,
                  .k = k,
@@ -121,26 +102,18 @@ Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
                  .trans_b = true,
                  .c = e.y,
                  .ldc = n > 0 ? n : 1};
-    bool plain = !e.bias && !e.before && e.activation == ACTIVATION_NONE;
+    bool plain = !e.bias && !e.before && !call->params.activation;
     gemm_run(&gemm, plain ? NULL : finish_block, &e);
     return STATUS_OK;
 }
 
-// The gradient before the activation.
+// The gradient before the activation, by the activation's own rule.
 static Tensor *through_activation(const OpCall *saved, Tensor *grad) {
-    switch (saved->params.flags) {
-    case ACTIVATION_RELU:
-        return OP_RUN(op_relu_backward, NULL, grad, saved->out[0]);
-    case ACTIVATION_SIGMOID:
-        return OP_RUN(op_sigmoid_backward, NULL, grad, saved->out[0]);
-    case ACTIVATION_TANH:
-        return OP_RUN(op_tanh_backward, NULL, grad, saved->out[0]);
-    case ACTIVATION_GELU:
-    case ACTIVATION_GELU_TANH:
-        return OP_RUN(op_gelu_backward, &saved->params, grad, saved->out[1]);
-    default:
-        return grad;
-    }
+    const Op *activation = saved->params.activation;
+    if (!activation) return grad;
+    Tensor *z = saved->n_out > 1 ? saved->out[1] : saved->out[0], *before = NULL;
+    OpCall alone = activation_call(saved, &z, saved->out[0]);
+    return activation->backward(&alone, &grad, &before) ? NULL : before;
 }
 
 // *slot = a product of matrices, seen under the shape of `like`; a tensor already in *slot is
@@ -172,22 +145,47 @@ static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
 }
 
 static unsigned linear_saves(const OpCall *call) {
-    unsigned activation = call->params.flags;
-    unsigned saves =
-        (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
-    if (keeps_preactivation(call)) return saves | SAVE_OUT(1);
-    return activation == ACTIVATION_NONE ? saves : saves | SAVE_OUT(0);
+    unsigned activation = activation_saves(call);
+    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0) |
+           (activation & SAVE_IN(0) ? SAVE_OUT(1) : 0) | (activation & SAVE_OUT(0));
 }
 
-const Op op_linear = {.id = OP_linear,
-                      .name = "linear",
-                      .min_inputs = 3,
-                      .max_inputs = 3,
-                      .optional = SAVE_IN(2),
-                      .dtypes = dtypes_float,
-                      .n_dtypes = 1,
-                      .infer = linear_infer,
-                      .cost = COUNTED(linear_cost),
-                      .backward = linear_backward,
-                      .saves = linear_saves,
-                      .formula = COUNTED("macs = rows x in x out")};
+static void linear_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)params;
+    if (given & SAVE_IN(2)) {
+        story->formula = "y = x . weight^T + bias";
+        story->bias = (OpRule){PER_OUTPUT, 1, 0, 0};
+    }
+    if (given & SAVE_OUT(1)) {
+        story->extra = "z";
+        story->extra_bytes = (OpRule){PER_OUTPUT, 4, 0, 0};
+    }
+}
+
+static int linear_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
+    (void)out, (void)params;
+    factor[0] = 1;
+    for (int i = 0; i < in[0].ndim - 1; i++) factor[0] *= in[0].dims[i];
+    factor[1] = in[1].dims[1];
+    factor[2] = in[1].dims[0];
+    return 3;
+}
+
+const Op op_linear = {
+    .id = OP_linear,
+    .name = "linear",
+    .kernel = linear_cpu,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .optional = SAVE_IN(2),
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = linear_infer,
+    .backward = linear_backward,
+    .saves = linear_saves,
+    .story = STORY(.formula = "y = x . weight^T", .out = "y", .in = {"x", "weight", "bias"},
+                   .products = "rows x in x out", .factors = linear_factors, .keeps = KEEP_X,
+                   .gradients = {{"dx = dy . weight", "dx", {"dy", "weight"}},
+                                 {"dweight = dy^T . x", "dweight", {"dy", "x"}},
+                                 {"dbias = dy, summed over its rows", "dbias", {"dy"}}},
+                   .vary = linear_vary, .kind = KIND_LINEAR)};

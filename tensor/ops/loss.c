@@ -13,12 +13,6 @@ static Status mse_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
 
-static OpCost mse_cost(const OpCall *call) { // n subtractions, n squares, n - 1 adds, a division
-    OpCost cost = op_cost_traffic(call);
-    cost.elementwise_flops = 3 * (uint64_t)call->in[0]->numel;
-    return cost;
-}
-
 KERNEL static float mean_of_squares(const float *p, const float *t, int64_t n) {
     float square[REDUCE_BLOCK];
     double total = 0.0;
@@ -31,7 +25,7 @@ KERNEL static float mean_of_squares(const float *p, const float *t, int64_t n) {
     return (float)(total / (double)n);
 }
 
-Status mse_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status mse_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     *call_out(call, 0) = mean_of_squares(call_in(call, 0), call_in(call, 1), call->in[0]->numel);
     return STATUS_OK;
@@ -55,9 +49,7 @@ static unsigned mse_saves(const OpCall *call) {
 
 // ---- backward: (p - t) (2 g / n), inputs grad (), p, t ------------------------------------------
 static Status mse_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
-static OpCost mse_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 0); }
-
-KERNEL Status mse_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status mse_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *p = call_in(call, 1), *t = call_in(call, 2);
     float *out = call_out(call, 0);
     float scale = call->params.value[0] * 2.0f * *call_in(call, 0) / (float)call_numel(call);
@@ -65,25 +57,31 @@ KERNEL Status mse_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
+// n subtractions, n squares, n - 1 adds, a division
 const Op op_mse = {.id = OP_mse,
                    .name = "mse",
+                   .kernel = mse_cpu,
                    .min_inputs = 2,
                    .max_inputs = 2,
                    .dtypes = dtypes_float,
                    .n_dtypes = 1,
                    .infer = mse_infer,
-                   .cost = COUNTED(mse_cost),
                    .backward = mse_backward,
-                   .saves = mse_saves};
+                   .saves = mse_saves,
+                   .story = STORY(.formula = "y = mean of (x - target)^2", .out = "y",
+                                  .in = {"x", "target"}, .elementwise = {PER_INPUT, 3})};
 const Op op_mse_backward = {.id = OP_mse_backward,
                             .name = "mse_backward",
+                            .kernel = mse_backward_cpu,
                             .work = op_work_elements,
                             .min_inputs = 3,
                             .max_inputs = 3,
                             .dtypes = dtypes_float,
                             .n_dtypes = 1,
                             .infer = mse_backward_infer,
-                            .cost = COUNTED(mse_backward_cost)};
+                            .story =
+                                STORY(.formula = "dx = (x - target) 2 dy / n", .out = "dx",
+                                      .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, 2})};
 
 // ---- binary_cross_entropy_with_logits -----------------------------------------------------------
 // The mean of -t log(p) - (1 - t) log(1 - p), p = sigmoid(x), as
@@ -100,15 +98,6 @@ static Status bce_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
 
-// Per element: 2 comparisons (the maximum, the absolute value), a product, a subtraction, 2 adds,
-// an exponential and a logarithm; n - 1 adds and a division for the mean.
-static OpCost bce_cost(const OpCall *call) {
-    OpCost c = op_cost_traffic(call);
-    c.elementwise_flops = 7 * (uint64_t)call->in[0]->numel;
-    c.transcendental_flops = 2 * (uint64_t)call->in[0]->numel;
-    return c;
-}
-
 KERNEL static double sum_of_losses(const float *x, const float *t, int64_t n) {
     float loss[REDUCE_BLOCK];
     double total = 0.0;
@@ -121,7 +110,7 @@ KERNEL static double sum_of_losses(const float *x, const float *t, int64_t n) {
     return total;
 }
 
-Status binary_cross_entropy_with_logits_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status binary_cross_entropy_with_logits_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t n = call->in[0]->numel;
     *call_out(call, 0) = (float)(sum_of_losses(call_in(call, 0), call_in(call, 1), n) / (double)n);
@@ -145,33 +134,40 @@ static unsigned bce_saves(const OpCall *call) {
 // ---- backward: inputs grad (), logits, targets --------------------------------------------------
 // A sigmoid (2 and an exponential), a subtraction, a product with g / n.
 static Status bce_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
-static OpCost bce_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 4, 1); }
-
-KERNEL Status binary_cross_entropy_with_logits_backward_cpu(const OpCall *call, int64_t begin,
-                                                            int64_t end) {
+KERNEL static Status binary_cross_entropy_with_logits_backward_cpu(const OpCall *call,
+                                                                   int64_t begin, int64_t end) {
     const float *x = call_in(call, 1), *t = call_in(call, 2);
     float scale = *call_in(call, 0) / (float)call_numel(call), *out = call_out(call, 0);
     for (int64_t i = begin; i < end; i++) out[i] = (math_sigmoid(x[i]) - t[i]) * scale;
     return STATUS_OK;
 }
 
-const Op op_binary_cross_entropy_with_logits = {.id = OP_binary_cross_entropy_with_logits,
-                                                .name = "binary_cross_entropy_with_logits",
-                                                .min_inputs = 2,
-                                                .max_inputs = 2,
-                                                .dtypes = dtypes_float,
-                                                .n_dtypes = 1,
-                                                .infer = bce_infer,
-                                                .cost = COUNTED(bce_cost),
-                                                .backward = bce_backward,
-                                                .saves = bce_saves};
+// Per element: 2 comparisons (the maximum, the absolute value), a product, a subtraction, 2 adds,
+// an exponential and a logarithm; n - 1 adds and a division for the mean.
+const Op op_binary_cross_entropy_with_logits = {
+    .id = OP_binary_cross_entropy_with_logits,
+    .name = "binary_cross_entropy_with_logits",
+    .kernel = binary_cross_entropy_with_logits_cpu,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = bce_infer,
+    .backward = bce_backward,
+    .saves = bce_saves,
+    .story = STORY(.formula = "y = mean of max(x, 0) - x target + log(1 + e^-|x|)", .out = "y",
+                   .in = {"x", "target"}, .elementwise = {PER_INPUT, 7},
+                   .transcendental = {PER_INPUT, 2})};
 const Op op_binary_cross_entropy_with_logits_backward = {
     .id = OP_binary_cross_entropy_with_logits_backward,
     .name = "binary_cross_entropy_with_logits_backward",
+    .kernel = binary_cross_entropy_with_logits_backward_cpu,
     .work = op_work_elements,
     .min_inputs = 3,
     .max_inputs = 3,
     .dtypes = dtypes_float,
     .n_dtypes = 1,
     .infer = bce_backward_infer,
-    .cost = COUNTED(bce_backward_cost)};
+    .story = STORY(.formula = "dx = (sigmoid(x) - target) dy / n", .out = "dx",
+                   .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, 4},
+                   .transcendental = {PER_OUTPUT, 1})};

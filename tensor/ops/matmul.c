@@ -70,12 +70,6 @@ static Status matmul_infer(OpCall *call) {
     return status || product_countable(call, d.m, d.n, d.k) ? status : STATUS_OVERFLOW;
 }
 
-static OpCost matmul_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    cost.macs = (uint64_t)call_numel(call) * (uint64_t)dims_of(call).k;
-    return cost;
-}
-
 // How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense
 // one.
 static bool stored_transposed(const Tensor *t, int64_t *ld) {
@@ -102,7 +96,7 @@ static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
     return offset;
 }
 
-Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
     Dims d = dims_of(call);
@@ -157,15 +151,27 @@ static unsigned matmul_saves(const OpCall *call) {
     return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
 }
 
+static int matmul_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
+    int n = 0, last = out.ndim - 1, inner = params->flags & MATMUL_TRANS_A ? 2 : 1;
+    if (last > 1) factor[n++] = 1;
+    for (int i = 0; i < last - 1; i++) factor[0] *= out.dims[i];
+    factor[n++] = out.dims[last - 1];
+    factor[n++] = in[0].dims[in[0].ndim - inner];
+    factor[n++] = out.dims[last];
+    return n;
+}
+
 const Op op_matmul = {.id = OP_matmul,
                       .name = "matmul",
+                      .kernel = matmul_cpu,
                       .flags = OP_STRIDED,
                       .min_inputs = 2,
                       .max_inputs = 2,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = matmul_infer,
-                      .cost = COUNTED(matmul_cost),
                       .backward = matmul_backward,
                       .saves = matmul_saves,
-                      .formula = COUNTED("macs = batch x m x k x n")};
+                      .story = STORY(.formula = "y = a . b", .out = "y", .in = {"a", "b"},
+                                     .products = "batch x m x k x n", .factors = matmul_factors,
+                                     .kind = KIND_MATMUL)};

@@ -39,12 +39,6 @@ static Status argmax_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_INT64, without_last(call->in[0]));
 }
 
-static OpCost cost(const OpCall *call) { // n - 1 comparisons per output
-    OpCost c = op_cost_traffic(call);
-    c.elementwise_flops = (uint64_t)(call->in[0]->numel - call_numel(call));
-    return c;
-}
-
 // The largest value by lanes, then the first place where it stands.
 KERNEL static int64_t find_max(const float *x, int64_t n, float *value) {
     float largest = reduce_max(x, n);
@@ -54,7 +48,7 @@ KERNEL static int64_t find_max(const float *x, int64_t n, float *value) {
     return 0;
 }
 
-Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->in[0]);
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
@@ -63,7 +57,7 @@ Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-Status argmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status argmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->in[0]);
     const float *x = call_in(call, 0);
     int64_t *where = (int64_t *)(void *)tensor_raw(call->out[0]);
@@ -88,7 +82,7 @@ static OpWork backward_work(const OpCall *call) { // rows of the result
     return (OpWork){.items = call->in[0]->numel, .cost = (double)row_length(call->out[0])};
 }
 
-Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->out[0]);
     const float *grad = call_in(call, 0);
     const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]);
@@ -98,33 +92,41 @@ Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
+// n - 1 comparisons per output
 const Op op_max = {.id = OP_max,
                    .name = "max",
+                   .kernel = max_cpu,
                    .work = op_work_rows,
                    .min_inputs = 1,
                    .max_inputs = 1,
                    .dtypes = dtypes_float,
                    .n_dtypes = 1,
                    .infer = max_infer,
-                   .cost = COUNTED(cost),
                    .backward = max_backward,
-                   .saves = max_saves};
+                   .saves = max_saves,
+                   .story = STORY(.formula = "y = the largest along the last dimension of x",
+                                  .out = "y", .in = {"x"}, .elementwise = {PER_SUM},
+                                  .extra = "where", .extra_bytes = {PER_OUTPUT, 8})};
 const Op op_argmax = {.id = OP_argmax,
                       .name = "argmax",
+                      .kernel = argmax_cpu,
                       .work = op_work_rows,
                       .min_inputs = 1,
                       .max_inputs = 1,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = argmax_infer,
-                      .cost = COUNTED(cost)};
+                      .story = STORY(.formula = "y = where the largest is", .out = "y", .in = {"x"},
+                                     .elementwise = {PER_SUM})};
 static const DTypeSignature gradient_and_indices[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 const Op op_max_backward = {.id = OP_max_backward,
                             .name = "max_backward",
+                            .kernel = max_backward_cpu,
                             .min_inputs = 2,
                             .max_inputs = 2,
                             .dtypes = gradient_and_indices,
                             .n_dtypes = 1,
                             .infer = op_infer_shape,
-                            .cost = COUNTED(op_cost_traffic),
-                            .work = backward_work};
+                            .work = backward_work,
+                            .story = STORY(.formula = "dx = dy where the largest was, else 0",
+                                           .out = "dx", .in = {"dy", "where"})};

@@ -17,15 +17,6 @@ static Status max_pool2d_infer(OpCall *call) {
     return op_output(call, 1, DTYPE_INT64, call->out[0]->shape);
 }
 
-// Per output kh kw - 1 comparisons; padded taps count.
-static OpCost max_pool2d_cost(const OpCall *call) {
-    const OpWindow *w = &call->params.window;
-    OpCost cost = op_cost_traffic(call);
-    uint64_t taps = (uint64_t)w->kernel[0] * (uint64_t)w->kernel[1];
-    cost.elementwise_flops = (uint64_t)call_numel(call) * (taps - 1);
-    return cost;
-}
-
 // ---- a part of a row of outputs at a time, all taps over it in turn
 // ------------------------------ Rows are short, and the odd outputs behind the last whole vector
 // would take longer than the rest of the row. So loops go on to a whole number of STEPs where there
@@ -109,7 +100,7 @@ static bool is_2x2(const OpWindow *w, const Tensor *y) {
 }
 
 // y, where (planes, ho, wo) of x (planes, h, w); where may be NULL
-KERNEL Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t height = call->out[0]->shape.dims[2], width = call->out[0]->shape.dims[3];
     int64_t plane = pool_plane_size(call->in[0]), row = w->input[1];
@@ -152,32 +143,38 @@ static unsigned max_pool2d_saves(const OpCall *call) {
     return SAVE_OUT(1);
 }
 
+// A window's largest is found by one comparison less than it has elements.
+static void max_pool2d_vary(OpStory *story, const OpParams *params, unsigned given) {
+    story->elementwise = (OpRule){PER_OUTPUT, window_taps(&params->window) - 1, 0, 0};
+    if (!(given & SAVE_OUT(1))) return;
+    story->extra = "where";
+    story->extra_bytes = (OpRule){PER_OUTPUT, 8, 0, 0};
+}
+
+// Per output kh kw - 1 comparisons; padded taps count.
 const Op op_max_pool2d = {.id = OP_max_pool2d,
                           .name = "max_pool2d",
+                          .kernel = max_pool2d_cpu,
                           .min_inputs = 1,
                           .max_inputs = 1,
                           .dtypes = dtypes_float,
                           .n_dtypes = 1,
                           .infer = max_pool2d_infer,
-                          .cost = COUNTED(max_pool2d_cost),
                           .work = max_pool2d_work,
                           .backward = max_pool2d_backward,
-                          .saves = max_pool2d_saves};
+                          .saves = max_pool2d_saves,
+                          .story = STORY(.formula = "y = the largest under each window of x",
+                                         .out = "y", .in = {"x"}, .keeps = KEEP_EXTRA,
+                                         .kind = KIND_POOL, .vary = max_pool2d_vary)};
 
 // ---- backward: zeros, plus each gradient where its largest was; one add per gradient
 // -------------
-static OpCost backward_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    cost.elementwise_flops = (uint64_t)call->in[0]->numel;
-    return cost;
-}
-
 static OpWork backward_work(const OpCall *call) {
     return (OpWork){.items = pool_plane_count(call->in[0]),
                     .cost = (double)pool_plane_size(call->out[0])};
 }
 
-Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t outputs = pool_plane_size(call->in[0]), plane = pool_plane_size(call->out[0]);
     for (int64_t p = begin; p < end; p++) {
         const float *grad = call_in(call, 0) + p * outputs;
@@ -191,12 +188,15 @@ Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 static const DTypeSignature gradient_and_places[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
-const Op op_max_pool2d_backward = {.id = OP_max_pool2d_backward,
-                                   .name = "max_pool2d_backward",
-                                   .min_inputs = 2,
-                                   .max_inputs = 2,
-                                   .dtypes = gradient_and_places,
-                                   .n_dtypes = 1,
-                                   .infer = pool_backward_infer,
-                                   .cost = COUNTED(backward_cost),
-                                   .work = backward_work};
+const Op op_max_pool2d_backward = {
+    .id = OP_max_pool2d_backward,
+    .name = "max_pool2d_backward",
+    .kernel = max_pool2d_backward_cpu,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = gradient_and_places,
+    .n_dtypes = 1,
+    .infer = pool_backward_infer,
+    .work = backward_work,
+    .story = STORY(.formula = "dx = dy where the largest was, added up, else 0", .out = "dx",
+                   .in = {"dy", "where"}, .elementwise = {PER_INPUT, 1})};

@@ -84,16 +84,6 @@ static bool sgd_mutates(const OpCall *call, int input) { // of each group all bu
     return input > 0 && (input - 1) % sgd_period(call) != 1;
 }
 
-// 2 per element; 2 more for decay, for momentum, and for Nesterov's step
-static OpCost sgd_cost(const OpCall *call) {
-    OpCost c = op_cost_traffic(call);
-    uint64_t n = (uint64_t)step_numel(call, sgd_period(call)), per_element = 2;
-    if (call->params.value[0] != 0.0f) per_element += call->params.flags & SGD_NESTEROV ? 4 : 2;
-    if (call->params.value[1] != 0.0f) per_element += 2;
-    c.elementwise_flops = per_element * n;
-    return c;
-}
-
 KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end) {
     float *p = step_data(group[0]);
     const float *g = step_data(group[1]);
@@ -128,21 +118,38 @@ KERNEL static void with_nesterov(const OpCall *call, Tensor *const group[], int6
     }
 }
 
-Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     StepTask task = call->params.flags & SGD_NESTEROV ? with_nesterov : with_momentum;
     step_run(call, sgd_period(call), sgd_period(call) == 3 ? task : plain);
     return STATUS_OK;
 }
 
+static void sgd_vary(OpStory *story, const OpParams *params, unsigned given) {
+    static const char *const formulas[][3] = {
+        {"p = p - lr g", "v = momentum v + g; p = p - lr v",
+         "v = momentum v + g; p = p - lr (g + momentum v)"},
+        {"g = g + decay p; p = p - lr g", "g = g + decay p; v = momentum v + g; p = p - lr v",
+         "g = g + decay p; v = momentum v + g; p = p - lr (g + momentum v)"}};
+    bool decay = params->value[1] != 0.0f, momentum = params->value[0] != 0.0f;
+    int form = !momentum ? 0 : params->flags & SGD_NESTEROV ? 2 : 1;
+    (void)given;
+    story->formula = formulas[decay][form];
+    story->elementwise.each += (decay ? 2 : 0) + 2 * form;
+    if (momentum) story->in[3] = "v";
+}
+
+// 2 per element; 2 more for decay, for momentum, and for Nesterov's step
 const Op op_sgd_step = {.id = OP_sgd_step,
                         .name = "sgd_step",
+                        .kernel = sgd_step_cpu,
                         .min_inputs = 1,
                         .dtypes = dtypes_float,
                         .n_dtypes = 1,
                         .infer = sgd_infer,
-                        .cost = COUNTED(sgd_cost),
-                        .mutates = sgd_mutates};
+                        .mutates = sgd_mutates,
+                        .story = STORY(.formula = "p = p - lr g", .in = {"lr", "p", "g"},
+                                       .elementwise = {PER_PARAMETER, 2, 0, 1}, .vary = sgd_vary)};
 
 // ---- adamw_step: Adam and AdamW, as torch.optim
 // --------------------------------------------------
@@ -169,16 +176,6 @@ static Status adam_infer(OpCall *call) { return step_infer(call, ADAM_PERIOD, 2)
 static bool adam_mutates(const OpCall *call, int input) {
     (void)call;
     return input == 0 || (input - 1) % ADAM_PERIOD != 1;
-}
-
-// m 3, v 4, denominator 2 and a square root, update 3; decay 1 (AdamW) or 2 (Adam)
-static OpCost adam_cost(const OpCall *call) {
-    OpCost c = op_cost_traffic(call);
-    uint64_t n = (uint64_t)step_numel(call, ADAM_PERIOD);
-    uint64_t decay = call->params.flags & ADAM_DECOUPLED ? 1 : 2;
-    c.elementwise_flops = n * (12 + (call->params.value[3] != 0.0f ? decay : 0));
-    c.transcendental_flops = n;
-    return c;
 }
 
 typedef struct Rates { // per step, the same for every element
@@ -217,18 +214,34 @@ KERNEL static void adam_update(const OpCall *call, Tensor *const group[], int64_
     }
 }
 
-Status adamw_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status adamw_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     call_in(call, 0)[1] += 1.0f; // t lives in the state, so that a captured step can be replayed
     step_run(call, ADAM_PERIOD, adam_update);
     return STATUS_OK;
 }
 
-const Op op_adamw_step = {.id = OP_adamw_step,
-                          .name = "adamw_step",
-                          .min_inputs = 1,
-                          .dtypes = dtypes_float,
-                          .n_dtypes = 1,
-                          .infer = adam_infer,
-                          .cost = COUNTED(adam_cost),
-                          .mutates = adam_mutates};
+#define ADAM_MOMENTS "m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g; "
+#define ADAM_STEP "p - a m / (s sqrt(v) + e), a and s by lr and t"
+static void adam_vary(OpStory *story, const OpParams *params, unsigned given) {
+    bool decoupled = params->flags & ADAM_DECOUPLED;
+    (void)given;
+    if (params->value[3] == 0.0f) return; // no weight decay
+    story->elementwise.each += decoupled ? 1 : 2;
+    story->formula = decoupled ? ADAM_MOMENTS "p = keep " ADAM_STEP
+                               : "g = g + decay p; " ADAM_MOMENTS "p = " ADAM_STEP;
+}
+
+// m 3, v 4, denominator 2 and a square root, update 3; decay 1 (AdamW) or 2 (Adam)
+const Op op_adamw_step = {
+    .id = OP_adamw_step,
+    .name = "adamw_step",
+    .kernel = adamw_step_cpu,
+    .min_inputs = 1,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = adam_infer,
+    .mutates = adam_mutates,
+    .story = STORY(.formula = ADAM_MOMENTS "p = " ADAM_STEP, .in = {"lr and t", "p", "g", "m", "v"},
+                   .elementwise = {PER_PARAMETER, 12, 0, 1},
+                   .transcendental = {PER_PARAMETER, 1, 0, 1}, .vary = adam_vary)};

@@ -9,11 +9,9 @@ Tensor *tensor_add_scalar(Tensor *x, float s) {
 
 Tensor *tensor_sub_scalar(Tensor *x, float s) { return tensor_add_scalar(x, -s); }
 
-KERNEL Status add_scalar_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *x = call_in(call, 0), s = call->params.value[0];
-    float *y = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) y[i] = x[i] + s;
-    return STATUS_OK;
+KERNEL static void add_scalar_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    float s = params->value[0];
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] + s;
 }
 
 static Status add_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -25,8 +23,10 @@ static Status add_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 const Op op_add_scalar = {.id = OP_add_scalar,
                           .name = "add_scalar",
                           ELEMENTWISE_UNARY,
-                          .cost = COUNTED(cost_one_flop),
-                          .backward = add_scalar_backward};
+                          .row = add_scalar_row,
+                          .backward = add_scalar_backward,
+                          .story = STORY(.formula = "y = x + a number", .out = "y", .in = {"x"},
+                                         .elementwise = {PER_OUTPUT, 1})};
 
 // ---- mul_scalar: x * s, or x / s: the scalar in params.value[0], flags: SCALAR_DIVIDES ----------
 enum { SCALAR_DIVIDES = 1 };
@@ -39,14 +39,12 @@ Tensor *tensor_div_scalar(Tensor *x, float s) {
     return OP_RUN(op_mul_scalar, (&(OpParams){.value = {s}, .flags = SCALAR_DIVIDES}), x);
 }
 
-KERNEL Status mul_scalar_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *x = call_in(call, 0), s = call->params.value[0];
-    float *y = call_out(call, 0);
-    if (call->params.flags & SCALAR_DIVIDES) // 1 / s, rounded or not to be had, is another number
-        for (int64_t i = begin; i < end; i++) y[i] = x[i] / s;
+KERNEL static void mul_scalar_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    float s = params->value[0];
+    if (params->flags & SCALAR_DIVIDES) // 1 / s, rounded or not to be had, is another number
+        for (int64_t i = 0; i < n; i++) y[i] = x[i] / s;
     else
-        for (int64_t i = begin; i < end; i++) y[i] = x[i] * s;
-    return STATUS_OK;
+        for (int64_t i = 0; i < n; i++) y[i] = x[i] * s;
 }
 
 static Status mul_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -56,26 +54,26 @@ static Status mul_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 const Op op_mul_scalar = {.id = OP_mul_scalar,
                           .name = "mul_scalar",
                           ELEMENTWISE_UNARY,
-                          .cost = COUNTED(cost_one_flop),
-                          .backward = mul_scalar_backward};
+                          .row = mul_scalar_row,
+                          .backward = mul_scalar_backward,
+                          .story = STORY(.formula = "y = x times a number, or over one", .out = "y",
+                                         .in = {"x"}, .elementwise = {PER_OUTPUT, 1})};
 
 // ---- pow: x to the power of a scalar, params.value[0] -------------------------------------------
 Tensor *tensor_pow(Tensor *x, float exponent) {
     return OP_RUN(op_pow, (&(OpParams){.value = {exponent}}), x);
 }
 
-KERNEL Status pow_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *x = call_in(call, 0), exponent = call->params.value[0];
-    float *y = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) y[i] = math_pow(x[i], exponent);
-    return STATUS_OK;
+KERNEL static void pow_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    float exponent = params->value[0];
+    for (int64_t i = 0; i < n; i++) y[i] = math_pow(x[i], exponent);
 }
 
 static Status pow_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_pow_backward, &saved->params, grad_out[0], saved->in[0]);
 }
 
-KERNEL Status pow_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status pow_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *grad = call_in(call, 0), *x = call_in(call, 1), exponent = call->params.value[0];
     float *out = call_out(call, 0);
     if (exponent == 0.0f) // x^0 is constant, also where x^-1 is infinite
@@ -87,19 +85,22 @@ KERNEL Status pow_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 // grad * (p * x^(p - 1)), with p - 1 once per call
-static OpCost pow_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 1); }
-
 const Op op_pow_backward = {.id = OP_pow_backward,
                             .name = "pow_backward",
+                            .kernel = pow_backward_cpu,
                             ELEMENTWISE_BACKWARD,
-                            .cost = COUNTED(pow_backward_cost)};
+                            .story = STORY(.formula = "dx = dy p x^(p - 1)", .out = "dx",
+                                           .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 2},
+                                           .transcendental = {PER_OUTPUT, 1})};
 
 const Op op_pow = {.id = OP_pow,
                    .name = "pow",
                    ELEMENTWISE_UNARY,
-                   .cost = COUNTED(cost_one_transcendental),
+                   .row = pow_row,
                    .backward = pow_backward,
-                   .saves = save_input};
+                   .saves = save_input,
+                   .story = STORY(.formula = "y = x^p", .out = "y", .in = {"x"},
+                                  .transcendental = {PER_OUTPUT, 1})};
 
 // ---- clamp: x, but not below params.value[0] nor above params.value[1]; NaN stays NaN -----------
 Tensor *tensor_clamp(Tensor *x, float low, float high) {
@@ -114,11 +115,9 @@ static Status clamp_infer(OpCall *call) {
                     (double)high);
 }
 
-KERNEL Status clamp_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *x = call_in(call, 0), low = call->params.value[0], high = call->params.value[1];
-    float *y = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) y[i] = math_clamp(x[i], low, high);
-    return STATUS_OK;
+KERNEL static void clamp_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    float low = params->value[0], high = params->value[1];
+    for (int64_t i = 0; i < n; i++) y[i] = math_clamp(x[i], low, high);
 }
 
 // The slope is 1 from bound to bound, both included.
@@ -126,7 +125,7 @@ static Status clamp_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gr
     return OP_INTO(&grad_in[0], op_clamp_backward, &saved->params, grad_out[0], saved->in[0]);
 }
 
-KERNEL Status clamp_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status clamp_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *grad = call_in(call, 0), *x = call_in(call, 1);
     float low = call->params.value[0], high = call->params.value[1], *out = call_out(call, 0);
     for (int64_t i = begin; i < end; i++) out[i] = math_clamp_backward(grad[i], x[i], low, high);
@@ -134,21 +133,25 @@ KERNEL Status clamp_backward_cpu(const OpCall *call, int64_t begin, int64_t end)
 }
 
 // A comparison with each bound, forward and backward.
-static OpCost clamp_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 0); }
-
 const Op op_clamp_backward = {.id = OP_clamp_backward,
                               .name = "clamp_backward",
+                              .kernel = clamp_backward_cpu,
                               ELEMENTWISE_BACKWARD,
-                              .cost = COUNTED(clamp_cost)};
+                              .story = STORY(.formula = "dx = dy between the bounds, else 0",
+                                             .out = "dx", .in = {"dy", "x"},
+                                             .elementwise = {PER_OUTPUT, 2})};
 
 const Op op_clamp = {.id = OP_clamp,
                      .name = "clamp",
+                     .kernel = unary_cpu,
+                     .row = clamp_row,
                      .work = op_work_elements,
                      .min_inputs = 1,
                      .max_inputs = 1,
                      .dtypes = dtypes_float,
                      .n_dtypes = 1,
                      .infer = clamp_infer,
-                     .cost = COUNTED(clamp_cost),
                      .backward = clamp_backward,
-                     .saves = save_input};
+                     .saves = save_input,
+                     .story = STORY(.formula = "y = x between two bounds", .out = "y", .in = {"x"},
+                                    .elementwise = {PER_OUTPUT, 2})};

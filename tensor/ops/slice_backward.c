@@ -21,7 +21,7 @@ static int64_t place(const Places *at, int64_t o, int64_t k) {
 }
 
 // ---- slice_backward: y (outer, full, inner) = 0, but grad (outer, count, inner) in its places ---
-Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Places at = places_of(call->out[0], call->in[0], &call->params);
     const float *grad = call_in(call, 0);
@@ -37,12 +37,14 @@ Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 const Op op_slice_backward = {.id = OP_slice_backward,
                               .name = "slice_backward",
+                              .kernel = slice_backward_cpu,
                               .min_inputs = 1,
                               .max_inputs = 1,
                               .dtypes = dtypes_float,
                               .n_dtypes = 1,
                               .infer = op_infer_shape,
-                              .cost = COUNTED(op_cost_traffic)};
+                              .story = STORY(.formula = "dx = dy where the slice was, else 0",
+                                             .out = "dx", .in = {"dy"})};
 
 // ---- slice_accumulate: sum (outer, full, inner) += grad (outer, count, inner) in its places ----
 static Status accumulate_infer(OpCall *call) {
@@ -73,7 +75,7 @@ KERNEL static void add_run(float *restrict sum, const float *restrict grad, int6
     for (int64_t i = 0; i < n; i++) sum[i] += grad[i];
 }
 
-Status slice_accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status slice_accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Places at = places_of(call->in[0], call->in[1], &call->params);
     float *sum = call_in(call, 0);
@@ -87,10 +89,13 @@ Status slice_accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 const Op op_slice_accumulate = {.id = OP_slice_accumulate,
                                 .name = "slice_accumulate",
+                                .kernel = slice_accumulate_cpu,
                                 .min_inputs = 2,
                                 .max_inputs = 2,
                                 .dtypes = dtypes_float,
                                 .n_dtypes = 1,
                                 .infer = accumulate_infer,
                                 .cost = COUNTED(cost),
-                                .mutates = mutates};
+                                .mutates = mutates,
+                                .story = STORY(.formula = "sum = sum + dy, where the slice was",
+                                               .in = {"sum", "dy"}, .elementwise = {PER_INPUT, 1})};

@@ -8,16 +8,7 @@ Tensor *tensor_softmax(Tensor *x, int dim) {
     return reduce_move_back(OP_RUN(op_softmax, NULL, rows), dim);
 }
 
-// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, C divisions.
-static OpCost softmax_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)row_count(call->in[0]), c = (uint64_t)row_length(call->in[0]);
-    cost.elementwise_flops = rows * (4 * c - 2);
-    cost.transcendental_flops = rows * c;
-    return cost;
-}
-
-KERNEL Status softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = row_length(call->in[0]);
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 0) + r * c;
@@ -34,15 +25,7 @@ static Status softmax_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
     return OP_INTO(&grad_in[0], op_softmax_backward, NULL, grad_out[0], saved->out[0]);
 }
 
-// dx = y (g - sum(g y)): per row C products, C - 1 adds, C subtractions, C products
-static OpCost softmax_backward_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)row_count(call->in[0]), c = (uint64_t)row_length(call->in[0]);
-    cost.elementwise_flops = rows * (4 * c - 1);
-    return cost;
-}
-
-KERNEL Status softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = row_length(call->in[0]);
     for (int64_t r = begin; r < end; r++) {
         const float *grad = call_in(call, 0) + r * c, *y = call_in(call, 1) + r * c;
@@ -53,26 +36,33 @@ KERNEL Status softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t en
     return STATUS_OK;
 }
 
+// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, C divisions.
 const Op op_softmax = {.id = OP_softmax,
                        .name = "softmax",
+                       .kernel = softmax_cpu,
                        .work = op_work_rows,
                        .min_inputs = 1,
                        .max_inputs = 1,
                        .dtypes = dtypes_float,
                        .n_dtypes = 1,
                        .infer = op_infer_same,
-                       .cost = COUNTED(softmax_cost),
                        .backward = softmax_backward,
-                       .saves = save_output};
+                       .saves = save_output,
+                       .story = STORY(.formula = "y = e^(x - max) / sum", .out = "y", .in = {"x"},
+                                      .elementwise = {PER_ROW, 4, -2},
+                                      .transcendental = {PER_ROW, 1, 0}, .kind = KIND_RECTIFIER)};
+// dx = y (g - sum(g y)): per row C products, C - 1 adds, C subtractions, C products
 const Op op_softmax_backward = {.id = OP_softmax_backward,
                                 .name = "softmax_backward",
+                                .kernel = softmax_backward_cpu,
                                 .work = op_work_rows,
                                 .min_inputs = 2,
                                 .max_inputs = 2,
                                 .dtypes = dtypes_float,
                                 .n_dtypes = 1,
                                 .infer = op_infer_same,
-                                .cost = COUNTED(softmax_backward_cost)};
+                                .story = STORY(.formula = "dx = y (dy - sum(dy y))", .out = "dx",
+                                               .in = {"dy", "y"}, .elementwise = {PER_ROW, 4, -1})};
 
 // ---- log_softmax: x - max - log(sum(e^(x - max))) -----------------------------------------------
 Tensor *tensor_log_softmax(Tensor *x, int dim) {
@@ -80,17 +70,7 @@ Tensor *tensor_log_softmax(Tensor *x, int dim) {
     return reduce_move_back(OP_RUN(op_log_softmax, NULL, rows), dim);
 }
 
-// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, C more
-// subtractions.
-static OpCost log_softmax_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)row_count(call->in[0]), c = (uint64_t)row_length(call->in[0]);
-    cost.elementwise_flops = rows * (4 * c - 2);
-    cost.transcendental_flops = rows * (c + 1);
-    return cost;
-}
-
-KERNEL Status log_softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status log_softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = row_length(call->in[0]);
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 0) + r * c;
@@ -107,16 +87,7 @@ static Status log_softmax_backward(const OpCall *saved, Tensor *grad_out[], Tens
     return OP_INTO(&grad_in[0], op_log_softmax_backward, NULL, grad_out[0], saved->out[0]);
 }
 
-// dx = g - e^y sum(g): per row C - 1 adds, C exponentials, C products, C subtractions
-static OpCost log_softmax_backward_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    uint64_t rows = (uint64_t)row_count(call->in[0]), c = (uint64_t)row_length(call->in[0]);
-    cost.elementwise_flops = rows * (3 * c - 1);
-    cost.transcendental_flops = rows * c;
-    return cost;
-}
-
-KERNEL Status log_softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status log_softmax_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = row_length(call->in[0]);
     for (int64_t r = begin; r < end; r++) {
         const float *grad = call_in(call, 0) + r * c, *y = call_in(call, 1) + r * c;
@@ -127,23 +98,33 @@ KERNEL Status log_softmax_backward_cpu(const OpCall *call, int64_t begin, int64_
     return STATUS_OK;
 }
 
+// Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, C more
+// subtractions.
 const Op op_log_softmax = {.id = OP_log_softmax,
                            .name = "log_softmax",
+                           .kernel = log_softmax_cpu,
                            .work = op_work_rows,
                            .min_inputs = 1,
                            .max_inputs = 1,
                            .dtypes = dtypes_float,
                            .n_dtypes = 1,
                            .infer = op_infer_same,
-                           .cost = COUNTED(log_softmax_cost),
                            .backward = log_softmax_backward,
-                           .saves = save_output};
-const Op op_log_softmax_backward = {.id = OP_log_softmax_backward,
-                                    .name = "log_softmax_backward",
-                                    .work = op_work_rows,
-                                    .min_inputs = 2,
-                                    .max_inputs = 2,
-                                    .dtypes = dtypes_float,
-                                    .n_dtypes = 1,
-                                    .infer = op_infer_same,
-                                    .cost = COUNTED(log_softmax_backward_cost)};
+                           .saves = save_output,
+                           .story = STORY(.formula = "y = x - max - log(sum)", .out = "y",
+                                          .in = {"x"}, .elementwise = {PER_ROW, 4, -2},
+                                          .transcendental = {PER_ROW, 1, 1},
+                                          .kind = KIND_OTHER_ACTIVATION)};
+// dx = g - e^y sum(g): per row C - 1 adds, C exponentials, C products, C subtractions
+const Op op_log_softmax_backward = {
+    .id = OP_log_softmax_backward,
+    .name = "log_softmax_backward",
+    .kernel = log_softmax_backward_cpu,
+    .work = op_work_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .dtypes = dtypes_float,
+    .n_dtypes = 1,
+    .infer = op_infer_same,
+    .story = STORY(.formula = "dx = dy - e^y sum(dy)", .out = "dx", .in = {"dy", "y"},
+                   .elementwise = {PER_ROW, 3, -1}, .transcendental = {PER_ROW, 1, 0})};

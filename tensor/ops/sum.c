@@ -53,15 +53,6 @@ static Status sum_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 
-// n - 1 adds per output, and for the mean one division
-static OpCost sum_cost(const OpCall *call) {
-    OpCost cost = op_cost_traffic(call);
-    int64_t in = call->in[0]->numel, out = call_numel(call);
-    cost.elementwise_flops = (uint64_t)(in > out ? in - out : 0);
-    if (call->params.flags & SUM_MEAN) cost.elementwise_flops += (uint64_t)out;
-    return cost;
-}
-
 // y[j] = sum over n rows of x (n, inner) / by, for columns [from, to)
 KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
                             float by) {
@@ -74,7 +65,7 @@ KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, in
     }
 }
 
-KERNEL Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
     Extent e = extent_of(call);
@@ -106,13 +97,24 @@ static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return grad ? STATUS_OK : error_status();
 }
 
+static void sum_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    if (!(params->flags & SUM_MEAN)) return;
+    story->formula = "y = the mean over one dimension of x, or all";
+    story->elementwise.more = 1;
+}
+
+// n - 1 adds per output, and for the mean one division
 const Op op_sum = {.id = OP_sum,
                    .name = "sum",
+                   .kernel = sum_cpu,
                    .work = op_work_elements,
                    .min_inputs = 1,
                    .max_inputs = 1,
                    .dtypes = dtypes_float,
                    .n_dtypes = 1,
                    .infer = sum_infer,
-                   .cost = COUNTED(sum_cost),
-                   .backward = sum_backward};
+                   .backward = sum_backward,
+                   .story =
+                       STORY(.formula = "y = the sum over one dimension of x, or all", .out = "y",
+                             .in = {"x"}, .elementwise = {PER_SUM}, .vary = sum_vary)};

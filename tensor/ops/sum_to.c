@@ -15,13 +15,6 @@ static Status infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 
-static OpCost cost(const OpCall *call) {
-    OpCost c = op_cost_traffic(call);
-    int64_t in = call->in[0]->numel, out = call_numel(call);
-    c.elementwise_flops = (uint64_t)(in > out ? in - out : 0);
-    return c;
-}
-
 // x's dimensions, the innermost first; neighbours that are both kept, or both reduced, are one.
 typedef struct Groups {
     int count;
@@ -91,7 +84,7 @@ static OpWork work(const OpCall *call) {
     return outputs;
 }
 
-Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
+static Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
     Groups groups = groups_of(call->in[0], call->out[0]);
     sum_groups(&groups, call_in(call, 0), call_out(call, 0), begin, end);
     return STATUS_OK;
@@ -99,11 +92,13 @@ Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 const Op op_sum_to = {.id = OP_sum_to,
                       .name = "sum_to",
+                      .kernel = sum_to_cpu,
                       .flags = OP_UNATTRIBUTED,
                       .min_inputs = 1,
                       .max_inputs = 1,
                       .dtypes = dtypes_float,
                       .n_dtypes = 1,
                       .infer = infer,
-                      .cost = COUNTED(cost),
-                      .work = work};
+                      .work = work,
+                      .story = STORY(.formula = "dx = dy, summed where x was broadcast",
+                                     .out = "dx", .in = {"dy"}, .elementwise = {PER_SUM})};

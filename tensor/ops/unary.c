@@ -5,9 +5,9 @@
 // ---- neg: -x; a sign is no arithmetic, so it costs traffic only --------------------------------
 Tensor *tensor_neg(Tensor *x) { return OP_RUN(op_neg, NULL, x); }
 
-KERNEL Status neg_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    unary_range(call, begin, end, math_negate);
-    return STATUS_OK;
+KERNEL static void neg_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params;
+    for (int64_t i = 0; i < n; i++) y[i] = math_negate(x[i]);
 }
 
 static Status neg_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -18,46 +18,50 @@ static Status neg_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_neg = {.id = OP_neg,
                    .name = "neg",
                    ELEMENTWISE_UNARY,
-                   .cost = COUNTED(op_cost_traffic),
-                   .backward = neg_backward};
+                   .row = neg_row,
+                   .backward = neg_backward,
+                   .story = STORY(.formula = "y = -x: a sign is no arithmetic", .out = "y",
+                                  .in = {"x"})};
 
 // ---- abs: |x| ----------------------------------------------------------------------------------
 Tensor *tensor_abs(Tensor *x) { return OP_RUN(op_abs, NULL, x); }
 
-KERNEL Status abs_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    unary_range(call, begin, end, math_absolute);
-    return STATUS_OK;
+KERNEL static void abs_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params;
+    for (int64_t i = 0; i < n; i++) y[i] = math_absolute(x[i]);
 }
 
 static Status abs_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_abs_backward, NULL, grad_out[0], saved->in[0]);
 }
 
-KERNEL Status abs_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status abs_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     gradient_range(call, begin, end, math_absolute_backward);
     return STATUS_OK;
 }
 
-// Is x above 0, is it below?
-static OpCost abs_backward_cost(const OpCall *call) { return op_cost_elementwise(call, 2, 0); }
-
 const Op op_abs = {.id = OP_abs,
                    .name = "abs",
                    ELEMENTWISE_UNARY,
-                   .cost = COUNTED(cost_one_flop),
+                   .row = abs_row,
                    .backward = abs_backward,
-                   .saves = save_input};
+                   .saves = save_input,
+                   .story = STORY(.formula = "y = |x|", .out = "y", .in = {"x"},
+                                  .elementwise = {PER_OUTPUT, 1})};
+// Is x above 0, is it below?
 const Op op_abs_backward = {.id = OP_abs_backward,
                             .name = "abs_backward",
+                            .kernel = abs_backward_cpu,
                             ELEMENTWISE_BACKWARD,
-                            .cost = COUNTED(abs_backward_cost)};
+                            .story = STORY(.formula = "dx = dy with the sign of x", .out = "dx",
+                                           .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 2})};
 
 // ---- exp: e^x, its own derivative --------------------------------------------------------------
 Tensor *tensor_exp(Tensor *x) { return OP_RUN(op_exp, NULL, x); }
 
-KERNEL Status exp_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    unary_range(call, begin, end, math_exp);
-    return STATUS_OK;
+KERNEL static void exp_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params;
+    for (int64_t i = 0; i < n; i++) y[i] = math_exp(x[i]);
 }
 
 static Status exp_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -67,16 +71,18 @@ static Status exp_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_exp = {.id = OP_exp,
                    .name = "exp",
                    ELEMENTWISE_UNARY,
-                   .cost = COUNTED(cost_one_transcendental),
+                   .row = exp_row,
                    .backward = exp_backward,
-                   .saves = save_output};
+                   .saves = save_output,
+                   .story = STORY(.formula = "y = e^x", .out = "y", .in = {"x"},
+                                  .transcendental = {PER_OUTPUT, 1})};
 
 // ---- log: the natural one; log(0) is -inf, of a negative number NaN ----------------------------
 Tensor *tensor_log(Tensor *x) { return OP_RUN(op_log, NULL, x); }
 
-KERNEL Status log_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    unary_range(call, begin, end, math_log);
-    return STATUS_OK;
+KERNEL static void log_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params;
+    for (int64_t i = 0; i < n; i++) y[i] = math_log(x[i]);
 }
 
 static Status log_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -86,16 +92,18 @@ static Status log_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_log = {.id = OP_log,
                    .name = "log",
                    ELEMENTWISE_UNARY,
-                   .cost = COUNTED(cost_one_transcendental),
+                   .row = log_row,
                    .backward = log_backward,
-                   .saves = save_input};
+                   .saves = save_input,
+                   .story = STORY(.formula = "y = log(x)", .out = "y", .in = {"x"},
+                                  .transcendental = {PER_OUTPUT, 1})};
 
 // ---- sqrt: of a negative number NaN ------------------------------------------------------------
 Tensor *tensor_sqrt(Tensor *x) { return OP_RUN(op_sqrt, NULL, x); }
 
-KERNEL Status sqrt_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    unary_range(call, begin, end, math_sqrt);
-    return STATUS_OK;
+KERNEL static void sqrt_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params;
+    for (int64_t i = 0; i < n; i++) y[i] = math_sqrt(x[i]);
 }
 
 // dy/dx = 1 / 2y
@@ -107,6 +115,8 @@ static Status sqrt_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gra
 const Op op_sqrt = {.id = OP_sqrt,
                     .name = "sqrt",
                     ELEMENTWISE_UNARY,
-                    .cost = COUNTED(cost_one_transcendental),
+                    .row = sqrt_row,
                     .backward = sqrt_backward,
-                    .saves = save_output};
+                    .saves = save_output,
+                    .story = STORY(.formula = "y = sqrt(x)", .out = "y", .in = {"x"},
+                                   .transcendental = {PER_OUTPUT, 1})};

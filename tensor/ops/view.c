@@ -58,7 +58,6 @@ const Op op_reshape = {.id = OP_reshape,
                        .dtypes = dtypes_any,
                        .n_dtypes = DTYPE_COUNT,
                        .infer = reshape_infer,
-                       .cost = COUNTED(op_cost_none),
                        .backward = reshape_backward};
 
 // ---- permute: dimensions in another order; transposing two is the common case -------------------
@@ -117,7 +116,6 @@ const Op op_permute = {.id = OP_permute,
                        .dtypes = dtypes_any,
                        .n_dtypes = DTYPE_COUNT,
                        .infer = permute_infer,
-                       .cost = COUNTED(op_cost_none),
                        .backward = permute_backward};
 
 // ---- slice: every step-th index in [begin, end) of one dimension --------------------------------
@@ -178,7 +176,6 @@ const Op op_slice = {.id = OP_slice,
                      .dtypes = dtypes_any,
                      .n_dtypes = DTYPE_COUNT,
                      .infer = slice_infer,
-                     .cost = COUNTED(op_cost_none),
                      .backward = slice_backward};
 
 // ---- expand: repeats dimensions of size 1, and new leading ones ---------------------------------
@@ -223,7 +220,6 @@ const Op op_expand = {.id = OP_expand,
                       .dtypes = dtypes_any,
                       .n_dtypes = DTYPE_COUNT,
                       .infer = expand_infer,
-                      .cost = COUNTED(op_cost_none),
                       .backward = expand_backward};
 
 // ---- detach: cut off from the graph, not differentiable on purpose ------------------------------
@@ -245,5 +241,4 @@ const Op op_detach = {.id = OP_detach,
                       .max_inputs = 1,
                       .dtypes = dtypes_any,
                       .n_dtypes = DTYPE_COUNT,
-                      .infer = detach_infer,
-                      .cost = COUNTED(op_cost_none)};
+                      .infer = detach_infer};

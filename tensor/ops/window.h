@@ -9,6 +9,10 @@
 
 enum { POOL_CEIL = 1, POOL_EXCLUDE_PAD = 2 }; // params.flags of pools
 
+static inline int64_t window_taps(const OpWindow *w) {
+    return (int64_t)w->kernel[0] * w->kernel[1];
+}
+
 // The input that tap t of output o reads along dimension d; outside [0, input) it is padding.
 MATH_INLINE int64_t window_place(const OpWindow *w, int d, int64_t o, int64_t t) {
     return o * w->stride[d] - w->before[d] + t * w->dilation[d];

@@ -31,9 +31,9 @@ static void make_labels(CudaSubject *s) {
         scope_close(scope);                                                                        \
     }
 STEP(relu, tensor_relu(s->op.a))
-STEP(gelu, tensor_gelu(s->op.a, ACTIVATION_GELU))
+STEP(gelu, tensor_gelu(s->op.a))
 STEP(add, tensor_add(s->op.a, s->op.b))
-STEP(bias_gelu, tensor_gelu(tensor_add(s->op.a, s->op.b), ACTIVATION_GELU))
+STEP(bias_gelu, tensor_gelu(tensor_add(s->op.a, s->op.b)))
 STEP(softmax, tensor_softmax(s->op.a, 1))
 STEP(cross_entropy, tensor_cross_entropy(s->op.a, s->labels))
 

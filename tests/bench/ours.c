@@ -77,7 +77,7 @@ void ours_op_free(OursOp *op) {
     }
 OURS_OP(add, tensor_add(op->a, op->b))
 OURS_OP(relu, tensor_relu(op->a))
-OURS_OP(gelu, tensor_gelu(op->a, ACTIVATION_GELU))
+OURS_OP(gelu, tensor_gelu(op->a))
 OURS_OP(exp, tensor_exp(op->a))
 OURS_OP(softmax, tensor_softmax(op->a, 1))
 OURS_OP(layer_norm, tensor_layer_norm(op->a, op->row, op->weight, op->bias, 1e-5f))

@@ -1,0 +1,147 @@
+// cost.c -- what a call costs: its traffic, and the FLOPs that the rules of its story come to.
+#include "tensor/op.h"
+
+// ---- traffic -----------------------------------------------------------------------------------
+static bool seen_before(const OpCall *call, int index) {
+    for (int i = 0; i < index; i++)
+        if (call->in[i] == call->in[index]) return true;
+    return false;
+}
+
+OpCost op_cost_traffic(const OpCall *call) {
+    OpCost cost = {0};
+    bool few = call->n_in <= 8; // the parameters of a step are distinct by construction
+    for (int i = 0; i < call->n_in; i++) {
+        if (!call->in[i]) continue;
+        if (!few || !seen_before(call, i))
+            cost.bytes_read += (uint64_t)tensor_distinct_bytes(call->in[i]);
+        if (call->op->mutates && call->op->mutates(call, i))
+            cost.bytes_written += (uint64_t)tensor_distinct_bytes(call->in[i]);
+    }
+    for (int i = 0; i < call->n_out; i++)
+        cost.bytes_written += (uint64_t)tensor_bytes(call->out[i]);
+    return cost;
+}
+
+// ---- stories -----------------------------------------------------------------------------------
+unsigned op_given(const OpCall *call) {
+    unsigned given = 0;
+    for (int i = 0; i < call->n_in; i++) given |= call->in[i] ? SAVE_IN(i) : 0;
+    for (int i = 0; i < call->n_out; i++) given |= SAVE_OUT(i);
+    return given;
+}
+
+// Its FLOPs come on top; and where its backward reads what goes in, that is an output of its own.
+static void fuse(OpStory *story, const Op *activation, const OpParams *params) {
+    OpParams alone = *params;
+    alone.activation = NULL;
+    OpStory of = op_story(activation, &alone, SAVE_IN(0) | SAVE_OUT(0));
+    story->activation = activation;
+    story->elementwise = of.elementwise;
+    story->transcendental = of.transcendental;
+    story->keeps |= of.keeps & KEEP_X ? KEEP_EXTRA : of.keeps;
+}
+
+OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
+    OpStory story = op->story ? *op->story : (OpStory){0};
+    if (story.vary) story.vary(&story, params, given);
+    if (params->activation) fuse(&story, params->activation, params);
+    return story;
+}
+
+// ---- rules -------------------------------------------------------------------------------------
+static uint64_t by_rows(const Tensor *t, int64_t length, OpRule rule) {
+    int64_t rows = length ? t->numel / length : 0;
+    return (uint64_t)(rows * (rule.each * length + rule.more));
+}
+
+static uint64_t by_columns(int64_t in, int64_t out, OpRule rule) {
+    return in && out ? (uint64_t)(out * (rule.each * (in / out) + rule.more)) : 0;
+}
+
+static uint64_t by_sums(int64_t in, int64_t out, OpRule rule) {
+    return (uint64_t)((in > out ? in - out : 0) + rule.more * out);
+}
+
+// A step's inputs come in groups, one for each parameter: those that the story has a name for.
+static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule rule) {
+    int group = 0;
+    int64_t n = 0;
+    while (rule.input + group < STORY_INPUTS && story->in[rule.input + group]) group++;
+    for (int i = rule.input; group && i < call->n_in; i += group) n += call->in[i]->numel;
+    return (uint64_t)(rule.each * n);
+}
+
+// Neighbours share an element, unless they meet between two: the greatest common divisor says how
+// often that is.
+int64_t op_window_held(const OpWindow *window, int side) {
+    int64_t n = window->kernel[side], size = window->input[side], a = n, b = size;
+    while (b > 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return n + size - a;
+}
+
+static uint64_t by_regions(const OpCall *call, OpRule rule) {
+    const OpWindow *w = &call->params.window;
+    const Shape *shape = &call->in[0]->shape;
+    int64_t planes = shape->dims[0] * shape->dims[1];
+    return (uint64_t)(planes * op_window_held(w, 0) * op_window_held(w, 1) +
+                      rule.more * call->in[0]->numel);
+}
+
+static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
+    const Tensor *in = call->n_in > rule.input ? call->in[rule.input] : NULL, *out = call->out[0];
+    switch (rule.basis) {
+    case PER_OUTPUT:
+        return (uint64_t)(rule.each * out->numel);
+    case PER_INPUT:
+        return (uint64_t)(rule.each * in->numel);
+    case PER_ROW:
+        return by_rows(in, in->shape.ndim ? in->shape.dims[in->shape.ndim - 1] : 1, rule);
+    case PER_BLOCK:
+        return by_rows(in, shape_numel(call->params.shape), rule);
+    case PER_SUM:
+        return by_sums(call->in[0]->numel, out->numel, rule);
+    case PER_COLUMN:
+        return by_columns(in->numel, out->numel, rule);
+    case PER_PARAMETER:
+        return by_parameters(call, story, rule);
+    case PER_REGION:
+        return by_regions(call, rule);
+    default:
+        return 0;
+    }
+}
+
+static uint64_t products(const OpCall *call, const OpStory *story) {
+    Shape in[STORY_INPUTS];
+    int64_t factor[STORY_FACTORS];
+    if (!story->factors) return 0;
+    for (int i = 0; i < STORY_INPUTS; i++)
+        in[i] = i < call->n_in && call->in[i] ? call->in[i]->shape : (Shape){.ndim = -1};
+    int n = story->factors(in, call->out[0]->shape, &call->params, factor);
+    uint64_t macs = 1;
+    for (int i = 0; i < n; i++) macs *= (uint64_t)factor[i];
+    return macs;
+}
+
+OpCost op_cost_by_rules(const OpCall *call) {
+    OpStory story = op_story(call->op, &call->params, op_given(call));
+    OpCost cost = op_cost_traffic(call);
+    cost.macs = products(call, &story);
+    cost.elementwise_flops = count(call, &story, story.elementwise);
+    cost.transcendental_flops = count(call, &story, story.transcendental);
+    cost.bias_flops = count(call, &story, story.bias);
+    return cost;
+}
+
+bool op_is_counted(const Op *op) { return op->cost || op->story || op->flags & OP_VIEW; }
+
+OpCost op_cost(const OpCall *call) {
+    const Op *op = call->op;
+    if (op->flags & OP_VIEW || !op_is_counted(op)) return (OpCost){0};
+    return op->cost ? op->cost(call) : op_cost_by_rules(call);
+}
