@@ -1,7 +1,4 @@
-// activation.c -- an element-wise activation as a layer of its own: any op that has a `module`, and
-// those that are made so often that they have a name here
-#include <string.h>
-
+// activation.c -- an element-wise activation as a layer of its own: any op that has a `module`
 #include "layers/layer.h"
 #include "tensor/op.h"
 
@@ -35,23 +32,20 @@ static void set_type(ActivationLayer *self, const Op *op) {
     self->op = op;
 }
 
-Layer *activation_new(const Op *op) {
+Layer *activation_new_with(const Op *op, const float *values) {
     static const LayerType any = {.name = "Activation", .size = sizeof(ActivationLayer)};
     if (op && !op->module) {
         error_set(STATUS_INVALID_ARGUMENT, "activation_new: %s is none. HINT: such as op_relu",
                   op->name);
         return NULL;
     }
-    Layer *self = layer_new(&any);
-    if (self) set_type((ActivationLayer *)self, op);
-    return self;
+    ActivationLayer *self = (ActivationLayer *)layer_new(&any);
+    if (!self) return NULL;
+    set_type(self, op);
+    for (int i = 0; values && i < self->type.n_attributes; i++) self->params.value[i] = values[i];
+    return &self->layer;
 }
 
+Layer *activation_new(const Op *op) { return activation_new_with(op, NULL); }
 Layer *relu_new(void) { return activation_new(&op_relu); }
 Layer *gelu_new(void) { return activation_new(&op_gelu); }
-
-Layer *leaky_relu_new(float slope) {
-    Layer *self = activation_new(&op_leaky_relu);
-    if (self) ((ActivationLayer *)self)->params.value[0] = slope;
-    return self;
-}

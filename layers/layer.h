@@ -139,9 +139,11 @@ Layer *linear_new(int64_t in_features, int64_t out_features, bool bias);
 Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias, const Op *activation);
 // An activation by its op, as in tensor_activation: activation_new(&op_silu). NULL: the identity.
 Layer *activation_new(const Op *op);
+// The same with other parameters, in the order of Op.values: a slope of leaky_relu's,
+// &(float){0.2f}.
+Layer *activation_new_with(const Op *op, const float *values);
 Layer *relu_new(void);
 Layer *gelu_new(void);
-Layer *leaky_relu_new(float slope); // activation_new(&op_leaky_relu) has PyTorch's 0.01
 Layer *dropout_new(float p);
 // weight and bias of the shape of a row, which is x's last sizes: 1 and 0, as PyTorch's
 // nn.LayerNorm. Without affine there are none.

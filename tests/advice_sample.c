@@ -50,6 +50,12 @@ void sample_new(Sample *s) {
     p->cpu_seconds = 1e-3;
     p->has_machine = true;
     p->machine = (Machine){.dispatch_seconds = 1e-6, .wake_seconds = 15e-6};
+    p->ops = s->forward;
+    p->n_ops = LOSS;
+    for (int i = 0; i < LOSS; i++)
+        s->forward[i] =
+            (ProfileOp){.record = {.op = i == RELU1 || i == RELU2 ? &op_relu : &op_linear},
+                        .layer = i};
     layer_is(s, FC1, "fc1", "Linear", 200e-6, 300e-6);
     layer_is(s, RELU1, "relu1", "ReLU", 2e-6, 8e-6);
     layer_is(s, FC2, "fc2", "Linear", 80e-6, 140e-6);

@@ -9,8 +9,9 @@
 
 enum { FC1, RELU1, FC2, RELU2, FC3, LOSS, UPDATE, LAYERS };
 
-typedef struct Sample { // the layers are borrowed by the profile
+typedef struct Sample { // what it holds is borrowed by the profile
     ProfileLayer layers[LAYERS];
+    ProfileOp forward[LOSS]; // each layer's
     Profile profile;
 } Sample;
 

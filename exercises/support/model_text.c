@@ -105,7 +105,8 @@ static void fill_in(const LayerText *layer, unsigned given, double *values) {
     }
 }
 
-static Layer *read_plain(TextReader *reader, const LayerText *layer) {
+// `op`: the activation that the layer is; NULL: it is none.
+static Layer *read_plain(TextReader *reader, const LayerText *layer, const Op *op) {
     double values[TEXT_MOST_ARGUMENTS] = {0};
     unsigned given = 0;
     int place = 0;
@@ -117,7 +118,8 @@ static Layer *read_plain(TextReader *reader, const LayerText *layer) {
     }
     unsigned needed = (1u << layer->needed) - 1;
     fill_in(layer, given, values);
-    if ((given & needed) == needed) return layer->make(values);
+    if ((given & needed) == needed)
+        return op ? activation_of_text(op, values) : layer->make(values);
     text_malformed(reader, "a layer that lacks a size ends");
     return NULL;
 }
@@ -187,7 +189,11 @@ static Layer *read_layer(TextReader *reader) {
     for (const ContainerText *one = container_texts; one->name; one++)
         if (strcmp(one->name, name) == 0) return read_container(reader, one);
     for (const LayerText *one = layer_texts; one->name; one++)
-        if (strcmp(one->name, name) == 0) return read_plain(reader, one);
+        if (strcmp(one->name, name) == 0) return read_plain(reader, one, NULL);
+    for (int i = 0; op_activation_at(i); i++) {
+        LayerText one = activation_text(op_activation_at(i));
+        if (strcmp(one.name, name) == 0) return read_plain(reader, &one, op_activation_at(i));
+    }
     reader->at = begin;
     text_malformed(reader, "a layer that there is not");
     return NULL;
@@ -274,7 +280,11 @@ const char *model_text_layer(int index) {
     int containers = 0;
     while (container_texts[containers].name) containers++;
     if (index < containers) return container_texts[index].name;
-    for (int i = containers; layer_texts[i - containers].name; i++)
-        if (i == index) return layer_texts[i - containers].name;
+    int layers = containers;
+    for (; layer_texts[layers - containers].name; layers++)
+        if (layers == index) return layer_texts[layers - containers].name;
+    const Op *op = op_activation_at(0);
+    for (int i = 0; op; op = op_activation_at(++i)) // no word has brackets
+        if (!strchr(op->module, '(') && layers++ == index) return op->module;
     return NULL;
 }

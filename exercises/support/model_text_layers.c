@@ -7,10 +7,6 @@
 static Layer *make_linear(const double *a) {
     return linear_new((int64_t)a[0], (int64_t)a[1], a[2] != 0.0);
 }
-static Layer *make_relu(const double *a) { return (void)a, relu_new(); }
-static Layer *make_sigmoid(const double *a) { return (void)a, activation_new(&op_sigmoid); }
-static Layer *make_tanh(const double *a) { return (void)a, activation_new(&op_tanh); }
-static Layer *make_gelu(const double *a) { return (void)a, gelu_new(); }
 static Layer *make_dropout(const double *a) { return dropout_new((float)a[0]); }
 static Layer *make_flatten(const double *a) { return (void)a, flatten_new(1, -1); }
 static Layer *make_layer_norm(const double *a) {
@@ -121,10 +117,6 @@ const LayerText layer_texts[] = {
     {"Flatten", {{0}}, 0, 0, make_flatten},
     {"LayerNorm", {INTEGER("features")}, 1, 1, make_layer_norm},
     {"Embedding", {INTEGER("count"), INTEGER("features")}, 2, 2, make_embedding},
-    {"ReLU", {{0}}, 0, 0, make_relu},
-    {"Sigmoid", {{0}}, 0, 0, make_sigmoid},
-    {"Tanh", {{0}}, 0, 0, make_tanh},
-    {"GELU", {{0}}, 0, 0, make_gelu},
     {"Dropout", {{"p", ATTRIBUTE_REAL, 0, NULL}}, 1, 1, make_dropout},
     {"Mystery", {INTEGER("size")}, 1, 1, make_mystery},
     {"LinearGated", {INTEGER("in_features"), INTEGER("out_features")}, 2, 2, make_linear_gated},
@@ -136,5 +128,21 @@ const LayerText layer_texts[] = {
 #undef SIDES
 #undef DILATIONS
 
+// ---- activations: whatever the engine has ------------------------------------------------------
+LayerText activation_text(const Op *op) {
+    LayerText layer = {.name = op->module};
+    for (int i = 0; i < OP_MAX_VALUES && op->values[i].name; i++, layer.places++)
+        layer.arguments[i] =
+            (TextArgument){op->values[i].name, ATTRIBUTE_REAL, (double)op->values[i].value, NULL};
+    return layer;
+}
+
+Layer *activation_of_text(const Op *op, const double *arguments) {
+    float values[OP_MAX_VALUES];
+    for (int i = 0; i < OP_MAX_VALUES; i++) values[i] = (float)arguments[i];
+    return activation_new_with(op, values);
+}
+
+// ---- containers --------------------------------------------------------------------------------
 const ContainerText container_texts[] = {
     {"Sequential", sequential_new}, {"Residual", residual_new}, {"Scaled", scaled_new}, {0}};

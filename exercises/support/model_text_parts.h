@@ -4,6 +4,7 @@
 #define EXERCISES_SUPPORT_MODEL_TEXT_PARTS_H
 
 #include "layers/layer.h"
+#include "tensor/op.h"
 
 enum { TEXT_MOST_ARGUMENTS = 24, TEXT_WORD = 64 };
 
@@ -36,7 +37,9 @@ typedef struct LayerText {
     Layer *(*make)(const double *arguments);
 } LayerText;
 
-extern const LayerText layer_texts[]; // name NULL at the end
+extern const LayerText layer_texts[];    // name NULL at the end; without activations
+LayerText activation_text(const Op *op); // without make
+Layer *activation_of_text(const Op *op, const double *arguments);
 
 // Layers that hold others: "Residual(Linear(4,4) ReLU)".
 typedef struct ContainerText {

@@ -3,11 +3,9 @@
 
 Tensor *tensor_square(Tensor *x) { return OP_RUN(op_square, NULL, x); }
 
-KERNEL Status square_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *x = call_in(call, 0);
-    float *y = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) y[i] = x[i] * x[i];
-    return STATUS_OK;
+KERNEL static void square_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params; // where a number beside the tensor would be
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i];
 }
 
 // dy/dx = 2 x
@@ -18,7 +16,9 @@ static Status square_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
 
 const Op op_square = {.id = OP_square,
                       .name = "square",
-                      ELEMENTWISE_UNARY,     // one input, an output like it, split by element
-                      .cost = cost_one_flop, // per output element: a product
+                      ELEMENTWISE_UNARY, // one input, an output like it, split by element
+                      .row = square_row,
                       .backward = square_backward,
-                      .saves = save_input}; // backward reads x, so the tape keeps it
+                      .saves = save_input, // backward reads x, so the tape keeps it
+                      .story = STORY(.formula = "y = x x", .out = "y", .in = {"x"},
+                                     .elementwise = {PER_OUTPUT, 1})}; // a product each
