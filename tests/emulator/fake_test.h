@@ -5,7 +5,7 @@
 
 #define _Noreturn [[noreturn]]
 extern "C" {
-#include "tests/harness.h"
+#include "tests/helpers/harness.h"
 }
 #undef _Noreturn
 #include <math.h>

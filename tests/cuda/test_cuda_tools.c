@@ -1,0 +1,179 @@
+// test_cuda_tools.c -- what runs on a real GPU only, tried without one: tests/tools/on_gpu and
+// bench_cuda, with the emulated plug-in in place of the GPU's and a script in place of
+// compute-sanitizer. Nothing is said about speed.
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/cuda/cuda_device.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/run_program.h"
+
+#define ON_GPU "tests/tools/on_gpu"
+
+// Passes on what it is given, and notes it; finds an error with the tool that FIND names.
+static const char sanitizer[] = "#!/bin/sh\n"
+                                "echo \"$CK_FORK $RIDGEPOINT_ALLOC $*\" >>\"$0.log\"\n"
+                                "[ \"$2\" != \"${FIND:-}\" ] || exit 1\n"
+                                "shift 6\n"
+                                "exec \"$@\"\n";
+
+typedef struct Place { // of what a test needs
+    char folder[64], sanitizer[96], log[128], program[PATH_MAX];
+    const char *plugin;
+} Place;
+
+// Skips where there is no emulated plug-in. The programs it runs try one test each.
+static Place place_new(void) {
+    Place place = {.folder = "/tmp/test_cuda_tools_XXXXXX"};
+    cuda_device_fake("fake_calls");
+    place.plugin = getenv("RIDGEPOINT_CUDA_PLUGIN");
+    ck_assert_ptr_nonnull(mkdtemp(place.folder));
+    snprintf(place.sanitizer, sizeof place.sanitizer, "%s/sanitizer", place.folder);
+    snprintf(place.log, sizeof place.log, "%s.log", place.sanitizer);
+    FILE *file = fopen(place.sanitizer, "w");
+    ck_assert(file && fputs(sanitizer, file) >= 0 && fclose(file) == 0);
+    ck_assert_int_eq(chmod(place.sanitizer, 0755), 0);
+    setenv("COMPUTE_SANITIZER", place.sanitizer, 1);
+    setenv("CK_RUN_CASE", "the_device_opens", 1);
+    snprintf(place.program, sizeof place.program, "%.*s/tests/test_cuda",
+             (int)(strrchr(place.plugin, '/') - place.plugin), place.plugin);
+    return place;
+}
+
+static void place_free(const Place *place) {
+    unlink(place->sanitizer);
+    unlink(place->log);
+    rmdir(place->folder);
+}
+
+static ProgramRun on_gpu(const char *what, const char *plugin, const char *program,
+                         const char *more) {
+    char arguments[6 * PATH_MAX];
+    snprintf(arguments, sizeof arguments, "%s %s %s %s", what, plugin, program, more);
+    return program_run(ON_GPU, arguments, PROGRAM_CAPTURED);
+}
+
+static void check_run(ProgramRun *run, int status, const char *mention) {
+    ck_assert_ptr_nonnull(run->out);
+    ck_assert_msg(run->status == status, "status %d instead of %d: %s%s", run->status, status,
+                  run->out, run->err);
+    ck_assert_msg(strstr(run->out, mention) != NULL, "\"%s\" lacks \"%s\"", run->out, mention);
+    program_run_free(run);
+}
+
+static int count_lines_with(const char *path, const char *text) {
+    char line[PATH_MAX];
+    int count = 0;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) count += strstr(line, text) != NULL;
+    if (file) fclose(file);
+    return count;
+}
+
+// ---- on_gpu test -------------------------------------------------------------------------------
+START_TEST(every_program_runs_by_itself_and_under_each_tool) {
+    Place place = place_new();
+    ProgramRun run = on_gpu("test", place.plugin, place.program, place.program);
+    check_run(&run, 0, "test-cuda: passed, under compute-sanitizer, too");
+    ck_assert_int_eq(count_lines_with(place.log, "no raw --tool "), 8);
+    static const char *const tools[] = {"memcheck", "initcheck", "racecheck", "synccheck"};
+    for (int i = 0; i < 4; i++) ck_assert_int_eq(count_lines_with(place.log, tools[i]), 2);
+    place_free(&place);
+}
+END_TEST
+
+START_TEST(what_a_tool_finds_fails_and_ends_it) {
+    Place place = place_new();
+    setenv("FIND", "racecheck", 1);
+    ProgramRun run = on_gpu("test", place.plugin, place.program, "");
+    check_run(&run, 1, "under compute-sanitizer --tool racecheck");
+    ck_assert_int_eq(count_lines_with(place.log, "--tool"), 3);
+    place_free(&place);
+}
+END_TEST
+
+START_TEST(a_test_that_fails_ends_it) {
+    Place place = place_new();
+    ProgramRun run = on_gpu("test", place.plugin, place.program, "/bin/false");
+    check_run(&run, 1, "");
+    ck_assert_int_eq(count_lines_with(place.log, ""), 0);
+    place_free(&place);
+}
+END_TEST
+
+START_TEST(without_compute_sanitizer_it_says_so) {
+    Place place = place_new();
+    setenv("COMPUTE_SANITIZER", "/nowhere/compute-sanitizer", 1);
+    ProgramRun run = on_gpu("test", place.plugin, place.program, "");
+    check_run(&run, 0, "compute-sanitizer is missing");
+    place_free(&place);
+}
+END_TEST
+
+START_TEST(without_a_gpu_it_says_why_and_skips) {
+    Place place = place_new();
+    setenv("RIDGEPOINT_FAKE_CUDA_FAIL", "cudaGetDeviceCount:1:100", 1);
+    ProgramRun run = on_gpu("test", place.plugin, place.program, "");
+    check_run(&run, 77, "test-cuda: SKIP: cuda: the driver sees no GPU");
+    run = on_gpu("test", place.plugin, "", "");
+    check_run(&run, 77, "test-cuda: SKIP: there is no program to run");
+    place_free(&place);
+}
+END_TEST
+
+// ---- bench_cuda --------------------------------------------------------------------------------
+static ProgramRun bench(const Place *place, const char *options) {
+    char build[PATH_MAX], program[2 * PATH_MAX], more[2 * PATH_MAX];
+    snprintf(build, sizeof build, "%.*s", (int)(strrchr(place->plugin, '/') - place->plugin),
+             place->plugin);
+    snprintf(program, sizeof program, "%s/tests/bench_cuda", build);
+    snprintf(more, sizeof more, "%s/libcuda_raw_emulated.so %s", build, options);
+    if (access(program, X_OK) != 0) {
+        place_free(place);
+        test_skip("bench_cuda is not built: no OpenBLAS");
+    }
+    return on_gpu("bench", place->plugin, program, more);
+}
+
+// Each with its least share of the speed, the sizes and the rivals that PyTorch is not.
+START_TEST(the_benchmark_runs_and_its_status_is_that_of_its_gates) {
+    Place place = place_new();
+    ProgramRun run = bench(&place, "--smoke --gates 0");
+    static const char *const rows[] = {"\nrelu ",          "\nAdamW ",  "\nsoftmax ",
+                                       "\ncross-entropy ", "\nmatmul ", "\nMLP step ",
+                                       "device copy",      "cuBLAS"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_msg(strstr(run.out, rows[i]) != NULL, "no%s in %s", rows[i], run.out);
+    check_run(&run, 0, "good");
+    run = bench(&place, "--smoke --gates 1000000");
+    check_run(&run, 1, "MISSED");
+    place_free(&place);
+}
+END_TEST
+
+START_TEST(the_benchmark_skips_where_there_is_no_gpu) {
+    Place place = place_new();
+    setenv("RIDGEPOINT_FAKE_CUDA_FAIL", "cudaGetDeviceCount:1:100", 1);
+    ProgramRun run = bench(&place, "");
+    check_run(&run, 77, "bench-cuda: SKIP: cuda: the driver sees no GPU");
+    place_free(&place);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {every_program_runs_by_itself_and_under_each_tool, 0},
+        {what_a_tool_finds_fails_and_ends_it, 0},
+        {a_test_that_fails_ends_it, 0},
+        {without_compute_sanitizer_it_says_so, 0},
+        {without_a_gpu_it_says_why_and_skips, 0},
+        {the_benchmark_runs_and_its_status_is_that_of_its_gates, 0},
+        {the_benchmark_skips_where_there_is_no_gpu, 0},
+        {NULL, 0},
+    };
+    return harness_main("cuda_tools", tests);
+}

@@ -1,0 +1,264 @@
+// test_lab.c -- ./lab from outside, without student code: list, help, hints, pages, questions,
+// skeletons, the archive, and what it refuses. Code runs in test_lab_check.c.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exercises/course/exercise.h"
+#include "tests/exercises/lab/lab_runs.h"
+#include "tests/helpers/harness.h"
+
+// ---- the list ----------------------------------------------------------------------------------
+START_TEST(the_list_has_every_exercise_and_says_what_to_type_next) {
+    lab_folder();
+    char *out = lab_run("list", 0, "not started");
+    for (int i = 0; i < exercise_count; i++) {
+        char row[128];
+        snprintf(row, sizeof row, "\n%s  %-24s %7d %7d", exercises[i]->number, exercises[i]->name,
+                 exercises[i]->minutes, exercises[i]->points);
+        lab_assert_in(out, row);
+    }
+    lab_assert_in(out, "  next       ");
+    lab_assert_in(out, "./lab check ");
+    lab_assert_in(out, "questions by hand are practice: ./lab whoami KEY\n");
+    free(out);
+    free(lab_run("questions --student ada", 0, "those of ada-"));
+    out = lab_run("list", 0, "  next       ");
+    ck_assert(!strstr(out, "whoami"));
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(the_list_begins_with_what_to_read_and_for_how_long) {
+    lab_folder();
+    char *out = lab_run("list", 0, "  first      read exercises/reading.md: 15 minutes\n");
+    ck_assert_ptr_eq(strstr(out, "  first "), out);
+    lab_assert_in(out, "predict.txt and fill it in:");
+    lab_assert_in(out, "10 minutes\n  then       ./lab check 00\n");
+    free(out);
+    lab_put("predict.txt", "parameters = 500000\nstep_megaflop = 200\nstep_microseconds = 9000\n");
+    free(lab_run("check 00", 0, "00"));
+    out = lab_run("list", 0, "  first      read exercises/reading.md");
+    lab_assert_in(out, "read exercises/ex01_count_parameters.h\n");
+    lab_assert_in(out, "30 minutes\n  then       ./lab check 01\n");
+    free(out);
+    lab_put(".lab/progress.json",
+            "{\"schema\": \"ridgepoint.progress/v1\", \"student\": \"\", \"exercise\": \"01\", "
+            "\"mistake\": \"\", \"exercises\": {\"01\": {\"best\": 3, \"last\": 3, \"hints\": 0, "
+            "\"state\": \"wrong\"}}}");
+    out = lab_run("list", 0, "  next       ");
+    ck_assert_ptr_null(strstr(out, "reading.md"));
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(help_names_every_command_and_each_has_its_own) {
+    static const char *const commands[] = {"list",    "check",     "watch", "hint",
+                                           "explain", "questions", "reset", "submit",
+                                           "profile", "sweep",     "grade", "whoami"};
+    char *out = lab_run_bare("--help", 0, "./lab [COMMAND]");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "\n  %s ", commands[i]);
+        lab_assert_in(out, text);
+        snprintf(text, sizeof text, "%s --help", commands[i]);
+        free(lab_run_bare(text, 0, "--files DIR"));
+    }
+    free(out);
+}
+END_TEST
+
+START_TEST(what_is_wrong_on_the_command_line_is_refused_in_one_line) {
+    static const struct {
+        const char *arguments;
+        int status;
+        const char *first, *second;
+    } rows[] = {
+        {"chek", 2, "chek", "no such command"},
+        {"check 77", 2, "77", "no such exercise"},
+        {"check 01 02", 2, "02", "unexpected argument"},
+        {"check 01 --case nothing", 2, "nothing", "no such case"},
+        {"check --case linear", 2, "--case", "needs an exercise"},
+        {"check --gdb", 2, "--gdb", "needs an exercise"},
+        {"check 01 --seed", 2, "--seed", "needs a value"},
+        {"check 01 --seed x", 2, "--seed x", "whole number"},
+        {"check 01 --seed -1", 2, "--seed -1", "from 0"},
+        {"check 01 --fuzz 0", 2, "--fuzz 0", "from 1"},
+        {"check --colour", 2, "--colour", "unknown option"},
+        {"hint", 2, "hint", "./lab hint 02"},
+        {"hint 01 --level 4", 2, "--level 4", "from 1 to 3"},
+        {"explain ../README", 2, "../README", "no such page"},
+        {"explain mac_flop", 2, "mac_flop", "did you mean mac_vs_flop?"},
+        {"reset", 2, "reset", "needs an argument"},
+        {"whoami ada", 2, "ada", "a key looks like"},
+        {"whoami ada-7f3a2c91b04d55e1", 2, "ada-7f3a", "mistyped"},
+        {"grade", 2, "grade", "needs an argument"},
+        {"watch", 2, "watch", "needs a terminal"},
+        {"check --files /nowhere", 3, "/nowhere", "No such file"},
+        {"grade /nowhere", 3, "/nowhere", "No such file"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        lab_refused(rows[i].arguments, rows[i].status, rows[i].first, rows[i].second);
+}
+END_TEST
+
+// ---- help for students -------------------------------------------------------------------------
+START_TEST(hints_go_one_level_further_each_time_and_are_remembered) {
+    lab_folder();
+    free(lab_run("hint 02", 0, "hint 1 of 3 for 02 count_flops\n"));
+    free(lab_run("hint count_flops", 0, "hint 2 of 3"));
+    free(lab_run("hint 2", 0, "hint 3 of 3"));
+    free(lab_run("hint 2", 0, "hint 3 of 3"));
+    free(lab_run("hint 2 --level 1", 0, "hint 1 of 3"));
+    free(lab_run("hint 2", 0, "hint 3 of 3"));
+    free(lab_run("hint 01", 0, "hint 1 of 3 for 01 count_parameters\n"));
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(every_exercise_has_three_hints) {
+    lab_folder();
+    for (int i = 0; i < exercise_count; i++)
+        for (int level = 1; level <= 3; level++) {
+            char arguments[64], heading[64];
+            snprintf(arguments, sizeof arguments, "hint %s --level %d", exercises[i]->number,
+                     level);
+            snprintf(heading, sizeof heading, "hint %d of 3 for %s", level, exercises[i]->number);
+            free(lab_run(arguments, 0, heading));
+        }
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(pages_are_listed_and_shown) {
+    free(lab_run_bare("explain", 0, "\nmac_vs_flop "));
+    free(lab_run_bare("explain mac_vs_flop", 0, "16,384"));
+}
+END_TEST
+
+START_TEST(questions_have_the_numbers_of_the_student_who_asks) {
+    lab_folder();
+    char *practice = lab_run("questions 01", 0, "(none yet)");
+    lab_put("by_hand.txt", "# mine\n01_bytes = 12 # or so\n");
+    free(lab_run("questions 01", 0, "  answer     12\n"));
+    unlink("by_hand.txt");
+    char *all = lab_run("questions", 0, "before 08 memory");
+    char *own = lab_run("questions 01 --student jane", 0, "before 01 count_parameters");
+    char *again = lab_run("questions 01", 0, "before 01 count_parameters");
+    ck_assert_str_ne(own, practice);
+    ck_assert_str_eq(own, again);
+    free(practice);
+    free(all);
+    free(own);
+    free(again);
+    lab_folder_remove();
+}
+END_TEST
+
+// ---- files -------------------------------------------------------------------------------------
+START_TEST(reset_brings_the_skeleton_back_and_keeps_what_was_written) {
+    lab_folder();
+    char *skeleton = lab_take("ex02_count_flops.c");
+    lab_put("ex02_count_flops.c", "mine\n");
+    char *out = lab_run("reset 02", 0, "is the skeleton again");
+    char *kept = strstr(out, ".lab/backup/");
+    ck_assert_ptr_nonnull(kept);
+    kept[strcspn(kept, "\n")] = '\0';
+    char *mine = lab_take(kept), *now = lab_take("ex02_count_flops.c");
+    ck_assert_str_eq(mine, "mine\n");
+    ck_assert_str_eq(now, skeleton);
+    char *second = lab_run("reset 02", 0, "is the skeleton again");
+    ck_assert(!strstr(second, "backup"));
+    char *const texts[] = {skeleton, out, mine, now, second};
+    for (int i = 0; i < 5; i++) free(texts[i]);
+    lab_folder_remove();
+}
+END_TEST
+
+static void shell(const char *command) {
+    ck_assert_msg(system(command) == 0, "%s", command); // NOLINT: a line of ours
+}
+
+START_TEST(the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_each_time) {
+    const char *folder = lab_folder();
+    char arguments[256], command[1024];
+    lab_solve("01_count_parameters");
+    lab_put("by_hand.txt", "01_bytes = 1\n");
+    snprintf(arguments, sizeof arguments, "submit --output %s/a.tar", folder);
+    lab_refused(arguments, 2, "./lab whoami KEY", "whose is it?");
+    free(lab_run("questions --student ada", 0, "those of ada-"));
+    snprintf(arguments, sizeof arguments, "submit --output %s/a.tar", folder);
+    char *out = lab_run(arguments, 0, "ex02_count_flops.c is the untouched skeleton");
+    ck_assert(!strstr(out, "ex01_count_parameters.c"));
+    free(out);
+    snprintf(arguments, sizeof arguments, "submit --output %s/b.tar", folder);
+    free(lab_run(arguments, 0, "SHA-256"));
+    snprintf(command, sizeof command,
+             "cd %s && cmp a.tar b.tar && mkdir out && tar xf a.tar -C out && cd out && "
+             "sha256sum --quiet -c MANIFEST && head -n 1 MANIFEST | grep -qx '# key ada-.*' && cmp "
+             "ex01_count_parameters.c "
+             "../ex01_count_parameters.c && cmp by_hand.txt ../by_hand.txt",
+             folder);
+    shell(command);
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(what_is_missing_is_said_and_packed_without) {
+    const char *folder = lab_folder();
+    char arguments[256], path[256];
+    snprintf(path, sizeof path, "%s/ex01_count_parameters.c", folder);
+    ck_assert_int_eq(unlink(path), 0);
+    free(lab_run("questions --student ada", 0, "those of ada-"));
+    snprintf(arguments, sizeof arguments, "submit --output %s/a.tar", folder);
+    free(lab_run(arguments, 0, "ex01_count_parameters.c is missing"));
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(a_broken_score_file_is_refused_and_says_what_to_do) {
+    const char *folder = lab_folder();
+    char command[256];
+    free(lab_run("hint 01", 0, "hint 1"));
+    snprintf(command, sizeof command, "printf '{\"schema\": 7' >%s/.lab/progress.json", folder);
+    shell(command);
+    lab_refused("list", 3, "progress.json", "HINT: remove the file");
+    lab_folder_remove();
+}
+END_TEST
+
+START_TEST(a_sweep_writes_a_row_for_each_batch) {
+    lab_folder();
+    char *out = lab_run("sweep --most 4", 0, "samples/s"), *csv;
+    csv = lab_take("sweep.csv");
+    lab_assert_in(csv, "batch,seconds,samples_per_second\n1,");
+    lab_assert_in(csv, "\n4,");
+    ck_assert(!strstr(csv, "\n8,"));
+    free(csv);
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {the_list_has_every_exercise_and_says_what_to_type_next, 0},
+        {the_list_begins_with_what_to_read_and_for_how_long, 0},
+        {help_names_every_command_and_each_has_its_own, 0},
+        {what_is_wrong_on_the_command_line_is_refused_in_one_line, 0},
+        {hints_go_one_level_further_each_time_and_are_remembered, 0},
+        {every_exercise_has_three_hints, 0},
+        {pages_are_listed_and_shown, 0},
+        {questions_have_the_numbers_of_the_student_who_asks, 0},
+        {reset_brings_the_skeleton_back_and_keeps_what_was_written, 0},
+        {the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_each_time, 0},
+        {what_is_missing_is_said_and_packed_without, 0},
+        {a_sweep_writes_a_row_for_each_batch, 0},
+        {a_broken_score_file_is_refused_and_says_what_to_do, 0},
+        {NULL, 0},
+    };
+    return harness_main("lab", tests);
+}

@@ -1,0 +1,77 @@
+// fuzz_dialogue.c -- random frames for the grader's dialogue: whatever a worker sends, the grader
+// answers or ends it, soon, and no error is left over.
+#include <stdlib.h>
+#include <string.h>
+
+#include "exercises/support/remote.h"
+#include "tests/exercises/grader/talk.h"
+#include "tests/fuzz/fuzzer.h"
+
+static void promise(bool kept) {
+    if (!kept) abort();
+}
+
+// Four bytes are a frame: its kind (mostly one that exists), two numbers, and how large they are.
+static WorkerFrame frame_of(const Talk *talk, const uint8_t bytes[4]) {
+    static const int shifts[] = {0, 0, 0, 8, 16, 31, 40, 56};
+    WorkerFrame frame = talk_frame(talk, (FrameKind)(bytes[0] % 9), (int8_t)bytes[1]);
+    frame.bits <<= shifts[bytes[3] % 8];
+    frame.subject = (int64_t)((uint64_t)(int64_t)(int8_t)bytes[2] << shifts[bytes[3] / 8 % 8]);
+    frame.times = bytes[3] < 250 ? bytes[2] % 4 : (int64_t)(UINT64_C(1) << (bytes[2] % 64));
+    if (bytes[0] > 250) frame.nonce++;
+    frame.run = (uint16_t)talk->dialogue.run;
+    return frame;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static const char *const numbers[] = {"02", "05", "06", "07", "08", "09", "10", "04"};
+    static Talk talk;
+    if (size == 0) return 0;
+    promise(talk_begin(&talk, numbers[bytes[0] % 8], 2) == STATUS_OK);
+    bool heard = true;
+    if (bytes[0] & 64) heard = talk_send(&talk, FRAME_BEGIN, 0);
+    for (size_t i = 1; i + 4 <= size && heard; i += 4)
+        heard = talk_hear(&talk, frame_of(&talk, bytes + i));
+    promise(heard || talk.dialogue.end != DIALOGUE_OPEN);
+    promise(talk.dialogue.end != DIALOGUE_FAILED && !error_pending());
+    promise(talk.dialogue.run <= 2);
+    talk_end(&talk);
+    return 0;
+}
+
+// A right conversation that asks for the time; one that runs layers.
+size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
+    static const uint8_t seeds[][25] = {
+        {1,
+         FRAME_BEGIN,
+         0,
+         0,
+         0,
+         FRAME_ARGUMENT,
+         1,
+         0,
+         0,
+         FRAME_CALL,
+         CALL_CLOCK_READ,
+         0,
+         0,
+         FRAME_NOTE,
+         NOTE_WORK,
+         1,
+         0,
+         FRAME_STATUS,
+         0,
+         0,
+         0,
+         FRAME_REAL,
+         1,
+         0,
+         0},
+        {69, FRAME_NOTE, NOTE_FORWARD, 1, 0, FRAME_ARGUMENT, 0, 0, 0, FRAME_ARGUMENT, 2, 0,
+         0,  FRAME_CALL, CALL_FLOPS,   0, 0, FRAME_STATUS,   0, 0, 0, FRAME_END,      0, 0,
+         0},
+    };
+    if (index > 1) return 0;
+    memcpy(bytes, seeds[index], sizeof seeds[index]);
+    return sizeof seeds[index];
+}

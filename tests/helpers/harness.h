@@ -1,0 +1,42 @@
+// harness.h -- how a test program runs its tests: Check (a process per test, a time limit), plus
+// skips that are counted and comparisons of float arrays that explain themselves.
+//
+//     START_TEST(relu_keeps_nan) { ck_assert(isnan(math_relu(NAN))); } END_TEST
+//     int main(void) {
+//         const HarnessTest tests[] = {{relu_keeps_nan, 0}, {NULL, 0}};
+//         return harness_main("relu", tests);
+//     }
+#ifndef TESTS_HELPERS_HARNESS_H
+#define TESTS_HELPERS_HARNESS_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct HarnessTest {
+    const TTest *test; // the name given to START_TEST; NULL ends the table
+    int loops;         // 0: runs once; n: runs for _i = 0..n-1, and each counts as a test
+} HarnessTest;
+
+// Runs the table and prints each failure (name, file:line, message), each skip with its reason, and
+// last "topic: N passed, N failed, N skipped". Returns the exit status: 1 when anything failed.
+// A test has 20 seconds (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that). Of Check's
+// other variables, CK_FORK=no runs everything in one process (without time limit), CK_RUN_CASE=name
+// runs one test ("name[3]" for a loop's index), CK_TAP_LOG_FILE_NAME=file writes TAP.
+int harness_main(const char *topic, const HarnessTest tests[]);
+
+// Ends the running test as skipped. Call it from the test's own thread, before it holds anything.
+_Noreturn void test_skip(const char *reason);
+
+// Fails the test unless |got[i] - want[i]| <= absolute + relative * |want[i]| for all n elements.
+// NaN equals NaN, an infinity only itself. `what` names the values in the message.
+#define harness_assert_close(got, want, n, absolute, relative, what)                               \
+    ck_assert_msg(harness_close((got), (want), (n), (absolute), (relative), (what)), "%s",         \
+                  harness_close_message())
+
+// The two halves of the above: the comparison, and what the last one that was false found.
+bool harness_close(const float *got, const float *want, int64_t n, double absolute, double relative,
+                   const char *what);
+const char *harness_close_message(void);
+
+#endif

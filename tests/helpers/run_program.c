@@ -1,0 +1,144 @@
+// run_program.c -- fork, exec, and a poll loop that reads both streams, so that neither can block.
+#include "tests/helpers/run_program.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIMIT_SECONDS = 15, MOST_ARGUMENTS = 64, READ_AT_ONCE = 1 << 16 };
+
+typedef struct Text { // grows as it is read
+    char *bytes;
+    size_t size;
+} Text;
+
+// Reads what is there; false at the end.
+static bool take(int file, Text *text) {
+    text->bytes = realloc(text->bytes, text->size + READ_AT_ONCE + 1);
+    ck_assert_ptr_nonnull(text->bytes);
+    ssize_t got = read(file, text->bytes + text->size, READ_AT_ONCE);
+    if (got > 0) text->size += (size_t)got;
+    text->bytes[text->size] = '\0';
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double limit_seconds(void) {
+    const char *multiplier = getenv("CK_TIMEOUT_MULTIPLIER");
+    return LIMIT_SECONDS * (multiplier ? atof(multiplier) : 1.0);
+}
+
+// ---- the child -------------------------------------------------------------------------------
+static void redirect(int from, int to) {
+    if (from < 0 || dup2(from, to) < 0) _exit(126);
+}
+
+static void become(const char *program, char *arguments, ProgramOutput output, const int *pipes) {
+    char *argv[MOST_ARGUMENTS + 2] = {(char *)(uintptr_t)program};
+    char *place, *word = strtok_r(arguments, " ", &place);
+    for (int n = 1; word && n <= MOST_ARGUMENTS; n++, word = strtok_r(NULL, " ", &place))
+        argv[n] = word;
+    redirect(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    redirect(output == PROGRAM_FULL_DISK ? open("/dev/full", O_WRONLY) : pipes[1], STDOUT_FILENO);
+    redirect(pipes[3], STDERR_FILENO);
+    signal(SIGPIPE, output == PROGRAM_DEAF_TO_IT ? SIG_IGN : SIG_DFL);
+    char cache[PATH_MAX], here[PATH_MAX - 32]; // not the user's; a relative one would not count
+    if (!getcwd(here, sizeof here)) _exit(126);
+    snprintf(cache, sizeof cache, "%s/build/test-cache", here);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    execv(program, argv);
+    _exit(127);
+}
+
+// ---- the parent ------------------------------------------------------------------------------
+// Reads both streams until both end; false when the time is up first.
+static bool listen_to(int out, int err, Text *texts) {
+    struct pollfd files[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
+    double end = now() + limit_seconds();
+    while (files[0].fd >= 0 || files[1].fd >= 0) {
+        double left = end - now();
+        if (left <= 0.0) return false;
+        poll(files, 2, (int)(1000.0 * left) + 1);
+        for (int i = 0; i < 2; i++)
+            if (files[i].revents && !take(files[i].fd, &texts[i])) files[i].fd = -1;
+    }
+    return true;
+}
+
+ProgramRun program_run(const char *program, const char *arguments, ProgramOutput output) {
+    int pipes[4];
+    ck_assert_msg(access(program, X_OK) == 0, "%s is not there. HINT: make all", program);
+    ck_assert_int_eq(pipe2(&pipes[0], O_CLOEXEC) | pipe2(&pipes[2], O_CLOEXEC), 0);
+    char *words = strdup(arguments);
+    Text texts[2] = {{calloc(1, 1), 0}, {calloc(1, 1), 0}};
+    if (output != PROGRAM_CAPTURED) close(pipes[0]);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) become(program, words, output, pipes);
+    free(words);
+    close(pipes[1]);
+    close(pipes[3]);
+    bool ended = listen_to(output == PROGRAM_CAPTURED ? pipes[0] : -1, pipes[2], texts);
+    if (!ended) kill(child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (output == PROGRAM_CAPTURED) close(pipes[0]);
+    close(pipes[2]);
+    ck_assert_msg(ended, "%s %s: not done after %g s", program, arguments, limit_seconds());
+    return (ProgramRun){.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                        .out = texts[0].bytes,
+                        .err = texts[1].bytes};
+}
+
+void program_run_free(ProgramRun *run) {
+    free(run->out);
+    free(run->err);
+    *run = (ProgramRun){0};
+}
+
+const char *program_path(const char *name) {
+    static char path[PATH_MAX + 64];
+    char self[PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    ck_assert_msg(length > 0, "/proc/self/exe: %s", strerror(errno));
+    char *build = dirname(dirname(self)); // .../build/normal/tests/test_x
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", build);
+    bool normal = strcmp(basename(copy), "normal") == 0;
+    snprintf(path, sizeof path, "%s%s/%s", build, normal ? "/../.." : "", name);
+    return path;
+}
+
+int program_count_lines(const char *text) {
+    int lines = 0;
+    for (const char *c = text; *c; c++) lines += *c == '\n';
+    size_t size = strlen(text);
+    return size > 0 && text[size - 1] != '\n' ? -1 : lines;
+}
+
+void program_check_refusal(ProgramRun *run, int status, const char *first, const char *second) {
+    ck_assert_msg(run->status == status, "exit status %d instead of %d: %s", run->status, status,
+                  run->err);
+    ck_assert_msg(program_count_lines(run->err) == 1, "not one line: \"%s\"", run->err);
+    ck_assert_msg(strncmp(run->err, "profile_mlp: ", 13) == 0, "who complains? \"%s\"", run->err);
+    ck_assert_msg(strstr(run->err, first) && strstr(run->err, second),
+                  "\"%s\" lacks \"%s\" or \"%s\"", run->err, first, second);
+    program_run_free(run);
+}

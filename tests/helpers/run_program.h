@@ -1,0 +1,31 @@
+// run_program.h -- runs a program as a user would: arguments in; its two streams and its end out.
+#ifndef TESTS_HELPERS_RUN_PROGRAM_H
+#define TESTS_HELPERS_RUN_PROGRAM_H
+
+typedef enum ProgramOutput { // where its standard output leads
+    PROGRAM_CAPTURED,
+    PROGRAM_FULL_DISK,  // /dev/full
+    PROGRAM_NO_READER,  // a pipe that nobody reads any more: writing raises SIGPIPE
+    PROGRAM_DEAF_TO_IT, // the same, and SIGPIPE ignored: writing fails with EPIPE
+} ProgramOutput;
+
+typedef struct ProgramRun {
+    int status;      // exit status; 128 + the number of the signal that ended it
+    char *out, *err; // what it wrote, each ending in a zero; out is "" unless captured
+} ProgramRun;
+
+// Runs it with `arguments`, split at single spaces, and nothing to read. Neither stream is a
+// terminal. Fails the test when it does not end in time (15 seconds x CK_TIMEOUT_MULTIPLIER).
+ProgramRun program_run(const char *program, const char *arguments, ProgramOutput output);
+void program_run_free(ProgramRun *run);
+
+// Fails the test unless the run ended with `status` after one line on standard error that says who
+// complains and mentions both. Frees the run.
+void program_check_refusal(ProgramRun *run, int status, const char *first, const char *second);
+
+// The program of this build: in the root for build/normal, else in the build's own folder.
+const char *program_path(const char *name);
+
+int program_count_lines(const char *text); // every line ends in a newline, or -1
+
+#endif

@@ -1,0 +1,185 @@
+// op_calls.c -- every public op behind one function type, so that a table can call it.
+// The cases themselves are in op_cases.c.
+#include "tests/ops/op_cases.h"
+
+#include <string.h>
+
+#include "tensor/context.h"
+
+// ---- one function per op ----------------------------------------------------------------------
+#define CALL(name, expression)                                                                     \
+    static Tensor *call_##name(Tensor *const in[], int n_in, const OpArguments *a) {               \
+        (void)n_in, (void)a;                                                                       \
+        return expression;                                                                         \
+    }
+CALL(add, tensor_add(in[0], in[1]))
+CALL(sub, tensor_sub(in[0], in[1]))
+CALL(mul, tensor_mul(in[0], in[1]))
+CALL(div, tensor_div(in[0], in[1]))
+CALL(maximum, tensor_maximum(in[0], in[1]))
+CALL(neg, tensor_neg(in[0]))
+CALL(abs, tensor_abs(in[0]))
+CALL(pow, tensor_pow(in[0], a->value))
+CALL(clamp, tensor_clamp(in[0], a->value, a->value + 1.0f))
+CALL(add_scalar, tensor_add_scalar(in[0], a->value))
+CALL(sub_scalar, tensor_sub_scalar(in[0], a->value))
+CALL(mul_scalar, tensor_mul_scalar(in[0], a->value))
+CALL(div_scalar, tensor_div_scalar(in[0], a->value))
+CALL(exp, tensor_exp(in[0]))
+CALL(log, tensor_log(in[0]))
+CALL(sqrt, tensor_sqrt(in[0]))
+CALL(relu, tensor_relu(in[0]))
+CALL(leaky_relu, tensor_leaky_relu(in[0], a->value))
+CALL(silu, tensor_silu(in[0]))
+CALL(sigmoid, tensor_sigmoid(in[0]))
+CALL(tanh, tensor_tanh(in[0]))
+CALL(gelu, tensor_gelu(in[0]))
+CALL(gelu_tanh, tensor_gelu_tanh(in[0]))
+CALL(activation, tensor_activation(in[0], a->activation))
+CALL(matmul, tensor_matmul(in[0], in[1]))
+CALL(linear, tensor_linear(in[0], in[1], n_in > 2 ? in[2] : NULL, a->activation))
+CALL(conv2d, tensor_conv2d(in[0], in[1], n_in > 2 ? in[2] : NULL, a->conv))
+CALL(max_pool2d, tensor_max_pool2d(in[0], a->pool))
+CALL(avg_pool2d, tensor_avg_pool2d(in[0], a->pool))
+CALL(adaptive_avg_pool2d, tensor_adaptive_avg_pool2d(in[0], a->output[0], a->output[1]))
+CALL(sum, tensor_sum(in[0], a->dim, a->flag))
+CALL(mean, tensor_mean(in[0], a->dim, a->flag))
+CALL(max, tensor_max(in[0], a->dim, a->flag))
+CALL(argmax, tensor_argmax(in[0], a->dim, a->flag))
+CALL(softmax, tensor_softmax(in[0], a->dim))
+CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
+CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
+CALL(cross_entropy, tensor_cross_entropy(in[0], in[1]))
+CALL(mse, tensor_mse(in[0], in[1]))
+CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
+CALL(concat, tensor_concat(in, n_in, a->dim))
+CALL(stack, tensor_stack(in, n_in, a->dim))
+CALL(gather, tensor_gather(in[0], a->dim, in[1]))
+CALL(contiguous, tensor_contiguous(in[0]))
+CALL(detach, tensor_detach(in[0]))
+CALL(flatten, tensor_reshape(in[0], SHAPE(-1)))
+CALL(transpose, tensor_transpose(in[0], -1, -2))
+CALL(slice, tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], a->flag ? 2 : 1))
+CALL(slices, tensor_sub(tensor_slice(in[0], a->dim, 0, in[0]->shape.dims[a->dim] - 1, 1),
+                        tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], 1)))
+CALL(clip_norm, tensor_clip_norm(in, n_in, a->value))
+CALL(fill, tensor_fill(in[0], a->value) == STATUS_OK ? in[0] : NULL)
+CALL(accumulate, tensor_accumulate(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
+#undef CALL
+
+static Tensor *call_permute(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in, (void)a;
+    int reversed[TENSOR_MAX_DIMS];
+    for (int i = 0; i < in[0]->shape.ndim; i++) reversed[i] = in[0]->shape.ndim - 1 - i;
+    return tensor_permute(in[0], reversed);
+}
+
+static Tensor *call_expand(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in, (void)a;
+    Shape wide = {.ndim = in[0]->shape.ndim + 1, .dims = {3}};
+    for (int i = 0; i < in[0]->shape.ndim; i++) {
+        wide.dims[i + 1] = in[0]->shape.dims[i] == 1 ? 2 : in[0]->shape.dims[i];
+    }
+    return tensor_expand(in[0], wide);
+}
+
+// Starts its random numbers again, so that a numeric gradient sees the same mask each time.
+static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in;
+    context_seed(7);
+    return tensor_dropout(in[0], a->value);
+}
+
+// Rows are the last a->dim dimensions. The inputs are x, weight and bias; with the flag x and bias.
+static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *a) {
+    Shape row = {.ndim = a->dim};
+    for (int i = 0; i < a->dim && a->dim <= in[0]->shape.ndim; i++)
+        row.dims[i] = in[0]->shape.dims[in[0]->shape.ndim - a->dim + i];
+    Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
+    Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
+    return tensor_layer_norm(in[0], row, weight, bias, a->value);
+}
+
+static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
+    SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
+    int period = a->value != 0.0f ? 3 : 2;
+    Status status = tensor_sgd_step(in, (n_in - 1) / period, params);
+    return status == STATUS_OK ? in[1] : NULL;
+}
+
+static Tensor *call_adam_step(Tensor *const in[], int n_in, const OpArguments *a) {
+    AdamParams params = {0.9f, 0.999f, 1e-8f, a->decay, a->flag};
+    Status status = tensor_adam_step(in, (n_in - 1) / 4, params);
+    return status == STATUS_OK ? in[1] : NULL;
+}
+
+static const struct NamedFunction {
+    const char *name;
+    OpFunction function;
+} functions[] = {
+    {"add", call_add},
+    {"sub", call_sub},
+    {"mul", call_mul},
+    {"div", call_div},
+    {"maximum", call_maximum},
+    {"neg", call_neg},
+    {"abs", call_abs},
+    {"pow", call_pow},
+    {"clamp", call_clamp},
+    {"add_scalar", call_add_scalar},
+    {"sub_scalar", call_sub_scalar},
+    {"mul_scalar", call_mul_scalar},
+    {"div_scalar", call_div_scalar},
+    {"exp", call_exp},
+    {"log", call_log},
+    {"sqrt", call_sqrt},
+    {"relu", call_relu},
+    {"leaky_relu", call_leaky_relu},
+    {"silu", call_silu},
+    {"sigmoid", call_sigmoid},
+    {"tanh", call_tanh},
+    {"gelu", call_gelu},
+    {"gelu_tanh", call_gelu_tanh},
+    {"activation", call_activation},
+    {"matmul", call_matmul},
+    {"linear", call_linear},
+    {"conv2d", call_conv2d},
+    {"max_pool2d", call_max_pool2d},
+    {"avg_pool2d", call_avg_pool2d},
+    {"adaptive_avg_pool2d", call_adaptive_avg_pool2d},
+    {"sum", call_sum},
+    {"mean", call_mean},
+    {"max", call_max},
+    {"argmax", call_argmax},
+    {"softmax", call_softmax},
+    {"log_softmax", call_log_softmax},
+    {"layer_norm", call_layer_norm},
+    {"embedding", call_embedding},
+    {"cross_entropy", call_cross_entropy},
+    {"mse", call_mse},
+    {"binary_cross_entropy", call_binary_cross_entropy},
+    {"concat", call_concat},
+    {"stack", call_stack},
+    {"gather", call_gather},
+    {"contiguous", call_contiguous},
+    {"detach", call_detach},
+    {"flatten", call_flatten},
+    {"transpose", call_transpose},
+    {"permute", call_permute},
+    {"slice", call_slice},
+    {"slices", call_slices},
+    {"expand", call_expand},
+    {"dropout", call_dropout},
+    {"fill", call_fill},
+    {"accumulate", call_accumulate},
+    {"clip_norm", call_clip_norm},
+    {"sgd_step", call_sgd_step},
+    {"adam_step", call_adam_step},
+};
+
+OpFunction op_function_by_name(const char *name) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strcmp(functions[i].name, name) == 0) return functions[i].function;
+    }
+    return NULL;
+}

@@ -1,0 +1,208 @@
+// op_cases.c -- the table: families of calls, each run over one of the lists of op_shapes.h.
+#include "tests/ops/op_cases.h"
+#include "tests/ops/op_shapes.h"
+
+typedef struct Family {
+    const char *op;
+    const char *const *inputs; // one case each, NULL at the end
+    OpValues values;           // of inputs that name none
+    OpArguments arguments;
+    bool differentiable;
+    double absolute, relative;
+} Family;
+
+// Fused into a product, and by itself through its descriptor.
+#define EACH_ACTIVATION(of)                                                                        \
+    {"linear", layers, VALUES_ANY, {.activation = &op_##of}, true, 1e-4, 1e-5}, {                  \
+        "activation", line, VALUES_AWAY, {.activation = &op_##of}, true, 2e-6, 2e-6                \
+    }
+#define EACH_POWER(exponent, inputs, values)                                                       \
+    { "pow", inputs, values, {.value = exponent}, true, 1e-6, 1e-6 }
+#define EACH_DIM(op, inputs, values, differentiable, absolute)                                     \
+    {op, inputs, values, {.dim = 0}, differentiable, absolute, 2e-6},                              \
+        {op, inputs, values, {.dim = 1}, differentiable, absolute, 2e-6}, {                        \
+        op, inputs, values, {.dim = -1}, differentiable, absolute, 2e-6                            \
+    }
+#define EACH_REDUCTION(op, inputs, values, differentiable, of_all)                                 \
+    EACH_DIM(op, inputs, values, differentiable, 1e-5),                                            \
+        {op, inputs, values, {.dim = -2, .flag = true}, differentiable, 1e-5, 2e-6},               \
+        {op, inputs, values, {.dim = DIM_ALL}, differentiable, of_all, 2e-6}, {                    \
+        op, inputs, values, {.dim = DIM_ALL, .flag = true}, differentiable, of_all, 2e-6           \
+    }
+
+// In the order of Conv2dOptions and Pool2dOptions.
+#define CONVOLUTION(inputs, ...)                                                                   \
+    { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
+#define POOL(op, inputs, values, absolute, ...)                                                    \
+    { op, inputs, values, {.pool = {__VA_ARGS__}}, true, absolute, 1e-6 }
+// 2 x 2; overlapping with padding; padding left out; a stride longer than the kernel; ceil mode
+#define EACH_POOL(op, values, absolute)                                                            \
+    POOL(op, pooled, values, absolute, 2, 2, 0, 0, 0, 0, 0, 0, 1, 1, false, false),                \
+        POOL(op, pooled, values, absolute, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, false, false),            \
+        POOL(op, pooled, values, absolute, 2, 3, 2, 1, 0, 1, 1, 1, 1, 1, false, true),             \
+        POOL(op, pooled, values, absolute, 1, 2, 2, 3, 0, 0, 0, 1, 1, 1, false, false),            \
+        POOL(op, pooled, values, absolute, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, true, false)
+
+static const Family families[] = {
+    {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
+    {"detach", one, VALUES_ANY, {0}, false, 0, 0},
+    {"flatten", one, VALUES_ANY, {0}, true, 0, 0},
+    {"permute", one, VALUES_ANY, {0}, true, 0, 1e-6},
+    {"expand", one, VALUES_ANY, {0}, true, 0, 1e-6},
+    {"transpose", cube, VALUES_ANY, {0}, true, 0, 0},
+    {"slice", cube, VALUES_ANY, {.dim = 0}, true, 0, 0},
+    {"slice", cube, VALUES_ANY, {.dim = 1, .flag = true}, true, 0, 0},
+    {"slice", cube, VALUES_ANY, {.dim = 2, .flag = true}, true, 0, 0},
+    {"slices", cube, VALUES_ANY, {.dim = 0}, true, 0, 1e-6},
+    {"slices", cube, VALUES_ANY, {.dim = 1}, true, 0, 1e-6},
+    {"slices", cube, VALUES_ANY, {.dim = 2}, true, 0, 1e-6},
+    {"add", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
+    {"sub", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
+    {"mul", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
+    {"div", pair, VALUES_AWAY, {0}, true, 1e-4, 1e-6},
+    {"maximum", pair, VALUES_DISTINCT, {0}, true, 1e-4, 1e-6}, // and equal here and there
+    {"add_scalar", one, VALUES_ANY, {.value = 0.75f}, true, 0, 1e-6},
+    {"sub_scalar", one, VALUES_ANY, {.value = 0.3f}, true, 1e-7, 1e-6},
+    {"mul_scalar", one, VALUES_ANY, {.value = -1.5f}, true, 0, 1e-6},
+    {"div_scalar", one, VALUES_ANY, {.value = 3.0f}, true, 0, 1e-6},
+    {"neg", one, VALUES_ANY, {0}, true, 0, 0},
+    {"abs", one, VALUES_AWAY, {0}, true, 0, 0},
+    EACH_POWER(2.0f, one, VALUES_ANY),
+    EACH_POWER(3.0f, line, VALUES_ANY),
+    EACH_POWER(1.0f, line, VALUES_ANY),
+    EACH_POWER(0.0f, line, VALUES_ANY),
+    EACH_POWER(-1.0f, line, VALUES_AWAY),
+    EACH_POWER(0.5f, line, VALUES_POSITIVE),
+    EACH_POWER(-1.5f, one, VALUES_POSITIVE),
+    {"clamp", one, VALUES_ANY, {.value = -0.5f}, true, 0, 0},
+    {"exp", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
+    {"log", one, VALUES_POSITIVE, {0}, true, 1e-6, 1e-6},
+    {"sqrt", one, VALUES_POSITIVE, {0}, true, 1e-6, 1e-6},
+    {"relu", one, VALUES_AWAY, {0}, true, 0, 1e-6},
+    {"leaky_relu", one, VALUES_AWAY, {.value = 0.01f}, true, 0, 1e-6},
+    {"leaky_relu", line, VALUES_AWAY, {.value = -2.0f}, true, 0, 1e-6},
+    {"silu", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
+    {"sigmoid", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
+    {"tanh", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
+    {"gelu", one, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"gelu_tanh", one, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"matmul", products, VALUES_ANY, {0}, true, 1e-4, 1e-5},
+    {"linear", layers, VALUES_ANY, {.activation = NULL}, true, 1e-4, 1e-5},
+    EACH_ACTIVATION(relu),
+    EACH_ACTIVATION(leaky_relu),
+    EACH_ACTIVATION(sigmoid),
+    EACH_ACTIVATION(silu),
+    EACH_ACTIVATION(tanh),
+    EACH_ACTIVATION(gelu),
+    EACH_ACTIVATION(gelu_tanh),
+    CONVOLUTION(convolved, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    CONVOLUTION(convolved, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+    CONVOLUTION(convolved_widely, 2, 3, 1, 2, 0, 1, 2, 1, 1),
+    CONVOLUTION(convolved_widely, 3, 1, 0, 3, 4, 1, 1, 2, 1),
+    CONVOLUTION(convolved_in_groups, 1, 2, 1, 1, 1, 1, 1, 1, 2),
+    CONVOLUTION(convolved_in_groups, 1, 1, 0, 0, 0, 0, 1, 1, 2),
+    CONVOLUTION(convolved_apart, 1, 1, 0, 0, 0, 0, 1, 1, 3),
+    CONVOLUTION(convolved_apart, 2, 1, 1, 0, 1, 2, 1, 2, 3),
+    CONVOLUTION(convolved_apart, 1, 3, 2, 2, 2, 2, 2, 1, 3),
+    CONVOLUTION(convolved_far_apart, 1, 1, 0, 0, 0, 0, 1, 600, 3), // more than a band holds
+    EACH_POOL("max_pool2d", VALUES_DISTINCT, 0.0),
+    POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 2, 2, 1, 2, 1, 1, 1, 1, 3, 2, false,
+         false),
+    POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 3, 2, 2, 1, 1, 1, 0, 1, 1, 3, true,
+         false),
+    EACH_POOL("avg_pool2d", VALUES_ANY, 1e-6),
+    POOL("avg_pool2d", pooled, VALUES_ANY, 1e-6, 3, 2, 2, 3, 1, 1, 1, 0, 1, 1, true, true),
+    {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {1, 1}}, true, 1e-6, 1e-6},
+    {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {3, 2}}, true, 1e-6, 1e-6},
+    {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {7, 5}}, true, 1e-6, 1e-6},
+    EACH_REDUCTION("sum", cube, VALUES_ANY, true, 5e-4),
+    EACH_REDUCTION("sum", hollow_cube, VALUES_ANY, true, 5e-4),
+    {"sum", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},
+    EACH_REDUCTION("mean", cube, VALUES_ANY, true, 1e-6),
+    EACH_REDUCTION("mean", hollow_cube, VALUES_ANY, true, 1e-6),
+    {"mean", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},
+    EACH_REDUCTION("max", cube, VALUES_DISTINCT, true, 0),
+    {"max", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
+    EACH_REDUCTION("argmax", cube, VALUES_DISTINCT, false, 0),
+    {"argmax", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
+    EACH_DIM("softmax", cube, VALUES_ANY, true, 1e-6),
+    EACH_DIM("softmax", hollow_cube, VALUES_ANY, true, 0),
+    EACH_DIM("log_softmax", cube, VALUES_ANY, true, 2e-6),
+    EACH_DIM("log_softmax", hollow_cube, VALUES_ANY, true, 0),
+    {"layer_norm", normed, VALUES_ANY, {.dim = 1, .value = 1e-5f}, true, 2e-5, 1e-5},
+    {"layer_norm",
+     normed_once,
+     VALUES_ANY,
+     {.dim = 1, .flag = true, .value = 0.5f},
+     true,
+     2e-5,
+     1e-5},
+    {"layer_norm", normed_blocks, VALUES_ANY, {.dim = 2, .value = 1e-3f}, true, 2e-5, 1e-5},
+    {"embedding", embedded, VALUES_ANY, {0}, true, 4e-5, 1e-6},
+    {"cross_entropy", classified, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"mse", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
+    {"binary_cross_entropy", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
+    {"concat", rows_joined, VALUES_ANY, {.dim = 0}, true, 0, 1e-6},
+    {"concat", columns_joined, VALUES_ANY, {.dim = -1}, true, 0, 1e-6},
+    {"concat", middles_joined, VALUES_ANY, {.dim = 1}, true, 0, 1e-6},
+    EACH_DIM("stack", stacked, VALUES_ANY, true, 0),
+    {"stack", scalars, VALUES_ANY, {.dim = -1}, true, 0, 0},
+    EACH_DIM("gather", gathered, VALUES_ANY, true, 1e-6),
+    {"gather", gathered_often, VALUES_ANY, {.dim = 0}, true, 1e-4, 2e-6},
+    {"dropout", one, VALUES_ANY, {.value = 0.0f}, true, 0, 1e-6},
+    {"dropout", one, VALUES_ANY, {.value = 0.3f}, true, 0, 1e-6},
+    {"dropout", one, VALUES_ANY, {.value = 1.0f}, true, 0, 1e-6},
+    {"fill", line, VALUES_ANY, {.value = 2.5f}, false, 0, 0},
+    {"accumulate", into, VALUES_ANY, {0}, false, 0, 1e-6},
+    {"sgd_step", sgd_plain, VALUES_ANY, {0}, false, 1e-6, 1e-6},
+    {"sgd_step", sgd_plain, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 1e-6},
+    {"sgd_step", sgd_momentum, VALUES_ANY, {.value = 0.9f}, false, 1e-6, 1e-6},
+    {"sgd_step", sgd_momentum, VALUES_ANY, {.value = 0.9f, .decay = 0.01f}, false, 1e-6, 1e-6},
+    {"sgd_step", sgd_momentum, VALUES_ANY, {.value = 0.9f, .flag = true}, false, 1e-6, 1e-6},
+    {"sgd_step",
+     sgd_momentum,
+     VALUES_ANY,
+     {.value = 0.9f, .decay = 0.01f, .flag = true},
+     false,
+     1e-6,
+     1e-6},
+    {"clip_norm", gradients, VALUES_ANY, {.value = 0.75f}, false, 1e-6, 1e-5},
+    {"clip_norm", gradients, VALUES_ANY, {.value = 1e6f}, false, 1e-6, 1e-5},
+    {"adam_step", adam, VALUES_ANY, {0}, false, 1e-6, 2e-6},
+    {"adam_step", adam, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 2e-6},
+    {"adam_step", adam, VALUES_ANY, {.flag = true}, false, 1e-6, 2e-6},
+    {"adam_step", adam, VALUES_ANY, {.decay = 0.01f, .flag = true}, false, 1e-6, 2e-6},
+};
+enum { FAMILY_COUNT = sizeof families / sizeof *families };
+
+int op_case_count(void) {
+    int count = 0;
+    for (int f = 0; f < FAMILY_COUNT; f++) {
+        for (const char *const *inputs = families[f].inputs; *inputs != NULL; inputs++) count++;
+    }
+    return count;
+}
+
+// Of the case alone, so that a new one gives no other one other numbers (FNV-1a).
+static uint64_t seed_of(const char *name) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+OpCase op_case_at(int index) {
+    const Family *family = families;
+    const char *const *inputs = family->inputs;
+    for (int i = 0; i < index; i++) {
+        if (*++inputs == NULL) inputs = (++family)->inputs;
+    }
+    OpCase self = op_case_of(family->op, *inputs, family->arguments);
+    for (int i = 0; i < self.n_in; i++) {
+        if (self.in[i].values == VALUES_ANY) self.in[i].values = family->values;
+    }
+    self.differentiable = family->differentiable;
+    self.absolute = family->absolute;
+    self.relative = family->relative;
+    self.seed = seed_of(self.name);
+    return self;
+}

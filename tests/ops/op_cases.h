@@ -1,0 +1,84 @@
+// op_cases.h -- one table of op calls that every device and every kind of check runs through:
+// values and counts (test_ops.c), gradients (test_gradcheck.c), PyTorch's answers
+// (test_fixtures.c). It says what to call with what, never what comes out.
+#ifndef TESTS_OPS_OP_CASES_H
+#define TESTS_OPS_OP_CASES_H
+
+#include "tensor/ops.h"
+
+// What an op takes beside tensors; each op reads the fields it knows.
+typedef struct OpArguments {
+    int dim;              // reductions, softmax, slice, concat, stack, gather; how many dims are a
+                          // row (layer_norm)
+    bool flag;            // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
+                          // (sgd_step); no weight (layer_norm)
+    float value;          // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's
+                          // exponent; leaky_relu's slope; clamp's low, with high one more;
+                          // the largest norm (clip_norm); epsilon (layer_norm)
+    float decay;          // weight decay
+    const Op *activation; // linear, activation
+    Conv2dOptions conv;
+    Pool2dOptions pool;
+    int64_t output[2]; // adaptive_avg_pool2d
+} OpArguments;
+
+// Calls one op; in-place ops return in[0] (fill, accumulate) or the first parameter (steps).
+typedef Tensor *(*OpFunction)(Tensor *const in[], int n_in, const OpArguments *arguments);
+OpFunction op_function_by_name(const char *name); // "sum"; NULL when there is none
+
+// How the op sees a tensor that was created dense.
+typedef enum OpLayout {
+    LAYOUT_DENSE,
+    LAYOUT_TRANSPOSED, // its last two dims swapped
+    LAYOUT_STEPPED,    // every other element of a longer last dim
+    LAYOUT_EXPANDED,   // its first dim repeated
+    LAYOUT_SAME,       // the first input once more
+} OpLayout;
+
+typedef enum OpValues {
+    VALUES_ANY,      // [-2, 2)
+    VALUES_AWAY,     // +-[0.25, 2): far from 0, where relu bends and 1/x explodes
+    VALUES_POSITIVE, // [0.5, 2)
+    VALUES_DISTINCT, // no two closer than 0.1, so that a maximum stays where it is
+    VALUES_LABELS,   // int64, below the last dim of the first input
+    VALUES_STRAY,    // int64, but just past what labels may be
+    VALUES_STATE,    // of an optimizer: learning rate 0.1, then step 3
+} OpValues;
+
+enum { OP_CASE_MAX_INPUTS = 12, OP_CASE_NAME = 200 };
+
+typedef struct OpCase {
+    char name[OP_CASE_NAME]; // "sum (2, 3, 4) dim 1 keep"
+    OpFunction function;
+    OpArguments arguments;
+    int n_in;
+    struct OpCaseInput {
+        Shape shape; // as the op sees it
+        OpLayout layout;
+        OpValues values;
+    } in[OP_CASE_MAX_INPUTS];
+    bool differentiable;
+    double absolute, relative; // |got - want| <= absolute + relative * |want|
+    uint64_t seed;
+} OpCase;
+
+int op_case_count(void);
+OpCase op_case_at(int index);
+// One that is not in the table: "matmul", "(2, 3) transposed (4, 3)".
+OpCase op_case_of(const char *op, const char *inputs, OpArguments arguments);
+
+// Few enough elements for a numeric gradient.
+bool op_case_is_small(const OpCase *self);
+
+// The dense tensors behind the inputs; yours. NULL for an input that has none (LAYOUT_SAME).
+// Writes n_in pointers; on failure all of them are NULL.
+Status op_case_leaves_new(const OpCase *self, Tensor *leaves[]);
+void op_case_leaves_free(const OpCase *self, Tensor *leaves[]);
+Shape op_case_leaf_shape(const OpCase *self, int input);
+// The float values leaf `input` gets: numel of them into `values`.
+void op_case_leaf_values(const OpCase *self, int input, float *values);
+
+// Lays the views over the leaves and calls the op; the result is the innermost scope's.
+Tensor *op_case_run(const OpCase *self, Tensor *const leaves[]);
+
+#endif

@@ -1,0 +1,299 @@
+// op_shapes.h -- internal to op_cases.c: the lists of inputs that families of op cases run over.
+// How the text "transposed (3, 4) positive (4)" becomes tensors: op_inputs.c. Some shapes are as
+// large as they are because kernels split their work over threads from there on.
+#ifndef TESTS_OPS_OP_SHAPES_H
+#define TESTS_OPS_OP_SHAPES_H
+
+#include <stddef.h>
+
+static const char *const one[] = {
+    "()",
+    "(1)",
+    "(3)",
+    "(17)",
+    "(257)",
+    "(0)",
+    "(0, 3)",
+    "(33, 17)",
+    "(2, 3, 1, 5)",
+    "transposed (3, 5)",
+    "stepped (3, 4)",
+    "expanded (3, 4)",
+    "(300, 257)",
+    NULL,
+};
+static const char *const strided[] = {"transposed (3, 5)", "stepped (3, 4)",
+                                      "expanded (3, 4)",   "transposed (2, 33, 17)",
+                                      "expanded (0, 3)",   NULL};
+static const char *const pair[] = {
+    "() ()",
+    "(3) (3)",
+    "(257) (257)",
+    "(3, 1) (1, 4)",
+    "(17) (33, 17)",
+    "(33, 17) ()",
+    "(1) (3)",
+    "(0, 3) (3)",
+    "(0, 3) (1, 3)",
+    "(0) (1)",
+    "(2, 1, 3) (4, 1)",
+    "(3, 4) same",
+    "transposed (5, 3) (5, 3)",
+    "stepped (4, 3) expanded (4, 3)",
+    "transposed (17, 33) (33)",
+    "expanded (2, 3) expanded (2, 3)",
+    "(300, 257) (257)",
+    NULL,
+};
+static const char *const cube[] = {
+    "(3, 17, 5)",         "(2, 3, 4)",         "(1, 1, 1)",     "transposed (2, 3, 4)",
+    "expanded (2, 3, 4)", "stepped (2, 3, 4)", "(130, 4, 150)", NULL,
+};
+static const char *const hollow_cube[] = {"(2, 0, 3)", "(0, 2, 3)", "(0, 0, 0)", NULL};
+static const char *const line[] = {"()", "(1)", "(257)", "(3, 4)", "(300, 257)", NULL};
+static const char *const products[] = {
+    "(1, 1) (1, 1)",
+    "(3, 4) (4, 5)",
+    "(17, 33) (33, 3)",
+    "(1, 257) (257, 1)",
+    "(257, 33) (33, 33)",
+    "(33, 33) (33, 257)",
+    "(3, 1) (1, 4)",
+    "transposed (3, 1) transposed (1, 4)",
+    "transposed (17, 33) (33, 17)",
+    "(17, 33) transposed (33, 17)",
+    "transposed (17, 33) transposed (33, 17)",
+    "(3, 4) transposed (4, 5)",
+    "transposed (3, 4) transposed (4, 5)",
+    "stepped (3, 4) (4, 2)",
+    "expanded (3, 4) (4, 2)",
+    "(3, 4) expanded (4, 2)",
+    "(3, 3) same",
+    "(2, 3, 4) (2, 4, 2)",
+    "(2, 3, 4) (4, 5)",
+    "(3, 4) (2, 4, 1)",
+    "(2, 1, 3, 4) (3, 4, 2)",
+    "transposed (2, 3, 4) transposed (2, 4, 2)",
+    "(3, 0) (0, 4)",
+    "(0, 3) (3, 4)",
+    "(0, 2, 3) (3, 4)",
+    NULL,
+};
+static const char *const layers[] = {
+    "(1, 1) (1, 1) (1)",
+    "(3, 5) (4, 5) (4)",
+    "(3, 5) (4, 5)",
+    "(17, 33) (3, 33) (3)",
+    "(257, 33) (33, 33) (33)",
+    "(3, 1) (4, 1) (4)",
+    "(1, 257) (17, 257) (17)",
+    "(2, 3, 5) (4, 5) (4)",
+    "(2, 1, 5) (3, 5)",
+    "(5) (4, 5) (4)",
+    "transposed (3, 5) transposed (4, 5) (4)",
+    "stepped (3, 4) (2, 4) stepped (2)",
+    "expanded (3, 4) (2, 4) (2)",
+    "(0, 5) (4, 5) (4)",
+    "(3, 0) (4, 0) (4)",
+    NULL,
+};
+static const char *const normed[] = {
+    // x, weight, bias; x and one of them; x alone
+    "(3, 5) (5) (5)",
+    "(3, 5) (5)",
+    "(3, 5)",
+    "(301, 0)", // more rows of nothing than a block has threads
+    "(1, 3) (3) (3)",
+    "(3, 1) (1) (1)",
+    "(17) (17) (17)",
+    "(2, 3, 4) (4) (4)",
+    "(33, 17) (17) (17)",
+    "(17, 33)",
+    "(3, 257) (257) (257)",
+    "transposed (5, 3) stepped (3) (3)",
+    "expanded (3, 4) (4) expanded (4)",
+    "(0, 3) (3) (3)",
+    "(3, 0) (0) (0)",
+    "(70, 1000) (1000) (1000)",
+    "(3, 5001) (5001) (5001)",
+    "(2100, 36) (36) (36)",
+    "(600, 300) (300) (300)",
+    NULL,
+};
+static const char *const normed_once[] = {"(3, 5) (5)", "(0, 3) (3)", "(130, 300) (300)", NULL};
+static const char *const normed_blocks[] = {
+    // rows of two dimensions
+    "(2, 3, 4) (3, 4) (3, 4)",
+    "(3, 4) (3, 4)",
+    "(3, 17, 3)",
+    "(2, 2, 0, 3) (0, 3) (0, 3)",
+    "transposed (2, 3, 4) (3, 4) transposed (3, 4)",
+    "(9, 33, 257) (33, 257) (33, 257)",
+    NULL,
+};
+// Labels are below the last size of the table, so the table has as many rows or more.
+static const char *const embedded[] = {
+    "(3, 3) labels (4)",
+    "(5, 3) labels (2, 3)",
+    "(1, 1) labels (1)",
+    "(17, 3) labels ()",
+    "(33, 17) labels (3, 1, 5)",
+    "(3, 2) labels (257)",
+    "transposed (5, 4) labels (2, 3)",
+    "(5, 4) transposed labels (3, 2)",
+    "(5, 4) expanded labels (3, 2)",
+    "stepped (5, 4) stepped labels (3)",
+    "(5, 3) labels (0)",
+    "(5, 3) labels (2, 0)",
+    "(300, 257) labels (500)",
+    "(300, 36) labels (33, 60)",
+    NULL,
+};
+// Images, weights and maybe biases; x has enough room for every list of options in op_cases.c.
+static const char *const convolved[] = {
+    "(1, 1, 1, 1) (1, 1, 1, 1) (1)",
+    "(1, 2, 4, 4) (2, 2, 2, 2) (2)",
+    "(2, 3, 5, 7) (4, 3, 3, 3) (4)",
+    "(1, 1, 17, 9) (3, 1, 5, 3)",
+    "(2, 3, 5, 5) (4, 3, 1, 1) (4)",
+    "(3, 17, 1, 33) (3, 17, 1, 3)",
+    "(2, 5, 3, 3) (3, 5, 3, 3) (3)",
+    "(1, 64, 9, 9) (3, 64, 3, 3) (3)",
+    "transposed (2, 3, 5, 4) stepped (2, 3, 3, 2) stepped (2)",
+    "expanded (2, 2, 5, 4) (2, 2, 3, 2) expanded (2)",
+    "(0, 3, 5, 5) (4, 3, 3, 3) (4)",
+    "(2, 3, 5, 5) (0, 3, 3, 3) (0)",
+    "(2, 0, 5, 5) (3, 0, 3, 3) (3)",
+    "(1, 3, 3, 3) same",
+    "(2, 600, 3, 3) (9, 600, 3, 3) (9)", // products with vectors that add up
+    "(2, 3, 33, 33) (1, 3, 3, 3)",
+    "(3, 3, 33, 33) (17, 3, 3, 3) (17)",
+    NULL,
+};
+static const char *const convolved_widely[] = {
+    "(1, 2, 4, 4) (2, 2, 2, 2) (2)",     "(2, 3, 7, 9) (4, 3, 3, 3) (4)",
+    "(1, 1, 17, 33) (3, 1, 5, 3)",       "(2, 3, 5, 5) (4, 3, 1, 1) (4)",
+    "(2, 3, 3, 5) (4, 3, 3, 3)",         "(0, 3, 7, 7) (4, 3, 3, 3) (4)",
+    "(2, 17, 33, 33) (9, 17, 3, 5) (9)", NULL,
+};
+static const char *const convolved_in_groups[] = {
+    // two of them
+    "(1, 4, 3, 3) (2, 2, 2, 2) (2)",
+    "(2, 6, 5, 7) (4, 3, 3, 3) (4)",
+    "(3, 4, 5, 5) (6, 2, 1, 1)",
+    "(2, 2, 5, 5) (6, 1, 3, 3) (6)",
+    "(0, 4, 5, 5) (2, 2, 3, 3)",
+    "(2, 34, 17, 17) (32, 17, 3, 3) (32)",
+    NULL,
+};
+static const char *const convolved_apart[] = {
+    // three groups
+    "(1, 3, 4, 4) (3, 1, 2, 2) (3)",
+    "(2, 3, 5, 7) (3, 1, 3, 3) (3)",
+    "(2, 3, 5, 7) (6, 1, 3, 2)",
+    "(0, 3, 5, 5) (3, 1, 3, 3)",
+    "(4, 3, 33, 65) (6, 1, 3, 3) (6)",
+    "(1, 3, 3, 600) (3, 1, 2, 19) (3)",
+    NULL,
+};
+// The taps of a depthwise kernel lie so far apart that it is unfolded like any other.
+static const char *const convolved_far_apart[] = {"(2, 3, 15, 620) (3, 1, 15, 2) (3)", NULL};
+static const char *const pooled[] = {
+    "(1, 1, 2, 2)", "(1, 2, 5, 4)", "(2, 3, 5, 7)",   "(1, 3, 17, 33)",  "transposed (1, 2, 5, 4)",
+    "(0, 3, 5, 5)", "(2, 0, 5, 5)", "(1, 1, 3, 600)", "(2, 17, 33, 65)", NULL,
+};
+static const char *const pooled_widely[] = {
+    // room for a dilated kernel
+    "(1, 1, 3, 5)", "(2, 3, 5, 7)", "(1, 3, 17, 33)", "(0, 3, 5, 5)", "(2, 17, 33, 65)", NULL,
+};
+static const char *const shared_out[] = {
+    "(1, 1, 1, 1)",    "(1, 2, 5, 4)", "(2, 3, 7, 17)", "transposed (1, 2, 5, 4)", "(0, 3, 5, 5)",
+    "(3, 17, 33, 33)", NULL,
+};
+static const char *const classified[] = {
+    "(3, 4) labels (3)",         "(17, 10) labels (17)",
+    "(1, 3) labels (1)",         "(3, 1) labels (3)",
+    "(70, 257) labels (70)",     "(2, 5000) labels (2)",
+    "(0, 10) labels (0)",        "transposed (4, 3) labels (4)",
+    "stepped (4, 3) labels (4)", NULL,
+};
+static const char *const alike[] = {
+    "() ()",   "(3) (3)",     "(17) (17)",     "(33, 257) (33, 257)",
+    "(0) (0)", "(3, 4) same", "(0, 3) (0, 3)", "transposed (3, 4) (3, 4)",
+    NULL,
+};
+static const char *const rows_joined[] = {
+    "(2, 3) (4, 3) (1, 3)",
+    "(3) (5)",
+    "(3, 4)",
+    "(17, 33) (3, 33)",
+    "(2, 2, 3) (1, 2, 3)",
+    "(2, 3) same",
+    "(0, 3) (2, 3)",
+    "(0, 3) (0, 3)",
+    "transposed (3, 4) (2, 4)",
+    "expanded (3, 4) stepped (2, 4) (1, 4)",
+    "(1) (2) (3) (1) (2) stepped (3) (1) (2) (3) (4)",
+    "(2) same same same same same same same same same",
+    "(130, 300) transposed (140, 300)",
+    NULL,
+};
+static const char *const columns_joined[] = {
+    "(2, 3) (2, 1) (2, 4)",     "(17, 33) (17, 3)",    "(3, 4) same",
+    "stepped (2, 3) (2, 1)",    "(2, 0) (2, 3)",       "(0, 2) (0, 3)",
+    "transposed (3, 4) (3, 1)", "(300, 130) (300, 1)", NULL,
+};
+static const char *const middles_joined[] = {
+    "(2, 3, 4) (2, 1, 4)",
+    "transposed (2, 3, 4) expanded (2, 5, 4) stepped (2, 2, 4)",
+    "(2, 0, 3) (2, 2, 3)",
+    NULL,
+};
+static const char *const stacked[] = {
+    "(2, 3) (2, 3) (2, 3)",
+    "(3) (3)",
+    "(3, 4)",
+    "transposed (3, 4) (3, 4)",
+    "(2, 3) same",
+    "(0, 3) (0, 3)",
+    "(2, 2, 3) (2, 2, 3)",
+    "(3, 0) (3, 0)",
+    "(1, 1, 2, 1, 3) (1, 1, 2, 1, 3)",
+    NULL,
+};
+static const char *const scalars[] = {"() ()", "()", NULL};
+// Labels are below the last size of the first input.
+static const char *const gathered[] = {
+    "(3, 3, 3) labels (2, 3, 1)",
+    "(5, 4, 3) labels (5, 4, 3)",
+    "(2, 2) labels (2, 2)",
+    "transposed (3, 3, 3) labels (3, 2, 3)",
+    "(3, 4, 3) transposed labels (3, 3, 2)",
+    "stepped (2, 3, 2) stepped labels (1, 3, 2)",
+    "expanded (3, 3) expanded labels (3, 2)",
+    "(3, 3) labels (0, 3)",
+    "(3, 3) labels (3, 0)",
+    "(0, 3) labels (0, 3)",
+    "(33, 70, 33) labels (33, 60, 33)",
+    NULL,
+};
+static const char *const gathered_often[] = {
+    "(3, 3) labels (7, 3)", "(5) labels (9)", "(3) expanded labels (9)", "(1) labels (257)", NULL,
+};
+static const char *const into[] = {
+    "() ()", "(17) (17)", "(0) (0)", "(3, 4) transposed (3, 4)", "(33, 257) expanded (33, 257)",
+    NULL};
+static const char *const sgd_plain[] = {"state (1) (17) (17)",
+                                        "state (1) (3) (3) (257, 130) (257, 130)",
+                                        "state (1) (0) (0)", NULL};
+static const char *const sgd_momentum[] = {"state (1) (17) (17) (17)",
+                                           "state (1) (3) (3) (3) (33, 17) (33, 17) (33, 17)",
+                                           NULL};
+static const char *const gradients[] = {
+    "(17)", "()", "(0)", "(0) (3, 0)", "(3) (0) (33, 17)", "(300, 257) (2, 3)", NULL};
+static const char *const adam[] = {
+    "state (2) (17) (17) (17) positive (17)",
+    "state (2) (3) (3) (3) positive (3) (257, 130) (257, 130) (257, 130) positive (257, 130)",
+    NULL};
+
+#endif

@@ -1,0 +1,135 @@
+// oracle.c -- finds an op's formula, runs it, and counts the compulsory traffic.
+#include "tests/ops/oracle.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const OracleFunction *const tables[] = {
+    oracle_ternaries,  oracle_reductions, oracle_norms,        oracle_losses, oracle_movements,
+    oracle_selections, oracle_products,   oracle_convolutions, oracle_pools,  oracle_updates};
+
+static OracleFunction function_of(int op) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (tables[i][op] != NULL) return tables[i][op];
+    }
+    return NULL;
+}
+
+bool oracle_knows(int op) {
+    return op >= 0 && op < OP_COUNT &&
+           (oracle_formulas[op].value != NULL || function_of(op) != NULL);
+}
+
+int64_t oracle_broadcast(const OracleTensor *t, Shape shape, int64_t position) {
+    int64_t found = 0;
+    int64_t stride = 1;
+    for (int i = 1; i <= shape.ndim; i++) {
+        int64_t size = shape.dims[shape.ndim - i];
+        int64_t coordinate = position % size;
+        position /= size;
+        if (i > t->shape.ndim) continue;
+        int64_t own = t->shape.dims[t->shape.ndim - i];
+        if (own != 1) found += coordinate * stride;
+        stride *= own;
+    }
+    return found;
+}
+
+OracleLanes oracle_lanes(Shape shape, int dim) {
+    OracleLanes lanes = {1, 1, 1};
+    for (int i = 0; i < shape.ndim; i++) {
+        if (dim == DIM_ALL || i == dim) {
+            lanes.length *= shape.dims[i];
+        } else if (i < dim) {
+            lanes.outer *= shape.dims[i];
+        } else {
+            lanes.inner *= shape.dims[i];
+        }
+    }
+    return lanes;
+}
+
+Shape oracle_without_dim(Shape shape, int dim, bool keep_dim) {
+    Shape result = {0};
+    for (int i = 0; i < shape.ndim; i++) {
+        bool reduced = dim == DIM_ALL || i == dim;
+        if (!reduced) result.dims[result.ndim++] = shape.dims[i];
+        if (reduced && keep_dim) result.dims[result.ndim++] = 1;
+    }
+    return result;
+}
+
+bool oracle_expects(OracleCall *call, int index, Shape shape) {
+    char want[SHAPE_TEXT];
+    char got[SHAPE_TEXT];
+    if (index < call->n_out && shape_equal(call->out[index].shape, shape)) return true;
+    snprintf(call->complaint, sizeof call->complaint, "output %d has shape %s, not %s", index,
+             index < call->n_out ? shape_text(call->out[index].shape, got) : "(none)",
+             shape_text(shape, want));
+    return false;
+}
+
+static Shape broadcast_shapes(const OracleTensor *a, const OracleTensor *b) {
+    Shape shape = {.ndim = a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim};
+    for (int i = 1; i <= shape.ndim; i++) {
+        int64_t left = i <= a->shape.ndim ? a->shape.dims[a->shape.ndim - i] : 1;
+        int64_t right = i <= b->shape.ndim ? b->shape.dims[b->shape.ndim - i] : 1;
+        shape.dims[shape.ndim - i] = left == 1 ? right : left;
+    }
+    return shape;
+}
+
+static bool run_elementwise(OracleCall *call) {
+    const OracleTensor *a = &call->in[0];
+    const OracleTensor *b = call->n_in > 1 ? &call->in[1] : NULL;
+    OracleTensor *y = &call->out[0];
+    if (!oracle_expects(call, 0, b == NULL ? a->shape : broadcast_shapes(a, b))) return false;
+    for (int64_t i = 0; i < y->numel; i++) {
+        double left = a->values[oracle_broadcast(a, y->shape, i)];
+        double right = b == NULL ? 0.0 : b->values[oracle_broadcast(b, y->shape, i)];
+        y->values[i] =
+            oracle_formulas[call->op->id].value(&call->counted, &call->params, left, right);
+    }
+    return true;
+}
+
+static uint64_t bytes_of(const OracleTensor *t, int64_t elements) {
+    static const uint64_t sizes[DTYPE_COUNT] = {
+        [DTYPE_FLOAT32] = 4, [DTYPE_INT64] = 8, [DTYPE_UINT8] = 1};
+    return (uint64_t)elements * sizes[t->dtype];
+}
+
+static bool seen_before(const OracleCall *call, int n_in, const Tensor *identity) {
+    for (int i = 0; i < n_in; i++) {
+        if (call->in[i].identity == identity) return true;
+    }
+    return false;
+}
+
+// Every distinct input once, every output once; an output that is an input was written in place.
+static void count_traffic(OracleCall *call) {
+    for (int i = 0; i < call->n_in; i++) {
+        const OracleTensor *in = &call->in[i];
+        if (in->identity == NULL || seen_before(call, i, in->identity)) continue;
+        call->counted.bytes_read += bytes_of(in, in->distinct);
+    }
+    for (int i = 0; i < call->n_out; i++) {
+        const OracleTensor *out = &call->out[i];
+        if (seen_before(call, call->n_in, out->identity)) continue;
+        call->counted.bytes_written += bytes_of(out, out->numel);
+    }
+}
+
+void oracle_writes_input(OracleCall *call, int index) {
+    call->counted.bytes_written += bytes_of(&call->in[index], call->in[index].distinct);
+}
+
+bool oracle_run(OracleCall *call) {
+    int op = call->op->id;
+    if (!oracle_knows(op)) {
+        snprintf(call->complaint, sizeof call->complaint, "the oracle knows no such op");
+        return false;
+    }
+    if ((call->op->flags & OP_VIEW) == 0) count_traffic(call);
+    return oracle_formulas[op].value != NULL ? run_elementwise(call) : function_of(op)(call);
+}

@@ -1,0 +1,174 @@
+// oracle_reduce.c -- sums along params.dim; maxima and softmaxes along the last dim, which is where
+// a view puts the one that was asked for.
+#include <stdlib.h>
+
+#include "tests/ops/oracle.h"
+
+static int64_t lane_count(OracleLanes lanes) { return lanes.outer * lanes.inner; }
+
+// The first element of a sum is taken, every further one added.
+static double add_up(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_t lane) {
+    double total = 0.0;
+    for (int64_t c = 0; c < lanes.length; c++) {
+        double value = x->values[oracle_lane_at(lanes, lane, c)];
+        total = c == 0 ? value : plus(n, total, value);
+    }
+    return total;
+}
+
+// The same for a largest one; returns where in the lane it is.
+static int64_t find_largest(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_t lane) {
+    int64_t best = 0;
+    for (int64_t c = 1; c < lanes.length; c++) {
+        double candidate = x->values[oracle_lane_at(lanes, lane, c)];
+        if (overtakes(n, candidate, x->values[oracle_lane_at(lanes, lane, best)])) best = c;
+    }
+    return best;
+}
+
+static OracleLanes last_lanes(Shape shape) { return oracle_lanes(shape, shape.ndim - 1); }
+
+static bool sum(OracleCall *call) {
+    OracleLanes lanes = oracle_lanes(call->in[0].shape, call->params.dim);
+    bool mean = (call->params.flags & 1) != 0;
+    bool keep_dim = (call->params.flags & 2) != 0;
+    Shape reduced = oracle_without_dim(call->in[0].shape, call->params.dim, keep_dim);
+    if (!oracle_expects(call, 0, reduced)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        double total = add_up(&call->counted, &call->in[0], lanes, lane);
+        call->out[0].values[lane] =
+            mean ? over(&call->counted, total, (double)lanes.length) : total;
+    }
+    return true;
+}
+
+static bool sum_to(OracleCall *call) {
+    const OracleTensor *g = &call->in[0];
+    OracleTensor *y = &call->out[0];
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
+    bool *started = calloc((size_t)y->numel + 1, sizeof *started);
+    if (started == NULL) return false;
+    for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
+    for (int64_t j = 0; j < g->numel; j++) {
+        int64_t i = oracle_broadcast(y, g->shape, j);
+        y->values[i] = started[i] ? plus(&call->counted, y->values[i], g->values[j]) : g->values[j];
+        started[i] = true;
+    }
+    free(started);
+    return true;
+}
+
+static bool largest(OracleCall *call, bool values, int index_output) {
+    OracleLanes lanes = last_lanes(call->in[0].shape);
+    Shape reduced = call->in[0].shape;
+    reduced.ndim--;
+    if (values && !oracle_expects(call, 0, reduced)) return false;
+    if (!oracle_expects(call, index_output, reduced)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        int64_t best = find_largest(&call->counted, &call->in[0], lanes, lane);
+        call->out[index_output].values[lane] = (double)best;
+        if (values)
+            call->out[0].values[lane] = call->in[0].values[oracle_lane_at(lanes, lane, best)];
+    }
+    return true;
+}
+static bool max(OracleCall *call) { return largest(call, true, 1); }
+static bool argmax(OracleCall *call) { return largest(call, false, 0); }
+
+// Zeros of the input's shape, with each gradient where its maximum was.
+static bool max_backward(OracleCall *call) {
+    OracleTensor *y = &call->out[0];
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
+    OracleLanes lanes = last_lanes(y->shape);
+    for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
+    for (int64_t lane = 0; lane < lane_count(lanes) && lanes.length > 0; lane++) {
+        int64_t winner = (int64_t)call->in[1].values[lane];
+        y->values[oracle_lane_at(lanes, lane, winner)] = call->in[0].values[lane];
+    }
+    return true;
+}
+
+// exp(x - max), summed: per lane C-1 comparisons, C subtractions, C exps, C-1 additions.
+static double sum_of_exponentials(OracleCall *call, OracleLanes lanes, int64_t lane, double top) {
+    OpCost *n = &call->counted;
+    double total = 0.0;
+    for (int64_t c = 0; c < lanes.length; c++) {
+        int64_t at = oracle_lane_at(lanes, lane, c);
+        double shifted = minus(n, call->in[0].values[at], top);
+        double power = transcendental(n, exp, shifted);
+        call->out[0].values[at] = (call->op->id == OP_softmax) ? power : shifted;
+        total = c == 0 ? power : plus(n, total, power);
+    }
+    return total;
+}
+
+// softmax: exp(x - max) / sum;  log_softmax: (x - max) - log(sum).
+static bool softmax(OracleCall *call) {
+    const OracleTensor *x = &call->in[0];
+    OpCost *n = &call->counted;
+    OracleLanes lanes = last_lanes(x->shape);
+    bool divides = call->op->id == OP_softmax;
+    if (!oracle_expects(call, 0, x->shape)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes) && lanes.length > 0; lane++) {
+        double top = x->values[oracle_lane_at(lanes, lane, find_largest(n, x, lanes, lane))];
+        double total = sum_of_exponentials(call, lanes, lane, top);
+        double log_total = divides ? 0.0 : transcendental(n, log, total);
+        for (int64_t c = 0; c < lanes.length; c++) {
+            double *y = &call->out[0].values[oracle_lane_at(lanes, lane, c)];
+            *y = divides ? over(n, *y, total) : minus(n, *y, log_total);
+        }
+    }
+    return true;
+}
+
+// y (g - sum(g y))
+static bool softmax_backward(OracleCall *call) {
+    const double *g = call->in[0].values;
+    const double *y = call->in[1].values;
+    OpCost *n = &call->counted;
+    OracleLanes lanes = last_lanes(call->in[0].shape);
+    if (!oracle_expects(call, 0, call->in[0].shape)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        double dot = 0.0;
+        for (int64_t c = 0; c < lanes.length; c++) {
+            int64_t at = oracle_lane_at(lanes, lane, c);
+            double product = times(n, g[at], y[at]);
+            dot = c == 0 ? product : plus(n, dot, product);
+        }
+        for (int64_t c = 0; c < lanes.length; c++) {
+            int64_t at = oracle_lane_at(lanes, lane, c);
+            call->out[0].values[at] = times(n, y[at], minus(n, g[at], dot));
+        }
+    }
+    return true;
+}
+
+// g - exp(y) sum(g)
+static bool log_softmax_backward(OracleCall *call) {
+    const double *g = call->in[0].values;
+    const double *y = call->in[1].values;
+    OpCost *n = &call->counted;
+    OracleLanes lanes = last_lanes(call->in[0].shape);
+    if (!oracle_expects(call, 0, call->in[0].shape)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        double total = add_up(n, &call->in[0], lanes, lane);
+        for (int64_t c = 0; c < lanes.length; c++) {
+            int64_t at = oracle_lane_at(lanes, lane, c);
+            double share = times(n, transcendental(n, exp, y[at]), total);
+            call->out[0].values[at] = minus(n, g[at], share);
+        }
+    }
+    return true;
+}
+
+const OracleFunction oracle_reductions[OP_COUNT] = {
+    [OP_sum] = sum,
+    [OP_sum_to] = sum_to,
+    [OP_max] = max,
+    [OP_max_backward] = max_backward,
+    [OP_argmax] = argmax,
+    [OP_softmax] = softmax,
+    [OP_softmax_backward] = softmax_backward,
+    [OP_log_softmax] = softmax,
+    [OP_log_softmax_backward] = log_softmax_backward,
+};

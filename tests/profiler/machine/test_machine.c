@@ -1,0 +1,315 @@
+// test_machine.c -- the machine's ceilings: measured, kept, and where levels end. A calibration is
+// held against what must be so on any machine, never against a clock. Files: test_machine_file.c.
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profiler/machine/machine.h"
+#include "profiler/machine/machine_levels.h"
+#include "tensor/memory.h"
+#include "tests/helpers/data_files.h"
+#include "tests/helpers/expect.h"
+
+// ---- files and what is kept --------------------------------------------------------------------
+
+static char folder[DATA_PATH], file[DATA_PATH + 16], found[512];
+
+static void make_home(void) {
+    strcpy(folder, "/tmp/test_machine_XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/peaks.json", folder);
+    setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+static void remove_home(void) {
+    char inner[DATA_PATH + 16];
+    unlink(file);
+    if (machine_cache_path(found, sizeof found)) unlink(found);
+    snprintf(inner, sizeof inner, "%s/ridgepoint", folder);
+    rmdir(inner);
+    ck_assert_msg(rmdir(folder) == 0, "something was left in %s", folder);
+}
+
+static void write_text(const char *path, const char *text) {
+    FILE *stream = fopen(path, "w");
+    ck_assert_ptr_nonnull(stream);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+START_TEST(the_cache_has_its_place) {
+    char path[512];
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/home/someone", 1);
+    ck_assert(machine_cache_path(path, sizeof path));
+    ck_assert_ptr_nonnull(strstr(path, "/home/someone/.cache/ridgepoint/machine-"));
+    ck_assert_str_eq(path + strlen(path) - 5, ".json");
+    ck_assert(!machine_cache_path(found, strlen(path))); // no room for the final zero
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    ck_assert(machine_cache_path(found, sizeof found));
+    ck_assert_str_eq(found, path);
+    setenv("XDG_CACHE_HOME", "/cache", 1);
+    ck_assert(machine_cache_path(path, sizeof path));
+    ck_assert_int_eq(strncmp(path, "/cache/ridgepoint/machine-", 26), 0);
+    context_set_threads(context_current()->threads + 1); // another fingerprint
+    ck_assert(machine_cache_path(found, sizeof found));
+    ck_assert_str_ne(found, path);
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "", 1);
+    ck_assert(!machine_cache_path(path, sizeof path));
+    unsetenv("HOME");
+    ck_assert(!machine_cache_path(path, sizeof path));
+}
+END_TEST
+
+// ---- measuring ---------------------------------------------------------------------------------
+
+static int told;
+static double told_fraction;
+static void note(void *argument, const char *what, double fraction) {
+    ck_assert(argument == &told && what[0] && fraction >= told_fraction && fraction <= 1.0);
+    told_fraction = fraction;
+    told++;
+}
+
+static void check_measured(const Machine *machine) {
+    ck_assert(machine->measured && machine->fingerprint[0]);
+    ck_assert_int_eq(machine->threads, context_current()->threads);
+    ck_assert(machine->peak_flops_per_second > 0.0 && isfinite(machine->peak_flops_per_second));
+    ck_assert(machine->dispatch_seconds > 0.0);
+    ck_assert((machine->wake_seconds > 0.0) == (machine->threads > 1));
+    ck_assert((machine->spin_seconds > 0.0) == (machine->threads > 1));
+    int last = machine->n_levels - 1;
+    ck_assert_int_ge(last, 0);
+    for (int i = 0; i <= last; i++) {
+        ck_assert(machine->levels[i].bytes > (i ? machine->levels[i - 1].bytes : 0));
+        ck_assert(machine->levels[i].bytes_per_second > 0.0);
+    }
+    ck_assert_str_eq(machine->levels[last].name, "DRAM");
+    ck_assert_int_eq(machine->levels[last].bytes, INT64_MAX);
+    // Half of it, because a sanitizer makes both equally slow.
+    ck_assert(machine->levels[0].bytes_per_second >= 0.5 * machine->levels[last].bytes_per_second);
+}
+
+// Two busy processes for every core leave a third of it.
+START_TEST(other_work_on_the_cores_is_noticed) {
+    int n = 2 * pool_default_threads();
+    pid_t *others = calloc((size_t)n, sizeof(pid_t));
+    for (int i = 0; i < n; i++) {
+        others[i] = fork();
+        ck_assert_int_ge(others[i], 0);
+        while (others[i] == 0) {
+            if (getppid() == 1) _exit(0);
+        }
+    }
+    Machine machine;
+    ck_assert_msg(!machine_calibrate(NULL, NULL, &machine), "%s", error_message());
+    for (int i = 0; i < n; i++) {
+        kill(others[i], SIGKILL);
+        waitpid(others[i], NULL, 0);
+    }
+    free(others);
+    ck_assert_msg(machine_was_busy(&machine), "cores had: %g", machine.cores_had);
+}
+END_TEST
+
+START_TEST(a_measurement_is_kept_and_used_again) {
+    make_home();
+    Machine first, second;
+    bool fresh;
+    char kept[512];
+    MachineRequest request = {.progress = note, .argument = &told};
+    int64_t live = expect_live_bytes();
+    ck_assert_msg(!machine_obtain(&request, &first, &fresh, kept), "%s", error_message());
+    check_measured(&first);
+    ck_assert(fresh && told > 0);
+    ck_assert_double_eq(told_fraction, 1.0);
+    ck_assert(machine_cache_path(found, sizeof found));
+    ck_assert_str_eq(kept, found);
+    ck_assert_int_eq(expect_live_bytes(), live);
+    told = 0;
+    ck_assert(!machine_obtain(&request, &second, &fresh, kept));
+    ck_assert(!fresh && told == 0);
+    ck_assert_str_eq(kept, found);
+    ck_assert_double_eq(first.peak_flops_per_second, second.peak_flops_per_second);
+    ck_assert_str_eq(first.fingerprint, second.fingerprint);
+    told_fraction = 0.0;
+    request.again = true;
+    ck_assert(!machine_obtain(&request, &second, &fresh, kept));
+    ck_assert(fresh && told > 0);
+    remove_home();
+}
+END_TEST
+
+// What lies in the cache's place: not JSON; nothing; another machine's; other threads'; a guess.
+START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
+    make_home();
+    Machine machine, other;
+    bool fresh;
+    char kept[512];
+    const MachineRequest request = {0};
+    ck_assert(!machine_obtain(&request, &machine, &fresh, kept));
+    other = machine;
+    if (_i == 2) strcpy(other.fingerprint, "another CPU");
+    if (_i == 3) other.threads++;
+    if (_i == 4) other.measured = false;
+    if (_i >= 2) ck_assert(!machine_write(&other, kept));
+    if (_i < 2) write_text(kept, _i ? "" : "{\"schema\": ");
+    ck_assert_msg(!machine_obtain(&request, &machine, &fresh, kept), "%s", error_message());
+    ck_assert(fresh);
+    expect_no_error();
+    ck_assert(!machine_obtain(&request, &machine, &fresh, kept)); // and repaired
+    ck_assert(!fresh);
+    remove_home();
+}
+END_TEST
+
+START_TEST(a_cache_that_cannot_be_written_is_no_error) {
+    make_home();
+    Machine machine;
+    bool fresh;
+    write_text(file, ""); // a file where a folder has to be
+    setenv("XDG_CACHE_HOME", file, 1);
+    ck_assert_msg(!machine_obtain(&(MachineRequest){0}, &machine, &fresh, found), "%s",
+                  error_message());
+    ck_assert(fresh && !found[0]);
+    expect_no_error();
+    check_measured(&machine);
+    remove_home();
+}
+END_TEST
+
+START_TEST(every_failing_allocation_is_an_ordinary_error) {
+    make_home();
+    Machine machine;
+    bool fresh;
+    // The first requests: environment, cache, context, scratch. All of them would take minutes.
+    for (uint64_t nth = 1; nth <= 6; nth++) {
+        memory_fail_at(nth);
+        Status status = machine_calibrate(NULL, NULL, &machine);
+        memory_fail_at(0);
+        ck_assert(status == STATUS_OK || status == STATUS_OUT_OF_MEMORY);
+        ck_assert(error_status() == status && (status == STATUS_OK) == (machine.n_levels > 0));
+        error_clear();
+    }
+    error_set(STATUS_SHAPE, "before");
+    ck_assert_int_eq(machine_obtain(&(MachineRequest){0}, &machine, &fresh, found), STATUS_SHAPE);
+    error_clear();
+    remove_home();
+}
+END_TEST
+
+// ---- levels ------------------------------------------------------------------------------------
+
+static void write_cache(int index, const char *level, const char *type, const char *size,
+                        const char *list) {
+    const char *const names[] = {"level", "type", "size", "shared_cpu_list"};
+    const char *const texts[] = {level, type, size, list};
+    char path[DATA_PATH + 64];
+    snprintf(path, sizeof path, "%s/index%d", folder, index);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/index%d/%s", folder, index, names[i]);
+        if (texts[i]) write_text(path, texts[i]);
+    }
+}
+
+static void remove_caches(int count) {
+    char command[DATA_PATH + 64];
+    for (int i = 0; i < count; i++) {
+        snprintf(command, sizeof command, "rm -r %s/index%d", folder, i);
+        ck_assert_int_eq(system(command), 0);
+    }
+}
+
+START_TEST(the_system_names_the_caches) {
+    MachineLevel levels[MACHINE_MAX_CACHES];
+    make_home();
+    ck_assert_int_eq(machine_levels_of_system(folder, 2, levels), 0);
+    write_cache(0, "1\n", "Data\n", "48K\n", "0,4\n");
+    write_cache(1, "1\n", "Instruction\n", "64K\n", "0,4\n");
+    write_cache(2, "3\n", "Unified\n", "32M\n", "0-7\n"); // before the second level
+    write_cache(3, "2\n", "Unified\n", "1024K\n", "0,4\n");
+    write_cache(4, "4\n", "Unified\n", "0K\n", "0-7\n");
+    ck_assert_int_eq(machine_levels_of_system(folder, 1, levels), 3);
+    ck_assert_str_eq(levels[2].name, "L3");
+    ck_assert_int_eq(levels[0].bytes, 48 << 10);
+    ck_assert_int_eq(levels[1].bytes, 1 << 20);
+    ck_assert_int_eq(levels[2].bytes, 32 << 20);
+    ck_assert_int_eq(machine_levels_of_system(folder, 3, levels), 3);
+    ck_assert_int_eq(levels[0].bytes, 96 << 10); // two threads share the first
+    ck_assert_int_eq(levels[2].bytes, 32 << 20);
+    remove_caches(5);
+    remove_home();
+}
+END_TEST
+
+START_TEST(what_the_system_does_not_say_whole_does_not_count) {
+    MachineLevel levels[MACHINE_MAX_CACHES];
+    make_home();
+    write_cache(0, "1", "Data", NULL, "0");
+    write_cache(1, "1", "Data", "junk", "0");
+    write_cache(2, "2", "Unified", "256K", "none");
+    write_cache(3, "2", "Unified", "256K", "5-2");
+    write_cache(4, "9", "Unified", "256K", "0");
+    ck_assert_int_eq(machine_levels_of_system(folder, 8, levels), 0);
+    remove_caches(5);
+    // Private caches that together hold more than the one that all share: it is no level.
+    write_cache(0, "2", "Unified", "2M", "0");
+    write_cache(1, "3", "Unified", "16M", "0-63");
+    ck_assert_int_eq(machine_levels_of_system(folder, 8, levels), 1);
+    ck_assert_str_eq(levels[0].name, "L2");
+    ck_assert_int_eq(levels[0].bytes, 16 << 20);
+    remove_caches(2);
+    remove_home();
+}
+END_TEST
+
+static const struct {
+    double bandwidth[8]; // of 1, 2, 4 ... 128 bytes
+    int n_levels;
+    int64_t ends[4]; // of all but DRAM
+    double best[5];
+} sweeps[] = {
+    {{10, 10, 10, 10, 10, 10, 10, 10}, 1, {0}, {10}},
+    {{10, 9, 8, 7.6, 7.6, 7.6, 7.6, 7.6}, 1, {0}, {7.6}}, // slowly, never by a quarter
+    {{9, 10, 9, 2, 2, 2, 2, 2}, 2, {4}, {10, 2}},
+    {{10, 10, 7, 4, 2, 2, 1, 1}, 3, {2, 32}, {10, 2, 1}}, // one fall over three steps
+    {{100, 50, 50, 25, 25, 12, 12, 6}, 5, {1, 4, 16, 64}, {100, 50, 25, 12, 6}},
+    {{10, 10, 5, 6, 6, 6, 3, 3.5}, 3, {2, 32}, {10, 6, 3.5}},
+};
+enum { SWEEPS = sizeof sweeps / sizeof sweeps[0] };
+
+START_TEST(a_sweep_finds_where_levels_end) {
+    const int64_t bytes[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    MachineLevel levels[MACHINE_MAX_LEVELS];
+    int n = machine_levels_of_sweep(bytes, sweeps[_i].bandwidth, 8, levels);
+    ck_assert_int_eq(n, sweeps[_i].n_levels);
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_eq(levels[i].bytes, i < n - 1 ? sweeps[_i].ends[i] : INT64_MAX);
+        ck_assert_double_eq(levels[i].bytes_per_second, sweeps[_i].best[i]);
+    }
+    ck_assert_str_eq(levels[n - 1].name, "DRAM");
+    if (n > 1) ck_assert_str_eq(levels[0].name, "L1");
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {the_cache_has_its_place, 0},
+        {other_work_on_the_cores_is_noticed, 0},
+        {a_measurement_is_kept_and_used_again, 0},
+        {a_cache_that_does_not_fit_is_measured_anew, 5},
+        {a_cache_that_cannot_be_written_is_no_error, 0},
+        {every_failing_allocation_is_an_ordinary_error, 0},
+        {the_system_names_the_caches, 0},
+        {what_the_system_does_not_say_whole_does_not_count, 0},
+        {a_sweep_finds_where_levels_end, SWEEPS},
+        {NULL, 0},
+    };
+    return harness_main("machine", tests);
+}

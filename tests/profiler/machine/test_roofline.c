@@ -1,0 +1,308 @@
+// test_roofline.c -- the verdicts of profiler/roofline: by hand, by stopwatch, at their edges.
+#include "profiler/machine/roofline.h"
+#include "tests/helpers/harness.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double not_measured = (double)NAN;
+
+// Two cores of a server, with figures that are easy to divide by.
+static const Machine server = {
+    .peak_flops_per_second = 333e9,
+    .levels = {{"L1", 96 << 10, 400e9},
+               {"L2", 4 << 20, 150e9},
+               {"L3", 32 << 20, 58e9},
+               {"DRAM", INT64_MAX, 20e9}},
+    .n_levels = 4,
+    .dispatch_seconds = 40e-9,
+    .wake_seconds = 50e-6,
+};
+
+// One level, so one ridge.
+static Machine flat_machine(double peak, double bandwidth) {
+    return (Machine){.peak_flops_per_second = peak,
+                     .levels = {{"DRAM", INT64_MAX, bandwidth}},
+                     .n_levels = 1};
+}
+
+static void check_near(double got, double want, double relative, const char *what) {
+    ck_assert_msg(fabs(got - want) <= relative * fabs(want), "%s is %.17g instead of %.17g", what,
+                  got, want);
+}
+
+static void check_bound(const Roofline *got, Bound want, const char *what) {
+    ck_assert_msg(got->bound == want, "%s: %s instead of %s", what, bound_name(got->bound),
+                  bound_name(want));
+}
+
+// ---- By hand
+
+typedef struct HandCase {
+    double peak, bandwidth;
+    uint64_t macs, elementwise, bytes;
+    Bound bound;
+    double roof_seconds;
+} HandCase;
+
+#define LINEAR(rows) (uint64_t)(rows) * 4096 * 4096, 0, 4u * (2u * (rows)*4096 + 4096 * 4096)
+static const HandCase hand_cases[] = {
+    {1000e9, 200e9, LINEAR(8), BOUND_MEMORY, 0.33685504e-3},
+    {1000e9, 200e9, LINEAR(16), BOUND_COMPUTE, 0.536870912e-3},
+    {95.635e9, 10e9, 500000, 0, 2000000, BOUND_MEMORY, 0.2e-3},
+    {95.635e9, 10e9, 16000000, 0, 2000000, BOUND_COMPUTE, 32e6 / 95.635e9},
+    {95.635e9, 10e9, 0, 95635, 10000, BOUND_COMPUTE, 1e-6}, // on the ridge
+    {95.635e9, 10e9, 0, 95634, 10000, BOUND_MEMORY, 1e-6},
+    {100e9, 50e9, 0, 2, 1, BOUND_COMPUTE, 20e-12}, // ridge 2
+    {1e9, 3e9, 0, 1, 3, BOUND_COMPUTE, 1e-9},      // ridge 1/3: no double is exactly on it
+    {7e9, 49e9, 0, 100, 700, BOUND_COMPUTE, 100 / 7e9},
+    {1e9, 1e9, 0, 0, 5, BOUND_MEMORY, 5e-9},  // a copy
+    {1e9, 1e9, 0, 5, 0, BOUND_COMPUTE, 5e-9}, // FLOPs without bytes
+};
+enum { HAND_CASES = sizeof hand_cases / sizeof hand_cases[0] };
+
+START_TEST(agrees_with_arithmetic_by_hand) {
+    const HandCase *hand = &hand_cases[_i];
+    Machine machine = flat_machine(hand->peak, hand->bandwidth);
+    RooflineInput input = {.cost = {.macs = hand->macs,
+                                    .elementwise_flops = hand->elementwise,
+                                    .bytes_read = hand->bytes / 3,
+                                    .bytes_written = hand->bytes - hand->bytes / 3},
+                           .seconds = 1.25 * hand->roof_seconds};
+    Roofline got = roofline_judge(&machine, &input);
+    double flops = (double)(2 * hand->macs + hand->elementwise);
+    check_bound(&got, hand->bound, "by hand");
+    check_near(got.roof_seconds, hand->roof_seconds, 1e-12, "roof_seconds");
+    check_near(got.roof_fraction, 0.8, 1e-12, "roof_fraction");
+    check_near(got.ridge, hand->peak / hand->bandwidth, 1e-15, "ridge");
+    ck_assert(got.judged);
+    ck_assert_int_eq(got.level, 0);
+    if (hand->bytes > 0) check_near(got.intensity, flops / (double)hand->bytes, 1e-15, "intensity");
+    ck_assert_int_eq(isnan(got.intensity) != 0, hand->bytes == 0);
+}
+END_TEST
+
+START_TEST(every_kind_of_flop_counts) {
+    Machine machine = flat_machine(1e9, 1e9);
+    RooflineInput input = {.cost = {100, 20, 3, 4, 5, 6}, .seconds = 1.0};
+    Roofline got = roofline_judge(&machine, &input);
+    check_near(got.compute_seconds, 227e-9, 1e-15, "compute_seconds");
+    check_near(got.memory_seconds, 11e-9, 1e-15, "memory_seconds");
+}
+END_TEST
+
+// ---- Levels
+
+START_TEST(bytes_count_once_and_the_remainder_at_the_last_level) {
+    RooflineInput input = {.cost = {.bytes_read = 6000, .bytes_written = 4000},
+                           .level_bytes = {1000, 2000, 3000, 1, 99999}, // the machine has four
+                           .seconds = not_measured};
+    Roofline got = roofline_judge(&server, &input);
+    double want = 1000 / 400e9 + 2000 / 150e9 + 3000 / 58e9 + 4000 / 20e9;
+    check_near(got.memory_seconds, want, 1e-14, "memory_seconds");
+    check_near(got.bytes_per_second, 10000 / want, 1e-14, "bytes_per_second");
+    check_near(got.ridge, 333e9 * want / 10000, 1e-14, "ridge");
+    ck_assert_int_eq(got.level, 3);
+    memset(input.level_bytes, 0, sizeof input.level_bytes); // unknown: all of it is the last's
+    got = roofline_judge(&server, &input);
+    check_near(got.memory_seconds, 10000 / 20e9, 1e-15, "memory_seconds without levels");
+    ck_assert_double_eq(got.bytes_per_second, 20e9);
+    input.level_bytes[1] = 12345; // more than there is
+    got = roofline_judge(&server, &input);
+    check_near(got.memory_seconds, 10000 / 150e9, 1e-15, "memory_seconds with too much");
+    ck_assert_int_eq(got.level, 1);
+}
+END_TEST
+
+START_TEST(the_level_named_costs_most_not_holds_most) {
+    RooflineInput input = {.cost = {.bytes_read = 10000}, .level_bytes = {0, 8000, 2000}};
+    ck_assert_int_eq(roofline_judge(&server, &input).level, 1); // 53 ns against 34 ns
+    input.level_bytes[1] = 7000;
+    input.level_bytes[2] = 3000;
+    ck_assert_int_eq(roofline_judge(&server, &input).level, 2); // 47 ns against 52 ns
+}
+END_TEST
+
+// ---- What a person with a stopwatch would say
+
+typedef struct Workload {
+    const char *name;
+    RooflineInput input;
+    Bound bound;
+    const char *level;    // of a memory bound
+    const char *evidence; // what it must contain
+} Workload;
+
+static const Workload workloads[] = {
+    {"product of 2048 x 2048",
+     {.cost = {.macs = 1ull << 33, .bytes_read = 2 << 24, .bytes_written = 1 << 24},
+      .ops = 1,
+      .seconds = 57e-3},
+     BOUND_COMPUTE,
+     "",
+     "compute-bound; 301 of 333 GFLOP/s = 91% of the roof (51.6 of 57.0 ms)"},
+    {"product of 8 x 8",
+     {.cost = {.macs = 512, .bytes_read = 512, .bytes_written = 256},
+      .level_bytes = {768},
+      .ops = 1,
+      .seconds = 110e-9},
+     BOUND_OVERHEAD,
+     "",
+     "< 10 dispatches x 1 op x 40.0 ns: overhead; dispatch is 40.0 of 110 ns"},
+    {"copy of 64 MiB",
+     {.cost = {.bytes_read = 64 << 20, .bytes_written = 64 << 20}, .ops = 1, .seconds = 7.4e-3},
+     BOUND_MEMORY,
+     "DRAM",
+     "0 FLOP/B < ridge 16.6 (333 GFLOP/s / 20.0 GB/s, DRAM): memory-bound"},
+    {"sum of 4 MiB, just written",
+     {.cost = {.elementwise_flops = 1 << 20, .bytes_read = 4 << 20, .bytes_written = 4},
+      .level_bytes = {0, 0, (4 << 20) + 4},
+      .ops = 1,
+      .seconds = 90e-6},
+     BOUND_MEMORY,
+     "L3",
+     "memory-bound in L3; 46.6 of 58.0 GB/s = 80% of the roof"},
+    {"linear 4096 x 4096, batch 1",
+     {.cost = {.macs = 1 << 24, .bytes_read = (4 << 24) + (4 << 12), .bytes_written = 4 << 12},
+      .level_bytes = {8 << 12},
+      .ops = 1,
+      .seconds = 3.9e-3},
+     BOUND_MEMORY,
+     "DRAM",
+     "0.50 FLOP/B < ridge"},
+    {"product of 256 x 256 that slept",
+     {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
+      .level_bytes = {0, 12 << 16},
+      .ops = 1,
+      .seconds = 5e-3},
+     BOUND_UNEXPLAINED,
+     "",
+     "roof 101 us of 5.00 ms measured = 2%: unexplained; suspects: thread"},
+    {"fill of 64 MiB that faults",
+     {.cost = {.bytes_written = 64 << 20}, .ops = 1, .seconds = 12e-3},
+     BOUND_UNEXPLAINED,
+     "",
+     "roof 3.36 of 12.0 ms measured = 28%: unexplained; suspects: thread"},
+    {"ReLU of 64 x 512",
+     {.cost = {.elementwise_flops = 1 << 15, .bytes_read = 4 << 15, .bytes_written = 4 << 15},
+      .level_bytes = {0, 8 << 15},
+      .ops = 1,
+      .seconds = 2.5e-6},
+     BOUND_MEMORY,
+     "L2",
+     "0.12 FLOP/B < ridge 2.22 (333 GFLOP/s / 150 GB/s, L2): memory-bound in"},
+    {"Adam over 16 M parameters",
+     {.cost = {.elementwise_flops = 11ull << 24,
+               .transcendental_flops = 1 << 24,
+               .bytes_read = 16ull << 24,
+               .bytes_written = 12ull << 24},
+      .ops = 1,
+      .seconds = 26e-3},
+     BOUND_MEMORY,
+     "DRAM",
+     "18.1 of 20.0 GB/s = 90% of the roof (23.5 of 26.0 ms)"},
+    {"linear 4096 x 4096, m = 4", // a tenth of the peak, and not for want of arithmetic
+     {.cost = {.macs = 4 << 24, .bytes_read = (4 << 24) + (16 << 12), .bytes_written = 16 << 12},
+      .level_bytes = {32 << 12},
+      .ops = 1,
+      .seconds = 4.5e-3},
+     BOUND_MEMORY,
+     "DRAM",
+     "2.00 FLOP/B < ridge 16.6"},
+    {"a slow product: few FLOP/s are not memory",
+     {.cost = {.macs = 1ull << 33, .bytes_read = 2 << 24, .bytes_written = 1 << 24},
+      .ops = 1,
+      .seconds = 95e-3},
+     BOUND_COMPUTE,
+     "",
+     "54% of the roof"},
+    {"a layer of 8 small ops",
+     {.cost = {.elementwise_flops = 1 << 13, .bytes_read = 4 << 15, .bytes_written = 4 << 13},
+      .level_bytes = {0, 20 << 13},
+      .ops = 8,
+      .seconds = 2e-6},
+     BOUND_OVERHEAD,
+     "",
+     "roof 1.09 us < 10 dispatches x 8 ops x 40.0 ns: overhead; dispatch is 320 ns of"},
+    {"product of 128 x 128 that woke a thread",
+     {.cost = {.macs = 1 << 21, .bytes_read = 8 << 14, .bytes_written = 4 << 14},
+      .level_bytes = {0, 12 << 14},
+      .ops = 1,
+      .seconds = 70e-6,
+      .woke_thread = true},
+     BOUND_OVERHEAD,
+     "",
+     "roof 12.6 us < 50.0 us to wake a thread: overhead; waking is 50.0 of 70"},
+    {"a step that waits for its batch",
+     {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
+      .ops = 1,
+      .seconds = 300e-6,
+      .transfer_seconds = 180e-6},
+     BOUND_TRANSFER,
+     "",
+     "copies and waiting take 180 of 300 us = 60%: transfer; roof 101 us"},
+};
+enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
+
+START_TEST(says_what_a_stopwatch_says) {
+    const Workload *workload = &workloads[_i];
+    char text[ROOFLINE_TEXT];
+    Roofline got = roofline_judge(&server, &workload->input);
+    roofline_evidence(&server, &workload->input, &got, text);
+    check_bound(&got, workload->bound, workload->name);
+    ck_assert(got.judged);
+    ck_assert_msg(strstr(text, workload->evidence) != NULL, "%s: \"%s\" without \"%s\"",
+                  workload->name, text, workload->evidence);
+    if (got.bound == BOUND_MEMORY) ck_assert_str_eq(server.levels[got.level].name, workload->level);
+}
+END_TEST
+
+// ---- The order of the bounds, and their edges
+
+START_TEST(bounds_begin_and_end_at_their_constants) {
+    Machine machine = flat_machine(1e9, 1e9);
+    machine.dispatch_seconds = 0.0625; // a power of two: the edges are exact
+    machine.wake_seconds = 4.0;
+    RooflineInput input = {.cost = {.elementwise_flops = 2500000000}, .ops = 4, .seconds = 2.5};
+    Roofline got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_COMPUTE, "just ten dispatches");
+    input.cost.elementwise_flops--;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_OVERHEAD, "less than ten dispatches");
+    input.transfer_seconds = 1.25;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_OVERHEAD, "half the time is no transfer");
+    input.transfer_seconds = 1.26;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_TRANSFER, "transfer comes first");
+
+    input = (RooflineInput){.cost = {.elementwise_flops = 4000000000}, .ops = 1, .seconds = 8.0};
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_COMPUTE, "half of the roof");
+    input.seconds = 8.001;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_UNEXPLAINED, "less than half");
+    input.woke_thread = true;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_UNEXPLAINED, "as long as a wake-up");
+    machine.wake_seconds = 4.001;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_OVERHEAD, "shorter than a wake-up");
+    input.woke_thread = false;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_UNEXPLAINED, "a wake-up that was not paid");
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {agrees_with_arithmetic_by_hand, HAND_CASES},
+        {every_kind_of_flop_counts, 0},
+        {bytes_count_once_and_the_remainder_at_the_last_level, 0},
+        {the_level_named_costs_most_not_holds_most, 0},
+        {says_what_a_stopwatch_says, WORKLOADS},
+        {bounds_begin_and_end_at_their_constants, 0},
+        {NULL, 0},
+    };
+    return harness_main("roofline", tests);
+}

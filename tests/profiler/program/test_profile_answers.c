@@ -1,0 +1,216 @@
+// test_profile_answers.c -- ./profile_mlp from outside: the questions that it answers instead of
+// the report, and the files beside the JSON. What each says is its own module's test.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
+#define SMALL "--layers 20,30,10 --batch 8" QUICK
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
+}
+
+// ---- questions -------------------------------------------------------------------------------
+static const struct {
+    const char *arguments, *head, *also; // what is printed begins so, and holds this
+} questions[] = {
+    {SMALL " --explain", "MLP 20-30-10 relu, training step of 8 samples, Adam, explained\n",
+     "\nfc2, Linear, (8, 30) -> (8, 10)"},
+    {SMALL " --explain fc1", "MLP 20-30-10", "8 x 20 x 30 = 4,800 multiply-adds"},
+    {SMALL " --explain=fc*", "MLP 20-30-10", "fc2, Linear"},
+    {SMALL " --by op", "BY OP", "\nstep"},
+    {SMALL " --by layer --sort flops --top 2", "BY LAYER", "\nothers"},
+    {SMALL " --by phase", "BY PHASE", "optimizer"},
+    {SMALL " --sort time", "BY LAYER", "most time first"},
+    {SMALL " --layer fc*", "BY LAYER", "fc1"},
+    {SMALL " --flop-convention torch", "FLOP CONVENTION torch", "total"},
+    {SMALL " --flop-convention fvcore", "FLOP CONVENTION fvcore", "total"},
+    {SMALL " --memory", "MEMORY  one step", "AT THE PEAK"},
+    {SMALL " --memory-budget 50kB", "MEMORY BUDGET  50,000 B", "as predicted"},
+    {SMALL " --leaks", "LEAKS", "memory does not grow"},
+    {SMALL " --weights", "WEIGHTS", "fc1.weight"},
+    {"--device meta --layers 20,30,10 --explain", "MLP 20-30-10", "fc1"},
+    {"--device meta --layers 20,30,10 --by op", "BY OP", "fc1 linear"},
+    {"--device meta --layers 20,30,10 --memory", "MEMORY", "AT THE PEAK"},
+    {"--device meta --layers 20,30,10 --memory-budget 1GB", "MEMORY BUDGET", "meta device"},
+    {SMALL " --memory --leaks", "MEMORY  one step", "\n\nLEAKS"},
+};
+enum { QUESTIONS = sizeof questions / sizeof questions[0] };
+
+START_TEST(a_question_is_answered_alone_in_80_plain_columns) {
+    ProgramRun got = run(questions[_i].arguments);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s: exit status %d: %s", questions[_i].arguments,
+                  got.status, got.err);
+    ck_assert_msg(strncmp(got.out, questions[_i].head, strlen(questions[_i].head)) == 0 &&
+                      strstr(got.out, questions[_i].also),
+                  "%s prints\n%s", questions[_i].arguments, got.out);
+    ck_assert_msg(!strstr(got.out, "TRAINING"), "it trained");
+    char *rest = got.out;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        size_t length = strlen(line);
+        ck_assert_msg(length <= 80 && (length == 0 || line[length - 1] != ' '), "%s: %s",
+                      questions[_i].arguments, line);
+        for (size_t k = 0; k < length; k++) ck_assert(line[k] >= ' ' && line[k] <= '~');
+    }
+    program_run_free(&got);
+}
+END_TEST
+
+START_TEST(a_question_about_a_layer_that_is_not_there_names_those_that_are) {
+    ProgramRun got = run(SMALL " --explain nope");
+    program_check_refusal(&got, 2, "nope", "fc1");
+    got = run(SMALL " --layer nope");
+    program_check_refusal(&got, 2, "nope", "fc1");
+    got = run("--device meta --layers 20,30,10 --weights");
+    program_check_refusal(&got, 2, "weights", "meta");
+    got = run("--device meta --layers 20,30,10 --trace /tmp/never");
+    program_check_refusal(&got, 2, "--trace", "--device cpu");
+    got = run(SMALL " --json - --memory");
+    program_check_refusal(&got, 2, "--json -", "name a file");
+}
+END_TEST
+
+START_TEST(the_largest_batch_of_the_budget_is_measured) {
+    ProgramRun got = run("--layers 20,30,10 --memory-budget 1MB" QUICK);
+    char batch[32];
+    ck_assert_int_eq(sscanf(strstr(got.out, "largest batch"), "largest batch %31s", batch), 1);
+    ck_assert_msg(strstr(got.out, ": as predicted\n") != NULL, "%s", got.out);
+    program_run_free(&got);
+    got = run(SMALL " --memory-budget 1"); // a threshold that fails
+    ck_assert_msg(got.status == 1 && strstr(got.out, "not even one sample fits"), "%s", got.out);
+    program_run_free(&got);
+}
+END_TEST
+
+// ---- files -----------------------------------------------------------------------------------
+static const char *const files[] = {"trace", "memory-json", "tinytorch"};
+enum { FILES = sizeof files / sizeof files[0] };
+static const char *const first_keys[FILES] = {"traceEvents", "schema", "schema"};
+
+static json_t *read_file(const char *path) {
+    json_error_t error;
+    json_t *document = json_load_file(path, 0, &error);
+    ck_assert_msg(document != NULL, "%s: %s", path, error.text);
+    return document;
+}
+
+START_TEST(each_file_is_json_and_the_report_is_still_printed) {
+    char path[] = "/tmp/test_answers_XXXXXX", arguments[256];
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    snprintf(arguments, sizeof arguments, SMALL " --epochs 0 --%s %s", files[_i], path);
+    ProgramRun got = run(arguments);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    ck_assert(strstr(got.out, "ROOFLINE") != NULL);
+    json_t *document = read_file(path);
+    ck_assert_msg(json_object_get(document, first_keys[_i]) != NULL, "%s", files[_i]);
+    json_decref(document);
+    unlink(path);
+    program_run_free(&got);
+}
+END_TEST
+
+START_TEST(on_standard_output_a_file_stands_alone) {
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, SMALL " --epochs 0 --%s -", files[_i]);
+    ProgramRun got = run(arguments);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    json_t *document = document_parse(got.out);
+    ck_assert(json_object_get(document, first_keys[_i]) != NULL);
+    json_decref(document);
+    program_run_free(&got);
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_is_told_and_leaves_nothing) {
+    static const char *const places[] = {"/nonexistent/p.json", "/dev/full"};
+    char arguments[256];
+    for (int i = 0; i < 2; i++) {
+        snprintf(arguments, sizeof arguments, SMALL " --quiet --%s %s", files[_i], places[i]);
+        ProgramRun got = run(arguments);
+        program_check_refusal(&got, 3, places[i], "HINT");
+    }
+}
+END_TEST
+
+// Ten steps, each with its data, layers, backward and optimizer; the loader's data where it trains.
+START_TEST(a_trace_holds_ten_training_steps) {
+    ProgramRun got = run("--layers 784,16,10 --epochs 1 --steps 1 --trace -" QUICK);
+    ck_assert_msg(got.status == 0, "%s", got.err);
+    json_t *document = document_parse(got.out), *event;
+    static const char *const names[] = {"data loading", "backward", "optimizer",
+                                        "fc1",          "linear",   "adamw_step"};
+    int counts[6] = {0}, steps = 0;
+    size_t at;
+    json_array_foreach(json_object_get(document, "traceEvents"), at, event) {
+        const char *name = json_string_value(json_object_get(event, "name"));
+        const char *kind = json_string_value(json_object_get(event, "ph"));
+        if (strcmp(kind, "X") != 0) continue;
+        steps += strncmp(name, "ProfilerStep#", 13) == 0;
+        for (int i = 0; i < 6; i++) counts[i] += strcmp(name, names[i]) == 0;
+    }
+    ck_assert_int_eq(steps, 10);
+    for (int i = 0; i < 6; i++) // two linear layers
+        ck_assert_msg(counts[i] == (i == 4 ? 20 : 10), "%s: %d times", names[i], counts[i]);
+    json_decref(document);
+    program_run_free(&got);
+}
+END_TEST
+
+// ---- what belongs to the questions --------------------------------------------------------------
+START_TEST(fused_layers_do_the_same_work_in_fewer_ops) {
+    json_t *apart = document_new(SMALL " --no-fuse --epochs 0");
+    json_t *fused = document_new(SMALL " --fuse --epochs 0");
+    ck_assert_int_eq(document_integer(apart, "totals.forward.total_flops"),
+                     document_integer(fused, "totals.forward.total_flops"));
+    ck_assert_int_lt((int)json_array_size(json_object_get(fused, "ops")),
+                     (int)json_array_size(json_object_get(apart, "ops")));
+    json_decref(apart);
+    json_decref(fused);
+}
+END_TEST
+
+START_TEST(percentiles_go_on_until_there_are_enough) {
+    json_t *document = document_new("--layers 2,2 --batch 1 --epochs 0 --percentiles" QUICK);
+    ck_assert_int_eq(document_integer(document, "totals.step.latency.n"), 4603);
+    json_t *percentiles = document_at(document, "totals.step.latency.percentiles");
+    ck_assert(json_object_get(percentiles, "p99.9") != NULL);
+    json_decref(document);
+    document = document_new("--layers 2,2 --batch 1 --epochs 0 --iterations 44 --warmup 2");
+    json_t *missing = document_at(document, "totals.step.latency.percentiles_missing_samples");
+    ck_assert_int_eq(json_integer_value(json_object_get(missing, "p95")), 46);
+    ck_assert_int_eq(json_integer_value(json_object_get(missing, "p99")), 415);
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(strict_accepts_a_model_whose_ops_all_have_a_cost) {
+    ProgramRun got = run(SMALL " --strict --epochs 0");
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    program_run_free(&got);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_question_is_answered_alone_in_80_plain_columns, QUESTIONS},
+        {a_question_about_a_layer_that_is_not_there_names_those_that_are, 0},
+        {the_largest_batch_of_the_budget_is_measured, 0},
+        {each_file_is_json_and_the_report_is_still_printed, FILES},
+        {on_standard_output_a_file_stands_alone, FILES},
+        {what_cannot_be_written_is_told_and_leaves_nothing, FILES},
+        {a_trace_holds_ten_training_steps, 0},
+        {fused_layers_do_the_same_work_in_fewer_ops, 0},
+        {percentiles_go_on_until_there_are_enough, 0},
+        {strict_accepts_a_model_whose_ops_all_have_a_cost, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_answers", tests);
+}

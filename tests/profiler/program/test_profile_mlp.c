@@ -1,0 +1,238 @@
+// test_profile_mlp.c -- ./profile_mlp from outside: its command line, exit status, files and
+// streams. What the report looks like is test_profile_report.c's, training
+// test_profile_training.c's.
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
+#define SMALL "--layers 20,30,10 --batch 8 --epochs 0" QUICK
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
+}
+
+// ---- options ---------------------------------------------------------------------------------
+START_TEST(help_lists_every_option_and_succeeds) {
+    static const char *const options[] = {"--layers N,N,...",
+                                          "--activation NAME",
+                                          "--fuse",
+                                          "--no-fuse",
+                                          "--batch N",
+                                          "--optimizer NAME",
+                                          "--lr RATE",
+                                          "--epochs N",
+                                          "--steps N",
+                                          "--data DIR",
+                                          "--seed N",
+                                          "--threads N",
+                                          "--device NAME",
+                                          "--iterations N",
+                                          "--warmup N",
+                                          "--percentiles",
+                                          "--calibrate",
+                                          "--peaks FILE",
+                                          "--strict",
+                                          "--explain [LAYER]",
+                                          "--by WHAT",
+                                          "--sort KEY",
+                                          "--top N",
+                                          "--layer PATTERN",
+                                          "--memory ",
+                                          "--memory-budget SIZE",
+                                          "--leaks",
+                                          "--weights",
+                                          "--flop-convention NAME",
+                                          "--json FILE",
+                                          "--trace FILE",
+                                          "--memory-json FILE",
+                                          "--tinytorch FILE",
+                                          "--devices",
+                                          "--quiet",
+                                          "--help",
+                                          "--version",
+                                          "Exit status:"};
+    ProgramRun got = run("--help");
+    ck_assert_int_eq(got.status, 0);
+    ck_assert_str_eq(got.err, "");
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        ck_assert_msg(strstr(got.out, options[i]) != NULL, "--help does not mention %s",
+                      options[i]);
+    int listed = 0;
+    for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
+    char *rest = got.out;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    ck_assert_msg(listed == 37, "%d options in --help, but this test knows 37", listed);
+    program_run_free(&got);
+}
+END_TEST
+
+START_TEST(version_is_one_line) {
+    ProgramRun got = run("--version");
+    int major, minor, patch;
+    ck_assert_int_eq(got.status, 0);
+    ck_assert_int_eq(sscanf(got.out, "profile_mlp %d.%d.%d\n", &major, &minor, &patch), 3);
+    ck_assert_int_eq(program_count_lines(got.out), 1);
+    ck_assert_str_eq(got.err, "");
+    program_run_free(&got);
+}
+END_TEST
+
+#define SIXTEEN_SIZES "9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,"
+static const struct {
+    const char *arguments, *what, *expectation;
+} wrong[] = {
+    {"--nope", "--nope", "--help"},
+    {"-x", "-x", "--help"},
+    {"stray", "stray", "--help"},
+    {"--epochs 0 -", "-", "--help"},
+    {"--la 10,5", "--la", "ambiguous"}, // --layers or --layer
+    {"--fuse --no-fuse", "--fuse", "exclude"},
+    {"--by nope", "--by nope", "layer, op or phase"},
+    {"--sort nope", "--sort nope", "order, time"},
+    {"--top 0", "--top 0", "from 1 to"},
+    {"--memory-budget lots", "--memory-budget lots", "500MB"},
+    {"--memory-budget -5MB", "--memory-budget -5MB", "500MB"},
+    {"--memory-budget 5QB", "--memory-budget 5QB", "500MB"},
+    {"--memory-budget 99999999TB", "--memory-budget 99999999TB", "500MB"},
+    {"--flop-convention nope", "--flop-convention nope", "fvcore"},
+    {"--json - --trace -", "--trace -", "standard output"},
+    {"--explain=", "--explain", "LAYER"},
+    {"--layers", "--layers", "needs a value"},
+    {"--json", "--json", "needs a value"},
+    {"--data", "--data", "needs a value"},
+    {"--help=3", "--help", "no value"},
+    {"--quiet=1", "--quiet", "no value"},
+    {"--layers 10,x", "--layers 10,x", "784,512,10"},
+    {"--layers 10", "--layers 10", "784,10"},
+    {"--layers 0,5", "--layers 0,5", "at least 1"},
+    {"--layers 5,-3", "--layers 5,-3", "at least 1"},
+    {"--layers 10,", "--layers 10,", "784,512,10"},
+    {"--layers 10;5", "--layers 10;5", "commas"},
+    {"--layers 10,9999999999", "--layers", "784,512,10"},
+    {"--layers " SIXTEEN_SIZES SIXTEEN_SIZES SIXTEEN_SIZES SIXTEEN_SIZES "9", "--layers", "64"},
+    {"--activation foo", "--activation foo", "gelu_tanh"},
+    {"--batch 0", "--batch 0", "from 1 to"},
+    {"--batch 1e3", "--batch 1e3", "whole number"},
+    {"--batch 99999999999999999999", "--batch 9", "whole number"},
+    {"--optimizer foo", "--optimizer foo", "sgd, momentum, adam or adamw"},
+    {"--lr -1", "--lr -1", "above 0"},
+    {"--lr 0", "--lr 0", "above 0"},
+    {"--lr nan", "--lr nan", "above 0"},
+    {"--lr 0.1x", "--lr 0.1x", "above 0"},
+    {"--epochs -1", "--epochs -1", "from 0 to"},
+    {"--steps 1.5", "--steps 1.5", "whole number"},
+    {"--seed x", "--seed x", "whole number"},
+    {"--threads 0", "--threads 0", "from 1 to 64"},
+    {"--threads 65", "--threads 65", "from 1 to 64"},
+    {"--device nope", "--device nope", "cpu, cuda or meta"},
+    {"--iterations -1", "--iterations -1", "from 0 to"},
+    {"--warmup x", "--warmup x", "whole number"},
+};
+enum { WRONG = sizeof wrong / sizeof wrong[0] };
+
+START_TEST(a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected) {
+    ProgramRun got = run(wrong[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, 2, wrong[_i].what, wrong[_i].expectation);
+}
+END_TEST
+
+START_TEST(an_abbreviation_of_one_option_is_that_option) {
+    json_t *document = document_new("--device meta --ep 0 --layers 6,4 --bat 3");
+    ck_assert_int_eq(document_integer(document, "model.batch"), 3);
+    ck_assert_int_eq(document_integer(document, "model.parameters"), 28);
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(help_explains_a_topic_or_names_those_there_are) {
+    ProgramRun got = run("--help counts");
+    ck_assert_msg(got.status == 0 && strstr(got.out, "\nsaved_bytes ") && !got.err[0], "%s",
+                  got.out);
+    program_run_free(&got);
+    got = run("--help nope");
+    ck_assert_str_eq(got.out, "");
+    program_check_refusal(&got, 2, "--help nope", "counts");
+}
+END_TEST
+
+START_TEST(counts_that_do_not_fit_64_bits_are_refused) {
+    ProgramRun got = run("--device meta --layers 4194304,1048576 --batch 16777216");
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, 2, "", "");
+}
+END_TEST
+
+// ---- output that cannot be written -----------------------------------------------------------
+START_TEST(json_that_cannot_be_written_is_status_3) {
+    static const char *const places[] = {"/nonexistent/p.json", "/dev/null/p.json", "/dev/full"};
+    char arguments[256];
+    for (int i = 0; i < 3; i++) {
+        snprintf(arguments, sizeof arguments, SMALL " --quiet --json %s", places[i]);
+        ProgramRun got = run(arguments);
+        ck_assert_str_eq(got.out, "");
+        program_check_refusal(&got, 3, places[i], "HINT");
+    }
+}
+END_TEST
+
+START_TEST(a_full_disk_under_standard_output_is_status_3) {
+    static const char *const arguments[] = {SMALL, SMALL " --json -", SMALL " --json /dev/null",
+                                            "--help"};
+    for (int i = 0; i < 4; i++) {
+        ProgramRun got = program_run(program_path("profile_mlp"), arguments[i], PROGRAM_FULL_DISK);
+        program_check_refusal(&got, 3, "standard output", "No space left");
+    }
+}
+END_TEST
+
+// As `| head -1`: the shell shows nothing when SIGPIPE ends a program, so it must not speak,
+// either.
+START_TEST(a_reader_that_has_had_enough_gets_no_complaint) {
+    static const char *const arguments[] = {SMALL, SMALL " --json -", SMALL " --json /dev/null",
+                                            ("--epochs 1 --steps 2" QUICK), "--help"};
+    static const ProgramOutput outputs[] = {PROGRAM_NO_READER, PROGRAM_DEAF_TO_IT};
+    for (int i = 0; i < 2 * 5; i++) {
+        ProgramRun got = program_run(program_path("profile_mlp"), arguments[i / 2], outputs[i % 2]);
+        ck_assert_msg((got.status == 0 || got.status == 128 + SIGPIPE) && !got.err[0],
+                      "%s%s: exit status %d: %s", arguments[i / 2],
+                      i % 2 ? ", SIGPIPE ignored" : "", got.status, got.err);
+        program_run_free(&got);
+    }
+}
+END_TEST
+
+START_TEST(json_on_standard_output_stands_there_alone) {
+    ProgramRun got = run("--epochs 1 --steps 2 --json -" QUICK);
+    ck_assert_int_eq(got.status, 0);
+    ck_assert_str_eq(got.err, "");
+    json_t *document = document_parse(got.out);
+    document_check(document);
+    ck_assert_int_eq(document_integer(document, "training.steps"), 2);
+    json_decref(document);
+    program_run_free(&got);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {help_lists_every_option_and_succeeds, 0},
+        {version_is_one_line, 0},
+        {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},
+        {an_abbreviation_of_one_option_is_that_option, 0},
+        {help_explains_a_topic_or_names_those_there_are, 0},
+        {counts_that_do_not_fit_64_bits_are_refused, 0},
+        {json_that_cannot_be_written_is_status_3, 0},
+        {a_full_disk_under_standard_output_is_status_3, 0},
+        {a_reader_that_has_had_enough_gets_no_complaint, 0},
+        {json_on_standard_output_stands_there_alone, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_mlp", tests);
+}

@@ -1,0 +1,147 @@
+// test_profile_training.c -- ./profile_mlp from outside: the data it trains on, and what it
+// reaches.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/helpers/data_files.h"
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
+}
+
+// ---- data ------------------------------------------------------------------------------------
+START_TEST(a_folder_that_cannot_be_used_is_refused_before_anything_is_measured) {
+    char folder[DATA_PATH], arguments[2 * DATA_PATH];
+    ProgramRun got = run("--data /nonexistent");
+    ck_assert_str_eq(got.out, "");
+    program_check_refusal(&got, 3, "/nonexistent", "HINT");
+    data_folder_new(folder);
+    snprintf(arguments, sizeof arguments, "--data %s", folder);
+    got = run(arguments);
+    program_check_refusal(&got, 3, folder, "ubyte");
+    DataBytes images = data_images(20, 28, 28);
+    images.size -= 100;
+    data_write(folder, DATA_TRAIN_IMAGES, images);
+    data_write(folder, DATA_TRAIN_LABELS, data_labels(20));
+    got = run(arguments);
+    ck_assert_str_eq(got.out, "");
+    program_check_refusal(&got, 3, DATA_TRAIN_IMAGES, "HINT");
+    data_write(folder, DATA_TRAIN_IMAGES, data_images(20, 8, 8));
+    got = run(arguments);
+    ck_assert_str_eq(got.out, "");
+    program_check_refusal(&got, 3, "64 pixels", "--layers 64,...,10");
+    data_folder_remove(folder);
+}
+END_TEST
+
+START_TEST(a_folder_of_images_is_trained_on) {
+    char folder[DATA_PATH], arguments[2 * DATA_PATH];
+    data_folder_new(folder);
+    data_write(folder, DATA_TRAIN_IMAGES, data_images(100, 4, 4));
+    data_write(folder, DATA_TRAIN_LABELS, data_labels(100));
+    snprintf(arguments, sizeof arguments, "--data %s --layers 16,10 --batch 9 --epochs 2" QUICK,
+             folder);
+    json_t *document = document_new(arguments);
+    const char *name = json_string_value(document_at(document, "training.data"));
+    ck_assert_msg(name && strcmp(name, folder) == 0, "training on %s", name);
+    ck_assert_int_eq(document_integer(document, "training.epochs"), 2);
+    ck_assert_int_eq(document_integer(document, "training.steps"), 18); // 80 images, 9 at a time
+    json_decref(document);
+    data_folder_remove(folder);
+}
+END_TEST
+
+// ---- training --------------------------------------------------------------------------------
+START_TEST(steps_end_training_early) {
+    json_t *document = document_new("--epochs 1 --steps 20" QUICK);
+    ck_assert_int_eq(document_integer(document, "training.steps"), 20);
+    ck_assert_int_eq(document_integer(document, "training.epochs"), 1);
+    ck_assert(document_real(document, "training.samples_per_second") > 0.0);
+    ck_assert(document_real(document, "training.data_wait_seconds") >= 0.0);
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(what_cannot_be_trained_or_shall_not_has_null) {
+    static const char *const arguments[] = {"--epochs 0" QUICK, "--device meta",
+                                            "--layers 20,10" QUICK, "--layers 784,9" QUICK};
+    for (int i = 0; i < 4; i++) {
+        json_t *document = document_new(arguments[i]);
+        ck_assert_msg(json_is_null(document_at(document, "training")), "%s", arguments[i]);
+        json_decref(document);
+    }
+}
+END_TEST
+
+START_TEST(the_seed_decides_the_result) {
+    static const char *const seeds[] = {"--seed 7", "--seed 7", "--seed 8"};
+    json_t *result[3];
+    for (int i = 0; i < 3; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "--epochs 1 --steps 40 %s" QUICK, seeds[i]);
+        json_t *document = document_new(arguments);
+        result[i] = json_pack("[f,f]", document_real(document, "training.final_loss"),
+                              document_real(document, "training.test_accuracy"));
+        json_decref(document);
+    }
+    ck_assert_msg(json_equal(result[0], result[1]), "the same seed gives another result");
+    ck_assert_msg(!json_equal(result[0], result[2]), "another seed gives the same result");
+    for (int i = 0; i < 3; i++) json_decref(result[i]);
+}
+END_TEST
+
+START_TEST(training_that_diverges_is_status_1_and_names_the_step) {
+    ProgramRun got = run("--lr 1e30 --optimizer sgd --quiet" QUICK);
+    ck_assert_str_eq(got.out, "");
+    program_check_refusal(&got, 1, "step 2: the loss is ", "HINT");
+}
+END_TEST
+
+static double accuracy_of(const char *arguments) {
+    json_t *document = document_new(arguments);
+    double accuracy = document_real(document, "training.test_accuracy");
+    json_decref(document);
+    return accuracy;
+}
+
+START_TEST(the_default_run_learns_its_digits_and_an_untrained_net_guesses) {
+    double trained = accuracy_of(QUICK),
+           untrained = accuracy_of("--lr 1e-12 --epochs 1 --steps 1" QUICK);
+    ck_assert_msg(trained >= 0.95, "%g of the digits after training", trained);
+    ck_assert_msg(untrained > 0.02 && untrained < 0.25, "%g of the digits untrained", untrained);
+}
+END_TEST
+
+START_TEST(ten_epochs_of_mnist_reach_95_percent) {
+    const char *folder = getenv("RIDGEPOINT_MNIST");
+    char arguments[DATA_PATH];
+    if (!folder) folder = "../shared/data/mnist";
+    if (access(folder, R_OK) != 0)
+        test_skip("no MNIST: set RIDGEPOINT_MNIST to a folder with its test files");
+    snprintf(arguments, sizeof arguments, "--epochs 10 --data %s" QUICK, folder);
+    double accuracy = accuracy_of(arguments);
+    ck_assert_msg(accuracy >= 0.95, "%g of the held-out images", accuracy);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_folder_that_cannot_be_used_is_refused_before_anything_is_measured, 0},
+        {a_folder_of_images_is_trained_on, 0},
+        {steps_end_training_early, 0},
+        {what_cannot_be_trained_or_shall_not_has_null, 0},
+        {the_seed_decides_the_result, 0},
+        {training_that_diverges_is_status_1_and_names_the_step, 0},
+        {the_default_run_learns_its_digits_and_an_untrained_net_guesses, 0},
+        {ten_epochs_of_mnist_reach_95_percent, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_training", tests);
+}

@@ -1,0 +1,96 @@
+# tests/rules.mk -- the test programs, one per topic, and all that runs them: sanitizers, valgrind,
+# benchmarks, fuzzing. No list names a file: a test lies in the folder of its room, tests/ROOM/ or one
+# further down, and what is neither a test nor in a folder of its own kind is a helper of all of them.
+.PHONY: test test-programs asan tsan valgrind bench fuzz check-readme
+
+TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
+FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+# A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
+BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench/bench_*.c))
+BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(filter-out $(BENCH_SOURCES),$(wildcard tests/bench/*.c)))
+HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES) %_call.c \
+    $(addprefix tests/,bench/% fixtures/% plugins/% readme/%),$(wildcard tests/*/*.c tests/*/*/*.c))
+SOURCES += $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
+
+# What only tests use is compiled with Check's flags as well; benchmarks do without Check.
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
+	@$(if $(CHECK_LIBS)$(filter $(BUILD)/tests/bench/%,$@),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
+	$(call compile,$(COMPILE) $(CHECK_CFLAGS))
+
+HELPERS := $(BUILD)/tests/libhelpers.a
+$(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
+
+# Programs lie side by side, whatever room their source is in.
+programs = $(addprefix $(BUILD)/tests/,$(basename $(notdir $(1))))
+tests_of = $(addprefix $(BUILD)/tests/test_,$(1))
+TEST_PROGRAMS := $(call programs,$(TEST_SOURCES))
+FUZZ_PROGRAMS := $(call programs,$(FUZZ_SOURCES))
+BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
+$(foreach source,$(TEST_SOURCES) $(FUZZ_SOURCES) $(BENCH_SOURCES),\
+    $(eval $(call programs,$(source)): $(call objects,$(source))))
+
+$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): $(HELPERS) $(EXERCISES) $(LIBRARY)
+	$(call link,$(LIBS) $(CHECK_LIBS))
+$(BENCH_PROGRAMS): $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
+	$(call link,$(LIBS))
+
+# A library that a test opens at run time.
+SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
+$(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
+	@mkdir -p $(@D)
+	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
+-include $(SAMPLE_PLUGIN:.so=.d)
+$(call tests_of,plugin): | $(SAMPLE_PLUGIN)
+
+# What the tests of one room need beyond that.
+include $(sort $(wildcard tests/*/rules.mk))
+
+# ---- running -----------------------------------------------------------------------------------
+# What the sanitizers and valgrind find is only true without the caches, and they are slow. Each
+# variant may choose its topics; TEST names others. (Where a library opened at run time has variables
+# of each thread, the sanitizer guesses their place from their address, and may die at exit.)
+TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=5 TEST_SECONDS=600 \
+    ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_tls_get_addr=0 \
+    UBSAN_OPTIONS=print_stacktrace=1
+# OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
+TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
+TOPICS_tsan := pool context loader prefetch
+TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 TEST_SECONDS=900 \
+    OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
+    --errors-for-leak-kinds=definite --error-exitcode=99'
+TOPICS_valgrind := scope tape faults
+
+# Topics without a program are left out of a list above; in TEST they are a mistake.
+ALL_TOPICS := $(sort $(patsubst $(BUILD)/tests/test_%,%,$(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS)))
+UNKNOWN_TOPICS := $(and $(filter test asan tsan valgrind,$(MAKECMDGOALS)),$(strip \
+    $(filter-out $(ALL_TOPICS),$(TEST))))
+$(if $(UNKNOWN_TOPICS),$(error TEST=$(UNKNOWN_TOPICS) is no topic; the topics are: $(ALL_TOPICS)))
+topic_programs = $(call tests_of,$(or $(TEST),$(if $(TOPICS_$(1)),\
+    $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS))))
+run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
+
+test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
+
+test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics
+	@$(call run_tests,$(VARIANT))
+
+asan: ## the tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory VARIANT=asan test
+tsan: ## the tests that use threads under ThreadSanitizer
+	@$(MAKE) --no-print-directory VARIANT=tsan test
+
+valgrind: $(call topic_programs,valgrind) ## some tests under valgrind; TEST= names others
+	@$(call run_tests,valgrind)
+
+bench: $(filter-out %/bench_cuda,$(BENCH_PROGRAMS)) ## ours, by hand, PyTorch; RIDGEPOINT_BENCH_SECONDS=60
+	@$(if $^,:,echo "bench: needs OpenBLAS, to do the same work by hand"; exit 1)
+	@for program in $^; do ./$$program || exit 1; done
+
+# A fuzz program tries random inputs for about as many seconds as its argument says.
+FUZZ_SECONDS ?= 60
+fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
+	@for program in $^; do \
+	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
+
+check-readme: $(LIBRARY) ## run the code that the READMEs show
+	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
