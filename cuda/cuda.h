@@ -135,7 +135,7 @@ static inline unsigned cuda_grid(int64_t n) {
 #define GRID_STRIDE ((int64_t)gridDim.x * (int64_t)blockDim.x)
 
 // LAUNCH(kernel, grid, block, shared bytes, stream, arguments...) and CUDA_MOST_BLOCKS come from
-// launch_nvcc.h or from tests/emulator/launch_emulator.h; the Makefile includes one of them before
+// launch_nvcc.h or from tests/emulator/launch_emulator.h; a rules.mk includes one of them before
 // anything else.
 #define CUDA_LAUNCH(kernel, grid, block, shared, ...)                                              \
     (LAUNCH(kernel, grid, block, shared, cuda->compute, __VA_ARGS__),                              \

@@ -4,8 +4,9 @@
 // A plain loop over any of these becomes vector code, because nothing here branches or calls a
 // library: a condition is a choice between two finished values. Every function takes and gives any
 // float: NaN stays NaN, and infinities, zeros and denormals are right. Accuracy is in units in the
-// last place (ulp) of float32, measured against double (tests/tensor/test_math.c). It takes gcc's -O3
-// with -fno-math-errno and -fno-trapping-math, and -ffp-contract=off for equal bits on every machine.
+// last place (ulp) of float32, measured against double (tests/tensor/test_math.c). It takes gcc's
+// -O3 with -fno-math-errno and -fno-trapping-math, and -ffp-contract=off for equal bits on every
+// machine.
 #ifndef TENSOR_MATH_H
 #define TENSOR_MATH_H
 
