@@ -1,4 +1,5 @@
-# Makefile -- builds the library, the programs and the tests; `make help` lists what it can do.
+# Makefile -- builds the library and its programs; what a room builds beyond that (the exercises, the
+# cuda device, the tests) is in a rules.mk of its own. `make help` lists all that can be done.
 # What this machine has is found once by tests/tools/configure and kept in build/config.mk.
 #
 #     make VARIANT=asan test        another variant (normal, asan, tsan, pic), in build/asan

@@ -14,6 +14,7 @@ LAB_PROGRAM := $(PROGRAM_FOLDER)lab
 LAB := build/lab
 SKELETONS := $(patsubst exercises/%,exercises/.lab/skeletons/%,$(wildcard exercises/ex*.c \
     exercises/predict.txt exercises/answers.txt exercises/by_hand.txt))
+
 # ./lab, what it runs students' code in (build/lab), and the skeletons as they were handed out.
 $(LAB_PROGRAM): $(BUILD)/exercises/lab/lab.o $(EXERCISES) $(LIBRARY) | lab-parts $(SKELETONS)
 	$(call link,$(LIBS))
