@@ -7,7 +7,9 @@
 #     make BLAS=plain               without OpenBLAS
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are yours: they come after our own flags.
 
-VERSION := 0.1.0
+VERSION_NUMBER = $(shell sed -n 's/^\#define RIDGEPOINT_$(1) //p' tensor/version.h)
+VERSION := $(call VERSION_NUMBER,VERSION_MAJOR).$(call VERSION_NUMBER,VERSION_MINOR).$(call \
+    VERSION_NUMBER,VERSION_PATCH)
 VARIANT ?= normal
 BUILD := build/$(VARIANT)
 TOOLS := tests/tools
@@ -19,7 +21,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 MAKEFLAGS += --no-builtin-rules
 FORCE:
 .PHONY: FORCE all run test asan tsan valgrind bench fuzz check-readme check-deps format format-check \
-        setup clean install uninstall help test-programs shared test-cuda bench-cuda exercises \
+        setup clean install installable install-files uninstall help test-programs shared test-cuda \
+        bench-cuda exercises \
         lab-parts lab-profile instructor course-secret exercise-tables grade grade-all answers similar \
         report handout gradescope \
         grader-selftest check-exercise
@@ -84,13 +87,15 @@ OPTIMIZE := -O3 -g
 OPTIMIZE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 OPTIMIZE_pic := -O3 -g -fPIC
-OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
+OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(if $(filter pic%,$(VARIANT)),$(OPTIMIZE_pic)),\
+    $(OPTIMIZE))
 
 FLOATING_POINT := -fno-math-errno -fno-trapping-math -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
 BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
 BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
+# Only what a header marks as API (tensor/api.h) is seen outside the library.
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -fvisibility=hidden $(SYSTEM_CFLAGS) \
     $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
@@ -141,7 +146,13 @@ CUDA_PLUGIN := $(if $(NVCC),build/libridgepoint_cuda.so)
 EMULATED_PLUGIN := $(if $(and $(CUDA_HEADERS),$(FOUND_CXX),$(filter openblas,$(BLAS))),\
     $(BUILD)/libridgepoint_cuda_emulated.so)
 
-all: $(LIBRARY) $(PROGRAMS) $(CUDA_PLUGIN) ## build the library, the programs and the cuda device
+# The public headers and the libraries as they are installed: see the end.
+HEADERS := build/include/ridgepoint/ridgepoint.h
+STATIC := $(BUILD)/installed/libridgepoint.a
+SHARED := $(BUILD)/libridgepoint.so.$(VERSION)
+PIC := pic$(if $(filter-out normal,$(VARIANT)),-$(VARIANT))
+
+all: $(LIBRARY) $(PROGRAMS) $(CUDA_PLUGIN) $(HEADERS) ## build the library, the programs and the cuda device
 
 # Files that hold the version with the command line, and the list of sources, rewritten only when
 # these change: what was built otherwise is then rebuilt.
@@ -158,9 +169,9 @@ $(BUILD)/%.o: %.c $(BUILD)/command
 	@echo "  compile $<"
 	@$(COMPILE) $(DEFINES) -MMD -MP -c -o $@ $<
 
-# A report says which version it is and how its program was built, in C strings.
+# A report says how its program was built, in a C string.
 BUILD_FLAGS = $(strip $(OPTIMIZE_VARIANT) $(FLOATING_POINT) $(CPPFLAGS) $(CFLAGS))
-$(BUILD)/profiler/report/environment.o: DEFINES = '-DRIDGEPOINT_VERSION="$(VERSION)"' \
+$(BUILD)/profiler/report/environment.o: DEFINES = \
     '-DBUILD_FLAGS="$(subst ",\",$(subst \,\\,$(BUILD_FLAGS)))"'
 
 # What only tests use is compiled with Check's flags as well; benchmarks do without Check.
@@ -343,11 +354,11 @@ $(BUILD)/libcuda_raw_emulated.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.
 SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) -fvisibility=default -fPIC -shared -MMD -MP -o $@ $<
 RANGES_TOOL := $(if $(wildcard $(CUDA_HEADERS)/nvtx3/nvToolsExt.h),$(BUILD)/tests/plugins/libranges.so)
 $(RANGES_TOOL): tests/plugins/ranges.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) -fvisibility=default $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
 -include $(SAMPLE_PLUGIN:.so=.d) $(RANGES_TOOL:.so=.d)
 $(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RANGES_TOOL)
 $(filter $(BUILD)/tests/test_cuda_tools,$(TEST_PROGRAMS)): | $(BUILD)/tests/test_cuda \
@@ -530,41 +541,75 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
-# No public header includes one of these.
-INTERNAL_HEADERS := tensor/handle.h tensor/clock.h tensor/ops/%.h autograd/tape.h \
-    profiler/%_parts.h profiler/report/%_rows.h profiler/report/%_rules.h \
-    profiler/report/memory_plot.h profiler/report/report_table.h profiler/machine/machine_levels.h \
-    profiler/machine/machine_measure.h profiler/machine/machine_device.h \
-    profiler/machine/machine_timing.h layers/models/images.h
-PUBLIC_HEADERS = $(filter-out $(INTERNAL_HEADERS),$(wildcard $(LIBRARY_FOLDERS:%=%/*.h)))
-SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
+# Paths may hold spaces: they are one word to the shell, and are given to no function that splits.
+quote = '$(subst ','\'',$(1))'
+to_lib = $(call quote,$(DESTDIR)$(LIBDIR))
+to_include = $(call quote,$(DESTDIR)$(INCLUDEDIR)/ridgepoint)
+to_bin = $(call quote,$(DESTDIR)$(BINDIR))
 
-shared: $(BUILD)/libridgepoint.so.$(VERSION)
-$(BUILD)/libridgepoint.so.$(VERSION): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
-	@echo "  link    $@"
-	@$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $(filter %.o,$^) $(LIBS)
-
-install: all ## install library, headers and programs; PREFIX=, DESTDIR=
-	@$(MAKE) --no-print-directory VARIANT=pic shared
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(BINDIR)
-	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)
-	install -m 755 build/pic/libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libridgepoint.so
-	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
-	$(if $(CUDA_PLUGIN),install -m 755 $(CUDA_PLUGIN) $(DESTDIR)$(LIBDIR))
+# A header is public when it marks what is API (tensor/api.h).
+LIBRARY_HEADERS := $(wildcard $(LIBRARY_FOLDERS:%=%/*.h))
+PUBLIC_HEADERS = $(shell grep -l RIDGEPOINT_API_BEGIN $(LIBRARY_HEADERS))
+UMBRELLA := profiler/ridgepoint.h
+INSTALLED_HEADERS = ridgepoint.h $(filter-out $(UMBRELLA),$(PUBLIC_HEADERS))
+# As they are installed: under ridgepoint/, and including each other from where they are, so that no
+# -I is needed but one, and no tensor/tensor.h of somebody else's is taken for ours.
+$(HEADERS): $(LIBRARY_HEADERS) $(LIBRARY_FOLDERS)
+	@rm -rf $(@D)
 	@for header in $(PUBLIC_HEADERS); do \
-	    install -d $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$(dirname $$header) && \
-	    install -m 644 $$header $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$header || exit 1; \
+	    to=$(@D)/$$header; up=$$(dirname $$header | sed 's|[^/]*|..|g'); \
+	    [ $$header != $(UMBRELLA) ] || { to=$@ up=.; }; \
+	    mkdir -p $$(dirname $$to) && sed "s|^#include \"|&$$up/|" $$header >$$to || exit 1; \
 	done
-	@printf '%s\n' 'Name: ridgepoint' 'Description: A small tensor framework that knows its cost' \
-	    'Version: $(VERSION)' 'Cflags: -I$(INCLUDEDIR)/ridgepoint' 'Libs: -L$(LIBDIR) -lridgepoint' \
-	    'Libs.private: $(LIBS) -pthread' >$(DESTDIR)$(LIBDIR)/pkgconfig/ridgepoint.pc
 
-uninstall: ## remove what install put there; the same PREFIX=, DESTDIR=
-	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(LIBRARY)) libridgepoint.so $(SONAME) \
-	    libridgepoint.so.$(VERSION) libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
-	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(PROGRAMS)))
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/ridgepoint
+SONAME := libridgepoint.so.$(call VERSION_NUMBER,ABI)
+# Its own calls stay its own, whatever names a program has.
+$(SHARED): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+	@echo "  link    $@"
+	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ \
+	    $(filter %.o,$^) $(LIBS)
+# One object, in which the library's inner names are nobody else's.
+$(STATIC): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+	@mkdir -p $(@D) && rm -f $@
+	@ld -r -o $(@D)/ridgepoint.o $(filter %.o,$^)
+	@objcopy --localize-hidden $(@D)/ridgepoint.o
+	@$(AR) rcs $@ $(@D)/ridgepoint.o
+
+# What is installed, built; and then nothing but copied, so that root need not build.
+shared: $(SHARED)
+installable: all $(STATIC) $(HEADERS)
+	@$(MAKE) --no-print-directory VARIANT=$(PIC) shared
+install: installable ## install library, headers and programs; PREFIX=, LIBDIR=, DESTDIR= ...
+	@$(MAKE) --no-print-directory install-files
+absolute = case $(call quote,$(1)) in /*) ;; *) echo "install: not an absolute path:" \
+    $(call quote,$(1)); exit 1 ;; esac
+blank := $() $()
+pc_line = $(call quote,$(1)=$(subst $(blank),\$(blank),$(2)))
+install-files:
+	@$(call absolute,$(LIBDIR)); $(call absolute,$(INCLUDEDIR)); $(call absolute,$(BINDIR))
+	install -d $(to_lib)/pkgconfig $(to_bin)
+	install -m 644 $(STATIC) $(to_lib)/libridgepoint.a
+	install -m 755 build/$(PIC)/$(notdir $(SHARED)) $(to_lib)
+	ln -sf $(notdir $(SHARED)) $(to_lib)/$(SONAME)
+	ln -sf $(SONAME) $(to_lib)/libridgepoint.so
+	install -m 755 $(PROGRAMS) $(to_bin)
+	$(if $(CUDA_PLUGIN),install -m 755 $(CUDA_PLUGIN) $(to_lib))
+	@for header in $(INSTALLED_HEADERS); do \
+	    install -d $(to_include)/$$(dirname $$header) && \
+	    install -m 644 $(dir $(HEADERS))$$header $(to_include)/$$header || exit 1; \
+	done
+	@printf '%s\n' $(call pc_line,prefix,$(PREFIX)) $(call pc_line,libdir,$(LIBDIR)) \
+	    $(call pc_line,includedir,$(INCLUDEDIR)) '' 'Name: ridgepoint' \
+	    'Description: A small tensor framework that knows its cost' 'Version: $(VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lridgepoint' \
+	    'Libs.private: $(LIBS) -pthread' >$(to_lib)/pkgconfig/ridgepoint.pc
+
+uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR= ...
+	rm -f $(addprefix $(to_lib)/,libridgepoint.a libridgepoint.so $(SONAME) $(notdir $(SHARED)) \
+	    libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
+	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS)))
+	@rm -f $(addprefix $(to_include)/,$(INSTALLED_HEADERS))
+	@for folder in $$(dirname $(INSTALLED_HEADERS) | sort -ru); do \
+	    rmdir $(to_include)/$$folder 2>/dev/null; done; rmdir $(to_include) 2>/dev/null; true
 
 endif

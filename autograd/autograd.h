@@ -9,6 +9,8 @@
 #include "tensor/context.h"
 #include "tensor/ops.h"
 
+RIDGEPOINT_API_BEGIN
+
 // Installs a tape in the current context if it has none; tensor_requires_grad does it too.
 Status autograd_enable(void);
 
@@ -58,5 +60,7 @@ GradcheckOptions gradcheck_defaults(void);
 // `report` (may be NULL) when not; other statuses when the function itself failed.
 Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const inputs[],
                           int n_inputs, GradcheckOptions options, FILE *report);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -12,6 +12,8 @@
 
 #include "autograd/autograd.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct Layer Layer;
 
 typedef enum AttributeKind {
@@ -162,5 +164,7 @@ typedef struct MlpOptions {
 MlpOptions mlp_defaults(void); // ReLU, no dropout, not fused, bias
 // sizes {784, 512, 10}: fc1 784->512, relu1, fc2 512->10. At least two sizes, each >= 1.
 Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -21,6 +21,8 @@
 #include "profiler/profile.h"
 #include "profiler/timeline.h"
 
+RIDGEPOINT_API_BEGIN
+
 // ---- one call, one answer ----------------------------------------------------------------------
 // x is a whole batch, (batch, ...), wherever it lives; counting runs nothing, in the mode that the
 // layer is in. On failure a Status (or -1) with an error pending; what is written to is then
@@ -185,14 +187,33 @@ OpCost profile_kernel_cost(const OpCall *call);
 #define PROFILE_KERNEL_NUMBERED(title, flops, bytes, n) PROFILE_KERNEL_AS(title, flops, bytes, n)
 #define PROFILE_KERNEL_AS(title, flops, bytes, n)                                                  \
     for (__attribute__((cleanup(profile_kernel_end))) ProfileKernel profile_kernel_##n =           \
-             profile_kernel_begin(({                                                               \
-                                      static const Op profile_op_##n = {.id = OP_COUNT,            \
-                                                                        .name = (title),           \
-                                                                        .cost =                    \
-                                                                            profile_kernel_cost};  \
-                                      &profile_op_##n;                                             \
-                                  }),                                                              \
-                                  (uint64_t)(flops), (uint64_t)(bytes));                           \
+             profile_kernel_begin(PROFILE_KERNEL_OP(title), (uint64_t)(flops), (uint64_t)(bytes)); \
          profile_kernel_##n.once; profile_kernel_##n.once = false)
+
+// An op that lives as long as the program, one for each place in it.
+#ifdef __cplusplus
+static inline Op profile_kernel_op(const char *name) {
+    Op op = {};
+    op.id = OP_COUNT;
+    op.name = name;
+    op.cost = profile_kernel_cost;
+    return op;
+}
+#define PROFILE_KERNEL_OP(title)                                                                   \
+    [] {                                                                                           \
+        static const Op profile_op = profile_kernel_op(title);                                     \
+        return &profile_op;                                                                        \
+    }()
+#else
+#define PROFILE_KERNEL_OP(title)                                                                   \
+    __extension__({                                                                                \
+        static const Op profile_op = {.id = OP_COUNT,                                              \
+                                      .name = (title),                                             \
+                                      .cost = profile_kernel_cost};                                \
+        &profile_op;                                                                               \
+    })
+#endif
+
+RIDGEPOINT_API_END
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+RIDGEPOINT_API_BEGIN
+
 // All in the unit of the samples. Latencies are skewed (interrupts only ever add time), so the
 // median is the headline and its interval assumes no distribution.
 typedef struct LatencyStatistics {
@@ -51,5 +53,7 @@ int64_t statistics_samples_needed(double percent);
 // most STATISTICS_MOST_WINDOW.
 enum { STATISTICS_MOST_WINDOW = 31 };
 bool statistics_steady(const double *seconds, int64_t n, int window, double tolerance);
+
+RIDGEPOINT_API_END
 
 #endif

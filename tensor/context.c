@@ -7,6 +7,7 @@
 #include "tensor/gemm.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 #include "tensor/shadow.h"
 
 _Thread_local Context *context_tls;

@@ -4,8 +4,9 @@
 #define TENSOR_CONTEXT_H
 
 #include "tensor/op.h"
-#include "tensor/pool.h"
 #include "tensor/random.h"
+
+RIDGEPOINT_API_BEGIN
 
 typedef enum Phase {
     PHASE_FORWARD,
@@ -61,6 +62,8 @@ typedef struct Site {
     char *type;     // "Linear"; owned
 } Site;
 
+typedef struct Pool Pool; // its threads: pool.h, not public
+
 typedef struct Context {
     Device *device;          // for _new functions
     struct Shadows *shadows; // in a dry run: what stands for others' tensors (shadow.h); else NULL
@@ -90,7 +93,7 @@ typedef struct Context {
     struct Context *outer; // the context this one was pushed over
 } Context;
 
-extern _Thread_local Context *context_tls;
+extern RIDGEPOINT_THREAD_LOCAL Context *context_tls;
 Context *context_default(void); // makes this thread's own on first use
 static inline Context *context_current(void) {
     return context_tls ? context_tls : context_default();
@@ -105,7 +108,7 @@ void context_free(Context *context); // its tensors must be gone; frees its cach
 void context_release_thread(void);
 
 void context_set_device(Device *device); // in a dry run (layers/cost.h) it stays the meta device
-void context_set_threads(int threads);   // 1..64; default: pool_default_threads()
+void context_set_threads(int threads);   // 1..64; default: as many as it may use cores
 void context_seed(uint64_t seed);        // restarts the random numbers
 
 Ledger *context_ledger(void); // the current context's; NULL with an error pending: out of memory
@@ -134,5 +137,7 @@ void site_reader_add(SiteReader *reader);    // in the current context; leaves t
 void site_reader_remove(SiteReader *reader); // not added: nothing
 // "encoder.fc1" into text (cut at size); "(model)" for -1.
 char *site_path(const Context *context, int site, char *text, size_t size);
+
+RIDGEPOINT_API_END
 
 #endif

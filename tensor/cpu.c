@@ -4,6 +4,7 @@
 #include "tensor/context.h"
 #include "tensor/memory.h"
 #include "tensor/ops/conv.h"
+#include "tensor/pool.h"
 
 #define CPU_DECLARE(name) Status name##_cpu(const OpCall *call, int64_t begin, int64_t end);
 #define CPU_NONE(name)

@@ -9,6 +9,8 @@
 
 #include "tensor/status.h"
 
+RIDGEPOINT_API_BEGIN
+
 struct OpCall;
 
 // A card's own memory, in bytes: what the ledger cannot know.
@@ -70,5 +72,7 @@ Status device_to_host(Device *device, void *to, const void *from, size_t bytes);
 Device *device_cpu(void);
 Device *device_meta(void);
 Device *device_by_name(const char *name); // NULL when there is none of that name; no error is set
+
+RIDGEPOINT_API_END
 
 #endif

@@ -4,6 +4,10 @@
 #ifndef TENSOR_OP_LIST_H
 #define TENSOR_OP_LIST_H
 
+#include "tensor/api.h"
+
+RIDGEPOINT_API_BEGIN // a macro only, but op.h needs it wherever that is installed
+
 #define OP_LIST(COMPUTE, VIEW)                                                                     \
     VIEW(reshape)                                                                                  \
     VIEW(permute)                                                                                  \
@@ -85,5 +89,7 @@
     COMPUTE(clip_norm)                                                                             \
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)
+
+RIDGEPOINT_API_END
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "tensor/op.h"
 
+RIDGEPOINT_API_BEGIN
+
 // What a plug-in may call. Functions of the header files' inline kind it has itself.
 typedef struct PluginHost {
     Status (*error_set)(Status status, const char *format, ...)
@@ -60,5 +62,7 @@ static inline uint64_t plugin_abi(void) {
         hash = (hash ^ sizes[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
+
+RIDGEPOINT_API_END
 
 #endif

@@ -6,6 +6,10 @@
 
 #include <stdint.h>
 
+#include "tensor/api.h"
+
+RIDGEPOINT_API_BEGIN
+
 typedef struct RandomState {
     uint64_t seed;   // the Philox key
     uint64_t offset; // the next unused counter
@@ -25,5 +29,7 @@ uint32_t random_next(RandomState *state);
 float random_next_uniform(RandomState *state);                      // [0, 1)
 int64_t random_next_below(RandomState *state, int64_t n);           // [0, n), unbiased; n >= 1
 void random_shuffle(RandomState *state, int64_t *items, int64_t n); // Fisher-Yates
+
+RIDGEPOINT_API_END
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+#include "tensor/api.h"
+
+RIDGEPOINT_API_BEGIN
+
 // Every way a call can fail. An op that fails returns NULL and leaves one of these pending in the
 // context, with a message; everything else returns it.
 #define STATUS_LIST(X)                                                                             \
@@ -40,5 +44,7 @@ bool error_pending(void);
 Status error_status(void);       // STATUS_OK when nothing is pending
 const char *error_message(void); // "" when nothing is pending; valid until error_clear
 void error_clear(void);          // makes the library usable again
+
+RIDGEPOINT_API_END
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "tensor/device.h"
 
+RIDGEPOINT_API_BEGIN
+
 // What memory is for: given at allocation, never guessed afterwards (conventions.md, memory).
 #define MEMORY_CATEGORY_LIST(X)                                                                    \
     X(PARAMETER, "parameter")                                                                      \
@@ -99,5 +101,7 @@ static inline Storage *storage_retain(Storage *storage) {
     return storage;
 }
 void storage_release(Storage *storage);
+
+RIDGEPOINT_API_END
 
 #endif

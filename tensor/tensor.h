@@ -18,6 +18,8 @@
 #include "tensor/status.h"
 #include "tensor/storage.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { TENSOR_MAX_DIMS = 6 };
 
 #define DTYPE_LIST(X)                                                                              \
@@ -40,10 +42,19 @@ typedef struct Shape {
     int64_t dims[TENSOR_MAX_DIMS];
 } Shape;
 
+#ifdef __cplusplus // has no compound literals
+extern "C++" template <typename... Sizes> inline Shape shape_of(Sizes... sizes) {
+    static_assert(sizeof...(Sizes) <= TENSOR_MAX_DIMS, "a shape has at most 6 sizes");
+    return Shape{(int)sizeof...(Sizes), {(int64_t)sizes...}};
+}
+#define SHAPE(...) shape_of(__VA_ARGS__)
+#define SHAPE_SCALAR shape_of()
+#else
 #define SHAPE(...)                                                                                 \
     ((Shape){.ndim = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                    \
              .dims = {__VA_ARGS__}})
 #define SHAPE_SCALAR ((Shape){.ndim = 0})
+#endif
 
 bool shape_equal(Shape a, Shape b);
 // "(64, 784)" into text; returns text.
@@ -107,8 +118,9 @@ void tensor_release(Tensor *tensor); // ends one early, inside its scope
 
 // ---- looking ---------------------------------------------------------------------------------
 static inline Shape tensor_shape(const Tensor *t) {
-    Shape shape = {.ndim = t->ndim};
-    for (int i = 0; i < t->ndim; i++) shape.dims[i] = t->shape[i];
+    Shape shape;
+    shape.ndim = t->ndim;
+    for (int i = 0; i < TENSOR_MAX_DIMS; i++) shape.dims[i] = i < t->ndim ? t->shape[i] : 0;
     return shape;
 }
 static inline bool tensor_same_shape(const Tensor *a, const Tensor *b) {
@@ -141,5 +153,7 @@ Status tensor_fill_normal(Tensor *t, float mean, float deviation);
 double tensor_item(const Tensor *t);
 // Prints as NumPy does: brackets, aligned columns, "..." in the middle of more than 1,000 elements.
 Status tensor_print(const Tensor *t, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

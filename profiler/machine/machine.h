@@ -9,6 +9,8 @@
 
 #include "tensor/status.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { MACHINE_MAX_LEVELS = 5 };
 
 // A level of memory: what a working set of up to `bytes` is read and written at.
@@ -80,5 +82,7 @@ typedef struct MachineRequest {
     void *argument;
 } MachineRequest;
 Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fresh, char *kept_in);
+
+RIDGEPOINT_API_END
 
 #endif
