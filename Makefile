@@ -148,6 +148,7 @@ EMULATED_PLUGIN := $(if $(and $(CUDA_HEADERS),$(FOUND_CXX),$(filter openblas,$(B
 
 # The public headers and the libraries as they are installed: see the end.
 HEADERS := build/include/ridgepoint/ridgepoint.h
+WHOLE := $(BUILD)/installed/ridgepoint.o
 STATIC := $(BUILD)/installed/libridgepoint.a
 SHARED := $(BUILD)/libridgepoint.so.$(VERSION)
 PIC := pic$(if $(filter-out normal,$(VARIANT)),-$(VARIANT))
@@ -563,17 +564,20 @@ $(HEADERS): $(LIBRARY_HEADERS) $(LIBRARY_FOLDERS)
 	done
 
 SONAME := libridgepoint.so.$(call VERSION_NUMBER,ABI)
+# One object, in which the library's inner names are nobody else's. (gcc forgets that what it
+# compiles for several processors, an ifunc, is hidden.)
+$(WHOLE): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+	@mkdir -p $(@D)
+	@ld -r -o $@ $(filter %.o,$^)
+	@nm $@ | awk '$$2 == "i" || $$3 ~ /\.resolver$$/ { print $$3 }' >$@.inner
+	@objcopy --localize-hidden --localize-symbols=$@.inner $@
+$(STATIC): $(WHOLE)
+	@rm -f $@
+	@$(AR) rcs $@ $<
 # Its own calls stay its own, whatever names a program has.
-$(SHARED): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+$(SHARED): $(WHOLE)
 	@echo "  link    $@"
-	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ \
-	    $(filter %.o,$^) $(LIBS)
-# One object, in which the library's inner names are nobody else's.
-$(STATIC): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
-	@mkdir -p $(@D) && rm -f $@
-	@ld -r -o $(@D)/ridgepoint.o $(filter %.o,$^)
-	@objcopy --localize-hidden $(@D)/ridgepoint.o
-	@$(AR) rcs $@ $(@D)/ridgepoint.o
+	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ $< $(LIBS)
 
 # What is installed, built; and then nothing but copied, so that root need not build.
 shared: $(SHARED)
@@ -584,7 +588,7 @@ install: installable ## install library, headers and programs; PREFIX=, LIBDIR=,
 absolute = case $(call quote,$(1)) in /*) ;; *) echo "install: not an absolute path:" \
     $(call quote,$(1)); exit 1 ;; esac
 blank := $() $()
-pc_line = $(call quote,$(1)=$(subst $(blank),\$(blank),$(2)))
+pc_line = $(call quote,$(1)=$(subst ',\',$(subst $(blank),\$(blank),$(2))))
 install-files:
 	@$(call absolute,$(LIBDIR)); $(call absolute,$(INCLUDEDIR)); $(call absolute,$(BINDIR))
 	install -d $(to_lib)/pkgconfig $(to_bin)
