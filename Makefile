@@ -579,6 +579,10 @@ $(SHARED): $(WHOLE)
 	@echo "  link    $@"
 	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ $< $(LIBS)
 
+# What the test of the installation installs; a sanitizer's variant is for nobody else's program.
+$(if $(filter asan tsan,$(VARIANT)),,$(filter $(BUILD)/tests/test_guest,$(TEST_PROGRAMS))): | \
+    installable
+
 # What is installed, built; and then nothing but copied, so that root need not build.
 shared: $(SHARED)
 installable: all $(STATIC) $(HEADERS)
