@@ -534,7 +534,7 @@ grader-selftest: $(SELFTEST) lab-parts ## grade the grader; QUICK=1, ONLY=02
 check-exercise: $(SELFTEST) lab-parts ## add the exercise of exercises/INSTRUCTOR.md to a copy, and grade it
 	@$(TOOLS)/check_exercise
 
-check-readme: $(LIBRARY) ## run the code that the READMEs show
+check-readme: $(LIBRARY) $(HEADERS) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
 
 # ---- installing --------------------------------------------------------------------------------

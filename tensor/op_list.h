@@ -90,6 +90,6 @@ RIDGEPOINT_API_BEGIN // a macro only, but op.h needs it wherever that is install
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)
 
-RIDGEPOINT_API_END
+    RIDGEPOINT_API_END
 
 #endif
