@@ -6,7 +6,9 @@
 
 #include "tensor/api.h"
 
-RIDGEPOINT_API_BEGIN // a macro only, but op.h needs it wherever that is installed
+// Public, because op.h needs it; but it declares nothing.
+RIDGEPOINT_API_BEGIN
+RIDGEPOINT_API_END
 
 #define OP_LIST(COMPUTE, VIEW)                                                                     \
     VIEW(reshape)                                                                                  \
@@ -89,7 +91,5 @@ RIDGEPOINT_API_BEGIN // a macro only, but op.h needs it wherever that is install
     COMPUTE(clip_norm)                                                                             \
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)
-
-    RIDGEPOINT_API_END
 
 #endif

@@ -34,7 +34,7 @@ typedef struct FitResult {
 } FitResult;
 
 // One batch: zero_grad, forward, cross-entropy, backward, step. *loss is the batch's mean (NaN on
-// meta); where it is not finite the model is left as it was.
+// meta); where it is not finite the model is left as it was. `loss` may be NULL.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
 
 // Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer.
