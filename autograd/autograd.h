@@ -3,6 +3,8 @@
 //     tensor_requires_grad(w, true);
 //     Tensor *loss = tensor_mean(tensor_mul(w, x), DIM_ALL, false);
 //     autograd_backward(loss);            // tensor_grad(w) now holds d loss / d w
+//
+// Threads: the tape is the context's, so backward runs where forward ran.
 #ifndef AUTOGRAD_AUTOGRAD_H
 #define AUTOGRAD_AUTOGRAD_H
 

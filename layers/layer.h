@@ -4,6 +4,10 @@
 //     Layer *model = mlp_new((int64_t[]){784, 512, 10}, 3, mlp_defaults());
 //     Tensor *logits = layer_forward(model, x);       // x (batch, 784) -> (batch, 10)
 //     layer_free(model);
+//
+// Threads: a layer, its parameters and its optimizer are used by one thread at a time, where they
+// were made, for inference too, because forward counts who holds what. Threads that answer with one
+// model at the same time have a copy each.
 #ifndef LAYERS_LAYER_H
 #define LAYERS_LAYER_H
 

@@ -13,6 +13,9 @@
 //     profiler_print(profiler, stdout);
 //     profiler_write_trace(profiler, "trace.json");
 //     profiler_free(profiler);
+//
+// Threads: all of this watches the calling thread's context, and what other threads do in theirs is
+// not seen. A session is started, stepped, stopped and read by one thread.
 #ifndef PROFILER_PROFILER_H
 #define PROFILER_PROFILER_H
 

@@ -1,10 +1,10 @@
 // ridgepoint.h -- all of the library that a program may use: #include <ridgepoint/ridgepoint.h>.
 //
-// Every function works in the calling thread's context (tensor/context.h), and what it makes stays
-// with it: a tensor, a layer, an optimizer, a loader or a profiler is used by one thread at a time,
-// in one context. Work is divided over threads inside, and no function of the library returns
-// before they are done. What touches no context (names, texts, statistics, schedules, verdicts,
-// versions) may be called from any thread at any time.
+// Threads: every function works in the calling thread's context (tensor/context.h), and what it
+// makes stays with it: a tensor, a layer, an optimizer, a loader or a profiler is used by one
+// thread at a time, where it was made. What takes none of these (names, texts, statistics,
+// schedules, verdicts, versions) may be called from any thread, which then has the error message,
+// if any.
 #ifndef PROFILER_RIDGEPOINT_H
 #define PROFILER_RIDGEPOINT_H
 

@@ -1,5 +1,10 @@
 // context.h -- what a thread works in: default device, open scopes, tape, phase, layer stack,
-// observers, ledger, random state, thread pool, pending error. One per thread, never shared.
+// observers, ledger, random state, thread pool, pending error.
+//
+// Threads: each has a context of its own from its first call on, and gives it back with
+// context_release_thread. What is made in a context stays with it: nothing in a context, or in what
+// belongs to it, is atomic or locked. One made by context_new may go from thread to thread, current
+// in one at a time. After fork() the child goes on with its copy, whose pool starts threads anew.
 #ifndef TENSOR_CONTEXT_H
 #define TENSOR_CONTEXT_H
 
@@ -101,7 +106,8 @@ static inline Context *context_current(void) {
 
 // Contexts of your own: two threads, a dry run. NULL with an error pending in the current one.
 Context *context_new(void);
-void context_push(Context *context); // becomes current; not twice, and in one thread at a time
+// Becomes current. Of NULL, or of one that is pushed already, STATUS_STATE is pending instead.
+void context_push(Context *context);
 void context_pop(void);              // back to the outer one; its pending error moves outwards
 void context_free(Context *context); // its tensors must be gone; frees its cache, tape and pool
 // Frees this thread's default context (at thread or program end; a later call makes a new one).

@@ -1,5 +1,6 @@
 // device.h -- a device is a table of functions; the CPU and meta tables live in cpu.c and meta.c.
 // The GPU is one more entry, handed over by a plug-in (cuda/).
+// Threads: a device is everybody's. cpu and meta keep nothing; cuda has callers take turns.
 #ifndef TENSOR_DEVICE_H
 #define TENSOR_DEVICE_H
 

@@ -1,5 +1,6 @@
 // storage.h -- the bytes behind tensors, and the ledger that knows about every one of them.
 // The only code that allocates or frees tensor data. Shapes live in tensor.h.
+// Threads: a ledger and its storages are one context's, counts included.
 #ifndef TENSOR_STORAGE_H
 #define TENSOR_STORAGE_H
 

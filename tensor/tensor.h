@@ -7,6 +7,9 @@
 //     tensor_print(y, stdout);
 //     scope_close(scope);
 //     tensor_free(x);
+//
+// Threads: a tensor is used where it was made (context.h). Two threads that have one tensor, or two
+// that share a storage, may only read elements, through pointers that they were given before.
 #ifndef TENSOR_TENSOR_H
 #define TENSOR_TENSOR_H
 

@@ -1,5 +1,6 @@
 // machine.h -- what this machine can do at best: the ceilings of the roofline, measured once and
 // kept.
+// Threads: while one measures, the process should do nothing else, or the ceilings come out low.
 #ifndef PROFILER_MACHINE_MACHINE_H
 #define PROFILER_MACHINE_MACHINE_H
 
