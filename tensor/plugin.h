@@ -34,8 +34,8 @@ typedef uint64_t (*PluginAbi)(void);
 typedef Status (*PluginOpen)(const PluginHost *host, Device **device, char *about, size_t size);
 
 // A device by name: "cpu", "meta", or one that a plug-in brings ("cuda"), opened now if it was not,
-// by any thread. NULL with STATUS_DEVICE pending, saying why it cannot be used and what to do; for a
-// name that nobody knows STATUS_INVALID_ARGUMENT.
+// by any thread. NULL with STATUS_DEVICE pending, saying why it cannot be used and what to do; for
+// a name that nobody knows STATUS_INVALID_ARGUMENT.
 Device *device_open(const char *name);
 
 enum { DEVICE_REASON = 512 };
