@@ -569,8 +569,8 @@ SONAME := libridgepoint.so.$(call VERSION_NUMBER,ABI)
 $(WHOLE): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
 	@mkdir -p $(@D)
 	@ld -r -o $@ $(filter %.o,$^)
-	@nm $@ | awk '$$2 == "i" || $$3 ~ /\.resolver$$/ { print $$3 }' >$@.inner
-	@objcopy --localize-hidden --localize-symbols=$@.inner $@
+	@objcopy --localize-hidden $$(nm $@ | \
+	    awk '$$2 == "i" || $$3 ~ /\.resolver$$/ { print "-L", $$3 }') $@
 $(STATIC): $(WHOLE)
 	@rm -f $@
 	@$(AR) rcs $@ $<
