@@ -601,7 +601,7 @@ install-files:
 	ln -sf $(notdir $(SHARED)) $(to_lib)/$(SONAME)
 	ln -sf $(SONAME) $(to_lib)/libridgepoint.so
 	install -m 755 $(PROGRAMS) $(to_bin)
-	$(if $(CUDA_PLUGIN),install -m 755 $(CUDA_PLUGIN) $(to_lib))
+	$(if $(wildcard $(CUDA_PLUGIN)),install -m 755 $(CUDA_PLUGIN) $(to_lib))
 	@for header in $(INSTALLED_HEADERS); do \
 	    install -d $(to_include)/$$(dirname $$header) && \
 	    install -m 644 $(dir $(HEADERS))$$header $(to_include)/$$header || exit 1; \
