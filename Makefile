@@ -8,7 +8,9 @@
 #     make BLAS=plain               without OpenBLAS
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are yours: they come after our own flags.
 
-VERSION := 0.1.0
+VERSION_NUMBER = $(shell sed -n 's/^\#define RIDGEPOINT_$(1) //p' tensor/version.h)
+VERSION := $(call VERSION_NUMBER,VERSION_MAJOR).$(call VERSION_NUMBER,VERSION_MINOR).$(call \
+    VERSION_NUMBER,VERSION_PATCH)
 VARIANT ?= normal
 BUILD := build/$(VARIANT)
 TOOLS := tests/tools
@@ -19,7 +21,8 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 FORCE:
-.PHONY: FORCE all run shared check-deps format format-check setup clean install uninstall help
+.PHONY: FORCE all run shared check-deps format format-check setup clean install installable \
+        install-files uninstall help
 
 # ---- setup and clean come first ----------------------------------------------------------------
 # What else is asked for in the same line waits for them and is built by a make of its own, so that
@@ -83,13 +86,15 @@ OPTIMIZE := -O3 -g
 OPTIMIZE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 OPTIMIZE_pic := -O3 -g -fPIC
-OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
+OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(if $(filter pic%,$(VARIANT)),$(OPTIMIZE_pic)),\
+    $(OPTIMIZE))
 
 FLOATING_POINT := -fno-math-errno -fno-trapping-math -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
 BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
 BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
+# Only what a header marks as API (tensor/api.h) is seen outside the library.
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -fvisibility=hidden $(SYSTEM_CFLAGS) \
     $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
@@ -113,7 +118,14 @@ LIBRARY := $(BUILD)/libridgepoint.a
 # The programs of the normal build lie in the root, those of another variant in its folder.
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
-all: $(LIBRARY) $(PROGRAMS) ## build the library, the programs and the cuda device
+# The public headers and the libraries as they are installed: see the end.
+HEADERS := build/include/ridgepoint/ridgepoint.h
+WHOLE := $(BUILD)/installed/ridgepoint.o
+STATIC := $(BUILD)/installed/libridgepoint.a
+SHARED := $(BUILD)/libridgepoint.so.$(VERSION)
+PIC := pic$(if $(filter-out normal,$(VARIANT)),-$(VARIANT))
+
+all: $(LIBRARY) $(PROGRAMS) $(HEADERS) ## build the library, the programs and the cuda device
 
 # ---- how things are built ----------------------------------------------------------------------
 # $(call compile,COMMAND,REMARK) and $(call link,LIBRARIES) make the target of what it is made of.
@@ -144,9 +156,9 @@ $(BUILD)/%.a:
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)
 
-# A report says which version it is and how its program was built, in C strings.
+# A report says how its program was built, in a C string.
 BUILD_FLAGS = $(strip $(OPTIMIZE_VARIANT) $(FLOATING_POINT) $(CPPFLAGS) $(CFLAGS))
-$(BUILD)/profiler/report/environment.o: DEFINES = '-DRIDGEPOINT_VERSION="$(VERSION)"' \
+$(BUILD)/profiler/report/environment.o: DEFINES = \
     '-DBUILD_FLAGS="$(subst ",\",$(subst \,\\,$(BUILD_FLAGS)))"'
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
@@ -162,42 +174,77 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
-# No public header includes one of these.
-INTERNAL_HEADERS := tensor/handle.h tensor/clock.h tensor/ops/%.h autograd/tape.h \
-    profiler/%_parts.h profiler/report/%_rows.h profiler/report/%_rules.h \
-    profiler/report/memory_plot.h profiler/report/report_table.h profiler/machine/machine_levels.h \
-    profiler/machine/machine_measure.h profiler/machine/machine_device.h \
-    profiler/machine/machine_timing.h layers/models/images.h
-PUBLIC_HEADERS = $(filter-out $(INTERNAL_HEADERS),$(wildcard $(LIBRARY_FOLDERS:%=%/*.h)))
-SONAME := libridgepoint.so.$(firstword $(subst ., ,$(VERSION)))
+# Paths may hold spaces: they are one word to the shell, and are given to no function that splits.
+quote = '$(subst ','\'',$(1))'
+to_lib = $(call quote,$(DESTDIR)$(LIBDIR))
+to_include = $(call quote,$(DESTDIR)$(INCLUDEDIR)/ridgepoint)
+to_bin = $(call quote,$(DESTDIR)$(BINDIR))
 
-shared: $(BUILD)/libridgepoint.so.$(VERSION)
-$(BUILD)/libridgepoint.so.$(VERSION): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
-	@echo "  link    $@"
-	@$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $(filter %.o,$^) $(LIBS)
-
-install: all ## install library, headers and programs; PREFIX=, DESTDIR=
-	@$(MAKE) --no-print-directory VARIANT=pic shared
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(BINDIR)
-	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)
-	install -m 755 build/pic/libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf libridgepoint.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libridgepoint.so
-	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
-	$(if $(CUDA_PLUGIN),install -m 755 $(CUDA_PLUGIN) $(DESTDIR)$(LIBDIR))
+# A header is public when it marks what is API (tensor/api.h).
+LIBRARY_HEADERS := $(wildcard $(LIBRARY_FOLDERS:%=%/*.h))
+PUBLIC_HEADERS = $(shell grep -l RIDGEPOINT_API_BEGIN $(LIBRARY_HEADERS))
+UMBRELLA := profiler/ridgepoint.h
+INSTALLED_HEADERS = ridgepoint.h $(filter-out $(UMBRELLA),$(PUBLIC_HEADERS))
+# As they are installed: under ridgepoint/, and including each other from where they are, so that no
+# -I is needed but one, and no tensor/tensor.h of somebody else's is taken for ours.
+$(HEADERS): $(LIBRARY_HEADERS) $(LIBRARY_FOLDERS)
+	@rm -rf $(@D)
 	@for header in $(PUBLIC_HEADERS); do \
-	    install -d $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$(dirname $$header) && \
-	    install -m 644 $$header $(DESTDIR)$(INCLUDEDIR)/ridgepoint/$$header || exit 1; \
+	    to=$(@D)/$$header; up=$$(dirname $$header | sed 's|[^/]*|..|g'); \
+	    [ $$header != $(UMBRELLA) ] || { to=$@ up=.; }; \
+	    mkdir -p $$(dirname $$to) && sed "s|^#include \"|&$$up/|" $$header >$$to || exit 1; \
 	done
-	@printf '%s\n' 'Name: ridgepoint' 'Description: A small tensor framework that knows its cost' \
-	    'Version: $(VERSION)' 'Cflags: -I$(INCLUDEDIR)/ridgepoint' 'Libs: -L$(LIBDIR) -lridgepoint' \
-	    'Libs.private: $(LIBS) -pthread' >$(DESTDIR)$(LIBDIR)/pkgconfig/ridgepoint.pc
 
-uninstall: ## remove what install put there; the same PREFIX=, DESTDIR=
-	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(LIBRARY)) libridgepoint.so $(SONAME) \
-	    libridgepoint.so.$(VERSION) libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
-	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(PROGRAMS)))
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/ridgepoint
+SONAME := libridgepoint.so.$(call VERSION_NUMBER,ABI)
+# One object, in which the library's inner names are nobody else's. (gcc forgets that what it
+# compiles for several processors, an ifunc, is hidden.)
+$(WHOLE): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
+	@mkdir -p $(@D)
+	@ld -r -o $@ $(filter %.o,$^)
+	@objcopy --localize-hidden $$(nm $@ | \
+	    awk '$$2 == "i" || $$3 ~ /\.resolver$$/ { print "-L", $$3 }') $@
+$(STATIC): $(WHOLE)
+# Its own calls stay its own, whatever names a program has.
+$(SHARED): $(WHOLE)
+	@echo "  link    $@"
+	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ $< $(LIBS)
+
+# What is installed, built; and then nothing but copied, so that root need not build.
+shared: $(SHARED)
+installable: all $(STATIC) $(HEADERS)
+	@$(MAKE) --no-print-directory VARIANT=$(PIC) shared
+install: installable ## install library, headers and programs; PREFIX=, LIBDIR=, DESTDIR= ...
+	@$(MAKE) --no-print-directory install-files
+absolute = case $(call quote,$(1)) in /*) ;; *) echo "install: not an absolute path:" \
+    $(call quote,$(1)); exit 1 ;; esac
+blank := $() $()
+pc_line = $(call quote,$(1)=$(subst ',\',$(subst $(blank),\$(blank),$(2))))
+install-files:
+	@$(call absolute,$(LIBDIR)); $(call absolute,$(INCLUDEDIR)); $(call absolute,$(BINDIR))
+	install -d $(to_lib)/pkgconfig $(to_bin)
+	install -m 644 $(STATIC) $(to_lib)/libridgepoint.a
+	install -m 755 build/$(PIC)/$(notdir $(SHARED)) $(to_lib)
+	ln -sf $(notdir $(SHARED)) $(to_lib)/$(SONAME)
+	ln -sf $(SONAME) $(to_lib)/libridgepoint.so
+	install -m 755 $(PROGRAMS) $(to_bin)
+	$(if $(wildcard $(CUDA_PLUGIN)),install -m 755 $(CUDA_PLUGIN) $(to_lib))
+	@for header in $(INSTALLED_HEADERS); do \
+	    install -d $(to_include)/$$(dirname $$header) && \
+	    install -m 644 $(dir $(HEADERS))$$header $(to_include)/$$header || exit 1; \
+	done
+	@printf '%s\n' $(call pc_line,prefix,$(PREFIX)) $(call pc_line,libdir,$(LIBDIR)) \
+	    $(call pc_line,includedir,$(INCLUDEDIR)) '' 'Name: ridgepoint' \
+	    'Description: A small tensor framework that knows its cost' 'Version: $(VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lridgepoint' \
+	    'Libs.private: $(LIBS) -pthread' >$(to_lib)/pkgconfig/ridgepoint.pc
+
+uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR= ...
+	rm -f $(addprefix $(to_lib)/,libridgepoint.a libridgepoint.so $(SONAME) $(notdir $(SHARED)) \
+	    libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
+	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS)))
+	@rm -f $(addprefix $(to_include)/,$(INSTALLED_HEADERS))
+	@for folder in $$(dirname $(INSTALLED_HEADERS) | sort -ru); do \
+	    rmdir $(to_include)/$$folder 2>/dev/null; done; rmdir $(to_include) 2>/dev/null; true
 
 # ---- the rooms ---------------------------------------------------------------------------------
 # What a room builds beyond the library is in a file of its own; a handout lacks some. By the

@@ -3,11 +3,15 @@
 //     tensor_requires_grad(w, true);
 //     Tensor *loss = tensor_mean(tensor_mul(w, x), DIM_ALL, false);
 //     autograd_backward(loss);            // tensor_grad(w) now holds d loss / d w
+//
+// Threads: the tape is the context's, so backward runs where forward ran.
 #ifndef AUTOGRAD_AUTOGRAD_H
 #define AUTOGRAD_AUTOGRAD_H
 
 #include "tensor/context.h"
 #include "tensor/ops.h"
+
+RIDGEPOINT_API_BEGIN
 
 // Installs a tape in the current context if it has none; tensor_requires_grad does it too.
 Status autograd_enable(void);
@@ -58,5 +62,7 @@ GradcheckOptions gradcheck_defaults(void);
 // `report` (may be NULL) when not; other statuses when the function itself failed.
 Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const inputs[],
                           int n_inputs, GradcheckOptions options, FILE *report);
+
+RIDGEPOINT_API_END
 
 #endif

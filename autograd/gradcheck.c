@@ -159,6 +159,7 @@ static Status check_all(Check *check) {
 Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const inputs[],
                           int n_inputs, GradcheckOptions options, FILE *report) {
     if (error_pending()) return error_status();
+    if (!function) return error_set(STATUS_INVALID_ARGUMENT, "gradcheck: no function");
     Check check = {.function = function,
                    .user = user,
                    .inputs = inputs,

@@ -50,6 +50,7 @@ static uint64_t recorded(Tensor *const in[], int n_in) {
 Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
     *cost = (LayerCost){0};
     if (error_pending()) return error_status();
+    if (!in && n_in > 0) return error_set(STATUS_INVALID_ARGUMENT, "layer_cost: no inputs");
     uint64_t go_on = recorded(in, n_in);
     Context *context = dry_run_begin(layer);
     if (!context) return error_status();

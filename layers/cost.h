@@ -4,6 +4,8 @@
 
 #include "layers/layer.h"
 
+RIDGEPOINT_API_BEGIN
+
 // Enters a context in which the same code runs on shadows: the model, and every tensor, layer,
 // optimizer and loader that comes in from outside, is met by a twin on the meta device, and all
 // that is written, frozen, trained or set is the twin's. Ops infer, cost and record as ever, but
@@ -35,5 +37,7 @@ typedef struct LayerCost {
 Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost);
 
 void cost_add(OpCost *total, OpCost more);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "tensor/tensor.h"
 
+RIDGEPOINT_API_BEGIN
+
 // Of a weight (out, in, ...): fan_in = in x the rest, fan_out = out x the rest; at least 2-d.
 typedef struct Fans {
     int64_t in, out;
@@ -20,5 +22,7 @@ Status init_kaiming_normal(Tensor *weight, float slope);
 // gain sqrt(2 / (in + out)).
 Status init_xavier_uniform(Tensor *weight, float gain);
 Status init_xavier_normal(Tensor *weight, float gain);
+
+RIDGEPOINT_API_END
 
 #endif

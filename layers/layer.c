@@ -14,6 +14,10 @@ static uint64_t next_serial(void) {
 }
 
 Layer *layer_new(const LayerType *type) {
+    if (!type) {
+        error_set(STATUS_INVALID_ARGUMENT, "layer_new: no type");
+        return NULL;
+    }
     Layer *self = memory_new(type->size);
     if (!self) return NULL;
     self->type = type;
@@ -139,7 +143,7 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
 }
 
 void layer_leave_parent(Layer *self) {
-    Layer *parent = self->parent;
+    Layer *parent = self ? self->parent : NULL;
     if (!parent) return;
     int at = 0;
     while (parent->children[at] != self) at++;
@@ -184,7 +188,7 @@ static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
         return error_set(STATUS_INVALID_ARGUMENT, "%s takes %d inputs, got %d", self->type->name,
                          wanted, n_in);
     for (int i = 0; i < n_in; i++)
-        if (!in[i])
+        if (!in || !in[i])
             return error_set(STATUS_INVALID_ARGUMENT, "%s: input %d is NULL", self->type->name, i);
     return STATUS_OK;
 }

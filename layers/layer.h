@@ -4,6 +4,10 @@
 //     Layer *model = mlp_new((int64_t[]){784, 512, 10}, 3, mlp_defaults());
 //     Tensor *logits = layer_forward(model, x);       // x (batch, 784) -> (batch, 10)
 //     layer_free(model);
+//
+// Threads: a layer, its parameters and its optimizer are used by one thread at a time, where they
+// were made, for inference too, because forward counts who holds what. Threads that answer with one
+// model at the same time have a copy each.
 #ifndef LAYERS_LAYER_H
 #define LAYERS_LAYER_H
 
@@ -11,6 +15,8 @@
 #include <stdio.h>
 
 #include "autograd/autograd.h"
+
+RIDGEPOINT_API_BEGIN
 
 typedef struct Layer Layer;
 
@@ -165,5 +171,7 @@ typedef struct MlpOptions {
 MlpOptions mlp_defaults(void); // ReLU, no dropout, not fused, bias
 // sizes {784, 512, 10}: fc1 784->512, relu1, fc2 512->10. At least two sizes, each >= 1.
 Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -72,6 +72,7 @@ Status layer_state(const Layer *self, ParameterList *list) {
 }
 
 void parameter_list_free(ParameterList *list) {
+    if (!list) return;
     for (int i = 0; i < list->count; i++) memory_free(list->items[i].path);
     memory_free(list->items);
     *list = (ParameterList){0};
@@ -94,7 +95,8 @@ int64_t layer_trainable_count(const Layer *self) { return count(self, true); }
 
 int64_t layer_own_parameter_count(const Layer *self) {
     int64_t total = 0;
-    for (int i = 0; i < self->n_parameters; i++) total += self->parameters[i].tensor->numel;
+    if (!self) error_set(STATUS_INVALID_ARGUMENT, "layer_own_parameter_count: no layer");
+    for (int i = 0; self && i < self->n_parameters; i++) total += self->parameters[i].tensor->numel;
     return total;
 }
 
@@ -102,7 +104,7 @@ int64_t layer_own_parameter_count(const Layer *self) {
 static const Op *activation_at(const void *at) { return *(const Op *const *)at; }
 
 bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
-    for (int i = 0; i < self->type->n_attributes; i++) {
+    for (int i = 0; self && name && i < self->type->n_attributes; i++) {
         const LayerAttribute *a = &self->type->attributes[i];
         const void *at = (const char *)self + a->offset;
         if (strcmp(a->name, name) != 0 || a->kind == ATTRIBUTE_REAL) continue;
@@ -131,7 +133,7 @@ static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch,
 static char *attributes_text(const Layer *self, bool as_pytorch, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < self->type->n_attributes && used < size; i++) {
+    for (int i = 0; self && i < self->type->n_attributes && used < size; i++) {
         const LayerAttribute *a = &self->type->attributes[i];
         const void *at = (const char *)self + a->offset;
         char value[48];
@@ -163,6 +165,7 @@ static void print(const Layer *self, int depth, FILE *file) {
 Status layer_print(const Layer *self, FILE *file) {
     if (error_pending()) return error_status();
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_print: no layer");
+    if (!file) return error_set(STATUS_INVALID_ARGUMENT, "layer_print: no file");
     print(self, 0, file);
     fputc('\n', file);
     if (fflush(file) == 0 && !ferror(file)) return STATUS_OK;

@@ -10,6 +10,8 @@
 
 #include "layers/layer.h"
 
+RIDGEPOINT_API_BEGIN
+
 // weight (out, in / groups, kernel h, kernel w), bias (out): uniform in +-1/sqrt(in / groups *
 // kernel h * kernel w), as PyTorch's nn.Conv2d. NULL with an error pending where a size is below 1
 // or the groups do not divide the channels; strides and padding are checked when it runs.
@@ -31,5 +33,7 @@ Layer *lenet5_new(void);
 // D of Simonyan and Zisserman 2015. x (n, 3, 224, 224), or larger, -> (n, classes).
 Layer *alexnet_new(int64_t classes);
 Layer *vgg16_new(int64_t classes);
+
+RIDGEPOINT_API_END
 
 #endif

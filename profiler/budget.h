@@ -7,6 +7,8 @@
 
 #include "layers/train/optimizer.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct Budget {
     int64_t batch;          // the largest whose peak fits; 0: not even one sample
     int64_t peak_bytes;     // of a training step of that batch; 0 with batch 0
@@ -26,5 +28,7 @@ Status budget_largest_batch(Layer *model, OptimizerConfig optimizer, const Tenso
 // Peak bytes of a training step of x's batch with each optimizer's defaults, by a dry run each.
 // peak is written on success.
 Status budget_by_optimizer(Layer *model, const Tensor *x, int64_t peak[OPTIMIZER_COUNT]);
+
+RIDGEPOINT_API_END
 
 #endif

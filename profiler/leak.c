@@ -107,6 +107,7 @@ void leak_free(LeakTest *test) {
 }
 
 void leak_start(LeakTest *test) {
+    if (!test) return; // leak_new has said why
     leak_stop(test);
     memset(test->kept, 0, SLOTS * sizeof(Kept));
     test->n_kept = 0;
@@ -118,13 +119,13 @@ void leak_start(LeakTest *test) {
 }
 
 void leak_step(LeakTest *test) {
-    if (!test->running || test->steps == test->most_steps) return;
+    if (!test || !test->running || test->steps == test->most_steps) return;
     const Ledger *ledger = test->context->ledger;
     test->live[test->steps++] = ledger ? ledger->live.total : 0;
 }
 
 void leak_stop(LeakTest *test) {
-    if (!test->running) return;
+    if (!test || !test->running) return;
     observer_remove(&test->observer);
     test->running = false;
 }
@@ -211,6 +212,8 @@ static void add_sites(const LeakTest *test, const Kept *kept, LeakReport *report
 }
 
 Status leak_report(const LeakTest *test, LeakReport *report) {
+    *report = (LeakReport){0};
+    if (!test) return error_set(STATUS_INVALID_ARGUMENT, "leak test: there is none (NULL)");
     *report = (LeakReport){.steps = test->steps, .missed = test->missed};
     if (test->steps < LEAST_STEPS)
         return error_set(STATUS_STATE,

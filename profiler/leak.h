@@ -12,6 +12,8 @@
 
 #include "tensor/context.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { LEAK_MOST_SITES = 16 };
 
 typedef struct LeakSite { // a call site some of whose bytes stayed
@@ -48,5 +50,7 @@ void leak_step(LeakTest *test);         // a step ends here; those beyond most_s
 void leak_stop(LeakTest *test);
 // Also while it runs. STATUS_STATE with under 3 steps; STATUS_OUT_OF_MEMORY.
 Status leak_report(const LeakTest *test, LeakReport *report);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -181,6 +181,7 @@ static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
 }
 
 void profile_free(Profile *profile) {
+    if (!profile) return;
     for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
     free_latencies(profile->totals);
     for (int64_t i = 0; i < profile->n_ops; i++) memory_free(profile->ops[i].latency.samples);

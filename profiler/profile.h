@@ -11,6 +11,8 @@
 #include "profiler/statistics.h"
 #include "profiler/step_record.h"
 
+RIDGEPOINT_API_BEGIN
+
 // Samples of one latency, in seconds, and what they say. count 0: not measured (meta).
 typedef struct Latency {
     double *samples; // owned
@@ -161,5 +163,7 @@ RooflineInput profile_step_input(const Profile *profile);
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;
 }
+
+RIDGEPOINT_API_END
 
 #endif

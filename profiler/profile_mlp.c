@@ -11,6 +11,7 @@
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
 #include "tensor/plugin.h"
+#include "tensor/version.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
 static int fail(void) {
@@ -135,7 +136,7 @@ int main(int argc, char **argv) {
     command_line(argc, argv, command, sizeof(command)); // getopt reorders argv
     if (!options_parse(argc, argv, &options)) return EXIT_USAGE;
     if (options.help && !options_print_help(options.topic)) return EXIT_USAGE;
-    if (options.version) printf("profile_mlp %s\n", ridgepoint_version);
+    if (options.version) printf("profile_mlp %s\n", ridgepoint_version());
     if (options.devices) print_devices();
     int code = EXIT_SUCCESS, output_error = 0;
     if (!options.help && !options.version && !options.devices)

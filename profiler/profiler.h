@@ -13,6 +13,9 @@
 //     profiler_print(profiler, stdout);
 //     profiler_write_trace(profiler, "trace.json");
 //     profiler_free(profiler);
+//
+// Threads: all of this watches the calling thread's context, and what other threads do in theirs is
+// not seen. A session is started, stepped, stopped and read by one thread.
 #ifndef PROFILER_PROFILER_H
 #define PROFILER_PROFILER_H
 
@@ -20,6 +23,8 @@
 
 #include "profiler/profile.h"
 #include "profiler/timeline.h"
+
+RIDGEPOINT_API_BEGIN
 
 // ---- one call, one answer ----------------------------------------------------------------------
 // x is a whole batch, (batch, ...), wherever it lives; counting runs nothing, in the mode that the
@@ -185,12 +190,33 @@ OpCost profile_kernel_cost(const OpCall *call);
 #define PROFILE_KERNEL_NUMBERED(title, flops, bytes, n) PROFILE_KERNEL_AS(title, flops, bytes, n)
 #define PROFILE_KERNEL_AS(title, flops, bytes, n)                                                  \
     for (__attribute__((cleanup(profile_kernel_end))) ProfileKernel profile_kernel_##n =           \
-             profile_kernel_begin(({                                                               \
-                                      static const Op profile_op_##n = {                           \
-                                          .name = (title), .cost = profile_kernel_cost};           \
-                                      &profile_op_##n;                                             \
-                                  }),                                                              \
-                                  (uint64_t)(flops), (uint64_t)(bytes));                           \
+             profile_kernel_begin(PROFILE_KERNEL_OP(title), (uint64_t)(flops), (uint64_t)(bytes)); \
          profile_kernel_##n.once; profile_kernel_##n.once = false)
+
+// An op that lives as long as the program, one for each place in it.
+#ifdef __cplusplus
+static inline Op profile_kernel_op(const char *name) {
+    Op op = {};
+    op.id = OP_OUTSIDE;
+    op.name = name;
+    op.cost = profile_kernel_cost;
+    return op;
+}
+#define PROFILE_KERNEL_OP(title)                                                                   \
+    [] {                                                                                           \
+        static const Op profile_op = profile_kernel_op(title);                                     \
+        return &profile_op;                                                                        \
+    }()
+#else
+#define PROFILE_KERNEL_OP(title)                                                                   \
+    __extension__({                                                                                \
+        static const Op profile_op = {.id = OP_OUTSIDE,                                            \
+                                      .name = (title),                                             \
+                                      .cost = profile_kernel_cost};                                \
+        &profile_op;                                                                               \
+    })
+#endif
+
+RIDGEPOINT_API_END
 
 #endif

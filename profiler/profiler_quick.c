@@ -150,6 +150,7 @@ Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t
 }
 
 void latency_free(Latency *latency) {
+    if (!latency) return;
     memory_free(latency->samples);
     *latency = (Latency){0};
 }

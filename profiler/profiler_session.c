@@ -184,6 +184,7 @@ static void call_end(Observer *observer, const OpCall *call) {
 }
 
 void profiler_hook_add(ProfilerHook *hook) {
+    if (!hook) return;
     hook->observer = (Observer){.op_begin = hook->begin ? call_begin : NULL,
                                 .op_end = hook->end ? call_end : NULL};
     observer_add(&hook->observer);

@@ -243,6 +243,7 @@ Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary) {
 }
 
 void profiler_summary_free(ProfilerSummary *summary) {
+    if (!summary) return;
     memory_free(summary->rows);
     *summary = (ProfilerSummary){0};
 }

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+RIDGEPOINT_API_BEGIN
+
 // All in the unit of the samples. Latencies are skewed (interrupts only ever add time), so the
 // median is the headline and its interval assumes no distribution.
 typedef struct LatencyStatistics {
@@ -43,7 +45,8 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
 
 // The smallest n with 1 - (percent / 100)^n >= 99 %: so many samples hold, at 99 % confidence, at
 // least one beyond that percentile; with fewer, its estimate may have seen nothing of the tail.
-// p90 44, p95 90, p99 459, p99.9 4603; p50 1, because a median needs no tail.
+// p90 44, p95 90, p99 459, p99.9 4603; p50 1, because a median needs no tail; 0 for
+// what is not in [50, 100).
 int64_t statistics_samples_needed(double percent);
 
 // Whether times have settled: the medians of the last `window` samples and of the `window` before
@@ -51,5 +54,7 @@ int64_t statistics_samples_needed(double percent);
 // most STATISTICS_MOST_WINDOW.
 enum { STATISTICS_MOST_WINDOW = 31 };
 bool statistics_steady(const double *seconds, int64_t n, int window, double tolerance);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -7,6 +7,8 @@
 #include "layers/cost.h"
 #include "profiler/machine/machine.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { OP_RECORD_INPUTS = 5 }; // as many as any op but a list of tensors has
 
 typedef struct OpRecord { // one executed op
@@ -61,5 +63,7 @@ void step_record_free(StepRecord *record);
 // level_bytes; for observers of their own. Views move nothing and are not to be given.
 void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *cost,
                       uint64_t level_bytes[MACHINE_MAX_LEVELS]);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "profiler/step_record.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef enum EventKind {
     EVENT_OP,      // of the engine, or a PROFILE_KERNEL
     EVENT_SITE,    // a layer's forward, or a PROFILE_SCOPE
@@ -105,5 +107,7 @@ static inline const EventTimes *timeline_device_times(const Timeline *timeline, 
 static inline int64_t event_self_nanoseconds(const ProfileEvent *event) {
     return event->end - event->begin - event->nested;
 }
+
+RIDGEPOINT_API_END
 
 #endif

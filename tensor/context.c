@@ -7,6 +7,7 @@
 #include "tensor/gemm.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 #include "tensor/shadow.h"
 
 _Thread_local Context *context_tls;
@@ -47,7 +48,13 @@ Context *context_new(void) {
 }
 
 void context_push(Context *context) {
-    context->outer = context_current();
+    Context *current = context_current();
+    if (!context || context == current || context->outer) {
+        error_set(STATUS_STATE, "context_push: %s",
+                  context ? "it is on the stack already" : "no context");
+        return;
+    }
+    context->outer = current;
     context_tls = context;
 }
 
@@ -80,7 +87,9 @@ void context_release_thread(void) {
 
 void context_set_device(Device *device) {
     Context *context = context_current();
-    if (!context->shadows) context->device = device; // what is made in a dry run has no values
+    if (!device) error_set(STATUS_INVALID_ARGUMENT, "context_set_device: no device");
+    if (device && !context->shadows)
+        context->device = device; // what is made in a dry run has no values
 }
 
 void context_set_threads(int threads) {
@@ -110,6 +119,7 @@ const char *phase_name(Phase phase) {
 
 // ---- observers -------------------------------------------------------------------------------
 void observer_add(Observer *observer) {
+    if (!observer) return;
     Observer **end = &context_current()->observers;
     while (*end) end = &(*end)->next;
     observer->next = NULL;

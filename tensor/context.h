@@ -1,11 +1,17 @@
 // context.h -- what a thread works in: default device, open scopes, tape, phase, layer stack,
-// observers, ledger, random state, thread pool, pending error. One per thread, never shared.
+// observers, ledger, random state, thread pool, pending error.
+//
+// Threads: each has a context of its own from its first call on, and gives it back with
+// context_release_thread. What is made in a context stays with it: nothing in a context, or in what
+// belongs to it, is atomic or locked. One made by context_new may go from thread to thread, current
+// in one at a time. After fork() the child goes on with its copy, whose pool starts threads anew.
 #ifndef TENSOR_CONTEXT_H
 #define TENSOR_CONTEXT_H
 
 #include "tensor/op.h"
-#include "tensor/pool.h"
 #include "tensor/random.h"
+
+RIDGEPOINT_API_BEGIN
 
 typedef enum Phase {
     PHASE_FORWARD,
@@ -61,6 +67,8 @@ typedef struct Site {
     char *type;     // "Linear"; owned
 } Site;
 
+typedef struct Pool Pool; // its threads: pool.h, not public
+
 typedef struct Context {
     Device *device;          // for _new functions
     struct Shadows *shadows; // in a dry run: what stands for others' tensors (shadow.h); else NULL
@@ -90,7 +98,7 @@ typedef struct Context {
     struct Context *outer; // the context this one was pushed over
 } Context;
 
-extern _Thread_local Context *context_tls;
+extern RIDGEPOINT_THREAD_LOCAL Context *context_tls;
 Context *context_default(void); // makes this thread's own on first use
 static inline Context *context_current(void) {
     return context_tls ? context_tls : context_default();
@@ -98,14 +106,15 @@ static inline Context *context_current(void) {
 
 // Contexts of your own: two threads, a dry run. NULL with an error pending in the current one.
 Context *context_new(void);
-void context_push(Context *context); // becomes current; not twice, and in one thread at a time
+// Becomes current. Of NULL, or of one that is pushed already, STATUS_STATE is pending instead.
+void context_push(Context *context);
 void context_pop(void);              // back to the outer one; its pending error moves outwards
 void context_free(Context *context); // its tensors must be gone; frees its cache, tape and pool
 // Frees this thread's default context (at thread or program end; a later call makes a new one).
 void context_release_thread(void);
 
 void context_set_device(Device *device); // in a dry run (layers/cost.h) it stays the meta device
-void context_set_threads(int threads);   // 1..64; default: pool_default_threads()
+void context_set_threads(int threads);   // 1..64; default: as many as it may use cores
 void context_seed(uint64_t seed);        // restarts the random numbers
 
 Ledger *context_ledger(void); // the current context's; NULL with an error pending: out of memory
@@ -134,5 +143,7 @@ void site_reader_add(SiteReader *reader);    // in the current context; leaves t
 void site_reader_remove(SiteReader *reader); // not added: nothing
 // "encoder.fc1" into text (cut at size); "(model)" for -1.
 char *site_path(const Context *context, int site, char *text, size_t size);
+
+RIDGEPOINT_API_END
 
 #endif

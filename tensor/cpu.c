@@ -5,6 +5,7 @@
 #include "tensor/context.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
+#include "tensor/pool.h"
 
 // Work that costs less is as fast on one thread as on two: a pass over so many elements takes ten
 // microseconds, and handing half of it to a thread that spins takes as long as the other half. No

@@ -1,5 +1,6 @@
 // device.h -- a device is a table of functions; the CPU and meta tables live in cpu.c and meta.c.
 // The GPU is one more entry, handed over by a plug-in (cuda/).
+// Threads: a device is everybody's. cpu and meta keep nothing; cuda has callers take turns.
 #ifndef TENSOR_DEVICE_H
 #define TENSOR_DEVICE_H
 
@@ -8,6 +9,8 @@
 #include <stdint.h>
 
 #include "tensor/status.h"
+
+RIDGEPOINT_API_BEGIN
 
 struct OpCall;
 
@@ -70,5 +73,7 @@ Status device_to_host(Device *device, void *to, const void *from, size_t bytes);
 Device *device_cpu(void);
 Device *device_meta(void);
 Device *device_by_name(const char *name); // NULL when there is none of that name; no error is set
+
+RIDGEPOINT_API_END
 
 #endif

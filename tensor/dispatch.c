@@ -215,6 +215,10 @@ Status op_dispatch(OpCall *call) {
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {
     OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
     if (params) call.params = *params;
+    if (!in && n_in > 0) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s: there are no inputs", op->name);
+        return NULL;
+    }
     return op_dispatch(&call) ? NULL : call.out[0];
 }
 

@@ -45,6 +45,7 @@ Device *device_meta(void) {
 }
 
 Device *device_by_name(const char *name) {
+    if (!name) return NULL;
     Device *const devices[] = {device_cpu(), device_meta()};
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
         if (strcmp(devices[i]->name, name) == 0) return devices[i];

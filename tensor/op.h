@@ -7,6 +7,8 @@
 #include "tensor/op_story.h"
 #include "tensor/tensor.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 4 };
 
 // How a window moves over an image; [0] along the height, [1] along the width. Its tap t of output
@@ -20,7 +22,7 @@ typedef struct OpWindow {
 
 // Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
 typedef struct OpParams {
-    union { // no op needs both
+    __extension__ union { // no op needs both; C++ has no nameless struct
         struct {
             Shape shape;                // a shape; a permutation in its dims
             int64_t begin, step, count; // of a slice; count also: of random numbers
@@ -164,8 +166,18 @@ Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const
 // the slot. NULL: nothing has, or others look at it; then the rule writes all of it, as ever.
 Tensor *op_gradient_so_far(Tensor **slot);
 
+#ifdef __cplusplus
+extern "C++" {
+template <unsigned long n> struct OpInputs { Tensor *in[n]; };
+template <typename... T> char (&op_inputs_counted(T...))[sizeof...(T)]; // never called
+}
+#define OP_INPUTS(...)                                                                             \
+    OpInputs<sizeof(op_inputs_counted(__VA_ARGS__))>{{__VA_ARGS__}}.in,                            \
+        (int)sizeof(op_inputs_counted(__VA_ARGS__))
+#else
 #define OP_INPUTS(...)                                                                             \
     (Tensor *[]){__VA_ARGS__}, (int)(sizeof((Tensor *[]){__VA_ARGS__}) / sizeof(Tensor *))
+#endif
 #define OP_RUN(op, params, ...) op_run(&(op), params, OP_INPUTS(__VA_ARGS__))
 #define OP_INTO(slot, op, params, ...) op_run_into(slot, &(op), params, OP_INPUTS(__VA_ARGS__))
 
@@ -194,8 +206,8 @@ static inline uint64_t op_cost_total_flops(OpCost c) {
 static inline bool call_needs(const OpCall *call, int input) {
     return input < 64 && (call->needs_grad >> input & 1) != 0;
 }
+extern const uint8_t dtype_sizes[DTYPE_COUNT];
 static inline char *tensor_raw(const Tensor *t) {
-    extern const uint8_t dtype_sizes[DTYPE_COUNT];
     return (char *)t->storage->data + t->offset * dtype_sizes[t->dtype];
 }
 static inline float *call_in(const OpCall *call, int i) { return (float *)tensor_raw(call->in[i]); }
@@ -216,5 +228,7 @@ bool cpu_pays(double cost); // would it be divided?
 
 extern const DTypeSignature dtypes_float[1];         // float32 everywhere
 extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype
+
+RIDGEPOINT_API_END
 
 #endif

@@ -4,6 +4,12 @@
 #ifndef TENSOR_OP_LIST_H
 #define TENSOR_OP_LIST_H
 
+#include "tensor/api.h"
+
+// Public, because op.h needs it; but it declares nothing.
+RIDGEPOINT_API_BEGIN
+RIDGEPOINT_API_END
+
 #define OP_LIST(COMPUTE, VIEW)                                                                     \
     VIEW(reshape)                                                                                  \
     VIEW(permute)                                                                                  \

@@ -7,6 +7,8 @@
 #include "tensor/op_list.h"
 #include "tensor/tensor.h"
 
+RIDGEPOINT_API_BEGIN
+
 // ---- views: no data moves, no cost ----
 Tensor *tensor_reshape(Tensor *x, Shape shape); // one dim may be -1; copies first if x is strided
 Tensor *tensor_transpose(Tensor *x, int dim0, int dim1);
@@ -136,5 +138,7 @@ Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params)
 // torch.nn.utils.clip_grad_norm_; always one multiplication each, so the cost depends on no value.
 // The result is the norm before, a scalar.
 Tensor *tensor_clip_norm(Tensor *const tensors[], int n_tensors, float max_norm);
+
+RIDGEPOINT_API_END
 
 #endif

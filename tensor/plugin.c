@@ -167,9 +167,10 @@ Device *device_open(const char *name) {
     char about[DEVICE_REASON];
     if (error_pending()) return NULL;
     Device *device = device_by_name(name);
-    if (device || strcmp(name, "cuda") == 0) return device ? device : open_cuda(about);
-    error_set(STATUS_INVALID_ARGUMENT, "device_open: no device is called \"%s\". HINT: %s", name,
-              "the devices are cpu, meta and cuda");
+    bool cuda = name && strcmp(name, "cuda") == 0;
+    if (device || cuda) return device ? device : open_cuda(about);
+    error_set(STATUS_INVALID_ARGUMENT, "device_open: no device is called \"%s\". HINT: %s",
+              name ? name : "", "the devices are cpu, meta and cuda");
     return NULL;
 }
 

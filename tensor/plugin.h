@@ -6,6 +6,8 @@
 
 #include "tensor/op.h"
 
+RIDGEPOINT_API_BEGIN
+
 // What a plug-in may call. Functions of the header files' inline kind it has itself.
 typedef struct PluginHost {
     Status (*error_set)(Status status, const char *format, ...)
@@ -31,9 +33,9 @@ typedef uint64_t (*PluginAbi)(void);
 #define PLUGIN_ENTRY "ridgepoint_plugin_open"
 typedef Status (*PluginOpen)(const PluginHost *host, Device **device, char *about, size_t size);
 
-// A device by name: "cpu", "meta", or one that a plug-in brings ("cuda"), opened now if it was not.
-// NULL with STATUS_DEVICE pending, saying why it cannot be used and what to do; for a name that
-// nobody knows STATUS_INVALID_ARGUMENT.
+// A device by name: "cpu", "meta", or one that a plug-in brings ("cuda"), opened now if it was not,
+// by any thread. NULL with STATUS_DEVICE pending, saying why it cannot be used and what to do; for
+// a name that nobody knows STATUS_INVALID_ARGUMENT.
 Device *device_open(const char *name);
 
 enum { DEVICE_REASON = 512 };
@@ -60,5 +62,7 @@ static inline uint64_t plugin_abi(void) {
         hash = (hash ^ sizes[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
+
+RIDGEPOINT_API_END
 
 #endif

@@ -274,6 +274,7 @@ static void print_values(const Tensor *t, const char *data, FILE *file) {
 Status tensor_print(const Tensor *t, FILE *file) {
     if (error_pending()) return error_status();
     if (!t || !t->storage) return error_set(STATUS_STATE, "tensor_print: no tensor");
+    if (!file) return error_set(STATUS_INVALID_ARGUMENT, "tensor_print: no file");
     char shape[SHAPE_TEXT];
     if (!t->device->has_data)
         return error_set(STATUS_DEVICE,

@@ -1,10 +1,15 @@
 // random.h -- counter-based random numbers (Philox4x32-10; Salmon et al., SC 2011).
 // Element i of a draw uses counter offset + i/4, lane i%4, so any device and any thread can make
 // any element, and a recomputed dropout is the same dropout.
+// Threads: a RandomState is one thread's; what takes a seed and an offset instead, anybody's.
 #ifndef TENSOR_RANDOM_H
 #define TENSOR_RANDOM_H
 
 #include <stdint.h>
+
+#include "tensor/api.h"
+
+RIDGEPOINT_API_BEGIN
 
 typedef struct RandomState {
     uint64_t seed;   // the Philox key
@@ -25,5 +30,7 @@ uint32_t random_next(RandomState *state);
 float random_next_uniform(RandomState *state);                      // [0, 1)
 int64_t random_next_below(RandomState *state, int64_t n);           // [0, n), unbiased; n >= 1
 void random_shuffle(RandomState *state, int64_t *items, int64_t n); // Fisher-Yates
+
+RIDGEPOINT_API_END
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+#include "tensor/api.h"
+
+RIDGEPOINT_API_BEGIN
+
 // Every way a call can fail. An op that fails returns NULL and leaves one of these pending in the
 // context, with a message; everything else returns it.
 #define STATUS_LIST(X)                                                                             \
@@ -36,9 +40,12 @@ const char *status_text(Status status); // "shape mismatch"
 // ones are dropped, because they are its consequences. End a message with " HINT: what to do".
 Status error_set(Status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// The pending error is the calling thread's, in its current context.
 bool error_pending(void);
 Status error_status(void);       // STATUS_OK when nothing is pending
 const char *error_message(void); // "" when nothing is pending; valid until error_clear
 void error_clear(void);          // makes the library usable again
+
+RIDGEPOINT_API_END
 
 #endif

@@ -48,6 +48,7 @@ Ledger *ledger_new(void) {
 }
 
 void ledger_trim(Ledger *ledger) {
+    if (!ledger) return; // nothing was allocated yet
     for (int i = 0; i < STORAGE_CLASS_COUNT; i++) {
         for (Storage *s = ledger->free_storages[i]; s;) {
             Storage *next = s->next;
@@ -74,6 +75,7 @@ void ledger_release(Ledger *ledger) {
 }
 
 void ledger_reset_peak(Ledger *ledger) {
+    if (!ledger) return;
     ledger->peak = ledger->live;
     ledger->peak_op = NULL;
     ledger->peak_site = -1;

@@ -1,5 +1,6 @@
 // storage.h -- the bytes behind tensors, and the ledger that knows about every one of them.
 // The only code that allocates or frees tensor data. Shapes live in tensor.h.
+// Threads: a ledger and its storages are one context's, counts included.
 #ifndef TENSOR_STORAGE_H
 #define TENSOR_STORAGE_H
 
@@ -8,6 +9,8 @@
 #include <stdint.h>
 
 #include "tensor/device.h"
+
+RIDGEPOINT_API_BEGIN
 
 // What memory is for: given at allocation, never guessed afterwards (conventions.md, memory).
 #define MEMORY_CATEGORY_LIST(X)                                                                    \
@@ -99,5 +102,7 @@ static inline Storage *storage_retain(Storage *storage) {
     return storage;
 }
 void storage_release(Storage *storage);
+
+RIDGEPOINT_API_END
 
 #endif

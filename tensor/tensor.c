@@ -22,7 +22,7 @@ static const char *const dtype_names[DTYPE_COUNT] = {
 const char *dtype_name(DType dtype) {
     return (unsigned)dtype < DTYPE_COUNT ? dtype_names[dtype] : "?";
 }
-int64_t dtype_size(DType dtype) { return dtype_sizes[dtype]; }
+int64_t dtype_size(DType dtype) { return (unsigned)dtype < DTYPE_COUNT ? dtype_sizes[dtype] : 0; }
 
 char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
     int used = snprintf(text, SHAPE_TEXT, "(");
@@ -34,10 +34,10 @@ char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
     return text;
 }
 
-int64_t tensor_bytes(const Tensor *t) { return t->numel * dtype_size(t->dtype); }
+int64_t tensor_bytes(const Tensor *t) { return t ? t->numel * dtype_size((DType)t->dtype) : 0; }
 
 int64_t tensor_distinct_bytes(const Tensor *t) {
-    if (t->numel == 0) return 0;
+    if (!t || t->numel == 0) return 0;
     int64_t count = 1;
     for (int i = 0; i < t->shape.ndim; i++)
         if (t->stride[i] != 0) count *= t->shape.dims[i];
@@ -48,6 +48,11 @@ int64_t tensor_distinct_bytes(const Tensor *t) {
 Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category) {
     Context *context = context_current();
     if (context->error.status) return NULL;
+    if ((unsigned)dtype >= DTYPE_COUNT || (unsigned)category >= MEM_COUNT) {
+        error_set(STATUS_INVALID_ARGUMENT, "tensor_new: there is no dtype %d or no category %d",
+                  (int)dtype, (int)category);
+        return NULL;
+    }
     Tensor *t = handle_new("tensor_new", dtype, shape, context->device, NULL);
     if (t && handle_allocate(t, category)) {
         tensor_free(t);
@@ -71,7 +76,8 @@ Tensor *tensor_zeros_new(Shape shape) { return tensor_full_new(shape, 0.0f); }
 static Tensor *copied(Tensor *t, const void *values) {
     if (!t) return NULL;
     size_t bytes = (size_t)tensor_bytes(t);
-    if (!device_from_host(t->device, t->storage->data, values, bytes)) return t;
+    if (!values && bytes > 0) error_set(STATUS_INVALID_ARGUMENT, "tensor: there are no values");
+    if (!error_pending() && !device_from_host(t->device, t->storage->data, values, bytes)) return t;
     tensor_free(t);
     return NULL;
 }
@@ -142,6 +148,8 @@ static double element(const Tensor *t, int64_t offset) {
 Status tensor_read_floats(const Tensor *t, float *out) {
     if (error_pending()) return error_status();
     if (!t || !t->storage) return error_set(STATUS_STATE, "tensor_read_floats: no tensor");
+    if (!out && t->numel > 0)
+        return error_set(STATUS_INVALID_ARGUMENT, "tensor_read_floats: no room to read into");
     Device *device = t->device;
     if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t) && device->has_data)
         return device_to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
@@ -169,6 +177,8 @@ Status tensor_read_labels(const Tensor *t, int64_t *out) {
     if (!t || !t->storage || t->dtype != DTYPE_INT64 || !tensor_is_contiguous(t))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "tensor_read_labels: needs a contiguous int64 tensor");
+    if (!out && t->numel > 0)
+        return error_set(STATUS_INVALID_ARGUMENT, "tensor_read_labels: no room to read into");
     const void *data = t->device->has_data ? tensor_raw(t) : NULL;
     return device_to_host(t->device, out, data, (size_t)tensor_bytes(t));
 }
@@ -179,6 +189,8 @@ Status tensor_write_floats(Tensor *t, const float *values) {
     if (!t || !t->storage || t->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(t))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "tensor_write_floats: needs a contiguous float32 tensor");
+    if (!values && t->numel > 0)
+        return error_set(STATUS_INVALID_ARGUMENT, "tensor_write_floats: there are no values");
     t->storage->version++;
     size_t bytes = (size_t)tensor_bytes(t);
     return device_from_host(t->device, t->device->has_data ? tensor_raw(t) : NULL, values, bytes);

@@ -7,6 +7,9 @@
 //     tensor_print(y, stdout);
 //     scope_close(scope);
 //     tensor_free(x);
+//
+// Threads: a tensor is used where it was made (context.h). Two threads that have one tensor, or two
+// that share a storage, may only read elements, through pointers that they were given before.
 #ifndef TENSOR_TENSOR_H
 #define TENSOR_TENSOR_H
 
@@ -17,6 +20,8 @@
 #include "tensor/device.h"
 #include "tensor/status.h"
 #include "tensor/storage.h"
+
+RIDGEPOINT_API_BEGIN
 
 enum { TENSOR_MAX_DIMS = 6 };
 
@@ -40,13 +45,22 @@ typedef struct Shape {
     int64_t dims[TENSOR_MAX_DIMS];
 } Shape;
 
+#ifdef __cplusplus // has no compound literals
+extern "C++" template <typename... Sizes> inline Shape shape_of(Sizes... sizes) {
+    static_assert(sizeof...(Sizes) <= TENSOR_MAX_DIMS, "a shape has at most 6 sizes");
+    return Shape{(int)sizeof...(Sizes), {(int64_t)sizes...}};
+}
+#define SHAPE(...) shape_of(__VA_ARGS__)
+#define SHAPE_SCALAR shape_of()
+#else
 #define SHAPE(...)                                                                                 \
     ((Shape){.ndim = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                    \
              .dims = {__VA_ARGS__}})
 #define SHAPE_SCALAR ((Shape){.ndim = 0})
+#endif
 
 static inline bool shape_equal(Shape a, Shape b) {
-    if (a.ndim != b.ndim) return false;
+    if (a.ndim != b.ndim || a.ndim > TENSOR_MAX_DIMS) return false;
     for (int i = 0; i < a.ndim; i++)
         if (a.dims[i] != b.dims[i]) return false;
     return true;
@@ -141,5 +155,7 @@ Status tensor_fill_normal(Tensor *t, float mean, float deviation);
 double tensor_item(const Tensor *t);
 // Prints as NumPy does: brackets, aligned columns, "..." in the middle of more than 1,000 elements.
 Status tensor_print(const Tensor *t, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

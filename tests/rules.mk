@@ -9,7 +9,7 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(filter-out $(BENCH_SOURCES),$(wildcard tests/bench/*.c)))
 HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES) %_call.c \
-    $(addprefix tests/,bench/% fixtures/% plugins/% readme/%),$(wildcard tests/*/*.c tests/*/*/*.c))
+    $(addprefix tests/,bench/% fixtures/% guest/% plugins/% readme/%),$(wildcard tests/*/*.c tests/*/*/*.c))
 SOURCES += $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
 
 # What only tests use is compiled with Check's flags as well; benchmarks do without Check.
@@ -38,9 +38,12 @@ $(BENCH_PROGRAMS): $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/s
 SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) -fvisibility=default -fPIC -shared -MMD -MP -o $@ $<
 -include $(SAMPLE_PLUGIN:.so=.d)
 $(call tests_of,plugin): | $(SAMPLE_PLUGIN)
+
+# The installation that its test installs; a sanitizer's is for nobody else's program.
+$(if $(filter asan tsan,$(VARIANT)),,$(call tests_of,guest)): | installable
 
 # What the tests of one room need beyond that.
 include $(sort $(wildcard tests/*/rules.mk))
@@ -92,5 +95,5 @@ fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
 	@for program in $^; do \
 	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
 
-check-readme: $(LIBRARY) ## run the code that the READMEs show
+check-readme: $(LIBRARY) $(HEADERS) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread

@@ -27,7 +27,7 @@ static Status add_block(Layer *model, const int64_t *sizes, int i, bool last, Ml
 
 Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options) {
     for (int i = 0; i < n_sizes; i++)
-        if (sizes[i] < 1) n_sizes = 0;
+        if (!sizes || sizes[i] < 1) n_sizes = 0;
     if (n_sizes < 2) {
         error_set(STATUS_INVALID_ARGUMENT,
                   "mlp_new: needs at least an input and an output size, each at least 1");

@@ -7,6 +7,7 @@
 #include "tensor/memory.h"
 
 void dataset_free(Dataset *dataset) {
+    if (!dataset) return;
     memory_free(dataset->images);
     memory_free(dataset->labels);
     *dataset = (Dataset){0};
@@ -34,6 +35,7 @@ static Status gather(const Dataset *from, const int64_t *order, int64_t count, D
 
 Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset *rest) {
     *rest = (Dataset){0};
+    if (!dataset) return error_set(STATUS_INVALID_ARGUMENT, "dataset: there is none (NULL)");
     if (held_out < 0 || held_out > dataset->count) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "dataset: cannot hold out %lld of %lld images. HINT: between 0 and all "

@@ -6,6 +6,8 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct Dataset {
     int64_t count;         // images
     int64_t rows, columns; // of one image
@@ -64,5 +66,7 @@ typedef struct LoaderCounts {
     int max_depth;
 } LoaderCounts;
 LoaderCounts loader_counts(const Loader *loader);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -26,7 +26,8 @@ static Status step(Layer *model, Optimizer *optimizer, LossFunction function, co
 
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
     Batch batch = {.images = x, .labels = labels};
-    return step(model, optimizer, loss_cross_entropy, &batch, loss);
+    double unasked;
+    return step(model, optimizer, loss_cross_entropy, &batch, loss ? loss : &unasked);
 }
 
 typedef struct Fit {

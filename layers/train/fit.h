@@ -6,6 +6,8 @@
 #include "layers/train/optimizer.h"
 #include "layers/train/schedule.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct FitProgress { // what the callback sees after a step
     int64_t epoch, epochs;   // from 1
     int64_t step, steps;     // of all epochs, from 1
@@ -32,7 +34,7 @@ typedef struct FitResult {
 } FitResult;
 
 // One batch: zero_grad, forward, cross-entropy, backward, step. *loss is the batch's mean (NaN on
-// meta); where it is not finite the model is left as it was.
+// meta); where it is not finite the model is left as it was. `loss` may be NULL.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
 
 // Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer.
@@ -41,5 +43,7 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
 
 // Share of images whose largest logit is their label, in inference mode.
 Status train_accuracy(Layer *model, Loader *loader, double *accuracy);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -135,6 +135,7 @@ Status idx_parse(const uint8_t *bytes, size_t size, const char *name, IdxArray *
 }
 
 void idx_free(IdxArray *array) {
+    if (!array) return;
     memory_free(array->bytes);
     *array = (IdxArray){0};
 }

@@ -4,6 +4,8 @@
 
 #include "layers/train/dataset.h"
 
+RIDGEPOINT_API_BEGIN
+
 // One file of unsigned bytes: magic 00 00 08 <ndim>, ndim big-endian 32-bit sizes, then the bytes.
 typedef struct IdxArray {
     int ndim; // 1..3
@@ -28,5 +30,7 @@ void idx_free(IdxArray *array);
 // test (*was_split tells). STATUS_IO names the file that is missing, STATUS_FORMAT the file and
 // index that do not fit (labels are 0..9). On failure both datasets are empty.
 Status dataset_read_folder(const char *folder, Dataset *train, Dataset *test, bool *was_split);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -134,6 +134,7 @@ static Status split_pair(const Pair *pair, Dataset *train, Dataset *test) {
 Status dataset_read_folder(const char *folder, Dataset *train, Dataset *test, bool *was_split) {
     *train = *test = (Dataset){0};
     *was_split = false;
+    if (!folder) return error_set(STATUS_INVALID_ARGUMENT, "idx: no folder is named");
     Pair first, second;
     Status status = find_pairs(folder, &first, &second);
     if (status) return status;

@@ -38,10 +38,13 @@ static int64_t last_count(const Loader *loader) {
 }
 
 int64_t loader_batches(const Loader *loader) {
+    if (!loader) error_set(STATUS_INVALID_ARGUMENT, "loader: there is none (NULL)");
+    if (!loader) return 0;
     return loader->dataset->count / loader->options.batch + (last_count(loader) > 0);
 }
 
 static Status check_options(const Dataset *dataset, LoaderOptions options) {
+    if (!dataset) return error_set(STATUS_INVALID_ARGUMENT, "loader: no dataset");
     if (options.batch < 1) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "loader: a batch of %lld images. HINT: at least 1",
@@ -219,6 +222,8 @@ static Loader *twin_of(const Loader *loader) {
 
 // What stands for a loader that comes in from outside of a dry run. NULL: an error is pending.
 static Loader *here(Loader *loader) {
+    if (!loader) error_set(STATUS_INVALID_ARGUMENT, "loader: there is none (NULL)");
+    if (!loader) return NULL;
     if (tensor_here(loader->full.images) == loader->full.images) return loader;
     Loader *twin = shadow_find(loader);
     return twin ? twin : twin_of(loader);

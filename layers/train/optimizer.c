@@ -156,6 +156,10 @@ static Optimizer *twin_of(const Optimizer *self) {
 
 // What stands for an optimizer that comes in from outside of a dry run. NULL: an error is pending.
 static Optimizer *here(Optimizer *self) {
+    if (!self) {
+        error_set(STATUS_INVALID_ARGUMENT, "optimizer: there is none (NULL)");
+        return NULL;
+    }
     Tensor *scalars = tensor_here(self->scalars);
     if (scalars == self->scalars) return self;
     Optimizer *twin = shadow_find(self);
@@ -164,7 +168,8 @@ static Optimizer *here(Optimizer *self) {
 
 // ---- a step ----------------------------------------------------------------------------------
 void optimizer_zero_grad(Optimizer *self) {
-    for (int i = 0; i < self->count; i++) tensor_zero_grad(self->parameters[i]);
+    if (!self) error_set(STATUS_INVALID_ARGUMENT, "optimizer: there is none (NULL)");
+    for (int i = 0; self && i < self->count; i++) tensor_zero_grad(self->parameters[i]);
 }
 
 void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {

@@ -5,6 +5,8 @@
 
 #include "layers/layer.h"
 
+RIDGEPOINT_API_BEGIN
+
 #define OPTIMIZER_LIST(X)                                                                          \
     X(SGD, "sgd", "SGD")                                                                           \
     X(MOMENTUM, "momentum", "Momentum")                                                            \
@@ -55,5 +57,7 @@ Tensor *loss_mse(Tensor *prediction, Tensor *target);
 // For a loss that is not finite: runs forward once more and says where NaN or infinity first came
 // up. Returns STATUS_NON_FINITE with "step 12: loss is nan; first in fc2 (linear)" pending.
 Status train_explain_non_finite(Layer *model, Tensor *x, int64_t step, double loss);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#include "tensor/api.h"
+
+RIDGEPOINT_API_BEGIN
+
 typedef enum ScheduleKind {
     SCHEDULE_CONSTANT,
     SCHEDULE_STEP,   // base * gamma^floor(step / period)          torch.optim.lr_scheduler.StepLR
@@ -21,5 +25,7 @@ typedef struct Schedule {
 
 // The learning rate of a step, counted from 0. The kind's own steps start when the warm-up ends.
 float schedule_rate(const Schedule *schedule, int64_t step);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -22,6 +22,8 @@
 
 #include "profiler/timeline.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct TraceOptions {
     const char *process; // its name: "profile_mlp 784-512-256-10 relu"
     // Written, at most: those that began first; 0: all. What is left out is counted in the file, as
@@ -34,5 +36,7 @@ typedef struct TraceOptions {
 // Names come from the current context, in which the timeline was recorded. The file appears whole
 // or not at all; "-" is standard output. STATUS_IO, STATUS_OUT_OF_MEMORY.
 Status trace_write(const Timeline *timeline, TraceOptions options, const char *path);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -73,6 +73,7 @@ static bool is_direct(const char *path) {
 
 // Opens nothing: the reader of a pipe would take the closing for the end.
 Status whole_file_check(const char *path) {
+    if (!path) return error_set(STATUS_INVALID_ARGUMENT, "no file is named");
     if (strcmp(path, "-") == 0) return STATUS_OK;
     char target[PATH_MAX];
     int error = !is_direct(path) ? find_target(path, target) : access(path, W_OK) == 0 ? 0 : errno;
@@ -80,6 +81,10 @@ Status whole_file_check(const char *path) {
 }
 
 WholeFile *whole_file_open(const char *path) {
+    if (!path) {
+        error_set(STATUS_INVALID_ARGUMENT, "no file is named");
+        return NULL;
+    }
     if (strcmp(path, "-") == 0) return whole_file_on(stdout, "standard output");
     bool direct = is_direct(path);
     char target[PATH_MAX];

@@ -15,6 +15,7 @@
 #include "profiler/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
+#include "tensor/pool.h"
 
 // Seconds for each measurement, so that all of them end in less than 3, and usually in 1.
 static const double peak_seconds = 0.9, bandwidth_seconds = 0.2, sweep_seconds = 0.05,

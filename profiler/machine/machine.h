@@ -1,5 +1,6 @@
 // machine.h -- what this machine can do at best: the ceilings of the roofline, measured once and
 // kept.
+// Threads: while one measures, the process should do nothing else, or the ceilings come out low.
 #ifndef PROFILER_MACHINE_MACHINE_H
 #define PROFILER_MACHINE_MACHINE_H
 
@@ -8,6 +9,8 @@
 #include <stdint.h>
 
 #include "tensor/status.h"
+
+RIDGEPOINT_API_BEGIN
 
 enum { MACHINE_MAX_LEVELS = 5 };
 
@@ -80,5 +83,7 @@ typedef struct MachineRequest {
     void *argument;
 } MachineRequest;
 Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fresh, char *kept_in);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -6,6 +6,8 @@
 #include "profiler/machine/machine.h"
 #include "tensor/op.h"
 
+RIDGEPOINT_API_BEGIN
+
 // The first of these that holds.
 #define BOUND_LIST(X)                                                                              \
     X(TRANSFER, "transfer") /* copies or waiting exceed half the time */                           \
@@ -76,5 +78,7 @@ char *roofline_evidence(const Machine *machine, const RooflineInput *input,
 
 // --help roofline: every constant, formula and the order of the bounds.
 extern const char roofline_help_text[];
+
+RIDGEPOINT_API_END
 
 #endif

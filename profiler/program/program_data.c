@@ -4,6 +4,7 @@
 #include "layers/train/digits.h"
 #include "layers/train/idx.h"
 #include "profiler/program/program.h"
+#include "tensor/pool.h"
 
 enum { TRAIN_DIGITS = 10000, TEST_DIGITS = 2000 };
 

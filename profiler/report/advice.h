@@ -7,6 +7,8 @@
 
 #include "profiler/profile.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { ADVICE_MOST = 8 };
 
 typedef struct Advice {
@@ -27,5 +29,7 @@ int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]);
 // The section WHAT WOULD HELP of the report: 80 columns, at most four lines; nothing at all where
 // nothing was found.
 void advice_print(const Profile *profile, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

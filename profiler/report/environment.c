@@ -9,8 +9,6 @@
 #include "tensor/plugin.h"
 #include "tensor/pool.h"
 
-const char ridgepoint_version[] = RIDGEPOINT_VERSION;
-
 static void read_cpu(char *cpu, size_t size) {
     struct utsname system;
     snprintf(cpu, size, "%s", uname(&system) == 0 ? system.machine : "unknown CPU");

@@ -11,7 +11,6 @@ typedef struct Environment {
 } Environment;
 
 void environment_read(Environment *environment);
-extern const char ridgepoint_version[]; // "0.1.0"
 
 // What a device that is not the CPU is: "NVIDIA H200, CUDA 13.0"; "" where nothing is known of it.
 enum { ENVIRONMENT_DEVICE = 256 };

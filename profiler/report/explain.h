@@ -6,6 +6,8 @@
 
 #include "profiler/profile.h"
 
+RIDGEPOINT_API_BEGIN
+
 // Every op of the layers whose path (or the name that the report shows) matches `pattern`, as
 // fnmatch does ("fc*"), in whichever case: shapes, counts with their derivation, bytes operand by
 // operand, level, roof, measured time, verdict with its evidence, and what the step would gain
@@ -13,5 +15,7 @@
 // up. Lines of at most 80 columns. STATUS_INVALID_ARGUMENT with the layers' names where nothing
 // matches.
 Status explain_print(const Profile *profile, const char *pattern, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

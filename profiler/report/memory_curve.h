@@ -8,6 +8,8 @@
 
 #include "profiler/profile.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct MemoryPoint { // the highest moment while an op ran
     MemoryUse live;
     int64_t in_backward; // of its activations: asked for in backward, gradients on their way
@@ -64,5 +66,7 @@ Status memory_print(const Profile *profile, FILE *file);
 // --memory-json: the curve, the peak's shares and the state, as {"schema":
 // "ridgepoint.memory/v1", ...}. "-" is standard output.
 Status memory_write_json(const Profile *profile, const char *path);
+
+RIDGEPOINT_API_END
 
 #endif

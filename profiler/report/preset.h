@@ -7,6 +7,8 @@
 
 #include "profiler/profile.h"
 
+RIDGEPOINT_API_BEGIN
+
 #define PRESET_LIST(X)                                                                             \
     X(TORCH, "torch")                                                                              \
     X(PAPER, "paper")                                                                              \
@@ -39,5 +41,7 @@ PresetCount preset_count(Preset preset, const Profile *profile);
 // The table of --flop-convention: every layer, the total (and its part in one sample, where it is a
 // batch's), the rule, and our own headline count beside it. 80 columns.
 void preset_print(Preset preset, const Profile *profile, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -6,8 +6,12 @@
 
 #include "profiler/profile.h"
 
+RIDGEPOINT_API_BEGIN
+
 enum { REPORT_WIDTH = 80 };
 
 void report_print(const Profile *profile, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "profiler/profile.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef enum ViewBy { VIEW_BY_LAYER, VIEW_BY_OP, VIEW_BY_PHASE, VIEW_BY_COUNT } ViewBy;
 typedef enum ViewSort { // all but order: largest first
     VIEW_SORT_ORDER,    // as they ran
@@ -33,5 +35,7 @@ typedef struct ViewOptions {
 // sorted by is said, and time or FLOPs stand in. STATUS_INVALID_ARGUMENT, and nothing printed,
 // where no layer matches, naming those that there are. 80 columns.
 Status view_print(const Profile *profile, ViewOptions options, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "layers/layer.h"
 
+RIDGEPOINT_API_BEGIN
+
 typedef struct WeightStatistics {                // of one parameter tensor's values
     int64_t count, zeros, subnormal, not_finite; // not_finite: NaN and infinities, left out below
     double mean, deviation;                      // deviation: divisor count; NaN of nothing
@@ -19,5 +21,7 @@ Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics);
 
 // A line for each parameter of the model, in 80 columns.
 Status weights_print(const Layer *model, FILE *file);
+
+RIDGEPOINT_API_END
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "autograd/autograd.h"
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 #include "tensor/shadow.h"
 #include "tests/helpers/expect.h"
 

@@ -11,6 +11,7 @@
 #include "layers/cost.h"
 #include "layers/layers2d.h"
 #include "layers/train/fit.h"
+#include "tensor/pool.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/peer.h"
 

@@ -8,6 +8,7 @@
 
 #include "profiler/machine/machine.h"
 #include "tensor/context.h"
+#include "tensor/pool.h"
 #include "tests/bench/ceilings.h"
 #include "tests/bench/likwid.h"
 #include "tests/bench/measure.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "profiler/profiler.h"
+#include "tensor/pool.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tensor/gemm.h"
+#include "tensor/pool.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/limits.h"
 #include "tests/bench/peer.h"

@@ -7,6 +7,7 @@
 
 #include "tensor/gemm.h"
 #include "tensor/math.h"
+#include "tensor/pool.h"
 #include "tests/bench/measure.h"
 
 // ---- bandwidth ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-#include "profiler/profiler.h"
+#include <ridgepoint/ridgepoint.h>
 
 enum { N = 256 };
 float a[N][N], b[N][N], c[N][N];

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
-#include "layers/train/digits.h"
-#include "layers/train/optimizer.h"
+#include <ridgepoint/ridgepoint.h>
 
 int main(void) {
     Dataset digits;

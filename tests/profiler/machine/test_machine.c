@@ -11,6 +11,7 @@
 #include "profiler/machine/machine.h"
 #include "profiler/machine/machine_levels.h"
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 #include "tests/helpers/data_files.h"
 #include "tests/helpers/expect.h"
 

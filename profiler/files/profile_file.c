@@ -1,0 +1,11 @@
+// profile_file.c -- profile_json.h's document for programs, which know no JSON writer.
+#include "profiler/files/profile_file.h"
+
+#include "profiler/files/profile_json.h"
+
+Status profile_write_file(const Profile *profile, const char *command, const char *path) {
+    const ProfileTraining none = {.absent = "not a part of this profile"};
+    JsonWriter *json = json_file_open(path);
+    if (!json) return error_status();
+    return profile_write_json(profile, &none, command, json);
+}

@@ -1,0 +1,36 @@
+// ridgepoint.h -- all of the library that a program may use: #include <ridgepoint/ridgepoint.h>.
+//
+// Threads: every function works in the calling thread's context (tensor/context.h), and what it
+// makes stays with it: a tensor, a layer, an optimizer, a loader or a profiler is used by one
+// thread at a time, where it was made. What takes none of these (names, texts, statistics,
+// schedules, verdicts, versions) may be called from any thread, which then has the error message,
+// if any.
+#ifndef PROFILER_RIDGEPOINT_H
+#define PROFILER_RIDGEPOINT_H
+
+#include "layers/cost.h"
+#include "layers/init.h"
+#include "layers/layers2d.h"
+#include "layers/train/digits.h"
+#include "layers/train/fit.h"
+#include "layers/train/idx.h"
+#include "profiler/budget.h"
+#include "profiler/files/profile_file.h"
+#include "profiler/files/tinytorch.h"
+#include "profiler/files/trace.h"
+#include "profiler/leak.h"
+#include "profiler/profiler.h"
+#include "profiler/report/advice.h"
+#include "profiler/report/explain.h"
+#include "profiler/report/memory_curve.h"
+#include "profiler/report/preset.h"
+#include "profiler/report/report.h"
+#include "profiler/report/report_views.h"
+#include "profiler/report/weights.h"
+#include "tensor/plugin.h"
+#include "tensor/version.h"
+
+RIDGEPOINT_API_BEGIN // all of it is in the headers above
+    RIDGEPOINT_API_END
+
+#endif

@@ -1,0 +1,210 @@
+// test_guest.c -- the library in other people's programs (tests/guest/): installed somewhere with
+// a space in its path, found by pkg-config, in C and C++, shared and static; what it exports, and
+// what is left when it is uninstalled.
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/helpers/harness.h"
+#include "tests/helpers/work_folder.h"
+
+enum { TEXT = 8192 };
+
+static char root[PATH_MAX], variant[64];
+
+// The folder of this program's build; skips where no library was built to be installed.
+static void find_build(void) {
+    char self[PATH_MAX] = "", library[PATH_MAX + 128];
+    ck_assert_ptr_nonnull(getcwd(root, sizeof root));
+    ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+    snprintf(variant, sizeof variant, "%.60s", basename(dirname(dirname(self))));
+    snprintf(library, sizeof library, "%s/build/%s/installed/libridgepoint.a", root, variant);
+    if (access(library, R_OK) != 0) test_skip("this variant is not installed anywhere");
+}
+
+// In the folder of the test; $root is ours, `into VAR=...` makes what was built go there, and
+// `use` is what a user sets to find it again.
+static void shell(const char *commands) {
+    char whole[TEXT];
+    int length = snprintf(
+        whole, sizeof whole,
+        "root='%s'; here=$PWD; prefix=\"$here/a place's\"\n"
+        "into() { env -u MAKEFLAGS -u MFLAGS make -s -C \"$root\" VARIANT=%s \"$@\" >log 2>&1 || "
+        "{ cat log; false; }; }\n"
+        "use() { export LC_ALL=C LD_LIBRARY_PATH=\"$prefix/lib\" "
+        "PKG_CONFIG_PATH=\"$prefix/lib/pkgconfig\"; }\n"
+        "%s",
+        root, variant, commands);
+    ck_assert_int_lt(length, TEXT);
+    work_folder_run(whole);
+}
+
+static void begin(void) {
+    find_build();
+    if (system("pkg-config --version >/dev/null 2>&1") != 0) test_skip("pkg-config");
+    work_folder_begin();
+    shell("into install-files PREFIX=\"$prefix\"");
+}
+
+static bool there_is(const char *program) {
+    char command[128];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
+    return system(command) == 0;
+}
+
+// ---- programs ----------------------------------------------------------------------------------
+typedef struct Guest {
+    const char *compiler, *standard, *source;
+    bool is_static;
+} Guest;
+#define WAYS(compiler, standard, source)                                                           \
+    {compiler, standard, source, false}, { compiler, standard, source, true }
+static const Guest guests[] = {
+    WAYS("gcc", "c11", "mlp.c"),         WAYS("clang", "c11", "mlp.c"),
+    WAYS("gcc", "gnu2x", "mlp.c"),       WAYS("g++", "c++17", "mlp.cpp"),
+    WAYS("clang++", "c++17", "mlp.cpp"), WAYS("gcc", "c11", "own_names.c"),
+    WAYS("clang", "c11", "own_names.c"),
+};
+enum { GUESTS = sizeof(guests) / sizeof(guests[0]) };
+
+// What pkg-config prints is quoted for a shell, hence eval.
+START_TEST(a_guest_compiles_without_a_complaint_and_runs) {
+    const Guest *guest = &guests[_i];
+    if (!there_is(guest->compiler)) test_skip(guest->compiler);
+    begin();
+    char commands[1024];
+    snprintf(commands, sizeof commands,
+             "use; flags=$(pkg-config %s --cflags --libs ridgepoint%s)\n"
+             "eval \"%s -std=%s -Wall -Wextra -Wshadow -pedantic -Werror -o guest "
+             "'$root/tests/guest/%s' $flags -pthread\"\n"
+             "./guest guest.json >out || { cat out; false; }\n"
+             "ldd ./guest | grep -c libridgepoint.so.0 | grep -qx %d",
+             guest->is_static ? "--static" : "",
+             guest->is_static ? " | sed 's/-lridgepoint/-l:libridgepoint.a/'" : "", guest->compiler,
+             guest->standard, guest->source, !guest->is_static);
+    shell(commands);
+    if (strcmp(guest->source, "mlp.c") == 0) shell("grep -q ridgepoint.profile/v1 guest.json");
+    work_folder_end();
+}
+END_TEST
+
+// A header of the user's by the name of one of ours is the user's, and does not become ours.
+START_TEST(a_header_of_the_users_is_not_taken_for_ours) {
+    begin();
+    shell("use; mkdir -p tensor profiler layers autograd\n"
+          "for name in tensor/tensor tensor/op tensor/context layers/layer profiler/profile; do\n"
+          "    echo '#error this is the user'\\''s' >$name.h\n"
+          "done\n"
+          "echo '#include <ridgepoint/ridgepoint.h>' >guest.c\n"
+          "eval \"${CC:-cc} -I. -iquote . -c guest.c $(pkg-config --cflags ridgepoint)\"");
+    work_folder_end();
+}
+END_TEST
+
+// Each alone, in any order: none leans on what another includes; and in C++.
+START_TEST(every_header_stands_alone) {
+    const char *const languages[][2] = {{"gcc", "c"}, {"g++", "c++"}};
+    if (!there_is(languages[_i][0])) test_skip(languages[_i][0]);
+    begin();
+    char commands[1024];
+    snprintf(commands, sizeof commands,
+             "cd \"$prefix/include\"; find . -name '*.h' >$here/headers\n"
+             "test $(wc -l <$here/headers) -gt 30\n"
+             "while read -r header; do\n"
+             "    printf '#include \"%%s\"\\nextern int declared;\\n' \"$header\" |\n"
+             "        %s -x %s -fsyntax-only -pedantic -Wall -Wextra -Werror -I. -\n"
+             "done <$here/headers",
+             languages[_i][0], languages[_i][1]);
+    shell(commands);
+    work_folder_end();
+}
+END_TEST
+
+// ---- names -------------------------------------------------------------------------------------
+START_TEST(what_is_exported_is_what_public_headers_declare) {
+    begin();
+    shell("echo '#include <ridgepoint/ridgepoint.h>' >all.c\n"
+          "${CC:-cc} -E -P -I\"$prefix/include\" all.c | awk -f $root/tests/guest/declared.awk |\n"
+          "    LC_ALL=C sort >declared\n"
+          "test $(wc -l <declared) -gt 300; grep -qx tensor_relu declared\n"
+          "grep -qx layer_forward declared; grep -qx op_relu declared\n"
+          "nm -D --defined-only \"$prefix/lib/libridgepoint.so\" | awk '{ print $3 }' |\n"
+          "    LC_ALL=C sort >shared\n"
+          "nm -g --defined-only \"$prefix/lib/libridgepoint.a\" | awk 'NF == 3 { print $3 }' |\n"
+          "    LC_ALL=C sort >static\n"
+          "diff declared shared; diff declared static");
+    work_folder_end();
+}
+END_TEST
+
+START_TEST(the_version_is_the_same_wherever_one_asks) {
+    begin();
+    shell("use; version=$(pkg-config --modversion ridgepoint)\n"
+          "test -f \"$prefix/lib/libridgepoint.so.$version\"\n"
+          "printf '%s\\n' '#include <ridgepoint/tensor/version.h>' RIDGEPOINT_VERSION |\n"
+          "    ${CC:-cc} -E -P -I\"$prefix/include\" - | tr -d '\" \\n' >version\n"
+          "tail -c 12 version | grep -qF \"$version\"\n"
+          "\"$prefix/bin/profile_mlp\" --version | grep -qF \" $version\"");
+    work_folder_end();
+}
+END_TEST
+
+// ---- places ------------------------------------------------------------------------------------
+// What is there after an uninstall is what was there before, in folders that others use, too.
+START_TEST(uninstalling_leaves_what_was_there) {
+    begin();
+    shell("into uninstall PREFIX=\"$prefix\"\n"
+          "test -z \"$(find \"$prefix\" ! -type d)\"; test ! -e \"$prefix/include/ridgepoint\"\n"
+          "mkdir -p \"$prefix/include/ridgepoint/tensor\"\n"
+          "cd \"$prefix\"; touch include/mine.h include/ridgepoint/tensor/mine.h bin/mine \\\n"
+          "    lib/libridgepoint_of_mine.a lib/pkgconfig/mine.pc; cd \"$here\"\n"
+          "find \"$prefix\" ! -type d | sort >before; into install-files PREFIX=\"$prefix\"\n"
+          "test $(find \"$prefix\" ! -type d | wc -l) -gt 30; into uninstall PREFIX=\"$prefix\"\n"
+          "find \"$prefix\" ! -type d | sort | diff before -");
+    work_folder_end();
+}
+END_TEST
+
+// A packager's stage, relative to the tree: nothing says where it was.
+START_TEST(a_stage_is_not_remembered) {
+    begin();
+    shell("stage=build/test-cache/stage-$$; trap 'rm -r \"$root/$stage\"' EXIT\n"
+          "into install-files DESTDIR=\"$stage\" PREFIX=/opt/x LIBDIR='/opt/x/lib 64'\n"
+          "cd \"$root/$stage\"; test -x opt/x/bin/profile_mlp\n"
+          "test -f opt/x/include/ridgepoint/ridgepoint.h\n"
+          "test \"$(readlink 'opt/x/lib 64/libridgepoint.so')\" = libridgepoint.so.0\n"
+          "export PKG_CONFIG_PATH=\"$PWD/opt/x/lib 64/pkgconfig\"\n"
+          "pkg-config --cflags ridgepoint | grep -q -- '^-I/opt/x/include'\n"
+          "pkg-config --libs ridgepoint | grep -qF -- '-L/opt/x/lib\\ 64 -lridgepoint'\n"
+          "if grep -rF test-cache opt/x/include 'opt/x/lib 64/pkgconfig'; then false; fi\n"
+          "cd \"$here\"; into uninstall DESTDIR=\"$stage\" PREFIX=/opt/x LIBDIR='/opt/x/lib 64'\n"
+          "test -z \"$(find \"$root/$stage\" ! -type d)\"");
+    work_folder_end();
+}
+END_TEST
+
+START_TEST(a_relative_prefix_is_refused) {
+    begin();
+    shell("if into install-files PREFIX=somewhere >/dev/null; then false; fi\n"
+          "grep -q 'not an absolute path: somewhere/lib' log; test ! -e \"$root/somewhere\"");
+    work_folder_end();
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_guest_compiles_without_a_complaint_and_runs, GUESTS},
+        {a_header_of_the_users_is_not_taken_for_ours, 0},
+        {every_header_stands_alone, 2},
+        {what_is_exported_is_what_public_headers_declare, 0},
+        {the_version_is_the_same_wherever_one_asks, 0},
+        {uninstalling_leaves_what_was_there, 0},
+        {a_stage_is_not_remembered, 0},
+        {a_relative_prefix_is_refused, 0},
+        {NULL, 0},
+    };
+    return harness_main("guest", tests);
+}

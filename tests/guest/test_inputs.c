@@ -1,0 +1,232 @@
+// test_inputs.c -- what a C program gives by mistake: an object whose making failed (NULL), no
+// array, a number that an enum has not. The call is refused where it enters, with a message;
+// nothing dies.
+#include <string.h>
+
+#include "layers/cost.h"
+#include "layers/train/digits.h"
+#include "layers/train/fit.h"
+#include "layers/train/idx.h"
+#include "profiler/files/profile_file.h"
+#include "profiler/files/tinytorch.h"
+#include "profiler/leak.h"
+#include "profiler/profiler.h"
+#include "tensor/plugin.h"
+#include "tests/helpers/expect.h"
+
+// Evaluates the call, and expects it to be refused as an invalid argument that is `mention`ed.
+#define refused(call, mention)                                                                     \
+    do {                                                                                           \
+        (void)(call);                                                                              \
+        ck_assert_msg(expect_error_is(STATUS_INVALID_ARGUMENT, (mention)), "%s: %s", #call,        \
+                      expect_complaint());                                                         \
+    } while (0)
+
+START_TEST(an_optimizer_that_was_not_made_is_refused) {
+    optimizer_zero_grad(NULL);
+    expect_error(STATUS_INVALID_ARGUMENT, "optimizer: there is none");
+    optimizer_set_learning_rate(NULL, 0.1f);
+    expect_error(STATUS_INVALID_ARGUMENT, "optimizer: there is none");
+    refused(optimizer_step(NULL), "optimizer: there is none");
+    refused(optimizer_clip_gradients(NULL, 1.0f, NULL), "optimizer: there is none");
+    refused(optimizer_new(NULL, optimizer_defaults(OPTIMIZER_SGD)), "no layer");
+}
+END_TEST
+
+START_TEST(a_loader_or_a_dataset_that_was_not_made_is_refused) {
+    Batch batch;
+    Dataset rest, test;
+    bool split;
+    loader_start_epoch(NULL);
+    expect_error(STATUS_INVALID_ARGUMENT, "loader: there is none");
+    refused(loader_next(NULL, &batch), "loader: there is none");
+    refused(loader_batches(NULL), "loader: there is none");
+    refused(loader_counts(NULL).batches, "loader: there is none");
+    refused(loader_new(NULL, (LoaderOptions){.batch = 1}), "no dataset");
+    refused(dataset_split(NULL, 1, 0, &rest), "dataset: there is none");
+    refused(dataset_read_folder(NULL, &rest, &test, &split), "no folder");
+}
+END_TEST
+
+START_TEST(a_layer_that_was_not_made_is_refused) {
+    Scope *scope = scope_open();
+    Tensor *x = tensor_zeros_new(SHAPE(2, 3));
+    Layer *layer = linear_new(3, 2, true);
+    LayerCost cost;
+    int64_t value = 7;
+    char text[64] = "before";
+    refused(layer_new(NULL), "no type");
+    refused(layer_forward(NULL, x), "the layer is NULL");
+    refused(layer_forward(layer, NULL), "input 0 is NULL");
+    refused(layer_forward_many(layer, NULL, 1), "input 0 is NULL");
+    refused(layer_own_parameter_count(NULL), "no layer");
+    refused(layer_cost(layer, NULL, 1, &cost), "no inputs");
+    refused(mlp_new(NULL, 3, mlp_defaults()), "at least an input");
+    refused(layer_print(layer, NULL), "no file");
+    ck_assert(!layer_attribute(NULL, "bias", &value) && value == 7);
+    ck_assert(!layer_attribute(layer, NULL, &value) && value == 7);
+    ck_assert_str_eq(layer_attributes_text(NULL, text, sizeof text), "");
+    layer_leave_parent(NULL);
+    expect_no_error();
+    layer_free(layer);
+    tensor_free(x);
+    scope_close(scope);
+}
+END_TEST
+
+START_TEST(training_with_what_was_not_made_is_refused) {
+    Tensor *x = tensor_zeros_new(SHAPE(2, 3));
+    Tensor *labels = tensor_from_labels_new(SHAPE(2), (int64_t[]){0, 1});
+    Layer *model = linear_new(3, 2, true);
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_SGD));
+    double number;
+    FitResult result;
+    refused(train_step(model, NULL, x, labels, &number), "optimizer: there is none");
+    refused(train_fit(model, optimizer, NULL, (FitOptions){.epochs = 1}, &result),
+            "loader: there is none");
+    refused(train_accuracy(model, NULL, &number), "loader: there is none");
+    ck_assert_int_eq(train_step(model, optimizer, x, labels, NULL), STATUS_OK); // not asked
+    optimizer_free(optimizer);
+    layer_free(model);
+    tensor_free(x);
+    tensor_free(labels);
+}
+END_TEST
+
+START_TEST(no_values_and_no_room_are_refused) {
+    Scope *scope = scope_open();
+    Tensor *x = tensor_zeros_new(SHAPE(3)), *none = tensor_zeros_new(SHAPE(0));
+    Tensor *labels = tensor_from_labels_new(SHAPE(1), (int64_t[]){0});
+    refused(tensor_from_floats_new(SHAPE(3), NULL), "no values");
+    refused(tensor_from_labels_new(SHAPE(3), NULL), "no values");
+    refused(tensor_write_floats(x, NULL), "no values");
+    refused(tensor_read_floats(x, NULL), "no room");
+    refused(tensor_read_labels(labels, NULL), "no room");
+    refused(tensor_print(x, NULL), "no file");
+    refused(tensor_concat(NULL, 3, 0), "no inputs");
+    ck_assert_int_eq(tensor_bytes(NULL) + tensor_distinct_bytes(NULL), 0);
+    ck_assert_int_eq(tensor_read_floats(none, NULL) | tensor_write_floats(none, NULL), STATUS_OK);
+    Tensor *empty = tensor_from_floats_new(SHAPE(0, 4), NULL);
+    ck_assert_ptr_nonnull(empty);
+    tensor_free(empty);
+    tensor_free(none);
+    tensor_free(labels);
+    tensor_free(x);
+    scope_close(scope);
+}
+END_TEST
+
+START_TEST(numbers_that_an_enum_has_not_are_refused) {
+    refused(tensor_new(SHAPE(2), (DType)77), "no dtype 77");
+    refused(tensor_new_as(SHAPE(2), DTYPE_FLOAT32, (MemoryCategory)99), "no category 99");
+    refused(tensor_new_as(SHAPE(2), DTYPE_FLOAT32, (MemoryCategory)-1), "no category -1");
+    ck_assert_int_eq(dtype_size((DType)77), 0);
+    Shape huge = {.ndim = 1000};
+    ck_assert(!shape_equal(huge, huge));
+    ck_assert_int_eq(statistics_samples_needed(0.0) + statistics_samples_needed(100.0), 0);
+}
+END_TEST
+
+START_TEST(contexts_and_devices_that_are_none_are_refused) {
+    refused(device_open(NULL), "no device is called");
+    ck_assert_ptr_null(device_by_name(NULL));
+    Device *before = context_current()->device;
+    context_set_device(NULL);
+    expect_error(STATUS_INVALID_ARGUMENT, "no device");
+    ck_assert_ptr_eq(context_current()->device, before);
+    context_push(NULL);
+    expect_error(STATUS_STATE, "no context");
+    Context *context = context_new();
+    context_push(context);
+    context_push(context); // twice would be a circle
+    expect_error(STATUS_STATE, "on the stack already");
+    context_pop();
+    ck_assert_ptr_ne(context_current(), context);
+    context_free(context);
+    observer_add(NULL);
+    observer_remove(NULL);
+    ledger_trim(NULL);
+    ledger_reset_peak(NULL);
+    expect_no_error();
+}
+END_TEST
+
+START_TEST(files_without_a_name_are_refused) {
+    Profile profile = {0};
+    Machine machine = {0};
+    refused(profile_write_file(&profile, "a test", NULL), "no file is named");
+    refused(tinytorch_write(&profile, NULL), "no file is named");
+    refused(machine_write(&machine, NULL), "no file is named");
+}
+END_TEST
+
+START_TEST(profiling_with_what_was_not_made_is_refused) {
+    LeakReport report;
+    leak_start(NULL);
+    leak_step(NULL);
+    leak_stop(NULL);
+    expect_no_error();
+    refused(leak_report(NULL, &report), "leak test: there is none");
+    profiler_hook_add(NULL);
+    profiler_hook_remove(NULL);
+    expect_no_error();
+    LatencyStatistics statistics;
+    refused(statistics_summarise(NULL, 5, &statistics), "no samples");
+    refused(autograd_gradcheck(NULL, NULL, NULL, 0, gradcheck_defaults(), NULL), "no function");
+}
+END_TEST
+
+START_TEST(nothing_can_be_freed) {
+    tensor_free(NULL);
+    scope_close(NULL);
+    layer_free(NULL);
+    optimizer_free(NULL);
+    loader_free(NULL);
+    dataset_free(NULL);
+    idx_free(NULL);
+    parameter_list_free(NULL);
+    context_free(NULL);
+    dry_run_end(NULL);
+    leak_free(NULL);
+    latency_free(NULL);
+    profile_free(NULL);
+    profiler_free(NULL);
+    profiler_summary_free(NULL);
+    ledger_release(NULL);
+    expect_no_error();
+}
+END_TEST
+
+// What went wrong first is what is told, however long the chain behind it.
+START_TEST(the_first_failure_is_the_one_that_is_told) {
+    Layer *model = mlp_new((int64_t[]){4, -2}, 2, mlp_defaults());
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_ADAM));
+    Scope *scope = scope_open();
+    Tensor *loss = loss_cross_entropy(layer_forward(model, NULL), NULL);
+    optimizer_zero_grad(optimizer);
+    autograd_backward(loss);
+    optimizer_step(optimizer);
+    scope_close(scope);
+    optimizer_free(optimizer);
+    layer_free(model);
+    expect_error(STATUS_INVALID_ARGUMENT, "mlp_new: needs at least");
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {an_optimizer_that_was_not_made_is_refused, 0},
+        {a_loader_or_a_dataset_that_was_not_made_is_refused, 0},
+        {a_layer_that_was_not_made_is_refused, 0},
+        {training_with_what_was_not_made_is_refused, 0},
+        {no_values_and_no_room_are_refused, 0},
+        {numbers_that_an_enum_has_not_are_refused, 0},
+        {contexts_and_devices_that_are_none_are_refused, 0},
+        {files_without_a_name_are_refused, 0},
+        {profiling_with_what_was_not_made_is_refused, 0},
+        {nothing_can_be_freed, 0},
+        {the_first_failure_is_the_one_that_is_told, 0},
+        {NULL, 0},
+    };
+    return harness_main("inputs", tests);
+}
