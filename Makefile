@@ -94,8 +94,7 @@ FLOATING_POINT := -fno-math-errno -fno-trapping-math -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
 BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
 BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
-# Only what a header marks as API (tensor/api.h) is seen outside the library.
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -fvisibility=hidden $(SYSTEM_CFLAGS) \
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
     $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
@@ -168,7 +167,10 @@ $(BUILD)/sources: FORCE
 $(BUILD)/%.o: %.c $(BUILD)/command
 	@mkdir -p $(@D)
 	@echo "  compile $<"
-	@$(COMPILE) $(DEFINES) -MMD -MP -c -o $@ $<
+	@$(COMPILE) $(HIDDEN) $(DEFINES) -MMD -MP -c -o $@ $<
+
+# Only what a header marks as API (tensor/api.h) is seen outside the library.
+$(call objects,$(LIBRARY_SOURCES)): HIDDEN := -fvisibility=hidden
 
 # A report says how its program was built, in a C string.
 BUILD_FLAGS = $(strip $(OPTIMIZE_VARIANT) $(FLOATING_POINT) $(CPPFLAGS) $(CFLAGS))
@@ -355,11 +357,11 @@ $(BUILD)/libcuda_raw_emulated.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.
 SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) -fvisibility=default -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
 RANGES_TOOL := $(if $(wildcard $(CUDA_HEADERS)/nvtx3/nvToolsExt.h),$(BUILD)/tests/plugins/libranges.so)
 $(RANGES_TOOL): tests/plugins/ranges.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) -fvisibility=default $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
 -include $(SAMPLE_PLUGIN:.so=.d) $(RANGES_TOOL:.so=.d)
 $(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RANGES_TOOL)
 $(filter $(BUILD)/tests/test_cuda_tools,$(TEST_PROGRAMS)): | $(BUILD)/tests/test_cuda \
