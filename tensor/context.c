@@ -88,7 +88,8 @@ void context_release_thread(void) {
 void context_set_device(Device *device) {
     Context *context = context_current();
     if (!device) error_set(STATUS_INVALID_ARGUMENT, "context_set_device: no device");
-    if (device && !context->shadows) context->device = device; // what is made in a dry run has no values
+    if (device && !context->shadows)
+        context->device = device; // what is made in a dry run has no values
 }
 
 void context_set_threads(int threads) {

@@ -170,8 +170,7 @@ Device *device_open(const char *name) {
     bool cuda = name && strcmp(name, "cuda") == 0;
     if (device || cuda) return device ? device : open_cuda(about);
     error_set(STATUS_INVALID_ARGUMENT, "device_open: no device is called \"%s\". HINT: %s",
-              name ? name : "",
-              "the devices are cpu, meta and cuda");
+              name ? name : "", "the devices are cpu, meta and cuda");
     return NULL;
 }
 

@@ -22,9 +22,7 @@ static const char *const dtype_names[DTYPE_COUNT] = {
 const char *dtype_name(DType dtype) {
     return (unsigned)dtype < DTYPE_COUNT ? dtype_names[dtype] : "?";
 }
-int64_t dtype_size(DType dtype) {
-    return (unsigned)dtype < DTYPE_COUNT ? dtype_sizes[dtype] : 0;
-}
+int64_t dtype_size(DType dtype) { return (unsigned)dtype < DTYPE_COUNT ? dtype_sizes[dtype] : 0; }
 
 bool shape_equal(Shape a, Shape b) {
     if (a.ndim != b.ndim || a.ndim > TENSOR_MAX_DIMS) return false;
@@ -43,9 +41,7 @@ char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
     return text;
 }
 
-int64_t tensor_bytes(const Tensor *t) {
-    return t ? t->numel * dtype_size((DType)t->dtype) : 0;
-}
+int64_t tensor_bytes(const Tensor *t) { return t ? t->numel * dtype_size((DType)t->dtype) : 0; }
 
 int64_t tensor_distinct_bytes(const Tensor *t) {
     if (!t || t->numel == 0) return 0;
