@@ -93,8 +93,7 @@ FLOATING_POINT := -fno-math-errno -fno-trapping-math -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
 BLAS_CFLAGS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_CFLAGS))
 BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
-# Only what a header marks as API (tensor/api.h) is seen outside the library.
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -fvisibility=hidden $(SYSTEM_CFLAGS) \
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
     $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
@@ -151,7 +150,9 @@ $(BUILD)/sources: FORCE
 	$(call keep,$(SOURCES))
 
 $(BUILD)/%.o: %.c $(BUILD)/command
-	$(call compile,$(COMPILE) $(DEFINES))
+	$(call compile,$(COMPILE) $(HIDDEN) $(DEFINES))
+# Only what a header marks as API (tensor/api.h) is seen outside the library.
+$(call objects,$(LIBRARY_SOURCES)): HIDDEN := -fvisibility=hidden
 $(BUILD)/%.a:
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)

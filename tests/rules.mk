@@ -38,7 +38,7 @@ $(BENCH_PROGRAMS): $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/s
 SAMPLE_PLUGIN := $(BUILD)/tests/plugins/libsample.so
 $(SAMPLE_PLUGIN): tests/plugins/sample.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) -fvisibility=default -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) -fPIC -shared -MMD -MP -o $@ $<
 -include $(SAMPLE_PLUGIN:.so=.d)
 $(call tests_of,plugin): | $(SAMPLE_PLUGIN)
 

@@ -57,7 +57,7 @@ $(BUILD)/libcuda_raw_emulated.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.
 RANGES_TOOL := $(if $(wildcard $(CUDA_HEADERS)/nvtx3/nvToolsExt.h),$(BUILD)/tests/plugins/libranges.so)
 $(RANGES_TOOL): tests/plugins/ranges.c $(BUILD)/command
 	@mkdir -p $(@D)
-	@$(COMPILE) -fvisibility=default $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
+	@$(COMPILE) $(CUDA_INCLUDE) -fPIC -shared -MMD -MP -o $@ $<
 -include $(RANGES_TOOL:.so=.d)
 $(filter $(BUILD)/tests/test_cuda%,$(TEST_PROGRAMS)): | $(EMULATED_PLUGIN) $(RANGES_TOOL)
 BENCH_CUDA := $(filter %/bench_cuda,$(BENCH_PROGRAMS))
