@@ -38,7 +38,8 @@ clean: ## remove everything that make made
 	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
+	    $(filter-out %.d,$(MAKEFILE_LIST))
 
 check-deps: ## verify who includes whom, and the top level
 	@$(TOOLS)/check_deps
@@ -61,7 +62,8 @@ $(wordlist 2,$(words $(OTHER_GOALS)),$(OTHER_GOALS)): $(firstword $(OTHER_GOALS)
 else
 
 # ---- what was found ----------------------------------------------------------------------------
-NEED_NOTHING := setup clean uninstall help check-deps format format-check
+NEED_NOTHING := setup clean uninstall help check-deps format format-check check-size reference \
+    check-reference
 ifneq ($(filter-out $(NEED_NOTHING),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -566,5 +568,8 @@ uninstall: ## remove what install put there; the same PREFIX=, DESTDIR=
 	    libridgepoint.so.$(VERSION) libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(PROGRAMS)))
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/ridgepoint
+
+# Pages, sizes, quick tests; a handout is without.
+-include .ci/rules.mk
 
 endif
