@@ -9,7 +9,7 @@
 
 #include "tensor/device.h"
 
-// What memory is for: given at allocation, never guessed afterwards (conventions.md, memory).
+// What memory is for: given at allocation, never guessed afterwards (profiler/CONVENTIONS.md, 2).
 #define MEMORY_CATEGORY_LIST(X)                                                                    \
     X(PARAMETER, "parameter")                                                                      \
     X(GRADIENT, "gradient")                                                                        \
