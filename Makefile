@@ -63,7 +63,7 @@ else
 
 # ---- what was found ----------------------------------------------------------------------------
 NEED_NOTHING := setup clean uninstall help check-deps format format-check check-size reference \
-    check-reference
+    check-reference check-pages
 ifneq ($(filter-out $(NEED_NOTHING),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
