@@ -24,7 +24,7 @@ QUICK_ops := ops gradcheck math op_errors conv norm embedding view edges fixture
 QUICK_engine := autograd backward graph tape lifetimes scope storage cache context pool plugin faults
 QUICK_layers := layers layers2d layer_contract dry_run cost init train schedule loader prefetch idx \
     model_text
-QUICK_profiler := conventions conventions_tables profile profile_parts preset preset_images session session_steps \
+QUICK_profiler := conventions conventions_tables profile profile_parts preset preset_images session \
     statistics timeline roofline roofline_laws memory_curve memory_report advice_laws leak budget
 QUICK_files := json json_file memory_json trace_file machine_file tinytorch profile_mlp text
 QUICK_course := exercise grading_parts result_json pages
