@@ -38,7 +38,7 @@ clean: ## remove everything that make made
 	rm -rf build profile_mlp profile_model lab
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' \
+	@awk -F ':.*## ' '/^[a-zA-Z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
 	    $(filter Makefile %.mk,$(MAKEFILE_LIST))
 
 check-deps: ## verify who includes whom, and the top level
@@ -63,7 +63,8 @@ $(wordlist 2,$(words $(OTHER_GOALS)),$(OTHER_GOALS)): $(firstword $(OTHER_GOALS)
 else
 
 # ---- what was found ----------------------------------------------------------------------------
-NEED_NOTHING := setup clean uninstall help check-deps format format-check
+NEED_NOTHING := setup clean uninstall help check-deps format format-check check-size reference \
+    check-reference check-pages
 ifneq ($(filter-out $(NEED_NOTHING),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -253,5 +254,8 @@ uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR=
 include $(sort $(wildcard */rules.mk))
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
+
+# Pages, sizes, quick tests; a handout is without.
+-include .ci/rules.mk
 
 endif

@@ -13,7 +13,7 @@
 #include "tensor/plugin.h"
 #include "tensor/version.h"
 
-enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // conventions: 1 is for thresholds and comparisons
+enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
 static int fail(void) {
     fprintf(stderr, "profile_mlp: %s\n", error_message());
     switch (error_status()) {

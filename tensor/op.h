@@ -47,7 +47,8 @@ typedef struct OpCall { // one execution
     float *workspace; // temporary memory, while the kernel runs: what the device asked for
 } OpCall;
 
-// What one op costs, from its shapes alone; the same on every device (conventions.md, cost).
+// What one op costs, from its shapes alone; the same on every device
+// (profiler/CONVENTIONS.md, section 1).
 typedef struct OpCost {
     uint64_t macs;                      // multiply-adds of a contraction; flops = 2 * macs
     uint64_t bias_flops;                // one per output element that gets a bias

@@ -12,7 +12,7 @@
 
 RIDGEPOINT_API_BEGIN
 
-// What memory is for: given at allocation, never guessed afterwards (conventions.md, memory).
+// What memory is for: given at allocation, never guessed afterwards (profiler/CONVENTIONS.md, 2).
 #define MEMORY_CATEGORY_LIST(X)                                                                    \
     X(PARAMETER, "parameter")                                                                      \
     X(GRADIENT, "gradient")                                                                        \

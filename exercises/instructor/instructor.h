@@ -7,7 +7,7 @@
 #include "exercises/instructor/submissions.h"
 #include "exercises/lab/formats.h"
 
-// What a program ends with: conventions.md's exit status.
+// What a program ends with: profiler/CONVENTIONS.md, section 6.
 enum { INSTRUCTOR_DONE = 0, INSTRUCTOR_FAILED = 1, INSTRUCTOR_USAGE = 2, INSTRUCTOR_FILE = 3 };
 
 typedef struct Orders {

@@ -33,7 +33,7 @@ typedef struct Progress {
     int n_entries;
 } Progress;
 
-// What a program ends with: conventions.md's exit status.
+// What a program ends with: profiler/CONVENTIONS.md, section 6.
 enum { LAB_DONE = 0, LAB_FAILED = 1, LAB_USAGE = 2, LAB_FILE = 3 };
 enum { LAB_MOST_BYTES = 64 << 20 }; // of a file that is read
 

@@ -1,4 +1,5 @@
-// profile_json.c -- the JSON document, section by section (conventions.md, section 5).
+// profile_json.c -- the JSON document, section by section (profiler/CONVENTIONS.md,
+// section 5).
 #include "profiler/files/profile_json.h"
 
 #include <math.h>

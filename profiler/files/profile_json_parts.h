@@ -9,7 +9,7 @@
 void json_shape(JsonWriter *json, const char *key, Shape shape);              // ndim -1: null
 void json_latency(JsonWriter *json, const char *key, const Latency *latency); // count 0: null
 void json_categories(JsonWriter *json, const MemoryUse *use); // "parameter_bytes" and the others
-// PHASE of conventions.md; null unless it happened.
+// "a phase" of profiler/CONVENTIONS.md, section 5; null unless it happened.
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,
                 const ProfilePhase *phase, bool happened);
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase);

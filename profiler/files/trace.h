@@ -1,5 +1,5 @@
 // trace.h -- a timeline as a Chrome trace, which Perfetto, speedscope, chrome://tracing and
-// HolisticTraceAnalysis open. The rules are conventions.md's, section 5.
+// HolisticTraceAnalysis open. The rules: profiler/CONVENTIONS.md, section 5.
 //
 // What is in the file, in the order of its beginning, outer before inner:
 //   slices ("X")     ops and copies ("cpu_op"), layers ("layer"), scopes and ProfilerStep#N

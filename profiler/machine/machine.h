@@ -60,7 +60,7 @@ int machine_level(const Machine *machine, uint64_t distance);
 typedef void (*MachineProgress)(void *argument, const char *what, double fraction);
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine);
 
-// Reads and writes a machine file (JSON: conventions' "machine" object and a fingerprint). Reading
+// Reads and writes a machine file (JSON: a profile's "machine" and a fingerprint). Reading
 // refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a
 // bandwidth of 0; the message names file, key and what to do. Only peak_flops_per_second and levels
 // have to be there, each with name, bytes (the last: INT64_MAX, whatever it says) and

@@ -1,5 +1,5 @@
 // roofline.h -- from counts, ceilings and a measured time to a verdict with its evidence. Pure
-// functions; conventions.md, section 4, decides every rule, and --help roofline prints them.
+// functions; profiler/CONVENTIONS.md, section 4, says why, and --help roofline prints every rule.
 #ifndef PROFILER_MACHINE_ROOFLINE_H
 #define PROFILER_MACHINE_ROOFLINE_H
 

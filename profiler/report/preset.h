@@ -1,5 +1,5 @@
 // preset.h -- other tools' counts, from the same records: what --flop-convention prints. Each rule
-// is a pure function of one op (conventions.md, section 1); none is a formula of a layer.
+// is a pure function of one op (profiler/CONVENTIONS.md, section 1); none is a formula of a layer.
 #ifndef PROFILER_REPORT_PRESET_H
 #define PROFILER_REPORT_PRESET_H
 

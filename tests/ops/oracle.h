@@ -1,5 +1,5 @@
 // oracle.h -- a slow second opinion on every op: scalar, in double precision, straight from the
-// declared formulas (conventions: cost of an op), counting each step as it takes it.
+// declared formulas (profiler/CONVENTIONS.md, section 1), counting each step as it takes it.
 // It knows nothing of the engine but the shapes, parameters and input values of a call.
 #ifndef TESTS_OPS_ORACLE_H
 #define TESTS_OPS_ORACLE_H

@@ -1,0 +1,229 @@
+// test_conventions.c -- every op costs what profiler/CONVENTIONS.md says, in every op case.
+// Not here: whether that is right, which is the oracle's (test_ops.c); the page's other tables
+// (test_conventions_tables.c).
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/cost.h"
+#include "tests/profiler/conventions_page.h"
+#include "tests/helpers/expect.h"
+#include "tests/ops/op_cases.h"
+
+static PageTable table; // too large for a stack
+
+// ---- what its letters are ---------------------------------------------------------------------
+static int64_t numel(const Tensor *t) { return t ? t->numel : 0; }
+
+static int64_t of_step(const OpCall *call) {
+    int period = call->op->id == OP_adamw_step ? 4 : call->params.value[0] != 0.0f ? 3 : 2;
+    int64_t sum = 0;
+    for (int i = 1; i < call->n_in; i += period) sum += numel(call->in[i]);
+    return sum;
+}
+
+static int64_t rows_in(const OpCall *call) {
+    const Tensor *x = call->in[0];
+    if (call->op->id == OP_layer_norm) return x->numel ? numel(call->out[1]) : 0;
+    if (call->op->id == OP_cross_entropy) return x->shape[0];
+    if (call->op->id == OP_cross_entropy_backward) return call->in[1]->shape[0];
+    int64_t length = x->ndim ? x->shape[x->ndim - 1] : 1;
+    return length ? x->numel / length : 0;
+}
+
+// Elements in the windows of an adaptive pool, along one dimension of the image.
+static int64_t covered(int64_t image, int64_t pooled) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < pooled; i++)
+        sum += ((i + 1) * image + pooled - 1) / pooled - i * image / pooled;
+    return sum;
+}
+
+static int64_t in_windows(const OpCall *call) {
+    const Tensor *image = call->in[0], *pooled = call->out[0];
+    if (call->op->id == OP_adaptive_avg_pool2d_backward) {
+        image = call->out[0];
+        pooled = call->in[0];
+    }
+    return image->shape[0] * image->shape[1] * covered(image->shape[2], pooled->shape[2]) *
+           covered(image->shape[3], pooled->shape[3]);
+}
+
+static int64_t macs_of_one(const OpCall *call) {
+    enum { TRANS_A = 1 }; // tensor/ops/product.h
+    if (call->op->id == OP_matmul)
+        return call->in[0]->shape[call->in[0]->ndim - (call->params.flags & TRANS_A ? 2 : 1)];
+    const Tensor *weight = call->op->id == OP_conv2d_backward_weight ? call->out[0] : call->in[1];
+    return weight->shape[0] ? weight->numel / weight->shape[0] : 0;
+}
+
+static int64_t letter_of(const OpCall *call, char letter) {
+    int64_t all = 0;
+    for (int i = 0; i < call->n_in; i++) all += numel(call->in[i]);
+    switch (letter) {
+    case 'o':
+        return numel(call->out[0]);
+    case 'i':
+        return numel(call->in[0]);
+    case 'j':
+        return numel(call->in[1]);
+    case 'p':
+        return of_step(call);
+    case 'N':
+        return all;
+    case 'R':
+        return rows_in(call);
+    case 't':
+        return (int64_t)call->params.window.kernel[0] * call->params.window.kernel[1];
+    case 'w':
+        return in_windows(call);
+    case 'k':
+        return macs_of_one(call);
+    default:
+        ck_abort_msg("the page does not say what %c is", letter);
+        return 0;
+    }
+}
+
+// "4 i - 2 R": a sum of products of numbers and letters; "": 0; below 0: 0.
+static uint64_t value_of(const char *text, const OpCall *call) {
+    int64_t sum = 0, sign = 1;
+    while (*text) {
+        int64_t term = sign;
+        while (*text && !strchr("+-", *text)) {
+            char *end = (char *)text + 1;
+            if (isdigit((unsigned char)*text))
+                term *= strtoll(text, &end, 10);
+            else if (isalpha((unsigned char)*text))
+                term *= letter_of(call, *text);
+            text = end;
+        }
+        sum += term;
+        sign = *text == '-' ? -1 : 1;
+        text += *text != '\0';
+    }
+    return sum > 0 ? (uint64_t)sum : 0;
+}
+
+// ---- every op ---------------------------------------------------------------------------------
+// Whether a call is of the form that the words of a row name.
+static bool has_form(const char *words, const OpCall *call) {
+    const OpParams *params = &call->params;
+    bool sgd = call->op->id == OP_sgd_step;
+    bool decays = params->value[sgd ? 1 : 3] != 0.0f;
+    if (*words == '\0') return true;
+    if (strcmp(words, "by tanh") == 0) return params->flags == ACTIVATION_GELU_TANH;
+    if (strcmp(words, "and a mean") == 0) return params->flags & 1;
+    if (strcmp(words, "and momentum") == 0) return params->value[0] != 0.0f;
+    if (strcmp(words, "and Nesterov's form of it") == 0)
+        return params->value[0] != 0.0f && params->flags & 1;
+    if (strcmp(words, "and weight decay") == 0) return decays;
+    if (strcmp(words, "and weight decay by the gradient") == 0)
+        return decays && !(params->flags & 1);
+    if (strcmp(words, "and a weight") == 0)
+        return call->in[call->op->id == OP_layer_norm ? 1 : 2] != NULL;
+    if (strcmp(words, "and a bias") == 0)
+        return call->op->id == OP_layer_norm_backward_weight ? call->n_out > 1
+                                                             : call->in[2] != NULL;
+    ck_abort_msg("the page's words \"%s\" are not known here", words);
+    return false;
+}
+
+static void add_row(OpCost *cost, PageRow *row, const OpCall *call) {
+    row->used = true;
+    cost->macs += value_of(row->cells[1], call);
+    cost->bias_flops += value_of(row->cells[2], call);
+    cost->elementwise_flops += value_of(row->cells[3], call);
+    cost->transcendental_flops += value_of(row->cells[4], call);
+}
+
+// The last row whose form holds, and every one that says "and".
+static OpCost page_cost(const OpCall *call) {
+    OpCost cost = {0};
+    PageRow *base = NULL;
+    for (int r = 0; r < table.n; r++) {
+        if (!page_cell_names(table.rows[r].cells[0], call->op->name)) continue;
+        const char *words = strrchr(table.rows[r].cells[0], '`') + 1;
+        words += *words == ' ';
+        if (!has_form(words, call)) continue;
+        if (strncmp(words, "and ", 4) == 0)
+            add_row(&cost, &table.rows[r], call);
+        else
+            base = &table.rows[r];
+    }
+    ck_assert_msg(base != NULL, "the page has no row of op %s", call->op->name);
+    add_row(&cost, base, call);
+    return cost;
+}
+
+static OpCost activation_cost(const OpCall *call) { // that a linear has
+    static const int ops[ACTIVATION_COUNT] = {[ACTIVATION_RELU] = OP_relu,
+                                              [ACTIVATION_SIGMOID] = OP_sigmoid,
+                                              [ACTIVATION_TANH] = OP_tanh,
+                                              [ACTIVATION_GELU] = OP_gelu,
+                                              [ACTIVATION_GELU_TANH] = OP_gelu};
+    if (call->op->id != OP_linear || call->params.flags == ACTIVATION_NONE) return (OpCost){0};
+    OpCall alone = *call;
+    alone.op = op_by_id(ops[call->params.flags]);
+    return page_cost(&alone);
+}
+
+static bool seen[OP_COUNT];
+
+static void hold_op(Observer *self, const OpCall *call) {
+    (void)self;
+    if (error_pending() || call->op->id >= OP_COUNT) return;
+    seen[call->op->id] = true;
+    if (call->op->id == OP_clip_norm && letter_of(call, 'N') == 0) return; // 3: a norm of nothing
+    OpCost got = op_cost(call), want = page_cost(call), more = activation_cost(call);
+    cost_add(&want, more);
+    ck_assert_msg(got.macs == want.macs && got.bias_flops == want.bias_flops &&
+                      got.elementwise_flops == want.elementwise_flops &&
+                      got.transcendental_flops == want.transcendental_flops,
+                  "%s: the page says macs %" PRIu64 ", bias %" PRIu64 ", elementwise %" PRIu64
+                  ", transcendental %" PRIu64 "; counted are %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                  ", %" PRIu64,
+                  call->op->name, want.macs, want.bias_flops, want.elementwise_flops,
+                  want.transcendental_flops, got.macs, got.bias_flops, got.elementwise_flops,
+                  got.transcendental_flops);
+}
+
+static void run_case(const OpCase *self) { // forward and backward
+    Tensor *leaves[OP_CASE_MAX_INPUTS];
+    op_case_leaves_new(self, leaves);
+    Scope *scope = scope_open();
+    for (int i = 0; i < self->n_in && self->differentiable; i++)
+        if (leaves[i] && leaves[i]->dtype == DTYPE_FLOAT32) tensor_requires_grad(leaves[i], true);
+    Tensor *result = op_case_run(self, leaves);
+    if (self->differentiable) {
+        Tensor *gradient = tensor_full_new(tensor_shape(result), 0.5f);
+        autograd_backward_from(result, gradient);
+        tensor_free(gradient);
+    }
+    scope_close(scope);
+    op_case_leaves_free(self, leaves);
+    ck_assert_msg(!error_pending(), "%s: %s", self->name, error_message());
+}
+
+START_TEST(every_op_costs_what_the_page_says) {
+    Observer observer = {.op_end = hold_op};
+    page_read(&table, "ops");
+    observer_add(&observer);
+    for (int c = 0; c < op_case_count(); c++) {
+        OpCase self = op_case_at(c);
+        if (op_case_is_small(&self)) run_case(&self);
+    }
+    observer_remove(&observer);
+    for (int op = 0; op < OP_COUNT; op++)
+        ck_assert_msg(seen[op], "op %s was not run", op_by_id(op)->name);
+    for (int r = 0; r < table.n; r++)
+        ck_assert_msg(table.rows[r].used, "nothing is a row %s of the page",
+                      table.rows[r].cells[0]);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {{every_op_costs_what_the_page_says, 0}, {NULL, 0}};
+    return harness_main("conventions", tests);
+}
