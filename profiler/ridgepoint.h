@@ -30,7 +30,8 @@
 #include "tensor/plugin.h"
 #include "tensor/version.h"
 
-RIDGEPOINT_API_BEGIN // all of it is in the headers above
-    RIDGEPOINT_API_END
+RIDGEPOINT_API_BEGIN
+// all of it is in the headers above
+RIDGEPOINT_API_END
 
 #endif

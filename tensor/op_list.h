@@ -6,10 +6,6 @@
 
 #include "tensor/api.h"
 
-// Public, because op.h needs it; but it declares nothing.
-RIDGEPOINT_API_BEGIN
-RIDGEPOINT_API_END
-
 #define OP_LIST(COMPUTE, VIEW)                                                                     \
     VIEW(reshape)                                                                                  \
     VIEW(permute)                                                                                  \
@@ -94,6 +90,8 @@ RIDGEPOINT_API_END
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)
 
+RIDGEPOINT_API_BEGIN
+
 #define OP_ENUM(name) OP_##name,
 typedef enum OpId { OP_OUTSIDE, OP_LIST(OP_ENUM, OP_ENUM) OP_COUNT } OpId; // ids begin at 1
 #undef OP_ENUM
@@ -102,5 +100,7 @@ typedef struct Op Op; // op.h
 #define OP_EXTERN(name) extern const Op op_##name;
 OP_LIST(OP_EXTERN, OP_EXTERN)
 #undef OP_EXTERN
+
+RIDGEPOINT_API_END
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "tensor/tensor.h"
 
+RIDGEPOINT_API_BEGIN
+
 struct Op;
 struct OpParams;
 
@@ -73,5 +75,7 @@ typedef struct OpStory {
 // The story of one call, with what its parameters and a fused activation make of it; empty where
 // the op tells none.
 OpStory op_story(const struct Op *op, const struct OpParams *params, unsigned given);
+
+RIDGEPOINT_API_END
 
 #endif

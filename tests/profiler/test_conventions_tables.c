@@ -9,10 +9,10 @@
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/text.h"
-#include "tests/profiler/conventions_page.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 #include "tests/helpers/profile_document.h"
+#include "tests/profiler/conventions_page.h"
 
 static PageTable table; // too large for a stack
 

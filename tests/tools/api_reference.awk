@@ -216,6 +216,8 @@ FNR == 1 {
 
 { sub(/[ \t\r]+$/, "") }
 
+/^ *RIDGEPOINT_API_(BEGIN|END)/ { next } # what marks them as API, and declares nothing
+
 # What only C++ sees is no declaration.
 /^# *if(def)? .*__cplusplus/ && !/!/ && !in_cpp { in_cpp = 1; next }
 in_cpp {
