@@ -19,9 +19,10 @@ static bool signature_matches(const DTypeSignature *signature, const OpCall *cal
 
 static Status check_dtypes(const OpCall *call) {
     const Op *op = call->op;
-    for (int s = 0; s < op->n_dtypes; s++)
-        if (signature_matches(&op->dtypes[s], call)) return STATUS_OK;
-    const DTypeSignature *first = &op->dtypes[0];
+    int n;
+    const DTypeSignature *first = op_dtypes(op, &n);
+    for (int s = 0; s < n; s++)
+        if (signature_matches(&first[s], call)) return STATUS_OK;
     for (int i = 0; i < call->n_in; i++) {
         DType wanted = (DType)first->in[i < first->n_in ? i : first->n_in - 1];
         if (call->in[i] && call->in[i]->dtype != wanted)
@@ -61,10 +62,10 @@ static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
 // Every input is there, alive and on one device; finds out which need gradients.
 static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
-    if (call->n_in < op->min_inputs || (op->max_inputs && call->n_in > op->max_inputs))
+    int least = op->n_inputs ? op->n_inputs : op->least_inputs;
+    if (call->n_in < least || (op->n_inputs && call->n_in > least))
         return op_error(call, STATUS_INVALID_ARGUMENT, "takes %s %d inputs, got %d",
-                        op->max_inputs == op->min_inputs ? "exactly" : "at least", op->min_inputs,
-                        call->n_in);
+                        op->n_inputs ? "exactly" : "at least", least, call->n_in);
     const Recorder *recorder = context->no_grad ? NULL : context->recorder;
     Device *device = NULL;
     uint64_t needs = 0;
@@ -162,7 +163,8 @@ static Status run_kernel(Context *context, OpCall *call) {
 // ---- the op ----------------------------------------------------------------------------------
 static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;
-    Status status = op->infer(call);
+    Status status =
+        op->infer ? op->infer(call) : op_error(call, STATUS_NOT_IMPLEMENTED, "has no infer");
     if (status) return status;
     const char *outer = context->running;
     context->running = op->name;

@@ -27,10 +27,14 @@ const Op *op_activation_by_name(const char *name) {
     return op;
 }
 
-const DTypeSignature dtypes_float[1] = {{1, {DTYPE_FLOAT32}}};
 const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
                                                 {1, {DTYPE_INT64}},
                                                 {1, {DTYPE_UINT8}}};
+
+const DTypeSignature *op_dtypes(const Op *op, int *n) {
+    *n = op->dtypes ? op->n_dtypes : 1;
+    return op->dtypes ? op->dtypes : dtypes_any; // of which float32 is the first
+}
 
 // ---- outputs ---------------------------------------------------------------------------------
 Status op_output(OpCall *call, int index, DType dtype, Shape shape) {

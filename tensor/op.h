@@ -97,12 +97,13 @@ typedef struct OpValue { // a parameter of an activation, and what it is where n
 enum { OP_MAX_VALUES = 2 };
 
 typedef struct Op {
-    int id;                     // OP_relu; 0: of somebody else's, and not in op_list.h
-    const char *name;           // "relu"
-    unsigned flags;             // OpFlag
-    int min_inputs, max_inputs; // max 0: any number
-    unsigned optional;          // bit i: in[i] may be NULL
-    const DTypeSignature *dtypes;
+    int id;           // OP_relu; 0: of somebody else's, and not in op_list.h
+    const char *name; // "relu"
+    unsigned flags;   // OpFlag
+    int n_inputs;     // so many; 0: any number from least_inputs on
+    int least_inputs;
+    unsigned optional;            // bit i: in[i] may be NULL
+    const DTypeSignature *dtypes; // NULL: float32 everywhere
     int n_dtypes;
     Status (*infer)(OpCall *call);      // makes the outputs with op_output, or leaves a message
     const OpStory *story;               // what it computes, and by which rules its counts follow
@@ -119,7 +120,7 @@ typedef struct Op {
     // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
     unsigned (*saves)(const OpCall *call);
     bool (*mutates)(const OpCall *call, int input); // is in[input] written in place? NULL: none is
-    CpuKernel kernel;
+    CpuKernel kernel;                         // the CPU's; of an op that has a row it may be NULL
     int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
     // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours. x
     // and y may be the same place. A product calls it while its result is still in cache.
@@ -227,8 +228,9 @@ OpWork op_work_rows(const OpCall *call);
 void cpu_parallel(OpWork work, void (*task)(void *, int64_t, int64_t), void *argument);
 bool cpu_pays(double cost); // would it be divided?
 
-extern const DTypeSignature dtypes_float[1];         // float32 everywhere
 extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype
+// What the op takes, and how many signatures that is.
+const DTypeSignature *op_dtypes(const Op *op, int *n);
 
 RIDGEPOINT_API_END
 

@@ -225,8 +225,10 @@ int derive_operands(const Profile *profile, const ProfileOp *op, Operand operand
     OpStory story = explain_story(profile, op).story;
     bool grouped = story.elementwise.basis == PER_PARAMETER;
     if (!grouped && record->n_in > OP_RECORD_INPUTS) return 0;
-    for (int t = 0; t < record->op->n_dtypes; t++) {
-        int n = list_operands(profile, record, &story, &record->op->dtypes[t], operands);
+    int n_types;
+    const DTypeSignature *types = op_dtypes(record->op, &n_types);
+    for (int t = 0; t < n_types; t++) {
+        int n = list_operands(profile, record, &story, &types[t], operands);
         uint64_t read = 0, written = 0;
         for (int i = 0; i < n; i++) {
             read += operands[i].read;

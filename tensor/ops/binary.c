@@ -198,10 +198,7 @@ const Op op_maximum_backward = {
     .kernel = maximum_backward_cpu,
     .flags = OP_STRIDED,
     .work = op_work_elements,
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .dtypes = dtypes_float,
-    .n_dtypes = 1,
+    .n_inputs = 3,
     .infer = op_infer_same,
     .story = STORY(.formula = "da = dy where a > b, half of it where both are equal", .out = "da",
                    .in = {"dy", "a", "b"}, .elementwise = {PER_OUTPUT, 3})};

@@ -17,11 +17,6 @@ Status infer_broadcast(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 
-Status unary_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    call->op->row(call_in(call, 0) + begin, call_out(call, 0) + begin, end - begin, &call->params);
-    return STATUS_OK;
-}
-
 unsigned save_input(const OpCall *call) {
     (void)call;
     return SAVE_IN(0);

@@ -67,9 +67,7 @@ MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
     }
 }
 
-// The kernel of every op that has a row; and backward, of a gradient and what was saved,
-// f(grad[i], kept[i]).
-Status unary_cpu(const OpCall *call, int64_t begin, int64_t end);
+// Backward, of a gradient and what was saved: f(grad[i], kept[i]).
 MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
                                 float (*f)(float, float)) {
     const float *grad = call_in(call, 0), *kept = call_in(call, 1);
@@ -79,14 +77,9 @@ MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
 
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.
 #define ELEMENTWISE_BINARY                                                                         \
-    .flags = OP_STRIDED, .work = op_work_elements, .min_inputs = 2, .max_inputs = 2,               \
-    .dtypes = dtypes_float, .n_dtypes = 1, .infer = infer_broadcast
-#define ELEMENTWISE_UNARY                                                                          \
-    .kernel = unary_cpu, .work = op_work_elements, .min_inputs = 1, .max_inputs = 1,               \
-    .dtypes = dtypes_float, .n_dtypes = 1, .infer = op_infer_same
+    .flags = OP_STRIDED, .work = op_work_elements, .n_inputs = 2, .infer = infer_broadcast
+#define ELEMENTWISE_UNARY .work = op_work_elements, .n_inputs = 1, .infer = op_infer_same
 // grad, and a saved tensor of the same shape -> gradient
-#define ELEMENTWISE_BACKWARD                                                                       \
-    .work = op_work_elements, .min_inputs = 2, .max_inputs = 2, .dtypes = dtypes_float,            \
-    .n_dtypes = 1, .infer = op_infer_same
+#define ELEMENTWISE_BACKWARD .work = op_work_elements, .n_inputs = 2, .infer = op_infer_same
 
 #endif

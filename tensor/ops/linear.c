@@ -13,13 +13,15 @@ Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, const Op *activat
 // The call that the activation would have been by itself: of z, what goes in, which may be y's
 // place, and y.
 static OpCall activation_call(const OpCall *call, Tensor **z, Tensor *y) {
-    return (OpCall){.op = call->params.activation,
+    OpCall alone = {.op = call->params.activation,
                     .in = z,
                     .n_in = 1,
                     .out = {y},
                     .n_out = 1,
                     .needs_grad = call->needs_grad != 0,
                     .params = call->params};
+    alone.params.activation = NULL; // its backward hands them on
+    return alone;
 }
 
 // What of the activation its backward reads: z is then an output of its own.
@@ -175,11 +177,8 @@ const Op op_linear = {
     .id = OP_linear,
     .name = "linear",
     .kernel = linear_cpu,
-    .min_inputs = 3,
-    .max_inputs = 3,
+    .n_inputs = 3,
     .optional = SAVE_IN(2),
-    .dtypes = dtypes_float,
-    .n_dtypes = 1,
     .infer = linear_infer,
     .backward = linear_backward,
     .saves = linear_saves,

@@ -83,7 +83,7 @@ static unsigned all_inputs(const OpCall *call) { return (1u << call->n_in) - 1; 
 START_TEST(an_op_of_many_inputs_gives_each_its_gradient) {
     enum { MANY = 11 };
     Op op = op_like_exp(backward_to_all, all_inputs);
-    op.max_inputs = MANY;
+    op.n_inputs = MANY;
     Tensor *in[MANY];
     for (int i = 0; i < MANY; i++) in[i] = leaf_new(SHAPE(2), (float)i);
     Scope *scope = scope_open();

@@ -57,7 +57,7 @@ void run() {
     Owned<Tensor> scalar(tensor_zeros_new(SHAPE_SCALAR));
     Owned<Layer> model(mlp_new(sizes.data(), 3, mlp_defaults()));
     Owned<Optimizer> optimizer(optimizer_new(model.get(), optimizer_defaults(OPTIMIZER_ADAM)));
-    expect(optimizer && tensor_shape(scalar).ndim == 0, "making things");
+    expect(optimizer && tensor_shape(scalar.get()).ndim == 0, "making things");
     expect(shape_equal(tensor_shape(x.get()), SHAPE(16, 4)), "shape");
     ops_by_descriptor(x.get());
 

@@ -66,7 +66,8 @@ static const Guest guests[] = {
     WAYS("gcc", "c11", "mlp.c"),         WAYS("clang", "c11", "mlp.c"),
     WAYS("gcc", "gnu2x", "mlp.c"),       WAYS("g++", "c++17", "mlp.cpp"),
     WAYS("clang++", "c++17", "mlp.cpp"), WAYS("gcc", "c11", "own_names.c"),
-    WAYS("clang", "c11", "own_names.c"),
+    WAYS("clang", "c11", "own_names.c"), WAYS("gcc", "c11", "own_op.c"),
+    WAYS("clang", "c11", "own_op.c"),
 };
 enum { GUESTS = sizeof(guests) / sizeof(guests[0]) };
 

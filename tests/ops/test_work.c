@@ -26,7 +26,11 @@ static bool writes_into_input(const OpCall *call) {
 static void run_pieces(const OpCall *call, int64_t items) {
     for (int64_t end = items; end > 0;) {
         int64_t begin = end - (end + 2) / 3;
-        call->op->kernel(call, begin, end);
+        if (call->op->row)
+            call->op->row(call_in(call, 0) + begin, call_out(call, 0) + begin, end - begin,
+                          &call->params);
+        else
+            call->op->kernel(call, begin, end);
         end = begin;
     }
 }
