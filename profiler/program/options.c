@@ -42,11 +42,7 @@ static bool unknown(int argc, char **argv) {
     return false;
 }
 
-static bool fit_together(const Options *options) {
-    if (options->fuse && options->no_fuse) {
-        fprintf(stderr, "profile_mlp: --fuse and --no-fuse exclude each other\n");
-        return false;
-    }
+static bool something_runs(const Options *options) {
     const struct {
         const char *name;
         bool given;
@@ -62,6 +58,10 @@ static bool fit_together(const Options *options) {
                     runs[i].name);
             return false;
         }
+    return true;
+}
+
+static bool files_differ(const Options *options) {
     const struct {
         const char *name, *path;
     } files[] = {{"json", options->json},
@@ -92,6 +92,14 @@ static bool fit_together(const Options *options) {
         return false;
     }
     return true;
+}
+
+static bool fit_together(const Options *options) {
+    if (options->fuse && options->no_fuse) {
+        fprintf(stderr, "profile_mlp: --fuse and --no-fuse exclude each other\n");
+        return false;
+    }
+    return something_runs(options) && files_differ(options);
 }
 
 bool options_parse(int argc, char **argv, Options *options) {

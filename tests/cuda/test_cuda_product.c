@@ -141,11 +141,39 @@ START_TEST(a_bias_at_an_odd_address_is_added_right) {
 }
 END_TEST
 
+// An op of a program's own, which the device has no formula of.
+static void cube_row(const float *x, float *y, int64_t n, const OpParams *params) {
+    (void)params;
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];
+}
+static const Op cube = {.name = "cube",
+                        .module = "Cube",
+                        .n_inputs = 1,
+                        .work = op_work_elements,
+                        .infer = op_infer_same,
+                        .row = cube_row};
+
+START_TEST(what_the_device_does_not_know_is_neither_run_nor_fused) {
+    context_set_device(cuda_device_use());
+    Scope *scope = scope_open();
+    Tensor *x = operand_new((Shape){0}, 3, 5, false);
+    ck_assert_ptr_null(OP_RUN(cube, NULL, x));
+    expect_error(STATUS_NOT_IMPLEMENTED, "cube of (3, 5): has no kernel on cuda");
+    ck_assert_ptr_null(tensor_linear(x, x, NULL, &cube));
+    expect_error(STATUS_NOT_IMPLEMENTED, "cannot fuse cube on cuda");
+    for (int i = 0; op_activation_at(i); i++)
+        ck_assert_ptr_nonnull(tensor_linear(x, x, NULL, op_activation_at(i)));
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {every_order_and_size_gives_the_cpus_product, BATCHES},
         {a_part_of_a_matrix_is_read_where_it_lies, 0},
         {a_bias_at_an_odd_address_is_added_right, 0},
+        {what_the_device_does_not_know_is_neither_run_nor_fused, 0},
         {NULL, 0},
     };
     return harness_main("cuda_product", tests);
