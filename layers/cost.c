@@ -19,7 +19,7 @@ static void add_op(Observer *observer, const OpCall *call) {
     LayerCost *cost = ((CostWatch *)observer)->cost;
     if (error_pending()) return; // it failed
     cost->ops++;
-    if (!op_is_counted(call->op))
+    if (!op_is_counted(call->op, &call->params))
         cost->uncounted++;
     else
         cost_add(&cost->phase[context_current()->phase], op_cost(call));

@@ -143,8 +143,9 @@ static Status take_memory(Profile *profile, const StepRecord *record, const int 
 
 static void take_uncounted(Profile *profile) {
     for (int64_t i = 0; i < profile->n_ops; i++) {
-        const Op *op = profile->ops[i].record.op;
-        bool known = op_is_counted(op);
+        const OpRecord *record = &profile->ops[i].record;
+        const Op *op = record->op;
+        bool known = op_is_counted(op, &record->params);
         for (int k = 0; !known && k < profile->n_uncounted; k++)
             known = strcmp(profile->uncounted[k], op->name) == 0;
         if (!known && profile->n_uncounted < PROFILE_UNCOUNTED)

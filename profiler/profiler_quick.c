@@ -17,7 +17,7 @@ int64_t profiler_count_parameters(const Layer *layer) { return layer_parameter_c
 
 static Status add_up(const StepRecord *record, OpCost *cost) {
     for (int64_t i = 0; i < record->n_ops; i++) {
-        if (!op_is_counted(record->ops[i].op))
+        if (!op_is_counted(record->ops[i].op, &record->ops[i].params))
             return error_set(STATUS_NOT_IMPLEMENTED, "profiler: op %s has no cost",
                              record->ops[i].op->name);
         cost_add(cost, record->ops[i].cost);

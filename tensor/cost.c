@@ -138,10 +138,14 @@ OpCost op_cost_by_rules(const OpCall *call) {
     return cost;
 }
 
-bool op_is_counted(const Op *op) { return op->cost || op->story || op->flags & OP_VIEW; }
+// With an activation fused in, what that costs has to be known, too.
+bool op_is_counted(const Op *op, const OpParams *params) {
+    bool known = op->cost || op->story || op->flags & OP_VIEW;
+    return known && (!params->activation || params->activation->story);
+}
 
 OpCost op_cost(const OpCall *call) {
     const Op *op = call->op;
-    if (op->flags & OP_VIEW || !op_is_counted(op)) return (OpCost){0};
+    if (op->flags & OP_VIEW || !op_is_counted(op, &call->params)) return (OpCost){0};
     return op->cost ? op->cost(call) : op_cost_by_rules(call);
 }

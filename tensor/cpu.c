@@ -56,8 +56,8 @@ static Status cpu_run(Device *self, const OpCall *call) {
     if (!kernel) return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
     Status status = op->check ? op->check(call) : STATUS_OK;
     if (status) return status;
-    if (!op->work) return kernel(call, 0, 1);
-    OpWork work = op->work(call);
+    if (!op->work && !op->row) return kernel(call, 0, 1);
+    OpWork work = op->work ? op->work(call) : op_work_elements(call);
     if (work.items == 0) return STATUS_OK;
     if (!pays(work)) return kernel(call, 0, work.items);
     cpu_parallel(work, run_range, &(KernelJob){kernel, call});

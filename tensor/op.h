@@ -122,8 +122,9 @@ typedef struct Op {
     bool (*mutates)(const OpCall *call, int input); // is in[input] written in place? NULL: none is
     CpuKernel kernel;                         // the CPU's; of an op that has a row it may be NULL
     int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
-    // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours. x
-    // and y may be the same place. A product calls it while its result is still in cache.
+    // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours, and
+    // its items (Op.work may be NULL). x and y may be the same place. A product calls it while its
+    // result is still in cache.
     void (*row)(const float *x, float *y, int64_t n, const OpParams *params);
     // An activation: what PyTorch calls the layer that is this op ("ReLU"), and its parameters,
     // which are the first of params.value. NULL: it is none, and nothing can fuse it.
@@ -194,8 +195,8 @@ Status op_infer_shape(OpCall *call); // one of float32, of shape params.shape
 Status op_error(const OpCall *call, Status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-OpCost op_cost(const OpCall *call);    // zero for views, and where it is unknown
-bool op_is_counted(const Op *op);      // is it known?
+OpCost op_cost(const OpCall *call);                       // zero for views, and where it is unknown
+bool op_is_counted(const Op *op, const OpParams *params); // is it known?
 unsigned op_given(const OpCall *call); // SAVE_IN and SAVE_OUT bits of the tensors that are there
 // For Op.cost: every distinct input read once and every output written once; and with the FLOPs
 // that the story's rules come to.

@@ -68,7 +68,7 @@ static inline bool shape_equal(Shape a, Shape b) {
 // The elements of a shape, 0 where there is none (ndim -1).
 static inline int64_t shape_numel(Shape shape) {
     int64_t n = shape.ndim >= 0;
-    for (int i = 0; i < shape.ndim; i++) n *= shape.dims[i];
+    for (int i = 0; i < shape.ndim && i < TENSOR_MAX_DIMS; i++) n *= shape.dims[i];
     return n;
 }
 // "(64, 784)" into text; returns text.

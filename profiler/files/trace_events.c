@@ -68,7 +68,7 @@ static void write_op(Trace *trace, const TraceEntry *entry) {
     JsonWriter *json =
         begin_slice(trace, entry, entry->on_device ? "kernel" : "cpu_op", event->op->name);
     write_place(trace, event);
-    bool known = op_is_counted(event->op); // unknown is never 0
+    bool known = op_is_counted(event->op, &(OpParams){0}); // unknown is never 0
     if (timeline->costs && known && !entry->on_device) {
         OpCost cost = timeline->costs[event - timeline->events].cost;
         member_count(json, "flops", 2 * cost.macs);

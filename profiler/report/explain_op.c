@@ -178,7 +178,7 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
         flow_line(file, "cost", "none: a view looks at the bytes that are there");
         return;
     }
-    if (!op_is_counted(record->op)) {
+    if (!op_is_counted(record->op, &record->params)) {
         flow_line(file, "cost", "unknown: this op declares none, and nobody guesses");
         print_measured(&op->latency, file);
         return;

@@ -54,7 +54,7 @@ static ViewRow row_of_op(const Profile *profile, ViewOptions options, int64_t in
         .phase = op->record.phase,
         .first = index,
         .calls = 1,
-        .uncounted = op_is_counted(op->record.op) ? 0 : 1,
+        .uncounted = op_is_counted(op->record.op, &op->record.params) ? 0 : 1,
         .seconds = latency_median(&op->latency),
         .cost = op->record.cost,
     };

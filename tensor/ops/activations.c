@@ -43,16 +43,17 @@ const Op op_sigmoid = {.id = OP_sigmoid,
                        .row = sigmoid_row,
                        .backward = sigmoid_backward,
                        .saves = save_output,
-                       .story =
-                           STORY(.formula = "y = 1 / (1 + e^-x)", .out = "y", .in = {"x"},
-                                 .elementwise = {PER_OUTPUT, 2}, .transcendental = {PER_OUTPUT, 1},
-                                 .keeps = KEEP_Y, .kind = KIND_OTHER_ACTIVATION)};
+                       .story = STORY(.formula = "y = 1 / (1 + e^-x)", .out = "y", .in = {"x"},
+                                      .elementwise = {PER_OUTPUT, .each = 2},
+                                      .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_Y,
+                                      .kind = KIND_OTHER_ACTIVATION)};
 const Op op_sigmoid_backward = {.id = OP_sigmoid_backward,
                                 .name = "sigmoid_backward",
                                 .kernel = sigmoid_backward_cpu,
                                 ELEMENTWISE_BACKWARD,
                                 .story = STORY(.formula = "dx = dy y (1 - y)", .out = "dx",
-                                               .in = {"dy", "y"}, .elementwise = {PER_OUTPUT, 3})};
+                                               .in = {"dy", "y"},
+                                               .elementwise = {PER_OUTPUT, .each = 3})};
 
 // ---- tanh: y' = 1 - y^2 ------------------------------------------------------------------------
 Tensor *tensor_tanh(Tensor *x) { return OP_RUN(op_tanh, NULL, x); }
@@ -79,14 +80,15 @@ const Op op_tanh = {.id = OP_tanh,
                     .backward = tanh_backward,
                     .saves = save_output,
                     .story = STORY(.formula = "y = tanh(x)", .out = "y", .in = {"x"},
-                                   .transcendental = {PER_OUTPUT, 1}, .keeps = KEEP_Y,
+                                   .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_Y,
                                    .kind = KIND_OTHER_ACTIVATION)};
 const Op op_tanh_backward = {.id = OP_tanh_backward,
                              .name = "tanh_backward",
                              .kernel = tanh_backward_cpu,
                              ELEMENTWISE_BACKWARD,
-                             .story = STORY(.formula = "dx = dy (1 - y y)", .out = "dx",
-                                            .in = {"dy", "y"}, .elementwise = {PER_OUTPUT, 3})};
+                             .story =
+                                 STORY(.formula = "dx = dy (1 - y y)", .out = "dx",
+                                       .in = {"dy", "y"}, .elementwise = {PER_OUTPUT, .each = 3})};
 
 // ---- silu: x sigmoid(x), also called swish -----------------------------------------------------
 Tensor *tensor_silu(Tensor *x) { return OP_RUN(op_silu, NULL, x); }
@@ -114,18 +116,18 @@ const Op op_silu = {.id = OP_silu,
                     .row = silu_row,
                     .backward = silu_backward,
                     .saves = save_input,
-                    .story =
-                        STORY(.formula = "y = x (1 / (1 + e^-x))", .out = "y", .in = {"x"},
-                              .elementwise = {PER_OUTPUT, 3}, .transcendental = {PER_OUTPUT, 1},
-                              .keeps = KEEP_X, .kind = KIND_RECTIFIER)};
+                    .story = STORY(.formula = "y = x (1 / (1 + e^-x))", .out = "y", .in = {"x"},
+                                   .elementwise = {PER_OUTPUT, .each = 3},
+                                   .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_X,
+                                   .kind = KIND_RECTIFIER)};
 const Op op_silu_backward = {
     .id = OP_silu_backward,
     .name = "silu_backward",
     .kernel = silu_backward_cpu,
     ELEMENTWISE_BACKWARD,
     .story = STORY(.formula = "dx = dy s (1 + x (1 - s)), s the sigmoid of x", .out = "dx",
-                   .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 7},
-                   .transcendental = {PER_OUTPUT, 1})};
+                   .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, .each = 7},
+                   .transcendental = {PER_OUTPUT, .each = 1})};
 
 // ---- leaky_relu: x where it is positive, else params.value[0] * x -------------------------------
 Tensor *tensor_leaky_relu(Tensor *x, float slope) {
@@ -156,7 +158,7 @@ const Op op_leaky_relu_backward = {.id = OP_leaky_relu_backward,
                                    ELEMENTWISE_BACKWARD,
                                    .story = STORY(.formula = "dx = dy where x > 0, else slope dy",
                                                   .out = "dx", .in = {"dy", "x"},
-                                                  .elementwise = {PER_OUTPUT, 2})};
+                                                  .elementwise = {PER_OUTPUT, .each = 2})};
 
 const Op op_leaky_relu = {.id = OP_leaky_relu,
                           .name = "leaky_relu",
@@ -167,5 +169,5 @@ const Op op_leaky_relu = {.id = OP_leaky_relu,
                           .backward = leaky_relu_backward,
                           .saves = save_input,
                           .story = STORY(.formula = "y = x where x > 0, else slope x", .out = "y",
-                                         .in = {"x"}, .elementwise = {PER_OUTPUT, 2},
+                                         .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 2},
                                          .keeps = KEEP_X, .kind = KIND_RECTIFIER)};

@@ -64,7 +64,7 @@ const Op op_adaptive_avg_pool2d = {
     .work = work,
     .backward = backward,
     .story = STORY(.formula = "y = the mean of each region of x", .out = "y", .in = {"x"},
-                   .elementwise = {PER_REGION}, .kind = KIND_ADAPTIVE_POOL)};
+                   .elementwise = {.basis = PER_REGION}, .kind = KIND_ADAPTIVE_POOL)};
 
 // ---- backward: zeros, plus each gradient's share in its region
 // ----------------------------------- Per gradient one division, and one add for each element of
@@ -94,4 +94,4 @@ const Op op_adaptive_avg_pool2d_backward = {
     .infer = pool_backward_infer,
     .work = work,
     .story = STORY(.formula = "dx = each dy's share, added up in its region", .out = "dx",
-                   .in = {"dy"}, .elementwise = {PER_REGION, 0, 1})};
+                   .in = {"dy"}, .elementwise = {PER_REGION, .more = 1})};

@@ -75,7 +75,7 @@ const Op op_accumulate = {.id = OP_accumulate,
                           .n_inputs = 2,
                           .infer = accumulate_infer,
                           .story = STORY(.formula = "y = x + more", .out = "y", .in = {"x", "more"},
-                                         .elementwise = {PER_OUTPUT, 1})};
+                                         .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- contiguous: a strided view in row-major order, whatever its element type -------------------
 Tensor *tensor_contiguous(Tensor *x) {

@@ -96,7 +96,7 @@ static Status avg_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tenso
 
 static void avg_pool2d_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)given;
-    story->elementwise = (OpRule){PER_OUTPUT, window_taps(&params->window), 0, 0};
+    story->elementwise = (OpRule){PER_OUTPUT, .each = window_taps(&params->window)};
 }
 
 // Per output kh kw - 1 adds, padded taps included, and one division.
@@ -120,7 +120,7 @@ KERNEL static Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, 
 
 static void backward_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)given;
-    story->elementwise = (OpRule){PER_INPUT, window_taps(&params->window) + 1, 0, 0};
+    story->elementwise = (OpRule){PER_INPUT, .each = window_taps(&params->window) + 1};
 }
 
 const Op op_avg_pool2d_backward = {

@@ -23,7 +23,7 @@ const Op op_add = {.id = OP_add,
                    ELEMENTWISE_BINARY,
                    .backward = add_backward,
                    .story = STORY(.formula = "y = a + b", .out = "y", .in = {"a", "b"},
-                                  .elementwise = {PER_OUTPUT, 1})};
+                                  .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- sub: a - b ---------------------------------------------------------------------------------
 Tensor *tensor_sub(Tensor *a, Tensor *b) { return OP_RUN(op_sub, NULL, a, b); }
@@ -50,7 +50,7 @@ const Op op_sub = {.id = OP_sub,
                    ELEMENTWISE_BINARY,
                    .backward = sub_backward,
                    .story = STORY(.formula = "y = a - b", .out = "y", .in = {"a", "b"},
-                                  .elementwise = {PER_OUTPUT, 1})};
+                                  .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- mul: a * b ---------------------------------------------------------------------------------
 Tensor *tensor_mul(Tensor *a, Tensor *b) { return OP_RUN(op_mul, NULL, a, b); }
@@ -80,7 +80,7 @@ const Op op_mul = {.id = OP_mul,
                    .backward = mul_backward,
                    .saves = mul_saves,
                    .story = STORY(.formula = "y = a b", .out = "y", .in = {"a", "b"},
-                                  .elementwise = {PER_OUTPUT, 1})};
+                                  .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- div: a / b ---------------------------------------------------------------------------------
 Tensor *tensor_div(Tensor *a, Tensor *b) { return OP_RUN(op_div, NULL, a, b); }
@@ -115,7 +115,7 @@ const Op op_div = {.id = OP_div,
                    .backward = div_backward,
                    .saves = div_saves,
                    .story = STORY(.formula = "y = a / b", .out = "y", .in = {"a", "b"},
-                                  .elementwise = {PER_OUTPUT, 1})};
+                                  .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- maximum: the larger one; NaN wins ----------------------------------------------------------
 Tensor *tensor_maximum(Tensor *a, Tensor *b) { return OP_RUN(op_maximum, NULL, a, b); }
@@ -189,7 +189,7 @@ const Op op_maximum = {.id = OP_maximum,
                        .backward = maximum_backward,
                        .saves = maximum_saves,
                        .story = STORY(.formula = "y = max(a, b)", .out = "y", .in = {"a", "b"},
-                                      .elementwise = {PER_OUTPUT, 1})};
+                                      .elementwise = {PER_OUTPUT, .each = 1})};
 // Inputs: grad, which has the shape of the result, and mine and other, which may be broadcast to
 // it. Two comparisons, and a product with 0, 1/2 or 1.
 const Op op_maximum_backward = {
@@ -201,4 +201,4 @@ const Op op_maximum_backward = {
     .n_inputs = 3,
     .infer = op_infer_same,
     .story = STORY(.formula = "da = dy where a > b, half of it where both are equal", .out = "da",
-                   .in = {"dy", "a", "b"}, .elementwise = {PER_OUTPUT, 3})};
+                   .in = {"dy", "a", "b"}, .elementwise = {PER_OUTPUT, .each = 3})};

@@ -107,5 +107,6 @@ const Op op_clip_norm = {
     .infer = infer,
     .cost = COUNTED(cost),
     .mutates = mutates,
-    .story = STORY(.formula = "g = g times what brings the norm of all down to the limit",
-                   .out = "norm", .in = {"g"}, .elementwise = {PER_PARAMETER, 3, 2})};
+    .story =
+        STORY(.formula = "g = g times what brings the norm of all down to the limit", .out = "norm",
+              .in = {"g"}, .elementwise = {PER_PARAMETER, .each = 3, .more = 2})};

@@ -97,7 +97,7 @@ static void conv2d_vary(OpStory *story, const OpParams *params, unsigned given) 
     (void)params;
     if (!(given & SAVE_IN(2))) return;
     story->formula = "y = the window of x under each output, times the weight, + bias";
-    story->bias = (OpRule){PER_OUTPUT, 1, 0, 0};
+    story->bias = (OpRule){PER_OUTPUT, .each = 1};
 }
 
 const Op op_conv2d = {
@@ -205,4 +205,4 @@ const Op op_conv2d_backward_bias = {
     .infer = bias_infer,
     .work = bias_work,
     .story = STORY(.formula = "dbias = dy, summed over images and places", .out = "dbias",
-                   .in = {"dy"}, .elementwise = {PER_SUM})};
+                   .in = {"dy"}, .elementwise = {.basis = PER_SUM})};

@@ -122,10 +122,11 @@ const Op op_cross_entropy = {
     .infer = cross_entropy_infer,
     .backward = cross_entropy_backward,
     .saves = cross_entropy_saves,
-    .story = STORY(.formula = "y = mean of log(sum of e^(x - max)) - (x[label] - max)", .out = "y",
-                   .in = {"x", "labels"}, .elementwise = {PER_ROW, 3, 1},
-                   .transcendental = {PER_ROW, 1, 1}, .extra = "max and sum of a row",
-                   .extra_bytes = {PER_ROW, 0, 8}, .keeps = KEEP_X | KEEP_EXTRA)};
+    .story =
+        STORY(.formula = "y = mean of log(sum of e^(x - max)) - (x[label] - max)", .out = "y",
+              .in = {"x", "labels"}, .elementwise = {PER_ROW, .each = 3, .more = 1},
+              .transcendental = {PER_ROW, .each = 1, .more = 1}, .extra = "max and sum of a row",
+              .extra_bytes = {PER_ROW, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA)};
 static const DTypeSignature backward_types[1] = {
     {4, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_INT64, DTYPE_FLOAT32}}};
 const Op op_cross_entropy_backward = {
@@ -140,4 +141,5 @@ const Op op_cross_entropy_backward = {
     .check = backward_check,
     .story = STORY(.formula = "dx = (softmax(x) - one-hot(label)) dy / rows", .out = "dx",
                    .in = {"dy", "x", "labels", "max and sum of a row"},
-                   .elementwise = {PER_ROW, 2, 2, 1}, .transcendental = {PER_ROW, 1, 0, 1})};
+                   .elementwise = {PER_ROW, .each = 2, .more = 2, .input = 1},
+                   .transcendental = {PER_ROW, .each = 1, .input = 1})};

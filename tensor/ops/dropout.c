@@ -66,10 +66,11 @@ const Op op_dropout = {.id = OP_dropout,
                        .infer = dropout_infer,
                        .backward = dropout_backward,
                        .saves = dropout_saves,
-                       .story = STORY(.formula = "y = x / (1 - p) where the mask says so, else 0",
-                                      .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, 2},
-                                      .extra = "mask", .extra_bytes = {PER_OUTPUT, 1},
-                                      .keeps = KEEP_EXTRA, .kind = KIND_DROPOUT)};
+                       .story =
+                           STORY(.formula = "y = x / (1 - p) where the mask says so, else 0",
+                                 .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 2},
+                                 .extra = "mask", .extra_bytes = {PER_OUTPUT, .each = 1},
+                                 .keeps = KEEP_EXTRA, .kind = KIND_DROPOUT)};
 static const DTypeSignature gradient_and_mask[1] = {{2, {DTYPE_FLOAT32, DTYPE_UINT8}}};
 const Op op_dropout_backward = {
     .id = OP_dropout_backward,
@@ -81,4 +82,4 @@ const Op op_dropout_backward = {
     .n_dtypes = 1,
     .infer = op_infer_same,
     .story = STORY(.formula = "dx = dy / (1 - p) where the mask says so, else 0", .out = "dx",
-                   .in = {"dy", "mask"}, .elementwise = {PER_OUTPUT, 1})};
+                   .in = {"dy", "mask"}, .elementwise = {PER_OUTPUT, .each = 1})};

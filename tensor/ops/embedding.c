@@ -138,4 +138,4 @@ const Op op_embedding_backward = {.id = OP_embedding_backward,
                                   .check = backward_check,
                                   .story = STORY(.formula = "dtable = the sum of dy at each index",
                                                  .out = "dtable", .in = {"dy", "index"},
-                                                 .elementwise = {PER_INPUT, 1})};
+                                                 .elementwise = {PER_INPUT, .each = 1})};

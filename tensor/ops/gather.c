@@ -171,6 +171,6 @@ const Op op_gather_backward = {.id = OP_gather_backward,
                                .n_dtypes = 1,
                                .infer = op_infer_shape,
                                .check = backward_check,
-                               .story =
-                                   STORY(.formula = "dx = the sum of dy at each index", .out = "dx",
-                                         .in = {"dy", "index"}, .elementwise = {PER_INPUT, 1})};
+                               .story = STORY(.formula = "dx = the sum of dy at each index",
+                                              .out = "dx", .in = {"dy", "index"},
+                                              .elementwise = {PER_INPUT, .each = 1})};

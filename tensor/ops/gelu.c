@@ -27,8 +27,8 @@ const Op op_gelu = {.id = OP_gelu,
                     .backward = gelu_backward,
                     .saves = save_input,
                     .story = STORY(.formula = "y = 0.5 x (1 + erf(x c)), c the root of 1/2",
-                                   .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, 4},
-                                   .transcendental = {PER_OUTPUT, 1}, .keeps = KEEP_X,
+                                   .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 4},
+                                   .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_X,
                                    .kind = KIND_RECTIFIER)};
 const Op op_gelu_backward = {
     .id = OP_gelu_backward,
@@ -36,8 +36,8 @@ const Op op_gelu_backward = {
     .kernel = gelu_backward_cpu,
     ELEMENTWISE_BACKWARD,
     .story = STORY(.formula = "dx = dy (0.5 (1 + erf(x c)) + x k e^(-0.5 x x))", .out = "dx",
-                   .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 9},
-                   .transcendental = {PER_OUTPUT, 2})};
+                   .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, .each = 9},
+                   .transcendental = {PER_OUTPUT, .each = 2})};
 
 // ---- gelu_tanh: 0.5 x (1 + tanh(k (x + a x^3))) ------------------------------------------------
 Tensor *tensor_gelu_tanh(Tensor *x) { return OP_RUN(op_gelu_tanh, NULL, x); }
@@ -63,10 +63,11 @@ const Op op_gelu_tanh = {.id = OP_gelu_tanh,
                          .row = gelu_tanh_row,
                          .backward = gelu_tanh_backward,
                          .saves = save_input,
-                         .story = STORY(.formula = "y = 0.5 x (1 + tanh(k (x + a x^3)))",
-                                        .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, 8},
-                                        .transcendental = {PER_OUTPUT, 1}, .keeps = KEEP_X,
-                                        .kind = KIND_RECTIFIER)};
+                         .story =
+                             STORY(.formula = "y = 0.5 x (1 + tanh(k (x + a x^3)))", .out = "y",
+                                   .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 8},
+                                   .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_X,
+                                   .kind = KIND_RECTIFIER)};
 const Op op_gelu_tanh_backward = {
     .id = OP_gelu_tanh_backward,
     .name = "gelu_tanh_backward",
@@ -74,5 +75,5 @@ const Op op_gelu_tanh_backward = {
     ELEMENTWISE_BACKWARD,
     .story =
         STORY(.formula = "dx = dy (0.5 (1 + t) + 0.5 x (1 - t t) k (1 + 3a x x)), t the tanh in y",
-              .out = "dx", .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 17},
-              .transcendental = {PER_OUTPUT, 1})};
+              .out = "dx", .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, .each = 17},
+              .transcendental = {PER_OUTPUT, .each = 1})};

@@ -165,7 +165,7 @@ static void layer_norm_vary(OpStory *story, const OpParams *params, unsigned giv
     bool weight = given & SAVE_IN(WEIGHT), bias = given & SAVE_IN(BIAS);
     (void)params;
     if (weight) story->elementwise.each++;
-    if (bias) story->bias = (OpRule){PER_OUTPUT, 1, 0, 0};
+    if (bias) story->bias = (OpRule){PER_OUTPUT, .each = 1};
 #define RSTD_FORMULA ", rstd = 1 / sqrt(variance + epsilon)"
     story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD_FORMULA
                      : weight       ? "y = (x - mean) rstd weight" RSTD_FORMULA
@@ -187,8 +187,9 @@ const Op op_layer_norm = {
     .work = layer_norm_work,
     .backward = layer_norm_backward,
     .saves = layer_norm_saves,
-    .story = STORY(.formula = "y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)",
-                   .out = "y", .in = {"x", "weight", "bias"}, .elementwise = {PER_BLOCK, 5, 1},
-                   .transcendental = {PER_BLOCK, 0, 1}, .extra = "mean and rstd of a row",
-                   .extra_bytes = {PER_BLOCK, 0, 8}, .keeps = KEEP_X | KEEP_EXTRA,
-                   .kind = KIND_NORM, .vary = layer_norm_vary)};
+    .story =
+        STORY(.formula = "y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)", .out = "y",
+              .in = {"x", "weight", "bias"}, .elementwise = {PER_BLOCK, .each = 5, .more = 1},
+              .transcendental = {PER_BLOCK, .more = 1}, .extra = "mean and rstd of a row",
+              .extra_bytes = {PER_BLOCK, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
+              .kind = KIND_NORM, .vary = layer_norm_vary)};

@@ -139,13 +139,13 @@ const Op op_layer_norm_backward = {
     .work = input_work,
     .story = STORY(.formula = "dx = rstd (g - mean(g) - z mean(g z)), g = dy, z = (x - mean) rstd",
                    .out = "dx", .in = {"dy", "x", "weight", "mean", "rstd"},
-                   .elementwise = {PER_OUTPUT, 9}, .vary = input_vary)};
+                   .elementwise = {PER_OUTPUT, .each = 9}, .vary = input_vary)};
 static void weight_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)params;
     if (!(given & SAVE_OUT(1))) return; // no dbias
-    story->elementwise = (OpRule){PER_COLUMN, 5, -2, WEIGHT_X};
+    story->elementwise = (OpRule){PER_COLUMN, .each = 5, .more = -2, .input = WEIGHT_X};
     story->extra = "dbias";
-    story->extra_bytes = (OpRule){PER_OUTPUT, 4, 0, 0};
+    story->extra_bytes = (OpRule){PER_OUTPUT, .each = 4};
     story->formula = "dweight = dy (x - mean) rstd and dbias = dy, each summed over the rows";
 }
 
@@ -157,6 +157,7 @@ const Op op_layer_norm_backward_weight = {
     .n_inputs = 4,
     .infer = weight_infer,
     .work = weight_work,
-    .story = STORY(.formula = "dweight = dy (x - mean) rstd, summed over the rows",
-                   .out = "dweight", .in = {"dy", "x", "mean", "rstd"},
-                   .elementwise = {PER_COLUMN, 4, -1, 1}, .vary = weight_vary)};
+    .story =
+        STORY(.formula = "dweight = dy (x - mean) rstd, summed over the rows", .out = "dweight",
+              .in = {"dy", "x", "mean", "rstd"},
+              .elementwise = {PER_COLUMN, .each = 4, .more = -1, .input = 1}, .vary = weight_vary)};

@@ -156,11 +156,11 @@ static void linear_vary(OpStory *story, const OpParams *params, unsigned given) 
     (void)params;
     if (given & SAVE_IN(2)) {
         story->formula = "y = x . weight^T + bias";
-        story->bias = (OpRule){PER_OUTPUT, 1, 0, 0};
+        story->bias = (OpRule){PER_OUTPUT, .each = 1};
     }
     if (given & SAVE_OUT(1)) {
         story->extra = "z";
-        story->extra_bytes = (OpRule){PER_OUTPUT, 4, 0, 0};
+        story->extra_bytes = (OpRule){PER_OUTPUT, .each = 4};
     }
 }
 

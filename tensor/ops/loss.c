@@ -66,16 +66,16 @@ const Op op_mse = {.id = OP_mse,
                    .backward = mse_backward,
                    .saves = mse_saves,
                    .story = STORY(.formula = "y = mean of (x - target)^2", .out = "y",
-                                  .in = {"x", "target"}, .elementwise = {PER_INPUT, 3})};
+                                  .in = {"x", "target"}, .elementwise = {PER_INPUT, .each = 3})};
 const Op op_mse_backward = {.id = OP_mse_backward,
                             .name = "mse_backward",
                             .kernel = mse_backward_cpu,
                             .work = op_work_elements,
                             .n_inputs = 3,
                             .infer = mse_backward_infer,
-                            .story =
-                                STORY(.formula = "dx = (x - target) 2 dy / n", .out = "dx",
-                                      .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, 2})};
+                            .story = STORY(.formula = "dx = (x - target) 2 dy / n", .out = "dx",
+                                           .in = {"dy", "x", "target"},
+                                           .elementwise = {PER_OUTPUT, .each = 2})};
 
 // ---- binary_cross_entropy_with_logits -----------------------------------------------------------
 // The mean of -t log(p) - (1 - t) log(1 - p), p = sigmoid(x), as
@@ -147,8 +147,8 @@ const Op op_binary_cross_entropy_with_logits = {
     .backward = bce_backward,
     .saves = bce_saves,
     .story = STORY(.formula = "y = mean of max(x, 0) - x target + log(1 + e^-|x|)", .out = "y",
-                   .in = {"x", "target"}, .elementwise = {PER_INPUT, 7},
-                   .transcendental = {PER_INPUT, 2})};
+                   .in = {"x", "target"}, .elementwise = {PER_INPUT, .each = 7},
+                   .transcendental = {PER_INPUT, .each = 2})};
 const Op op_binary_cross_entropy_with_logits_backward = {
     .id = OP_binary_cross_entropy_with_logits_backward,
     .name = "binary_cross_entropy_with_logits_backward",
@@ -157,5 +157,5 @@ const Op op_binary_cross_entropy_with_logits_backward = {
     .n_inputs = 3,
     .infer = bce_backward_infer,
     .story = STORY(.formula = "dx = (sigmoid(x) - target) dy / n", .out = "dx",
-                   .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, 4},
-                   .transcendental = {PER_OUTPUT, 1})};
+                   .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, .each = 4},
+                   .transcendental = {PER_OUTPUT, .each = 1})};

@@ -102,8 +102,8 @@ const Op op_max = {.id = OP_max,
                    .backward = max_backward,
                    .saves = max_saves,
                    .story = STORY(.formula = "y = the largest along the last dimension of x",
-                                  .out = "y", .in = {"x"}, .elementwise = {PER_SUM},
-                                  .extra = "where", .extra_bytes = {PER_OUTPUT, 8})};
+                                  .out = "y", .in = {"x"}, .elementwise = {.basis = PER_SUM},
+                                  .extra = "where", .extra_bytes = {PER_OUTPUT, .each = 8})};
 const Op op_argmax = {.id = OP_argmax,
                       .name = "argmax",
                       .kernel = argmax_cpu,
@@ -111,7 +111,7 @@ const Op op_argmax = {.id = OP_argmax,
                       .n_inputs = 1,
                       .infer = argmax_infer,
                       .story = STORY(.formula = "y = where the largest is", .out = "y", .in = {"x"},
-                                     .elementwise = {PER_SUM})};
+                                     .elementwise = {.basis = PER_SUM})};
 static const DTypeSignature gradient_and_indices[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 const Op op_max_backward = {.id = OP_max_backward,
                             .name = "max_backward",

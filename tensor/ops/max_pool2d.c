@@ -145,10 +145,10 @@ static unsigned max_pool2d_saves(const OpCall *call) {
 
 // A window's largest is found by one comparison less than it has elements.
 static void max_pool2d_vary(OpStory *story, const OpParams *params, unsigned given) {
-    story->elementwise = (OpRule){PER_OUTPUT, window_taps(&params->window) - 1, 0, 0};
+    story->elementwise = (OpRule){PER_OUTPUT, .each = window_taps(&params->window) - 1};
     if (!(given & SAVE_OUT(1))) return;
     story->extra = "where";
-    story->extra_bytes = (OpRule){PER_OUTPUT, 8, 0, 0};
+    story->extra_bytes = (OpRule){PER_OUTPUT, .each = 8};
 }
 
 // Per output kh kw - 1 comparisons; padded taps count.
@@ -195,4 +195,4 @@ const Op op_max_pool2d_backward = {
     .infer = pool_backward_infer,
     .work = backward_work,
     .story = STORY(.formula = "dx = dy where the largest was, added up, else 0", .out = "dx",
-                   .in = {"dy", "where"}, .elementwise = {PER_INPUT, 1})};
+                   .in = {"dy", "where"}, .elementwise = {PER_INPUT, .each = 1})};

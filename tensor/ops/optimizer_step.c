@@ -147,7 +147,8 @@ const Op op_sgd_step = {.id = OP_sgd_step,
                         .infer = sgd_infer,
                         .mutates = sgd_mutates,
                         .story = STORY(.formula = "p = p - lr g", .in = {"lr", "p", "g"},
-                                       .elementwise = {PER_PARAMETER, 2, 0, 1}, .vary = sgd_vary)};
+                                       .elementwise = {PER_PARAMETER, .each = 2, .input = 1},
+                                       .vary = sgd_vary)};
 
 // ---- adamw_step: Adam and AdamW, as torch.optim
 // --------------------------------------------------
@@ -239,5 +240,5 @@ const Op op_adamw_step = {
     .infer = adam_infer,
     .mutates = adam_mutates,
     .story = STORY(.formula = ADAM_MOMENTS "p = " ADAM_STEP, .in = {"lr and t", "p", "g", "m", "v"},
-                   .elementwise = {PER_PARAMETER, 12, 0, 1},
-                   .transcendental = {PER_PARAMETER, 1, 0, 1}, .vary = adam_vary)};
+                   .elementwise = {PER_PARAMETER, .each = 12, .input = 1},
+                   .transcendental = {PER_PARAMETER, .each = 1, .input = 1}, .vary = adam_vary)};

@@ -24,8 +24,9 @@ const Op op_relu_backward = {.id = OP_relu_backward,
                              .name = "relu_backward",
                              .kernel = relu_backward_cpu,
                              ELEMENTWISE_BACKWARD,
-                             .story = STORY(.formula = "dx = dy where y > 0, else 0", .out = "dx",
-                                            .in = {"dy", "y"}, .elementwise = {PER_OUTPUT, 1})};
+                             .story =
+                                 STORY(.formula = "dx = dy where y > 0, else 0", .out = "dx",
+                                       .in = {"dy", "y"}, .elementwise = {PER_OUTPUT, .each = 1})};
 
 const Op op_relu = {.id = OP_relu,
                     .name = "relu",
@@ -35,5 +36,5 @@ const Op op_relu = {.id = OP_relu,
                     .backward = relu_backward,
                     .saves = save_output,
                     .story = STORY(.formula = "y = max(x, 0)", .out = "y", .in = {"x"},
-                                   .elementwise = {PER_OUTPUT, 1}, .keeps = KEEP_Y,
+                                   .elementwise = {PER_OUTPUT, .each = 1}, .keeps = KEEP_Y,
                                    .kind = KIND_RECTIFIER)};

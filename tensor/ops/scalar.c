@@ -26,7 +26,7 @@ const Op op_add_scalar = {.id = OP_add_scalar,
                           .row = add_scalar_row,
                           .backward = add_scalar_backward,
                           .story = STORY(.formula = "y = x + a number", .out = "y", .in = {"x"},
-                                         .elementwise = {PER_OUTPUT, 1})};
+                                         .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- mul_scalar: x * s, or x / s: the scalar in params.value[0], flags: SCALAR_DIVIDES ----------
 enum { SCALAR_DIVIDES = 1 };
@@ -57,7 +57,7 @@ const Op op_mul_scalar = {.id = OP_mul_scalar,
                           .row = mul_scalar_row,
                           .backward = mul_scalar_backward,
                           .story = STORY(.formula = "y = x times a number, or over one", .out = "y",
-                                         .in = {"x"}, .elementwise = {PER_OUTPUT, 1})};
+                                         .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 1})};
 
 // ---- pow: x to the power of a scalar, params.value[0] -------------------------------------------
 Tensor *tensor_pow(Tensor *x, float exponent) {
@@ -89,9 +89,10 @@ const Op op_pow_backward = {.id = OP_pow_backward,
                             .name = "pow_backward",
                             .kernel = pow_backward_cpu,
                             ELEMENTWISE_BACKWARD,
-                            .story = STORY(.formula = "dx = dy p x^(p - 1)", .out = "dx",
-                                           .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 2},
-                                           .transcendental = {PER_OUTPUT, 1})};
+                            .story =
+                                STORY(.formula = "dx = dy p x^(p - 1)", .out = "dx",
+                                      .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, .each = 2},
+                                      .transcendental = {PER_OUTPUT, .each = 1})};
 
 const Op op_pow = {.id = OP_pow,
                    .name = "pow",
@@ -100,7 +101,7 @@ const Op op_pow = {.id = OP_pow,
                    .backward = pow_backward,
                    .saves = save_input,
                    .story = STORY(.formula = "y = x^p", .out = "y", .in = {"x"},
-                                  .transcendental = {PER_OUTPUT, 1})};
+                                  .transcendental = {PER_OUTPUT, .each = 1})};
 
 // ---- clamp: x, but not below params.value[0] nor above params.value[1]; NaN stays NaN -----------
 Tensor *tensor_clamp(Tensor *x, float low, float high) {
@@ -139,7 +140,7 @@ const Op op_clamp_backward = {.id = OP_clamp_backward,
                               ELEMENTWISE_BACKWARD,
                               .story = STORY(.formula = "dx = dy between the bounds, else 0",
                                              .out = "dx", .in = {"dy", "x"},
-                                             .elementwise = {PER_OUTPUT, 2})};
+                                             .elementwise = {PER_OUTPUT, .each = 2})};
 
 const Op op_clamp = {.id = OP_clamp,
                      .name = "clamp",
@@ -150,4 +151,4 @@ const Op op_clamp = {.id = OP_clamp,
                      .backward = clamp_backward,
                      .saves = save_input,
                      .story = STORY(.formula = "y = x between two bounds", .out = "y", .in = {"x"},
-                                    .elementwise = {PER_OUTPUT, 2})};
+                                    .elementwise = {PER_OUTPUT, .each = 2})};

@@ -92,4 +92,5 @@ const Op op_slice_accumulate = {.id = OP_slice_accumulate,
                                 .cost = COUNTED(cost),
                                 .mutates = mutates,
                                 .story = STORY(.formula = "sum = sum + dy, where the slice was",
-                                               .in = {"sum", "dy"}, .elementwise = {PER_INPUT, 1})};
+                                               .in = {"sum", "dy"},
+                                               .elementwise = {PER_INPUT, .each = 1})};

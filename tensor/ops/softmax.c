@@ -45,9 +45,10 @@ const Op op_softmax = {.id = OP_softmax,
                        .infer = op_infer_same,
                        .backward = softmax_backward,
                        .saves = save_output,
-                       .story = STORY(.formula = "y = e^(x - max) / sum", .out = "y", .in = {"x"},
-                                      .elementwise = {PER_ROW, 4, -2},
-                                      .transcendental = {PER_ROW, 1, 0}, .kind = KIND_RECTIFIER)};
+                       .story =
+                           STORY(.formula = "y = e^(x - max) / sum", .out = "y", .in = {"x"},
+                                 .elementwise = {PER_ROW, .each = 4, .more = -2},
+                                 .transcendental = {PER_ROW, .each = 1}, .kind = KIND_RECTIFIER)};
 // dx = y (g - sum(g y)): per row C products, C - 1 adds, C subtractions, C products
 const Op op_softmax_backward = {.id = OP_softmax_backward,
                                 .name = "softmax_backward",
@@ -56,7 +57,8 @@ const Op op_softmax_backward = {.id = OP_softmax_backward,
                                 .n_inputs = 2,
                                 .infer = op_infer_same,
                                 .story = STORY(.formula = "dx = y (dy - sum(dy y))", .out = "dx",
-                                               .in = {"dy", "y"}, .elementwise = {PER_ROW, 4, -1})};
+                                               .in = {"dy", "y"},
+                                               .elementwise = {PER_ROW, .each = 4, .more = -1})};
 
 // ---- log_softmax: x - max - log(sum(e^(x - max))) -----------------------------------------------
 Tensor *tensor_log_softmax(Tensor *x, int dim) {
@@ -102,17 +104,19 @@ const Op op_log_softmax = {.id = OP_log_softmax,
                            .infer = op_infer_same,
                            .backward = log_softmax_backward,
                            .saves = save_output,
-                           .story = STORY(.formula = "y = x - max - log(sum)", .out = "y",
-                                          .in = {"x"}, .elementwise = {PER_ROW, 4, -2},
-                                          .transcendental = {PER_ROW, 1, 1},
-                                          .kind = KIND_OTHER_ACTIVATION)};
+                           .story =
+                               STORY(.formula = "y = x - max - log(sum)", .out = "y", .in = {"x"},
+                                     .elementwise = {PER_ROW, .each = 4, .more = -2},
+                                     .transcendental = {PER_ROW, .each = 1, .more = 1},
+                                     .kind = KIND_OTHER_ACTIVATION)};
 // dx = g - e^y sum(g): per row C - 1 adds, C exponentials, C products, C subtractions
-const Op op_log_softmax_backward = {
-    .id = OP_log_softmax_backward,
-    .name = "log_softmax_backward",
-    .kernel = log_softmax_backward_cpu,
-    .work = op_work_rows,
-    .n_inputs = 2,
-    .infer = op_infer_same,
-    .story = STORY(.formula = "dx = dy - e^y sum(dy)", .out = "dx", .in = {"dy", "y"},
-                   .elementwise = {PER_ROW, 3, -1}, .transcendental = {PER_ROW, 1, 0})};
+const Op op_log_softmax_backward = {.id = OP_log_softmax_backward,
+                                    .name = "log_softmax_backward",
+                                    .kernel = log_softmax_backward_cpu,
+                                    .work = op_work_rows,
+                                    .n_inputs = 2,
+                                    .infer = op_infer_same,
+                                    .story = STORY(.formula = "dx = dy - e^y sum(dy)", .out = "dx",
+                                                   .in = {"dy", "y"},
+                                                   .elementwise = {PER_ROW, .each = 3, .more = -1},
+                                                   .transcendental = {PER_ROW, .each = 1})};

@@ -114,4 +114,4 @@ const Op op_sum = {.id = OP_sum,
                    .backward = sum_backward,
                    .story =
                        STORY(.formula = "y = the sum over one dimension of x, or all", .out = "y",
-                             .in = {"x"}, .elementwise = {PER_SUM}, .vary = sum_vary)};
+                             .in = {"x"}, .elementwise = {.basis = PER_SUM}, .vary = sum_vary)};

@@ -98,4 +98,4 @@ const Op op_sum_to = {.id = OP_sum_to,
                       .infer = infer,
                       .work = work,
                       .story = STORY(.formula = "dx = dy, summed where x was broadcast",
-                                     .out = "dx", .in = {"dy"}, .elementwise = {PER_SUM})};
+                                     .out = "dx", .in = {"dy"}, .elementwise = {.basis = PER_SUM})};

@@ -47,14 +47,15 @@ const Op op_abs = {.id = OP_abs,
                    .backward = abs_backward,
                    .saves = save_input,
                    .story = STORY(.formula = "y = |x|", .out = "y", .in = {"x"},
-                                  .elementwise = {PER_OUTPUT, 1})};
+                                  .elementwise = {PER_OUTPUT, .each = 1})};
 // Is x above 0, is it below?
 const Op op_abs_backward = {.id = OP_abs_backward,
                             .name = "abs_backward",
                             .kernel = abs_backward_cpu,
                             ELEMENTWISE_BACKWARD,
-                            .story = STORY(.formula = "dx = dy with the sign of x", .out = "dx",
-                                           .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, 2})};
+                            .story =
+                                STORY(.formula = "dx = dy with the sign of x", .out = "dx",
+                                      .in = {"dy", "x"}, .elementwise = {PER_OUTPUT, .each = 2})};
 
 // ---- exp: e^x, its own derivative --------------------------------------------------------------
 Tensor *tensor_exp(Tensor *x) { return OP_RUN(op_exp, NULL, x); }
@@ -75,7 +76,7 @@ const Op op_exp = {.id = OP_exp,
                    .backward = exp_backward,
                    .saves = save_output,
                    .story = STORY(.formula = "y = e^x", .out = "y", .in = {"x"},
-                                  .transcendental = {PER_OUTPUT, 1})};
+                                  .transcendental = {PER_OUTPUT, .each = 1})};
 
 // ---- log: the natural one; log(0) is -inf, of a negative number NaN ----------------------------
 Tensor *tensor_log(Tensor *x) { return OP_RUN(op_log, NULL, x); }
@@ -96,7 +97,7 @@ const Op op_log = {.id = OP_log,
                    .backward = log_backward,
                    .saves = save_input,
                    .story = STORY(.formula = "y = log(x)", .out = "y", .in = {"x"},
-                                  .transcendental = {PER_OUTPUT, 1})};
+                                  .transcendental = {PER_OUTPUT, .each = 1})};
 
 // ---- sqrt: of a negative number NaN ------------------------------------------------------------
 Tensor *tensor_sqrt(Tensor *x) { return OP_RUN(op_sqrt, NULL, x); }
@@ -119,4 +120,4 @@ const Op op_sqrt = {.id = OP_sqrt,
                     .backward = sqrt_backward,
                     .saves = save_output,
                     .story = STORY(.formula = "y = sqrt(x)", .out = "y", .in = {"x"},
-                                   .transcendental = {PER_OUTPUT, 1})};
+                                   .transcendental = {PER_OUTPUT, .each = 1})};

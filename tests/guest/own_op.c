@@ -20,7 +20,6 @@ static unsigned cube_saves(const OpCall *call) {
 
 static const Op cube = {.name = "cube",
                         .module = "Cube",
-                        .work = op_work_elements,
                         .n_inputs = 1,
                         .infer = op_infer_same,
                         .row = cube_row,

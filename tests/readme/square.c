@@ -21,4 +21,4 @@ const Op op_square = {.id = OP_square,
                       .backward = square_backward,
                       .saves = save_input, // backward reads x, so the tape keeps it
                       .story = STORY(.formula = "y = x x", .out = "y", .in = {"x"},
-                                     .elementwise = {PER_OUTPUT, 1})}; // a product each
+                                     .elementwise = {PER_OUTPUT, .each = 1})}; // a product each
