@@ -195,6 +195,9 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
 
 Status op_dispatch(OpCall *call) {
     Context *context = context_current();
+    if (!call->in && call->n_in > 0)
+        return undo(call, 0,
+                    error_set(STATUS_INVALID_ARGUMENT, "%s: there are no inputs", call->op->name));
     if (context->shadows && shadow_has_strangers(call)) return shadow_dispatch(call);
     unsigned preset = 0; // bit i: out[i] was given, to be written into
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= (call->out[i] ? 1u : 0u) << i;
@@ -217,10 +220,6 @@ Status op_dispatch(OpCall *call) {
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {
     OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
     if (params) call.params = *params;
-    if (!in && n_in > 0) {
-        error_set(STATUS_INVALID_ARGUMENT, "%s: there are no inputs", op->name);
-        return NULL;
-    }
     return op_dispatch(&call) ? NULL : call.out[0];
 }
 

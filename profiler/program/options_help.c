@@ -58,9 +58,10 @@ static const char counts_text[] =
 
 static void print_activations(void) {
     printf("Activations, to be named by --activation, and what they compute:\n\n");
-    for (int id = 1; id < OP_COUNT; id++)
-        if (op_by_id(id)->module) printf("  %-12s %s\n", op_by_id(id)->name, op_by_id(id)->module);
     printf("  %-12s no activation at all\n", "none");
+    const Op *op;
+    for (int i = 0; (op = op_activation_at(i)); i++)
+        printf("  %-12s %s\n", op->name, op->story ? op->story->formula : op->module);
 }
 
 bool options_print_help(const char *topic) {

@@ -53,10 +53,10 @@ static bool take_activation(Options *options, const Flag *flag, const char *text
     options->activation = op_activation_by_name(text);
     if (options->activation || strcmp(text, "none") == 0) return true;
     char names[400] = "none";
-    for (int id = 1; id < OP_COUNT; id++) {
+    const Op *op;
+    for (int i = 0; (op = op_activation_at(i)); i++) {
         size_t used = strlen(names);
-        const Op *op = op_by_id(id);
-        if (op->module) snprintf(names + used, sizeof(names) - used, ", %s", op->name);
+        snprintf(names + used, sizeof(names) - used, ", %s", op->name);
     }
     return refuse(flag, text, names);
 }

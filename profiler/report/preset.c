@@ -94,7 +94,7 @@ const char *preset_name(Preset preset) {
 }
 
 bool preset_by_name(const char *name, Preset *preset) {
-    for (int i = 0; i < PRESET_COUNT; i++) {
+    for (int i = 0; name && i < PRESET_COUNT; i++) {
         if (strcmp(names[i], name) != 0) continue;
         *preset = (Preset)i;
         return true;

@@ -61,7 +61,8 @@ const Op op_reshape = {.id = OP_reshape,
 
 // ---- permute: dimensions in another order; transposing two is the common case -------------------
 Tensor *tensor_permute(Tensor *x, const int *dims) {
-    OpParams params = {.shape.ndim = x ? x->shape.ndim : 0};
+    if (x && !dims) error_set(STATUS_INVALID_ARGUMENT, "permute: there are no dims");
+    OpParams params = {.shape.ndim = x && dims ? x->shape.ndim : 0};
     for (int i = 0; i < params.shape.ndim; i++) params.shape.dims[i] = dims[i];
     return OP_RUN(op_permute, &params, x);
 }

@@ -104,6 +104,11 @@ START_TEST(no_values_and_no_room_are_refused) {
     refused(tensor_read_labels(labels, NULL), "no room");
     refused(tensor_print(x, NULL), "no file");
     refused(tensor_concat(NULL, 3, 0), "no inputs");
+    refused(tensor_stack(NULL, 3, 0), "stack: got 0 tensors");
+    refused(tensor_permute(x, NULL), "no dims");
+    refused(tensor_clip_norm(NULL, 3, 1.0f), "no inputs");
+    refused(tensor_sgd_step(NULL, 1, (SgdParams){0}), "no inputs");
+    refused(tensor_adam_step(NULL, 1, (AdamParams){0}), "no inputs");
     ck_assert_int_eq(tensor_bytes(NULL) + tensor_distinct_bytes(NULL), 0);
     ck_assert_int_eq(tensor_read_floats(none, NULL) | tensor_write_floats(none, NULL), STATUS_OK);
     Tensor *empty = tensor_from_floats_new(SHAPE(0, 4), NULL);

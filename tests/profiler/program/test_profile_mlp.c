@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/op.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
@@ -156,6 +157,16 @@ START_TEST(help_explains_a_topic_or_names_those_there_are) {
     ck_assert_msg(got.status == 0 && strstr(got.out, "\nsaved_bytes ") && !got.err[0], "%s",
                   got.out);
     program_run_free(&got);
+    got = run("--help activations");
+    for (int i = 0; op_activation_at(i); i++) {
+        char line[160];
+        snprintf(line, sizeof(line), "\n  %-12s %s\n", op_activation_at(i)->name,
+                 op_activation_at(i)->story->formula);
+        ck_assert_msg(got.status == 0 && strstr(got.out, line), "%s", got.out);
+    }
+    program_run_free(&got);
+    got = run("--activation silly");
+    program_check_refusal(&got, 2, "--activation silly: expected none, relu, leaky_relu", "silu");
     got = run("--help nope");
     ck_assert_str_eq(got.out, "");
     program_check_refusal(&got, 2, "--help nope", "counts");
