@@ -95,7 +95,8 @@ static Status walk(Tape *tape, Node *last, int count, bool keep) {
 
 // d loss / d loss = 1
 static Tensor *seed_new(Context *context, const Tensor *loss) {
-    Tensor *seed = handle_new("gradient", DTYPE_FLOAT32, loss->shape, loss->device, context->scope);
+    Tensor *seed =
+        handle_new("gradient", DTYPE_FLOAT32, &loss->shape, loss->device, context->scope);
     if (!seed || handle_allocate(seed, MEM_ACTIVATION) || tensor_fill(seed, 1.0f)) return NULL;
     return seed;
 }

@@ -8,7 +8,7 @@ static bool is_freed(const Tensor *t) { return t->owners == 0; }
 // The gradient's own buffer, made when the first one arrives and kept from then on.
 static Status make_buffer(Tensor *tensor) {
     if (tensor->grad) return STATUS_OK;
-    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, tensor->shape, tensor->device, NULL);
+    Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, &tensor->shape, tensor->device, NULL);
     if (!grad) return error_status();
     if (handle_allocate(grad, MEM_GRADIENT)) {
         tensor_disown(grad);

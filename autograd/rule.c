@@ -122,6 +122,8 @@ static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_i
     unsigned lent = lend_saved(node);
     mark_unsaved(node);
     Status status = call->op->backward(call, node->grad, grad_in);
+    if (status && !error_pending())
+        error_set(status, "backward of %s failed, and does not say why", call->op->name);
     unmark(node);
     take_back(node, lent);
     context->backward_slots = NULL;

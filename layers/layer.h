@@ -127,8 +127,9 @@ int64_t layer_trainable_count(const Layer *self);     // those that want a gradi
 // stays NULL; from others it comes with an error pending.
 Layer *layer_here(Layer *layer);
 
-// The integer, flag (0 or 1) or activation (its op's id, 0: none) of that name ("in_features") as
-// an integer. False: this layer has none, or it is a real number; *value is then as it was.
+// The integer, flag (0 or 1) or activation (its op's id; 0: none, or a program's own) of that name
+// ("in_features") as an integer. False: this layer has none, or it is a real number; *value is then
+// as it was.
 bool layer_attribute(const Layer *self, const char *name, int64_t *value);
 
 // "in_features=784, out_features=512, bias=true" into text (cut at size).

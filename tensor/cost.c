@@ -31,15 +31,33 @@ unsigned op_given(const OpCall *call) {
     return given;
 }
 
+// z has the shape of the output: a rule of a fused activation is one of it, or not known.
+static bool by_element(OpRule rule) {
+    return rule.basis == BASIS_NONE || rule.basis == PER_OUTPUT ||
+           (rule.basis == PER_INPUT && rule.input == 0);
+}
+
+static bool fused_is_counted(const Op *activation) {
+    const OpStory *story = activation->story;
+    return story && !activation->cost && !story->factors && story->bias.basis == BASIS_NONE &&
+           by_element(story->elementwise) && by_element(story->transcendental);
+}
+
+static OpRule per_output(OpRule rule) {
+    if (rule.basis == PER_INPUT) rule.basis = PER_OUTPUT;
+    return rule;
+}
+
 // Its FLOPs come on top; and where its backward reads what goes in, that is an output of its own.
 static void fuse(OpStory *story, const Op *activation, const OpParams *params) {
     OpParams alone = *params;
     alone.activation = NULL;
     OpStory of = op_story(activation, &alone, SAVE_IN(0) | SAVE_OUT(0));
     story->activation = activation;
-    story->elementwise = of.elementwise;
-    story->transcendental = of.transcendental;
-    story->keeps |= of.keeps & KEEP_X ? KEEP_EXTRA : of.keeps;
+    story->keeps |= (of.keeps & KEEP_X ? KEEP_EXTRA : 0) | (of.keeps & KEEP_Y);
+    if (!fused_is_counted(activation)) return;
+    story->elementwise = per_output(of.elementwise);
+    story->transcendental = per_output(of.transcendental);
 }
 
 OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
@@ -68,7 +86,8 @@ static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule r
     int group = 0;
     int64_t n = 0;
     while (rule.input + group < STORY_INPUTS && story->in[rule.input + group]) group++;
-    for (int i = rule.input; group && i < call->n_in; i += group) n += call->in[i]->numel;
+    for (int i = rule.input; group && i < call->n_in; i += group)
+        n += call->in[i] ? call->in[i]->numel : 0;
     return (uint64_t)(rule.each * n);
 }
 
@@ -93,10 +112,13 @@ static uint64_t by_regions(const OpCall *call, OpRule rule) {
 }
 
 static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
-    const Tensor *in = call->n_in > rule.input ? call->in[rule.input] : NULL, *out = call->out[0];
+    if (rule.basis == BASIS_NONE || rule.input < 0 || rule.input >= call->n_in) return 0;
+    const Tensor *in = call->in[rule.input];
+    int64_t outputs = call->n_out ? call->out[0]->numel : 0;
+    if (!in) return 0; // of what is absent there is none
     switch (rule.basis) {
     case PER_OUTPUT:
-        return (uint64_t)(rule.each * out->numel);
+        return (uint64_t)(rule.each * outputs);
     case PER_INPUT:
         return (uint64_t)(rule.each * in->numel);
     case PER_ROW:
@@ -104,9 +126,9 @@ static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
     case PER_BLOCK:
         return by_rows(in, shape_numel(call->params.shape), rule);
     case PER_SUM:
-        return by_sums(call->in[0]->numel, out->numel, rule);
+        return by_sums(call->in[0]->numel, outputs, rule);
     case PER_COLUMN:
-        return by_columns(in->numel, out->numel, rule);
+        return by_columns(in->numel, outputs, rule);
     case PER_PARAMETER:
         return by_parameters(call, story, rule);
     case PER_REGION:
@@ -123,7 +145,7 @@ static uint64_t products(const OpCall *call, const OpStory *story) {
     for (int i = 0; i < STORY_INPUTS; i++)
         in[i] = i < call->n_in && call->in[i] ? call->in[i]->shape : (Shape){.ndim = -1};
     int n = story->factors(in, call->out[0]->shape, &call->params, factor);
-    uint64_t macs = 1;
+    uint64_t macs = n > 0;
     for (int i = 0; i < n; i++) macs *= (uint64_t)factor[i];
     return macs;
 }
@@ -141,7 +163,7 @@ OpCost op_cost_by_rules(const OpCall *call) {
 // With an activation fused in, what that costs has to be known, too.
 bool op_is_counted(const Op *op, const OpParams *params) {
     bool known = op->cost || op->story || op->flags & OP_VIEW;
-    return known && (!params->activation || params->activation->story);
+    return known && (!params->activation || fused_is_counted(params->activation));
 }
 
 OpCost op_cost(const OpCall *call) {

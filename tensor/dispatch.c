@@ -85,6 +85,9 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
         else if (wanted && op->backward)
             return too_many(call);
     }
+    if (call->n_in == 0 || !call->in[0])
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "the first input is absent, which says where it runs");
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
     if ((needs && (op->mutates || call->out[0])) || writes_into_graph(recorder, call))
@@ -111,6 +114,8 @@ static Status make_dense(const OpCall *call, Tensor *copies[DENSE_MAX]) {
 static Status allocate_outputs(OpCall *call) {
     for (int i = 0; i < call->n_out; i++) {
         Tensor *out = call->out[i];
+        if (!out)
+            return op_error(call, STATUS_STATE, "infer makes no output %d, but a later one", i);
         if (out->storage) continue;
         if (call->op->flags & OP_VIEW)
             out->storage = storage_retain(call->in[0]->storage);
@@ -163,8 +168,9 @@ static Status run_kernel(Context *context, OpCall *call) {
 // ---- the op ----------------------------------------------------------------------------------
 static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;
-    Status status =
-        op->infer ? op->infer(call) : op_error(call, STATUS_NOT_IMPLEMENTED, "has no infer");
+    if (!op->infer || !op->name)
+        return op_error(call, STATUS_NOT_IMPLEMENTED, "has no infer, or no name");
+    Status status = op->infer(call);
     if (status) return status;
     const char *outer = context->running;
     context->running = op->name;
@@ -187,6 +193,7 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_begin) o->op_begin(o, call);
     Status status = execute(context, call, preset);
+    if (status && !context->error.status) op_error(call, status, "failed, and does not say why");
     if (status) undo(call, preset, status);
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_end) o->op_end(o, call);

@@ -16,20 +16,20 @@ static Tensor *obtain(Context *context) {
     return tensor;
 }
 
-static Status bad_shape(const char *what, Shape shape, Status status, const char *why) {
+static Status bad_shape(const char *what, const Shape *shape, Status status, const char *why) {
     char text[SHAPE_TEXT];
-    return error_set(status, "%s: shape %s: %s", what, shape_text(shape, text), why);
+    return error_set(status, "%s: shape %s: %s", what, shape_text(*shape, text), why);
 }
 
 // Row-major strides and the element count, refusing what does not fit in int64 bytes.
-static Status set_shape(const char *what, Tensor *t, Shape shape) {
-    if (shape.ndim < 0 || shape.ndim > TENSOR_MAX_DIMS)
-        return error_set(STATUS_SHAPE, "%s: %d dimensions. HINT: at most %d", what, shape.ndim,
+static Status set_shape(const char *what, Tensor *t, const Shape *shape) {
+    if (shape->ndim < 0 || shape->ndim > TENSOR_MAX_DIMS)
+        return error_set(STATUS_SHAPE, "%s: %d dimensions. HINT: at most %d", what, shape->ndim,
                          TENSOR_MAX_DIMS);
-    t->shape = shape;
+    t->shape = *shape;
     int64_t numel = 1, span = 1; // span ignores zeros, so that an empty shape cannot hide overflow
-    for (int i = shape.ndim - 1; i >= 0; i--) {
-        int64_t size = shape.dims[i];
+    for (int i = shape->ndim - 1; i >= 0; i--) {
+        int64_t size = shape->dims[i];
         if (size < 0) return bad_shape(what, shape, STATUS_SHAPE, "a dimension is negative");
         t->stride[i] = span;
         if (size > 0 && __builtin_mul_overflow(span, size, &span))
@@ -41,7 +41,8 @@ static Status set_shape(const char *what, Tensor *t, Shape shape) {
     return STATUS_OK;
 }
 
-Tensor *handle_new(const char *what, DType dtype, Shape shape, Device *device, Scope *scope) {
+Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *device,
+                   Scope *scope) {
     Context *context = context_current();
     Tensor *t = obtain(context);
     if (!t) return NULL;

@@ -9,7 +9,7 @@
 // A handle with row-major strides and no storage; one owner: the innermost scope, or, with
 // `scope` NULL, the caller. NULL with an error pending (`what` names the op): bad or overflowing
 // shape, out of memory.
-Tensor *handle_new(const char *what, DType dtype, Shape shape, Device *device, Scope *scope);
+Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *device, Scope *scope);
 Status handle_allocate(Tensor *tensor, MemoryCategory category); // gives it a storage of its own
 void handle_update_contiguous(Tensor *tensor);                   // after strides were set
 void handle_free_list(Context *context);

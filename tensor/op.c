@@ -22,7 +22,7 @@ const Op *op_activation_at(int index) {
 }
 
 const Op *op_activation_by_name(const char *name) {
-    const Op *op = op_activation_at(0);
+    const Op *op = name ? op_activation_at(0) : NULL;
     for (int i = 1; op && strcmp(op->name, name) != 0; i++) op = op_activation_at(i);
     return op;
 }
@@ -31,13 +31,11 @@ const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
                                                 {1, {DTYPE_INT64}},
                                                 {1, {DTYPE_UINT8}}};
 
-const DTypeSignature *op_dtypes(const Op *op, int *n) {
-    *n = op->dtypes ? op->n_dtypes : 1;
-    return op->dtypes ? op->dtypes : dtypes_any; // of which float32 is the first
-}
-
 // ---- outputs ---------------------------------------------------------------------------------
-Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
+static Status output(OpCall *call, int index, DType dtype, const Shape *shape) {
+    if (index < 0 || index >= OP_MAX_OUTPUTS || (unsigned)dtype >= DTYPE_COUNT)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "infer makes an output %d of dtype %d",
+                        index, (int)dtype);
     Tensor *preset = call->out[index];
     if (call->n_out <= index) call->n_out = index + 1;
     if (preset) {
@@ -45,7 +43,7 @@ Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
             return op_error(
                 call, STATUS_INVALID_ARGUMENT,
                 "a view writes nothing. HINT: take its result instead of giving a tensor");
-        if (preset->dtype == dtype && shape_equal(preset->shape, shape) && preset->storage &&
+        if (preset->dtype == dtype && shape_equal(preset->shape, *shape) && preset->storage &&
             tensor_is_contiguous(preset))
             return STATUS_OK;
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -62,18 +60,20 @@ Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
     return call->out[index] ? STATUS_OK : context->error.status;
 }
 
+Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
+    return output(call, index, dtype, &shape);
+}
+
 Status op_output_like(OpCall *call, int index, const Tensor *like) {
-    return op_output(call, index, (DType)like->dtype, like->shape);
+    return output(call, index, (DType)like->dtype, &like->shape);
 }
 
 Status op_infer_same(OpCall *call) { return op_output_like(call, 0, call->in[0]); }
-Status op_infer_shape(OpCall *call) {
-    return op_output(call, 0, DTYPE_FLOAT32, call->params.shape);
-}
+Status op_infer_shape(OpCall *call) { return output(call, 0, DTYPE_FLOAT32, &call->params.shape); }
 
 // ---- how work divides --------------------------------------------------------------------------
 OpWork op_work_elements(const OpCall *call) {
-    int64_t in = call->in[0]->numel, items = call->out[0]->numel;
+    int64_t in = call->in[0]->numel, items = call->n_out ? call->out[0]->numel : in;
     return (OpWork){.items = items, .cost = in > items ? (double)in / (double)items : 1.0};
 }
 
@@ -86,7 +86,7 @@ OpWork op_work_rows(const OpCall *call) {
 // ---- messages --------------------------------------------------------------------------------
 Status op_error(const OpCall *call, Status status, const char *format, ...) {
     char text[400], shape[SHAPE_TEXT];
-    int used = snprintf(text, sizeof(text), "%s", call->op->name);
+    int used = snprintf(text, sizeof(text), "%.100s", call->op->name);
     for (int i = 0; i < call->n_in && i < 4; i++) {
         const Tensor *t = call->in[i];
         used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s", i ? ", " : " of ",

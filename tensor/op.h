@@ -22,17 +22,24 @@ typedef struct OpWindow {
 
 // Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
 typedef struct OpParams {
-    __extension__ union { // no op needs both; C++ has no nameless struct
-        struct {
-            Shape shape;                // a shape; a permutation in its dims
-            int64_t begin, step, count; // of a slice; count also: of random numbers
-        };
+    // No op needs both of a union. (C++ has no nameless struct.) From 128 bytes on a compiler
+    // clears it by a loop of its own, which takes longer than all else that a small op begins with.
+    union {
+        Shape shape;     // a shape; a permutation in its dims
         OpWindow window; // of a convolution or a pool
     };
+    __extension__ union {
+        struct {
+            int64_t begin, step; // of a slice
+        };
+        struct {
+            uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same
+        };
+    };
+    int64_t count;               // of a slice's indices; OP_RANDOM: of random numbers
     float value[4];              // scalars, epsilons
     int32_t dim;                 // a dimension, counted from 0
     uint32_t flags;              // of the op
-    uint64_t seed, offset;       // OP_RANDOM: stored, so that running again gives the same numbers
     const struct Op *activation; // fused in behind the op; value is then the activation's
 } OpParams;
 
@@ -119,7 +126,9 @@ typedef struct Op {
     Status (*backward)(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]);
     // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
     unsigned (*saves)(const OpCall *call);
-    bool (*mutates)(const OpCall *call, int input); // is in[input] written in place? NULL: none is
+    // Is in[input] written in place? Asked where tensors are gone, too: it may look at params only.
+    // NULL: none is.
+    bool (*mutates)(const OpCall *call, int input);
     CpuKernel kernel;                         // the CPU's; of an op that has a row it may be NULL
     int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
     // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours, and
@@ -231,7 +240,10 @@ bool cpu_pays(double cost); // would it be divided?
 
 extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype
 // What the op takes, and how many signatures that is.
-const DTypeSignature *op_dtypes(const Op *op, int *n);
+static inline const DTypeSignature *op_dtypes(const Op *op, int *n) {
+    *n = op->dtypes ? op->n_dtypes : 1;
+    return op->dtypes ? op->dtypes : dtypes_any; // of which float32 is the first
+}
 
 RIDGEPOINT_API_END
 

@@ -133,7 +133,7 @@ static Tensor *make_tensor(Context *context, const Tensor *original) {
     if (!storage) storage = make_storage(context, original->storage);
     if (!storage) return NULL;
     Tensor *twin =
-        handle_new("dry run", (DType)original->dtype, original->shape, device_meta(), NULL);
+        handle_new("dry run", (DType)original->dtype, &original->shape, device_meta(), NULL);
     if (!twin) return NULL;
     for (int i = 0; i < original->shape.ndim; i++) twin->stride[i] = original->stride[i];
     twin->offset = original->offset;

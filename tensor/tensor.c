@@ -53,7 +53,7 @@ Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category) {
                   (int)dtype, (int)category);
         return NULL;
     }
-    Tensor *t = handle_new("tensor_new", dtype, shape, context->device, NULL);
+    Tensor *t = handle_new("tensor_new", dtype, &shape, context->device, NULL);
     if (t && handle_allocate(t, category)) {
         tensor_free(t);
         return NULL;

@@ -92,13 +92,13 @@ typedef struct Tensor {
     uint8_t dtype;         // DType
     uint8_t flags;         // TensorFlag
     uint8_t origin_output; // which result of its origin this is
+    bool grad_empty;       // zero_grad was called: the first writer overwrites
     int32_t owners;        // the user or a scope
     int32_t references;    // owners, and what was recorded of ops that read it
     struct Origin *origin; // the recorded op whose result it is; NULL: none
     struct Scope *scope;   // frees it when it closes; NULL: the user does
     struct Tensor *scope_next, *scope_previous;
     struct Tensor *grad; // of a leaf: kept between steps
-    bool grad_empty;     // zero_grad was called: the first writer overwrites
 } Tensor;
 
 // ---- creation: yours, free with tensor_free --------------------------------------------------

@@ -130,6 +130,7 @@ static Derivation per_region(const OpRecord *record, OpRule rule) {
 }
 
 Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule rule) {
+    if (rule.input < 0 || rule.input >= OP_RECORD_INPUTS) return (Derivation){0};
     switch (rule.basis) {
     case PER_OUTPUT:
         return per_element(rule.each, record->out, "output element");
@@ -167,7 +168,8 @@ Derivation derive_products(const OpRecord *record, const OpStory *story) {
     if (!story->factors) return (Derivation){0};
     int n = story->factors(record->in, record->out, &record->params, factor);
     for (int i = 0; i < n; i++) times(&d, (uint64_t)factor[i]);
-    take_names(&d, story->products);
+    if (n <= 0) return (Derivation){0};
+    if (story->products) take_names(&d, story->products);
     return d;
 }
 

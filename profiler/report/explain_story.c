@@ -51,7 +51,8 @@ static void tell_fused(Told *told) {
 
 // dz, the gradient of what went into the activation: its own backward, first in the layer's.
 static void tell_through(Told *told) {
-    rename_words(told->does, sizeof(told->does), told->story.formula, false);
+    if (told->story.formula)
+        rename_words(told->does, sizeof(told->does), told->story.formula, false);
     told->story.out = "dz";
     for (int i = 0; i < STORY_INPUTS; i++) told->story.in[i] = renamed(told->story.in[i], "x", "z");
 }

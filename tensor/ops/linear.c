@@ -33,6 +33,12 @@ static unsigned activation_saves(const OpCall *call) {
     return activation->saves(&alone);
 }
 
+static bool can_be_fused(const Op *activation) {
+    const unsigned others = OP_VIEW | OP_RANDOM | OP_STRIDED | OP_WORKSPACE;
+    return activation->module && activation->row && activation->n_inputs == 1 &&
+           !(activation->flags & others) && !activation->mutates && !activation->check;
+}
+
 static Status linear_infer(OpCall *call) {
     const Tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
     if (x->shape.ndim < 1 || weight->shape.ndim != 2 ||
@@ -44,8 +50,9 @@ static Status linear_infer(OpCall *call) {
         return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
                         (long long)weight->shape.dims[0]);
     const Op *activation = call->params.activation;
-    if (activation && (!activation->module || !activation->row))
-        return op_error(call, STATUS_INVALID_ARGUMENT, "%s is no activation. HINT: such as op_relu",
+    if (activation && !can_be_fused(activation))
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "%s cannot be fused. HINT: an op of one input with a row, such as op_relu",
                         activation->name);
     if (activation && call->needs_grad && !activation->backward)
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -109,13 +116,15 @@ static Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// The gradient before the activation, by the activation's own rule.
-static Tensor *through_activation(const OpCall *saved, Tensor *grad) {
+// The gradient before the activation, by the activation's own rule; NULL: zero.
+static Status through_activation(const OpCall *saved, Tensor **grad) {
     const Op *activation = saved->params.activation;
-    if (!activation) return grad;
+    if (!activation) return STATUS_OK;
     Tensor *z = saved->n_out > 1 ? saved->out[1] : saved->out[0], *before = NULL;
     OpCall alone = activation_call(saved, &z, saved->out[0]);
-    return activation->backward(&alone, &grad, &before) ? NULL : before;
+    Status status = activation->backward(&alone, grad, &before);
+    *grad = before;
+    return status;
 }
 
 // *slot = a product of matrices, seen under the shape of `like`; a tensor already in *slot is
@@ -131,8 +140,10 @@ static Status product_like(Tensor **slot, Tensor *a, Tensor *b, const Tensor *li
 // With the leading dims as rows: dx = g . weight, dweight = g^T . x, dbias = g summed over rows.
 static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *x = saved->in[0];
-    Tensor *grad = through_activation(saved, grad_out[0]);
-    if (grad && x->shape.ndim != 2) grad = tensor_reshape(grad, product_flat(grad));
+    Tensor *grad = grad_out[0];
+    Status status = through_activation(saved, &grad);
+    if (status || !grad) return status;
+    if (x->shape.ndim != 2) grad = tensor_reshape(grad, product_flat(grad));
     grad = product_operand(grad);
     if (!grad) return error_status();
     if (call_needs(saved, 0) && product_like(&grad_in[0], grad, saved->in[1], x))
