@@ -57,7 +57,7 @@ static Status cpu_run(Device *self, const OpCall *call) {
     Status status = op->check ? op->check(call) : STATUS_OK;
     if (status) return status;
     if (!op->work && !op->row) return kernel(call, 0, 1);
-    OpWork work = op->work ? op->work(call) : op_work_elements(call);
+    OpWork work = op->row ? (OpWork){.items = call_numel(call), .cost = 1.0} : op->work(call);
     if (work.items == 0) return STATUS_OK;
     if (!pays(work)) return kernel(call, 0, work.items);
     cpu_parallel(work, run_range, &(KernelJob){kernel, call});

@@ -131,9 +131,9 @@ typedef struct Op {
     bool (*mutates)(const OpCall *call, int input);
     CpuKernel kernel;                         // the CPU's; of an op that has a row it may be NULL
     int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
-    // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours, and
-    // its items (Op.work may be NULL). x and y may be the same place. A product calls it while its
-    // result is still in cache.
+    // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours.
+    // Its items are elements, whatever Op.work says. x and y may be the same place. A product calls
+    // it while its result is still in cache.
     void (*row)(const float *x, float *y, int64_t n, const OpParams *params);
     // An activation: what PyTorch calls the layer that is this op ("ReLU"), and its parameters,
     // which are the first of params.value. NULL: it is none, and nothing can fuse it.

@@ -78,7 +78,7 @@ MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.
 #define ELEMENTWISE_BINARY                                                                         \
     .flags = OP_STRIDED, .work = op_work_elements, .n_inputs = 2, .infer = infer_broadcast
-#define ELEMENTWISE_UNARY .work = op_work_elements, .n_inputs = 1, .infer = op_infer_same
+#define ELEMENTWISE_UNARY .n_inputs = 1, .infer = op_infer_same
 // grad, and a saved tensor of the same shape -> gradient
 #define ELEMENTWISE_BACKWARD .work = op_work_elements, .n_inputs = 2, .infer = op_infer_same
 

@@ -34,7 +34,10 @@ static const Op twice = {.name = "twice",
 START_TEST(a_row_is_run_over_all_elements) {
     Scope *scope = scope_open();
     Tensor *x = tensor_full_new(SHAPE(3), 1.5f), *large = tensor_full_new(SHAPE(400, 300), 1.0f);
+    Op by_rows = twice;
+    by_rows.work = op_work_rows; // which are no items of a row's
     expect_values(OP_RUN(twice, NULL, x), 3, 3, 3);
+    expect_values(OP_RUN(by_rows, NULL, x), 3, 3, 3);
     ck_assert_double_eq(tensor_item(tensor_sum(OP_RUN(twice, NULL, large), DIM_ALL, false)),
                         240000);
     Tensor *none = tensor_zeros_new(SHAPE(0));
