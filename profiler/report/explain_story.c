@@ -45,7 +45,8 @@ static const char *renamed(const char *name, const char *from, const char *to) {
 
 static void tell_fused(Told *told) {
     const Op *activation = told->story.activation;
-    const char *formula = told->story.formula ? told->story.formula : "y";
+    bool has = told->story.formula && told->story.formula[0];
+    const char *formula = has ? told->story.formula : "y";
     snprintf(told->does, sizeof(told->does), "z%s, y = %s(z)", formula + 1, activation->name);
 }
 

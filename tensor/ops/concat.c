@@ -16,7 +16,7 @@ Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim) {
 static Status check_stack(Tensor *const tensors[], int n_tensors, int dim) {
     if (n_tensors < 1 || !tensors)
         return error_set(STATUS_INVALID_ARGUMENT, "stack: got %d tensors. HINT: at least one",
-                         tensors ? n_tensors : 0);
+                         n_tensors < 1 ? n_tensors : 0);
     char first[SHAPE_TEXT], text[SHAPE_TEXT];
     for (int i = 0; i < n_tensors; i++) {
         if (!tensors[i]) return error_set(STATUS_INVALID_ARGUMENT, "stack: tensor %d is NULL", i);
