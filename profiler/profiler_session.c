@@ -190,4 +190,6 @@ void profiler_hook_add(ProfilerHook *hook) {
     observer_add(&hook->observer);
 }
 
-void profiler_hook_remove(ProfilerHook *hook) { observer_remove(&hook->observer); }
+void profiler_hook_remove(ProfilerHook *hook) {
+    if (hook) observer_remove(&hook->observer);
+}
