@@ -119,7 +119,7 @@ LIBRARY := $(BUILD)/libridgepoint.a
 PROGRAM_FOLDER := $(if $(filter normal,$(VARIANT)),,$(BUILD)/)
 PROGRAMS := $(patsubst profiler/%.c,$(PROGRAM_FOLDER)%,$(MAINS))
 # The public headers and the libraries as they are installed: see the end.
-HEADERS := build/include/ridgepoint/ridgepoint.h
+override HEADERS := build/include/ridgepoint/ridgepoint.h
 WHOLE := $(BUILD)/installed/ridgepoint.o
 STATIC := $(BUILD)/installed/libridgepoint.a
 SHARED := $(BUILD)/libridgepoint.so.$(VERSION)
@@ -190,7 +190,7 @@ INSTALLED_HEADERS = ridgepoint.h $(filter-out $(UMBRELLA),$(PUBLIC_HEADERS))
 # As they are installed: under ridgepoint/, and including each other from where they are, so that no
 # -I is needed but one, and no tensor/tensor.h of somebody else's is taken for ours.
 $(HEADERS): $(LIBRARY_HEADERS) $(LIBRARY_FOLDERS)
-	@rm -rf $(@D)
+	@rm -rf build/include
 	@for header in $(PUBLIC_HEADERS); do \
 	    to=$(@D)/$$header; up=$$(dirname $$header | sed 's|[^/]*|..|g'); \
 	    [ $$header != $(UMBRELLA) ] || { to=$@ up=.; }; \

@@ -1,17 +1,12 @@
 // test_autograd.c -- where gradients arrive, and the leaf's buffer over steps. What may be walked,
 // and walked again, is test_backward.c's; that each op's gradient is right is test_gradcheck.c's.
-#include "autograd/autograd.h"
 #include "tensor/memory.h"
+#include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
 
-static Tensor *leaf_new(Shape shape, const float *values) {
-    Tensor *leaf = tensor_from_floats_new(shape, values);
-    tensor_requires_grad(leaf, true);
-    return leaf;
+static Tensor *pair_new(float a, float b) {
+    return leaf_from_floats_new(SHAPE(2), (float[]){a, b});
 }
-
-static Tensor *pair_new(float a, float b) { return leaf_new(SHAPE(2), (float[]){a, b}); }
-static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
 
 // ---- where gradients arrive -------------------------------------------------------------------
 START_TEST(a_leaf_used_twice_by_one_op_gets_both_gradients) {
@@ -77,7 +72,7 @@ START_TEST(a_long_chain_of_diamonds_grows_as_powers_of_two) {
 END_TEST
 
 START_TEST(views_of_a_leaf_lead_back_to_it) {
-    Tensor *w = leaf_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
+    Tensor *w = leaf_from_floats_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
     Scope *scope = scope_open();
     Tensor *flat = tensor_reshape(w, SHAPE(6)), *turned = tensor_transpose(w, 0, 1);
     Tensor *row = tensor_slice(w, 0, 1, 2, 1);
@@ -109,9 +104,9 @@ END_TEST
 // Both products of c (m, n) = a (m, k) . b (k, n), whole or summed first: then the gradient that
 // arrives at the product is an expanded view, whose strides no product can read in place.
 static void gradients_of_product(int sum_dim, bool linear, float grad_a[6], float grad_b[12]) {
-    Tensor *a = leaf_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
-    Tensor *b = leaf_new(linear ? SHAPE(4, 3) : SHAPE(3, 4),
-                         (float[]){1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6});
+    Tensor *a = leaf_from_floats_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
+    Tensor *b = leaf_from_floats_new(linear ? SHAPE(4, 3) : SHAPE(3, 4),
+                                     (float[]){1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6});
     Scope *scope = scope_open();
     Tensor *c = linear ? tensor_linear(a, b, NULL, NULL) : tensor_matmul(a, b);
     Tensor *ones = tensor_full_new(SHAPE(2, 4), 1.0f);
@@ -211,7 +206,7 @@ START_TEST(the_gradient_buffer_dies_with_its_leaf) {
 END_TEST
 
 START_TEST(a_leaf_frozen_after_forward_gets_nothing_and_disturbs_nobody) {
-    Tensor *w = pair_new(3, -2), *frozen = leaf_new(SHAPE(2, 1), (float[]){1, 1});
+    Tensor *w = pair_new(3, -2), *frozen = leaf_from_floats_new(SHAPE(2, 1), (float[]){1, 1});
     Scope *scope = scope_open();
     Tensor *first = tensor_mul(w, w); // node 0
     Tensor *loss = total(tensor_matmul(tensor_reshape(first, SHAPE(1, 2)), frozen));

@@ -1,16 +1,11 @@
 // test_backward.c -- walking a graph: once, again when it was kept, from a given gradient; and what
 // is refused. Where gradients arrive is test_autograd.c's.
-#include "autograd/autograd.h"
+#include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
 
-static Tensor *leaf_new(Shape shape, const float *values) {
-    Tensor *leaf = tensor_from_floats_new(shape, values);
-    tensor_requires_grad(leaf, true);
-    return leaf;
+static Tensor *pair_new(float a, float b) {
+    return leaf_from_floats_new(SHAPE(2), (float[]){a, b});
 }
-
-static Tensor *pair_new(float a, float b) { return leaf_new(SHAPE(2), (float[]){a, b}); }
-static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
 
 // ---- walking again ----------------------------------------------------------------------------
 START_TEST(a_kept_graph_can_be_walked_again_and_doubles_the_gradients) {

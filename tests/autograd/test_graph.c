@@ -2,16 +2,8 @@
 // results that retain theirs, slices that share one. What one walk does is test_backward.c's.
 #include <stdlib.h>
 
-#include "autograd/autograd.h"
+#include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
-
-static Tensor *leaf_new(Shape shape, float value) {
-    Tensor *leaf = tensor_full_new(shape, value);
-    tensor_requires_grad(leaf, true);
-    return leaf;
-}
-
-static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
 
 // ---- as long as somebody can ask ---------------------------------------------------------------
 // Of a hundred thousand forwards without backward and without no_grad nothing is left.

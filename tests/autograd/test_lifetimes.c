@@ -2,19 +2,11 @@
 // its gradient comes, two tapes or two threads on the same tensors, a dry run's own leaves.
 #include <pthread.h>
 
-#include "autograd/autograd.h"
 #include "tensor/memory.h"
 #include "tensor/pool.h"
 #include "tensor/shadow.h"
+#include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
-
-static Tensor *leaf_new(Shape shape, float value) {
-    Tensor *leaf = tensor_full_new(shape, value);
-    tensor_requires_grad(leaf, true);
-    return leaf;
-}
-
-static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
 
 // ---- leaves -----------------------------------------------------------------------------------
 START_TEST(a_leaf_freed_before_backward_gets_no_gradient_that_nobody_could_free) {

@@ -1,17 +1,9 @@
 // test_tape.c -- what the tape keeps for backward, how much of it, for how long, and that an op
 // which forgot to declare what its backward reads is told so. Gradients' values are
 // test_autograd.c's.
-#include "autograd/autograd.h"
 #include "tensor/memory.h"
+#include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
-
-static Tensor *leaf_new(Shape shape, float value) {
-    Tensor *leaf = tensor_full_new(shape, value);
-    tensor_requires_grad(leaf, true);
-    return leaf;
-}
-
-static Tensor *total(Tensor *x) { return tensor_sum(x, DIM_ALL, false); }
 
 // ---- an op that forgets to save ---------------------------------------------------------------
 static Status backward_reading_its_input(const OpCall *saved, Tensor *grad_out[],
