@@ -57,6 +57,14 @@ static Status deliver_to_node(Node *node, int output, Tensor *grad) {
     return STATUS_OK;
 }
 
+// A leaf's own gradient may be an operand.
+static bool reads(const Node *node, const Storage *storage) {
+    Tensor **in = node_inputs(node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if (in[i] && in[i]->storage == storage) return true;
+    return false;
+}
+
 Tensor *deliver_so_far(Recorder *self, int input) {
     Tape *tape = (Tape *)self;
     if (!call_needs(&tape->running->call, input)) return NULL;
@@ -68,7 +76,8 @@ Tensor *deliver_so_far(Recorder *self, int input) {
     } else if ((in->flags & TENSOR_LEAF_GRAD) && !is_freed(in)) {
         sum = in->grad_empty ? NULL : in->grad;
     }
-    if (sum) tape->added |= (uint64_t)1 << input;
+    if (!sum || reads(tape->running, sum->storage)) return NULL;
+    tape->added |= (uint64_t)1 << input;
     return sum;
 }
 

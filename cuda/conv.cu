@@ -151,17 +151,12 @@ static Status for_each_patch(CudaDevice *cuda, const OpCall *call, const ConvSiz
     return status;
 }
 
-static Status clear(CudaDevice *cuda, const Tensor *t) {
-    return CUDA_CHECK(cuda, cudaMemsetAsync(tensor_raw(t), 0, (size_t)t->numel * sizeof(float),
-                                            cuda->compute));
-}
-
 CUDA_OP(conv2d) {
     ConvSizes s = conv_sizes_forward(call);
     if (call_numel(call) == 0) return STATUS_OK;
     if (conv_is_depthwise(&s)) return cuda_depthwise_forward(cuda, call, &s);
     Status status =
-        s.k == 0 ? clear(cuda, call->out[0]) : for_each_patch(cuda, call, s, forward_patch);
+        s.k == 0 ? cuda_clear(cuda, call->out[0]) : for_each_patch(cuda, call, s, forward_patch);
     if (status || !call->in[2]) return status;
     int64_t channels = s.groups * s.outputs, planes = s.images * channels;
     return CUDA_LAUNCH(add_bias, pairs_grid(planes), CUDA_BLOCK, 0, call_out(call, 0),
@@ -203,7 +198,7 @@ CUDA_OP(conv2d_backward_input) {
     ConvSizes s = conv_sizes_backward_input(call);
     if (call_numel(call) == 0) return STATUS_OK;
     if (conv_is_depthwise(&s)) return cuda_depthwise_backward_input(cuda, call, &s);
-    if (s.outputs == 0) return clear(cuda, call->out[0]);
+    if (s.outputs == 0) return cuda_clear(cuda, call->out[0]);
     return for_each_patch(cuda, call, s, input_patch);
 }
 
@@ -238,7 +233,7 @@ static Status weight_patch(CudaDevice *cuda, const OpCall *call, const ConvSizes
     p.c = call_out(call, 0) + patch.group * s.outputs * s.k + patch.k0;
     p.ldc = s.k;
     p.count = 1;
-    p.add = patch.n0 > 0 || patch.p0 > 0;
+    p.add = call->adds || patch.n0 > 0 || patch.p0 > 0;
     Status status = CUDA_LAUNCH(unfold, pairs_grid(patch.rows * patch.images), CUDA_BLOCK, 0,
                                 call_in(call, 1), scratch, s, patch);
     if (!status)
@@ -250,7 +245,7 @@ static Status weight_patch(CudaDevice *cuda, const OpCall *call, const ConvSizes
 CUDA_OP(conv2d_backward_weight) {
     ConvSizes s = conv_sizes_backward_weight(call);
     if (call_numel(call) == 0) return STATUS_OK;
-    if (s.images == 0) return clear(cuda, call->out[0]);
+    if (s.images == 0) return call->adds ? STATUS_OK : cuda_clear(cuda, call->out[0]);
     if (conv_is_depthwise(&s)) return cuda_depthwise_backward_weight(cuda, call, &s);
     const Patch largest = largest_patch(s, s.outputs);
     size_t floats = (size_t)((largest.rows + s.outputs) * largest.images * largest.columns);

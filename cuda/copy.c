@@ -77,3 +77,9 @@ Status cuda_to_host(CudaDevice *cuda, void *to, const void *from, size_t bytes) 
     }
     return STATUS_OK;
 }
+
+Status cuda_clear(CudaDevice *cuda, const Tensor *t) {
+    if (t->numel == 0) return STATUS_OK;
+    size_t bytes = (size_t)(t->numel * dtype_sizes[t->dtype]);
+    return CUDA_CHECK(cuda, cudaMemsetAsync(tensor_raw(t), 0, bytes, cuda->compute));
+}

@@ -99,6 +99,7 @@ Status cuda_ring_new(CudaDevice *cuda); // the staging memory; freed with the de
 void cuda_ring_free(CudaDevice *cuda);
 Status cuda_from_host(CudaDevice *cuda, void *to, const void *from, size_t bytes);
 Status cuda_to_host(CudaDevice *cuda, void *to, const void *from, size_t bytes);
+Status cuda_clear(CudaDevice *cuda, const Tensor *t); // a dense one: to zeros
 
 // ---- time --------------------------------------------------------------------------------------
 // What device.h says of the slots of these names.

@@ -58,9 +58,9 @@ Status cuda_depthwise_backward_input(CudaDevice *cuda, const OpCall *call, const
                        call_in(call, 1), call_out(call, 0), *s, n);
 }
 
-// dweight (outputs, taps) = the sum over images and p of dy * shifted x; a block a weight
+// dweight (outputs, taps) = or += the sum over images and p of dy * shifted x; a block a weight
 __global__ static void weight_gradient(const float *dy, const float *x, float *dweight, ConvSizes s,
-                                       int64_t weights) {
+                                       int64_t weights, bool add) {
     __shared__ double shared[REDUCE_WARPS];
     int64_t outputs = s.groups * s.outputs;
     for (int64_t at = blockIdx.x; at < weights; at += gridDim.x) {
@@ -76,7 +76,7 @@ __global__ static void weight_gradient(const float *dy, const float *x, float *d
             sum += (double)(dy[(n * outputs + o) * s.p + p] * from[ih * s.width + iw]);
         }
         sum = block_sum(sum, shared);
-        if (threadIdx.x == 0) dweight[at] = (float)sum;
+        if (threadIdx.x == 0) dweight[at] = (float)(add ? (double)dweight[at] + sum : sum);
     }
 }
 
@@ -84,5 +84,5 @@ Status cuda_depthwise_backward_weight(CudaDevice *cuda, const OpCall *call, cons
     int64_t weights = call_numel(call);
     unsigned grid = (unsigned)(weights < CUDA_MOST_BLOCKS ? weights : (int64_t)CUDA_MOST_BLOCKS);
     return CUDA_LAUNCH(weight_gradient, grid, CUDA_BLOCK, 0, call_in(call, 0), call_in(call, 1),
-                       call_out(call, 0), *s, weights);
+                       call_out(call, 0), *s, weights, call->adds);
 }

@@ -98,8 +98,7 @@ CUDA_OP(embedding_backward) {
     const Tensor *index = call->in[1], *table = call->out[0];
     int64_t count = table->shape.dims[0], d = table->shape.dims[1], n = index->numel;
     if (table->numel == 0) return STATUS_OK;
-    size_t bytes = (size_t)table->numel * sizeof(float);
-    Status status = CUDA_CHECK(cuda, cudaMemsetAsync(call_out(call, 0), 0, bytes, cuda->compute));
+    Status status = call->adds ? STATUS_OK : cuda_clear(cuda, table);
     if (status || n == 0) return status;
     int64_t parts = n / INDICES_PER_PART, groups = (d + COLUMNS - 1) / COLUMNS;
     if (parts > MOST_PARTS) parts = MOST_PARTS;

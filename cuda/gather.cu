@@ -84,11 +84,12 @@ CUDA_OP(gather) {
                        index, (float4 *)picked, walk, n / 4, status_word(cuda));
 }
 
-// ---- gather_backward: table [index (size...)] += picked (size...), on zeros ---------------------
-// A lane is a place in all dimensions but the indexed one. Lanes meet different elements of the
-// table, so a thread walks one lane in order, and equal indices always add up as on the CPU. Where
-// lanes are long, each has several threads: all read the whole lane, and each adds to its own part
-// of the table's rows. Reading an index is cheap, beside an addition that waits for memory, and
+// ---- gather_backward: table [index (size...)] += picked (size...), of zeros or a sum
+// -------------------- A lane is a place in all dimensions but the indexed one. Lanes meet
+// different elements of the table, so a thread walks one lane in order, and equal indices always
+// add up as on the CPU. Where lanes are long, each has several threads: all read the whole lane,
+// and each adds to its own part of the table's rows. Reading an index is cheap, beside an addition
+// that waits for memory, and
 // __restrict__ lets it be read ahead of such additions.
 enum { MOST_PARTS = 64, INDICES_PER_PART = 32 };
 
@@ -121,13 +122,8 @@ __global__ static void gather_backward(const float *__restrict__ picked,
 CUDA_OP(gather_backward) {
     const Tensor *picked = call->in[0], *index = call->in[1], *table = call->out[0];
     int dim = call->params.dim;
-    if (table->numel > 0) {
-        size_t bytes = (size_t)table->numel * sizeof(float);
-        Status status =
-            CUDA_CHECK(cuda, cudaMemsetAsync(call_out(call, 0), 0, bytes, cuda->compute));
-        if (status) return status;
-    }
-    if (index->numel == 0) return STATUS_OK;
+    Status status = call->adds ? STATUS_OK : cuda_clear(cuda, table);
+    if (status || index->numel == 0) return status;
     Walk walk = walk_plan(index, picked, table, dim);
     int64_t length = index->shape.dims[dim], lanes = index->numel / length;
     int64_t parts = length / INDICES_PER_PART;

@@ -230,17 +230,19 @@ __global__ static void slice_backward(const T *grad, T *y, const Slice slice, in
     }
 }
 
-CUDA_OP(slice_backward) {
-    const OpParams *p = &call->params;
-    const Tensor *out = call->out[0];
-    int64_t n = out->numel;
-    if (n == 0) return STATUS_OK;
-    Slice slice = {call->in[0]->shape.dims[p->dim], out->shape.dims[p->dim], 1, p->begin, p->step};
-    for (int d = p->dim + 1; d < out->shape.ndim; d++) slice.inner *= out->shape.dims[d];
+// sum (outer, full, inner) += grad (outer, count, inner) at begin, begin + step, ...
+__global__ static void slice_add(const float *grad, float *sum, const Slice slice, int64_t n) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
+        int64_t inner = i % slice.inner, rest = i / slice.inner;
+        int64_t outer = rest / slice.count, index = slice.begin + rest % slice.count * slice.step;
+        sum[(outer * slice.full + index) * slice.inner + inner] += grad[i];
+    }
+}
+
+static Status slice_write(CudaDevice *cuda, const float *grad, float *y, Slice slice, int64_t n) {
     if (slice.step == 1) // one run of every `full`: the inner dimensions are part of it
-        slice = {slice.count * slice.inner, slice.full * slice.inner, 1, p->begin * slice.inner, 1};
-    const float *grad = call_in(call, 0);
-    float *y = call_out(call, 0);
+        slice = {slice.count * slice.inner, slice.full * slice.inner, 1, slice.begin * slice.inner,
+                 1};
     bool wide = ((uintptr_t)grad | (uintptr_t)y) % sizeof(float4) == 0;
     if (wide && slice.inner % 4 == 0) {
         slice.inner /= 4;
@@ -253,23 +255,14 @@ CUDA_OP(slice_backward) {
                        (const float4 *)grad, (float4 *)y, slice, n / 4);
 }
 
-// sum (outer, full, inner) += grad (outer, count, inner) at begin, begin + step, ...
-__global__ static void slice_accumulate(const float *grad, float *sum, const Slice slice,
-                                        int64_t n) {
-    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
-        int64_t inner = i % slice.inner, rest = i / slice.inner;
-        int64_t outer = rest / slice.count, index = slice.begin + rest % slice.count * slice.step;
-        sum[(outer * slice.full + index) * slice.inner + inner] += grad[i];
-    }
-}
-
-CUDA_OP(slice_accumulate) {
+CUDA_OP(slice_backward) {
     const OpParams *p = &call->params;
-    const Tensor *sum = call->in[0];
-    int64_t n = call->in[1]->numel;
+    const Tensor *grad = call->in[0], *out = call->out[0];
+    int64_t n = call->adds ? grad->numel : out->numel;
     if (n == 0) return STATUS_OK;
-    Slice slice = {call->in[1]->shape.dims[p->dim], sum->shape.dims[p->dim], 1, p->begin, p->step};
-    for (int d = p->dim + 1; d < sum->shape.ndim; d++) slice.inner *= sum->shape.dims[d];
-    return CUDA_LAUNCH(slice_accumulate, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 1),
-                       call_in(call, 0), slice, n);
+    Slice slice = {grad->shape.dims[p->dim], out->shape.dims[p->dim], 1, p->begin, p->step};
+    for (int d = p->dim + 1; d < out->shape.ndim; d++) slice.inner *= out->shape.dims[d];
+    if (!call->adds) return slice_write(cuda, call_in(call, 0), call_out(call, 0), slice, n);
+    return CUDA_LAUNCH(slice_add, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
+                       slice, n);
 }

@@ -18,6 +18,7 @@ Status cuda_multiply(CudaDevice *cuda, const Product *p) {
     cublasOperation_t op_a = p->trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t op_b = p->trans_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    if (k == 0 && p->add) return STATUS_OK;
     if (k == 0) // a sum of nothing; cuBLAS leaves open what it does then
         return CUDA_CHECK(cuda,
                           cudaMemsetAsync(p->c, 0, (size_t)(p->count * p->m * p->n) * sizeof(float),
@@ -92,6 +93,7 @@ CUDA_OP(matmul) {
     p.k = a->shape.dims[a->shape.ndim - (ta ? 2 : 1)];
     p.trans_a = stored_transposed(a, &p.lda) != ta;
     p.trans_b = stored_transposed(b, &p.ldb) != tb;
+    p.add = call->adds;
     join_batches(&p, a, b, out);
     Status status = STATUS_OK;
     for (int64_t i = 0; i < out->numel / (p.m * p.n) && !status; i += p.count) {

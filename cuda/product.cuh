@@ -13,7 +13,7 @@ typedef struct Product { // c (m, n) = op(a) (m, k) . op(b) (k, n), row-major
     int64_t count;          // of products; the next one's operands lie this far on:
     int64_t step_a, step_b; // 0 where all share one
     int64_t step_c;         // 0: m * n
-    bool add;               // c is added to, not overwritten; k > 0 then
+    bool add;               // c is added to, not overwritten
 } Product;
 
 // One product, or many at equal distances, in fp32.

@@ -43,7 +43,8 @@ typedef struct Observer {
 // What records ops for backward; autograd/ installs one. tensor/ knows no more of it than this.
 typedef struct Recorder {
     Status (*record)(struct Recorder *self, OpCall *call); // after a successful run
-    // While a backward rule runs: op_gradient_so_far of in[input].
+    // While a backward rule runs: what has arrived for in[input] so far, if the rule's op may add
+    // to it in place, which it then does.
     Tensor *(*gradient_so_far)(struct Recorder *self, int input);
     bool (*names_site)(const struct Recorder *self, int site); // did what it keeps run there?
     void (*free)(struct Recorder *self);

@@ -8,6 +8,13 @@ static bool seen_before(const OpCall *call, int index) {
     return false;
 }
 
+// Of a sum that is added to, what is read and written.
+static uint64_t added_bytes(const OpCall *call) {
+    int64_t all = tensor_bytes(call->out[0]), reached = tensor_bytes(call->in[0]);
+    bool part = call->op->story && call->op->story->scatters && reached < all;
+    return (uint64_t)(part ? reached : all);
+}
+
 OpCost op_cost_traffic(const OpCall *call) {
     OpCost cost = {0};
     bool few = call->n_in <= 8; // the parameters of a step are distinct by construction
@@ -18,8 +25,12 @@ OpCost op_cost_traffic(const OpCall *call) {
         if (call->op->mutates && call->op->mutates(call, i))
             cost.bytes_written += (uint64_t)tensor_distinct_bytes(call->in[i]);
     }
-    for (int i = 0; i < call->n_out; i++)
+    for (int i = call->adds ? 1 : 0; i < call->n_out; i++)
         cost.bytes_written += (uint64_t)tensor_bytes(call->out[i]);
+    if (call->adds) {
+        cost.bytes_read += added_bytes(call);
+        cost.bytes_written += added_bytes(call);
+    }
     return cost;
 }
 
@@ -28,7 +39,7 @@ unsigned op_given(const OpCall *call) {
     unsigned given = 0;
     for (int i = 0; i < call->n_in; i++) given |= call->in[i] ? SAVE_IN(i) : 0;
     for (int i = 0; i < call->n_out; i++) given |= SAVE_OUT(i);
-    return given;
+    return call->adds ? given | GIVEN_SUM : given;
 }
 
 // z has the shape of the output: a rule of a fused activation is one of it, or not known.
@@ -63,6 +74,8 @@ static void fuse(OpStory *story, const Op *activation, const OpParams *params) {
 OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
     OpStory story = op->story ? *op->story : (OpStory){0};
     if (story.vary) story.vary(&story, params, given);
+    if (given & GIVEN_SUM && story.elementwise.basis == BASIS_NONE)
+        story.elementwise = (OpRule){story.scatters ? PER_INPUT : PER_OUTPUT, .each = 1};
     if (params->activation) fuse(&story, params->activation, params);
     return story;
 }

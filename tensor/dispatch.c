@@ -59,6 +59,12 @@ static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
     return false;
 }
 
+static Status cannot_add(const OpCall *call) {
+    if (!(call->op->flags & OP_ADDS))
+        return op_error(call, STATUS_INVALID_ARGUMENT, "it does not add to what its output holds");
+    return op_error(call, STATUS_INVALID_ARGUMENT, "there is no output to add to");
+}
+
 // Every input is there, alive and on one device; finds out which need gradients.
 static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
@@ -88,6 +94,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     if (call->n_in == 0 || !call->in[0])
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "the first input is absent, which says where it runs");
+    if (call->adds && (!(op->flags & OP_ADDS) || !call->out[0])) return cannot_add(call);
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
     if ((needs && (op->mutates || call->out[0])) || writes_into_graph(recorder, call))
@@ -246,27 +253,37 @@ static Phase phase_of_slot(const Context *context, const Op *op, Tensor **slot) 
     return context->backward_weights >> input & 1 ? PHASE_BACKWARD_WEIGHT : PHASE_BACKWARD_INPUT;
 }
 
-Tensor *op_gradient_so_far(Tensor **slot) {
+static Status run_into(OpCall *call, Tensor **const slots[], int n_slots) {
     Context *context = context_current();
-    int input = input_of_slot(context, slot);
-    return input < 0 ? NULL : context->recorder->gradient_so_far(context->recorder, input);
+    Phase before = context->phase;
+    context->phase = phase_of_slot(context, call->op, slots[0]);
+    for (int i = 0; i < n_slots; i++) call->out[i] = *slots[i];
+    Status status = op_dispatch(call);
+    for (int i = 0; i < n_slots && !status; i++) *slots[i] = call->out[i];
+    context->phase = before;
+    return status;
 }
 
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
                         Tensor *const in[], int n_in) {
-    Context *context = context_current();
-    Phase before = context->phase;
-    context->phase = phase_of_slot(context, op, slots[0]);
     OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
-    for (int i = 0; i < n_slots; i++) call.out[i] = *slots[i];
     if (params) call.params = *params;
-    Status status = op_dispatch(&call);
-    for (int i = 0; i < n_slots && !status; i++) *slots[i] = call.out[i];
-    context->phase = before;
-    return status;
+    return run_into(&call, slots, n_slots);
 }
 
 Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                    int n_in) {
     return op_run_into_each(&slot, 1, op, params, in, n_in);
+}
+
+Status op_run_adding(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
+                     int n_in) {
+    const Context *context = context_current();
+    int input = op->flags & OP_ADDS ? input_of_slot(context, slot) : -1;
+    Recorder *recorder = context->recorder;
+    Tensor *sum = input >= 0 ? recorder->gradient_so_far(recorder, input) : NULL;
+    if (sum) *slot = sum;
+    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in, .adds = sum != NULL};
+    if (params) call.params = *params;
+    return run_into(&call, &slot, 1);
 }

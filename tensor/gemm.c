@@ -33,13 +33,15 @@ KERNEL static void gemm_small(const Gemm *g) {
     }
 }
 
-// k = 1: every row of c is b scaled. Pure writing; a BLAS would first have to clear c.
+// k = 1: every row of c is b scaled. Pure moving; a BLAS would first have to clear c.
 KERNEL static void gemm_outer(const Gemm *g) {
     int64_t step = g->trans_b ? g->ldb : 1;
     for (int64_t i = 0; i < g->m; i++) {
         float scale = g->a[g->trans_a ? i : i * g->lda];
         float *c = g->c + i * g->ldc;
-        if (step == 1)
+        if (g->add)
+            for (int64_t j = 0; j < g->n; j++) c[j] += scale * g->b[j * step];
+        else if (step == 1)
             for (int64_t j = 0; j < g->n; j++) c[j] = scale * g->b[j];
         else
             for (int64_t j = 0; j < g->n; j++) c[j] = scale * g->b[j * step];
@@ -47,7 +49,7 @@ KERNEL static void gemm_outer(const Gemm *g) {
 }
 
 void gemm_alone(const Gemm *g) {
-    if (g->k == 1 && !g->add)
+    if (g->k == 1)
         gemm_outer(g);
     else if (g->m * g->n * g->k <= SMALL_MACS)
         gemm_small(g);

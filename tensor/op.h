@@ -49,6 +49,7 @@ typedef struct OpCall { // one execution
     int n_in;
     Tensor *out[OP_MAX_OUTPUTS]; // infer makes them with op_output; preset: written into
     int n_out;
+    bool adds;           // OP_ADDS: to what out[0], which is preset, holds
     uint64_t needs_grad; // bit i: in[i] needs a gradient
     OpParams params;
     float *workspace; // temporary memory, while the kernel runs: what the device asked for
@@ -71,6 +72,7 @@ typedef enum OpFlag {
     OP_UNATTRIBUTED = 8, // accumulation and broadcasting reductions: neither input nor weight
                          // gradient work, only backward
     OP_WORKSPACE = 16,   // a kernel may take temporary memory: dispatch asks the device how much
+    OP_ADDS = 32,        // its kernels can add to what out[0] holds, where OpCall.adds says so
 } OpFlag;
 
 // How the work of a kernel divides: into items that anyone may do in any order, because none looks
@@ -152,6 +154,7 @@ typedef struct Op {
 
 #define SAVE_IN(i) ((i) < 16 ? 1u << (i) : 0u) // no op saves an input beyond the 16th
 #define SAVE_OUT(i) (1u << (16 + (i)))
+#define GIVEN_SUM (1u << 31)
 
 const Op *op_by_id(int id);                        // NULL: there is none
 const Op *op_activation_at(int index);             // in the list's order; NULL: behind the last
@@ -173,10 +176,12 @@ Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *
 // what slots[0] is for.
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
                         Tensor *const in[], int n_in);
-// For a backward rule that would write a small part of a large gradient, again and again: what has
-// arrived for in[i] so far, `slot` being &grad_in[i]. The rule adds to it in place and leaves it in
-// the slot. NULL: nothing has, or others look at it; then the rule writes all of it, as ever.
-Tensor *op_gradient_so_far(Tensor **slot);
+// For a backward rule, `slot` being &grad_in[i], which it leaves alone from then on: as
+// op_run_into, but an op that is OP_ADDS adds to the gradient that has arrived for in[i] so far,
+// and no second one is alive at any time. Where nothing has, or others look at it, it is written as
+// ever.
+Status op_run_adding(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
+                     int n_in);
 
 #ifdef __cplusplus
 extern "C++" {
@@ -192,6 +197,7 @@ template <typename... T> char (&op_inputs_counted(T...))[sizeof...(T)]; // never
 #endif
 #define OP_RUN(op, params, ...) op_run(&(op), params, OP_INPUTS(__VA_ARGS__))
 #define OP_INTO(slot, op, params, ...) op_run_into(slot, &(op), params, OP_INPUTS(__VA_ARGS__))
+#define OP_ADDING(slot, op, params, ...) op_run_adding(slot, &(op), params, OP_INPUTS(__VA_ARGS__))
 
 // ---- for infer, cost and kernels -------------------------------------------------------------
 Status op_output(OpCall *call, int index, DType dtype, Shape shape);
@@ -206,7 +212,8 @@ Status op_error(const OpCall *call, Status status, const char *format, ...)
 
 OpCost op_cost(const OpCall *call);                       // zero for views, and where it is unknown
 bool op_is_counted(const Op *op, const OpParams *params); // is it known?
-unsigned op_given(const OpCall *call); // SAVE_IN and SAVE_OUT bits of the tensors that are there
+// SAVE_IN and SAVE_OUT bits of the tensors that are there, and GIVEN_SUM where the call adds.
+unsigned op_given(const OpCall *call);
 // For Op.cost: every distinct input read once and every output written once; and with the FLOPs
 // that the story's rules come to.
 OpCost op_cost_traffic(const OpCall *call);

@@ -14,7 +14,6 @@
     VIEW(detach)                                                                                   \
     COMPUTE(contiguous)                                                                            \
     COMPUTE(slice_backward)                                                                        \
-    COMPUTE(slice_accumulate)                                                                      \
     COMPUTE(concat)                                                                                \
     COMPUTE(gather)                                                                                \
     COMPUTE(gather_backward)                                                                       \

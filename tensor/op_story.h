@@ -63,12 +63,12 @@ typedef struct OpStory {
     const char *extra; // outputs beyond the first together, "mean and rstd of a row"; NULL: none
     OpRule extra_bytes;
     bool picks_rows; // of in[1] no more rows are read than in[0] has elements
+    bool scatters;   // adding to what out[0] holds, it reaches no more of that than in[0] has
     unsigned keeps;  // activations that backward reads: Keep
     OpKind kind;
     GradientStory gradients[3];  // of a layer's op, whose backward is other ops'; by input
     const struct Op *activation; // fused in: y = activation(z), and the formula's y is z
-    // Changes what depends on parameters, and on which inputs and outputs there are (SAVE_IN and
-    // SAVE_OUT bits); NULL: nothing does.
+    // Changes what depends on parameters, and on what op_given says is there; NULL: nothing does.
     void (*vary)(struct OpStory *story, const struct OpParams *params, unsigned given);
 } OpStory;
 

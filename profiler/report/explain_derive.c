@@ -215,7 +215,10 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
     }
     if (record->out.ndim >= 0) {
         const char *name = story->out ? story->out : "output";
-        operands[n++] = (Operand){name, 0, elements(record->out) * 4};
+        uint64_t bytes = elements(record->out) * 4, reached = elements(record->in[0]) * 4;
+        bool adds = record->given & GIVEN_SUM;
+        if (adds && story->scatters && reached < bytes) bytes = reached;
+        operands[n++] = (Operand){name, adds ? bytes : 0, bytes};
     }
     uint64_t extra = extra_bytes(profile, record, story);
     if (extra) operands[n++] = (Operand){story->extra, 0, extra};

@@ -76,7 +76,7 @@ static int gradient_of(const OpRecord *record, const OpRecord *product) {
                                                       : -1;
 }
 
-Told explain_story(const Profile *profile, const ProfileOp *op) {
+static Told tell(const Profile *profile, const ProfileOp *op) {
     const OpRecord *record = &op->record, *product = explain_product(profile, op->layer);
     Told told = {.story = story_of(record)};
     if (told.story.formula) snprintf(told.does, sizeof(told.does), "%s", told.story.formula);
@@ -89,5 +89,13 @@ Told explain_story(const Profile *profile, const ProfileOp *op) {
         tell_gradient(&told, gradient, fused);
     else if (fused && told.story.out && strcmp(told.story.out, "dx") == 0)
         tell_through(&told);
+    return told;
+}
+
+Told explain_story(const Profile *profile, const ProfileOp *op) {
+    Told told = tell(profile, op);
+    size_t used = strlen(told.does);
+    if (used && op->record.given & GIVEN_SUM)
+        snprintf(told.does + used, sizeof(told.does) - used, ", added to what is there");
     return told;
 }

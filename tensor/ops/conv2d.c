@@ -69,7 +69,7 @@ static Status conv2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
         OP_INTO(&grad_in[0], op_conv2d_backward_input, params, grad, saved->in[1]))
         return error_status();
     if (call_needs(saved, 1) &&
-        OP_INTO(&grad_in[1], op_conv2d_backward_weight, params, grad, saved->in[0]))
+        OP_ADDING(&grad_in[1], op_conv2d_backward_weight, params, grad, saved->in[0]))
         return error_status();
     if (!saved->in[2] || !call_needs(saved, 2)) return STATUS_OK;
     return OP_INTO(&grad_in[2], op_conv2d_backward_bias, NULL, grad);
@@ -163,7 +163,7 @@ const Op op_conv2d_backward_weight = {
     .name = "conv2d_backward_weight",
     .kernel = conv2d_backward_weight_cpu,
     .workspace = conv_backward_weight_workspace,
-    .flags = OP_WORKSPACE,
+    .flags = OP_WORKSPACE | OP_ADDS,
     .n_inputs = 2,
     .infer = weight_infer,
     .story = STORY(.formula =

@@ -243,14 +243,15 @@ static void weight_outputs(void *argument, int64_t begin, int64_t end) {
     for (int64_t o = begin; o < end; o++)
         for (int64_t first = 0; first < s.taps; first += STEP) {
             int64_t taps = smaller(s.taps - first, STEP);
+            float *dweight = call_out(call, 0) + o * s.taps + first;
             double sums[STEP] = {0};
+            for (int64_t t = 0; t < taps && call->adds; t++) sums[t] = (double)dweight[t];
             for (int64_t n = 0; n < s.images; n++) {
                 int64_t out = n * outputs + o;
                 dot_plane(&s, plane(call->in[0], out), plane(call->in[1], out / s.outputs),
                           plane_end(call->in[1]), first, taps, sums);
             }
-            for (int64_t t = 0; t < taps; t++)
-                call_out(call, 0)[o * s.taps + first + t] = (float)sums[t];
+            for (int64_t t = 0; t < taps; t++) dweight[t] = (float)sums[t];
         }
 }
 

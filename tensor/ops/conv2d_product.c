@@ -244,6 +244,7 @@ static void weight_rows(const Job *job, int64_t group, int64_t o, int64_t output
     const OpCall *call = job->call;
     const ConvSizes *s = &job->sizes;
     Gemm gemm = {.m = outputs, .n = tile.rows, .lda = s->p, .ldc = s->k, .trans_b = true};
+    gemm.add = call->adds;
     gemm.c = call_out(call, 0) + (group * s->outputs + o) * s->k + tile.k0;
     for (int64_t n = 0; n < s->images; n++)
         for (tile.p0 = 0; tile.p0 < s->p; tile.p0 += tile.columns) {
@@ -275,7 +276,7 @@ Status conv2d_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end
     const ConvSizes *s = &job.sizes;
     if (call_numel(call) == 0) return STATUS_OK;
     if (s->images == 0) { // a sum of nothing
-        memset(call_out(call, 0), 0, (size_t)call_numel(call) * sizeof(float));
+        if (!call->adds) memset(call_out(call, 0), 0, (size_t)call_numel(call) * sizeof(float));
         return STATUS_OK;
     }
     if (conv_is_depthwise(s)) {

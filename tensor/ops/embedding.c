@@ -74,7 +74,7 @@ static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = {.shape = saved->in[1]->shape};
-    return OP_INTO(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
+    return OP_ADDING(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
 }
 
 static unsigned embedding_saves(const OpCall *call) {
@@ -82,13 +82,14 @@ static unsigned embedding_saves(const OpCall *call) {
     return SAVE_IN(0);
 }
 
-// ---- backward: zeros of the table's shape, plus each row's gradient where it came from ----------
+// ---- backward: zeros of the table's shape, or a sum of it, plus each row's gradient -------------
 static Status backward_check(const OpCall *call) { // indices may be others than forward's
     return check_indices(call, call->in[1], call->out[0]->shape.dims[0]);
 }
 
 static OpWork backward_work(const OpCall *call) { // columns, of the table and of dy
-    double rows = (double)call->out[0]->shape.dims[0] + (double)call->in[1]->numel;
+    double cleared = call->adds ? 0.0 : (double)call->out[0]->shape.dims[0];
+    double rows = cleared + (double)call->in[1]->numel;
     return (OpWork){.items = call->out[0]->shape.dims[1], .cost = rows, .together = 64};
 }
 
@@ -99,7 +100,7 @@ KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, i
             n = call->in[1]->numel;
     const int64_t *index = indices(call->in[1]);
     float *table = call_out(call, 0);
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count && !call->adds; i++)
         memset(table + i * d + begin, 0, (size_t)(end - begin) * sizeof(float));
     for (int64_t i = 0; i < n; i++) {
         const float *dy = call_in(call, 0) + i * d;
@@ -127,15 +128,16 @@ const Op op_embedding = {.id = OP_embedding,
                                         .picks_rows = true, .kind = KIND_EMBEDDING)};
 static const DTypeSignature gradient_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 // Inputs: dy (..., features), index (...).
-const Op op_embedding_backward = {.id = OP_embedding_backward,
-                                  .name = "embedding_backward",
-                                  .kernel = embedding_backward_cpu,
-                                  .n_inputs = 2,
-                                  .dtypes = gradient_and_index,
-                                  .n_dtypes = 1,
-                                  .infer = op_infer_shape,
-                                  .work = backward_work,
-                                  .check = backward_check,
-                                  .story = STORY(.formula = "dtable = the sum of dy at each index",
-                                                 .out = "dtable", .in = {"dy", "index"},
-                                                 .elementwise = {PER_INPUT, .each = 1})};
+const Op op_embedding_backward = {
+    .id = OP_embedding_backward,
+    .name = "embedding_backward",
+    .kernel = embedding_backward_cpu,
+    .flags = OP_ADDS,
+    .n_inputs = 2,
+    .dtypes = gradient_and_index,
+    .n_dtypes = 1,
+    .infer = op_infer_shape,
+    .work = backward_work,
+    .check = backward_check,
+    .story = STORY(.formula = "dtable = the sum of dy at each index", .out = "dtable",
+                   .in = {"dy", "index"}, .elementwise = {PER_INPUT, .each = 1}, .scatters = true)};

@@ -125,7 +125,7 @@ static Status gather_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 static Status gather_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = {.dim = saved->params.dim, .shape = saved->in[0]->shape};
-    return OP_INTO(&grad_in[0], op_gather_backward, &params, grad_out[0], saved->in[1]);
+    return OP_ADDING(&grad_in[0], op_gather_backward, &params, grad_out[0], saved->in[1]);
 }
 
 static unsigned gather_saves(const OpCall *call) {
@@ -133,7 +133,8 @@ static unsigned gather_saves(const OpCall *call) {
     return SAVE_IN(1);
 }
 
-// ---- backward: zeros of x's shape, plus each gradient where its element came from ---------------
+// ---- backward: zeros of x's shape, or a sum of it, plus each gradient where its element was
+// ------
 static Status backward_check(const OpCall *call) { // for another than forward's
     return check_index(call, call->out[0]->shape.dims[call->params.dim]);
 }
@@ -141,7 +142,7 @@ static Status backward_check(const OpCall *call) { // for another than forward's
 static Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Tensor *out = call->out[0];
-    if (out->numel) memset(tensor_raw(out), 0, (size_t)out->numel * sizeof(float));
+    if (out->numel && !call->adds) memset(tensor_raw(out), 0, (size_t)out->numel * sizeof(float));
     walk_rows(&(Walk){call, call->in[1], call->in[0], out, true}, 0, row_count(call->in[1]));
     return STATUS_OK;
 }
@@ -162,15 +163,15 @@ const Op op_gather = {.id = OP_gather,
                       .story =
                           STORY(.formula = "y = x at the index", .out = "y", .in = {"x", "index"})};
 // one add per element of the gradient
-const Op op_gather_backward = {.id = OP_gather_backward,
-                               .name = "gather_backward",
-                               .kernel = gather_backward_cpu,
-                               .flags = OP_STRIDED,
-                               .n_inputs = 2,
-                               .dtypes = values_and_index,
-                               .n_dtypes = 1,
-                               .infer = op_infer_shape,
-                               .check = backward_check,
-                               .story = STORY(.formula = "dx = the sum of dy at each index",
-                                              .out = "dx", .in = {"dy", "index"},
-                                              .elementwise = {PER_INPUT, .each = 1})};
+const Op op_gather_backward = {
+    .id = OP_gather_backward,
+    .name = "gather_backward",
+    .kernel = gather_backward_cpu,
+    .flags = OP_STRIDED | OP_ADDS,
+    .n_inputs = 2,
+    .dtypes = values_and_index,
+    .n_dtypes = 1,
+    .infer = op_infer_shape,
+    .check = backward_check,
+    .story = STORY(.formula = "dx = the sum of dy at each index", .out = "dx",
+                   .in = {"dy", "index"}, .elementwise = {PER_INPUT, .each = 1}, .scatters = true)};

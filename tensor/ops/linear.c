@@ -130,7 +130,7 @@ static Status through_activation(const OpCall *saved, Tensor **grad) {
 // *slot = a product of matrices, seen under the shape of `like`; a tensor already in *slot is
 // written through a view of it.
 static Status product_like(Tensor **slot, Tensor *a, Tensor *b, const Tensor *like) {
-    if (like->shape.ndim == 2) return OP_INTO(slot, op_matmul, NULL, a, b);
+    if (like->shape.ndim == 2) return OP_ADDING(slot, op_matmul, NULL, a, b);
     if (*slot && !(*slot = tensor_reshape(*slot, product_flat(like)))) return error_status();
     if (OP_INTO(slot, op_matmul, NULL, a, b)) return error_status();
     *slot = tensor_reshape(*slot, like->shape);
@@ -151,7 +151,7 @@ static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     if (call_needs(saved, 1)) {
         OpParams transposed = {.flags = MATMUL_TRANS_A};
         Tensor *rows = x->shape.ndim == 2 ? x : tensor_reshape(x, product_flat(x));
-        if (OP_INTO(&grad_in[1], op_matmul, &transposed, grad, rows)) return error_status();
+        if (OP_ADDING(&grad_in[1], op_matmul, &transposed, grad, rows)) return error_status();
     }
     if (!saved->in[2] || !call_needs(saved, 2)) return STATUS_OK;
     return OP_INTO(&grad_in[2], op_sum, (&(OpParams){.dim = 0}), grad);

@@ -100,7 +100,7 @@ static Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
     Dims d = dims_of(call);
-    Gemm gemm = {.m = d.m, .n = d.n, .k = d.k, .ldc = d.n > 0 ? d.n : 1};
+    Gemm gemm = {.m = d.m, .n = d.n, .k = d.k, .ldc = d.n > 0 ? d.n : 1, .add = call->adds};
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
     gemm.trans_a = stored_transposed(a, &gemm.lda) != ta;
     gemm.trans_b = stored_transposed(b, &gemm.ldb) != tb;
@@ -124,7 +124,7 @@ static Status product_to(Tensor **slot, Tensor *a, unsigned trans, Tensor *b, co
         int64_t nb = i < b->shape.ndim - 2 ? b->shape.dims[b->shape.ndim - 3 - i] : 1;
         direct = like->shape.dims[like->shape.ndim - 3 - i] == (na == 1 ? nb : na);
     }
-    if (direct) return OP_INTO(slot, op_matmul, &params, a, b);
+    if (direct) return OP_ADDING(slot, op_matmul, &params, a, b);
     Tensor *batched = NULL;
     if (OP_INTO(&batched, op_matmul, &params, a, b)) return error_status();
     return backward_sum_to(slot, batched, like);
@@ -164,7 +164,7 @@ static int matmul_factors(const Shape in[], Shape out, const OpParams *params, i
 const Op op_matmul = {.id = OP_matmul,
                       .name = "matmul",
                       .kernel = matmul_cpu,
-                      .flags = OP_STRIDED,
+                      .flags = OP_STRIDED | OP_ADDS,
                       .n_inputs = 2,
                       .infer = matmul_infer,
                       .backward = matmul_backward,

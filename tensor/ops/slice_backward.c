@@ -1,6 +1,6 @@
-// slice_backward.c -- the gradient of a slice: slice_backward writes zeros of the sliced tensor's
-// shape with the gradient where the slice was; slice_accumulate adds it to a sum that there is
-// params: dim, begin, step; of slice_backward, shape = the full one
+// slice_backward.c -- the gradient of a slice: zeros of the sliced tensor's shape with the gradient
+// where the slice was; or the sum that there is, with the gradient added in these places
+// params: dim, begin, step; shape = the full one
 #include <string.h>
 
 #include "tensor/ops/elementwise.h"
@@ -20,77 +20,49 @@ static int64_t place(const Places *at, int64_t o, int64_t k) {
     return (o * at->full + at->begin + k * at->step) * at->inner;
 }
 
-// ---- slice_backward: y (outer, full, inner) = 0, but grad (outer, count, inner) in its places ---
-static Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    const Places at = places_of(call->out[0], call->in[0], &call->params);
-    const float *grad = call_in(call, 0);
-    float *y = call_out(call, 0);
-    if (call->out[0]->numel) memset(y, 0, (size_t)call->out[0]->numel * sizeof(float));
-    if (call->in[0]->numel == 0) return STATUS_OK; // however many nothings
-    for (int64_t o = 0; o < at.outer; o++)
-        for (int64_t k = 0; k < at.count; k++)
-            memcpy(y + place(&at, o, k), grad + (o * at.count + k) * at.inner,
-                   (size_t)at.inner * sizeof(float));
-    return STATUS_OK;
-}
-
-const Op op_slice_backward = {.id = OP_slice_backward,
-                              .name = "slice_backward",
-                              .kernel = slice_backward_cpu,
-                              .n_inputs = 1,
-                              .infer = op_infer_shape,
-                              .story = STORY(.formula = "dx = dy where the slice was, else 0",
-                                             .out = "dx", .in = {"dy"})};
-
-// ---- slice_accumulate: sum (outer, full, inner) += grad (outer, count, inner) in its places ----
-static Status accumulate_infer(OpCall *call) {
+static Status slice_backward_infer(OpCall *call) {
     const OpParams *p = &call->params;
-    Shape part = call->in[0]->shape;
-    bool fits = p->dim < part.ndim && p->begin >= 0 && p->step >= 1;
+    Shape part = p->shape;
+    bool fits = p->dim >= 0 && p->dim < part.ndim && part.ndim == call->in[0]->shape.ndim &&
+                p->begin >= 0 && p->step >= 1;
     if (fits) {
-        int64_t room = part.dims[p->dim] - p->begin, count = call->in[1]->shape.dims[p->dim];
-        fits = count == 0 || (count > 0 && room > 0 && count - 1 <= (room - 1) / p->step);
+        int64_t room = part.dims[p->dim] - p->begin, count = call->in[0]->shape.dims[p->dim];
+        fits = count == 0 || (room > 0 && count - 1 <= (room - 1) / p->step);
         part.dims[p->dim] = count;
     }
-    if (fits && shape_equal(part, call->in[1]->shape)) return STATUS_OK; // no output
-    return op_error(call, STATUS_SHAPE, "the second is no slice of the first");
-}
-
-static bool mutates(const OpCall *call, int input) {
-    (void)call;
-    return input == 0;
-}
-
-// Of the sum only what the slice covers is read and written.
-static OpCost cost(const OpCall *call) {
-    uint64_t n = (uint64_t)call->in[1]->numel, bytes = (uint64_t)tensor_bytes(call->in[1]);
-    return (OpCost){.elementwise_flops = n, .bytes_read = 2 * bytes, .bytes_written = bytes};
+    if (fits && shape_equal(part, call->in[0]->shape)) return op_infer_shape(call);
+    return op_error(call, STATUS_SHAPE, "it is no slice of that shape");
 }
 
 KERNEL static void add_run(float *restrict sum, const float *restrict grad, int64_t n) {
     for (int64_t i = 0; i < n; i++) sum[i] += grad[i];
 }
 
-static Status slice_accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
+// y (outer, full, inner) = 0, or as it was; then + grad (outer, count, inner) in its places
+static Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    const Places at = places_of(call->in[0], call->in[1], &call->params);
-    float *sum = call_in(call, 0);
-    const float *grad = call_in(call, 1);
-    if (call->in[1]->numel == 0) return STATUS_OK;
+    const Places at = places_of(call->out[0], call->in[0], &call->params);
+    const float *grad = call_in(call, 0);
+    float *y = call_out(call, 0);
+    if (call->out[0]->numel && !call->adds)
+        memset(y, 0, (size_t)call->out[0]->numel * sizeof(float));
+    if (call->in[0]->numel == 0) return STATUS_OK; // however many nothings
     for (int64_t o = 0; o < at.outer; o++)
-        for (int64_t k = 0; k < at.count; k++)
-            add_run(sum + place(&at, o, k), grad + (o * at.count + k) * at.inner, at.inner);
+        for (int64_t k = 0; k < at.count; k++, grad += at.inner) {
+            float *to = y + place(&at, o, k);
+            if (call->adds)
+                add_run(to, grad, at.inner);
+            else
+                memcpy(to, grad, (size_t)at.inner * sizeof(float));
+        }
     return STATUS_OK;
 }
 
-const Op op_slice_accumulate = {.id = OP_slice_accumulate,
-                                .name = "slice_accumulate",
-                                .kernel = slice_accumulate_cpu,
-                                .n_inputs = 2,
-                                .infer = accumulate_infer,
-                                .cost = COUNTED(cost),
-                                .mutates = mutates,
-                                .story = STORY(.formula = "sum = sum + dy, where the slice was",
-                                               .in = {"sum", "dy"},
-                                               .elementwise = {PER_INPUT, .each = 1})};
+const Op op_slice_backward = {.id = OP_slice_backward,
+                              .name = "slice_backward",
+                              .kernel = slice_backward_cpu,
+                              .flags = OP_ADDS,
+                              .n_inputs = 1,
+                              .infer = slice_backward_infer,
+                              .story = STORY(.formula = "dx = dy where the slice was, else 0",
+                                             .out = "dx", .in = {"dy"}, .scatters = true)};

@@ -153,18 +153,10 @@ static Status slice_infer(OpCall *call) {
 
 // The second slice of a tensor, and each later one, is added where it belongs: to write as many
 // zeros as the tensor has elements for each of many slices would take ever longer.
-static Status add_slice(Tensor *sum, Tensor *grad, const OpParams *params) {
-    Tensor *in[] = {sum, tensor_contiguous(grad)};
-    return op_dispatch(
-        &(OpCall){.op = &op_slice_accumulate, .in = in, .n_in = 2, .params = *params});
-}
-
 static Status slice_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = saved->params;
-    Tensor *sum = op_gradient_so_far(&grad_in[0]);
-    if (sum) return add_slice(grad_in[0] = sum, grad_out[0], &params);
     params.shape = saved->in[0]->shape;
-    return OP_INTO(&grad_in[0], op_slice_backward, &params, grad_out[0]);
+    return OP_ADDING(&grad_in[0], op_slice_backward, &params, grad_out[0]);
 }
 
 const Op op_slice = {.id = OP_slice,

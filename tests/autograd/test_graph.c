@@ -283,84 +283,6 @@ START_TEST(no_grad_ends_with_the_scope_it_began_in) {
 }
 END_TEST
 
-// ---- slices ------------------------------------------------------------------------------------
-typedef struct Traffic {
-    Observer observer; // first
-    uint64_t bytes;
-} Traffic;
-
-static void add_bytes(Observer *self, const OpCall *call) {
-    OpCost cost = op_cost(call);
-    ((Traffic *)self)->bytes += cost.bytes_read + cost.bytes_written;
-}
-
-// What backward through so many slices of one tensor moves. hidden: the tensor is a result.
-static uint64_t slice_traffic(int slices, bool hidden) {
-    enum { ROWS = 1024, COLUMNS = 8 };
-    Tensor *w = leaf_new(SHAPE(ROWS, COLUMNS), 1.0f), *loss = NULL;
-    Scope *scope = scope_open();
-    Tensor *x = hidden ? tensor_mul_scalar(w, 1.0f) : w;
-    int rows = ROWS / slices;
-    for (int i = 0; i < slices; i++) {
-        Tensor *part = tensor_slice(x, 0, i * rows, (i + 1) * rows, 1);
-        Tensor *sum = total(tensor_mul_scalar(part, (float)i));
-        loss = loss ? tensor_add(loss, sum) : sum;
-    }
-    Traffic traffic = {.observer = {.op_end = add_bytes}};
-    observer_add(&traffic.observer);
-    ck_assert_msg(autograd_backward(loss) == STATUS_OK, "%s", error_message());
-    observer_remove(&traffic.observer);
-    float *values = tensor_data(tensor_grad(w));
-    for (int i = 0; i < ROWS * COLUMNS; i++) ck_assert(values[i] == (float)(i / COLUMNS / rows));
-    scope_close(scope);
-    tensor_free(w);
-    return traffic.bytes;
-}
-
-START_TEST(many_slices_cost_as_much_as_what_they_cover) {
-    uint64_t few = slice_traffic(4, _i), many = slice_traffic(1024, _i);
-    ck_assert_msg(many < 2 * few, "4 slices %llu bytes, 1024 slices %llu", (unsigned long long)few,
-                  (unsigned long long)many);
-}
-END_TEST
-
-// Overlapping, stepped, empty, along any dimension, beside other uses: as sums by hand.
-START_TEST(slices_that_overlap_add_up) {
-    Tensor *w = leaf_new(SHAPE(2, 4), 1.0f);
-    Scope *scope = scope_open();
-    Tensor *x = _i ? tensor_mul_scalar(w, 1.0f) : w;
-    Tensor *sum = total(tensor_slice(x, 1, 1, 4, 1));                                  // 0 1 1 1
-    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, 1, 0, 4, 2), 10)));  // 10 . 10 .
-    sum = tensor_add(sum, total(tensor_slice(x, 1, 2, 2, 1)));                         // nothing
-    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, 0, 1, 2, 1), 100))); // row 1
-    sum = tensor_add(sum, total(tensor_mul_scalar(x, 1000)));
-    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, -1, 3, 4, 1), 10000)));
-    ck_assert_msg(autograd_backward(sum) == STATUS_OK, "%s", error_message());
-    expect_values(tensor_grad(w), 1010, 1001, 1011, 11001, 1110, 1101, 1111, 11101);
-    scope_close(scope);
-    tensor_free(w);
-}
-END_TEST
-
-// One tensor's gradient that others look at is not added to.
-START_TEST(a_slice_does_not_add_to_a_gradient_that_is_shared) {
-    Tensor *w = leaf_new(SHAPE(4), 1.0f);
-    Scope *scope = scope_open();
-    Tensor *a = tensor_mul_scalar(w, 1.0f), *b = tensor_mul_scalar(w, 1.0f);
-    Tensor *both = tensor_add(a, b); // hands one gradient to both
-    Tensor *loss = tensor_add(total(tensor_mul_scalar(both, 1.0f)),
-                              total(tensor_mul_scalar(tensor_slice(a, 0, 1, 3, 1), 10.0f)));
-    ck_assert_int_eq(tensor_retain_grad(a), STATUS_OK);
-    ck_assert_int_eq(tensor_retain_grad(b), STATUS_OK);
-    ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
-    expect_values(tensor_grad(a), 1, 11, 11, 1);
-    expect_values(tensor_grad(b), 1, 1, 1, 1);
-    expect_values(tensor_grad(w), 2, 12, 12, 2);
-    scope_close(scope);
-    tensor_free(w);
-}
-END_TEST
-
 int main(void) {
     const HarnessTest tests[] = {
         {forwards_without_backward_leave_nothing_behind, 0},
@@ -375,9 +297,6 @@ int main(void) {
         {a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it, 0},
         {a_slice_of_nothing_takes_no_time, 0},
         {no_grad_ends_with_the_scope_it_began_in, 0},
-        {many_slices_cost_as_much_as_what_they_cover, 2},
-        {slices_that_overlap_add_up, 2},
-        {a_slice_does_not_add_to_a_gradient_that_is_shared, 0},
         {NULL, 0},
     };
     return harness_main("graph", tests);

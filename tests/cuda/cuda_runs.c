@@ -14,6 +14,7 @@ typedef struct Watch {
     Outcome *outcome;
     bool every_op;
     uint64_t inputs; // of the op that runs
+    bool can_add;    // an op of backward can
 } Watch;
 
 // All of its storage, so that any view will do; yours.
@@ -25,16 +26,20 @@ static unsigned char *storage_bytes_new(const Tensor *t) {
     return bytes;
 }
 
+static void add_read(Watch *self, const Tensor *t) {
+    unsigned char *bytes = storage_bytes_new(t);
+    for (int64_t k = 0; k < t->storage->bytes; k++)
+        self->inputs = (self->inputs ^ bytes[k]) * UINT64_C(0x100000001b3);
+    free(bytes);
+}
+
 static void op_began(Observer *observer, const OpCall *call) {
     Watch *watch = (Watch *)observer;
     watch->inputs = UINT64_C(0xcbf29ce484222325); // FNV-1a
-    for (int i = 0; i < call->n_in && watch->every_op; i++) {
-        if (!call->in[i]) continue;
-        unsigned char *bytes = storage_bytes_new(call->in[i]);
-        for (int64_t k = 0; k < call->in[i]->storage->bytes; k++)
-            watch->inputs = (watch->inputs ^ bytes[k]) * UINT64_C(0x100000001b3);
-        free(bytes);
-    }
+    for (int i = 0; i < call->n_in && watch->every_op; i++)
+        if (call->in[i]) add_read(watch, call->in[i]);
+    if (call->adds && watch->every_op) add_read(watch, call->out[0]);
+    watch->can_add |= context_current()->phase != PHASE_FORWARD && call->op->flags & OP_ADDS;
 }
 
 static void add_written(Outcome *self, const Tensor *t) {
@@ -95,7 +100,10 @@ static Tensor *run_watched(const OpCase *self, Tensor *leaves[], Outcome *outcom
                    .every_op = every_op};
     observer_add(&watch.observer);
     Tensor *result = op_case_run(self, leaves);
-    if (result && self->differentiable) walk_back(result);
+    if (result && self->differentiable) {
+        walk_back(result);
+        if (watch.can_add && op_case_is_small(self)) walk_back(op_case_run(self, leaves));
+    }
     observer_remove(&watch.observer);
     return result;
 }

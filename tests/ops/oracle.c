@@ -120,6 +120,20 @@ static void count_traffic(OracleCall *call) {
     }
 }
 
+// A sum is read, too, and every element of it takes an addition: of one that is reached by what is
+// scattered over it, not more than that is.
+static void add_sum(OracleCall *call) {
+    int op = call->op->id;
+    OracleTensor *y = &call->out[0];
+    bool adds_anyway = op == OP_gather_backward || op == OP_embedding_backward;
+    bool scatters = adds_anyway || op == OP_slice_backward;
+    int64_t reached = scatters && call->in[0].numel < y->numel ? call->in[0].numel : y->numel;
+    if (!adds_anyway) call->counted.elementwise_flops += (uint64_t)reached;
+    call->counted.bytes_read += bytes_of(y, reached);
+    call->counted.bytes_written -= bytes_of(y, y->numel - reached);
+    for (int64_t i = 0; i < y->numel; i++) y->values[i] += call->sum.values[i];
+}
+
 void oracle_writes_input(OracleCall *call, int index) {
     call->counted.bytes_written += bytes_of(&call->in[index], call->in[index].distinct);
 }
@@ -131,5 +145,7 @@ bool oracle_run(OracleCall *call) {
         return false;
     }
     if ((call->op->flags & OP_VIEW) == 0) count_traffic(call);
-    return oracle_formulas[op].value != NULL ? run_elementwise(call) : function_of(op)(call);
+    bool done = oracle_formulas[op].value != NULL ? run_elementwise(call) : function_of(op)(call);
+    if (done && call->sum.identity != NULL) add_sum(call);
+    return done;
 }

@@ -25,6 +25,7 @@ typedef struct OracleCall {
     int n_in;
     OracleTensor out[OP_MAX_OUTPUTS]; // shapes as the engine made them; values by the oracle
     int n_out;
+    OracleTensor sum; // that the call adds to: out[0] as it was; identity NULL: it writes
     uint64_t needs_grad;
     OpCost counted;      // what the oracle counted on its way
     char complaint[200]; // "" or what is wrong with the call itself, such as an output's shape

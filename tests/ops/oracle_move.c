@@ -80,21 +80,6 @@ static bool slice_backward(OracleCall *call) {
     return true;
 }
 
-// The gradient is added where the slice was; nothing else is touched.
-static bool slice_accumulate(OracleCall *call) {
-    OracleTensor *sum = &call->in[0];
-    const OracleTensor *g = &call->in[1];
-    OracleLanes whole = oracle_lanes(sum->shape, call->params.dim);
-    OracleLanes part = oracle_lanes(g->shape, call->params.dim);
-    for (int64_t i = 0; i < g->numel; i++) {
-        sum->values[sliced(&call->params, whole, part, i)] += g->values[i];
-    }
-    call->counted = (OpCost){.elementwise_flops = (uint64_t)g->numel};
-    call->counted.bytes_read = 2 * sizeof(float) * (uint64_t)g->numel;
-    call->counted.bytes_written = sizeof(float) * (uint64_t)g->numel;
-    return true;
-}
-
 const OracleFunction oracle_movements[OP_COUNT] = {
     [OP_reshape] = copy,
     [OP_detach] = copy,
@@ -103,5 +88,4 @@ const OracleFunction oracle_movements[OP_COUNT] = {
     [OP_expand] = expand,
     [OP_slice] = slice,
     [OP_slice_backward] = slice_backward,
-    [OP_slice_accumulate] = slice_accumulate,
 };

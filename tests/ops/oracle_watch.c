@@ -73,6 +73,7 @@ static void free_call(OracleCall *call) {
     for (int i = 0; i < call->n_in; i++) free(call->in[i].values);
     for (int i = 0; i < call->n_out; i++) free(call->out[i].values);
     free(call->in);
+    free(call->sum.values);
 }
 
 static void op_begin(Observer *observer, const OpCall *call) {
@@ -82,6 +83,7 @@ static void op_begin(Observer *observer, const OpCall *call) {
     *copy = (OracleCall){.op = call->op, .n_in = call->n_in};
     copy->in = memory_or_abort((size_t)call->n_in * sizeof *copy->in);
     for (int i = 0; i < call->n_in; i++) copy->in[i] = copy_tensor(call->in[i], true);
+    if (call->adds) copy->sum = copy_tensor(call->out[0], true);
 }
 
 // ---- comparisons ------------------------------------------------------------------------------
