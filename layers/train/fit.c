@@ -8,28 +8,38 @@
 
 typedef Tensor *(*LossFunction)(Tensor *output, Tensor *labels);
 
+// ---- one step ----------------------------------------------------------------------------------
+// What a device works on it finishes later, and to read a loss is to wait for all of it: it goes to
+// *unread, the caller's, and the next steps can be queued meanwhile. On the host it is *loss, and
+// known before backward. On meta it is NaN.
 static Status step(Layer *model, Optimizer *optimizer, LossFunction function, const Batch *batch,
-                   double *loss) {
+                   double *loss, Tensor **unread) {
     Scope *scope = scope_open();
     optimizer_zero_grad(optimizer);
     Tensor *output = layer_forward(model, batch->images);
     Tensor *mean_loss = function(output, batch->labels);
-    bool known = mean_loss && mean_loss->device->has_data;
+    bool known = mean_loss && mean_loss->device->on_host;
     *loss = known ? tensor_item(mean_loss) : (double)NAN;
     if (!known || isfinite(*loss)) { // else a step would only spread it over every weight
         autograd_backward(mean_loss);
         optimizer_step(optimizer);
     }
+    if (!known && mean_loss && mean_loss->device->has_data) *unread = tensor_keep(mean_loss);
     scope_close(scope);
     return error_status();
 }
 
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
     Batch batch = {.images = x, .labels = labels};
-    double unasked;
-    return step(model, optimizer, loss_cross_entropy, &batch, loss ? loss : &unasked);
+    double known;
+    Tensor *unread = NULL;
+    Status status = step(model, optimizer, loss_cross_entropy, &batch, &known, &unread);
+    if (!status && loss) *loss = unread ? tensor_item(unread) : known;
+    tensor_free(unread);
+    return status ? status : error_status();
 }
 
+// ---- many --------------------------------------------------------------------------------------
 typedef struct Fit {
     Layer *model;
     Optimizer *optimizer;
@@ -37,26 +47,64 @@ typedef struct Fit {
     FitOptions options;
     FitResult *result;
     double start;
-    int64_t steps; // planned
+    int64_t steps;       // planned
+    double loss, losses; // the last one that was read; the epoch's together
+    Tensor *unread[FIT_READ_MOST];
+    int n_unread;
 } Fit;
 
-static Status one_step(Fit *fit, const Batch *batch, int64_t epoch, double *loss) {
+static Status take_loss(Fit *fit, const Batch *batch, int64_t step, double loss) {
+    fit->loss = loss;
+    fit->losses += loss;
+    if (isfinite(loss)) return STATUS_OK;
+    return train_explain_non_finite(fit->model, batch->images, step, loss);
+}
+
+static void forget_unread(Fit *fit) {
+    while (fit->n_unread > 0) tensor_free(fit->unread[--fit->n_unread]);
+}
+
+// In one go.
+static Status read_losses(Fit *fit, const Batch *batch) {
+    float values[FIT_READ_MOST];
+    int n = fit->n_unread;
+    Scope *scope = scope_open();
+    no_grad_begin();
+    Tensor *all = tensor_stack(fit->unread, n, 0);
+    Status status = all ? tensor_read_floats(all, values) : error_status();
+    no_grad_end();
+    scope_close(scope);
+    forget_unread(fit);
+    for (int i = 0; i < n && !status; i++)
+        status = take_loss(fit, batch, fit->result->steps - n + i + 1, (double)values[i]);
+    return status;
+}
+
+static Status one_step(Fit *fit, const Batch *batch, bool last) {
     if (fit->options.schedule)
         optimizer_set_learning_rate(fit->optimizer,
                                     schedule_rate(fit->options.schedule, fit->result->steps));
     LossFunction function = fit->options.loss ? fit->options.loss : loss_cross_entropy;
-    Status status = step(fit->model, fit->optimizer, function, batch, loss);
+    Tensor *unread = NULL;
+    double loss;
+    Status status = step(fit->model, fit->optimizer, function, batch, &loss, &unread);
+    if (unread) fit->unread[fit->n_unread++] = unread;
     if (status) return status;
-    FitResult *r = fit->result;
-    r->steps++;
-    r->samples += batch->count;
-    if (batch->images->device->has_data && !isfinite(*loss))
-        return train_explain_non_finite(fit->model, batch->images, r->steps, *loss);
-    if (!fit->options.progress) return STATUS_OK;
-    FitProgress progress = {epoch, fit->options.epochs,          r->steps,  fit->steps,
-                            *loss, clock_seconds() - fit->start, r->samples};
+    fit->result->steps++;
+    fit->result->samples += batch->count;
+    last = last || fit->result->steps == fit->steps;
+    if (batch->images->device->on_host) return take_loss(fit, batch, fit->result->steps, loss);
+    bool due = fit->n_unread == fit->options.read_every;
+    return due || (last && fit->n_unread > 0) ? read_losses(fit, batch) : STATUS_OK;
+}
+
+static void tell_progress(Fit *fit, int64_t epoch) {
+    if (!fit->options.progress) return;
+    const FitResult *r = fit->result;
+    double seconds = clock_seconds() - fit->start;
+    FitProgress progress = {epoch,   fit->options.epochs, r->steps, fit->steps, fit->loss,
+                            seconds, r->samples};
     fit->options.progress(fit->options.argument, &progress);
-    return STATUS_OK;
 }
 
 static bool done(const Fit *fit) {
@@ -64,46 +112,56 @@ static bool done(const Fit *fit) {
 }
 
 static Status one_epoch(Fit *fit, int64_t epoch) {
-    double total = 0.0;
     int64_t batches = 0;
     Batch batch;
+    fit->losses = 0.0;
     loader_start_epoch(fit->loader);
     while (!done(fit)) {
         double asked = clock_seconds();
         bool more = loader_next(fit->loader, &batch);
         fit->result->data_wait_seconds += clock_seconds() - asked;
         if (!more) break;
-        double loss;
-        Status status = one_step(fit, &batch, epoch, &loss);
+        Status status = one_step(fit, &batch, ++batches == loader_batches(fit->loader));
         if (status) return status;
-        total += loss;
-        batches++;
+        tell_progress(fit, epoch);
     }
     if (error_pending()) return error_status();
-    if (batches > 0) fit->result->final_loss = total / (double)batches;
+    if (batches > 0) fit->result->final_loss = fit->losses / (double)batches;
     fit->result->epochs = epoch;
     return STATUS_OK;
+}
+
+static Status check_options(FitOptions *options) {
+    if (options->read_every == 0) options->read_every = 50;
+    if (options->read_every >= 1 && options->read_every <= FIT_READ_MOST) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "train_fit: the loss is to be read every %lld steps. HINT: 1 to %d",
+                     (long long)options->read_every, FIT_READ_MOST);
 }
 
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result) {
     *result = (FitResult){.final_loss = (double)NAN};
-    Fit fit = {model,
-               optimizer,
-               loader,
-               options,
-               result,
-               clock_seconds(),
-               options.epochs * loader_batches(loader)};
+    if (check_options(&options)) return error_status();
+    Fit fit = {.model = model,
+               .optimizer = optimizer,
+               .loader = loader,
+               .options = options,
+               .result = result,
+               .start = clock_seconds(),
+               .steps = options.epochs * loader_batches(loader),
+               .loss = (double)NAN};
     if (options.max_steps > 0 && options.max_steps < fit.steps) fit.steps = options.max_steps;
     layer_train(model, true);
     Status status = STATUS_OK;
     for (int64_t epoch = 1; epoch <= options.epochs && !status && !done(&fit); epoch++)
         status = one_epoch(&fit, epoch);
+    forget_unread(&fit);
     result->seconds = clock_seconds() - fit.start;
     return status;
 }
 
+// ---- accuracy ----------------------------------------------------------------------------------
 static int64_t count_right(Layer *model, const Batch *batch) {
     int64_t right = 0, *guess = memory_new(2 * (size_t)batch->count * sizeof(int64_t));
     if (!guess) return 0;

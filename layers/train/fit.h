@@ -11,7 +11,7 @@ RIDGEPOINT_API_BEGIN
 typedef struct FitProgress { // what the callback sees after a step
     int64_t epoch, epochs;   // from 1
     int64_t step, steps;     // of all epochs, from 1
-    double loss;             // of this batch
+    double loss;             // of this batch; on a device the last that was read
     double seconds;          // since the start
     int64_t samples;         // trained on so far
 } FitProgress;
@@ -24,7 +24,12 @@ typedef struct FitOptions {
     Tensor *(*loss)(Tensor *output, Tensor *labels);
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
     void *argument;
+    // Steps from one reading of a device's losses to the next, 1 to FIT_READ_MOST; 0: 50. To read
+    // one is to wait until the device has done what it was given. On the host each is known at
+    // once.
+    int64_t read_every;
 } FitOptions;
+enum { FIT_READ_MOST = 64 };
 
 typedef struct FitResult {
     int64_t epochs, steps, samples; // done
@@ -34,10 +39,12 @@ typedef struct FitResult {
 } FitResult;
 
 // One batch: zero_grad, forward, cross-entropy, backward, step. *loss is the batch's mean (NaN on
-// meta); where it is not finite the model is left as it was. `loss` may be NULL.
+// meta); where it is not finite the model is left as it was, on the host: a device is not waited
+// for before its weights are written, and not at all where `loss` is NULL, which it may be.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
 
-// Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer.
+// Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer; on a
+// device once it is read, and by then the weights may have hidden which layer it was.
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "layers/train/optimizer.h"
+#include "tensor/memory.h"
 
 Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels) {
     int outer = site_enter(0, "loss", "CrossEntropy");
@@ -24,23 +25,45 @@ typedef struct FiniteWatch {
     char where[128];
 } FiniteWatch;
 
+static bool is_finite(const Tensor *t) { // float32, contiguous, wherever it is
+    bool finite = true, here = t->device->on_host;
+    float *copy = here ? NULL : memory_new((size_t)t->numel * sizeof(float));
+    if (!here && (!copy || tensor_read_floats(t, copy))) finite = false; // the error says why
+    const float *values = here ? (const float *)(const void *)tensor_raw(t) : copy;
+    for (int64_t i = 0; finite && i < t->numel; i++) finite = isfinite(values[i]);
+    memory_free(copy);
+    return finite;
+}
+
 static void look_at_output(Observer *observer, const OpCall *call) {
     FiniteWatch *watch = (FiniteWatch *)observer;
     const Tensor *out = call->out[0];
-    if (watch->found || !out || out->dtype != DTYPE_FLOAT32 || !out->device->on_host ||
-        !tensor_is_contiguous(out))
+    if (watch->found || !out || out->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(out) ||
+        is_finite(out))
         return;
-    const float *values = call_out(call, 0);
-    for (int64_t i = 0; i < out->numel && !watch->found; i++) watch->found = !isfinite(values[i]);
-    if (!watch->found) return;
+    watch->found = true;
     char path[96];
     const Context *context = context_current();
     snprintf(watch->where, sizeof(watch->where), "first in %s (%s)",
              site_path(context, context->site, path, sizeof(path)), call->op->name);
 }
 
+// A device's weights were written since, from gradients of that very loss.
+static bool weights_are_finite(const Layer *model) {
+    ParameterList list;
+    bool finite = true;
+    if (layer_parameters(model, &list)) return true;
+    for (int i = 0; i < list.count; i++) finite = finite && is_finite(list.items[i].tensor);
+    parameter_list_free(&list);
+    return finite;
+}
+
 Status train_explain_non_finite(Layer *model, Tensor *x, int64_t step, double loss) {
     FiniteWatch watch = {.observer = {.op_end = look_at_output}, .where = "in the loss itself"};
+    bool too_late = !x->device->on_host && !weights_are_finite(model);
+    if (too_late)
+        snprintf(watch.where, sizeof(watch.where), "and by now the weights are not finite");
+    watch.found = too_late;
     observer_add(&watch.observer);
     no_grad_begin();
     Scope *scope = scope_open();
