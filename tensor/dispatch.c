@@ -231,9 +231,25 @@ Status op_dispatch(OpCall *call) {
     return status ? undo(call, preset, status) : STATUS_OK;
 }
 
+// Field by field: the zeros of a literal are written by a loop of the compiler's own (`rep stos`),
+// which takes a sixth of the time of a small op.
+static inline void call_begin(OpCall *call, const Op *op, const OpParams *params,
+                              Tensor *const in[], int n_in) {
+    static const OpParams none;
+    call->op = op;
+    call->in = (Tensor **)in;
+    call->n_in = n_in;
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) call->out[i] = NULL;
+    call->n_out = 0;
+    call->adds = false;
+    call->needs_grad = 0;
+    call->params = *(params ? params : &none);
+    call->workspace = NULL;
+}
+
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {
-    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
-    if (params) call.params = *params;
+    OpCall call;
+    call_begin(&call, op, params, in, n_in);
     return op_dispatch(&call) ? NULL : call.out[0];
 }
 
@@ -266,8 +282,8 @@ static Status run_into(OpCall *call, Tensor **const slots[], int n_slots) {
 
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
                         Tensor *const in[], int n_in) {
-    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in};
-    if (params) call.params = *params;
+    OpCall call;
+    call_begin(&call, op, params, in, n_in);
     return run_into(&call, slots, n_slots);
 }
 
@@ -283,7 +299,8 @@ Status op_run_adding(Tensor **slot, const Op *op, const OpParams *params, Tensor
     Recorder *recorder = context->recorder;
     Tensor *sum = input >= 0 ? recorder->gradient_so_far(recorder, input) : NULL;
     if (sum) *slot = sum;
-    OpCall call = {.op = op, .in = (Tensor **)in, .n_in = n_in, .adds = sum != NULL};
-    if (params) call.params = *params;
+    OpCall call;
+    call_begin(&call, op, params, in, n_in);
+    call.adds = sum != NULL;
     return run_into(&call, &slot, 1);
 }
