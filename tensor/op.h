@@ -208,7 +208,7 @@ Status op_infer_shape(OpCall *call); // one of float32, of shape params.shape
 
 // "matmul: shapes (2, 3) and (4, 5) ...": error_set with the op's name and inputs' shapes in front.
 Status op_error(const OpCall *call, Status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 OpCost op_cost(const OpCall *call);                       // zero for views, and where it is unknown
 bool op_is_counted(const Op *op, const OpParams *params); // is it known?

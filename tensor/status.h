@@ -38,7 +38,8 @@ const char *status_text(Status status); // "shape mismatch"
 // Leaves an error pending in the current context and returns `status`, so that a function can end
 // with `return error_set(STATUS_SHAPE, "...")`. The first message wins: while one is pending, later
 // ones are dropped, because they are its consequences. End a message with " HINT: what to do".
-Status error_set(Status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+Status error_set(Status status, const char *format, ...)
+    __attribute__((cold, format(printf, 2, 3)));
 
 // The pending error is the calling thread's, in its current context.
 bool error_pending(void);
