@@ -67,7 +67,7 @@ Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *de
 }
 
 Status handle_allocate(Tensor *t, MemoryCategory category) {
-    t->storage = storage_new(t->device, t->numel * dtype_size(t->dtype), category);
+    t->storage = storage_new(t->device, t->numel * dtype_sizes[t->dtype], category);
     return t->storage ? STATUS_OK : STATUS_OUT_OF_MEMORY;
 }
 

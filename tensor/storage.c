@@ -99,19 +99,25 @@ LedgerFree ledger_free_blocks(const Ledger *ledger) {
     return found;
 }
 
-static void charge(Context *context, const Storage *storage, int64_t delta) {
+static void note_peak(const Context *context, Ledger *ledger) {
+    ledger->peak = ledger->live;
+    ledger->peak_op = context->running;
+    ledger->peak_site = context->site;
+    ledger->peak_phase = (int)context->phase;
+}
+
+static void tell(const Context *context, const Storage *storage, int64_t delta) {
+    for (Observer *o = context->observers; o; o = o->next)
+        if (o->storage) o->storage(o, storage, delta);
+}
+
+static inline void charge(const Context *context, const Storage *storage, int64_t delta) {
     Ledger *ledger = storage->ledger;
     ledger->live.category[storage->category] += delta;
     ledger->live.total += delta;
     if (storage->data) ledger->live_host_bytes += delta;
-    if (ledger->live.total > ledger->peak.total) {
-        ledger->peak = ledger->live;
-        ledger->peak_op = context->running;
-        ledger->peak_site = context->site;
-        ledger->peak_phase = (int)context->phase;
-    }
-    for (Observer *o = context->observers; o; o = o->next)
-        if (o->storage) o->storage(o, storage, delta);
+    if (ledger->live.total > ledger->peak.total) note_peak(context, ledger);
+    if (context->observers) tell(context, storage, delta);
 }
 
 // ---- storage ---------------------------------------------------------------------------------
