@@ -15,67 +15,66 @@ Status rule_check(const Node *node) {
     const Saved *in = node_saved(node), *out = node->saved_out;
     if (!node->saves) return STATUS_OK;
     for (int i = 0; i < node->call.n_in; i++)
-        if (node_inputs(node)[i] && in[i].storage && in[i].storage->version != in[i].version)
+        if ((node->saves & SAVE_IN(i)) && in[i].storage->version != in[i].version)
             return changed(node, "input", i, in[i].version, in[i].storage->version);
     for (int i = 0; i < node->call.n_out; i++)
-        if (out[i].storage && out[i].storage->version != out[i].version)
+        if ((node->saves & SAVE_OUT(i)) && out[i].storage->version != out[i].version)
             return changed(node, "output", i, out[i].version, out[i].storage->version);
     return STATUS_OK;
 }
 
 // ---- what a rule may read ----------------------------------------------------------------------
+static void set_readable(Tensor *t, bool readable) {
+    t->flags = (uint8_t)(readable ? t->flags & ~TENSOR_UNSAVED : t->flags | TENSOR_UNSAVED);
+}
+
+static void set_all_readable(const Node *node, bool readable) {
+    Tensor **in = node_inputs(node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if (in[i]) set_readable(in[i], readable);
+    for (int i = 0; i < node->call.n_out; i++) set_readable(node->call.out[i], readable);
+}
+
+static bool lend_to(Tensor *t, Storage *storage) {
+    set_readable(t, true); // in one place saved: in all readable
+    if (t->storage) return false;
+    t->storage = storage;
+    return true;
+}
+
 // Saved buffers are readable while the rule runs, whoever freed their tensors meanwhile. Returns
 // which were lent, for take_back.
 static unsigned lend_saved(Node *node) {
-    Tensor **in = node_inputs(node), **out = node->call.out;
-    const Saved *saved = node_saved(node);
     unsigned lent = 0;
-    if (!node->saves) return 0;
-    for (int i = 0; i < node->call.n_in; i++) {
-        if (!in[i] || in[i]->storage || !saved[i].storage) continue;
-        in[i]->storage = saved[i].storage;
-        lent |= SAVE_IN(i);
-    }
-    for (int i = 0; i < node->call.n_out; i++) {
-        if (out[i]->storage || !node->saved_out[i].storage) continue;
-        out[i]->storage = node->saved_out[i].storage;
-        lent |= SAVE_OUT(i);
-    }
+    for (int i = 0; i < node->call.n_in; i++)
+        if ((node->saves & SAVE_IN(i)) &&
+            lend_to(node_inputs(node)[i], node_saved(node)[i].storage))
+            lent |= SAVE_IN(i);
+    for (int i = 0; i < node->call.n_out; i++)
+        if ((node->saves & SAVE_OUT(i)) && lend_to(node->call.out[i], node->saved_out[i].storage))
+            lent |= SAVE_OUT(i);
     return lent;
 }
 
 static void take_back(Node *node, unsigned lent) {
-    if (!lent) return;
     for (int i = 0; i < node->call.n_in; i++)
         if (lent & SAVE_IN(i)) node_inputs(node)[i]->storage = NULL;
     for (int i = 0; i < node->call.n_out; i++)
         if (lent & SAVE_OUT(i)) node->call.out[i]->storage = NULL;
 }
 
-static void set_unsaved(Tensor *t, bool on) {
-    t->flags = (uint8_t)(on ? t->flags | TENSOR_UNSAVED : t->flags & ~TENSOR_UNSAVED);
-}
-
 // Buffers that were not declared in Op.saves must not be read, even while they happen to be alive.
-static void mark_unsaved(Node *node) {
-    Tensor **in = node_inputs(node), **out = node->call.out;
-    const Saved *saved = node_saved(node);
-    for (int i = 0; i < node->call.n_in; i++)
-        if (in[i]) set_unsaved(in[i], true);
-    for (int i = 0; i < node->call.n_out; i++) set_unsaved(out[i], true);
-    for (int i = 0; node->saves && i < node->call.n_in; i++) // in one place saved: in all readable
-        if (in[i] && saved[i].storage) set_unsaved(in[i], false);
-    for (int i = 0; node->saves && i < node->call.n_out; i++)
-        if (node->saved_out[i].storage) set_unsaved(out[i], false);
+static unsigned show_saved(Node *node) {
+    set_all_readable(node, false);
+    unsigned lent = node->saves ? lend_saved(node) : 0;
     for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
-        if (node->grad[i]) set_unsaved(node->grad[i], false);
+        if (node->grad[i]) set_readable(node->grad[i], true);
+    return lent;
 }
 
-static void unmark(Node *node) {
-    Tensor **in = node_inputs(node);
-    for (int i = 0; i < node->call.n_in; i++)
-        if (in[i]) set_unsaved(in[i], false);
-    for (int i = 0; i < node->call.n_out; i++) set_unsaved(node->call.out[i], false);
+static void hide_saved(Node *node, unsigned lent) {
+    set_all_readable(node, true);
+    if (lent) take_back(node, lent);
 }
 
 static bool is_parameter(const Tensor *t) {
@@ -119,13 +118,11 @@ static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_i
     context->backward_count = call->n_in;
     tape->running = node;
     tape->added = 0;
-    unsigned lent = lend_saved(node);
-    mark_unsaved(node);
+    unsigned lent = show_saved(node);
     Status status = call->op->backward(call, node->grad, grad_in);
     if (status && !error_pending())
         error_set(status, "backward of %s failed, and does not say why", call->op->name);
-    unmark(node);
-    take_back(node, lent);
+    hide_saved(node, lent);
     context->backward_slots = NULL;
     if (!status) drop_unwritten(call, grad_in, version);
     return status;

@@ -61,11 +61,33 @@ static Saved save(Tape *tape, const Node *node, const Tensor *tensor) {
     return saved;
 }
 
-static void unsave(Tape *tape, Saved saved) {
-    if (!saved.storage) return;
-    if (lower_count(tape, saved.storage) && saved.storage->category == MEM_ACTIVATION)
-        tape->saved_bytes -= saved.storage->bytes;
-    storage_release(saved.storage);
+// Of what is wanted, what is there.
+static void save_all(Tape *tape, Node *node, unsigned wanted) {
+    Tensor **in = node_inputs(node);
+    for (int i = 0; i < node->call.n_in; i++) {
+        if (!in[i] || !(wanted & SAVE_IN(i))) continue;
+        node_saved(node)[i] = save(tape, node, in[i]);
+        node->saves |= SAVE_IN(i);
+    }
+    for (int i = 0; i < node->call.n_out; i++) {
+        if (!(wanted & SAVE_OUT(i))) continue;
+        node->saved_out[i] = save(tape, node, node->call.out[i]);
+        node->saves |= SAVE_OUT(i);
+    }
+}
+
+static void unsave(Tape *tape, Storage *storage) {
+    if (lower_count(tape, storage) && storage->category == MEM_ACTIVATION)
+        tape->saved_bytes -= storage->bytes;
+    storage_release(storage);
+}
+
+static void unsave_all(Tape *tape, Node *node) {
+    for (int i = 0; i < node->call.n_in; i++)
+        if (node->saves & SAVE_IN(i)) unsave(tape, node_saved(node)[i].storage);
+    for (int i = 0; i < node->call.n_out; i++)
+        if (node->saves & SAVE_OUT(i)) unsave(tape, node->saved_out[i].storage);
+    node->saves = 0;
 }
 
 // ---- a node's end ------------------------------------------------------------------------------
@@ -82,18 +104,14 @@ void node_spend(Node *node) {
     if (!node->call.op) return;
     Tape *tape = (Tape *)node->origin.recorder;
     Tensor **in = node_inputs(node);
-    const Saved *saved = node_saved(node);
-    for (int i = 0; i < node->call.n_in; i++) {
-        if (!in[i]) continue;
-        unsave(tape, saved[i]);
-        tensor_unrefer(in[i]);
-    }
+    if (node->saves) unsave_all(tape, node);
+    for (int i = 0; i < node->call.n_in; i++)
+        if (in[i]) tensor_unrefer(in[i]);
     for (int i = 0; i < node->call.n_out; i++) {
-        unsave(tape, node->saved_out[i]);
         if (node->grad[i]) tensor_disown(node->grad[i]);
         node->grad[i] = NULL;
     }
-    memory_free(node->many);
+    if (node->many) memory_free(node->many);
     node->many = NULL;
     node->call.op = NULL;
     unlink_node(tape, node);
@@ -187,24 +205,18 @@ static Status record(Recorder *self, OpCall *call) {
     node->call = *call;
     node->site = context_current()->site;
     node->reached = false;
-    unsigned saves = node->saves = call->op->saves ? call->op->saves(call) : 0;
+    node->saves = 0;
     Tensor **in = node_inputs(node);
-    Saved *saved = node_saved(node);
     for (int i = 0; i < call->n_in; i++) {
         in[i] = call->in[i];
-        saved[i].storage = NULL;
-        if (!in[i]) continue;
-        tensor_refer(in[i]);
-        if (saves & SAVE_IN(i)) saved[i] = save(tape, node, in[i]);
+        if (in[i]) tensor_refer(in[i]);
     }
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) node->grad[i] = NULL;
     for (int i = 0; i < call->n_out; i++) {
-        Tensor *out = call->out[i];
-        out->origin = &node->origin;
-        out->origin_output = (uint8_t)i;
-        node->saved_out[i].storage = NULL;
-        if (saves & SAVE_OUT(i)) node->saved_out[i] = save(tape, node, out);
+        call->out[i]->origin = &node->origin;
+        call->out[i]->origin_output = (uint8_t)i;
     }
+    if (call->op->saves) save_all(tape, node, call->op->saves(call));
     link_node(tape, node);
     return STATUS_OK;
 }

@@ -11,8 +11,8 @@ enum {
 };
 
 typedef struct Saved { // a buffer that backward may read; its storage is retained
-    Storage *storage;  // NULL: it may not
-    uint32_t version;  // when it was saved
+    Storage *storage;
+    uint32_t version; // when it was saved
 } Saved;
 
 // Its results hold it (Origin), and so, through the inputs' handles, do the ops that read them. It
@@ -20,7 +20,7 @@ typedef struct Saved { // a buffer that backward may read; its storage is retain
 typedef struct Node {
     Origin origin;                   // first: a result knows its node by it
     bool reached;                    // by the walk that goes on: it holds it
-    unsigned saves;                  // SAVE_IN and SAVE_OUT bits: which of saved_* there are
+    unsigned saves;                  // SAVE_IN and SAVE_OUT bits: which of saved_* are there
     int site;                        // the layer it ran in
     struct Node *previous, *next;    // on the tape, in the order they ran
     struct Node *waiting;            // to be freed, or to be used again
