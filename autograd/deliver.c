@@ -97,7 +97,7 @@ Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
         Node *from = node_of(tape, in);
         bool leaf = in->flags & TENSOR_LEAF_GRAD;
         if (!leaf && !from) continue; // frozen meanwhile
-        if (!shape_equal(grad->shape, in->shape)) return wrong_shape(call, i, grad);
+        if (!same_shape(grad, in)) return wrong_shape(call, i, grad);
         Status status =
             leaf ? deliver_to_tensor(in, grad) : deliver_to_node(from, in->origin_output, grad);
         if (status) return status;

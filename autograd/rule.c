@@ -11,9 +11,8 @@ static Status changed(const Node *node, const char *what, int index, uint32_t wa
         node->call.op->name, what, index, was, now);
 }
 
-Status rule_check(const Node *node) {
+Status rule_check_saved(const Node *node) {
     const Saved *in = node_saved(node), *out = node->saved_out;
-    if (!node->saves) return STATUS_OK;
     for (int i = 0; i < node->call.n_in; i++)
         if ((node->saves & SAVE_IN(i)) && in[i].storage->version != in[i].version)
             return changed(node, "input", i, in[i].version, in[i].storage->version);

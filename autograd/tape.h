@@ -64,7 +64,10 @@ static inline Node *node_of(const Tape *tape, const Tensor *t) {
 }
 
 // rule.c: STATUS_STATE when a saved buffer was written in place since.
-Status rule_check(const Node *node);
+Status rule_check_saved(const Node *node);
+static inline Status rule_check(const Node *node) {
+    return node->saves ? rule_check_saved(node) : STATUS_OK;
+}
 // The node's rule, from what has arrived for its results; and what it gives is delivered.
 Status rule_run(Tape *tape, Node *node);
 

@@ -14,6 +14,13 @@ Status handle_allocate(Tensor *tensor, MemoryCategory category); // gives it a s
 void handle_update_contiguous(Tensor *tensor);                   // after strides were set
 void handle_free_list(Context *context);
 
+// As shape_equal, which takes copies.
+static inline bool same_shape(const Tensor *a, const Tensor *b) {
+    bool same = a->shape.ndim == b->shape.ndim;
+    for (int i = 0; same && i < a->shape.ndim; i++) same = a->shape.dims[i] == b->shape.dims[i];
+    return same;
+}
+
 static inline void tensor_own(Tensor *t) {
     t->owners++;
     t->references++;
