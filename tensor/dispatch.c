@@ -133,18 +133,18 @@ static Status allocate_outputs(OpCall *call) {
     return STATUS_OK;
 }
 
-static void bump_versions(const OpCall *call, unsigned preset) {
+static void bump_versions(const OpCall *call, Tensor *const preset[]) {
     const Op *op = call->op;
-    for (int i = 0; preset >> i; i++)
-        if (preset >> i & 1) call->out[i]->storage->version++;
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
+        if (preset[i]) preset[i]->storage->version++;
     if (!op->mutates) return;
     for (int i = 0; i < call->n_in; i++)
         if (op->mutates(call, i)) call->in[i]->storage->version++;
 }
 
-static Status undo(OpCall *call, unsigned preset, Status status) {
+static Status undo(OpCall *call, Tensor *const preset[], Status status) {
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) {
-        if (call->out[i] && !(preset >> i & 1)) tensor_release(call->out[i]);
+        if (call->out[i] && !preset[i]) tensor_release(call->out[i]);
         call->out[i] = NULL;
     }
     return status;
@@ -152,29 +152,26 @@ static Status undo(OpCall *call, unsigned preset, Status status) {
 
 // ---- the kernel ------------------------------------------------------------------------------
 // Temporary memory lives as long as its kernel.
-static Status take_workspace(Context *context, Device *device, OpCall *call, Storage **storage) {
+static Status run_with_workspace(Context *context, Device *device, OpCall *call) {
     Device *target = context->target ? context->target : device;
     int64_t bytes = target->workspace(target, call);
-    if (bytes == 0) return STATUS_OK;
-    *storage = storage_new(device, bytes, MEM_WORKSPACE);
-    if (!*storage) return STATUS_OUT_OF_MEMORY;
-    call->workspace = (*storage)->data;
-    return STATUS_OK;
+    Storage *storage = bytes ? storage_new(device, bytes, MEM_WORKSPACE) : NULL;
+    if (bytes && !storage) return STATUS_OUT_OF_MEMORY;
+    call->workspace = storage ? storage->data : NULL;
+    Status status = device->has_data ? device->run(device, call) : STATUS_OK;
+    call->workspace = NULL;
+    storage_release(storage);
+    return status;
 }
 
 static Status run_kernel(Context *context, OpCall *call) {
     Device *device = call->n_out ? call->out[0]->device : call->in[0]->device;
-    Storage *workspace = NULL;
-    Status status = STATUS_OK;
-    if (call->op->flags & OP_WORKSPACE) status = take_workspace(context, device, call, &workspace);
-    if (!status && device->has_data) status = device->run(device, call);
-    call->workspace = NULL;
-    storage_release(workspace);
-    return status;
+    if (call->op->flags & OP_WORKSPACE) return run_with_workspace(context, device, call);
+    return device->has_data ? device->run(device, call) : STATUS_OK;
 }
 
 // ---- the op ----------------------------------------------------------------------------------
-static Status execute(Context *context, OpCall *call, unsigned preset) {
+static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
     const Op *op = call->op;
     if (!op->infer || !op->name)
         return op_error(call, STATUS_NOT_IMPLEMENTED, "has no infer, or no name");
@@ -197,7 +194,7 @@ static Status execute(Context *context, OpCall *call, unsigned preset) {
     return status;
 }
 
-static Status observe_and_execute(Context *context, OpCall *call, unsigned preset) {
+static Status observe_and_execute(Context *context, OpCall *call, Tensor *const preset[]) {
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_begin) o->op_begin(o, call);
     Status status = execute(context, call, preset);
@@ -210,12 +207,12 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
 
 Status op_dispatch(OpCall *call) {
     Context *context = context_current();
+    Tensor *preset[OP_MAX_OUTPUTS]; // what was given to be written into
+    memcpy(preset, call->out, sizeof(preset));
     if (!call->in && call->n_in > 0)
-        return undo(call, 0,
+        return undo(call, preset,
                     error_set(STATUS_INVALID_ARGUMENT, "%s: there are no inputs", call->op->name));
     if (context->shadows && shadow_has_strangers(call)) return shadow_dispatch(call);
-    unsigned preset = 0; // bit i: out[i] was given, to be written into
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= (call->out[i] ? 1u : 0u) << i;
     if (context->error.status) return undo(call, preset, context->error.status);
     bool dense = true;
     Tensor *copies[DENSE_MAX], **given = call->in;
