@@ -49,19 +49,22 @@ static Status run_row(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-static Status cpu_run(Device *self, const OpCall *call) {
-    (void)self;
-    const Op *op = call->op;
-    CpuKernel kernel = op->row ? run_row : op->kernel;
-    if (!kernel) return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
-    Status status = op->check ? op->check(call) : STATUS_OK;
-    if (status) return status;
-    if (!op->work && !op->row) return kernel(call, 0, 1);
-    OpWork work = op->row ? (OpWork){.items = call_numel(call), .cost = 1.0} : op->work(call);
+static inline Status run_items(const OpCall *call, CpuKernel kernel, OpWork work) {
     if (work.items == 0) return STATUS_OK;
     if (!pays(work)) return kernel(call, 0, work.items);
     cpu_parallel(work, run_range, &(KernelJob){kernel, call});
     return STATUS_OK;
+}
+
+static Status cpu_run(Device *self, const OpCall *call) {
+    (void)self;
+    const Op *op = call->op;
+    if (!op->row && !op->kernel)
+        return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
+    Status status = op->check ? op->check(call) : STATUS_OK;
+    if (status) return status;
+    if (op->row) return run_items(call, run_row, (OpWork){.items = call_numel(call), .cost = 1.0});
+    return op->work ? run_items(call, op->kernel, op->work(call)) : op->kernel(call, 0, 1);
 }
 
 static void *cpu_allocate(Device *self, size_t bytes) {
