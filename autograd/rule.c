@@ -3,22 +3,21 @@
 #include "tensor/memory.h"
 
 // ---- what was saved is what it was --------------------------------------------------------------
-static Status changed(const Node *node, const char *what, int index, uint32_t was, uint32_t now) {
+static Status changed(const Node *node, const Saved *saved) {
+    bool in = saved->place < SAVED_INPUTS;
     return error_set(
         STATUS_STATE,
         "backward of %s: its %s %d was written in place after it was saved (version %u, "
         "now %u). HINT: write to a copy, or run backward first",
-        node->call.op->name, what, index, was, now);
+        node->call.op->name, in ? "input" : "output",
+        in ? saved->place : saved->place - SAVED_INPUTS, saved->version, saved->storage->version);
 }
 
-Status rule_check_saved(const Node *node) {
-    const Saved *in = node_saved(node), *out = node->saved_out;
-    for (int i = 0; i < node->call.n_in; i++)
-        if ((node->saves & SAVE_IN(i)) && in[i].storage->version != in[i].version)
-            return changed(node, "input", i, in[i].version, in[i].storage->version);
-    for (int i = 0; i < node->call.n_out; i++)
-        if ((node->saves & SAVE_OUT(i)) && out[i].storage->version != out[i].version)
-            return changed(node, "output", i, out[i].version, out[i].storage->version);
+Status rule_check(const Node *node) {
+    for (int i = 0; i < node->n_saved; i++) {
+        const Saved *saved = &node_saved(node)[i];
+        if (saved->storage->version != saved->version) return changed(node, saved);
+    }
     return STATUS_OK;
 }
 
@@ -34,38 +33,19 @@ static void set_all_readable(const Node *node, bool readable) {
     for (int i = 0; i < node->call.n_out; i++) set_readable(node->call.out[i], readable);
 }
 
-static bool lend_to(Tensor *t, Storage *storage) {
-    set_readable(t, true); // in one place saved: in all readable
-    if (t->storage) return false;
-    t->storage = storage;
-    return true;
-}
-
 // Saved buffers are readable while the rule runs, whoever freed their tensors meanwhile. Returns
-// which were lent, for take_back.
-static unsigned lend_saved(Node *node) {
-    unsigned lent = 0;
-    for (int i = 0; i < node->call.n_in; i++)
-        if ((node->saves & SAVE_IN(i)) &&
-            lend_to(node_inputs(node)[i], node_saved(node)[i].storage))
-            lent |= SAVE_IN(i);
-    for (int i = 0; i < node->call.n_out; i++)
-        if ((node->saves & SAVE_OUT(i)) && lend_to(node->call.out[i], node->saved_out[i].storage))
-            lent |= SAVE_OUT(i);
-    return lent;
-}
-
-static void take_back(Node *node, unsigned lent) {
-    for (int i = 0; i < node->call.n_in; i++)
-        if (lent & SAVE_IN(i)) node_inputs(node)[i]->storage = NULL;
-    for (int i = 0; i < node->call.n_out; i++)
-        if (lent & SAVE_OUT(i)) node->call.out[i]->storage = NULL;
-}
-
-// Buffers that were not declared in Op.saves must not be read, even while they happen to be alive.
+// which were lent, for hide_saved. Others must not be read, even while they happen to be alive.
 static unsigned show_saved(Node *node) {
+    unsigned lent = 0;
     set_all_readable(node, false);
-    unsigned lent = node->saves ? lend_saved(node) : 0;
+    for (int i = 0; i < node->n_saved; i++) {
+        const Saved *saved = &node_saved(node)[i];
+        Tensor *t = node_tensor(node, saved->place);
+        set_readable(t, true); // in one place saved: in all readable
+        if (t->storage) continue;
+        t->storage = saved->storage;
+        lent |= 1u << i;
+    }
     for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
         if (node->grad[i]) set_readable(node->grad[i], true);
     return lent;
@@ -73,7 +53,8 @@ static unsigned show_saved(Node *node) {
 
 static void hide_saved(Node *node, unsigned lent) {
     set_all_readable(node, true);
-    if (lent) take_back(node, lent);
+    for (int i = 0; lent >> i; i++)
+        if (lent >> i & 1) node_tensor(node, node_saved(node)[i].place)->storage = NULL;
 }
 
 static bool is_parameter(const Tensor *t) {

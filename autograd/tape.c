@@ -51,9 +51,9 @@ static bool lower_count(Tape *tape, Storage *storage) {
     return true;
 }
 
-static Saved save(Tape *tape, const Node *node, const Tensor *tensor) {
-    Storage *storage = storage_retain(tensor->storage);
-    Saved saved = {.storage = storage, .version = storage->version};
+static Saved save(Tape *tape, const Node *node, int place) {
+    Storage *storage = storage_retain(node_tensor(node, place)->storage);
+    Saved saved = {.storage = storage, .version = storage->version, .place = place};
     if ((*count_to_raise(tape, storage))++ > 0) return saved;
     if (storage->category == MEM_ACTIVATION) tape->saved_bytes += storage->bytes;
     for (Observer *o = context_current()->observers; o; o = o->next)
@@ -61,33 +61,16 @@ static Saved save(Tape *tape, const Node *node, const Tensor *tensor) {
     return saved;
 }
 
-// Of what is wanted, what is there.
+// wanted: bits of SAVE_*.
 static void save_all(Tape *tape, Node *node, unsigned wanted) {
-    Tensor **in = node_inputs(node);
-    for (int i = 0; i < node->call.n_in; i++) {
-        if (!in[i] || !(wanted & SAVE_IN(i))) continue;
-        node_saved(node)[i] = save(tape, node, in[i]);
-        node->saves |= SAVE_IN(i);
-    }
-    for (int i = 0; i < node->call.n_out; i++) {
-        if (!(wanted & SAVE_OUT(i))) continue;
-        node->saved_out[i] = save(tape, node, node->call.out[i]);
-        node->saves |= SAVE_OUT(i);
-    }
+    for (int place = 0; wanted >> place; place++)
+        if (wanted >> place & 1) node_saved(node)[node->n_saved++] = save(tape, node, place);
 }
 
 static void unsave(Tape *tape, Storage *storage) {
     if (lower_count(tape, storage) && storage->category == MEM_ACTIVATION)
         tape->saved_bytes -= storage->bytes;
     storage_release(storage);
-}
-
-static void unsave_all(Tape *tape, Node *node) {
-    for (int i = 0; i < node->call.n_in; i++)
-        if (node->saves & SAVE_IN(i)) unsave(tape, node_saved(node)[i].storage);
-    for (int i = 0; i < node->call.n_out; i++)
-        if (node->saves & SAVE_OUT(i)) unsave(tape, node->saved_out[i].storage);
-    node->saves = 0;
 }
 
 // ---- a node's end ------------------------------------------------------------------------------
@@ -104,7 +87,8 @@ void node_spend(Node *node) {
     if (!node->call.op) return;
     Tape *tape = (Tape *)node->origin.recorder;
     Tensor **in = node_inputs(node);
-    if (node->saves) unsave_all(tape, node);
+    for (int i = 0; i < node->n_saved; i++) unsave(tape, node_saved(node)[i].storage);
+    node->n_saved = 0;
     for (int i = 0; i < node->call.n_in; i++)
         if (in[i]) tensor_unrefer(in[i]);
     for (int i = 0; i < node->call.n_out; i++) {
@@ -178,7 +162,7 @@ static Status make_room(Node *node, int n_in) {
     size_t n = (size_t)n_in;
     node->many = NULL;
     if (n_in <= NODE_INPUTS) return STATUS_OK;
-    node->many = memory_new(n * (sizeof(Tensor *) + sizeof(Saved)));
+    node->many = memory_new(n * sizeof(Tensor *) + NODE_SAVES * sizeof(Saved));
     if (!node->many) return STATUS_OUT_OF_MEMORY;
     node->many_saved = (Saved *)(void *)(node->many + n);
     return STATUS_OK;
@@ -205,7 +189,7 @@ static Status record(Recorder *self, OpCall *call) {
     node->call = *call;
     node->site = context_current()->site;
     node->reached = false;
-    node->saves = 0;
+    node->n_saved = 0;
     Tensor **in = node_inputs(node);
     for (int i = 0; i < call->n_in; i++) {
         in[i] = call->in[i];
@@ -216,7 +200,7 @@ static Status record(Recorder *self, OpCall *call) {
         call->out[i]->origin = &node->origin;
         call->out[i]->origin_output = (uint8_t)i;
     }
-    if (call->op->saves) save_all(tape, node, call->op->saves(call));
+    if (call->op->saves) save_all(tape, node, call->op->saves(call) & op_given(call));
     link_node(tape, node);
     return STATUS_OK;
 }

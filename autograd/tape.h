@@ -6,13 +6,15 @@
 #include "tensor/handle.h"
 
 enum {
-    NODE_INPUTS = 4,                  // kept in the node; an op with more has an array of its own
-    NODE_SAVES = 16 + OP_MAX_OUTPUTS, // the most that one node can save: the bits of SAVE_*
+    NODE_INPUTS = 4,   // kept in the node; an op with more has an array of its own
+    SAVED_INPUTS = 16, // the bits of SAVE_IN; those of SAVE_OUT are behind them
+    NODE_SAVES = SAVED_INPUTS + OP_MAX_OUTPUTS, // the most that one node can save
 };
 
 typedef struct Saved { // a buffer that backward may read; its storage is retained
     Storage *storage;
     uint32_t version; // when it was saved
+    int place;        // its bit of SAVE_*
 } Saved;
 
 // Its results hold it (Origin), and so, through the inputs' handles, do the ops that read them. It
@@ -20,15 +22,14 @@ typedef struct Saved { // a buffer that backward may read; its storage is retain
 typedef struct Node {
     Origin origin;                   // first: a result knows its node by it
     bool reached;                    // by the walk that goes on: it holds it
-    unsigned saves;                  // SAVE_IN and SAVE_OUT bits: which of saved_* are there
+    int n_saved;                     // buffers that it keeps for its rule
     int site;                        // the layer it ran in
     struct Node *previous, *next;    // on the tape, in the order they ran
     struct Node *waiting;            // to be freed, or to be used again
     Tensor *in[NODE_INPUTS], **many; // a reference each
     OpCall call;                     // out: borrowed. op NULL: walked already, and nothing is left
     Tensor *grad[OP_MAX_OUTPUTS];    // what has arrived for each result; owned
-    Saved saved_in[NODE_INPUTS], *many_saved;
-    Saved saved_out[OP_MAX_OUTPUTS];
+    Saved saved[NODE_INPUTS + OP_MAX_OUTPUTS], *many_saved;
 } Node;
 
 typedef struct SharedSave { // a storage that another tape saved first
@@ -56,7 +57,11 @@ static inline Tensor **node_inputs(const Node *node) {
     return node->many ? node->many : (Tensor **)node->in;
 }
 static inline Saved *node_saved(const Node *node) {
-    return node->many ? node->many_saved : (Saved *)node->saved_in;
+    return node->many ? node->many_saved : (Saved *)node->saved;
+}
+// The input or the result that is at a bit of SAVE_*.
+static inline Tensor *node_tensor(const Node *node, int place) {
+    return place < SAVED_INPUTS ? node_inputs(node)[place] : node->call.out[place - SAVED_INPUTS];
 }
 // The node that a tensor comes from, on this tape; NULL: a leaf, a constant, another tape's.
 static inline Node *node_of(const Tape *tape, const Tensor *t) {
@@ -64,10 +69,7 @@ static inline Node *node_of(const Tape *tape, const Tensor *t) {
 }
 
 // rule.c: STATUS_STATE when a saved buffer was written in place since.
-Status rule_check_saved(const Node *node);
-static inline Status rule_check(const Node *node) {
-    return node->saves ? rule_check_saved(node) : STATUS_OK;
-}
+Status rule_check(const Node *node);
 // The node's rule, from what has arrived for its results; and what it gives is delivered.
 Status rule_run(Tape *tape, Node *node);
 
