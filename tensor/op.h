@@ -22,8 +22,8 @@ typedef struct OpWindow {
 
 // Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
 typedef struct OpParams {
-    // No op needs both of a union. (C++ has no nameless struct.) From 128 bytes on a compiler
-    // clears it by a loop of its own, which takes longer than all else that a small op begins with.
+    // No op needs both of a union. (C++ has no nameless struct.) Every call copies all of this; and
+    // a literal of more than 80 bytes gcc clears by a slow loop of its own.
     union {
         Shape shape;     // a shape; a permutation in its dims
         OpWindow window; // of a convolution or a pool
