@@ -22,9 +22,33 @@ unsigned save_input(const OpCall *call) {
     return SAVE_IN(0);
 }
 
+unsigned save_inputs(const OpCall *call) {
+    (void)call;
+    return SAVE_IN(0) | SAVE_IN(1);
+}
+
 unsigned save_output(const OpCall *call) {
     (void)call;
     return SAVE_OUT(0);
+}
+
+unsigned save_second_output(const OpCall *call) {
+    (void)call;
+    return SAVE_OUT(1);
+}
+
+unsigned save_factors(const OpCall *call) {
+    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
+}
+
+const DTypeSignature floats_and_indices[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
+
+Status infer_like_second(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
+
+Status backward_same(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    (void)saved;
+    grad_in[0] = grad_out[0];
+    return STATUS_OK;
 }
 
 void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]) {

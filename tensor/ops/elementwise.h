@@ -7,15 +7,25 @@
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-// Output: the NumPy broadcast of in[0] and in[1].
-Status infer_broadcast(OpCall *call);
+Status infer_broadcast(OpCall *call);   // the NumPy broadcast of in[0] and in[1]
+Status infer_like_second(OpCall *call); // an output like in[1]
+
+extern const DTypeSignature floats_and_indices[1]; // in[0] float32, in[1] int64
+
+static inline int64_t *tensor_indices(const Tensor *t) { return (int64_t *)(void *)tensor_raw(t); }
 
 // params.value as the activation has it where nobody says otherwise; NULL: zeros.
 OpParams activation_params(const Op *activation);
 
-unsigned save_input(const OpCall *call);  // backward reads in[0]
-unsigned save_output(const OpCall *call); // backward reads out[0]
+// What backward reads.
+unsigned save_input(const OpCall *call);         // in[0]
+unsigned save_inputs(const OpCall *call);        // in[0] and in[1]
+unsigned save_output(const OpCall *call);        // out[0]
+unsigned save_second_output(const OpCall *call); // out[1]
+unsigned save_factors(const OpCall *call); // of in[0] and in[1], each for the other's gradient
 
+// The gradient goes through as it is.
+Status backward_same(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]);
 // What a broadcast input owes: *slot = grad summed to the shape of `like` (grad itself when equal).
 Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like);
 // The same after one more element-wise op, written straight to the slot when nothing broadcast.

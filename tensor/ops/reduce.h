@@ -75,9 +75,7 @@ MATH_INLINE float reduce_dot(const float *x, const float *y, int64_t n) {
     for (; i + REDUCE_LANES <= n; i += REDUCE_LANES)
         for (int k = 0; k < REDUCE_LANES; k++) lane[k] += x[i + k] * y[i + k];
     for (int k = 0; i + k < n; k++) lane[k] += x[i + k] * y[i + k];
-    for (int half = REDUCE_LANES / 2; half > 0; half /= 2)
-        for (int k = 0; k < half; k++) lane[k] += lane[k + half];
-    return lane[0];
+    return reduce_pairs(lane, REDUCE_LANES);
 }
 
 // The largest of n >= 1; NaN wins. Compared as integers that order like the floats they stand for,
@@ -94,16 +92,6 @@ MATH_INLINE float reduce_max(const float *x, int64_t n) {
     float largest = math_from_bits((uint32_t)(best ^ ((best >> 31) & INT32_MAX)));
     return nan ? __builtin_nanf("") : largest;
 }
-
-// x with dimension `dim` (negative: from the end) moved to the end; the others keep their order.
-// NULL with an error pending.
-Tensor *reduce_move_last(const char *op, Tensor *x, int dim);
-// The same, or, for DIM_ALL, all of it as one dimension.
-Tensor *reduce_flatten_or_move(const char *op, Tensor *x, int dim);
-// The public shape of a result whose last dimension was reduced after that.
-Tensor *reduce_finish(Tensor *reduced, const Tensor *x, int dim, bool keep_dim);
-// Moves the last dimension back to `dim`, for row-wise ops that keep the shape.
-Tensor *reduce_move_back(Tensor *y, int dim);
 
 // Row-wise ops: C, the size of the last dimension, and how many rows of it there are.
 static inline int64_t row_length(const Tensor *t) {
