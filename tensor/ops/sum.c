@@ -1,7 +1,9 @@
-// sum.c -- sum or mean over one dimension, or over all; no transposing: rows are added to rows
-// params: dim, or DIM_ALL; flags: SUM_MEAN, SUM_KEEP_DIM
+// sum.c -- sum and mean over one dimension, or over all; sum_to over those along which a gradient's
+// input was broadcast. No transposing: rows are added to rows.
 #include "tensor/ops/reduce.h"
 
+// ---- sum, mean ---------------------------------------------------------------------------------
+// params: dim, or DIM_ALL; flags: SUM_MEAN, SUM_KEEP_DIM
 enum { SUM_MEAN = 1, SUM_KEEP_DIM = 2 };
 
 static Tensor *run(Tensor *x, int dim, unsigned flags) {
@@ -17,39 +19,39 @@ Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim) {
     return run(x, dim, SUM_MEAN | (keep_dim ? SUM_KEEP_DIM : 0));
 }
 
+// x's shape, with 1 where it is reduced.
+static Shape kept_shape(const OpCall *call) {
+    Shape shape = call->in[0]->shape;
+    for (int i = 0; i < shape.ndim; i++)
+        if (call->params.dim == DIM_ALL || i == call->params.dim) shape.dims[i] = 1;
+    return shape;
+}
+
 // x seen as (outer, n, inner), n the reduced dimension
 typedef struct Extent {
-    int64_t outer, n, inner;
+    int64_t n, inner;
 } Extent;
 
 static Extent extent_of(const OpCall *call) {
     const Tensor *x = call->in[0];
-    Extent e = {1, 1, 1};
-    if (call->params.dim == DIM_ALL) return (Extent){1, x->numel, 1};
-    for (int i = 0; i < x->shape.ndim; i++) {
-        if (i < call->params.dim)
-            e.outer *= x->shape.dims[i];
-        else if (i == call->params.dim)
-            e.n = x->shape.dims[i];
-        else
-            e.inner *= x->shape.dims[i];
-    }
+    int dim = call->params.dim;
+    if (dim == DIM_ALL) return (Extent){x->numel, 1};
+    Extent e = {x->shape.dims[dim], 1};
+    for (int i = dim + 1; i < x->shape.ndim; i++) e.inner *= x->shape.dims[i];
     return e;
 }
 
 static Status sum_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     int dim = call->params.dim;
-    bool all = dim == DIM_ALL, keep = call->params.flags & SUM_KEEP_DIM;
+    bool all = dim == DIM_ALL;
     if (!all && (dim < 0 || dim >= x->shape.ndim))
         return op_error(call, STATUS_SHAPE, "no dimension %d. HINT: DIM_ALL reduces all", dim);
+    if (call->params.flags & SUM_KEEP_DIM)
+        return op_output(call, 0, DTYPE_FLOAT32, kept_shape(call));
     Shape shape = {0};
-    for (int i = 0; i < x->shape.ndim; i++) {
-        if (!all && i != dim)
-            shape.dims[shape.ndim++] = x->shape.dims[i];
-        else if (keep)
-            shape.dims[shape.ndim++] = 1;
-    }
+    for (int i = 0; i < x->shape.ndim && !all; i++)
+        if (i != dim) shape.dims[shape.ndim++] = x->shape.dims[i];
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 
@@ -69,8 +71,7 @@ KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
     Extent e = extent_of(call);
-    float by =
-        call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // a product with 1 / n would round
+    float by = call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // a product with 1 / n rounds
     if (e.inner == 1) {
         for (int64_t o = begin; o < end; o++) y[o] = reduce_sum(x + o * e.n, e.n) / by;
         return STATUS_OK;
@@ -86,13 +87,9 @@ KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
 
 // Every summand gets the gradient of its sum: a view, expanded.
 static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    Tensor *x = saved->in[0], *grad = grad_out[0];
-    Extent e = extent_of(saved);
-    if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)e.n);
-    Shape kept = x->shape;
-    for (int i = 0; i < kept.ndim; i++)
-        if (saved->params.dim == DIM_ALL || i == saved->params.dim) kept.dims[i] = 1;
-    if (grad) grad = tensor_expand(tensor_reshape(grad, kept), x->shape);
+    Tensor *grad = grad_out[0];
+    if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)extent_of(saved).n);
+    if (grad) grad = tensor_expand(tensor_reshape(grad, kept_shape(saved)), saved->in[0]->shape);
     grad_in[0] = grad;
     return grad ? STATUS_OK : error_status();
 }
@@ -115,3 +112,104 @@ const Op op_sum = {.id = OP_sum,
                    .story =
                        STORY(.formula = "y = the sum over one dimension of x, or all", .out = "y",
                              .in = {"x"}, .elementwise = {.basis = PER_SUM}, .vary = sum_vary)};
+
+// ---- sum_to ------------------------------------------------------------------------------------
+// params: shape = the one to arrive at
+static Status sum_to_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    Shape shape = call->params.shape;
+    int missing = x->shape.ndim - shape.ndim;
+    char text[SHAPE_TEXT];
+    bool fits = missing >= 0;
+    for (int i = 0; fits && i < shape.ndim; i++)
+        fits = shape.dims[i] == 1 || shape.dims[i] == x->shape.dims[i + missing];
+    if (!fits)
+        return op_error(call, STATUS_SHAPE, "does not reduce to %s", shape_text(shape, text));
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+// x's dimensions, the innermost first; neighbours that are both kept, or both reduced, are one.
+typedef struct Groups {
+    int count;
+    bool kept[TENSOR_MAX_DIMS + 1];
+    int64_t size[TENSOR_MAX_DIMS + 1], step[TENSOR_MAX_DIMS + 1]; // step: in elements of x
+} Groups;
+
+// `to`: the shape to arrive at, with 1 where a dimension is reduced, or without leading ones.
+static Groups groups_of(const Tensor *x, const Shape *to) {
+    Groups g = {0};
+    for (int i = 0; i <= TENSOR_MAX_DIMS; i++) g.size[i] = 1; // those that are not there, too
+    int missing = x->shape.ndim - to->ndim;
+    int64_t step = 1;
+    for (int d = x->shape.ndim - 1; d >= 0; d--) {
+        if (x->shape.dims[d] == 1) continue;
+        bool kept = d >= missing && to->dims[d - missing] != 1;
+        if (g.count == 0 || g.kept[g.count - 1] != kept) {
+            g.kept[g.count] = kept;
+            g.step[g.count++] = step;
+        }
+        g.size[g.count - 1] *= x->shape.dims[d];
+        step *= x->shape.dims[d];
+    }
+    return g;
+}
+
+// Where in x the index-th combination of the kept (or the reduced) groups from `first` on lies.
+static int64_t offset_of(const Groups *g, int first, bool kept, int64_t index) {
+    int64_t offset = 0;
+    for (int i = first; i < g->count; i++) {
+        if (g->kept[i] != kept) continue;
+        offset += index % g->size[i] * g->step[i];
+        index /= g->size[i];
+    }
+    return offset;
+}
+
+// Outputs [begin, end): blocks in float, their sums in double, however many an output takes.
+KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t begin,
+                              int64_t end) {
+    bool kept = g->kept[0];
+    int inner = kept ? 1 : 0; // the innermost reduced group: rows to add, or a row to add up
+    int64_t row = kept ? g->size[0] : 1, blocks = 1;
+    for (int i = inner + 1; i < g->count; i++)
+        if (!g->kept[i]) blocks *= g->size[i];
+    for (int64_t o = begin, width; o < end; o += width) {
+        int64_t column = o % row;
+        width = row - column < REDUCE_TILE ? row - column : REDUCE_TILE;
+        if (width > end - o) width = end - o;
+        const float *from = x + offset_of(g, 1, true, o / row) + column;
+        double total[REDUCE_TILE];
+        for (int64_t j = 0; j < width; j++) total[j] = 0.0;
+        for (int64_t b = 0; b < blocks; b++) {
+            const float *block = from + offset_of(g, inner + 1, false, b);
+            if (kept)
+                reduce_add_rows(total, block, g->size[inner], g->step[inner], width);
+            else
+                total[0] += (double)reduce_sum(block, g->size[inner]);
+        }
+        for (int64_t j = 0; j < width; j++) y[o + j] = (float)total[j];
+    }
+}
+
+// Whole lines of the cache: outputs that are neighbours are sums of columns that are.
+static OpWork sum_to_work(const OpCall *call) {
+    OpWork outputs = op_work_elements(call);
+    outputs.together = 16;
+    return outputs;
+}
+
+static Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    Groups groups = groups_of(call->in[0], &call->params.shape);
+    sum_groups(&groups, call_in(call, 0), call_out(call, 0), begin, end);
+    return STATUS_OK;
+}
+
+const Op op_sum_to = {.id = OP_sum_to,
+                      .name = "sum_to",
+                      .kernel = sum_to_cpu,
+                      .flags = OP_UNATTRIBUTED,
+                      .n_inputs = 1,
+                      .infer = sum_to_infer,
+                      .work = sum_to_work,
+                      .story = STORY(.formula = "dx = dy, summed where x was broadcast",
+                                     .out = "dx", .in = {"dy"}, .elementwise = {.basis = PER_SUM})};
