@@ -32,8 +32,7 @@ static Status sigmoid_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
 }
 
 KERNEL static Status sigmoid_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    gradient_range(call, begin, end, math_sigmoid_backward);
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_sigmoid_backward);
 }
 
 const Op op_sigmoid = {.id = OP_sigmoid,
@@ -68,8 +67,7 @@ static Status tanh_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gra
 }
 
 KERNEL static Status tanh_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    gradient_range(call, begin, end, math_tanh_backward);
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_tanh_backward);
 }
 
 const Op op_tanh = {.id = OP_tanh,
@@ -103,8 +101,7 @@ static Status silu_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gra
 }
 
 KERNEL static Status silu_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    gradient_range(call, begin, end, math_silu_backward);
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_silu_backward);
 }
 
 // x * (1 / (1 + e^-x)); backward grad * (s * (1 + x * (1 - s))), s the sigmoid again: 5 after its 2

@@ -1,6 +1,5 @@
 // assign.c -- what writes numbers that are there, or are given: fill, accumulate, contiguous.
 #include "tensor/ops/elementwise.h"
-#include "tensor/ops/strided.h"
 
 // ---- fill: every element becomes params.value[0], in place --------------------------------------
 Status tensor_fill(Tensor *x, float value) {
@@ -61,10 +60,7 @@ static Status accumulate_infer(OpCall *call) {
 }
 
 KERNEL static Status accumulate_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *into = call_in(call, 0), *value = call_in(call, 1);
-    float *out = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) out[i] = into[i] + value[i];
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_add);
 }
 
 const Op op_accumulate = {.id = OP_accumulate,
@@ -103,12 +99,6 @@ static Status contiguous_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-static Status contiguous_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    (void)saved;
-    grad_in[0] = grad_out[0];
-    return STATUS_OK;
-}
-
 const Op op_contiguous = {.id = OP_contiguous,
                           .name = "contiguous",
                           .kernel = contiguous_cpu,
@@ -118,6 +108,6 @@ const Op op_contiguous = {.id = OP_contiguous,
                           .dtypes = dtypes_any,
                           .n_dtypes = DTYPE_COUNT,
                           .infer = op_infer_same,
-                          .backward = contiguous_backward,
+                          .backward = backward_same,
                           .story =
                               STORY(.formula = "y = x, laid out densely", .out = "y", .in = {"x"})};

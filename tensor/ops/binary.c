@@ -6,8 +6,7 @@
 Tensor *tensor_add(Tensor *a, Tensor *b) { return OP_RUN(op_add, NULL, a, b); }
 
 KERNEL static Status add_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    binary_range(call, begin, end, math_add);
-    return STATUS_OK;
+    return binary_range(call, begin, end, math_add);
 }
 
 static Status add_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -29,8 +28,7 @@ const Op op_add = {.id = OP_add,
 Tensor *tensor_sub(Tensor *a, Tensor *b) { return OP_RUN(op_sub, NULL, a, b); }
 
 KERNEL static Status sub_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    binary_range(call, begin, end, math_sub);
-    return STATUS_OK;
+    return binary_range(call, begin, end, math_sub);
 }
 
 static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -56,8 +54,7 @@ const Op op_sub = {.id = OP_sub,
 Tensor *tensor_mul(Tensor *a, Tensor *b) { return OP_RUN(op_mul, NULL, a, b); }
 
 KERNEL static Status mul_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    binary_range(call, begin, end, math_mul);
-    return STATUS_OK;
+    return binary_range(call, begin, end, math_mul);
 }
 
 // Each factor's gradient is the other factor.
@@ -69,16 +66,12 @@ static Status mul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return STATUS_OK;
 }
 
-static unsigned mul_saves(const OpCall *call) {
-    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
-}
-
 const Op op_mul = {.id = OP_mul,
                    .name = "mul",
                    .kernel = mul_cpu,
                    ELEMENTWISE_BINARY,
                    .backward = mul_backward,
-                   .saves = mul_saves,
+                   .saves = save_factors,
                    .story = STORY(.formula = "y = a b", .out = "y", .in = {"a", "b"},
                                   .elementwise = {PER_OUTPUT, .each = 1})};
 
@@ -86,8 +79,7 @@ const Op op_mul = {.id = OP_mul,
 Tensor *tensor_div(Tensor *a, Tensor *b) { return OP_RUN(op_div, NULL, a, b); }
 
 KERNEL static Status div_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    binary_range(call, begin, end, math_div);
-    return STATUS_OK;
+    return binary_range(call, begin, end, math_div);
 }
 
 // y = a / b: dy/da = 1/b, dy/db = -y/b
@@ -121,8 +113,7 @@ const Op op_div = {.id = OP_div,
 Tensor *tensor_maximum(Tensor *a, Tensor *b) { return OP_RUN(op_maximum, NULL, a, b); }
 
 KERNEL static Status maximum_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    binary_range(call, begin, end, math_max);
-    return STATUS_OK;
+    return binary_range(call, begin, end, math_max);
 }
 
 static Status maximum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -138,47 +129,21 @@ static Status maximum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
     return STATUS_OK;
 }
 
-static unsigned maximum_saves(const OpCall *call) {
-    (void)call;
-    return SAVE_IN(0) | SAVE_IN(1);
-}
-
 // ---- backward: grad where mine is larger, half of it where both are equal -----------------------
-// Elements [begin, end) of which the last dimension has `row` each, any strides.
-static void maximum_strided_range(const OpCall *call, int64_t begin, int64_t end, int64_t row) {
-    const Tensor *out = call->out[0];
-    int last = out->shape.ndim - 1;
-    int64_t stride[3][TENSOR_MAX_DIMS];
-    for (int k = 0; k < 3; k++) broadcast_strides(call->in[k], out, stride[k]);
-    while (begin < end) {
-        int64_t column = begin % row, rest = begin / row, n = row - column;
-        if (n > end - begin) n = end - begin;
-        const float *from[3];
-        for (int k = 0; k < 3; k++) from[k] = call_in(call, k) + column * stride[k][last];
-        for (int d = last - 1; d >= 0; d--) {
-            for (int k = 0; k < 3; k++) from[k] += rest % out->shape.dims[d] * stride[k][d];
-            rest /= out->shape.dims[d];
-        }
-        float *to = call_out(call, 0) + begin;
-        for (int64_t i = 0; i < n; i++)
-            to[i] = math_max_backward(from[0][i * stride[0][last]], from[1][i * stride[1][last]],
-                                      from[2][i * stride[2][last]]);
-        begin += n;
-    }
-}
-
 KERNEL static Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const Tensor *out = call->out[0];
-    bool flat = true;
-    for (int k = 0; k < 3; k++)
-        flat = flat && tensor_is_contiguous(call->in[k]) && call->in[k]->numel == out->numel;
-    if (!flat) {
-        maximum_strided_range(call, begin, end, out->shape.dims[out->shape.ndim - 1]);
-        return STATUS_OK;
+    Broadcast rows = broadcast_of(call, 3);
+    const int64_t *step = rows.step;
+    for (int64_t n; begin < end; begin += n) {
+        const float *from[3];
+        n = broadcast_row(&rows, 3, begin, end, from);
+        const float *grad = from[0], *mine = from[1], *other = from[2];
+        float *to = call_out(call, 0) + begin;
+        if (step[0] == 1 && step[1] == 1 && step[2] == 1)
+            for (int64_t i = 0; i < n; i++) to[i] = math_max_backward(grad[i], mine[i], other[i]);
+        else
+            for (int64_t i = 0; i < n; i++)
+                to[i] = math_max_backward(grad[i * step[0]], mine[i * step[1]], other[i * step[2]]);
     }
-    const float *grad = call_in(call, 0), *mine = call_in(call, 1), *other = call_in(call, 2);
-    float *to = call_out(call, 0);
-    for (int64_t i = begin; i < end; i++) to[i] = math_max_backward(grad[i], mine[i], other[i]);
     return STATUS_OK;
 }
 
@@ -187,7 +152,7 @@ const Op op_maximum = {.id = OP_maximum,
                        .kernel = maximum_cpu,
                        ELEMENTWISE_BINARY,
                        .backward = maximum_backward,
-                       .saves = maximum_saves,
+                       .saves = save_inputs,
                        .story = STORY(.formula = "y = max(a, b)", .out = "y", .in = {"a", "b"},
                                       .elementwise = {PER_OUTPUT, .each = 1})};
 // Inputs: grad, which has the shape of the result, and mine and other, which may be broadcast to

@@ -1,8 +1,7 @@
 // concat.c -- tensors side by side along one dimension, or along a new one (stack)
 // params: dim
 #include "tensor/memory.h"
-#include "tensor/ops.h"
-#include "tensor/ops/strided.h"
+#include "tensor/ops/elementwise.h"
 
 Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim) {
     if (n_tensors < 1) {

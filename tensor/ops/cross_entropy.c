@@ -57,7 +57,7 @@ static OpWork rows_of(const Tensor *logits) { // an exponential costs as much as
 
 static Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    const int64_t *labels = tensor_indices(call->in[1]);
     if (check_labels(call, call->in[0], labels)) return error_status();
     cpu_parallel(rows_of(call->in[0]), row_statistics, (void *)(uintptr_t)call);
     const float *x = call_in(call, 0), *statistics = call_out(call, 1);
@@ -85,18 +85,16 @@ static unsigned cross_entropy_saves(const OpCall *call) {
 // ---- backward: dx = (e^(x - max) / sum - onehot(label)) g / rows --------------------------------
 // Inputs: grad (), logits (n, c), labels (n), statistics (n, 2). Per row: C subtractions, C
 // exponentials, one division for g / rows / sum, C products, one subtraction at the label.
-static Status backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
-
 static OpWork backward_work(const OpCall *call) { return rows_of(call->in[1]); }
 
 static Status backward_check(const OpCall *call) { // labels may be others than forward's
-    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
+    const int64_t *labels = tensor_indices(call->in[2]);
     return check_labels(call, call->in[1], labels);
 }
 
 KERNEL static Status cross_entropy_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = call->in[1]->shape.dims[1];
-    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[2]);
+    const int64_t *labels = tensor_indices(call->in[2]);
     const float *statistics = call_in(call, 3);
     float scale = *call_in(call, 0) / (float)call->in[1]->shape.dims[0];
     for (int64_t r = begin; r < end; r++) {
@@ -109,7 +107,6 @@ KERNEL static Status cross_entropy_backward_cpu(const OpCall *call, int64_t begi
     return STATUS_OK;
 }
 
-static const DTypeSignature logits_and_labels[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 // Per row of C: C - 1 comparisons, C subtractions, C exponentials, C - 1 adds, a logarithm, 2
 // subtractions for log(sum) - (x[label] - max); then the mean: one more per row.
 const Op op_cross_entropy = {
@@ -117,7 +114,7 @@ const Op op_cross_entropy = {
     .name = "cross_entropy",
     .kernel = cross_entropy_cpu,
     .n_inputs = 2,
-    .dtypes = logits_and_labels,
+    .dtypes = floats_and_indices,
     .n_dtypes = 1,
     .infer = cross_entropy_infer,
     .backward = cross_entropy_backward,
@@ -136,7 +133,7 @@ const Op op_cross_entropy_backward = {
     .n_inputs = 4,
     .dtypes = backward_types,
     .n_dtypes = 1,
-    .infer = backward_infer,
+    .infer = infer_like_second,
     .work = backward_work,
     .check = backward_check,
     .story = STORY(.formula = "dx = (softmax(x) - one-hot(label)) dy / rows", .out = "dx",

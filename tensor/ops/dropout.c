@@ -43,11 +43,6 @@ static Status dropout_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
     return OP_INTO(&grad_in[0], op_dropout_backward, &saved->params, grad_out[0], saved->out[1]);
 }
 
-static unsigned dropout_saves(const OpCall *call) {
-    (void)call;
-    return SAVE_OUT(1);
-}
-
 KERNEL static Status dropout_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *grad = call_in(call, 0), scale = scale_of(call);
     const uint8_t *mask = (const uint8_t *)tensor_raw(call->in[1]);
@@ -65,7 +60,7 @@ const Op op_dropout = {.id = OP_dropout,
                        .n_inputs = 1,
                        .infer = dropout_infer,
                        .backward = dropout_backward,
-                       .saves = dropout_saves,
+                       .saves = save_second_output,
                        .story =
                            STORY(.formula = "y = x / (1 - p) where the mask says so, else 0",
                                  .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 2},

@@ -3,6 +3,8 @@
 #ifndef TENSOR_OPS_ELEMENTWISE_H
 #define TENSOR_OPS_ELEMENTWISE_H
 
+#include <string.h>
+
 #include "tensor/math.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
@@ -31,58 +33,95 @@ Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like);
 // The same after one more element-wise op, written straight to the slot when nothing broadcast.
 Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like);
 
-// Strides of input i along the output's dims: 0 where it is broadcast.
+// Strides of an input along the output's dims: 0 where it is broadcast.
 void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]);
 
-// y[i] = f(a[i], b[i]) for output elements [begin, end), any strides.
-MATH_INLINE void binary_range(const OpCall *call, int64_t begin, int64_t end,
-                              float (*f)(float, float)) {
+// The rows of an output, along its last dimension, and how its first n inputs are walked along
+// them. Everything is one row where all lie as the output does.
+typedef struct Broadcast {
+    const float *in[3];
+    const int64_t *sizes;
+    int dims; // in front of a row
+    int64_t row, stride[3][TENSOR_MAX_DIMS], step[3];
+} Broadcast;
+
+MATH_INLINE Broadcast broadcast_of(const OpCall *call, int n) {
     const Tensor *out = call->out[0];
-    float *y = call_out(call, 0);
-    int64_t sa[TENSOR_MAX_DIMS], sb[TENSOR_MAX_DIMS];
-    broadcast_strides(call->in[0], out, sa);
-    broadcast_strides(call->in[1], out, sb);
-    int last = out->shape.ndim - 1;
-    int64_t row = out->shape.ndim ? out->shape.dims[last] : 1;
-    bool flat = tensor_is_contiguous(call->in[0]) && tensor_is_contiguous(call->in[1]) &&
-                call->in[0]->numel == out->numel && call->in[1]->numel == out->numel;
-    if (flat) row = out->numel;
-    int64_t step_a = flat        ? 1
-                     : last >= 0 ? sa[last]
-                                 : 0,
-            step_b = flat        ? 1
-                     : last >= 0 ? sb[last]
-                                 : 0;
-    while (begin < end) { // one row of the output, or what [begin, end) holds of it, at a time
-        int64_t column = begin % row, rest = begin / row, n = row - column;
-        if (n > end - begin) n = end - begin;
-        const float *a = call_in(call, 0) + column * step_a;
-        const float *b = call_in(call, 1) + column * step_b;
-        for (int d = flat ? -1 : last - 1; d >= 0; d--) {
-            int64_t index = rest % out->shape.dims[d];
-            rest /= out->shape.dims[d];
-            a += index * sa[d];
-            b += index * sb[d];
-        }
-        float *to = y + begin;
-        if (step_a == 1 && step_b == 1)
-            for (int64_t i = 0; i < n; i++) to[i] = f(a[i], b[i]);
-        else if (step_a == 1 && step_b == 0)
-            for (int64_t i = 0; i < n; i++) to[i] = f(a[i], *b);
-        else if (step_a == 0 && step_b == 1)
-            for (int64_t i = 0; i < n; i++) to[i] = f(*a, b[i]);
-        else
-            for (int64_t i = 0; i < n; i++) to[i] = f(a[i * step_a], b[i * step_b]);
-        begin += n;
+    Broadcast b;
+    bool flat = true;
+    for (int k = 0; k < n; k++) {
+        b.in[k] = call_in(call, k);
+        flat = flat && tensor_is_contiguous(call->in[k]) && call->in[k]->numel == out->numel;
     }
+    b.sizes = out->shape.dims;
+    b.dims = flat ? 0 : out->shape.ndim - 1; // what is not flat has a dimension
+    b.row = flat ? out->numel : out->shape.dims[b.dims];
+    for (int k = 0; k < n; k++) {
+        if (!flat) broadcast_strides(call->in[k], out, b.stride[k]);
+        b.step[k] = flat ? 1 : b.stride[k][b.dims];
+    }
+    return b;
+}
+
+// How many of the output elements [begin, end) are in the row of the first of them; and where the
+// inputs are there.
+MATH_INLINE int64_t broadcast_row(const Broadcast *b, int n, int64_t begin, int64_t end,
+                                  const float *from[]) {
+    int64_t column = begin % b->row, rest = begin / b->row, left = b->row - column;
+    for (int k = 0; k < n; k++) from[k] = b->in[k] + column * b->step[k];
+    for (int d = b->dims - 1; d >= 0; d--) {
+        int64_t index = rest % b->sizes[d];
+        rest /= b->sizes[d];
+        for (int k = 0; k < n; k++) from[k] += index * b->stride[k][d];
+    }
+    return left < end - begin ? left : end - begin;
+}
+
+// y[i] = f(a[i], b[i]) for output elements [begin, end), any strides.
+MATH_INLINE Status binary_range(const OpCall *call, int64_t begin, int64_t end,
+                                float (*f)(float, float)) {
+    Broadcast rows = broadcast_of(call, 2);
+    int64_t step_a = rows.step[0], step_b = rows.step[1];
+    float *out = call_out(call, 0);
+    for (int64_t n; begin < end; begin += n) {
+        const float *from[2];
+        n = broadcast_row(&rows, 2, begin, end, from);
+        const float *a = from[0], *b = from[1];
+        float *y = out + begin;
+        if (step_a == 1 && step_b == 1)
+            for (int64_t i = 0; i < n; i++) y[i] = f(a[i], b[i]);
+        else if (step_a == 1 && step_b == 0)
+            for (int64_t i = 0; i < n; i++) y[i] = f(a[i], *b);
+        else if (step_a == 0 && step_b == 1)
+            for (int64_t i = 0; i < n; i++) y[i] = f(*a, b[i]);
+        else
+            for (int64_t i = 0; i < n; i++) y[i] = f(a[i * step_a], b[i * step_b]);
+    }
+    return STATUS_OK;
 }
 
 // Backward, of a gradient and what was saved: f(grad[i], kept[i]).
-MATH_INLINE void gradient_range(const OpCall *call, int64_t begin, int64_t end,
-                                float (*f)(float, float)) {
+MATH_INLINE Status gradient_range(const OpCall *call, int64_t begin, int64_t end,
+                                  float (*f)(float, float)) {
     const float *grad = call_in(call, 0), *kept = call_in(call, 1);
     float *out = call_out(call, 0);
     for (int64_t i = begin; i < end; i++) out[i] = f(grad[i], kept[i]);
+    return STATUS_OK;
+}
+
+// n elements of `size` bytes, `stride` elements apart, to adjacent places.
+static inline void strided_copy(char *to, const char *from, int64_t n, int64_t stride,
+                                int64_t size) {
+    if (stride == 1) {
+        memcpy(to, from, (size_t)(n * size));
+    } else if (size == (int64_t)sizeof(float)) { // the common case: a loop over whole floats
+        float *y = (float *)(void *)to;
+        const float *x = (const float *)(const void *)from;
+        for (int64_t i = 0; i < n; i++) y[i] = x[i * stride];
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * size, from + i * stride * size, (size_t)size);
+    }
 }
 
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.

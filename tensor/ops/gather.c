@@ -71,7 +71,7 @@ static Place place_of(const Walk *walk, int64_t row) {
 }
 
 static const int64_t *row_at(const Tensor *index, int64_t offset) {
-    return (const int64_t *)(const void *)tensor_raw(index) + offset;
+    return tensor_indices(index) + offset;
 }
 
 static void walk_row(const Walk *walk, Place at) {
@@ -147,13 +147,12 @@ static Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end
     return STATUS_OK;
 }
 
-static const DTypeSignature values_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 const Op op_gather = {.id = OP_gather,
                       .name = "gather",
                       .kernel = gather_cpu,
                       .flags = OP_STRIDED,
                       .n_inputs = 2,
-                      .dtypes = values_and_index,
+                      .dtypes = floats_and_indices,
                       .n_dtypes = 1,
                       .infer = gather_infer,
                       .work = gather_work,
@@ -169,7 +168,7 @@ const Op op_gather_backward = {
     .kernel = gather_backward_cpu,
     .flags = OP_STRIDED | OP_ADDS,
     .n_inputs = 2,
-    .dtypes = values_and_index,
+    .dtypes = floats_and_indices,
     .n_dtypes = 1,
     .infer = op_infer_shape,
     .check = backward_check,

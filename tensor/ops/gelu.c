@@ -15,8 +15,7 @@ static Status gelu_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gra
 }
 
 KERNEL static Status gelu_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    gradient_range(call, begin, end, math_gelu_backward);
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_gelu_backward);
 }
 
 const Op op_gelu = {.id = OP_gelu,
@@ -52,8 +51,7 @@ static Status gelu_tanh_backward(const OpCall *saved, Tensor *grad_out[], Tensor
 }
 
 KERNEL static Status gelu_tanh_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    gradient_range(call, begin, end, math_gelu_tanh_backward);
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_gelu_tanh_backward);
 }
 
 const Op op_gelu_tanh = {.id = OP_gelu_tanh,

@@ -159,8 +159,8 @@ static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
 
 static unsigned linear_saves(const OpCall *call) {
     unsigned activation = activation_saves(call);
-    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0) |
-           (activation & SAVE_IN(0) ? SAVE_OUT(1) : 0) | (activation & SAVE_OUT(0));
+    return save_factors(call) | (activation & SAVE_IN(0) ? SAVE_OUT(1) : 0) |
+           (activation & SAVE_OUT(0));
 }
 
 static void linear_vary(OpStory *story, const OpParams *params, unsigned given) {

@@ -2,6 +2,21 @@
 // cross-entropy of classes is cross_entropy.c.
 #include "tensor/ops/reduce.h"
 
+// The mean of f(x, t) over all elements of x and t: blocks in float, their sums in double.
+MATH_INLINE Status mean_of(const OpCall *call, float (*f)(float, float)) {
+    const float *x = call_in(call, 0), *t = call_in(call, 1);
+    int64_t n = call->in[0]->numel;
+    float value[REDUCE_BLOCK];
+    double total = 0.0;
+    for (int64_t from = 0; from < n; from += REDUCE_BLOCK) {
+        int64_t block = n - from < REDUCE_BLOCK ? n - from : REDUCE_BLOCK;
+        for (int64_t i = 0; i < block; i++) value[i] = f(x[from + i], t[from + i]);
+        total += (double)reduce_sum(value, block);
+    }
+    *call_out(call, 0) = (float)(total / (double)n);
+    return STATUS_OK;
+}
+
 // ---- mse: mean of (prediction - target)^2 -------------------------------------------------------
 Tensor *tensor_mse(Tensor *prediction, Tensor *target) {
     return OP_RUN(op_mse, NULL, prediction, target);
@@ -13,22 +28,11 @@ static Status mse_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
 
-KERNEL static float mean_of_squares(const float *p, const float *t, int64_t n) {
-    float square[REDUCE_BLOCK];
-    double total = 0.0;
-    for (int64_t from = 0; from < n; from += REDUCE_BLOCK) {
-        int64_t block = n - from < REDUCE_BLOCK ? n - from : REDUCE_BLOCK;
-        for (int64_t i = 0; i < block; i++)
-            square[i] = (p[from + i] - t[from + i]) * (p[from + i] - t[from + i]);
-        total += (double)reduce_sum(square, block);
-    }
-    return (float)(total / (double)n);
-}
+MATH_INLINE float squared_difference(float p, float t) { return (p - t) * (p - t); }
 
-static Status mse_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status mse_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    *call_out(call, 0) = mean_of_squares(call_in(call, 0), call_in(call, 1), call->in[0]->numel);
-    return STATUS_OK;
+    return mean_of(call, squared_difference);
 }
 
 // The target's gradient is the prediction's with the other sign (params.value[0]).
@@ -42,13 +46,7 @@ static Status mse_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return STATUS_OK;
 }
 
-static unsigned mse_saves(const OpCall *call) {
-    (void)call;
-    return SAVE_IN(0) | SAVE_IN(1);
-}
-
 // ---- backward: (p - t) (2 g / n), inputs grad (), p, t ------------------------------------------
-static Status mse_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
 KERNEL static Status mse_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *p = call_in(call, 1), *t = call_in(call, 2);
     float *out = call_out(call, 0);
@@ -64,7 +62,7 @@ const Op op_mse = {.id = OP_mse,
                    .n_inputs = 2,
                    .infer = mse_infer,
                    .backward = mse_backward,
-                   .saves = mse_saves,
+                   .saves = save_inputs,
                    .story = STORY(.formula = "y = mean of (x - target)^2", .out = "y",
                                   .in = {"x", "target"}, .elementwise = {PER_INPUT, .each = 3})};
 const Op op_mse_backward = {.id = OP_mse_backward,
@@ -72,7 +70,7 @@ const Op op_mse_backward = {.id = OP_mse_backward,
                             .kernel = mse_backward_cpu,
                             .work = op_work_elements,
                             .n_inputs = 3,
-                            .infer = mse_backward_infer,
+                            .infer = infer_like_second,
                             .story = STORY(.formula = "dx = (x - target) 2 dy / n", .out = "dx",
                                            .in = {"dy", "x", "target"},
                                            .elementwise = {PER_OUTPUT, .each = 2})};
@@ -92,23 +90,10 @@ static Status bce_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
 
-KERNEL static double sum_of_losses(const float *x, const float *t, int64_t n) {
-    float loss[REDUCE_BLOCK];
-    double total = 0.0;
-    for (int64_t from = 0; from < n; from += REDUCE_BLOCK) {
-        int64_t block = n - from < REDUCE_BLOCK ? n - from : REDUCE_BLOCK;
-        for (int64_t i = 0; i < block; i++)
-            loss[i] = math_binary_cross_entropy(x[from + i], t[from + i]);
-        total += (double)reduce_sum(loss, block);
-    }
-    return total;
-}
-
-static Status binary_cross_entropy_with_logits_cpu(const OpCall *call, int64_t begin, int64_t end) {
+KERNEL static Status binary_cross_entropy_with_logits_cpu(const OpCall *call, int64_t begin,
+                                                          int64_t end) {
     (void)begin, (void)end;
-    int64_t n = call->in[0]->numel;
-    *call_out(call, 0) = (float)(sum_of_losses(call_in(call, 0), call_in(call, 1), n) / (double)n);
-    return STATUS_OK;
+    return mean_of(call, math_binary_cross_entropy);
 }
 
 // dx = (sigmoid(x) - t) g / n,  dt = -x g / n
@@ -127,7 +112,6 @@ static unsigned bce_saves(const OpCall *call) {
 
 // ---- backward: inputs grad (), logits, targets --------------------------------------------------
 // A sigmoid (2 and an exponential), a subtraction, a product with g / n.
-static Status bce_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[1]); }
 KERNEL static Status binary_cross_entropy_with_logits_backward_cpu(const OpCall *call,
                                                                    int64_t begin, int64_t end) {
     const float *x = call_in(call, 1), *t = call_in(call, 2);
@@ -155,7 +139,7 @@ const Op op_binary_cross_entropy_with_logits_backward = {
     .kernel = binary_cross_entropy_with_logits_backward_cpu,
     .work = op_work_elements,
     .n_inputs = 3,
-    .infer = bce_backward_infer,
+    .infer = infer_like_second,
     .story = STORY(.formula = "dx = (sigmoid(x) - target) dy / n", .out = "dx",
                    .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, .each = 4},
                    .transcendental = {PER_OUTPUT, .each = 1})};

@@ -1,8 +1,7 @@
 // max_pool2d.c -- the largest element under each window, and where it was; NaN wins (the last of
 // several, as in PyTorch), of equals the first. Padding is -infinity and never where it was; -1
 // stands for a window of padding alone. params: window, flags (POOL_CEIL)
-#include <string.h>
-
+#include "tensor/ops/elementwise.h"
 #include "tensor/ops/window.h"
 
 Tensor *tensor_max_pool2d(Tensor *x, Pool2dOptions options) {
@@ -105,7 +104,7 @@ KERNEL static Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t e
     int64_t height = call->out[0]->shape.dims[2], width = call->out[0]->shape.dims[3];
     int64_t plane = pool_plane_size(call->in[0]), row = w->input[1];
     float *y = call_out(call, 0) + begin * height * width;
-    int64_t *where = call->n_out > 1 ? (int64_t *)(void *)tensor_raw(call->out[1]) : NULL;
+    int64_t *where = call->n_out > 1 ? tensor_indices(call->out[1]) : NULL;
     if (where) where += begin * height * width;
     const float *stop = call_in(call, 0) + call->in[0]->numel;
     bool simple = is_2x2(w, call->out[0]);
@@ -138,11 +137,6 @@ static Status max_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tenso
     return OP_INTO(&grad_in[0], op_max_pool2d_backward, &saved->params, grad_out[0], saved->out[1]);
 }
 
-static unsigned max_pool2d_saves(const OpCall *call) {
-    (void)call;
-    return SAVE_OUT(1);
-}
-
 // A window's largest is found by one comparison less than it has elements.
 static void max_pool2d_vary(OpStory *story, const OpParams *params, unsigned given) {
     story->elementwise = (OpRule){PER_OUTPUT, .each = window_taps(&params->window) - 1};
@@ -159,7 +153,7 @@ const Op op_max_pool2d = {.id = OP_max_pool2d,
                           .infer = max_pool2d_infer,
                           .work = max_pool2d_work,
                           .backward = max_pool2d_backward,
-                          .saves = max_pool2d_saves,
+                          .saves = save_second_output,
                           .story = STORY(.formula = "y = the largest under each window of x",
                                          .out = "y", .in = {"x"}, .keeps = KEEP_EXTRA,
                                          .kind = KIND_POOL, .vary = max_pool2d_vary)};
@@ -175,7 +169,7 @@ static Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t
     int64_t outputs = pool_plane_size(call->in[0]), plane = pool_plane_size(call->out[0]);
     for (int64_t p = begin; p < end; p++) {
         const float *grad = call_in(call, 0) + p * outputs;
-        const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]) + p * outputs;
+        const int64_t *where = tensor_indices(call->in[1]) + p * outputs;
         float *dx = call_out(call, 0) + p * plane;
         memset(dx, 0, (size_t)plane * sizeof(float));
         for (int64_t o = 0; o < outputs; o++)
@@ -184,13 +178,12 @@ static Status max_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t
     return STATUS_OK;
 }
 
-static const DTypeSignature gradient_and_places[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 const Op op_max_pool2d_backward = {
     .id = OP_max_pool2d_backward,
     .name = "max_pool2d_backward",
     .kernel = max_pool2d_backward_cpu,
     .n_inputs = 2,
-    .dtypes = gradient_and_places,
+    .dtypes = floats_and_indices,
     .n_dtypes = 1,
     .infer = pool_backward_infer,
     .work = backward_work,

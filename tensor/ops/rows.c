@@ -95,9 +95,10 @@ KERNEL static int64_t find_max(const float *x, int64_t n, float *value) {
 static Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->in[0]);
     int64_t *where = tensor_indices(call->out[call->n_out - 1]);
+    const float *x = call_in(call, 0);
     float largest, *y = call->n_out > 1 ? call_out(call, 0) : NULL;
     for (int64_t r = begin; r < end; r++) {
-        where[r] = find_max(call_in(call, 0) + r * n, n, &largest);
+        where[r] = find_max(x + r * n, n, &largest);
         if (y) y[r] = largest;
     }
     return STATUS_OK;

@@ -14,17 +14,11 @@ KERNEL static void add_scalar_row(const float *x, float *y, int64_t n, const OpP
     for (int64_t i = 0; i < n; i++) y[i] = x[i] + s;
 }
 
-static Status add_scalar_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    (void)saved;
-    grad_in[0] = grad_out[0];
-    return STATUS_OK;
-}
-
 const Op op_add_scalar = {.id = OP_add_scalar,
                           .name = "add_scalar",
                           ELEMENTWISE_UNARY,
                           .row = add_scalar_row,
-                          .backward = add_scalar_backward,
+                          .backward = backward_same,
                           .story = STORY(.formula = "y = x + a number", .out = "y", .in = {"x"},
                                          .elementwise = {PER_OUTPUT, .each = 1})};
 

@@ -36,8 +36,7 @@ static Status abs_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 }
 
 KERNEL static Status abs_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    gradient_range(call, begin, end, math_absolute_backward);
-    return STATUS_OK;
+    return gradient_range(call, begin, end, math_absolute_backward);
 }
 
 const Op op_abs = {.id = OP_abs,
