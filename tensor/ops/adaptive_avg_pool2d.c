@@ -66,8 +66,7 @@ const Op op_adaptive_avg_pool2d = {
     .story = STORY(.formula = "y = the mean of each region of x", .out = "y", .in = {"x"},
                    .elementwise = {.basis = PER_REGION}, .kind = KIND_ADAPTIVE_POOL)};
 
-// ---- backward: zeros, plus each gradient's share in its region
-// ----------------------------------- Per gradient one division, and one add for each element of
+// ---- backward: zeros, plus each gradient's share in its region ---------------------------------
 KERNEL static Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin,
                                                       int64_t end) {
     const OpWindow *w = &call->params.window;
@@ -85,7 +84,7 @@ KERNEL static Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_
     return STATUS_OK;
 }
 
-// its region.
+// Per gradient one division, and one add for each element of its region.
 const Op op_adaptive_avg_pool2d_backward = {
     .id = OP_adaptive_avg_pool2d_backward,
     .name = "adaptive_avg_pool2d_backward",

@@ -5,9 +5,8 @@
 #include "tensor/ops/window.h"
 
 Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options) {
-    OpParams params = {.window = pool_window(&options),
-                       .flags = (options.ceil_mode ? POOL_CEIL : 0) |
-                                (options.exclude_pad ? POOL_EXCLUDE_PAD : 0)};
+    OpParams params = pool_params(options);
+    if (options.exclude_pad) params.flags |= POOL_EXCLUDE_PAD;
     return OP_RUN(op_avg_pool2d, &params, x);
 }
 
@@ -18,8 +17,7 @@ static Status avg_pool2d_infer(OpCall *call) {
     return pool_infer(call);
 }
 
-// ---- parts of rows, as of max_pool2d.c
-// -----------------------------------------------------------
+// ---- parts of rows, as of max_pool2d.c ---------------------------------------------------------
 enum { PART = 256 };
 
 typedef struct Part { // outputs (oh, begin..) of one plane
@@ -87,9 +85,6 @@ KERNEL static Status avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t e
     return STATUS_OK;
 }
 
-static OpWork avg_pool2d_work(const OpCall *call) { return pool_work(call, call->out[0]); }
-static OpWork backward_work(const OpCall *call) { return pool_work(call, call->in[0]); }
-
 static Status avg_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_avg_pool2d_backward, &saved->params, grad_out[0]);
 }
@@ -105,14 +100,13 @@ const Op op_avg_pool2d = {.id = OP_avg_pool2d,
                           .kernel = avg_pool2d_cpu,
                           .n_inputs = 1,
                           .infer = avg_pool2d_infer,
-                          .work = avg_pool2d_work,
+                          .work = pool_work,
                           .backward = avg_pool2d_backward,
                           .story =
                               STORY(.formula = "y = the mean under each window of x", .out = "y",
                                     .in = {"x"}, .kind = KIND_POOL, .vary = avg_pool2d_vary)};
 
-// ---- backward: zeros, plus each gradient's share under its window
-// -------------------------------- Per gradient one division and kh kw adds, padded taps included.
+// ---- backward: zeros, plus each gradient's share under its window ------------------------------
 KERNEL static Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     pool_range(call, call->out[0], call->in[0], begin, end, true);
     return STATUS_OK;
@@ -123,12 +117,13 @@ static void backward_vary(OpStory *story, const OpParams *params, unsigned given
     story->elementwise = (OpRule){PER_INPUT, .each = window_taps(&params->window) + 1};
 }
 
+// Per gradient one division and kh kw adds, padded taps included.
 const Op op_avg_pool2d_backward = {
     .id = OP_avg_pool2d_backward,
     .name = "avg_pool2d_backward",
     .kernel = avg_pool2d_backward_cpu,
     .n_inputs = 1,
     .infer = pool_backward_infer,
-    .work = backward_work,
+    .work = pool_backward_work,
     .story = STORY(.formula = "dx = each dy's share, added up under its window", .out = "dx",
                    .in = {"dy"}, .vary = backward_vary)};

@@ -56,29 +56,25 @@ static Chunk chunk_at(const OpCall *call, int64_t index) {
     return (Chunk){call_in(call, i) + index * CHUNK, rest < CHUNK ? rest : CHUNK};
 }
 
-KERNEL static float sum_of_squares(const float *x, int64_t n) { return reduce_dot(x, x, n); }
-KERNEL static void scale_by(float *x, int64_t n, float factor) {
-    for (int64_t i = 0; i < n; i++) x[i] *= factor;
-}
-
 typedef struct Job {
     const OpCall *call;
     float factor;
 } Job;
 
-static void sum_chunks(void *argument, int64_t begin, int64_t end) {
+KERNEL static void sum_chunks(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = ((const Job *)argument)->call;
     for (int64_t i = begin; i < end; i++) {
         Chunk chunk = chunk_at(call, i);
-        call_out(call, 1)[i] = sum_of_squares(chunk.data, chunk.n);
+        call_out(call, 1)[i] = reduce_dot(chunk.data, chunk.data, chunk.n);
     }
 }
 
-static void scale_chunks(void *argument, int64_t begin, int64_t end) {
+KERNEL static void scale_chunks(void *argument, int64_t begin, int64_t end) {
     const Job *job = argument;
+    float factor = job->factor;
     for (int64_t i = begin; i < end; i++) {
         Chunk chunk = chunk_at(job->call, i);
-        scale_by(chunk.data, chunk.n, job->factor);
+        for (int64_t j = 0; j < chunk.n; j++) chunk.data[j] *= factor;
     }
 }
 
@@ -86,9 +82,8 @@ static Status clip_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t chunks = call->out[1]->numel;
     Job job = {.call = call};
-    double elements = 0.0;
-    for (int i = 0; i < call->n_in; i++) elements += (double)call->in[i]->numel;
-    OpWork work = {.items = chunks, .cost = elements / (double)(chunks ? chunks : 1)};
+    OpWork work = {.items = chunks,
+                   .cost = (double)total_numel(call) / (double)(chunks ? chunks : 1)};
     cpu_parallel(work, sum_chunks, &job);
     double total = 0.0;
     for (int64_t i = 0; i < chunks; i++) total += (double)call_out(call, 1)[i];

@@ -5,7 +5,7 @@
 #include "tensor/ops/window.h"
 
 Tensor *tensor_max_pool2d(Tensor *x, Pool2dOptions options) {
-    OpParams params = {.window = pool_window(&options), .flags = options.ceil_mode ? POOL_CEIL : 0};
+    OpParams params = pool_params(options);
     return OP_RUN(op_max_pool2d, &params, x);
 }
 
@@ -16,10 +16,10 @@ static Status max_pool2d_infer(OpCall *call) {
     return op_output(call, 1, DTYPE_INT64, call->out[0]->shape);
 }
 
-// ---- a part of a row of outputs at a time, all taps over it in turn
-// ------------------------------ Rows are short, and the odd outputs behind the last whole vector
-// would take longer than the rest of the row. So loops go on to a whole number of STEPs where there
-// is memory to read: what is too much goes to the slack behind the part, or is overwritten.
+// ---- a part of a row of outputs at a time, all taps over it in turn ----------------------------
+// Rows are short, and the odd outputs behind the last whole vector would take longer than the rest
+// of the row. So loops go on to a whole number of STEPs where there is memory to read: what is too
+// much goes to the slack behind the part, or is overwritten.
 enum { PART = 256, STEP = 16 };
 
 typedef struct Part { // outputs (oh, begin..) of one plane
@@ -131,8 +131,6 @@ KERNEL static Status max_pool2d_cpu(const OpCall *call, int64_t begin, int64_t e
     return STATUS_OK;
 }
 
-static OpWork max_pool2d_work(const OpCall *call) { return pool_work(call, call->out[0]); }
-
 static Status max_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_max_pool2d_backward, &saved->params, grad_out[0], saved->out[1]);
 }
@@ -151,15 +149,14 @@ const Op op_max_pool2d = {.id = OP_max_pool2d,
                           .kernel = max_pool2d_cpu,
                           .n_inputs = 1,
                           .infer = max_pool2d_infer,
-                          .work = max_pool2d_work,
+                          .work = pool_work,
                           .backward = max_pool2d_backward,
                           .saves = save_second_output,
                           .story = STORY(.formula = "y = the largest under each window of x",
                                          .out = "y", .in = {"x"}, .keeps = KEEP_EXTRA,
                                          .kind = KIND_POOL, .vary = max_pool2d_vary)};
 
-// ---- backward: zeros, plus each gradient where its largest was; one add per gradient
-// -------------
+// ---- backward: zeros, plus each gradient where its largest was ---------------------------------
 static OpWork backward_work(const OpCall *call) {
     return (OpWork){.items = pool_plane_count(call->in[0]),
                     .cost = (double)pool_plane_size(call->out[0])};

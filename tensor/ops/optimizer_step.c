@@ -8,13 +8,6 @@
 // ---- what all steps share ----------------------------------------------------------------------
 static float *step_data(const Tensor *t) { return (float *)(void *)tensor_raw(t); }
 
-// Elements of all parameters, `period` tensors to a group.
-static int64_t step_numel(const OpCall *call, int period) {
-    int64_t total = 0;
-    for (int i = 1; i < call->n_in; i += period) total += call->in[i]->numel;
-    return total;
-}
-
 static Status step_infer(OpCall *call, int period, int64_t state_size) {
     if (call->in[0]->numel != state_size || (call->n_in - 1) % period != 0)
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -24,8 +17,7 @@ static Status step_infer(OpCall *call, int period, int64_t state_size) {
         const Tensor *parameter = call->in[i - (i - 1) % period];
         if (!shape_equal(call->in[i]->shape, parameter->shape))
             return op_error(call, STATUS_SHAPE,
-                            "tensor %d of group %d has another shape than its "
-                            "parameter",
+                            "tensor %d of group %d has another shape than its parameter",
                             (i - 1) % period, (i - 1) / period);
     }
     return STATUS_OK;
@@ -56,7 +48,9 @@ static void run_slices(void *argument, int64_t begin, int64_t end) {
 
 static void step_run(const OpCall *call, int period, StepTask task) {
     StepJob job = {call, period, task};
-    OpWork work = {.items = SLICES, .cost = (double)step_numel(call, period) / SLICES};
+    int64_t numel = 0; // of all parameters
+    for (int i = 1; i < call->n_in; i += period) numel += call->in[i]->numel;
+    OpWork work = {.items = SLICES, .cost = (double)numel / SLICES};
     cpu_parallel(work, run_slices, &job);
 }
 
@@ -94,34 +88,29 @@ KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begi
         for (int64_t i = begin; i < end; i++) p[i] -= lr * (g[i] + decay * p[i]);
 }
 
-KERNEL static void with_momentum(const OpCall *call, Tensor *const group[], int64_t begin,
-                                 int64_t end) {
-    float *p = step_data(group[0]), *v = step_data(group[2]);
-    const float *g = step_data(group[1]);
-    float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
-    for (int64_t i = begin; i < end; i++) {
-        float velocity = momentum * v[i] + (g[i] + decay * p[i]);
-        v[i] = velocity;
-        p[i] -= lr * velocity;
-    }
-}
-
-KERNEL static void with_nesterov(const OpCall *call, Tensor *const group[], int64_t begin,
-                                 int64_t end) {
+MATH_INLINE void momentum_range(const OpCall *call, Tensor *const group[], int64_t begin,
+                                int64_t end, bool nesterov) {
     float *p = step_data(group[0]), *v = step_data(group[2]);
     const float *g = step_data(group[1]);
     float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
     for (int64_t i = begin; i < end; i++) {
         float grad = g[i] + decay * p[i], velocity = momentum * v[i] + grad;
         v[i] = velocity;
-        p[i] -= lr * (grad + momentum * velocity);
+        p[i] -= lr * (nesterov ? grad + momentum * velocity : velocity);
     }
+}
+
+KERNEL static void with_momentum(const OpCall *call, Tensor *const group[], int64_t begin,
+                                 int64_t end) {
+    if (call->params.flags & SGD_NESTEROV) // known where it is inlined: two plain loops
+        momentum_range(call, group, begin, end, true);
+    else
+        momentum_range(call, group, begin, end, false);
 }
 
 static Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    StepTask task = call->params.flags & SGD_NESTEROV ? with_nesterov : with_momentum;
-    step_run(call, sgd_period(call), sgd_period(call) == 3 ? task : plain);
+    step_run(call, sgd_period(call), sgd_period(call) == 3 ? with_momentum : plain);
     return STATUS_OK;
 }
 
@@ -150,8 +139,7 @@ const Op op_sgd_step = {.id = OP_sgd_step,
                                        .elementwise = {PER_PARAMETER, .each = 2, .input = 1},
                                        .vary = sgd_vary)};
 
-// ---- adamw_step: Adam and AdamW, as torch.optim
-// --------------------------------------------------
+// ---- adamw_step: Adam and AdamW, as torch.optim ------------------------------------------------
 //   t += 1;  g += decay p (Adam)  or  p *= 1 - lr decay (AdamW)
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g g
 //   p -= (lr / (1 - b1^t)) m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)

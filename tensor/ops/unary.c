@@ -1,5 +1,5 @@
 // unary.c -- ops of one tensor, element by element: neg, abs, exp, log, sqrt. Activations are in
-// relu.c, activations.c and gelu.c; what takes a number beside the tensor is in scalar.c.
+// relu.c and activations.c; what takes a number beside the tensor is in scalar.c.
 #include "tensor/ops/elementwise.h"
 
 // ---- neg: -x; a sign is no arithmetic, so it costs traffic only --------------------------------

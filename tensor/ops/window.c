@@ -56,16 +56,25 @@ Pool2dOptions pool2d_defaults(int64_t kernel) {
         Pool2dOptions){.kernel_h = kernel, .kernel_w = kernel, .dilation_h = 1, .dilation_w = 1};
 }
 
-OpWindow pool_window(const Pool2dOptions *o) {
-    int64_t stride_h = o->stride_h ? o->stride_h : o->kernel_h;
-    int64_t stride_w = o->stride_w ? o->stride_w : o->kernel_w;
-    return (OpWindow){.kernel = {window_narrow(o->kernel_h), window_narrow(o->kernel_w)},
-                      .stride = {window_narrow(stride_h), window_narrow(stride_w)},
-                      .dilation = {window_narrow(o->dilation_h), window_narrow(o->dilation_w)},
-                      .before = {window_narrow(o->padding_top), window_narrow(o->padding_left)},
-                      .after = {window_narrow(o->padding_bottom), window_narrow(o->padding_right)},
-                      .groups = 1};
+OpParams pool_params(Pool2dOptions o) {
+    int64_t stride_h = o.stride_h ? o.stride_h : o.kernel_h;
+    int64_t stride_w = o.stride_w ? o.stride_w : o.kernel_w;
+    OpWindow window = {.kernel = {window_narrow(o.kernel_h), window_narrow(o.kernel_w)},
+                       .stride = {window_narrow(stride_h), window_narrow(stride_w)},
+                       .dilation = {window_narrow(o.dilation_h), window_narrow(o.dilation_w)},
+                       .before = {window_narrow(o.padding_top), window_narrow(o.padding_left)},
+                       .after = {window_narrow(o.padding_bottom), window_narrow(o.padding_right)},
+                       .groups = 1};
+    return (OpParams){.window = window, .flags = o.ceil_mode ? POOL_CEIL : 0};
 }
+
+static OpWork work_of(const OpCall *call, const Tensor *outputs) {
+    const OpWindow *w = &call->params.window;
+    return (OpWork){.items = pool_plane_count(outputs),
+                    .cost = (double)pool_plane_size(outputs) * w->kernel[0] * w->kernel[1]};
+}
+OpWork pool_work(const OpCall *call) { return work_of(call, call->out[0]); }
+OpWork pool_backward_work(const OpCall *call) { return work_of(call, call->in[0]); }
 
 Status pool_infer(OpCall *call) {
     const Tensor *x = call->in[0];

@@ -77,21 +77,15 @@ Status window_infer(OpCall *call, OpWindow *w, int64_t channels, unsigned flags)
 Status pool_infer(OpCall *call);
 // Of the backward of a pool, whose first input is a gradient (n, c, ho, wo): (n, c, input).
 Status pool_backward_infer(OpCall *call);
-OpWindow pool_window(const Pool2dOptions *options);
+OpParams pool_params(Pool2dOptions options);
+// Planes; each element of out[0], or, backward, of in[0] looks at a whole window.
+OpWork pool_work(const OpCall *call);
+OpWork pool_backward_work(const OpCall *call);
 static inline int64_t pool_plane_count(const Tensor *t) {
     return t->shape.dims[0] * t->shape.dims[1];
 }
 static inline int64_t pool_plane_size(const Tensor *t) {
     return t->shape.dims[2] * t->shape.dims[3];
-}
-
-// Items are planes; each of `outputs` looks at a whole window.
-static inline OpWork pool_work(const OpCall *call, const Tensor *outputs) {
-    const OpWindow *w = &call->params.window;
-    OpWork work = {0, 0.0, 0}; // piece by piece, as C++ wants it
-    work.items = pool_plane_count(outputs);
-    work.cost = (double)pool_plane_size(outputs) * w->kernel[0] * w->kernel[1];
-    return work;
 }
 
 #endif
