@@ -12,17 +12,8 @@ static Status fill_infer(OpCall *call) {
     return STATUS_OK;
 }
 
-static bool fill_mutates(const OpCall *call, int input) {
-    (void)call;
-    return input == 0;
-}
-
 static OpCost fill_cost(const OpCall *call) { // what was there is not read
     return (OpCost){.bytes_written = (uint64_t)tensor_bytes(call->in[0])};
-}
-
-static OpWork fill_work(const OpCall *call) {
-    return (OpWork){.items = call->in[0]->numel, .cost = 1.0};
 }
 
 KERNEL static Status fill_cpu(const OpCall *call, int64_t begin, int64_t end) {
@@ -37,8 +28,8 @@ const Op op_fill = {.id = OP_fill,
                     .n_inputs = 1,
                     .infer = fill_infer,
                     .cost = COUNTED(fill_cost),
-                    .work = fill_work,
-                    .mutates = fill_mutates,
+                    .work = op_work_elements,
+                    .mutates = mutates_all,
                     .story = STORY(.formula = "x = a constant", .in = {"x"})};
 
 // ---- accumulate: into + value; autograd adds gradients, mostly in place (out is into) -----------

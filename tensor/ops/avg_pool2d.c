@@ -1,7 +1,6 @@
 // avg_pool2d.c -- the mean under each window; padding is 0, and counts unless POOL_EXCLUDE_PAD.
 // What a last window has beyond the padding (POOL_CEIL) never counts. params: window, flags
-#include <string.h>
-
+#include "tensor/ops/elementwise.h"
 #include "tensor/ops/window.h"
 
 Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options) {
@@ -62,10 +61,10 @@ MATH_INLINE void pool_range(const OpCall *call, const Tensor *image, const Tenso
     const OpWindow *w = &call->params.window;
     int64_t height = outputs->shape.dims[2], width = outputs->shape.dims[3],
             plane = pool_plane_size(image);
-    float *y = (float *)(void *)tensor_raw(outputs) + begin * height * width;
+    float *y = tensor_floats(outputs) + begin * height * width;
     Part part;
     for (int64_t p = begin; p < end; p++) {
-        float *x = (float *)(void *)tensor_raw(image) + p * plane;
+        float *x = tensor_floats(image) + p * plane;
         if (backward) memset(x, 0, (size_t)plane * sizeof(float));
         for (part.oh = 0; part.oh < height; part.oh++)
             for (part.begin = 0; part.begin < width; part.begin += part.n, y += part.n) {

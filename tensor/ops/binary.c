@@ -35,8 +35,6 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     if (call_needs(saved, 0) && backward_sum_to(&grad_in[0], grad_out[0], saved->in[0]))
         return error_status();
     if (!call_needs(saved, 1)) return STATUS_OK;
-    if (shape_equal(grad_out[0]->shape, saved->in[1]->shape))
-        return OP_INTO(&grad_in[1], op_neg, NULL, grad_out[0]);
     Tensor *reduced = NULL; // sum first: there is less to negate
     if (backward_sum_to(&reduced, grad_out[0], saved->in[1])) return error_status();
     return OP_INTO(&grad_in[1], op_neg, NULL, reduced);
@@ -89,9 +87,7 @@ static Status div_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
         backward_binary_to(&grad_in[0], &op_div, grad_out[0], b, saved->in[0]))
         return error_status();
     if (!call_needs(saved, 1)) return STATUS_OK;
-    Tensor *scaled = tensor_div(tensor_mul(grad_out[0], y), b);
-    if (!scaled) return error_status();
-    Tensor *reduced = NULL;
+    Tensor *scaled = tensor_div(tensor_mul(grad_out[0], y), b), *reduced = NULL;
     if (backward_sum_to(&reduced, scaled, b)) return error_status();
     return OP_INTO(&grad_in[1], op_neg, NULL, reduced);
 }

@@ -39,11 +39,6 @@ static OpCost cost(const OpCall *call) {
     return c;
 }
 
-static bool mutates(const OpCall *call, int input) {
-    (void)call, (void)input;
-    return true;
-}
-
 typedef struct Chunk {
     float *data;
     int64_t n;
@@ -101,7 +96,7 @@ const Op op_clip_norm = {
     .least_inputs = 1,
     .infer = infer,
     .cost = COUNTED(cost),
-    .mutates = mutates,
+    .mutates = mutates_all,
     .story =
         STORY(.formula = "g = g times what brings the norm of all down to the limit", .out = "norm",
               .in = {"g"}, .elementwise = {PER_PARAMETER, .each = 3, .more = 2})};

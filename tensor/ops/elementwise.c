@@ -41,6 +41,11 @@ unsigned save_factors(const OpCall *call) {
     return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
 }
 
+bool mutates_all(const OpCall *call, int input) {
+    (void)call, (void)input;
+    return true;
+}
+
 const DTypeSignature floats_and_indices[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 
 Status infer_like_second(OpCall *call) { return op_output_like(call, 0, call->in[1]); }

@@ -14,6 +14,9 @@ Status infer_like_second(OpCall *call); // an output like in[1]
 
 extern const DTypeSignature floats_and_indices[1]; // in[0] float32, in[1] int64
 
+bool mutates_all(const OpCall *call, int input); // every input is written in place
+
+static inline float *tensor_floats(const Tensor *t) { return (float *)(void *)tensor_raw(t); }
 static inline int64_t *tensor_indices(const Tensor *t) { return (int64_t *)(void *)tensor_raw(t); }
 
 // params.value as the activation has it where nobody says otherwise; NULL: zeros.

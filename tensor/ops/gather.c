@@ -70,29 +70,24 @@ static Place place_of(const Walk *walk, int64_t row) {
     return at;
 }
 
-static const int64_t *row_at(const Tensor *index, int64_t offset) {
-    return tensor_indices(index) + offset;
-}
-
-static void walk_row(const Walk *walk, Place at) {
-    const Tensor *index = walk->index, *table = walk->table;
-    int last = index->shape.ndim - 1, dim = walk->call->params.dim;
-    const int64_t *from = row_at(index, at.index);
-    float *picked = (float *)(void *)tensor_raw(walk->picked) + at.picked;
-    float *base = (float *)(void *)tensor_raw(table) + at.table;
-    int64_t step = dim == last ? 0 : table->stride[last];
-    for (int64_t j = 0; j < index->shape.dims[last]; j++) {
-        float *place = base + j * step + from[j * index->stride[last]] * table->stride[dim];
-        if (walk->add)
-            *place += picked[j * walk->picked->stride[last]];
-        else
-            picked[j] = *place;
-    }
-}
-
 // Rows [begin, end) of the index, in its order: equal indices always add up in the same order.
 static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; row++) walk_row(walk, place_of(walk, row));
+    const Tensor *index = walk->index, *table = walk->table;
+    int last = index->shape.ndim - 1, dim = walk->call->params.dim;
+    int64_t step = dim == last ? 0 : table->stride[last];
+    for (int64_t row = begin; row < end; row++) {
+        Place at = place_of(walk, row);
+        const int64_t *from = tensor_indices(index) + at.index;
+        float *picked = tensor_floats(walk->picked) + at.picked;
+        float *base = tensor_floats(table) + at.table;
+        for (int64_t j = 0; j < index->shape.dims[last]; j++) {
+            float *place = base + j * step + from[j * index->stride[last]] * table->stride[dim];
+            if (walk->add)
+                *place += picked[j * walk->picked->stride[last]];
+            else
+                picked[j] = *place;
+        }
+    }
 }
 
 // `size`: of the dimension into which the index points.
@@ -100,7 +95,7 @@ static Status check_index(const OpCall *call, int64_t size) {
     const Tensor *index = call->in[1];
     Walk walk = {.call = call, .index = index, .picked = index, .table = index};
     for (int64_t row = 0; row < row_count(index); row++) {
-        const int64_t *from = row_at(index, place_of(&walk, row).index);
+        const int64_t *from = tensor_indices(index) + place_of(&walk, row).index;
         for (int64_t j = 0; j < row_length(index); j++) {
             int64_t value = from[j * index->stride[index->shape.ndim - 1]];
             if (value < 0 || value >= size) return bad_index(call, row, j, value, size);

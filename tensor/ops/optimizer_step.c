@@ -6,8 +6,6 @@
 #include "tensor/ops/elementwise.h"
 
 // ---- what all steps share ----------------------------------------------------------------------
-static float *step_data(const Tensor *t) { return (float *)(void *)tensor_raw(t); }
-
 static Status step_infer(OpCall *call, int period, int64_t state_size) {
     if (call->in[0]->numel != state_size || (call->n_in - 1) % period != 0)
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -79,8 +77,8 @@ static bool sgd_mutates(const OpCall *call, int input) { // of each group all bu
 }
 
 KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end) {
-    float *p = step_data(group[0]);
-    const float *g = step_data(group[1]);
+    float *p = tensor_floats(group[0]);
+    const float *g = tensor_floats(group[1]);
     float lr = *call_in(call, 0), decay = call->params.value[1];
     if (decay == 0.0f)
         for (int64_t i = begin; i < end; i++) p[i] -= lr * g[i];
@@ -90,8 +88,8 @@ KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begi
 
 MATH_INLINE void momentum_range(const OpCall *call, Tensor *const group[], int64_t begin,
                                 int64_t end, bool nesterov) {
-    float *p = step_data(group[0]), *v = step_data(group[2]);
-    const float *g = step_data(group[1]);
+    float *p = tensor_floats(group[0]), *v = tensor_floats(group[2]);
+    const float *g = tensor_floats(group[1]);
     float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
     for (int64_t i = begin; i < end; i++) {
         float grad = g[i] + decay * p[i], velocity = momentum * v[i] + grad;
@@ -187,9 +185,9 @@ static Rates rates_of(const OpCall *call) {
 KERNEL static void adam_update(const OpCall *call, Tensor *const group[], int64_t begin,
                                int64_t end) {
     Rates r = rates_of(call);
-    float *restrict p = step_data(group[0]), *restrict m = step_data(group[2]);
-    float *restrict v = step_data(group[3]);
-    const float *restrict g = step_data(group[1]);
+    float *restrict p = tensor_floats(group[0]), *restrict m = tensor_floats(group[2]);
+    float *restrict v = tensor_floats(group[3]);
+    const float *restrict g = tensor_floats(group[1]);
     float rest1 = 1.0f - r.b1, rest2 = 1.0f - r.b2;
     for (int64_t i = begin; i < end; i++) {
         float grad = g[i] + r.decay * p[i];

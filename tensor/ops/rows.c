@@ -66,8 +66,7 @@ static Shape without_last(const Tensor *x) {
 static Status check_row(OpCall *call) {
     if (row_length(call->in[0]) > 0) return STATUS_OK;
     return op_error(call, STATUS_SHAPE,
-                    "there is no largest of nothing. HINT: the reduced "
-                    "dimension is empty");
+                    "there is no largest of nothing. HINT: the reduced dimension is empty");
 }
 
 static Status max_infer(OpCall *call) {

@@ -89,9 +89,8 @@ KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
 static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *grad = grad_out[0];
     if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)extent_of(saved).n);
-    if (grad) grad = tensor_expand(tensor_reshape(grad, kept_shape(saved)), saved->in[0]->shape);
-    grad_in[0] = grad;
-    return grad ? STATUS_OK : error_status();
+    grad_in[0] = tensor_expand(tensor_reshape(grad, kept_shape(saved)), saved->in[0]->shape);
+    return error_status();
 }
 
 static void sum_vary(OpStory *story, const OpParams *params, unsigned given) {

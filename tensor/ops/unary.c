@@ -109,7 +109,7 @@ KERNEL static void sqrt_row(const float *x, float *y, int64_t n, const OpParams 
 // dy/dx = 1 / 2y
 static Status sqrt_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *half = tensor_mul_scalar(grad_out[0], 0.5f);
-    return half ? OP_INTO(&grad_in[0], op_div, NULL, half, saved->out[0]) : error_status();
+    return OP_INTO(&grad_in[0], op_div, NULL, half, saved->out[0]);
 }
 
 const Op op_sqrt = {.id = OP_sqrt,
