@@ -1,4 +1,4 @@
-// elementwise.c -- shape rules, costs and gradient helpers that element-wise ops share.
+// elementwise.c -- the answers that many ops give alike: shapes, what backward saves, gradients.
 #include "tensor/ops/elementwise.h"
 
 Status infer_broadcast(OpCall *call) {
