@@ -2,9 +2,9 @@
 // Not here: files that keep tensors, and any number the program computes with.
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tensor/decimal.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
 
@@ -13,7 +13,7 @@ enum {
     SUMMARY_ABOVE = 1000, // elements; beyond it long dimensions show their ends only
     EDGE_ITEMS = 3,
     FRACTION_DIGITS = 8, // after the point, outside scientific notation
-    WORD = 64,           // the longest element: 40 digits before the point, 12 behind it
+    WORD = 64,           // the longest element, and more: 6 digits before the point, 12 behind it
 };
 
 typedef struct Printer {
@@ -24,9 +24,9 @@ typedef struct Printer {
     float least, greatest; // of the finite values that are not 0, without sign; greatest 0: none
     bool scientific;
     bool any_special, negative_infinity;
-    int left, right;        // characters before and after the point, over all elements
-    int indent, limit;      // of the current row
-    int64_t column, blanks; // blanks: passed over, but dropped at the end of a line
+    int left, right;    // characters before and after the point, over all elements
+    int indent, limit;  // of the current row
+    int column, blanks; // blanks: passed over, but dropped at the end of a line
 } Printer;
 
 // ---- one float -------------------------------------------------------------------------------
@@ -36,38 +36,50 @@ typedef struct Word {
     char before[WORD], after[WORD];
 } Word;
 
-static Word word_scientific(Decimal d, int fraction_digits) {
+// The fewest digits that read back as x: nine are always enough for a float32. (For 2^-96, 2^87 and
+// 2^90 NumPy finds one digit less, because it tries the other neighbour too.) *exponent: of the
+// first of them.
+static int shortest_digits(float x, int *exponent) {
+    char text[WORD];
+    int digits = 0;
+    do snprintf(text, sizeof text, "%.*e", digits++, (double)x);
+    while (digits < 9 && strtof(text, NULL) != x);
+    *exponent = atoi(strchr(text, 'e') + 1);
+    return digits;
+}
+
+// Parts what printf wrote; how its point looks is the locale's.
+static Word word_parted(const char *text) {
     Word word;
-    snprintf(word.before, sizeof word.before, "%s%c", d.negative ? "-" : "", d.digits[0]);
-    int zeros = fraction_digits > d.count - 1 ? fraction_digits - (d.count - 1) : 0;
-    snprintf(word.after, sizeof word.after, "%.*s%.*se%+03d", d.count - 1, d.digits + 1, zeros,
-             "00000000", d.exponent);
+    size_t before = strspn(text, "-0123456789");
+    snprintf(word.before, sizeof word.before, "%.*s", (int)before, text);
+    text += before;
+    snprintf(word.after, sizeof word.after, "%s", text + strcspn(text, "0123456789e"));
     return word;
 }
 
-static Word word_positional(Decimal d) {
-    Word word;
-    int length = d.negative;
-    if (d.negative) word.before[0] = '-';
-    if (d.exponent < 0) word.before[length++] = '0';
-    for (int i = 0; i <= d.exponent; i++) word.before[length++] = i < d.count ? d.digits[i] : '0';
-    word.before[length] = '\0';
-    length = 0;
-    for (int i = d.exponent + 1; i < d.count; i++) word.after[length++] = i < 0 ? '0' : d.digits[i];
-    word.after[length] = '\0';
+// More digits than this one needs are its true ones, not zeros: NumPy does so.
+static Word word_scientific(float x, int least_fraction) {
+    char text[WORD];
+    int exponent, fraction = shortest_digits(x, &exponent) - 1;
+    snprintf(text, sizeof text, "%.*e", fraction < least_fraction ? least_fraction : fraction,
+             (double)x);
+    return word_parted(text);
+}
+
+static Word word_positional(float x, int most_fraction) {
+    char text[WORD];
+    int exponent, digits = shortest_digits(x, &exponent), fraction = digits - 1 - exponent;
+    fraction = fraction < 0 ? 0 : fraction > most_fraction ? most_fraction : fraction;
+    snprintf(text, sizeof text, "%.*f", fraction, (double)x);
+    Word word = word_parted(text);
+    for (size_t n = strlen(word.after); n > 0 && word.after[n - 1] == '0'; n--)
+        word.after[n - 1] = '\0';
     return word;
 }
 
-static Word word_of_float(float x, bool scientific, int fraction_digits) {
-    Decimal d = decimal_shortest(x);
-    if (scientific) {
-        // More digits than this one needs are its true ones, not zeros: NumPy does so.
-        if (d.count < fraction_digits + 1) d = decimal_rounded(x, fraction_digits + 1);
-        return word_scientific(d, fraction_digits);
-    }
-    if (d.digits[0] != '0' && d.count - 1 - d.exponent > FRACTION_DIGITS)
-        d = decimal_rounded(x, d.exponent + 1 + FRACTION_DIGITS);
-    return word_positional(d);
+static Word word_of_float(const Printer *p, float x, int least_fraction) {
+    return p->scientific ? word_scientific(x, least_fraction) : word_positional(x, FRACTION_DIGITS);
 }
 
 // ---- one element -----------------------------------------------------------------------------
@@ -89,7 +101,7 @@ static void element_text(const Printer *p, int64_t offset, char text[2 * WORD]) 
     }
     float x = float_at(p, offset);
     if (isfinite(x)) {
-        Word word = word_of_float(x, p->scientific, p->right - 4); // 4: "e-05"
+        Word word = word_of_float(p, x, p->right - 4); // 4: "e-05"
         snprintf(text, 2 * WORD, "%*s.%-*s", p->left, word.before, p->right, word.after);
     } else {
         const char *name = isnan(x) ? "nan" : x < 0.0f ? "-inf" : "inf";
@@ -108,11 +120,10 @@ static void print_scalar(const Printer *p) {
     if (!isfinite(x)) {
         fputs(isnan(x) ? "nan" : x < 0.0f ? "-inf" : "inf", p->file);
     } else if (scientific) {
-        Decimal d = decimal_shortest(x);
-        Word word = word_scientific(d, 0);
-        fprintf(p->file, "%s%s%s", word.before, d.count > 1 ? "." : "", word.after);
+        Word word = word_scientific(x, 0);
+        fprintf(p->file, "%s%s%s", word.before, word.after[0] == 'e' ? "" : ".", word.after);
     } else {
-        Word word = word_positional(decimal_shortest(x));
+        Word word = word_positional(x, WORD);
         fprintf(p->file, "%s.%s", word.before, word.after[0] ? word.after : "0");
     }
 }
@@ -155,7 +166,7 @@ static void widen(int *width, size_t length) {
 static void see_float(Printer *p, int64_t offset) {
     float x = float_at(p, offset);
     if (!isfinite(x)) return;
-    Word word = word_of_float(x, p->scientific, 0);
+    Word word = word_of_float(p, x, 0);
     widen(&p->left, strlen(word.before));
     widen(&p->right, strlen(word.after));
 }
@@ -180,10 +191,6 @@ static void choose_format(Printer *p) {
 
 // ---- brackets, lines, columns ----------------------------------------------------------------
 
-static void print_blanks(Printer *p, int64_t count) {
-    for (; count > 0; count--) fputc(' ', p->file);
-}
-
 // Blanks at the end of a word are held back: a line must not end in them.
 static void print_word(Printer *p, const char *word) {
     int length = (int)strlen(word), visible = length;
@@ -193,8 +200,7 @@ static void print_word(Printer *p, const char *word) {
         p->column = p->indent;
         p->blanks = p->indent;
     }
-    print_blanks(p, p->blanks);
-    fprintf(p->file, "%.*s", visible, word);
+    fprintf(p->file, "%*s%.*s", p->blanks, "", visible, word);
     p->column += length;
     p->blanks = length - visible;
 }
@@ -220,12 +226,12 @@ static void print_row(Printer *p, int axis, int64_t offset) {
             pass_blank(p);
         }
     }
-    print_blanks(p, p->blanks);
+    fprintf(p->file, "%*s", p->blanks, "");
 }
 
 static void print_newlines(Printer *p, int count, int indent) {
     for (; count > 0; count--) fputc('\n', p->file);
-    print_blanks(p, indent);
+    fprintf(p->file, "%*s", indent, "");
 }
 
 // Rows stand on lines of their own, matrices are a blank line apart, and so on outwards.
