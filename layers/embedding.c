@@ -1,5 +1,6 @@
 // embedding.c -- a table with a row of features for each index
 #include "layers/layer.h"
+#include "tensor/handle.h"
 
 typedef struct Embedding {
     Layer layer;
@@ -24,9 +25,7 @@ static const LayerType embedding_type = {.name = "Embedding",
 
 static Tensor *table_new(int64_t count, int64_t features) {
     Tensor *t = tensor_new_as(SHAPE(count, features), DTYPE_FLOAT32, MEM_PARAMETER);
-    if (!t || !tensor_fill_normal(t, 0.0f, 1.0f)) return t;
-    tensor_free(t);
-    return NULL;
+    return tensor_filled(t, tensor_fill_normal(t, 0.0f, 1.0f));
 }
 
 Layer *embedding_new(int64_t count, int64_t features) {

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "tensor/handle.h"
+
 Status init_fans(const Tensor *weight, Fans *fans) {
     if (!weight) return error_set(STATUS_INVALID_ARGUMENT, "init: no weight");
     if (weight->shape.ndim < 2)
@@ -18,9 +20,7 @@ Status init_fans(const Tensor *weight, Fans *fans) {
 
 Tensor *init_parameter_new(Shape shape, float bound) {
     Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
-    if (!t || !tensor_fill_uniform(t, -bound, bound)) return t;
-    tensor_free(t);
-    return NULL;
+    return tensor_filled(t, tensor_fill_uniform(t, -bound, bound));
 }
 
 static Status uniform(Tensor *weight, double bound) {

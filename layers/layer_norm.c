@@ -1,5 +1,6 @@
 // layer_norm.c -- normalises each row of x, a row being its last sizes, and scales and shifts it
 #include "layers/layer.h"
+#include "tensor/handle.h"
 
 typedef struct LayerNorm {
     Layer layer;
@@ -32,9 +33,7 @@ static const LayerType layer_norm_type = {.name = "LayerNorm",
 
 static Tensor *parameter_new(Shape shape, float value) {
     Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
-    if (!t || !tensor_fill(t, value)) return t;
-    tensor_free(t);
-    return NULL;
+    return tensor_filled(t, tensor_fill(t, value));
 }
 
 static Status check(Shape row, float epsilon) {

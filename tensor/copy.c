@@ -12,18 +12,19 @@ static void announce(Device *device, bool to_host, size_t bytes, bool begins) {
     }
 }
 
-Status device_from_host(Device *device, void *to, const void *from, size_t bytes) {
-    if (!is_carried(device)) return device->from_host(device, to, from, bytes);
-    announce(device, false, bytes, true);
-    Status status = device->from_host(device, to, from, bytes);
-    announce(device, false, bytes, false);
+static Status copy(Device *device, bool to_host, void *to, const void *from, size_t bytes) {
+    bool carried = is_carried(device);
+    if (carried) announce(device, to_host, bytes, true);
+    Status status = to_host ? device->to_host(device, to, from, bytes)
+                            : device->from_host(device, to, from, bytes);
+    if (carried) announce(device, to_host, bytes, false);
     return status;
 }
 
+Status device_from_host(Device *device, void *to, const void *from, size_t bytes) {
+    return copy(device, false, to, from, bytes);
+}
+
 Status device_to_host(Device *device, void *to, const void *from, size_t bytes) {
-    if (!is_carried(device)) return device->to_host(device, to, from, bytes);
-    announce(device, true, bytes, true);
-    Status status = device->to_host(device, to, from, bytes);
-    announce(device, true, bytes, false);
-    return status;
+    return copy(device, true, to, from, bytes);
 }

@@ -1,4 +1,4 @@
-// handle.h -- internal to tensor/ and autograd/: making tensor handles, and who keeps them alive.
+// handle.h -- internal: making tensor handles, and who keeps them alive.
 // An owner keeps handle and data (the user, a scope); a reference keeps the handle alone, so that
 // what was recorded of an op knows shapes, and where its inputs came from, without keeping bytes.
 #ifndef TENSOR_HANDLE_H
@@ -13,6 +13,8 @@ Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *de
 Status handle_allocate(Tensor *tensor, MemoryCategory category); // gives it a storage of its own
 void handle_update_contiguous(Tensor *tensor);                   // after strides were set
 void handle_free_list(Context *context);
+// What was made and then filled; NULL when that went wrong: then it is freed.
+Tensor *tensor_filled(Tensor *tensor, Status status);
 
 // As shape_equal, which takes copies.
 static inline bool same_shape(const Tensor *a, const Tensor *b) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tensor/handle.h"
+#include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
@@ -63,12 +64,15 @@ Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category) {
 
 Tensor *tensor_new(Shape shape, DType dtype) { return tensor_new_as(shape, dtype, MEM_DATA); }
 
-Tensor *tensor_full_new(Shape shape, float value) {
-    Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
-    if (!t) return NULL;
-    if (!tensor_fill(t, value)) return t;
+Tensor *tensor_filled(Tensor *t, Status status) {
+    if (!status) return t;
     tensor_free(t);
     return NULL;
+}
+
+Tensor *tensor_full_new(Shape shape, float value) {
+    Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
+    return tensor_filled(t, tensor_fill(t, value));
 }
 
 Tensor *tensor_zeros_new(Shape shape) { return tensor_full_new(shape, 0.0f); }
@@ -77,9 +81,9 @@ static Tensor *copied(Tensor *t, const void *values) {
     if (!t) return NULL;
     size_t bytes = (size_t)tensor_bytes(t);
     if (!values && bytes > 0) error_set(STATUS_INVALID_ARGUMENT, "tensor: there are no values");
-    if (!error_pending() && !device_from_host(t->device, t->storage->data, values, bytes)) return t;
-    tensor_free(t);
-    return NULL;
+    Status status = error_status();
+    return tensor_filled(t, status ? status
+                                   : device_from_host(t->device, t->storage->data, values, bytes));
 }
 
 Tensor *tensor_from_floats_new(Shape shape, const float *values) {
@@ -90,23 +94,45 @@ Tensor *tensor_from_labels_new(Shape shape, const int64_t *values) {
     return copied(tensor_new(shape, DTYPE_INT64), values);
 }
 
-// Random tensors are made on the host, so that every device starts from the same bits.
+// ---- random: made on the host, so that every device starts from the same bits ------------------
+typedef void (*Draw)(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, float *out);
+
+static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *what) {
+    Context *context = context_current();
+    if (context->error.status) return context->error.status;
+    t = tensor_here(t);
+    if (!t || !t->storage || t->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(t))
+        return error_set(STATUS_INVALID_ARGUMENT, "%s: needs a contiguous float32 tensor", what);
+    uint64_t offset = random_reserve(&context->random, t->numel); // on meta too: the same sequence
+    if (!t->device->has_data || t->numel == 0) return STATUS_OK;
+    t->storage->version++;
+    float *staged =
+        t->device->on_host ? (float *)tensor_raw(t) : memory_new((size_t)t->numel * sizeof(float));
+    if (!staged) return STATUS_OUT_OF_MEMORY;
+    draw(context->random.seed, offset, 0, t->numel, staged);
+    for (int64_t i = 0; i < t->numel; i++) staged[i] = shift + scale * staged[i];
+    if (t->device->on_host) return STATUS_OK;
+    Status status = device_from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
+    memory_free(staged);
+    return status;
+}
+
+Status tensor_fill_uniform(Tensor *t, float low, float high) {
+    return fill(t, random_uniform, low, high - low, "tensor_fill_uniform");
+}
+
+Status tensor_fill_normal(Tensor *t, float mean, float deviation) {
+    return fill(t, random_normal, mean, deviation, "tensor_fill_normal");
+}
+
 Tensor *tensor_uniform_new(Shape shape, float low, float high) {
     Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
-    if (t && tensor_fill_uniform(t, low, high)) {
-        tensor_free(t);
-        return NULL;
-    }
-    return t;
+    return tensor_filled(t, tensor_fill_uniform(t, low, high));
 }
 
 Tensor *tensor_normal_new(Shape shape, float mean, float deviation) {
     Tensor *t = tensor_new(shape, DTYPE_FLOAT32);
-    if (t && tensor_fill_normal(t, mean, deviation)) {
-        tensor_free(t);
-        return NULL;
-    }
-    return t;
+    return tensor_filled(t, tensor_fill_normal(t, mean, deviation));
 }
 
 // ---- reading ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
@@ -49,9 +50,7 @@ static int states_of(OptimizerKind kind) {
 
 static Tensor *zeros_like(const Tensor *parameter) {
     Tensor *t = tensor_new_as(parameter->shape, DTYPE_FLOAT32, MEM_OPTIMIZER);
-    if (!t || !tensor_fill(t, 0.0f)) return t;
-    tensor_free(t);
-    return NULL;
+    return tensor_filled(t, tensor_fill(t, 0.0f));
 }
 
 static size_t inputs_bytes(int parameters, int states) {
