@@ -1,8 +1,6 @@
 // conv2d.c -- convolution as a layer
-#include <math.h>
-
-#include "layers/init.h"
 #include "layers/layers2d.h"
+#include "layers/parts.h"
 
 typedef struct Conv2d {
     Layer layer;
@@ -64,7 +62,6 @@ static Status check(int64_t in, int64_t out, int64_t kernel_h, int64_t kernel_w,
                      (long long)groups, (long long)in, (long long)out);
 }
 
-// nn.Conv2d draws both from +-1/sqrt(fan in): Kaiming's bound for a leaky ReLU of slope sqrt(5).
 Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, int64_t kernel_w,
                   Conv2dOptions options, bool bias) {
     if (check(in_channels, out_channels, kernel_h, kernel_w, options.groups)) return NULL;
@@ -76,14 +73,6 @@ Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, i
     self->kernel_w = kernel_w;
     self->options = options;
     self->has_bias = bias;
-    int64_t in = in_channels / options.groups;
-    float bound = (float)(1.0 / sqrt((double)in * (double)kernel_h * (double)kernel_w));
-    Shape shape = SHAPE(out_channels, in, kernel_h, kernel_w);
-    Status status = layer_add_parameter(&self->layer, "weight", init_parameter_new(shape, bound));
-    if (!status && bias)
-        status = layer_add_parameter(&self->layer, "bias",
-                                     init_parameter_new(SHAPE(out_channels), bound));
-    if (!status) return &self->layer;
-    layer_free(&self->layer);
-    return NULL;
+    Shape weight = SHAPE(out_channels, in_channels / options.groups, kernel_h, kernel_w);
+    return layer_finished_product(&self->layer, weight, bias);
 }

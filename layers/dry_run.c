@@ -3,18 +3,11 @@
 #include <string.h>
 
 #include "layers/cost.h"
+#include "layers/parts.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
 // ---- twins of layers ---------------------------------------------------------------------------
-static void free_list(Parameter *list, int count) {
-    for (int i = 0; i < count; i++) {
-        tensor_free(list[i].tensor);
-        memory_free(list[i].name);
-    }
-    memory_free(list);
-}
-
 // With what it was given in the run. Twins, which are freed in any order, leave each other first.
 static void twin_free(void *twin) {
     Layer *self = twin;
@@ -23,8 +16,8 @@ static void twin_free(void *twin) {
         self->children[i]->parent = NULL;
         layer_free(self->children[i]); // not a twin
     }
-    free_list(self->parameters, self->n_parameters);
-    free_list(self->buffers, self->n_buffers);
+    parameters_free(self->parameters, self->n_parameters);
+    parameters_free(self->buffers, self->n_buffers);
     memory_free(self->children);
     memory_free(self->name);
     memory_free(self);

@@ -1,5 +1,5 @@
 // embedding.c -- a table with a row of features for each index
-#include "layers/layer.h"
+#include "layers/parts.h"
 #include "tensor/handle.h"
 
 typedef struct Embedding {
@@ -39,8 +39,6 @@ Layer *embedding_new(int64_t count, int64_t features) {
     if (!self) return NULL;
     self->num_embeddings = count;
     self->embedding_dim = features;
-    if (!layer_add_parameter(&self->layer, "weight", table_new(count, features)))
-        return &self->layer;
-    layer_free(&self->layer);
-    return NULL;
+    layer_add_parameter(&self->layer, "weight", table_new(count, features));
+    return layer_finished(&self->layer);
 }

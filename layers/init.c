@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "layers/parts.h"
 #include "tensor/handle.h"
 
 Status init_fans(const Tensor *weight, Fans *fans) {
@@ -21,6 +22,15 @@ Status init_fans(const Tensor *weight, Fans *fans) {
 Tensor *init_parameter_new(Shape shape, float bound) {
     Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
     return tensor_filled(t, tensor_fill_uniform(t, -bound, bound));
+}
+
+Layer *layer_finished_product(Layer *self, Shape weight, bool bias) {
+    double fan_in = 1.0;
+    for (int i = 1; i < weight.ndim; i++) fan_in *= (double)weight.dims[i];
+    float bound = fan_in > 0.0 ? (float)(1.0 / sqrt(fan_in)) : 0.0f;
+    layer_add_parameter(self, "weight", init_parameter_new(weight, bound));
+    if (bias) layer_add_parameter(self, "bias", init_parameter_new(SHAPE(weight.dims[0]), bound));
+    return layer_finished(self);
 }
 
 static Status uniform(Tensor *weight, double bound) {

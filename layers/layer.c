@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "layers/parts.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
@@ -27,6 +28,12 @@ Layer *layer_new(const LayerType *type) {
     self->name = memory_copy_string("");
     if (self->name) return self;
     memory_free(self);
+    return NULL;
+}
+
+Layer *layer_finished(Layer *self) {
+    if (!error_pending()) return self;
+    layer_free(self);
     return NULL;
 }
 
@@ -66,30 +73,24 @@ static Status append(Parameter **list, int *count, const char *name, Tensor *ten
 }
 
 // No tensor: an error is pending, of what should have made it.
-static Status refuse(const Layer *self, Tensor *tensor) {
+static Status take(Layer *self, const char *who, const char *name, Tensor *tensor, bool trains) {
+    self = layer_here(self);
+    if (self && tensor && !check_name(self, who, name) &&
+        !(trains && tensor_requires_grad(tensor, true)) &&
+        !(trains ? append(&self->parameters, &self->n_parameters, name, tensor)
+                 : append(&self->buffers, &self->n_buffers, name, tensor)))
+        return STATUS_OK;
     tensor_free(tensor);
     if (self || error_pending()) return error_status();
     return error_set(STATUS_INVALID_ARGUMENT, "layer: a tensor was given to no layer (NULL)");
 }
 
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor) {
-    self = layer_here(self);
-    if (!tensor || !self) return refuse(self, tensor);
-    if (!check_name(self, "layer_add_parameter", name) && !tensor_requires_grad(tensor, true) &&
-        !append(&self->parameters, &self->n_parameters, name, tensor))
-        return STATUS_OK;
-    tensor_free(tensor);
-    return error_status();
+    return take(self, "layer_add_parameter", name, tensor, true);
 }
 
 Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor) {
-    self = layer_here(self);
-    if (!tensor || !self) return refuse(self, tensor);
-    if (!check_name(self, "layer_add_buffer", name) &&
-        !append(&self->buffers, &self->n_buffers, name, tensor))
-        return STATUS_OK;
-    tensor_free(tensor);
-    return error_status();
+    return take(self, "layer_add_buffer", name, tensor, false);
 }
 
 Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor) {
@@ -151,7 +152,7 @@ void layer_leave_parent(Layer *self) {
     for (; at < parent->n_children; at++) parent->children[at] = parent->children[at + 1];
 }
 
-static void free_list(Parameter *list, int count) {
+void parameters_free(Parameter *list, int count) {
     for (int i = 0; i < count; i++) {
         tensor_free(list[i].tensor);
         memory_free(list[i].name);
@@ -168,8 +169,8 @@ void layer_free(Layer *self) {
         self->children[i]->parent = NULL;
         layer_free(self->children[i]);
     }
-    free_list(self->parameters, self->n_parameters);
-    free_list(self->buffers, self->n_buffers);
+    parameters_free(self->parameters, self->n_parameters);
+    parameters_free(self->buffers, self->n_buffers);
     site_forget(self->serial);
     memory_free(self->children);
     memory_free(self->name);

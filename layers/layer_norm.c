@@ -1,5 +1,5 @@
 // layer_norm.c -- normalises each row of x, a row being its last sizes, and scales and shifts it
-#include "layers/layer.h"
+#include "layers/parts.h"
 #include "tensor/handle.h"
 
 typedef struct LayerNorm {
@@ -61,14 +61,11 @@ Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
     LayerNorm *self = (LayerNorm *)layer_new(&layer_norm_type);
     if (!self) return NULL;
     self->row = row;
-    self->normalized_size = 1;
-    for (int i = 0; i < row.ndim; i++) self->normalized_size *= row.dims[i];
+    self->normalized_size = shape_numel(row);
     self->epsilon = epsilon;
     self->affine = affine;
     if (!affine) return &self->layer;
-    Status status = layer_add_parameter(&self->layer, "weight", parameter_new(row, 1.0f));
-    if (!status) status = layer_add_parameter(&self->layer, "bias", parameter_new(row, 0.0f));
-    if (!status) return &self->layer;
-    layer_free(&self->layer);
-    return NULL;
+    layer_add_parameter(&self->layer, "weight", parameter_new(row, 1.0f));
+    layer_add_parameter(&self->layer, "bias", parameter_new(row, 0.0f));
+    return layer_finished(&self->layer);
 }

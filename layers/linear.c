@@ -1,8 +1,5 @@
 // linear.c -- y = x . weight^T + bias, with an activation fused in where asked
-#include <math.h>
-
-#include "layers/init.h"
-#include "layers/layer.h"
+#include "layers/parts.h"
 #include "tensor/op.h"
 
 typedef struct Linear {
@@ -32,7 +29,6 @@ static const LayerType linear_type = {.name = "Linear",
                                       .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
                                       .forward = forward};
 
-// nn.Linear draws both from +-1/sqrt(in): Kaiming's bound for a leaky ReLU of slope sqrt(5).
 Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
                         const Op *activation) {
     if (in_features < 0 || out_features < 0) {
@@ -51,16 +47,7 @@ Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias,
     self->out_features = out_features;
     self->has_bias = bias;
     self->activation = activation;
-    float bound = in_features > 0 ? (float)(1.0 / sqrt((double)in_features)) : 0.0f;
-    Status status =
-        layer_add_parameter(&self->layer, "weight",
-                            init_parameter_new(SHAPE(out_features, in_features), bound));
-    if (!status && bias)
-        status = layer_add_parameter(&self->layer, "bias",
-                                     init_parameter_new(SHAPE(out_features), bound));
-    if (!status) return &self->layer;
-    layer_free(&self->layer);
-    return NULL;
+    return layer_finished_product(&self->layer, SHAPE(out_features, in_features), bias);
 }
 
 Layer *linear_new(int64_t in_features, int64_t out_features, bool bias) {

@@ -80,10 +80,9 @@ Tensor *tensor_zeros_new(Shape shape) { return tensor_full_new(shape, 0.0f); }
 static Tensor *copied(Tensor *t, const void *values) {
     if (!t) return NULL;
     size_t bytes = (size_t)tensor_bytes(t);
-    if (!values && bytes > 0) error_set(STATUS_INVALID_ARGUMENT, "tensor: there are no values");
-    Status status = error_status();
-    return tensor_filled(t, status ? status
-                                   : device_from_host(t->device, t->storage->data, values, bytes));
+    if (!values && bytes > 0)
+        return tensor_filled(t, error_set(STATUS_INVALID_ARGUMENT, "tensor: there are no values"));
+    return tensor_filled(t, device_from_host(t->device, t->storage->data, values, bytes));
 }
 
 Tensor *tensor_from_floats_new(Shape shape, const float *values) {

@@ -1,67 +1,97 @@
-// images.c -- the parts that AlexNet and VGG share
-#include "layers/models/images.h"
-
+// images.c -- models on images: LeNet-5, AlexNet in the form of one tower that torchvision has, and
+// VGG-16. After a failure every part is freed by the layer_add_child that would have taken it.
 #include <stdio.h>
 
-static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
-    (void)self, (void)n_in;
-    const Tensor *x = in[0];
-    int64_t columns = 1;
-    for (int i = 1; i < x->shape.ndim; i++) columns *= x->shape.dims[i];
-    return tensor_reshape(in[0], SHAPE(x->shape.ndim ? x->shape.dims[0] : 1, columns));
-}
+#include "layers/layers2d.h"
+#include "layers/parts.h"
 
-static const LayerType flatten_type = {.name = "Flatten",
-                                       .size = sizeof(Layer),
-                                       .forward = forward};
-
-Layer *to_rows_new(void) { return layer_new(&flatten_type); }
-
-void images_add_named(Layer *sequential, const char *name, Layer *child) {
-    if (sequential && !error_pending())
-        layer_add_child(sequential, name, child);
-    else
-        layer_free(child);
-}
-
-void images_add(Layer *sequential, Layer *child) {
+// Called by its place: "0", "1" ...
+static void add(Layer *sequential, Layer *child) {
     char name[16];
     snprintf(name, sizeof(name), "%d", sequential ? sequential->n_children : 0);
-    images_add_named(sequential, name, child);
+    layer_add_child(sequential, name, child);
 }
 
-Layer *images_finish(Layer *model) {
-    if (!error_pending()) return model;
-    layer_free(model);
-    return NULL;
-}
-
-void images_add_conv_relu(Layer *sequential, int64_t in, int64_t out, int64_t kernel,
+// With the same padding on all sides.
+static void add_conv_relu(Layer *sequential, int64_t in, int64_t out, int64_t kernel,
                           int64_t stride, int64_t padding) {
     Conv2dOptions options = conv2d_padded(conv2d_defaults(), padding);
     options.stride_h = options.stride_w = stride;
-    images_add(sequential, conv2d_new(in, out, kernel, kernel, options, true));
-    images_add(sequential, relu_new());
+    add(sequential, conv2d_new(in, out, kernel, kernel, options, true));
+    add(sequential, relu_new());
 }
 
-Layer *images_classifier_new(int64_t in, int64_t classes, bool relu_first) {
+// Dropout, linear, ReLU, and again, then linear: the end of AlexNet, and, with `relu_first`, of
+// VGG.
+static Layer *classifier_new(int64_t in, int64_t classes, bool relu_first) {
     enum { HIDDEN = 4096 };
     Layer *self = sequential_new();
     for (int i = 0; i < 2; i++) {
-        if (!relu_first) images_add(self, dropout_new(0.5f));
-        images_add(self, linear_new(i ? HIDDEN : in, HIDDEN, true));
-        images_add(self, relu_new());
-        if (relu_first) images_add(self, dropout_new(0.5f));
+        if (!relu_first) add(self, dropout_new(0.5f));
+        add(self, linear_new(i ? HIDDEN : in, HIDDEN, true));
+        add(self, relu_new());
+        if (relu_first) add(self, dropout_new(0.5f));
     }
-    images_add(self, linear_new(HIDDEN, classes, true));
+    add(self, linear_new(HIDDEN, classes, true));
     return self;
 }
 
-Layer *images_model_new(Layer *features, Layer *pool, Layer *classifier) {
+static Layer *model_new(Layer *features, Layer *pool, Layer *classifier) {
     Layer *model = sequential_new();
-    images_add_named(model, "features", features);
-    images_add_named(model, "avgpool", pool);
-    images_add_named(model, "flatten", to_rows_new());
-    images_add_named(model, "classifier", classifier);
-    return images_finish(model);
+    layer_add_child(model, "features", features);
+    layer_add_child(model, "avgpool", pool);
+    layer_add_child(model, "flatten", flatten_new(1, -1));
+    layer_add_child(model, "classifier", classifier);
+    return layer_finished(model);
+}
+
+// Two convolutions, each with tanh and an average pool, and three linear layers.
+Layer *lenet5_new(void) {
+    Layer *model = sequential_new();
+    layer_add_child(model, "conv1", conv2d_new(1, 6, 5, 5, conv2d_defaults(), true));
+    layer_add_child(model, "tanh1", activation_new(&op_tanh)); // (n, 6, 28, 28)
+    layer_add_child(model, "pool1", avg_pool2d_new(pool2d_defaults(2)));
+    layer_add_child(model, "conv2", conv2d_new(6, 16, 5, 5, conv2d_defaults(), true));
+    layer_add_child(model, "tanh2", activation_new(&op_tanh)); // (n, 16, 10, 10)
+    layer_add_child(model, "pool2", avg_pool2d_new(pool2d_defaults(2)));
+    layer_add_child(model, "flatten", flatten_new(1, -1)); // (n, 400)
+    layer_add_child(model, "fc1", linear_new(400, 120, true));
+    layer_add_child(model, "tanh3", activation_new(&op_tanh));
+    layer_add_child(model, "fc2", linear_new(120, 84, true));
+    layer_add_child(model, "tanh4", activation_new(&op_tanh));
+    layer_add_child(model, "fc3", linear_new(84, 10, true));
+    return layer_finished(model);
+}
+
+Layer *alexnet_new(int64_t classes) {
+    Pool2dOptions pool = pool2d_defaults(3);
+    pool.stride_h = pool.stride_w = 2;
+    Layer *features = sequential_new();
+    add_conv_relu(features, 3, 64, 11, 4, 2); // (n, 64, 55, 55) of (n, 3, 224, 224)
+    add(features, max_pool2d_new(pool));
+    add_conv_relu(features, 64, 192, 5, 1, 2); // (n, 192, 27, 27)
+    add(features, max_pool2d_new(pool));
+    add_conv_relu(features, 192, 384, 3, 1, 1); // (n, 384, 13, 13)
+    add_conv_relu(features, 384, 256, 3, 1, 1);
+    add_conv_relu(features, 256, 256, 3, 1, 1);
+    add(features, max_pool2d_new(pool)); // (n, 256, 6, 6)
+    Layer *average = adaptive_avg_pool2d_new(6, 6);
+    return model_new(features, average, classifier_new(256 * 36, classes, false));
+}
+
+// 3 x 3 convolutions in five blocks, each of which halves the image.
+Layer *vgg16_new(int64_t classes) {
+    static const struct {
+        int64_t channels;
+        int convolutions;
+    } blocks[] = {{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}};
+    Layer *features = sequential_new();
+    int64_t in = 3;
+    for (int b = 0; b < 5; b++) {
+        for (int i = 0; i < blocks[b].convolutions; i++, in = blocks[b].channels)
+            add_conv_relu(features, in, blocks[b].channels, 3, 1, 1);
+        add(features, max_pool2d_new(pool2d_defaults(2)));
+    }
+    Layer *average = adaptive_avg_pool2d_new(7, 7);
+    return model_new(features, average, classifier_new(512 * 49, classes, true));
 }

@@ -2,27 +2,24 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "layers/layer.h"
+#include "layers/parts.h"
 #include "tensor/op.h"
 
 MlpOptions mlp_defaults(void) { return (MlpOptions){.activation = &op_relu, .bias = true}; }
 
-static Status add(Layer *model, const char *stem, int number, Layer *child) {
+static void add(Layer *model, const char *stem, int number, Layer *child) {
     char name[48];
     snprintf(name, sizeof(name), "%s%d", stem, number);
-    return layer_add_child(model, name, child);
+    layer_add_child(model, name, child);
 }
 
 // fc<i>, then, except after the last, its activation and dropout
-static Status add_block(Layer *model, const int64_t *sizes, int i, bool last, MlpOptions o) {
+static void add_block(Layer *model, const int64_t *sizes, int i, bool last, MlpOptions o) {
     const Op *fused = o.fuse && !last ? o.activation : NULL;
-    Status status =
-        add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));
-    if (status || last) return status;
-    if (!o.fuse && o.activation)
-        status = add(model, o.activation->name, i + 1, activation_new(o.activation));
-    if (!status && o.dropout != 0.0f) status = add(model, "drop", i + 1, dropout_new(o.dropout));
-    return status;
+    add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));
+    if (!last && !o.fuse && o.activation)
+        add(model, o.activation->name, i + 1, activation_new(o.activation));
+    if (!last && o.dropout != 0.0f) add(model, "drop", i + 1, dropout_new(o.dropout));
 }
 
 Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options) {
@@ -34,10 +31,7 @@ Layer *mlp_new(const int64_t *sizes, int n_sizes, MlpOptions options) {
         return NULL;
     }
     Layer *model = sequential_new();
-    for (int i = 0; model && i + 1 < n_sizes; i++) {
-        if (!add_block(model, sizes, i, i + 2 == n_sizes, options)) continue;
-        layer_free(model);
-        return NULL;
-    }
-    return model;
+    for (int i = 0; i + 1 < n_sizes && !error_pending(); i++)
+        add_block(model, sizes, i, i + 2 == n_sizes, options);
+    return layer_finished(model);
 }

@@ -1,0 +1,17 @@
+// parts.h -- internal to layers/: what the making and the end of layers share.
+#ifndef LAYERS_PARTS_H
+#define LAYERS_PARTS_H
+
+#include "layers/layer.h"
+
+// For the last line of a _new function: the layer; with an error pending NULL, and it is freed.
+Layer *layer_finished(Layer *self);
+
+// Ends as layer_finished, with a weight of the shape (out, in, ...) and, where wanted, a bias
+// (out), both uniform in +-1/sqrt(fan in), as PyTorch's nn.Linear and nn.Conv2d: Kaiming's bound
+// for a leaky ReLU of slope sqrt(5).
+Layer *layer_finished_product(Layer *self, Shape weight, bool bias);
+
+void parameters_free(Parameter *list, int count); // with their names and the list
+
+#endif
