@@ -247,11 +247,10 @@ Status layer_modes_save(const Layer *self, LayerModes *modes) {
 }
 
 void layer_modes_restore(Layer *self, LayerModes *modes) {
-    self = layer_here(self);
-    if (!modes->training || !self) return;
     int layers = modes->count;
+    self = layer_here(self);
     modes->count = 0;
-    walk_modes(self, modes, layers, false);
+    if (modes->training && self) walk_modes(self, modes, layers, false);
     memory_free(modes->training);
     *modes = (LayerModes){0};
 }

@@ -218,6 +218,22 @@ START_TEST(any_request_may_fail_and_nothing_real_has_changed) {
 }
 END_TEST
 
+START_TEST(modes_that_cannot_be_put_back_are_freed) {
+    Layer *model = linear_new(3, 2, true), *other = linear_new(2, 2, true);
+    LayerModes modes;
+    ck_assert_int_eq(layer_modes_save(other, &modes), STATUS_OK);
+    Context *context = dry_run_begin(model);
+    memory_fail_at(1); // the twin
+    layer_modes_restore(other, &modes);
+    memory_fail_at(0);
+    ck_assert_ptr_null(modes.training);
+    dry_run_end(context);
+    expect_error(STATUS_OUT_OF_MEMORY, "");
+    layer_free(model);
+    layer_free(other);
+}
+END_TEST
+
 START_TEST(what_is_freed_inside_stays_outside) {
     Training t;
     training_start(&t, 1);
@@ -559,6 +575,7 @@ int main(void) {
         {a_dry_run_does_not_write_where_a_layer_writes_in_place, 0},
         {nothing_of_what_a_program_trains_with_changes, 3},
         {any_request_may_fail_and_nothing_real_has_changed, 0},
+        {modes_that_cannot_be_put_back_are_freed, 0},
         {what_is_freed_inside_stays_outside, 0},
         {what_is_made_inside_is_as_if_no_dry_run_were_around, 0},
         {what_is_switched_inside_is_what_runs_inside, 0},
