@@ -270,6 +270,12 @@ START_TEST(a_model_is_printed_as_pytorch_prints_it) {
                           "  )\n"
                           "  (head): Sequential()\n"
                           ")\n");
+    layer_add_child(empty, "exact", gelu_new());
+    layer_add_child(empty, "act", activation_new(&op_gelu_tanh));
+    expect_printed(empty, "Sequential(\n"
+                          "  (exact): GELU(approximate='none')\n"
+                          "  (act): GELU(approximate='tanh')\n"
+                          ")\n");
     FILE *full = fopen("/dev/full", "w");
     setvbuf(full, NULL, _IONBF, 0);
     ck_assert_int_eq(layer_print(model, full), STATUS_IO);
