@@ -210,6 +210,9 @@ Status optimizer_clip_gradients(Optimizer *self, float max_norm, double *norm) {
         Tensor *grad = tensor_grad(self->parameters[i]);
         if (grad) self->inputs[n++] = grad;
     }
+    if (n == 0 && !(max_norm > 0.0f)) // which the op would say, too
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "clip_norm: the largest norm is %g. HINT: above 0", (double)max_norm);
     if (n == 0) return STATUS_OK;
     Phase phase = context->phase;
     context->phase = PHASE_OPTIMIZER;

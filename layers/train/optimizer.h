@@ -44,8 +44,9 @@ void optimizer_free(Optimizer *optimizer);
 void optimizer_zero_grad(Optimizer *optimizer); // marks gradients empty; touches no memory
 // One pass over every parameter that has a gradient.
 Status optimizer_step(Optimizer *optimizer);
-// Scales all gradients to a common norm of at most max_norm, in place, for loops that want to see
-// the norm before: it goes to *norm (NaN on meta) when that is not NULL. clip_norm does it unasked.
+// Scales all gradients to a common norm of at most max_norm, above 0, in place, for loops that want
+// to see the norm before: it goes to *norm (NaN on meta) when that is not NULL. clip_norm does it
+// unasked.
 Status optimizer_clip_gradients(Optimizer *optimizer, float max_norm, double *norm);
 // From 0 on; else an error is pending, and the old one stays.
 void optimizer_set_learning_rate(Optimizer *optimizer, float learning_rate);

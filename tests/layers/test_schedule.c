@@ -107,6 +107,14 @@ START_TEST(clipping_to_nothing_is_refused_and_nan_stays_visible) {
     error_clear();
     ck_assert(tensor_clip_norm(&x, 1, 1.0f) != NULL);
     ck_assert(isnan(tensor_data(x)[0])); // as in PyTorch: a NaN norm makes all NaN
+    Layer *layer = linear_new(2, 1, true);
+    Optimizer *optimizer = optimizer_new(layer, optimizer_defaults(OPTIMIZER_SGD));
+    ck_assert_int_eq(optimizer_clip_gradients(optimizer, 1.0f, NULL), STATUS_OK); // none is there
+    ck_assert_int_eq(optimizer_clip_gradients(optimizer, -1.0f, NULL), STATUS_INVALID_ARGUMENT);
+    ck_assert_str_eq(error_message(), "clip_norm: the largest norm is -1. HINT: above 0");
+    error_clear();
+    optimizer_free(optimizer);
+    layer_free(layer);
     scope_close(scope);
     tensor_free(x);
     context_release_thread();
