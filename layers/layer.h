@@ -88,8 +88,8 @@ void layer_leave_parent(Layer *self); // which forgets it: it is yours again. Wi
 void layer_free(Layer *self);
 
 // Runs the layer in a scope and a call site of its own; the result belongs to the caller's scope.
-// Whatever goes wrong inside, its message begins with the layer's path: "encoder.fc1: linear of
-// ...".
+// Whatever goes wrong inside, its message begins with the layer's path, or with 95 characters of a
+// longer one: "encoder.fc1: linear of ...".
 Tensor *layer_forward(Layer *self, Tensor *x);
 Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
 void layer_train(Layer *self, bool training); // this layer and all below; true from the start

@@ -142,7 +142,7 @@ typedef struct SiteReader {
 } SiteReader;
 void site_reader_add(SiteReader *reader);    // in the current context; leaves the one it was in
 void site_reader_remove(SiteReader *reader); // not added: nothing
-// "encoder.fc1" into text (cut at size); "(model)" for -1.
+// "encoder.fc1" into text (cut at size, which takes off the innermost names); "(model)" for -1.
 char *site_path(const Context *context, int site, char *text, size_t size);
 
 RIDGEPOINT_API_END

@@ -142,12 +142,14 @@ char *site_path(const Context *context, int site, char *text, size_t size) {
         snprintf(text, size, "(model)");
         return text;
     }
-    int chain[64], depth = 0;
-    for (int s = site; s >= 0 && depth < 64; s = context->sites[s].parent) chain[depth++] = s;
+    int depth = 0;
+    for (int s = site; s >= 0; s = context->sites[s].parent) depth++;
     size_t used = 0;
     text[0] = '\0';
-    while (depth > 0 && used + 1 < size) {
-        const char *name = context->sites[chain[--depth]].name;
+    while (depth-- > 0 && used + 1 < size) {
+        int at = site;
+        for (int up = 0; up < depth; up++) at = context->sites[at].parent;
+        const char *name = context->sites[at].name;
         if (!name[0]) continue; // the root layer has no name of its own
         int n = snprintf(text + used, size - used, "%s%s", used ? "." : "", name);
         used += n > 0 ? (size_t)n : 0;

@@ -179,6 +179,21 @@ static void op_ended(Observer *self, const OpCall *call) { note(self, call->out[
 static void site_began(Observer *self, int site) { note(self, site >= 0 ? "(" : "?"); }
 static void site_ended(Observer *self, int site) { note(self, site >= 0 ? ")" : "?"); }
 
+START_TEST(a_path_begins_at_the_top_however_deep) {
+    enum { DEPTH = 100 };
+    char text[3 * DEPTH], want[3 * DEPTH] = "top";
+    Context *context = context_new();
+    context_push(context);
+    site_enter(1, "top", "Sequential");
+    for (int depth = 2; depth <= DEPTH; depth++) {
+        site_enter((uint64_t)depth, "x", "Sequential");
+        strcat(want, ".x");
+    }
+    ck_assert_str_eq(site_path(context, context->site, text, sizeof text), want);
+    context_free(context);
+}
+END_TEST
+
 START_TEST(observers_are_called_in_the_order_added_until_removed) {
     order[0] = '\0';
     for (int i = 0; i < 2; i++) {
@@ -312,6 +327,7 @@ int main(void) {
         {the_number_of_threads_stays_within_limits, 0},
         {the_threads_own_context_can_be_released_and_comes_back_fresh, 0},
         {a_site_is_a_layer_at_its_place_and_is_found_again, 0},
+        {a_path_begins_at_the_top_however_deep, 0},
         {observers_are_called_in_the_order_added_until_removed, 0},
         {two_threads_train_at_once_as_each_would_alone, 0},
         {an_error_of_one_thread_is_not_pending_in_another, 0},
