@@ -1,5 +1,6 @@
 // status.h -- what can go wrong, by name, and the first message that says so.
 // Not here: how a program reports it (profiler/profile_mlp.c turns a status into an exit code).
+// What a function writes its answer to must not be NULL, unless its header says that it may be.
 #ifndef TENSOR_STATUS_H
 #define TENSOR_STATUS_H
 

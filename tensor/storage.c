@@ -243,7 +243,8 @@ Ledger *context_ledger(void) {
 
 Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     Context *context = context_current();
-    Ledger *ledger = context_ledger();
+    if (!device) error_set(STATUS_INVALID_ARGUMENT, "storage_new: no device");
+    Ledger *ledger = device ? context_ledger() : NULL;
     if (!ledger) return NULL;
     int64_t cached = ledger->cached_bytes;
     Storage *storage = obtain(ledger, device, bytes);

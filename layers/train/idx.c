@@ -42,6 +42,9 @@ static const char *sizes_text(const IdxArray *array, char text[SIZES_TEXT]) {
 static size_t header_bytes(const IdxArray *array) { return MAGIC_BYTES + 4 * (size_t)array->ndim; }
 
 static Status check_magic(const uint8_t *bytes, size_t size, const char *name) {
+    if (!bytes && size > 0) {
+        return error_set(STATUS_INVALID_ARGUMENT, "idx: %s: there are no bytes (NULL)", name);
+    }
     if (size == 0) {
         return error_set(STATUS_FORMAT, "idx: %s: the file is empty. HINT: download it again",
                          name);
@@ -141,7 +144,7 @@ void idx_free(IdxArray *array) {
 }
 
 static bool is_gzip(const uint8_t *bytes, size_t size) {
-    return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+    return bytes && size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
 // Room for as much again as has arrived: what a header promises is never allocated on its word.
@@ -247,6 +250,7 @@ static Status load(FILE *file, const char *name, Buffer *buffer) {
 
 Status idx_read(const char *path, IdxArray *out) {
     *out = (IdxArray){0};
+    if (!path) return error_set(STATUS_INVALID_ARGUMENT, "idx: no file is named");
     FILE *file = fopen(path, "rb");
     if (!file) {
         return error_set(STATUS_IO, "idx: %s: cannot be opened: %s. HINT: check the path", path,

@@ -3,9 +3,15 @@
 
 #include <math.h>
 
+#include "tensor/status.h"
+
 static const double PI = 3.14159265358979323846;
 
 float schedule_rate(const Schedule *s, int64_t step) {
+    if (!s) {
+        error_set(STATUS_INVALID_ARGUMENT, "schedule_rate: there is no schedule (NULL)");
+        return NAN;
+    }
     if (step < s->warmup) return (float)((double)s->base * (double)(step + 1) / (double)s->warmup);
     step -= s->warmup;
     double base = (double)s->base, floor = (double)s->floor;

@@ -45,7 +45,9 @@ static int64_t sift(const float *values, int64_t n, float *finite, WeightStatist
 }
 
 Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics) {
-    *statistics = (WeightStatistics){.count = parameter->numel};
+    *statistics = (WeightStatistics){0};
+    if (!parameter) return error_set(STATUS_INVALID_ARGUMENT, "weights: there is none (NULL)");
+    statistics->count = parameter->numel;
     bool readable = parameter->dtype == DTYPE_FLOAT32 && (parameter->flags & TENSOR_CONTIGUOUS) &&
                     parameter->device->on_host;
     if (!readable)

@@ -11,6 +11,7 @@
 #include "profiler/files/tinytorch.h"
 #include "profiler/leak.h"
 #include "profiler/profiler.h"
+#include "profiler/report/weights.h"
 #include "tensor/plugin.h"
 #include "tests/helpers/expect.h"
 
@@ -45,6 +46,10 @@ START_TEST(a_loader_or_a_dataset_that_was_not_made_is_refused) {
     refused(loader_new(NULL, (LoaderOptions){.batch = 1}), "no dataset");
     refused(dataset_split(NULL, 1, 0, &rest), "dataset: there is none");
     refused(dataset_read_folder(NULL, &rest, &test, &split), "no folder");
+    IdxArray array;
+    refused(idx_parse(NULL, 5, "x", &array), "x: there are no bytes");
+    refused(idx_parse_any(NULL, 5, "x", &array), "x: there are no bytes");
+    refused(idx_read(NULL, &array), "no file is named");
 }
 END_TEST
 
@@ -85,6 +90,7 @@ START_TEST(training_with_what_was_not_made_is_refused) {
     refused(train_fit(model, optimizer, NULL, (FitOptions){.epochs = 1}, &result),
             "loader: there is none");
     refused(train_accuracy(model, NULL, &number), "loader: there is none");
+    refused(schedule_rate(NULL, 3), "no schedule");
     ck_assert_int_eq(train_step(model, optimizer, x, labels, NULL), STATUS_OK); // not asked
     optimizer_free(optimizer);
     layer_free(model);
@@ -134,6 +140,7 @@ END_TEST
 
 START_TEST(contexts_and_devices_that_are_none_are_refused) {
     refused(device_open(NULL), "no device is called");
+    refused(storage_new(NULL, 4, MEM_DATA), "no device");
     ck_assert_ptr_null(device_by_name(NULL));
     Device *before = context_current()->device;
     context_set_device(NULL);
@@ -177,6 +184,8 @@ START_TEST(profiling_with_what_was_not_made_is_refused) {
     expect_no_error();
     LatencyStatistics statistics;
     refused(statistics_summarise(NULL, 5, &statistics), "no samples");
+    WeightStatistics weights;
+    refused(weights_summarise(NULL, &weights), "weights: there is none");
     refused(autograd_gradcheck(NULL, NULL, NULL, 0, gradcheck_defaults(), NULL), "no function");
 }
 END_TEST
