@@ -150,6 +150,7 @@ void layer_leave_parent(Layer *self) {
     while (parent->children[at] != self) at++;
     parent->n_children--;
     for (; at < parent->n_children; at++) parent->children[at] = parent->children[at + 1];
+    self->parent = NULL;
 }
 
 void parameters_free(Parameter *list, int count) {

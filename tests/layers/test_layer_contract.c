@@ -125,6 +125,23 @@ static void expect_paths(const ParameterList *list, const char *const paths[], i
 }
 
 // The orders are those of PyTorch 2.15: list(model.state_dict()), and model.named_parameters().
+START_TEST(a_child_that_left_is_ones_own_again) {
+    Layer *first = sequential_new(), *second = sequential_new(), *child = linear_new(2, 3, true);
+    layer_add_child(first, "a", relu_new());
+    ck_assert_int_eq(layer_add_child(first, "b", child), STATUS_OK);
+    layer_leave_parent(child);
+    layer_leave_parent(child); // it has none
+    ck_assert_int_eq(first->n_children, 1);
+    ck_assert_int_eq(layer_add_child(second, "b", child), STATUS_OK);
+    ck_assert_ptr_eq(child->parent, second);
+    layer_free(child);
+    ck_assert_int_eq(first->n_children, 1);
+    ck_assert_int_eq(second->n_children, 0);
+    layer_free(first);
+    layer_free(second);
+}
+END_TEST
+
 START_TEST(state_is_walked_as_pytorch_walks_it) {
     static const char *const state[] = {"embed.weight",  "body.0.weight", "body.0.bias",
                                         "body.2.weight", "body.2.bias",   "body.2.running_mean",
@@ -433,6 +450,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_layer_gets_as_many_inputs_as_its_type_says, 0},
         {a_name_is_given_once_whatever_it_names, 0},
+        {a_child_that_left_is_ones_own_again, 0},
         {state_is_walked_as_pytorch_walks_it, 0},
         {a_buffer_moves_in_a_run_and_not_in_a_dry_one, 0},
         {a_profile_counts_buffers_as_the_models, 0},
