@@ -8,20 +8,8 @@
 #include "tensor/shadow.h"
 
 // ---- twins of layers ---------------------------------------------------------------------------
-// With what it was given in the run. Twins, which are freed in any order, leave each other first.
-static void twin_free(void *twin) {
-    Layer *self = twin;
-    layer_leave_parent(self);
-    for (int i = 0; i < self->n_children; i++) {
-        self->children[i]->parent = NULL;
-        layer_free(self->children[i]); // not a twin
-    }
-    parameters_free(self->parameters, self->n_parameters);
-    parameters_free(self->buffers, self->n_buffers);
-    memory_free(self->children);
-    memory_free(self->name);
-    memory_free(self);
-}
+// With what it was given in the run: of its children, a twin stays where it is.
+static void twin_free(void *twin) { layer_dismantle(twin); }
 
 // NULL: out of memory. *copied is raised as names come, so that what there is can be freed.
 static Parameter *copy_list(const Parameter *list, int count, int *copied) {

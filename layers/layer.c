@@ -153,7 +153,7 @@ void layer_leave_parent(Layer *self) {
     self->parent = NULL;
 }
 
-void parameters_free(Parameter *list, int count) {
+static void free_list(Parameter *list, int count) {
     for (int i = 0; i < count; i++) {
         tensor_free(list[i].tensor);
         memory_free(list[i].name);
@@ -161,21 +161,26 @@ void parameters_free(Parameter *list, int count) {
     memory_free(list);
 }
 
+void layer_dismantle(Layer *self) {
+    layer_leave_parent(self);
+    for (int i = 0; i < self->n_children; i++) {
+        self->children[i]->parent = NULL;
+        layer_free(self->children[i]);
+    }
+    free_list(self->parameters, self->n_parameters);
+    free_list(self->buffers, self->n_buffers);
+    memory_free(self->children);
+    memory_free(self->name);
+    memory_free(self);
+}
+
 void layer_free(Layer *self) {
     if (!self || self->dry_depth < shadow_depth()) return; // somebody else's, in a dry run
     layer_leave_parent(self);
     if (self->is_twin) return; // it stays to the end of the run
     if (self->type->free) self->type->free(self);
-    for (int i = 0; i < self->n_children; i++) {
-        self->children[i]->parent = NULL;
-        layer_free(self->children[i]);
-    }
-    parameters_free(self->parameters, self->n_parameters);
-    parameters_free(self->buffers, self->n_buffers);
     site_forget(self->serial);
-    memory_free(self->children);
-    memory_free(self->name);
-    memory_free(self);
+    layer_dismantle(self);
 }
 
 // ---- running ---------------------------------------------------------------------------------
@@ -220,38 +225,31 @@ void layer_train(Layer *self, bool training) {
     for (int i = 0; i < self->n_children; i++) layer_train(self->children[i], training);
 }
 
-static int count_layers(const Layer *self) {
-    int count = 1;
-    for (int i = 0; i < self->n_children; i++) count += count_layers(self->children[i]);
-    return count;
-}
-
-static void walk_modes(Layer *self, LayerModes *modes, int most, bool save) {
-    if (modes->count == most) return; // a layer that came later
-    bool *mode = &modes->training[modes->count++];
-    if (save)
-        *mode = self->training;
-    else
-        self->training = *mode;
-    for (int i = 0; i < self->n_children; i++) walk_modes(self->children[i], modes, most, save);
+// Visits this layer and all below, the first of which is number `at`; returns the number behind the
+// last. What has no mode, because it came later, keeps its own.
+static int walk_modes(Layer *self, LayerModes modes, int at, bool save) {
+    if (at < modes.count && save) modes.training[at] = self->training;
+    if (at < modes.count && !save) self->training = modes.training[at];
+    at++;
+    for (int i = 0; i < self->n_children; i++) at = walk_modes(self->children[i], modes, at, save);
+    return at;
 }
 
 Status layer_modes_save(const Layer *self, LayerModes *modes) {
-    modes->count = 0;
-    self = layer_here((Layer *)self);
-    if (!self) return error_status();
-    int layers = count_layers(self);
-    modes->training = memory_new((size_t)layers * sizeof(bool));
+    *modes = (LayerModes){0};
+    Layer *layer = layer_here((Layer *)self); // only reads
+    if (!layer) return error_status();
+    int count = walk_modes(layer, *modes, 0, true);
+    modes->training = memory_new((size_t)count * sizeof(bool));
     if (!modes->training) return STATUS_OUT_OF_MEMORY;
-    walk_modes((Layer *)self, modes, layers, true); // only reads
+    modes->count = count;
+    walk_modes(layer, *modes, 0, true);
     return STATUS_OK;
 }
 
 void layer_modes_restore(Layer *self, LayerModes *modes) {
-    int layers = modes->count;
     self = layer_here(self);
-    modes->count = 0;
-    if (modes->training && self) walk_modes(self, modes, layers, false);
+    if (self) walk_modes(self, *modes, 0, false);
     memory_free(modes->training);
     *modes = (LayerModes){0};
 }

@@ -12,6 +12,8 @@ Layer *layer_finished(Layer *self);
 // for a leaky ReLU of slope sqrt(5).
 Layer *layer_finished_product(Layer *self, Shape weight, bool bias);
 
-void parameters_free(Parameter *list, int count); // with their names and the list
+// The end of a layer, or of a twin: it leaves its parent and its children, and is freed with what
+// it owns.
+void layer_dismantle(Layer *self);
 
 #endif
