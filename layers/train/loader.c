@@ -182,8 +182,8 @@ void loader_free(Loader *loader) {
     tensor_free(loader->last.labels);
     tensor_free(loader->full.images);
     tensor_free(loader->full.labels);
-    if (loader->pixels) storage_release(loader->pixels);
-    if (loader->classes) storage_release(loader->classes);
+    storage_release(loader->pixels);
+    storage_release(loader->classes);
     memory_free(loader->order);
     memory_free(loader);
 }
@@ -269,15 +269,11 @@ static Status deliver(Loader *loader, Batch *batch) {
     Device *device = batch->images->device;
     if (!device->has_data) return STATUS_OK; // meta: the shapes are all there is
     if (loader->ring) return deliver_filled(loader, batch);
-    if (!device->on_host) {
-        Rows rows = {loader->classes->data, loader->pixels->data};
-        fill(loader, loader->next, rows);
-        return send(batch, rows);
-    }
-    Rows rows = {tensor_labels(batch->labels), tensor_data(batch->images)};
+    Rows rows = device->on_host ? (Rows){tensor_labels(batch->labels), tensor_data(batch->images)}
+                                : (Rows){loader->classes->data, loader->pixels->data};
     if (!rows.labels || !rows.images) return error_status();
     fill(loader, loader->next, rows);
-    return STATUS_OK;
+    return device->on_host ? STATUS_OK : send(batch, rows);
 }
 
 bool loader_next(Loader *loader, Batch *batch) {
