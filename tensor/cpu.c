@@ -13,7 +13,7 @@
 enum { SPLIT_COST = 1 << 15, GRAIN_COST = 1 << 10 };
 
 bool cpu_pays(double cost) { return cost >= SPLIT_COST; }
-static inline bool pays(OpWork work) { return (double)work.items * work.cost >= SPLIT_COST; }
+static bool pays(OpWork work) { return cpu_pays((double)work.items * work.cost); }
 
 static Pool *pool_of(Context *context) {
     if (context->threads < 2 || context->pool) return context->pool;

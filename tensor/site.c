@@ -56,28 +56,18 @@ static int site_add(Context *context, uint64_t owner, const char *name, const ch
     return at;
 }
 
-static void die(Context *context, int index) {
-    if (context->sites[index].dead) return;
-    context->sites[index].dead = true;
-    context->n_dead_sites++;
-}
-
 // With a layer go the sites inside it: nobody will come by there any more.
 void site_forget(uint64_t owner) {
     Context *context = context_tls;
-    bool more = false;
-    for (int i = 0; context && i < context->n_sites; i++) {
-        if (context->sites[i].owner != owner) continue;
-        die(context, i);
-        more = true;
-    }
-    while (more) {
-        int before = context->n_dead_sites;
+    for (bool more = context != NULL; more;) {
+        more = false;
         for (int i = 0; i < context->n_sites; i++) {
-            int parent = context->sites[i].parent;
-            if (parent >= 0 && context->sites[parent].dead) die(context, i);
+            Site *site = &context->sites[i];
+            bool inside = site->parent >= 0 && context->sites[site->parent].dead;
+            if (site->dead || !(inside || site->owner == owner)) continue;
+            site->dead = more = true;
+            context->n_dead_sites++;
         }
-        more = context->n_dead_sites > before;
     }
 }
 
