@@ -52,7 +52,7 @@ void ledger_trim(Ledger *ledger) {
     for (int i = 0; i < STORAGE_CLASS_COUNT; i++) {
         for (Storage *s = ledger->free_storages[i]; s;) {
             Storage *next = s->next;
-            s->device->release(s->device, s->data, (size_t)s->reserved);
+            if (s->data) s->device->release(s->device, s->data, (size_t)s->reserved);
             ledger->reserved_bytes -= s->reserved;
             ledger->cached_bytes -= s->reserved;
             memory_free(s);
@@ -60,12 +60,6 @@ void ledger_trim(Ledger *ledger) {
         }
         ledger->free_storages[i] = NULL;
     }
-    for (Storage *s = ledger->free_headers; s;) {
-        Storage *next = s->next;
-        memory_free(s);
-        s = next;
-    }
-    ledger->free_headers = NULL;
 }
 
 void ledger_release(Ledger *ledger) {
@@ -89,7 +83,7 @@ int64_t ledger_unaccounted(const Ledger *ledger) {
 
 LedgerFree ledger_free_blocks(const Ledger *ledger) {
     LedgerFree found = {0};
-    for (int i = 0; i < STORAGE_CLASS_COUNT; i++)
+    for (int i = 1; i < STORAGE_CLASS_COUNT; i++)
         for (const Storage *s = ledger->free_storages[i]; s; s = s->next) {
             found.blocks++;
             found.bytes += s->reserved;
@@ -143,7 +137,7 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
             return cached;
         }
     }
-    Storage *storage = ledger->raw ? NULL : take_free(&ledger->free_headers, NULL);
+    Storage *storage = ledger->raw ? NULL : take_free(&ledger->free_storages[0], NULL);
     if (!storage) storage = memory_new(sizeof(Storage));
     if (!storage) return NULL;
     storage->device = device;
@@ -281,8 +275,7 @@ void storage_release(Storage *storage) {
         }
         memory_free(storage);
     } else {
-        Storage **list =
-            storage->data ? &ledger->free_storages[storage->size_class] : &ledger->free_headers;
+        Storage **list = &ledger->free_storages[storage->data ? storage->size_class : 0];
         ledger->cached_bytes += storage->reserved;
         storage->next = *list;
         *list = storage;

@@ -77,8 +77,7 @@ struct Ledger {
     // No cache: every storage is a system call (RIDGEPOINT_ALLOC=raw). A device alone may have none
     // either: Device.uncached (RIDGEPOINT_CUDA_ALLOC=raw).
     bool raw;
-    Storage *free_storages[STORAGE_CLASS_COUNT];
-    Storage *free_headers; // recycled Storage structs without data
+    Storage *free_storages[STORAGE_CLASS_COUNT]; // [0]: structs without data
 };
 
 Ledger *ledger_new(void);            // NULL with an error pending
