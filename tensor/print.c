@@ -37,8 +37,7 @@ typedef struct Word {
 } Word;
 
 // The fewest digits that read back as x: nine are always enough for a float32. (For 2^-96, 2^87 and
-// 2^90 NumPy finds one digit less, because it tries the other neighbour too.) *exponent: of the
-// first of them.
+// 2^90 NumPy finds one digit less, because it tries the other neighbour too.) And its exponent.
 static int shortest_digits(float x, int *exponent) {
     char text[WORD];
     int digits = 0;
@@ -197,8 +196,7 @@ static void print_word(Printer *p, const char *word) {
     while (visible > 0 && word[visible - 1] == ' ') visible--;
     if (p->column + length > p->limit && p->column > p->indent) {
         fputc('\n', p->file);
-        p->column = p->indent;
-        p->blanks = p->indent;
+        p->column = p->blanks = p->indent;
     }
     fprintf(p->file, "%*s%.*s", p->blanks, "", visible, word);
     p->column += length;
