@@ -59,12 +59,6 @@ static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
     return false;
 }
 
-static Status cannot_add(const OpCall *call) {
-    if (!(call->op->flags & OP_ADDS))
-        return op_error(call, STATUS_INVALID_ARGUMENT, "it does not add to what its output holds");
-    return op_error(call, STATUS_INVALID_ARGUMENT, "there is no output to add to");
-}
-
 // Every input is there, alive and on one device; finds out which need gradients.
 static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
@@ -95,7 +89,9 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     if (call->n_in == 0 || !call->in[0])
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "the first input is absent, which says where it runs");
-    if (call->adds && (!(op->flags & OP_ADDS) || !call->out[0])) return cannot_add(call);
+    if (call->adds && (!(op->flags & OP_ADDS) || !call->out[0]))
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "it does not add, or there is no output to add to");
     call->needs_grad = op->backward ? needs : 0;
     *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
     if ((needs && (op->mutates || call->out[0])) || writes_into_graph(recorder, call))

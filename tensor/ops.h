@@ -97,8 +97,10 @@ Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w);
 // ---- reductions; dim < 0 counts from the end ----
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar
 Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim);
-Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim);   // of nothing: NaN
-Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);    // of nothing: an error; NaN wins
+Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim); // of nothing: NaN
+// Of nothing: an error. NaN wins, and of equals the first, which gets the gradient; PyTorch's max
+// over every element shares it among them.
+Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);

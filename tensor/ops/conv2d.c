@@ -75,10 +75,6 @@ static Status conv2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     return OP_INTO(&grad_in[2], op_conv2d_backward_bias, NULL, grad);
 }
 
-static unsigned conv2d_saves(const OpCall *call) {
-    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
-}
-
 // Every output is a sum over the taps of its group's channels; padded ones count, too.
 #define CONV_PRODUCTS "n x out x ho x wo x in x kh x kw"
 static int conv_factors(const Shape *y, const Shape *weight, int64_t factor[]) {
@@ -110,7 +106,7 @@ const Op op_conv2d = {
     .optional = SAVE_IN(2),
     .infer = conv2d_infer,
     .backward = conv2d_backward,
-    .saves = conv2d_saves,
+    .saves = save_factors,
     .story =
         STORY(.formula = "y = the window of x under each output, times the weight", .out = "y",
               .in = {"x", "weight", "bias"}, .products = CONV_PRODUCTS, .factors = forward_factors,

@@ -1,10 +1,6 @@
 // embedding.c -- picks whole rows of a table; and sums what their gradients are
 // params of the backward: shape = the table's
-#include <string.h>
-
-#include "tensor/math.h"
-#include "tensor/op.h"
-#include "tensor/ops.h"
+#include "tensor/ops/elementwise.h"
 
 Tensor *tensor_embedding(Tensor *index, Tensor *table) {
     return OP_RUN(op_embedding, NULL, index, table);
@@ -33,12 +29,8 @@ static OpCost embedding_cost(const OpCall *call) {
                     .bytes_written = (uint64_t)tensor_bytes(call->out[0])};
 }
 
-static const int64_t *indices(const Tensor *index) {
-    return (const int64_t *)(const void *)tensor_raw(index);
-}
-
 static Status check_indices(const OpCall *call, const Tensor *index, int64_t count) {
-    const int64_t *at = indices(index);
+    const int64_t *at = tensor_indices(index);
     int64_t i = 0;
     while (i < index->numel && at[i] >= 0 && at[i] < count) i++;
     if (i == index->numel) return STATUS_OK;
@@ -65,7 +57,7 @@ static OpWork embedding_work(const OpCall *call) { // rows of the result
 // y (n, d) = table (count, d) at index (n), rows [begin, end)
 static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t d = call->in[1]->shape.dims[1];
-    const int64_t *index = indices(call->in[0]);
+    const int64_t *index = tensor_indices(call->in[0]);
     for (int64_t i = begin; i < end && d > 0; i++)
         memcpy(call_out(call, 0) + i * d, call_in(call, 1) + index[i] * d,
                (size_t)d * sizeof(float));
@@ -75,11 +67,6 @@ static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
 static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = {.shape = saved->in[1]->shape};
     return OP_ADDING(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
-}
-
-static unsigned embedding_saves(const OpCall *call) {
-    (void)call;
-    return SAVE_IN(0);
 }
 
 // ---- backward: zeros of the table's shape, or a sum of it, plus each row's gradient -------------
@@ -98,7 +85,7 @@ static OpWork backward_work(const OpCall *call) { // columns, of the table and o
 KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t count = call->out[0]->shape.dims[0], d = call->out[0]->shape.dims[1],
             n = call->in[1]->numel;
-    const int64_t *index = indices(call->in[1]);
+    const int64_t *index = tensor_indices(call->in[1]);
     float *table = call_out(call, 0);
     for (int64_t i = 0; i < count && !call->adds; i++)
         memset(table + i * d + begin, 0, (size_t)(end - begin) * sizeof(float));
@@ -122,11 +109,10 @@ const Op op_embedding = {.id = OP_embedding,
                          .work = embedding_work,
                          .check = embedding_check,
                          .backward = embedding_backward,
-                         .saves = embedding_saves,
+                         .saves = save_input,
                          .story = STORY(.formula = "y = the row of the table at each index",
                                         .out = "y", .in = {"index", "rows of the table"},
                                         .picks_rows = true, .kind = KIND_EMBEDDING)};
-static const DTypeSignature gradient_and_index[1] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}}};
 // Inputs: dy (..., features), index (...).
 const Op op_embedding_backward = {
     .id = OP_embedding_backward,
@@ -134,7 +120,7 @@ const Op op_embedding_backward = {
     .kernel = embedding_backward_cpu,
     .flags = OP_ADDS,
     .n_inputs = 2,
-    .dtypes = gradient_and_index,
+    .dtypes = floats_and_indices,
     .n_dtypes = 1,
     .infer = op_infer_shape,
     .work = backward_work,

@@ -6,8 +6,6 @@
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
 enum { DY, X, WEIGHT, MEAN, RSTD }; // inputs; the weight may be absent
 
-static Status input_infer(OpCall *call) { return op_output_like(call, 0, call->in[X]); }
-
 typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
     const float *dy, *x, *weight;
     float mean, rstd;
@@ -135,7 +133,7 @@ const Op op_layer_norm_backward = {
     .kernel = layer_norm_backward_cpu,
     .n_inputs = 5,
     .optional = SAVE_IN(WEIGHT),
-    .infer = input_infer,
+    .infer = infer_like_second,
     .work = input_work,
     .story = STORY(.formula = "dx = rstd (g - mean(g) - z mean(g z)), g = dy, z = (x - mean) rstd",
                    .out = "dx", .in = {"dy", "x", "weight", "mean", "rstd"},

@@ -147,10 +147,6 @@ static Status matmul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
               : product_to(&grad_in[1], a, flag_a ^ MATMUL_TRANS_A, grad, b);
 }
 
-static unsigned matmul_saves(const OpCall *call) {
-    return (call_needs(call, 0) ? SAVE_IN(1) : 0) | (call_needs(call, 1) ? SAVE_IN(0) : 0);
-}
-
 static int matmul_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
     int n = 0, last = out.ndim - 1, inner = params->flags & MATMUL_TRANS_A ? 2 : 1;
     if (last > 1) factor[n++] = 1;
@@ -168,7 +164,7 @@ const Op op_matmul = {.id = OP_matmul,
                       .n_inputs = 2,
                       .infer = matmul_infer,
                       .backward = matmul_backward,
-                      .saves = matmul_saves,
+                      .saves = save_factors,
                       .story = STORY(.formula = "y = a . b", .out = "y", .in = {"a", "b"},
                                      .products = "batch x m x k x n", .factors = matmul_factors,
                                      .kind = KIND_MATMUL)};
