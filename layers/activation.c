@@ -19,6 +19,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
 
 static void set_type(ActivationLayer *self, const Op *op) {
     self->type = (LayerType){.name = op ? op->module : "Identity",
+                             .printed = op ? op->printed : NULL,
                              .size = sizeof(ActivationLayer),
                              .attributes = self->attributes,
                              .forward = forward};

@@ -37,6 +37,7 @@ enum { LAYER_ANY_INPUTS = -1 };
 
 typedef struct LayerType {
     const char *name;                 // "Linear"
+    const char *printed;              // by layer_print; NULL: name, attributes and children
     size_t size;                      // of its struct, whose first member is a Layer
     const LayerAttribute *attributes; // for summaries and --explain
     int n_attributes;

@@ -153,11 +153,11 @@ char *layer_attributes_text(const Layer *self, char *text, size_t size) {
 // ---- printing --------------------------------------------------------------------------------
 static void print(const Layer *self, int depth, FILE *file) {
     char text[512];
-    const char *name = self->type->name;
-    if (strcmp(name, "GELU") == 0 || strcmp(name, "GELU(tanh)") == 0) // an attribute in PyTorch
-        fprintf(file, "GELU(approximate='%s'", name[4] ? "tanh" : "none");
-    else
-        fprintf(file, "%s(%s", name, attributes_text(self, true, text, sizeof(text)));
+    if (self->type->printed) {
+        fputs(self->type->printed, file);
+        return;
+    }
+    fprintf(file, "%s(%s", self->type->name, attributes_text(self, true, text, sizeof(text)));
     for (int i = 0; i < self->n_children; i++) {
         fprintf(file, "\n%*s(%s): ", 2 * depth + 2, "", self->children[i]->name);
         print(self->children[i], depth + 1, file);
