@@ -43,6 +43,9 @@ static bool is_exclusive(const Tensor *grad) {
 
 static Status deliver_to_node(Node *node, int output, Tensor *grad) {
     Tensor **slot = &node->grad[output];
+    // A leaf's buffer, given to another input, too: more will be added there.
+    bool leafs = grad->storage->category == MEM_GRADIENT;
+    if (leafs && !*slot && !(grad = OP_RUN(op_contiguous, NULL, grad))) return error_status();
     if (!*slot) {
         tensor_own(grad);
         *slot = grad;

@@ -1,4 +1,6 @@
 // rule.c -- runs the rule of one node: what it may read, where it writes, and under whose name.
+#include <string.h>
+
 #include "autograd/tape.h"
 #include "tensor/memory.h"
 
@@ -99,7 +101,9 @@ static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_i
     tape->running = node;
     tape->added = 0;
     unsigned lent = show_saved(node);
-    Status status = call->op->backward(call, node->grad, grad_in);
+    Tensor *grad_out[OP_MAX_OUTPUTS]; // the rule's own to change
+    memcpy(grad_out, node->grad, sizeof(grad_out));
+    Status status = call->op->backward(call, grad_out, grad_in);
     if (status && !error_pending())
         error_set(status, "backward of %s failed, and does not say why", call->op->name);
     hide_saved(node, lent);
@@ -117,8 +121,34 @@ static Status retain(const Node *node) {
     return STATUS_OK;
 }
 
+// What the context and the tape know of a rule while it runs. One may walk a graph of its own, and
+// finds this again.
+typedef struct Running {
+    Tensor **slots;
+    int count;
+    uint64_t weights, added;
+    Node *node;
+} Running;
+
+static Running running_of(const Context *context, const Tape *tape) {
+    return (Running){.slots = context->backward_slots,
+                     .count = context->backward_count,
+                     .weights = context->backward_weights,
+                     .added = tape->added,
+                     .node = tape->running};
+}
+
+static void go_on(Context *context, Tape *tape, Running with) {
+    context->backward_slots = with.slots;
+    context->backward_count = with.count;
+    context->backward_weights = with.weights;
+    tape->added = with.added;
+    tape->running = with.node;
+}
+
 Status rule_run(Tape *tape, Node *node) {
     Context *context = context_current();
+    Running outer = running_of(context, tape);
     enum { FEW = 8 };
     Tensor *few[FEW], **grad_in = few;
     uint32_t few_versions[FEW], *version = few_versions;
@@ -133,6 +163,7 @@ Status rule_run(Tape *tape, Node *node) {
     if (!status) status = retain(node);
     if (!status) status = call_rule(context, tape, node, grad_in, version);
     if (!status) status = deliver_all(tape, node, grad_in);
+    go_on(context, tape, outer);
     if (grad_in != few) memory_free(grad_in);
     return status;
 }

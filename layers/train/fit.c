@@ -9,6 +9,16 @@
 typedef Tensor *(*LossFunction)(Tensor *output, Tensor *labels);
 
 // ---- one step ----------------------------------------------------------------------------------
+// A loss that is kept for later, whatever it was: one number, in memory of its own.
+static Tensor *keep_number(Tensor *loss) {
+    no_grad_begin();
+    bool shared = loss->storage && loss->storage->bytes > (int64_t)sizeof(float);
+    Tensor *own = shared ? OP_RUN(op_contiguous, NULL, loss) : loss;
+    Tensor *number = tensor_keep(own ? tensor_reshape(own, SHAPE_SCALAR) : NULL);
+    no_grad_end();
+    return number;
+}
+
 // What a device works on it finishes later, and to read a loss is to wait for all of it: it goes to
 // *unread, the caller's, and the next steps can be queued meanwhile. On the host it is *loss, and
 // known before backward. On meta it is NaN.
@@ -24,7 +34,8 @@ static Status step(Layer *model, Optimizer *optimizer, LossFunction function, co
         autograd_backward(mean_loss);
         optimizer_step(optimizer);
     }
-    if (!known && mean_loss && mean_loss->device->has_data) *unread = tensor_keep(mean_loss);
+    bool later = !known && mean_loss && mean_loss->device->has_data;
+    if (later && !error_pending()) *unread = keep_number(mean_loss);
     scope_close(scope);
     return error_status();
 }
@@ -56,7 +67,7 @@ typedef struct Fit {
 static Status take_loss(Fit *fit, const Batch *batch, int64_t step, double loss) {
     fit->loss = loss;
     fit->losses += loss;
-    if (isfinite(loss)) return STATUS_OK;
+    if (isfinite(loss) || !batch->images->device->has_data) return STATUS_OK;
     return train_explain_non_finite(fit->model, batch->images, step, loss);
 }
 
@@ -93,9 +104,9 @@ static Status one_step(Fit *fit, const Batch *batch, bool last) {
     fit->result->steps++;
     fit->result->samples += batch->count;
     last = last || fit->result->steps == fit->steps;
-    if (batch->images->device->on_host) return take_loss(fit, batch, fit->result->steps, loss);
-    bool due = fit->n_unread == fit->options.read_every;
-    return due || (last && fit->n_unread > 0) ? read_losses(fit, batch) : STATUS_OK;
+    if (!unread && take_loss(fit, batch, fit->result->steps, loss)) return error_status();
+    bool due = last || fit->n_unread == fit->options.read_every;
+    return due && fit->n_unread > 0 ? read_losses(fit, batch) : STATUS_OK;
 }
 
 static void tell_progress(Fit *fit, int64_t epoch) {

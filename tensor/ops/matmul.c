@@ -9,7 +9,8 @@
 static bool readable(const Tensor *t) {
     int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
     int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
-    return (column == 1 && ((row >= columns && row <= INT32_MAX) || rows == 1)) ||
+    return (rows == 1 && columns == 1) ||
+           (column == 1 && ((row >= columns && row <= INT32_MAX) || rows == 1)) ||
            (row == 1 && ((column >= rows && column <= INT32_MAX) || columns == 1));
 }
 
@@ -48,6 +49,9 @@ static Status matmul_infer(OpCall *call) {
         return op_error(call, STATUS_SHAPE,
                         "needs matrices. HINT: tensor_reshape a vector to "
                         "(1, n) or (n, 1)");
+    if (!readable(a) || !readable(b))
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "neither rows nor columns of a matrix lie dense. HINT: tensor_contiguous");
     Dims d = dims_of(call);
     int64_t kb = b->shape.dims[b->shape.ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
     if (d.k != kb)

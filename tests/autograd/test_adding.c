@@ -94,6 +94,107 @@ START_TEST(only_an_op_that_can_add_is_told_to) {
 }
 END_TEST
 
+// ---- rules of one's own ------------------------------------------------------------------------
+static Status copy_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) call_out(call, 0)[i] = call_in(call, 0)[i];
+    return STATUS_OK;
+}
+
+// As one that computes again what it did not keep: products that share an operand, inside.
+static Status walk_inside(void) {
+    no_grad_end();
+    Tensor *leaf = leaf_new(SHAPE(2, 2), 1.0f), *z = tensor_full_new(SHAPE(2, 2), 1.0f);
+    Tensor *sum = tensor_add(total(tensor_matmul(leaf, z)), total(tensor_matmul(leaf, z)));
+    Status status = autograd_backward(sum);
+    expect_values(tensor_grad(leaf), 4, 4, 4, 4);
+    no_grad_begin();
+    tensor_free(leaf);
+    tensor_free(z);
+    return status;
+}
+
+static Status write_then_walk(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    (void)saved;
+    if (OP_INTO(&grad_in[0], op_contiguous, NULL, grad_out[0])) return error_status();
+    return walk_inside();
+}
+
+static Status add_then_walk(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    OpParams params = {.shape = saved->in[0]->shape, .step = 1};
+    if (OP_ADDING(&grad_in[0], op_slice_backward, &params, grad_out[0])) return error_status();
+    return walk_inside();
+}
+
+static Status walk_then_add(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    OpParams params = {.shape = saved->in[0]->shape, .step = 1};
+    if (walk_inside()) return error_status();
+    return OP_ADDING(&grad_in[0], op_slice_backward, &params, grad_out[0]);
+}
+
+START_TEST(a_rule_may_walk_a_graph_of_its_own) {
+    Status (*const rules[])(const OpCall *, Tensor *[],
+                            Tensor *[]) = {write_then_walk, add_then_walk, walk_then_add};
+    const Op op = {.name = "again",
+                   .n_inputs = 1,
+                   .infer = op_infer_same,
+                   .kernel = copy_cpu,
+                   .work = op_work_elements,
+                   .backward = rules[_i]};
+    Tensor *x = leaf_new(SHAPE(2), 1.0f);
+    for (int walks = 1; walks <= 4; walks++) {
+        Scope *scope = scope_open();
+        ck_assert_msg(autograd_backward(total(OP_RUN(op, NULL, x))) == STATUS_OK, "%s",
+                      error_message());
+        expect_values(tensor_grad(x), (float)walks, (float)walks);
+        scope_close(scope);
+    }
+    tensor_free(x);
+}
+END_TEST
+
+static Status give_one_to_both(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    (void)saved;
+    grad_out[0] = tensor_contiguous(grad_out[0]); // the array is the rule's to use
+    OpParams three = {.value = {3.0f}};
+    if (OP_INTO(&grad_in[0], op_mul_scalar, &three, grad_out[0])) return error_status();
+    grad_in[1] = grad_in[0];
+    return STATUS_OK;
+}
+
+// The first is the leaf's buffer, to which `more` is added before the second is passed on.
+START_TEST(a_gradient_given_to_two_inputs_is_each_one_s) {
+    const Op op = {.name = "both",
+                   .n_inputs = 2,
+                   .infer = op_infer_same,
+                   .kernel = copy_cpu,
+                   .work = op_work_elements,
+                   .backward = give_one_to_both};
+    Tensor *w = leaf_new(SHAPE(2), 1.0f), *x = leaf_new(SHAPE(2), 1.0f);
+    Scope *scope = scope_open();
+    Tensor *result = tensor_mul(x, x), *more = tensor_mul_scalar(w, 10.0f);
+    Tensor *y = OP_RUN(op, NULL, w, result);
+    ck_assert_int_eq(autograd_backward(tensor_add(total(y), total(more))), STATUS_OK);
+    expect_values(tensor_grad(w), 13, 13);
+    expect_values(tensor_grad(x), 6, 6);
+    scope_close(scope);
+    tensor_free(w);
+    tensor_free(x);
+}
+END_TEST
+
+START_TEST(a_product_refuses_what_it_cannot_read_where_it_lies) {
+    Tensor *one = tensor_full_new(SHAPE(1, 1), 1.0f), *b = tensor_full_new(SHAPE(4, 2), 1.0f);
+    Scope *scope = scope_open();
+    Tensor *wide = tensor_expand(one, SHAPE(3, 4));
+    ck_assert_ptr_null(OP_RUN(op_matmul, NULL, wide, b));
+    expect_error(STATUS_INVALID_ARGUMENT, "HINT: tensor_contiguous");
+    expect_values(tensor_matmul(wide, b), 4, 4, 4, 4, 4, 4);
+    scope_close(scope);
+    tensor_free(one);
+    tensor_free(b);
+}
+END_TEST
+
 // ---- accumulation ------------------------------------------------------------------------------
 enum { BATCH = 64, CHANNELS = 32, SIDE = 5 };
 
@@ -226,6 +327,9 @@ int main(void) {
         {a_gradient_that_the_rule_reads_is_not_added_to, 0},
         {a_table_that_is_looked_up_twice_and_tied_is_summed_in_place, 0},
         {only_an_op_that_can_add_is_told_to, 0},
+        {a_rule_may_walk_a_graph_of_its_own, 3},
+        {a_gradient_given_to_two_inputs_is_each_one_s, 0},
+        {a_product_refuses_what_it_cannot_read_where_it_lies, 0},
         {accumulating_needs_no_more_memory_than_the_batch_that_it_replaces, 2},
         {many_slices_cost_as_much_as_what_they_cover, 2},
         {slices_that_overlap_add_up, 2},

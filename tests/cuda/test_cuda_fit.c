@@ -138,6 +138,35 @@ static Tensor *infinite_loss(Tensor *output, Tensor *labels) {
     return tensor_add_scalar(tensor_sum(zero, DIM_ALL, false), INFINITY);
 }
 
+// A part of something large, of one shape or another: only the number is kept until it is read.
+static Tensor *part_of_large(Tensor *output, Tensor *labels) {
+    static int calls;
+    Tensor *loss = loss_cross_entropy(output, labels);
+    Tensor *large = tensor_expand(tensor_reshape(loss, SHAPE(1)), SHAPE(1 << 16));
+    Tensor *one = tensor_slice(tensor_mul_scalar(large, 1.0f), 0, 7, 8, 1);
+    return calls++ % 2 ? one : tensor_reshape(one, SHAPE_SCALAR);
+}
+
+static void keep_live(void *argument, const FitProgress *progress) {
+    int64_t *live = argument;
+    if (progress->step == 1) live[0] = expect_live_bytes();
+    if (progress->step == 9) live[1] = expect_live_bytes();
+}
+
+START_TEST(of_a_loss_that_waits_only_the_number_is_kept) {
+    int64_t live[2];
+    cuda_device_use();
+    Training t;
+    training_start(&t);
+    FitOptions options = {
+        .epochs = 1, .loss = part_of_large, .progress = keep_live, .argument = live};
+    ck_assert_msg(!training_run(&t, options), "%s", error_message());
+    ck_assert(isfinite(t.result.final_loss));
+    ck_assert_msg(live[1] - live[0] < 1000, "%lld bytes more", (long long)(live[1] - live[0]));
+    training_end(&t);
+}
+END_TEST
+
 START_TEST(a_layer_is_looked_for_on_the_device_where_the_weights_are_sound) {
     cuda_device_use();
     Training t;
@@ -196,6 +225,7 @@ int main(void) {
         {losses_are_read_every_so_many_steps_and_at_an_epoch_s_end, 0},
         {progress_has_the_last_loss_that_was_read, 0},
         {a_bad_loss_is_found_late_and_named_by_its_step, 2},
+        {of_a_loss_that_waits_only_the_number_is_kept, 0},
         {a_layer_is_looked_for_on_the_device_where_the_weights_are_sound, 0},
         {a_step_whose_loss_nobody_wants_is_not_waited_for, 0},
         {no_other_number_of_steps_is_taken, 0},

@@ -361,6 +361,24 @@ START_TEST(an_input_that_is_not_a_number_stops_training_at_the_first_layer) {
 }
 END_TEST
 
+START_TEST(a_loss_that_nobody_knows_is_no_number) {
+    Dataset dataset = noise_dataset();
+    context_set_device(device_meta());
+    Loader *loader = loader_new(&dataset, (LoaderOptions){.batch = 8, .scale = 1.0f});
+    Layer *model = mlp_new((int64_t[]){20, 30, 4}, 3, mlp_defaults());
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_SGD));
+    FitResult result;
+    Status status = train_fit(model, optimizer, loader, (FitOptions){.epochs = 2}, &result);
+    ck_assert_msg(status == STATUS_OK, "%s", error_message());
+    ck_assert_int_eq(result.steps, 10);
+    ck_assert(isnan(result.final_loss));
+    optimizer_free(optimizer);
+    layer_free(model);
+    loader_free(loader);
+    dataset_free(&dataset);
+}
+END_TEST
+
 START_TEST(a_wrong_label_stops_the_step_and_the_next_one_works) {
     Task task = small_task(OPTIMIZER_ADAM);
     double loss = 0.0;
@@ -391,6 +409,7 @@ int main(void) {
         {a_cnn_is_trained_with_the_loss_that_is_given, 0},
         {training_stops_at_the_first_bad_loss_and_names_step_and_layer, 0},
         {an_input_that_is_not_a_number_stops_training_at_the_first_layer, 0},
+        {a_loss_that_nobody_knows_is_no_number, 0},
         {a_wrong_label_stops_the_step_and_the_next_one_works, 0},
         {NULL, 0},
     };
