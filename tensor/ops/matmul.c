@@ -49,9 +49,6 @@ static Status matmul_infer(OpCall *call) {
         return op_error(call, STATUS_SHAPE,
                         "needs matrices. HINT: tensor_reshape a vector to "
                         "(1, n) or (n, 1)");
-    if (!readable(a) || !readable(b))
-        return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "neither rows nor columns of a matrix lie dense. HINT: tensor_contiguous");
     Dims d = dims_of(call);
     int64_t kb = b->shape.dims[b->shape.ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
     if (d.k != kb)
@@ -71,7 +68,11 @@ static Status matmul_infer(OpCall *call) {
     shape.dims[shape.ndim - 2] = d.m;
     shape.dims[shape.ndim - 1] = d.n;
     Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
-    return status || product_countable(call, d.m, d.n, d.k) ? status : STATUS_OVERFLOW;
+    if (status) return status;
+    if (!product_countable(call, d.m, d.n, d.k)) return STATUS_OVERFLOW;
+    if (readable(a) && readable(b)) return STATUS_OK;
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "neither rows nor columns of a matrix lie dense. HINT: tensor_contiguous");
 }
 
 // How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense

@@ -180,7 +180,7 @@ START_TEST(a_layer_is_looked_for_on_the_device_where_the_weights_are_sound) {
     Batch batch;
     loader_start_epoch(t.loader);
     ck_assert(loader_next(t.loader, &batch));
-    train_explain_non_finite(t.model, batch.images, 3, NAN);
+    train_explain_non_finite(t.model, batch.images, 3, (double)NAN);
     expect_error(STATUS_NON_FINITE, "step 3: the loss is nan; first in fc1 (linear)");
     training_end(&t);
 }
@@ -194,7 +194,7 @@ START_TEST(a_step_whose_loss_nobody_wants_is_not_waited_for) {
     loader_start_epoch(t.loader);
     ck_assert(loader_next(t.loader, &batch));
     Waits waits = {.observer = {.copy_begin = copy_begins}};
-    double loss = NAN;
+    double loss = (double)NAN;
     observer_add(&waits.observer);
     ck_assert_int_eq(train_step(t.model, t.optimizer, batch.images, batch.labels, NULL), STATUS_OK);
     ck_assert_int_eq(waits.n, 0);
