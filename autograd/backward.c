@@ -43,8 +43,8 @@ static Status reach_all(const Tape *tape, Node *last, int *count) {
         visited++;
         if (rule_check(node)) return error_status();
         Tensor **in = node_inputs(node);
-        for (int i = 0; i < node->call.n_in; i++) {
-            Node *from = call_needs(&node->call, i) ? node_of(tape, in[i]) : NULL;
+        for (uint64_t left = node->call.needs_grad; left;) {
+            Node *from = node_of(tape, in[bit_take(&left)]);
             if (!from) continue;
             if (!from->call.op) return was_walked("a part of this graph");
             reach(from, count);

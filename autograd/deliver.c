@@ -94,13 +94,14 @@ static Status wrong_shape(const OpCall *call, int input, const Tensor *grad) {
 
 Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
     OpCall *call = &node->call;
-    for (int i = 0; i < call->n_in; i++) {
+    for (uint64_t left = call->needs_grad & ~tape->added; left;) {
+        int i = bit_take(&left);
         Tensor *in = call->in[i], *grad = grad_in[i];
-        if (!grad || !call_needs(call, i) || (tape->added >> i & 1)) continue;
-        Node *from = node_of(tape, in);
+        if (!grad) continue;
         bool leaf = in->flags & TENSOR_LEAF_GRAD;
+        Node *from = leaf ? NULL : node_of(tape, in);
         if (!leaf && !from) continue; // frozen meanwhile
-        if (!same_shape(grad, in)) return wrong_shape(call, i, grad);
+        if (!same_shape(&grad->shape, &in->shape)) return wrong_shape(call, i, grad);
         Status status =
             leaf ? deliver_to_tensor(in, grad) : deliver_to_node(from, in->origin_output, grad);
         if (status) return status;

@@ -59,19 +59,37 @@ static void hide_saved(Node *node, unsigned lent) {
         if (lent >> i & 1) node_tensor(node, node_saved(node)[i].place)->storage = NULL;
 }
 
-static bool is_parameter(const Tensor *t) {
-    return (t->flags & TENSOR_LEAF_GRAD) && t->storage && t->storage->category == MEM_PARAMETER;
+static bool is_parameter(const Tensor *leaf) {
+    return leaf->storage && leaf->storage->category == MEM_PARAMETER;
 }
 
 // A rule that left its destination alone meant NULL, zero: what is in the buffer is old.
 static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t version[]) {
-    for (int i = 0; i < call->n_in; i++) {
-        if (!grad_in[i] || !call_needs(call, i)) continue;
+    for (uint64_t left = call->needs_grad; left;) {
+        int i = bit_take(&left);
         const Tensor *leaf = call->in[i];
+        if (!grad_in[i]) continue;
         bool waits = (leaf->flags & TENSOR_LEAF_GRAD) && leaf->grad_empty;
         if (waits && grad_in[i] == leaf->grad && leaf->grad->storage->version == version[i])
             grad_in[i] = NULL;
     }
+}
+
+// Where leaves wait for a gradient, the rule writes it at once. version: of each destination.
+static Status make_destinations(Context *context, const OpCall *call, Tensor *grad_in[],
+                                uint32_t version[]) {
+    context->backward_weights = 0;
+    for (uint64_t left = call->needs_grad; left;) {
+        int i = bit_take(&left), first = 0;
+        Tensor *in = call->in[i];
+        if (!(in->flags & TENSOR_LEAF_GRAD)) continue;
+        if (is_parameter(in)) context->backward_weights |= (uint64_t)1 << i;
+        while (call->in[first] != in) first++;
+        // One leaf at two inputs: the first writes, the second is added.
+        if (first == i && deliver_destination(in, &grad_in[i])) return error_status();
+        version[i] = first < i ? version[first] : grad_in[i] ? grad_in[i]->storage->version : 0;
+    }
+    return STATUS_OK;
 }
 
 // version: of each destination, before the rule.
@@ -79,23 +97,7 @@ static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_i
                         uint32_t version[]) {
     OpCall *call = &node->call;
     call->in = node_inputs(node);
-    context->backward_weights = 0;
-    for (int i = 0; i < call->n_in; i++) {
-        grad_in[i] = NULL;
-        version[i] = 0;
-        if (!call_needs(call, i)) continue;
-        if (is_parameter(call->in[i])) context->backward_weights |= (uint64_t)1 << i;
-        bool repeated = false; // one leaf at two inputs: the first writes, the second is added
-        for (int k = 0; k < i; k++) {
-            if (call->in[k] != call->in[i]) continue;
-            repeated = true;
-            version[i] = version[k];
-        }
-        bool leaf = call->in[i]->flags & TENSOR_LEAF_GRAD;
-        if (leaf && !repeated && deliver_destination(call->in[i], &grad_in[i]))
-            return error_status();
-        if (grad_in[i]) version[i] = grad_in[i]->storage->version;
-    }
+    if (make_destinations(context, call, grad_in, version)) return error_status();
     context->backward_slots = grad_in;
     context->backward_count = call->n_in;
     tape->running = node;
@@ -150,7 +152,7 @@ Status rule_run(Tape *tape, Node *node) {
     Context *context = context_current();
     Running outer = running_of(context, tape);
     enum { FEW = 8 };
-    Tensor *few[FEW], **grad_in = few;
+    Tensor *few[FEW] = {0}, **grad_in = few;
     uint32_t few_versions[FEW], *version = few_versions;
     if (node->call.n_in > FEW) {
         size_t n = (size_t)node->call.n_in;

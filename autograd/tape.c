@@ -61,10 +61,18 @@ static Saved save(Tape *tape, const Node *node, int place) {
     return saved;
 }
 
-// wanted: bits of SAVE_*.
-static void save_all(Tape *tape, Node *node, unsigned wanted) {
-    for (int place = 0; wanted >> place; place++)
-        if (wanted >> place & 1) node_saved(node)[node->n_saved++] = save(tape, node, place);
+static bool is_there(const OpCall *call, int place) {
+    if (place >= SAVED_INPUTS) return place - SAVED_INPUTS < call->n_out;
+    return place < call->n_in && call->in[place];
+}
+
+// wanted: bits of SAVE_*; an optional input may be absent.
+static void save_all(Tape *tape, Node *node, const OpCall *call, uint64_t wanted) {
+    Saved *saved = node_saved(node);
+    while (wanted) {
+        int place = bit_take(&wanted);
+        if (is_there(call, place)) saved[node->n_saved++] = save(tape, node, place);
+    }
 }
 
 static void unsave(Tape *tape, Storage *storage) {
@@ -200,7 +208,7 @@ static Status record(Recorder *self, OpCall *call) {
         call->out[i]->origin = &node->origin;
         call->out[i]->origin_output = (uint8_t)i;
     }
-    if (call->op->saves) save_all(tape, node, call->op->saves(call) & op_given(call));
+    if (call->op->saves) save_all(tape, node, call, call->op->saves(call));
     link_node(tape, node);
     return STATUS_OK;
 }

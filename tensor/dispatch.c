@@ -47,11 +47,6 @@ static inline bool wants_gradient(const Recorder *recorder, const Tensor *t) {
     return (t->flags & TENSOR_LEAF_GRAD) || (t->origin && t->origin->recorder == recorder);
 }
 
-static Status too_many(const OpCall *call) {
-    return op_error(call, STATUS_INVALID_ARGUMENT,
-                    "only the first 64 inputs can have gradients. HINT: join them in groups");
-}
-
 // Would an output given to be written into lose its own gradient, or where it came from?
 static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
     for (int i = 0; recorder && i < OP_MAX_OUTPUTS; i++)
@@ -69,13 +64,13 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Recorder *recorder = context->no_grad ? NULL : context->recorder;
     Device *device = NULL;
     uint64_t needs = 0;
-    bool contiguous = true, floats = true;
+    unsigned flags = TENSOR_CONTIGUOUS, other_types = 0;
     for (int i = 0; i < call->n_in; i++) {
         const Tensor *t = call->in[i];
         if (!t && i < 32 && (op->optional >> i & 1)) continue;
         if (!t || (t->flags & TENSOR_UNSAVED) || !t->storage) return bad_input(call, i);
-        contiguous = contiguous && (t->flags & TENSOR_CONTIGUOUS);
-        floats = floats && t->dtype == DTYPE_FLOAT32;
+        flags &= t->flags;
+        other_types |= t->dtype ^ DTYPE_FLOAT32;
         if (device && t->device != device)
             return op_error(call, STATUS_DEVICE, "inputs are on %s and %s", device->name,
                             t->device->name);
@@ -84,7 +79,9 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
         if (wanted && i < 64)
             needs |= (uint64_t)1 << i;
         else if (wanted && op->backward)
-            return too_many(call);
+            return op_error(call, STATUS_INVALID_ARGUMENT,
+                            "only the first 64 inputs can have gradients. HINT: join them in "
+                            "groups");
     }
     if (call->n_in == 0 || !call->in[0])
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -93,7 +90,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "it does not add, or there is no output to add to");
     call->needs_grad = op->backward ? needs : 0;
-    *dense = contiguous || (op->flags & (OP_STRIDED | OP_VIEW));
+    *dense = (flags & TENSOR_CONTIGUOUS) || (op->flags & (OP_STRIDED | OP_VIEW));
     if ((needs && (op->mutates || call->out[0])) || writes_into_graph(recorder, call))
         return op_error(call, STATUS_STATE,
                         "writes in place what needs a gradient. HINT: put it "
@@ -101,7 +98,7 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     if (!*dense && (call->n_in > DENSE_MAX || op->mutates))
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "needs contiguous inputs. HINT: tensor_contiguous copies a view");
-    return floats && !op->dtypes ? STATUS_OK : check_dtypes(call); // as nearly always
+    return !other_types && !op->dtypes ? STATUS_OK : check_dtypes(call); // as nearly always
 }
 
 // Copies of strided inputs, for kernels that walk memory straight. The copying is an op too.
@@ -129,18 +126,18 @@ static Status allocate_outputs(OpCall *call) {
     return STATUS_OK;
 }
 
-static void bump_versions(const OpCall *call, Tensor *const preset[]) {
+static void bump_versions(const OpCall *call, unsigned preset) {
     const Op *op = call->op;
-    for (int i = 0; i < OP_MAX_OUTPUTS; i++)
-        if (preset[i]) preset[i]->storage->version++;
+    for (int i = 0; preset >> i; i++)
+        if (preset >> i & 1) call->out[i]->storage->version++;
     if (!op->mutates) return;
     for (int i = 0; i < call->n_in; i++)
         if (op->mutates(call, i)) call->in[i]->storage->version++;
 }
 
-static Status undo(OpCall *call, Tensor *const preset[], Status status) {
+static Status undo(OpCall *call, unsigned preset, Status status) {
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) {
-        if (call->out[i] && !preset[i]) tensor_release(call->out[i]);
+        if (call->out[i] && !(preset >> i & 1)) tensor_release(call->out[i]);
         call->out[i] = NULL;
     }
     return status;
@@ -167,7 +164,7 @@ static Status run_kernel(Context *context, OpCall *call) {
 }
 
 // ---- the op ----------------------------------------------------------------------------------
-static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
+static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;
     if (!op->infer || !op->name)
         return op_error(call, STATUS_NOT_IMPLEMENTED, "has no infer, or no name");
@@ -190,7 +187,7 @@ static Status execute(Context *context, OpCall *call, Tensor *const preset[]) {
     return status;
 }
 
-static Status observe_and_execute(Context *context, OpCall *call, Tensor *const preset[]) {
+static Status observe_and_execute(Context *context, OpCall *call, unsigned preset) {
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_begin) o->op_begin(o, call);
     Status status = execute(context, call, preset);
@@ -203,8 +200,8 @@ static Status observe_and_execute(Context *context, OpCall *call, Tensor *const 
 
 Status op_dispatch(OpCall *call) {
     Context *context = context_current();
-    Tensor *preset[OP_MAX_OUTPUTS]; // what was given to be written into
-    memcpy(preset, call->out, sizeof(preset));
+    unsigned preset = 0; // a bit for each output that is given, to be written into
+    for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= call->out[i] ? 1u << i : 0;
     if (!call->in && call->n_in > 0)
         return undo(call, preset,
                     error_set(STATUS_INVALID_ARGUMENT, "%s: there are no inputs", call->op->name));

@@ -12,22 +12,22 @@ enum { SMALL_MACS = 2048, TILE = 16 };
 // c (m,n) = a (m,k) . b (k,n) for tiny shapes; b transposed makes rows of b contiguous dot
 // products.
 KERNEL static void gemm_small(const Gemm *g) {
+    int64_t n = g->n, k = g->k, step = g->trans_a ? g->lda : 1;
     for (int64_t i = 0; i < g->m; i++) {
         const float *a = g->trans_a ? g->a + i : g->a + i * g->lda;
-        int64_t step = g->trans_a ? g->lda : 1;
         float *c = g->c + i * g->ldc;
         if (g->trans_b) {
-            for (int64_t j = 0; j < g->n; j++) {
+            for (int64_t j = 0; j < n; j++) {
                 const float *b = g->b + j * g->ldb;
                 float sum = g->add ? c[j] : 0.0f;
-                for (int64_t p = 0; p < g->k; p++) sum += a[p * step] * b[p];
+                for (int64_t p = 0; p < k; p++) sum += a[p * step] * b[p];
                 c[j] = sum;
             }
         } else {
-            for (int64_t j = 0; j < g->n && !g->add; j++) c[j] = 0.0f;
-            for (int64_t p = 0; p < g->k; p++) {
+            for (int64_t j = 0; j < n && !g->add; j++) c[j] = 0.0f;
+            for (int64_t p = 0; p < k; p++) {
                 const float scale = a[p * step], *b = g->b + p * g->ldb;
-                for (int64_t j = 0; j < g->n; j++) c[j] += scale * b[j];
+                for (int64_t j = 0; j < n; j++) c[j] += scale * b[j];
             }
         }
     }
@@ -35,16 +35,17 @@ KERNEL static void gemm_small(const Gemm *g) {
 
 // k = 1: every row of c is b scaled. Pure moving; a BLAS would first have to clear c.
 KERNEL static void gemm_outer(const Gemm *g) {
-    int64_t step = g->trans_b ? g->ldb : 1;
+    int64_t n = g->n, step = g->trans_b ? g->ldb : 1;
+    const float *restrict b = g->b;
     for (int64_t i = 0; i < g->m; i++) {
         float scale = g->a[g->trans_a ? i : i * g->lda];
-        float *c = g->c + i * g->ldc;
+        float *restrict c = g->c + i * g->ldc;
         if (g->add)
-            for (int64_t j = 0; j < g->n; j++) c[j] += scale * g->b[j * step];
+            for (int64_t j = 0; j < n; j++) c[j] += scale * b[j * step];
         else if (step == 1)
-            for (int64_t j = 0; j < g->n; j++) c[j] = scale * g->b[j];
+            for (int64_t j = 0; j < n; j++) c[j] = scale * b[j];
         else
-            for (int64_t j = 0; j < g->n; j++) c[j] = scale * g->b[j * step];
+            for (int64_t j = 0; j < n; j++) c[j] = scale * b[j * step];
     }
 }
 
@@ -91,7 +92,12 @@ void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
     // thread writes the gradient of the weight rows that it read in forward.
     bool by_rows = gemm->m >= gemm->n || gemm->trans_a;
     int64_t length = by_rows ? gemm->m : gemm->n;
-    GemmJob job = {gemm, epilogue, argument, by_rows};
     double macs = (double)gemm->k * (double)(by_rows ? gemm->n : gemm->m); // of one row or column
-    cpu_parallel((OpWork){length, macs / WORK_MACS, TILE}, run_range, &job);
+    OpWork work = {length, macs / WORK_MACS, TILE};
+    if (cpu_pays((double)work.items * work.cost)) {
+        cpu_parallel(work, run_range, &(GemmJob){gemm, epilogue, argument, by_rows});
+        return;
+    }
+    gemm_alone(gemm);
+    if (epilogue) epilogue(argument, 0, gemm->m, 0, gemm->n);
 }

@@ -17,9 +17,9 @@ void handle_free_list(Context *context);
 Tensor *tensor_filled(Tensor *tensor, Status status);
 
 // As shape_equal, which takes copies.
-static inline bool same_shape(const Tensor *a, const Tensor *b) {
-    bool same = a->shape.ndim == b->shape.ndim;
-    for (int i = 0; same && i < a->shape.ndim; i++) same = a->shape.dims[i] == b->shape.dims[i];
+static inline bool same_shape(const Shape *a, const Shape *b) {
+    bool same = a->ndim == b->ndim;
+    for (int i = 0; same && i < a->ndim; i++) same = a->dims[i] == b->dims[i];
     return same;
 }
 

@@ -8,20 +8,11 @@
 
 enum { DATA_ALIGNMENT = 64 };
 
-static _Thread_local struct {
-    uint64_t requests;     // every request of this thread
-    uint64_t system_calls; // of them, those that reached the system
-    uint64_t countdown;    // to the request that has to fail; 0: none
-} counters;
+_Thread_local MemoryCounters memory_counters;
 
-void memory_fail_at(uint64_t nth) { counters.countdown = nth; }
-uint64_t memory_requests(void) { return counters.requests; }
-uint64_t memory_system_calls(void) { return counters.system_calls; }
-
-bool memory_request(void) {
-    counters.requests++;
-    return counters.countdown == 0 || --counters.countdown != 0;
-}
+void memory_fail_at(uint64_t nth) { memory_counters.countdown = nth; }
+uint64_t memory_requests(void) { return memory_counters.requests; }
+uint64_t memory_system_calls(void) { return memory_counters.system_calls; }
 
 static void *out_of_memory(size_t bytes) {
     error_set(STATUS_OUT_OF_MEMORY, "memory: no room for %zu bytes", bytes);
@@ -30,14 +21,14 @@ static void *out_of_memory(size_t bytes) {
 
 void *memory_new(size_t bytes) {
     if (!memory_request()) return out_of_memory(bytes);
-    counters.system_calls++;
+    memory_counters.system_calls++;
     void *block = calloc(1, bytes ? bytes : 1);
     return block ? block : out_of_memory(bytes);
 }
 
 void *memory_resize(void *block, size_t old_bytes, size_t new_bytes) {
     if (!memory_request()) return out_of_memory(new_bytes);
-    counters.system_calls++;
+    memory_counters.system_calls++;
     char *resized = realloc(block, new_bytes ? new_bytes : 1);
     if (!resized) return out_of_memory(new_bytes);
     if (new_bytes > old_bytes) memset(resized + old_bytes, 0, new_bytes - old_bytes);
@@ -54,7 +45,7 @@ char *memory_copy_string(const char *text) {
 void memory_free(void *block) { free(block); }
 
 void *memory_new_data(size_t bytes) {
-    counters.system_calls++;
+    memory_counters.system_calls++;
     size_t rounded = (bytes + DATA_ALIGNMENT - 1) / DATA_ALIGNMENT * DATA_ALIGNMENT;
     return rounded < bytes ? NULL : aligned_alloc(DATA_ALIGNMENT, rounded);
 }

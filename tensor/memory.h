@@ -21,8 +21,18 @@ void memory_free_data(void *data);
 // Failure injection, per thread: the n-th request from now (1 = the next) fails, and only that one;
 // 0 turns it off. A request is every call that would allocate, whether a cache serves it or not.
 void memory_fail_at(uint64_t nth);
-bool memory_request(void);          // counts one request; false: this one has to fail
 uint64_t memory_requests(void);     // requests of this thread so far
 uint64_t memory_system_calls(void); // of them, those that reached the system
+
+typedef struct MemoryCounters {
+    uint64_t requests, system_calls;
+    uint64_t countdown; // to the request that has to fail; 0: none
+} MemoryCounters;
+extern _Thread_local MemoryCounters memory_counters; // memory.c's, here for the next line alone
+// Counts one request; false: this one has to fail.
+static inline bool memory_request(void) {
+    memory_counters.requests++;
+    return memory_counters.countdown == 0 || --memory_counters.countdown != 0;
+}
 
 #endif

@@ -32,7 +32,7 @@ const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
                                                 {1, {DTYPE_UINT8}}};
 
 // ---- outputs ---------------------------------------------------------------------------------
-static Status output(OpCall *call, int index, DType dtype, const Shape *shape) {
+Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape) {
     if (index < 0 || index >= OP_MAX_OUTPUTS || (unsigned)dtype >= DTYPE_COUNT)
         return op_error(call, STATUS_INVALID_ARGUMENT, "infer makes an output %d of dtype %d",
                         index, (int)dtype);
@@ -43,7 +43,7 @@ static Status output(OpCall *call, int index, DType dtype, const Shape *shape) {
             return op_error(
                 call, STATUS_INVALID_ARGUMENT,
                 "a view writes nothing. HINT: take its result instead of giving a tensor");
-        if (preset->dtype == dtype && shape_equal(preset->shape, *shape) && preset->storage &&
+        if (preset->dtype == dtype && same_shape(&preset->shape, shape) && preset->storage &&
             tensor_is_contiguous(preset))
             return STATUS_OK;
         return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -61,15 +61,17 @@ static Status output(OpCall *call, int index, DType dtype, const Shape *shape) {
 }
 
 Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
-    return output(call, index, dtype, &shape);
+    return op_output_of(call, index, dtype, &shape);
 }
 
 Status op_output_like(OpCall *call, int index, const Tensor *like) {
-    return output(call, index, (DType)like->dtype, &like->shape);
+    return op_output_of(call, index, (DType)like->dtype, &like->shape);
 }
 
 Status op_infer_same(OpCall *call) { return op_output_like(call, 0, call->in[0]); }
-Status op_infer_shape(OpCall *call) { return output(call, 0, DTYPE_FLOAT32, &call->params.shape); }
+Status op_infer_shape(OpCall *call) {
+    return op_output_of(call, 0, DTYPE_FLOAT32, &call->params.shape);
+}
 
 // ---- how work divides --------------------------------------------------------------------------
 OpWork op_work_elements(const OpCall *call) {

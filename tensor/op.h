@@ -202,6 +202,7 @@ template <typename... T> char (&op_inputs_counted(T...))[sizeof...(T)]; // never
 
 // ---- for infer, cost and kernels -------------------------------------------------------------
 Status op_output(OpCall *call, int index, DType dtype, Shape shape);
+Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape); // copies less
 Status op_output_like(OpCall *call, int index, const Tensor *like); // same dtype and shape
 
 Status op_infer_same(OpCall *call);  // one output like in[0]
@@ -225,6 +226,12 @@ static inline uint64_t op_cost_total_flops(OpCost c) {
 }
 static inline bool call_needs(const OpCall *call, int input) {
     return input < 64 && (call->needs_grad >> input & 1) != 0;
+}
+// Takes the lowest bit that is set: `for (uint64_t left = bits; left;) i = bit_take(&left)`.
+static inline int bit_take(uint64_t *bits) {
+    int lowest = __builtin_ctzll(*bits);
+    *bits &= *bits - 1;
+    return lowest;
 }
 extern const uint8_t dtype_sizes[DTYPE_COUNT];
 static inline char *tensor_raw(const Tensor *t) {

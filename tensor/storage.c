@@ -105,12 +105,18 @@ static void tell(const Context *context, const Storage *storage, int64_t delta) 
         if (o->storage) o->storage(o, storage, delta);
 }
 
-static inline void charge(const Context *context, const Storage *storage, int64_t delta) {
+// sign: 1 at birth, -1 at death.
+static inline void charge(const Context *context, const Storage *storage, int sign) {
     Ledger *ledger = storage->ledger;
+    int64_t delta = sign * storage->bytes;
     ledger->live.category[storage->category] += delta;
     ledger->live.total += delta;
-    if (storage->data) ledger->live_host_bytes += delta;
-    if (ledger->live.total > ledger->peak.total) note_peak(context, ledger);
+    ledger->live_storages += sign;
+    if (storage->data) {
+        ledger->live_host_bytes += delta;
+        ledger->rounding_bytes += sign * (storage->reserved - storage->bytes);
+    }
+    if (sign > 0 && ledger->live.total > ledger->peak.total) note_peak(context, ledger);
     if (context->observers) tell(context, storage, delta);
 }
 
@@ -165,7 +171,6 @@ static void link_live(Ledger *ledger, Storage *storage) {
     storage->next = ledger->first_live;
     if (storage->next) storage->next->previous = storage;
     ledger->first_live = storage;
-    ledger->live_storages++;
 }
 
 static void unlink_live(Ledger *ledger, Storage *storage) {
@@ -174,7 +179,6 @@ static void unlink_live(Ledger *ledger, Storage *storage) {
         storage->previous->next = storage->next;
     else
         ledger->first_live = storage->next;
-    ledger->live_storages--;
 }
 
 // ---- exhausted -------------------------------------------------------------------------------
@@ -257,17 +261,15 @@ Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category) {
     storage->ledger = ledger;
     ledger->references++;
     link_live(ledger, storage);
-    ledger->rounding_bytes += storage->data ? storage->reserved - bytes : 0;
-    charge(context, storage, bytes);
+    charge(context, storage, 1);
     return storage;
 }
 
 void storage_release(Storage *storage) {
     if (!storage || --storage->references > 0) return;
     Ledger *ledger = storage->ledger;
-    charge(context_current(), storage, -storage->bytes);
+    charge(context_current(), storage, -1);
     unlink_live(ledger, storage);
-    ledger->rounding_bytes -= storage->data ? storage->reserved - storage->bytes : 0;
     if (ledger->raw || (storage->data && storage->size_class < 0)) {
         if (storage->data) {
             storage->device->release(storage->device, storage->data, (size_t)storage->reserved);

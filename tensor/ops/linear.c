@@ -5,6 +5,7 @@
 #include "tensor/ops/product.h"
 
 Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, const Op *activation) {
+    if (!activation) return OP_RUN(op_linear, NULL, x, weight, bias);
     OpParams params = activation_params(activation);
     params.activation = activation;
     return OP_RUN(op_linear, &params, x, weight, bias);
@@ -59,7 +60,7 @@ static Status linear_infer(OpCall *call) {
                         "%s, fused in, has no gradient. HINT: such as op_relu", activation->name);
     Shape shape = x->shape;
     shape.dims[shape.ndim - 1] = weight->shape.dims[0];
-    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
+    Status status = op_output_of(call, 0, DTYPE_FLOAT32, &shape);
     int64_t n = weight->shape.dims[0], m = !status && n ? call_numel(call) / n : 0;
     if (!status && !product_countable(call, m, n, weight->shape.dims[1])) status = STATUS_OVERFLOW;
     if (!status && (activation_saves(call) & SAVE_IN(0)))
@@ -139,6 +140,7 @@ static Status product_like(Tensor **slot, Tensor *a, Tensor *b, const Tensor *li
 
 // With the leading dims as rows: dx = g . weight, dweight = g^T . x, dbias = g summed over rows.
 static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    static const OpParams transposed = {.flags = MATMUL_TRANS_A}, over_rows = {.dim = 0};
     Tensor *x = saved->in[0];
     Tensor *grad = grad_out[0];
     Status status = through_activation(saved, &grad);
@@ -149,12 +151,11 @@ static Status linear_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     if (call_needs(saved, 0) && product_like(&grad_in[0], grad, saved->in[1], x))
         return error_status();
     if (call_needs(saved, 1)) {
-        OpParams transposed = {.flags = MATMUL_TRANS_A};
         Tensor *rows = x->shape.ndim == 2 ? x : tensor_reshape(x, product_flat(x));
         if (OP_ADDING(&grad_in[1], op_matmul, &transposed, grad, rows)) return error_status();
     }
     if (!saved->in[2] || !call_needs(saved, 2)) return STATUS_OK;
-    return OP_INTO(&grad_in[2], op_sum, (&(OpParams){.dim = 0}), grad);
+    return OP_INTO(&grad_in[2], op_sum, &over_rows, grad);
 }
 
 static unsigned linear_saves(const OpCall *call) {

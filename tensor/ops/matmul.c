@@ -67,7 +67,7 @@ static Status matmul_infer(OpCall *call) {
     }
     shape.dims[shape.ndim - 2] = d.m;
     shape.dims[shape.ndim - 1] = d.n;
-    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
+    Status status = op_output_of(call, 0, DTYPE_FLOAT32, &shape);
     if (status) return status;
     if (!product_countable(call, d.m, d.n, d.k)) return STATUS_OVERFLOW;
     if (readable(a) && readable(b)) return STATUS_OK;
@@ -109,7 +109,8 @@ static Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
     gemm.trans_a = stored_transposed(a, &gemm.lda) != ta;
     gemm.trans_b = stored_transposed(b, &gemm.ldb) != tb;
-    int64_t batches = out->numel ? out->numel / (d.m * d.n) : 0;
+    int64_t batches = out->numel > 0;
+    for (int i = 0; i < out->shape.ndim - 2; i++) batches *= out->shape.dims[i];
     for (int64_t i = 0; i < batches; i++) {
         gemm.a = call_in(call, 0) + batch_offset(a, out, i);
         gemm.b = call_in(call, 1) + batch_offset(b, out, i);

@@ -3,6 +3,7 @@
 // gradient, and what the optimizer keeps.
 #include <math.h>
 
+#include "tensor/handle.h"
 #include "tensor/ops/elementwise.h"
 
 // ---- what all steps share ----------------------------------------------------------------------
@@ -11,13 +12,12 @@ static Status step_infer(OpCall *call, int period, int64_t state_size) {
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "takes a state of %lld numbers, then groups of %d tensors",
                         (long long)state_size, period);
-    for (int i = 1; i < call->n_in; i++) {
-        const Tensor *parameter = call->in[i - (i - 1) % period];
-        if (!shape_equal(call->in[i]->shape, parameter->shape))
-            return op_error(call, STATUS_SHAPE,
-                            "tensor %d of group %d has another shape than its parameter",
-                            (i - 1) % period, (i - 1) / period);
-    }
+    for (int i = 1; i < call->n_in; i += period)
+        for (int k = 1; k < period; k++)
+            if (!same_shape(&call->in[i + k]->shape, &call->in[i]->shape))
+                return op_error(call, STATUS_SHAPE,
+                                "tensor %d of group %d has another shape than its parameter", k,
+                                (i - 1) / period);
     return STATUS_OK;
 }
 
@@ -73,7 +73,7 @@ static int sgd_period(const OpCall *call) { return call->params.value[0] != 0.0f
 static Status sgd_infer(OpCall *call) { return step_infer(call, sgd_period(call), 1); }
 
 static bool sgd_mutates(const OpCall *call, int input) { // of each group all but the gradient
-    return input > 0 && (input - 1) % sgd_period(call) != 1;
+    return input > 0 && (sgd_period(call) == 3 ? (input - 1) % 3 : (input - 1) % 2) != 1;
 }
 
 KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end) {

@@ -61,8 +61,8 @@ MATH_INLINE void reduce_add_rows(double *total, const float *x, int64_t n, int64
     for (int64_t i = 0; i < n; i += REDUCE_ROWS) {
         int64_t last = n - i < REDUCE_ROWS ? n : i + REDUCE_ROWS;
         float part[REDUCE_TILE];
-        for (int64_t j = 0; j < width; j++) part[j] = 0.0f;
-        for (int64_t k = i; k < last; k++)
+        for (int64_t j = 0; j < width; j++) part[j] = x[i * step + j];
+        for (int64_t k = i + 1; k < last; k++)
             for (int64_t j = 0; j < width; j++) part[j] += x[k * step + j];
         for (int64_t j = 0; j < width; j++) total[j] += (double)part[j];
     }

@@ -52,7 +52,7 @@ static Status sum_infer(OpCall *call) {
     Shape shape = {0};
     for (int i = 0; i < x->shape.ndim && !all; i++)
         if (i != dim) shape.dims[shape.ndim++] = x->shape.dims[i];
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
+    return op_output_of(call, 0, DTYPE_FLOAT32, &shape);
 }
 
 // y[j] = sum over n rows of x (n, inner) / by, for columns [from, to)
