@@ -1,12 +1,13 @@
-// loss.cu -- cross-entropy, squared error and binary cross-entropy, means over a batch, and their
-// gradients. Forward reads what it is given once; a block adds its share in a fixed order, and one
-// more block adds the shares. Backward is one pass.
+// loss.cu -- cross-entropy, and losses element by element, means over a batch, and their gradients;
+// those of labels with weights are nll.cu. Forward reads what it is given once; a block adds its
+// share in a fixed order, and one more block adds the shares. Backward is one pass.
 //
 // A label that names no class makes the loss NaN and leaves 1 + OP_cross_entropy, and above 16 bits
 // the last such row, in *cuda->scratch_status. The host does not wait for it: it is to be reported
 // by the next call that waits for the device anyway, such as reading the loss. Until then backward
 // takes it for a row without a label.
 #include "cuda/reduce.cuh"
+#include "tensor/math_loss.h"
 
 static const int64_t *labels_of(const Tensor *t) {
     return (const int64_t *)(const void *)tensor_raw(t);
@@ -109,24 +110,38 @@ static __device__ inline float4 load_four(const float *x, int64_t i, int64_t n, 
                        i + 2 < n ? x[i + 2] : 0.0f, i + 3 < n ? x[i + 3] : 0.0f);
 }
 
+// What an element adds, and its slope; p is the op's parameter.
 struct SquaredError {
-    static __device__ float loss(float p, float t) { return (p - t) * (p - t); }
-    static __device__ float slope(float p, float t) { return p - t; }
+    static __device__ float loss(float x, float t, float) { return (x - t) * (x - t); }
+    static __device__ float slope(float x, float t, float) { return x - t; }
+};
+struct AbsoluteError {
+    static __device__ float loss(float x, float t, float) { return math_absolute(x - t); }
+    static __device__ float slope(float x, float t, float) { return math_sign(x - t); }
+};
+struct Huber {
+    static __device__ float loss(float x, float t, float p) { return math_huber(x - t, p); }
+    static __device__ float slope(float x, float t, float p) { return math_huber_slope(x - t, p); }
 };
 struct BinaryCrossEntropy {
-    static __device__ float loss(float x, float t) { return math_binary_cross_entropy(x, t); }
-    static __device__ float slope(float x, float t) { return math_sigmoid(x) - t; }
+    static __device__ float loss(float x, float t, float) {
+        return math_binary_cross_entropy(x, t);
+    }
+    static __device__ float slope(float x, float t, float) { return math_sigmoid(x) - t; }
+};
+struct Divergence {
+    static __device__ float loss(float x, float t, float) { return math_kl_divergence(x, t); }
 };
 
 // parts (blocks) = the sums of loss(x, t) over the elements of each block
-template <class Loss> __global__ static void loss_parts(Pair pair, double *parts) {
+template <class Loss> __global__ static void loss_parts(Pair pair, float p, double *parts) {
     __shared__ double shared[REDUCE_WARPS];
     double total = 0.0;
     for (int64_t i = 4 * GLOBAL_INDEX; i < pair.n; i += 4 * GRID_STRIDE) {
         float4 x = load_four(pair.x, i, pair.n, pair.wide);
         float4 t = load_four(pair.t, i, pair.n, pair.wide);
-        float loss[4] = {Loss::loss(x.x, t.x), Loss::loss(x.y, t.y), Loss::loss(x.z, t.z),
-                         Loss::loss(x.w, t.w)};
+        float loss[4] = {Loss::loss(x.x, t.x, p), Loss::loss(x.y, t.y, p), Loss::loss(x.z, t.z, p),
+                         Loss::loss(x.w, t.w, p)};
         for (int k = 1; k < 4; k++)
             if (i + k >= pair.n) loss[k] = 0.0f; // there is no such element
         total += add_four(loss[0], loss[1], loss[2], loss[3]);
@@ -137,14 +152,14 @@ template <class Loss> __global__ static void loss_parts(Pair pair, double *parts
 
 // out (n) = slope(x, t) * factor * grad () / n
 template <class Loss>
-__global__ static void loss_gradient(Pair pair, const float *grad, float factor, float *out,
-                                     bool wide) {
+__global__ static void loss_gradient(Pair pair, const float *grad, float factor, float p,
+                                     float *out, bool wide) {
     float scale = factor * *grad / (float)pair.n;
     for (int64_t i = 4 * GLOBAL_INDEX; i < pair.n; i += 4 * GRID_STRIDE) {
         float4 x = load_four(pair.x, i, pair.n, pair.wide);
         float4 t = load_four(pair.t, i, pair.n, pair.wide);
-        float slope[4] = {Loss::slope(x.x, t.x) * scale, Loss::slope(x.y, t.y) * scale,
-                          Loss::slope(x.z, t.z) * scale, Loss::slope(x.w, t.w) * scale};
+        float slope[4] = {Loss::slope(x.x, t.x, p) * scale, Loss::slope(x.y, t.y, p) * scale,
+                          Loss::slope(x.z, t.z, p) * scale, Loss::slope(x.w, t.w, p) * scale};
         if (wide && i + 4 <= pair.n)
             *(float4 *)(out + i) = make_float4(slope[0], slope[1], slope[2], slope[3]);
         else
@@ -152,14 +167,16 @@ __global__ static void loss_gradient(Pair pair, const float *grad, float factor,
     }
 }
 
-template <class Loss> static Status mean_loss(const OpCall *call, CudaDevice *cuda) {
+// Divided by `by`.
+template <class Loss> static Status mean_loss(const OpCall *call, CudaDevice *cuda, int64_t by) {
     Pair pair = pair_of(call, 0);
     float *y = call_out(call, 0);
     unsigned grid = team_grid((pair.n + 3) / 4, 1, REDUCE_PARTS);
     double *parts = (double *)cuda_scratch(cuda, grid * sizeof(double));
     if (!parts) return cuda->host->error_status();
-    Status status = CUDA_LAUNCH(loss_parts<Loss>, grid, CUDA_BLOCK, 0, pair, parts);
-    return status ? status : reduce_parts(cuda, parts, grid, 1.0 / (double)pair.n, y);
+    Status status =
+        CUDA_LAUNCH(loss_parts<Loss>, grid, CUDA_BLOCK, 0, pair, call->params.value[0], parts);
+    return status ? status : reduce_parts(cuda, parts, grid, 1.0 / (double)by, y);
 }
 
 template <class Loss>
@@ -169,15 +186,26 @@ static Status mean_loss_gradient(const OpCall *call, CudaDevice *cuda, float fac
     float *out = call_out(call, 0);
     if (pair.n == 0) return STATUS_OK;
     unsigned grid = cuda_grid((pair.n + 3) / 4);
-    return CUDA_LAUNCH(loss_gradient<Loss>, grid, CUDA_BLOCK, 0, pair, grad, factor, out,
-                       is_wide(out));
+    return CUDA_LAUNCH(loss_gradient<Loss>, grid, CUDA_BLOCK, 0, pair, grad, factor,
+                       call->params.value[1], out, is_wide(out));
 }
 
-CUDA_OP(mse) { return mean_loss<SquaredError>(call, cuda); }
+static int64_t elements(const OpCall *call) { return call->in[0]->numel; }
+
+CUDA_OP(mse) { return mean_loss<SquaredError>(call, cuda, elements(call)); }
 CUDA_OP(mse_backward) {
     return mean_loss_gradient<SquaredError>(call, cuda, 2.0f * call->params.value[0]);
 }
-CUDA_OP(binary_cross_entropy_with_logits) { return mean_loss<BinaryCrossEntropy>(call, cuda); }
+CUDA_OP(l1) { return mean_loss<AbsoluteError>(call, cuda, elements(call)); }
+CUDA_OP(l1_backward) {
+    return mean_loss_gradient<AbsoluteError>(call, cuda, call->params.value[0]);
+}
+CUDA_OP(huber) { return mean_loss<Huber>(call, cuda, elements(call)); }
+CUDA_OP(huber_backward) { return mean_loss_gradient<Huber>(call, cuda, call->params.value[0]); }
+CUDA_OP(binary_cross_entropy_with_logits) {
+    return mean_loss<BinaryCrossEntropy>(call, cuda, elements(call));
+}
 CUDA_OP(binary_cross_entropy_with_logits_backward) {
     return mean_loss_gradient<BinaryCrossEntropy>(call, cuda, 1.0f);
 }
+CUDA_OP(kl_divergence) { return mean_loss<Divergence>(call, cuda, call->in[0]->shape.dims[0]); }

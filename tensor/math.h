@@ -268,13 +268,6 @@ MATH_INLINE float math_softplus_tail(float x) {
     return sum == 1.0f ? e : corrected;
 }
 
-// -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)), which would overflow if computed like that.
-// What does not count is 0, also of an infinite x: certain and right costs nothing.
-MATH_INLINE float math_binary_cross_entropy(float x, float t) {
-    float wrong = x > 0.0f ? 1.0f - t : t; // max(x, 0) - x t = |x| of this
-    return (wrong == 0.0f ? 0.0f : math_absolute(x) * wrong) + math_softplus_tail(x);
-}
-
 // tanh |x| = -m / (2 + m) with m = exp(-2|x|) - 1, 3 ulp. The 1 is taken off before scaling,
 // so small x keep all their digits.
 MATH_INLINE float math_tanh(float x) {

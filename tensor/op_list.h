@@ -83,6 +83,13 @@
     COMPUTE(mse_backward)                                                                          \
     COMPUTE(binary_cross_entropy_with_logits)                                                      \
     COMPUTE(binary_cross_entropy_with_logits_backward)                                             \
+    COMPUTE(l1)                                                                                    \
+    COMPUTE(l1_backward)                                                                           \
+    COMPUTE(huber)                                                                                 \
+    COMPUTE(huber_backward)                                                                        \
+    COMPUTE(kl_divergence)                                                                         \
+    COMPUTE(nll)                                                                                   \
+    COMPUTE(nll_backward)                                                                          \
     COMPUTE(dropout)                                                                               \
     COMPUTE(dropout_backward)                                                                      \
     COMPUTE(clip_norm)                                                                             \

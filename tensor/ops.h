@@ -111,7 +111,27 @@ Tensor *tensor_layer_norm(Tensor *x, Shape row, Tensor *weight, Tensor *bias, fl
 
 // ---- losses: mean over the rows (cross-entropy) or elements (the others), a scalar ----
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels); // (n, classes), int64 (n)
+typedef struct LabelLoss {
+    Tensor *weight;  // (classes): what a row counts, by its label; NULL: 1. It has no gradient
+    bool ignores;    // rows of the label `ignored` do not count; others outside are an error
+    int64_t ignored; // PyTorch's ignore_index
+    float smoothing; // 0 to 1: so much of each row's target all classes have alike
+} LabelLoss;
+LabelLoss label_loss_defaults(void); // as PyTorch's: no weight, -100 is ignored, no smoothing
+// With the weights of the rows that count the mean is divided by their sum; where none counts it is
+// NaN. In two passes, where the plain one, which ignores no label, is fused.
+Tensor *tensor_cross_entropy_with(Tensor *logits, Tensor *labels, LabelLoss options);
+// The same of what is a log_softmax already: the mean of -x[label].
+Tensor *tensor_nll(Tensor *log_probabilities, Tensor *labels, LabelLoss options);
 Tensor *tensor_mse(Tensor *prediction, Tensor *target);
+Tensor *tensor_l1(Tensor *prediction, Tensor *target); // |d|; its slope at 0 is 0
+// d d / 2 up to |d| = delta, above 0, and a line from there on; smooth_l1 is it divided by beta,
+// and l1 for a beta of 0.
+Tensor *tensor_huber(Tensor *prediction, Tensor *target, float delta);
+Tensor *tensor_smooth_l1(Tensor *prediction, Tensor *target, float beta);
+// The sum of t (log(t) - x), divided by the rows (PyTorch's `batchmean`), x being a log_softmax,
+// say; a target of 0 costs nothing.
+Tensor *tensor_kl_divergence(Tensor *log_probabilities, Tensor *targets);
 // -t log(p) - (1 - t) log(1 - p) with p = sigmoid(logit); targets t of the logits' shape.
 Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets);
 

@@ -4,18 +4,51 @@
 #include "layers/train/optimizer.h"
 #include "tensor/memory.h"
 
-Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels) {
-    int outer = site_enter(0, "loss", "CrossEntropy");
-    Tensor *loss = tensor_cross_entropy(logits, labels);
+static int enter(const char *type) { return site_enter(0, "loss", type); }
+
+static Tensor *leave(int outer, Tensor *loss) {
     site_leave(outer);
     return loss;
 }
 
+Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels) {
+    int outer = enter("CrossEntropy");
+    return leave(outer, tensor_cross_entropy(logits, labels));
+}
+
+Tensor *loss_cross_entropy_with(Tensor *logits, Tensor *labels, LabelLoss options) {
+    int outer = enter("CrossEntropy");
+    return leave(outer, tensor_cross_entropy_with(logits, labels, options));
+}
+
+Tensor *loss_nll(Tensor *log_probabilities, Tensor *labels, LabelLoss options) {
+    int outer = enter("NLL");
+    return leave(outer, tensor_nll(log_probabilities, labels, options));
+}
+
 Tensor *loss_mse(Tensor *prediction, Tensor *target) {
-    int outer = site_enter(0, "loss", "MSE");
-    Tensor *loss = tensor_mse(prediction, target);
-    site_leave(outer);
-    return loss;
+    int outer = enter("MSE");
+    return leave(outer, tensor_mse(prediction, target));
+}
+
+Tensor *loss_l1(Tensor *prediction, Tensor *target) {
+    int outer = enter("L1");
+    return leave(outer, tensor_l1(prediction, target));
+}
+
+Tensor *loss_huber(Tensor *prediction, Tensor *target, float delta) {
+    int outer = enter("Huber");
+    return leave(outer, tensor_huber(prediction, target, delta));
+}
+
+Tensor *loss_binary_cross_entropy(Tensor *logits, Tensor *targets) {
+    int outer = enter("BCEWithLogits");
+    return leave(outer, tensor_binary_cross_entropy_with_logits(logits, targets));
+}
+
+Tensor *loss_kl_divergence(Tensor *log_probabilities, Tensor *targets) {
+    int outer = enter("KLDiv");
+    return leave(outer, tensor_kl_divergence(log_probabilities, targets));
 }
 
 // ---- non-finite values -----------------------------------------------------------------------

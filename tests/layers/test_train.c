@@ -1,12 +1,10 @@
-// test_train.c -- training: PyTorch's trajectories, repeatable bits, what a steady step allocates,
-// the state each optimizer keeps, losses that are not finite.
+// test_train.c -- training steps: PyTorch's trajectories, repeatable bits, what a steady step
+// allocates, the state each optimizer keeps. The loop over a dataset is test_fit.c.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/layers2d.h"
-#include "layers/train/digits.h"
 #include "layers/train/fit.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
@@ -260,125 +258,6 @@ START_TEST(momentum_counts_for_momentum_only_and_may_be_zero) {
 }
 END_TEST
 
-// ---- other models, other losses ---------------------------------------------------------------
-static Tensor *twice_cross_entropy(Tensor *output, Tensor *labels) {
-    return tensor_mul_scalar(loss_cross_entropy(output, labels), 2.0f);
-}
-
-static Layer *small_cnn(void) {
-    Layer *model = sequential_new();
-    layer_add_child(model, "conv", conv2d_new(1, 4, 3, 3, conv2d_defaults(), true));
-    layer_add_child(model, "relu", relu_new());
-    layer_add_child(model, "pool", max_pool2d_new(pool2d_defaults(2)));
-    layer_add_child(model, "flatten", flatten_new(1, -1));
-    layer_add_child(model, "fc", linear_new(4 * 13 * 13, 10, true));
-    return model;
-}
-
-// The same weights and batches, once with each loss and a learning rate half of the other's: after
-// SGD the weights are the same, and the loss that is told is twice as large.
-START_TEST(a_cnn_is_trained_with_the_loss_that_is_given) {
-    Dataset digits, rest;
-    digits_generate(700, 1, &digits);
-    ck_assert_int_eq(dataset_split(&digits, 100, 0, &rest), STATUS_OK);
-    double loss[2], accuracy[2];
-    for (int i = 0; i < 2; i++) {
-        context_seed(3);
-        Layer *model = small_cnn();
-        OptimizerConfig sgd = optimizer_defaults(OPTIMIZER_SGD);
-        sgd.learning_rate = i ? 0.125f : 0.25f;
-        Optimizer *optimizer = optimizer_new(model, sgd);
-        LoaderOptions load = {.batch = 50, .shuffle = true, .scale = 1.0f, .planes = true};
-        Loader *loader = loader_new(&digits, load), *test = loader_new(&rest, load);
-        FitOptions options = {.epochs = 6, .loss = i ? twice_cross_entropy : NULL};
-        FitResult result;
-        Status status = train_fit(model, optimizer, loader, options, &result);
-        ck_assert_msg(status == STATUS_OK, "%s", error_message());
-        loss[i] = result.final_loss;
-        ck_assert_int_eq(train_accuracy(model, test, &accuracy[i]), STATUS_OK);
-        loader_free(loader);
-        loader_free(test);
-        optimizer_free(optimizer);
-        layer_free(model);
-    }
-    ck_assert_double_eq(loss[1], 2.0 * loss[0]);
-    ck_assert_double_eq(accuracy[1], accuracy[0]);
-    ck_assert_msg(accuracy[0] > 0.8, "accuracy %g", accuracy[0]);
-    dataset_free(&digits);
-    dataset_free(&rest);
-}
-END_TEST
-
-// ---- losses that are not finite ---------------------------------------------------------------
-static Dataset noise_dataset(void) {
-    Dataset dataset = {.count = 40, .rows = 4, .columns = 5, .classes = 4};
-    dataset.images = malloc(40 * 20);
-    dataset.labels = malloc(40);
-    for (int i = 0; i < 40 * 20; i++) dataset.images[i] = (uint8_t)(i * 37 % 251);
-    for (int i = 0; i < 40; i++) dataset.labels[i] = (uint8_t)(i % 4);
-    return dataset;
-}
-
-// Spoils the second linear layer once three steps are done.
-static void spoil(void *argument, const FitProgress *progress) {
-    Layer *model = argument;
-    if (progress->step == 3) tensor_data(model->children[2]->parameters[1].tensor)[0] = NAN;
-}
-
-START_TEST(training_stops_at_the_first_bad_loss_and_names_step_and_layer) {
-    Dataset dataset = noise_dataset();
-    Loader *loader = loader_new(&dataset, (LoaderOptions){.batch = 8, .scale = 1.0f});
-    Task task = small_task(OPTIMIZER_ADAM);
-    FitOptions options = {.epochs = 5, .progress = spoil, .argument = task.model};
-    FitResult result;
-    Status status = train_fit(task.model, task.optimizer, loader, options, &result);
-    ck_assert_int_eq(status, STATUS_NON_FINITE);
-    const float *first = tensor_data(task.model->children[0]->parameters[0].tensor);
-    bool harmed = first && isnan(first[0]);
-    expect_error(STATUS_NON_FINITE,
-                 "training: step 4: the loss is nan; first in fc2 (linear). HINT");
-    ck_assert_msg(!harmed, "the bad gradient was still applied to fc1");
-    task_free(&task);
-    loader_free(loader);
-    dataset_free(&dataset);
-}
-END_TEST
-
-START_TEST(an_input_that_is_not_a_number_stops_training_at_the_first_layer) {
-    Dataset dataset = noise_dataset();
-    LoaderOptions options = {.batch = 8, .scale = NAN};
-    Loader *loader = loader_new(&dataset, options);
-    Task task = small_task(OPTIMIZER_SGD);
-    FitResult result;
-    Status status =
-        train_fit(task.model, task.optimizer, loader, (FitOptions){.epochs = 2}, &result);
-    ck_assert_int_eq(status, STATUS_NON_FINITE);
-    expect_error(STATUS_NON_FINITE, "step 1: the loss is nan; first in fc1 (linear)");
-    ck_assert_int_eq(result.steps, 1);
-    task_free(&task);
-    loader_free(loader);
-    dataset_free(&dataset);
-}
-END_TEST
-
-START_TEST(a_loss_that_nobody_knows_is_no_number) {
-    Dataset dataset = noise_dataset();
-    context_set_device(device_meta());
-    Loader *loader = loader_new(&dataset, (LoaderOptions){.batch = 8, .scale = 1.0f});
-    Layer *model = mlp_new((int64_t[]){20, 30, 4}, 3, mlp_defaults());
-    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_SGD));
-    FitResult result;
-    Status status = train_fit(model, optimizer, loader, (FitOptions){.epochs = 2}, &result);
-    ck_assert_msg(status == STATUS_OK, "%s", error_message());
-    ck_assert_int_eq(result.steps, 10);
-    ck_assert(isnan(result.final_loss));
-    optimizer_free(optimizer);
-    layer_free(model);
-    loader_free(loader);
-    dataset_free(&dataset);
-}
-END_TEST
-
 START_TEST(a_wrong_label_stops_the_step_and_the_next_one_works) {
     Task task = small_task(OPTIMIZER_ADAM);
     double loss = 0.0;
@@ -406,10 +285,6 @@ int main(void) {
         {state_takes_the_documented_bytes_per_parameter, OPTIMIZER_COUNT},
         {a_new_learning_rate_counts_from_the_next_step, OPTIMIZER_COUNT},
         {momentum_counts_for_momentum_only_and_may_be_zero, 0},
-        {a_cnn_is_trained_with_the_loss_that_is_given, 0},
-        {training_stops_at_the_first_bad_loss_and_names_step_and_layer, 0},
-        {an_input_that_is_not_a_number_stops_training_at_the_first_layer, 0},
-        {a_loss_that_nobody_knows_is_no_number, 0},
         {a_wrong_label_stops_the_step_and_the_next_one_works, 0},
         {NULL, 0},
     };

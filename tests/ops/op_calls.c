@@ -51,6 +51,10 @@ CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
 CALL(cross_entropy, tensor_cross_entropy(in[0], in[1]))
 CALL(mse, tensor_mse(in[0], in[1]))
+CALL(l1, tensor_l1(in[0], in[1]))
+CALL(huber, tensor_huber(in[0], in[1], a->value))
+CALL(smooth_l1, tensor_smooth_l1(in[0], in[1], a->value))
+CALL(kl_divergence, tensor_kl_divergence(in[0], in[1]))
 CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
 CALL(concat, tensor_concat(in, n_in, a->dim))
 CALL(stack, tensor_stack(in, n_in, a->dim))
@@ -88,6 +92,30 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
     (void)n_in;
     context_seed(7);
     return tensor_dropout(in[0], a->value);
+}
+
+// The weights of classes are no input of the case: they have no gradient.
+static Tensor *with_label_loss(Tensor *(*loss)(Tensor *, Tensor *, LabelLoss), Tensor *const in[],
+                               const OpArguments *a) {
+    enum { MOST = 300 };
+    float weight[MOST];
+    int64_t classes = in[0]->shape.dims[in[0]->shape.ndim - 1];
+    for (int64_t j = 0; j < classes && j < MOST; j++) weight[j] = 0.25f + 0.5f * (float)(j % 4);
+    LabelLoss options = {.ignores = a->dim >= 0, .ignored = a->dim, .smoothing = a->value};
+    if (a->flag) options.weight = tensor_from_floats_new(SHAPE(classes), weight);
+    Tensor *result = loss(in[0], in[1], options);
+    tensor_free(options.weight);
+    return result;
+}
+
+static Tensor *call_nll(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in;
+    return with_label_loss(tensor_nll, in, a);
+}
+
+static Tensor *call_cross_entropy_with(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in;
+    return with_label_loss(tensor_cross_entropy_with, in, a);
 }
 
 // Rows are the last a->dim dimensions. The inputs are x, weight and bias; with the flag x and bias.
@@ -156,7 +184,13 @@ static const struct NamedFunction {
     {"layer_norm", call_layer_norm},
     {"embedding", call_embedding},
     {"cross_entropy", call_cross_entropy},
+    {"cross_entropy_with", call_cross_entropy_with},
+    {"nll", call_nll},
     {"mse", call_mse},
+    {"l1", call_l1},
+    {"huber", call_huber},
+    {"smooth_l1", call_smooth_l1},
+    {"kl_divergence", call_kl_divergence},
     {"binary_cross_entropy", call_binary_cross_entropy},
     {"concat", call_concat},
     {"stack", call_stack},

@@ -43,6 +43,15 @@ typedef struct Family {
         POOL(op, pooled, values, absolute, 1, 2, 2, 3, 0, 0, 0, 1, 1, 1, false, false),            \
         POOL(op, pooled, values, absolute, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, true, false)
 
+// Plain, weighted, smoothed; a label that does not count, and all of them
+#define EACH_LABEL_LOSS(op)                                                                        \
+    {op, weighed, VALUES_ANY, {.dim = -1}, true, 2e-6, 2e-6},                                      \
+        {op, weighed, VALUES_ANY, {.dim = -1, .flag = true}, true, 2e-6, 2e-6},                    \
+        {op, weighed, VALUES_ANY, {.dim = -1, .value = 0.25f}, true, 2e-6, 2e-6},                  \
+        {op, weighed_partly, VALUES_ANY, {.dim = 0}, true, 2e-6, 2e-6}, {                          \
+        op, weighed_partly, VALUES_ANY, {.dim = 0, .flag = true, .value = 0.1f}, true, 2e-6, 2e-6  \
+    }
+
 static const Family families[] = {
     {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
     {"detach", one, VALUES_ANY, {0}, false, 0, 0},
@@ -140,7 +149,13 @@ static const Family families[] = {
     {"layer_norm", normed_blocks, VALUES_ANY, {.dim = 2, .value = 1e-3f}, true, 2e-5, 1e-5},
     {"embedding", embedded, VALUES_ANY, {0}, true, 4e-5, 1e-6},
     {"cross_entropy", classified, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    EACH_LABEL_LOSS("nll"),
+    EACH_LABEL_LOSS("cross_entropy_with"),
     {"mse", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
+    {"l1", apart, VALUES_ANY, {0}, true, 1e-6, 1e-5},
+    {"huber", apart, VALUES_ANY, {.value = 1.3f}, true, 1e-6, 1e-5},
+    {"smooth_l1", apart, VALUES_ANY, {.value = 0.7f}, true, 1e-6, 1e-5},
+    {"kl_divergence", divergent, VALUES_ANY, {0}, true, 1e-5, 1e-5},
     {"binary_cross_entropy", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
     {"concat", rows_joined, VALUES_ANY, {.dim = 0}, true, 0, 1e-6},
     {"concat", columns_joined, VALUES_ANY, {.dim = -1}, true, 0, 1e-6},

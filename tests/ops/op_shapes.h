@@ -217,6 +217,41 @@ static const char *const classified[] = {
     "(0, 10) labels (0)",        "transposed (4, 3) labels (4)",
     "stepped (4, 3) labels (4)", NULL,
 };
+static const char *const weighed[] = {
+    "(3, 4) labels (3)",
+    "(17, 10) labels (17)",
+    "(1, 3) labels (1)",
+    "(3, 1) labels (3)",
+    "(33, 257) labels (33)",
+    "(0, 10) labels (0)",
+    "transposed (4, 3) labels (4)",
+    NULL,
+};
+// Some rows have another label than 0.
+static const char *const weighed_partly[] = {
+    "(6, 5) labels (6)",  "(17, 10) labels (17)",      "(33, 257) labels (33)",
+    "(0, 10) labels (0)", "stepped (7, 3) labels (7)", NULL,
+};
+// No difference of few elements is near 0, nor where huber bends.
+static const char *const apart[] = {
+    "distinct () state ()",
+    "distinct (3) state (3)",
+    "distinct (17) state (17)",
+    "distinct (33, 257) state (33, 257)",
+    "distinct (0) state (0)",
+    "distinct transposed (3, 4) state (3, 4)",
+    "distinct (3, 5) stepped state (3, 5)",
+    NULL,
+};
+static const char *const divergent[] = {
+    "(3) positive (3)",
+    "(17, 1) positive (17, 1)",
+    "(33, 257) positive (33, 257)",
+    "(0, 3) positive (0, 3)",
+    "(3, 0) positive (3, 0)",
+    "transposed (3, 4) positive (3, 4)",
+    NULL,
+};
 static const char *const alike[] = {
     "() ()",   "(3) (3)",     "(17) (17)",     "(33, 257) (33, 257)",
     "(0) (0)", "(3, 4) same", "(0, 3) (0, 3)", "transposed (3, 4) (3, 4)",

@@ -66,19 +66,148 @@ static bool cross_entropy_backward(OracleCall *call) {
     return true;
 }
 
-// Mean of (p - t)^2; of nothing NaN.
-static bool mse(OracleCall *call) {
+// ---- labels, with all that may come with them --------------------------------------------------
+// What element c of row r is multiplied by: its weight times its share of the target.
+static double target_of(const OracleCall *call, int64_t classes, int64_t label, int64_t c) {
+    const double *weight = call->in[2].identity ? call->in[2].values : NULL;
+    double smoothing = (double)call->params.value[0];
+    double share =
+        c == label ? 1.0 - smoothing + smoothing / (double)classes : smoothing / (double)classes;
+    return share * (weight ? weight[c] : 1.0);
+}
+
+static bool is_ignored(const OracleCall *call, int64_t row) {
+    return call->params.flags && (int64_t)call->in[1].values[row] == call->params.begin;
+}
+
+// The sum of the labels' weights, over the rows that count.
+static double weight_of_labels(const OracleCall *call) {
+    double total = 0.0;
+    for (int64_t r = 0; r < call->in[1].numel; r++) {
+        if (is_ignored(call, r)) continue;
+        total += call->in[2].identity ? call->in[2].values[(int64_t)call->in[1].values[r]] : 1.0;
+    }
+    return total;
+}
+
+// Counted whatever the labels are, by the declared steps: a product with the weight of the label,
+// which is added to their sum; the sum of the row, weighed, and its share, the label's, and both.
+static bool nll(OracleCall *call) {
+    OpCost *n = &call->counted;
+    int64_t rows = call->in[0].shape.dims[0], classes = call->in[0].shape.dims[1];
+    bool weighted = call->in[2].identity != NULL, smooth = call->params.value[0] != 0.0f;
+    double total = 0.0;
+    if (!oracle_expects(call, 0, SHAPE_SCALAR)) return false;
+    for (int64_t r = 0; r < rows; r++) {
+        double loss = 0.0;
+        if (weighted) n->elementwise_flops += 2;
+        if (smooth)
+            n->elementwise_flops += (uint64_t)(weighted ? classes : 0) + (uint64_t)classes + 2;
+        n->elementwise_flops++; // of the mean
+        if (is_ignored(call, r)) continue;
+        for (int64_t c = 0; c < classes; c++)
+            loss -= target_of(call, classes, (int64_t)call->in[1].values[r], c) *
+                    row_of(&call->in[0], r)[c];
+        total += loss;
+    }
+    call->out[0].values[0] = total / weight_of_labels(call);
+    return true;
+}
+
+static bool nll_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    int64_t rows = call->params.shape.dims[0], classes = call->params.shape.dims[1];
+    double scale = call->in[0].values[0] / weight_of_labels(call);
+    if (!oracle_expects(call, 0, call->params.shape)) return false;
+    for (int64_t r = 0; r < rows; r++) {
+        n->elementwise_flops += (call->in[2].identity ? 2 : 0) + (call->params.value[0] != 0.0f);
+        for (int64_t c = 0; c < classes; c++)
+            call->out[0].values[r * classes + c] =
+                is_ignored(call, r)
+                    ? 0.0
+                    : -scale * target_of(call, classes, (int64_t)call->in[1].values[r], c);
+    }
+    return true;
+}
+
+// ---- element by element ------------------------------------------------------------------------
+// The sum of a loss over all elements, divided by `by`; of nothing 0 / by.
+static bool mean_of(OracleCall *call, int64_t by,
+                    double (*loss)(OpCost *n, double x, double t, double parameter)) {
     OpCost *n = &call->counted;
     int64_t count = call->in[0].numel;
     double total = 0.0;
     if (!oracle_expects(call, 0, SHAPE_SCALAR)) return false;
     for (int64_t i = 0; i < count; i++) {
-        double difference = minus(n, call->in[0].values[i], call->in[1].values[i]);
-        double square = times(n, difference, difference);
-        total = i == 0 ? square : plus(n, total, square);
+        double one =
+            loss(n, call->in[0].values[i], call->in[1].values[i], (double)call->params.value[0]);
+        total = i == 0 ? one : plus(n, total, one);
     }
-    call->out[0].values[0] = count == 0 ? (double)NAN : over(n, total, (double)count);
+    call->out[0].values[0] = count ? over(n, total, (double)by) : total / (double)by;
     return true;
+}
+
+static double squared(OpCost *n, double x, double t, double unused) {
+    double difference = minus(n, x, t);
+    (void)unused;
+    return times(n, difference, difference);
+}
+
+// Mean of (p - t)^2; of nothing NaN.
+static bool mse(OracleCall *call) { return mean_of(call, call->in[0].numel, squared); }
+
+static double distance(OpCost *n, double x, double t, double unused) {
+    double difference = minus(n, x, t);
+    (void)unused;
+    return less(n, difference, 0.0) ? -difference : difference;
+}
+
+static bool l1(OracleCall *call) { return mean_of(call, call->in[0].numel, distance); }
+
+// The sign of x - t, times g / n, negated for the gradient of t.
+static bool l1_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *x = &call->in[1];
+    double scale = call->in[0].values[0] / (double)x->numel * (double)call->params.value[0];
+    if (!oracle_expects(call, 0, x->shape)) return false;
+    for (int64_t i = 0; i < x->numel; i++) {
+        double d = minus(n, x->values[i], call->in[2].values[i]);
+        bool above = less(n, 0.0, d), below = less(n, d, 0.0);
+        call->out[0].values[i] = times(n, above ? 1.0 : below ? -1.0 : 0.0, scale);
+    }
+    return true;
+}
+
+static double bent(OpCost *n, double x, double t, double delta) {
+    double size = distance(n, x, t, 0.0);
+    if (less(n, delta, size)) return times(n, delta, minus(n, size, delta / 2.0));
+    return times(n, times(n, size, size), 0.5);
+}
+
+static bool huber(OracleCall *call) { return mean_of(call, call->in[0].numel, bent); }
+
+static bool huber_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *x = &call->in[1];
+    double scale = call->in[0].values[0] / (double)x->numel * (double)call->params.value[0];
+    double delta = (double)call->params.value[1];
+    if (!oracle_expects(call, 0, x->shape)) return false;
+    for (int64_t i = 0; i < x->numel; i++) {
+        double d = minus(n, x->values[i], call->in[2].values[i]);
+        bool beyond = less(n, delta, d), before = less(n, d, -delta);
+        call->out[0].values[i] = times(n, beyond ? delta : before ? -delta : d, scale);
+    }
+    return true;
+}
+
+static double divergence(OpCost *n, double x, double t, double unused) {
+    double own = times(n, t, transcendental(n, log, t));
+    (void)unused;
+    return minus(n, t == 0.0 ? 0.0 : own, times(n, t, x));
+}
+
+static bool kl_divergence(OracleCall *call) {
+    return mean_of(call, call->in[0].shape.dims[0], divergence);
 }
 
 // (p - t) (2 g / n), negated for the gradient of t
@@ -93,23 +222,17 @@ static bool mse_backward(OracleCall *call) {
     return true;
 }
 
+static double crossed(OpCost *n, double x, double t, double unused) {
+    double above = overtakes(n, x, 0.0) ? x : 0.0, size = less(n, x, 0.0) ? -x : x;
+    double line = minus(n, above, times(n, x, t));
+    (void)unused;
+    n->elementwise_flops++; // the 1 + of log1p
+    return plus(n, line, transcendental(n, log1p, transcendental(n, exp, -size)));
+}
+
 // Mean of max(x, 0) - x t + log(1 + exp(-|x|)); of nothing NaN.
 static bool binary_cross_entropy(OracleCall *call) {
-    OpCost *n = &call->counted;
-    int64_t count = call->in[0].numel;
-    double total = 0.0;
-    if (!oracle_expects(call, 0, SHAPE_SCALAR)) return false;
-    for (int64_t i = 0; i < count; i++) {
-        double x = call->in[0].values[i], t = call->in[1].values[i];
-        double above = overtakes(n, x, 0.0) ? x : 0.0, size = less(n, x, 0.0) ? -x : x;
-        double line = minus(n, above, times(n, x, t));
-        n->elementwise_flops++; // the 1 + of log1p
-        double tail = transcendental(n, log1p, transcendental(n, exp, -size));
-        double loss = plus(n, line, tail);
-        total = i == 0 ? loss : plus(n, total, loss);
-    }
-    call->out[0].values[0] = count == 0 ? (double)NAN : over(n, total, (double)count);
-    return true;
+    return mean_of(call, call->in[0].numel, crossed);
 }
 
 // (sigmoid(x) - t) (g / n)
@@ -145,7 +268,14 @@ static bool dropout(OracleCall *call) {
 const OracleFunction oracle_losses[OP_COUNT] = {
     [OP_cross_entropy] = cross_entropy,
     [OP_cross_entropy_backward] = cross_entropy_backward,
+    [OP_nll] = nll,
+    [OP_nll_backward] = nll_backward,
     [OP_mse] = mse,
+    [OP_l1] = l1,
+    [OP_l1_backward] = l1_backward,
+    [OP_huber] = huber,
+    [OP_huber_backward] = huber_backward,
+    [OP_kl_divergence] = kl_divergence,
     [OP_mse_backward] = mse_backward,
     [OP_binary_cross_entropy_with_logits] = binary_cross_entropy,
     [OP_binary_cross_entropy_with_logits_backward] = binary_cross_entropy_backward,

@@ -118,6 +118,9 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and a mean") == 0) return params->flags & 1;
     if (strcmp(words, "and a sum that is there") == 0) return call->adds;
     if (strcmp(words, "and momentum") == 0) return params->value[0] != 0.0f;
+    if (strcmp(words, "and smoothing") == 0) return params->value[0] != 0.0f;
+    if (strcmp(words, "and smoothing with a weight") == 0)
+        return params->value[0] != 0.0f && call->in[2];
     if (strcmp(words, "and Nesterov's form of it") == 0)
         return params->value[0] != 0.0f && params->flags & 1;
     if (strcmp(words, "and weight decay") == 0) return decays;

@@ -1,6 +1,6 @@
 // test_math.c -- the per-element formulas against double-precision libm, over the whole range of
 // float32, and at the places where formulas break.
-#include "tensor/math.h"
+#include "tensor/math_loss.h"
 
 #include <float.h>
 #include <stdbool.h>
