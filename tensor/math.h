@@ -94,6 +94,13 @@ MATH_INLINE float math_absolute_backward(float grad, float x) {
     return x > 0.0f ? grad : falling;
 }
 
+// Towards 0; what no int64 can hold is the nearest that there is, and NaN 0.
+MATH_INLINE int64_t math_to_int64(float x) {
+    if (x != x) return 0;
+    if (x >= 0x1p63f) return INT64_MAX;
+    return x < -0x1p63f ? INT64_MIN : (int64_t)x;
+}
+
 MATH_INLINE float math_clamp(float x, float low, float high) {
     float raised = x < low ? low : x;
     return raised > high ? high : raised;

@@ -17,6 +17,8 @@
     COMPUTE(concat)                                                                                \
     COMPUTE(gather)                                                                                \
     COMPUTE(gather_backward)                                                                       \
+    COMPUTE(cast)                                                                                  \
+    COMPUTE(one_hot)                                                                               \
     COMPUTE(fill)                                                                                  \
     COMPUTE(accumulate)                                                                            \
     COMPUTE(add)                                                                                   \

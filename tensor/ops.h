@@ -13,7 +13,9 @@ RIDGEPOINT_API_BEGIN
 Tensor *tensor_reshape(Tensor *x, Shape shape); // one dim may be -1; copies first if x is strided
 Tensor *tensor_transpose(Tensor *x, int dim0, int dim1);
 Tensor *tensor_permute(Tensor *x, const int *dims); // output dim i is x's dim dims[i]
-Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step); // step >= 1
+// Indices begin, begin + step ... below end; a negative one counts from the end. step >= 1.
+Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step);
+#define SLICE_END INT64_MAX                    // as `end`: to the last
 Tensor *tensor_expand(Tensor *x, Shape shape); // dims of 1, and new leading ones, repeat
 Tensor *tensor_detach(Tensor *x);              // same data, no gradient flows through
 Tensor *tensor_contiguous(Tensor *x);          // x itself when it already is, else a copy
@@ -26,6 +28,11 @@ Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim); // along 
 // Result (of index's shape) [i][j][k] = x[index[i][j][k]][j][k] for dim 0, x[i][index[i][j][k]][k]
 // for dim 1 ... index: int64, as many dims as x, in the others at most x's size.
 Tensor *tensor_gather(Tensor *x, int dim, Tensor *index);
+// In another element type, to float32 or int64; without a gradient, unless it is x's own type. A
+// float becomes an integer towards 0: NaN 0, and what is too large the largest.
+Tensor *tensor_cast(Tensor *x, DType dtype);
+// (...) of int64 in [0, classes) to (..., classes) of float32: 1 at the label, else 0.
+Tensor *tensor_one_hot(Tensor *labels, int64_t classes);
 // Row index[...] of table (count, features): (..., features). index: int64, in [0, count).
 Tensor *tensor_embedding(Tensor *index, Tensor *table);
 
@@ -60,7 +67,7 @@ Tensor *tensor_activation(Tensor *x, const Op *activation);
 
 // ---- products ----
 // (…, m, k) . (…, k, n) -> (…, m, n); leading dims broadcast. A transposed operand is read in
-// place.
+// place. A vector on the left is (1, k), on the right (k, 1), and that dimension goes again.
 Tensor *tensor_matmul(Tensor *a, Tensor *b);
 // x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation, as
 // in tensor_activation, is fused: computed while the product is still in cache. NULL: none.

@@ -97,7 +97,7 @@ static bool same_site(const Context *context, int index, uint64_t owner, const c
                       const char *type) {
     const Site *site = &context->sites[index];
     return site->owner == owner && site->parent == context->site && !site->dead &&
-           strcmp(site->name, name) == 0 && (owner || strcmp(site->type, type) == 0);
+           strcmp(site->name, name) == 0 && strcmp(site->type, type) == 0;
 }
 
 // Layers run in the order in which they were first seen, so the search starts after the last hit:

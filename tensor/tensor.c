@@ -93,6 +93,41 @@ Tensor *tensor_from_labels_new(Shape shape, const int64_t *values) {
     return copied(tensor_new(shape, DTYPE_INT64), values);
 }
 
+// Made on the host, since no device counts.
+Tensor *tensor_arange_new(int64_t begin, int64_t end, int64_t step) {
+    uint64_t span = step > 0 ? (uint64_t)end - (uint64_t)begin : (uint64_t)begin - (uint64_t)end;
+    uint64_t stride = step > 0 ? (uint64_t)step : -(uint64_t)step;
+    bool empty = step > 0 ? begin >= end : begin <= end;
+    uint64_t count = empty || stride == 0 ? 0 : (span - 1) / stride + 1;
+    if (step == 0 || count > INT64_MAX / sizeof(int64_t)) {
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "tensor_arange_new: from %lld to %lld by %lld. HINT: a step that is not 0, and "
+                  "not more numbers than memory holds",
+                  (long long)begin, (long long)end, (long long)step);
+        return NULL;
+    }
+    int64_t *values = memory_new(count * sizeof(int64_t));
+    if (!values) return NULL;
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = (int64_t)((uint64_t)begin + i * (uint64_t)step);
+    Tensor *t = tensor_from_labels_new(SHAPE((int64_t)count), values);
+    memory_free(values);
+    return t;
+}
+
+Tensor *tensor_linspace_new(float begin, float end, int64_t count) {
+    Tensor *t = tensor_new(SHAPE(count), DTYPE_FLOAT32);
+    float *values = t ? memory_new((size_t)count * sizeof(float)) : NULL;
+    if (!values) return tensor_filled(t, error_status());
+    double step = count > 1 ? ((double)end - (double)begin) / (double)(count - 1) : 0.0;
+    for (int64_t i = 0; i < count; i++) // from the nearer end, so that both are met exactly
+        values[i] = (float)(2 * i < count ? (double)begin + step * (double)i
+                                          : (double)end - step * (double)(count - 1 - i));
+    Status status = device_from_host(t->device, t->storage->data, values, (size_t)tensor_bytes(t));
+    memory_free(values);
+    return tensor_filled(t, status);
+}
+
 // ---- random: made on the host, so that every device starts from the same bits ------------------
 typedef void (*Draw)(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, float *out);
 

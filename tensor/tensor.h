@@ -108,9 +108,12 @@ Tensor *tensor_new(Shape shape, DType dtype); // uninitialised
 Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category);
 Tensor *tensor_zeros_new(Shape shape);
 Tensor *tensor_full_new(Shape shape, float value);
-Tensor *tensor_from_floats_new(Shape shape, const float *values);   // copies numel values
-Tensor *tensor_from_labels_new(Shape shape, const int64_t *values); // int64
-Tensor *tensor_uniform_new(Shape shape, float low, float high);     // from the context's generator
+Tensor *tensor_from_floats_new(Shape shape, const float *values);    // copies numel values
+Tensor *tensor_from_labels_new(Shape shape, const int64_t *values);  // int64
+Tensor *tensor_arange_new(int64_t begin, int64_t end, int64_t step); // int64: begin, begin + step
+                                                                     // ... and not end
+Tensor *tensor_linspace_new(float begin, float end, int64_t count);  // float32, both ends
+Tensor *tensor_uniform_new(Shape shape, float low, float high);      // from the context's generator
 Tensor *tensor_normal_new(Shape shape, float mean, float deviation);
 void tensor_free(Tensor *tensor); // NULL is fine; a tensor that a scope owns is left to its scope
 

@@ -16,7 +16,24 @@ static bool readable(const Tensor *t) {
 
 Tensor *product_operand(Tensor *t) { return t && !readable(t) ? tensor_contiguous(t) : t; }
 
+// With vectors as matrices of one row, and of one column.
+static Tensor *product_of_vectors(Tensor *a, Tensor *b) {
+    bool row = a->shape.ndim == 1, column = b->shape.ndim == 1;
+    if (row) a = tensor_reshape(a, SHAPE(1, a->numel));
+    if (column) b = tensor_reshape(b, SHAPE(b->numel, 1));
+    Tensor *product = tensor_matmul(a, b);
+    if (!product) return NULL;
+    Shape shape = product->shape;
+    if (column) shape.ndim--;
+    if (row && !column) shape.dims[shape.ndim - 2] = shape.dims[shape.ndim - 1];
+    if (row) shape.ndim--;
+    return tensor_reshape(product, shape);
+}
+
 Tensor *tensor_matmul(Tensor *a, Tensor *b) {
+    if (a && b && a->shape.ndim > 0 && b->shape.ndim > 0 &&
+        (a->shape.ndim == 1 || b->shape.ndim == 1))
+        return product_of_vectors(a, b);
     if (!a || !b || a->shape.ndim < 2 || b->shape.ndim < 2) return OP_RUN(op_matmul, NULL, a, b);
     a = product_operand(a);
     b = product_operand(b);
@@ -47,8 +64,7 @@ static Status matmul_infer(OpCall *call) {
     const Tensor *a = call->in[0], *b = call->in[1];
     if (a->shape.ndim < 2 || b->shape.ndim < 2)
         return op_error(call, STATUS_SHAPE,
-                        "needs matrices. HINT: tensor_reshape a vector to "
-                        "(1, n) or (n, 1)");
+                        "needs matrices. HINT: tensor_mul multiplies by a scalar");
     Dims d = dims_of(call);
     int64_t kb = b->shape.dims[b->shape.ndim - (call->params.flags & MATMUL_TRANS_B ? 1 : 2)];
     if (d.k != kb)

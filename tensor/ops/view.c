@@ -122,18 +122,20 @@ const Op op_permute = {.id = OP_permute,
 Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step) {
     if (!x) return OP_RUN(op_slice, NULL, x);
     int d = dim < 0 ? dim + x->shape.ndim : dim;
-    if (d < 0 || d >= x->shape.ndim || begin < 0 || end > x->shape.dims[d] || begin > end ||
-        step < 1) {
+    int64_t size = d >= 0 && d < x->shape.ndim ? x->shape.dims[d] : -1;
+    int64_t first = begin < 0 ? begin + size : begin;
+    int64_t last = end == SLICE_END ? size : end < 0 ? end + size : end;
+    if (first < 0 || last > size || first > last || step < 1) {
         char text[SHAPE_TEXT];
-        error_set(STATUS_SHAPE,
-                  "slice of %s: [%lld, %lld) by %lld in dimension %d is outside. HINT: 0 <= begin "
-                  "<= end <= size, step >= 1",
-                  shape_text(x->shape, text), (long long)begin, (long long)end, (long long)step,
-                  dim);
+        error_set(
+            STATUS_SHAPE,
+            "slice of %s: [%lld, %lld) by %lld in dimension %d is outside. HINT: begin <= end "
+            "<= size, or below 0 from the end; step >= 1",
+            shape_text(x->shape, text), (long long)begin, (long long)end, (long long)step, dim);
         return NULL;
     }
-    int64_t count = (end - begin) / step + ((end - begin) % step != 0);
-    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = begin, .step = step, .count = count}),
+    int64_t count = (last - first) / step + ((last - first) % step != 0);
+    return OP_RUN(op_slice, (&(OpParams){.dim = d, .begin = first, .step = step, .count = count}),
                   x);
 }
 

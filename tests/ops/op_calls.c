@@ -56,6 +56,8 @@ CALL(huber, tensor_huber(in[0], in[1], a->value))
 CALL(smooth_l1, tensor_smooth_l1(in[0], in[1], a->value))
 CALL(kl_divergence, tensor_kl_divergence(in[0], in[1]))
 CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
+CALL(cast, tensor_cast(in[0], in[0]->dtype == DTYPE_INT64 ? DTYPE_FLOAT32 : DTYPE_INT64))
+CALL(one_hot, tensor_one_hot(in[0], in[0]->shape.dims[in[0]->shape.ndim - 1] + a->dim))
 CALL(concat, tensor_concat(in, n_in, a->dim))
 CALL(stack, tensor_stack(in, n_in, a->dim))
 CALL(gather, tensor_gather(in[0], a->dim, in[1]))
@@ -64,6 +66,7 @@ CALL(detach, tensor_detach(in[0]))
 CALL(flatten, tensor_reshape(in[0], SHAPE(-1)))
 CALL(transpose, tensor_transpose(in[0], -1, -2))
 CALL(slice, tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], a->flag ? 2 : 1))
+CALL(slice_from_end, tensor_slice(in[0], a->dim, -2, a->flag ? -1 : SLICE_END, 1))
 CALL(slices, tensor_sub(tensor_slice(in[0], a->dim, 0, in[0]->shape.dims[a->dim] - 1, 1),
                         tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], 1)))
 CALL(clip_norm, tensor_clip_norm(in, n_in, a->value))
@@ -192,6 +195,8 @@ static const struct NamedFunction {
     {"smooth_l1", call_smooth_l1},
     {"kl_divergence", call_kl_divergence},
     {"binary_cross_entropy", call_binary_cross_entropy},
+    {"cast", call_cast},
+    {"one_hot", call_one_hot},
     {"concat", call_concat},
     {"stack", call_stack},
     {"gather", call_gather},
@@ -201,6 +206,7 @@ static const struct NamedFunction {
     {"transpose", call_transpose},
     {"permute", call_permute},
     {"slice", call_slice},
+    {"slice_from_end", call_slice_from_end},
     {"slices", call_slices},
     {"expand", call_expand},
     {"dropout", call_dropout},

@@ -8,17 +8,17 @@
 
 // What an op takes beside tensors; each op reads the fields it knows.
 typedef struct OpArguments {
-    int dim;              // reductions, softmax, slice, concat, stack, gather; how many dims are a
-                          // row (layer_norm); the label to ignore, below 0 none (nll,
-                          // cross_entropy_with)
-    bool flag;            // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
-                          // (sgd_step); no weight (layer_norm); weights of classes (nll,
-                          // cross_entropy_with)
-    float value;          // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's
-                          // exponent; leaky_relu's slope; clamp's low, with high one more;
-                          // the largest norm (clip_norm); epsilon (layer_norm); delta (huber);
-                          // beta (smooth_l1); smoothing (nll, cross_entropy_with)
-    float decay;          // weight decay
+    int dim;     // one_hot: classes beyond the labels'; reductions, softmax, slice, concat, stack,
+                 // gather; how many dims are a row (layer_norm); the label to ignore, below 0 none
+                 // (nll, cross_entropy_with)
+    bool flag;   // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
+                 // (sgd_step); no weight (layer_norm); weights of classes (nll,
+                 // cross_entropy_with)
+    float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's
+                 // exponent; leaky_relu's slope; clamp's low, with high one more;
+                 // the largest norm (clip_norm); epsilon (layer_norm); delta (huber);
+                 // beta (smooth_l1); smoothing (nll, cross_entropy_with)
+    float decay; // weight decay
     const Op *activation; // linear, activation
     Conv2dOptions conv;
     Pool2dOptions pool;

@@ -77,7 +77,18 @@ static const char *const products[] = {
     "(3, 0) (0, 4)",
     "(0, 3) (3, 4)",
     "(0, 2, 3) (3, 4)",
+    "(4) (4)",
+    "(257) same",
+    "(3, 4) (4)",
+    "stepped (4) transposed (4, 3)",
+    "(2, 3, 4) (4)",
+    "(4) (2, 1, 4, 3)",
+    "(0) (0, 3)",
     NULL,
+};
+static const char *const tall[] = {"(2, 1)", "(3, 4)", "transposed (17, 3)", "(33, 257)", NULL};
+static const char *const numbered[] = {
+    "labels (1)", "labels (17)", "labels (2, 3, 5)", "labels (3, 0)", "labels (33, 257)", NULL,
 };
 static const char *const layers[] = {
     "(1, 1) (1, 1) (1)",

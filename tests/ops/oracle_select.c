@@ -1,4 +1,4 @@
-// oracle_select.c -- concat, gather, and the backward of gather.
+// oracle_select.c -- concat, gather and its backward, other element types, rows of 0 and 1.
 #include "tests/ops/oracle.h"
 
 // Each element of the result asks every input in turn whether it is its own.
@@ -57,7 +57,27 @@ static bool gather_backward(OracleCall *call) {
     return true;
 }
 
+static bool cast(OracleCall *call) {
+    if (!oracle_expects(call, 0, call->in[0].shape)) return false;
+    for (int64_t i = 0; i < call->in[0].numel; i++)
+        call->out[0].values[i] = trunc(call->in[0].values[i]);
+    return true;
+}
+
+static bool one_hot(OracleCall *call) {
+    const OracleTensor *labels = &call->in[0];
+    Shape shape = labels->shape;
+    shape.dims[shape.ndim++] = call->params.count;
+    if (!oracle_expects(call, 0, shape)) return false;
+    for (int64_t i = 0; i < call->out[0].numel; i++)
+        call->out[0].values[i] =
+            (double)(i % call->params.count) == labels->values[i / call->params.count];
+    return true;
+}
+
 const OracleFunction oracle_selections[OP_COUNT] = {
+    [OP_cast] = cast,
+    [OP_one_hot] = one_hot,
     [OP_concat] = concat,
     [OP_gather] = gather,
     [OP_gather_backward] = gather_backward,

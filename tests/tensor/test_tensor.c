@@ -304,6 +304,66 @@ START_TEST(a_device_without_memory_says_how_much_was_asked_and_lives) {
 }
 END_TEST
 
+START_TEST(a_range_counts_and_a_line_meets_both_ends) {
+    const struct {
+        int64_t begin, end, step, count, last;
+    } ranges[] = {{0, 5, 1, 5, 4},
+                  {2, 9, 3, 3, 8},
+                  {5, 0, -2, 3, 1},
+                  {3, 3, 1, 0, 0},
+                  {4, 3, 1, 0, 0},
+                  {3, 4, -1, 0, 0},
+                  {INT64_MIN, INT64_MAX, INT64_MAX, 3, INT64_MAX - 1},
+                  {INT64_MAX, INT64_MIN, INT64_MIN, 2, -1}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        Tensor *t = tensor_arange_new(ranges[i].begin, ranges[i].end, ranges[i].step);
+        ck_assert_ptr_nonnull(t);
+        ck_assert_int_eq(t->numel, ranges[i].count);
+        if (t->numel > 0) ck_assert_int_eq(tensor_labels(t)[0], ranges[i].begin);
+        if (t->numel > 0) ck_assert_int_eq(tensor_labels(t)[t->numel - 1], ranges[i].last);
+        tensor_free(t);
+    }
+    ck_assert_ptr_null(tensor_arange_new(0, 5, 0));
+    expect_error(STATUS_INVALID_ARGUMENT, "from 0 to 5 by 0");
+    ck_assert_ptr_null(tensor_arange_new(INT64_MIN, INT64_MAX, 1));
+    expect_error(STATUS_INVALID_ARGUMENT, "not more numbers than memory holds");
+    Tensor *line = tensor_linspace_new(-1.0f, 2.0f, 5), *one = tensor_linspace_new(3.0f, 4.0f, 1);
+    Tensor *third = tensor_linspace_new(0.0f, 0.3f, 4), *none = tensor_linspace_new(0.0f, 1.0f, 0);
+    expect_values(line, -1.0, -0.25, 0.5, 1.25, 2.0);
+    ck_assert(tensor_data(third)[0] == 0.0f && tensor_data(third)[3] == 0.3f);
+    ck_assert(tensor_item(one) == 3.0 && none->numel == 0);
+    ck_assert_ptr_null(tensor_linspace_new(0.0f, 1.0f, -1));
+    expect_error(STATUS_SHAPE, "negative");
+    Tensor *const all[] = {line, one, third, none};
+    for (int i = 0; i < 4; i++) tensor_free(all[i]);
+}
+END_TEST
+
+// Towards 0, and what no int64 holds to the nearest; PyTorch leaves that open.
+START_TEST(a_cast_saturates_and_knows_bytes) {
+    const float odd[] = {NAN,  INFINITY, -INFINITY, 0x1p63f, -0x1p63f, -0x1.8p63f,
+                         2.9f, -2.9f,    -0.0f,     0x1p53f, 1e-30f,   -0.99f};
+    const int64_t want[] = {0, INT64_MAX, INT64_MIN, INT64_MAX,        INT64_MIN, INT64_MIN,
+                            2, -2,        0,         INT64_C(1) << 53, 0,         0};
+    enum { N = sizeof odd / sizeof *odd };
+    Scope *scope = scope_open();
+    Tensor *x = tensor_from_floats_new(SHAPE(N), odd), *bytes = tensor_new(SHAPE(2), DTYPE_UINT8);
+    ((uint8_t *)bytes->storage->data)[0] = 0;
+    ((uint8_t *)bytes->storage->data)[1] = 255;
+    ck_assert_mem_eq(tensor_labels(tensor_cast(x, DTYPE_INT64)), want, sizeof want);
+    ck_assert_ptr_eq(tensor_cast(x, DTYPE_FLOAT32), x);
+    expect_values(tensor_cast(bytes, DTYPE_FLOAT32), 0, 255);
+    ck_assert_int_eq(tensor_labels(tensor_cast(bytes, DTYPE_INT64))[1], 255);
+    ck_assert_ptr_null(tensor_cast(x, DTYPE_UINT8));
+    expect_error(STATUS_DTYPE, "not to uint8");
+    ck_assert_ptr_null(tensor_cast(x, (DType)256));
+    expect_error(STATUS_DTYPE, "what is no element type");
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(bytes);
+}
+END_TEST
+
 START_TEST(names_and_sizes_of_types_are_as_documented) {
     char text[SHAPE_TEXT];
     ck_assert_str_eq(dtype_name(DTYPE_FLOAT32), "float32");
@@ -339,6 +399,8 @@ int main(void) {
         {only_contiguous_floats_can_be_overwritten, 0},
         {an_item_is_the_one_element_of_any_shape, 0},
         {a_device_without_memory_says_how_much_was_asked_and_lives, 0},
+        {a_range_counts_and_a_line_meets_both_ends, 0},
+        {a_cast_saturates_and_knows_bytes, 0},
         {names_and_sizes_of_types_are_as_documented, 0},
         {NULL, 0},
     };

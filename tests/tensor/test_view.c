@@ -80,6 +80,24 @@ START_TEST(a_transposed_view_swaps_strides) {
 }
 END_TEST
 
+START_TEST(a_slice_counts_from_the_end_below_zero) {
+    Scope *scope = scope_open();
+    Tensor *x = counted_new(SHAPE(5));
+    expect_values(tensor_slice(x, 0, -2, SLICE_END, 1), 3, 4);
+    expect_values(tensor_slice(x, 0, -5, -2, 2), 0, 2);
+    expect_values(tensor_slice(x, -1, 1, -1, 1), 1, 2, 3);
+    ck_assert_int_eq(tensor_slice(x, 0, -1, -1, 1)->numel, 0);
+    const int64_t bad[][3] = {{-6, 5, 1},        {0, -6, 1}, {-1, -2, 1}, {0, 6, 1},
+                              {INT64_MIN, 5, 1}, {6, 5, 1},  {0, 5, 0},   {4, 0, -1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_ptr_null(tensor_slice(x, 0, bad[i][0], bad[i][1], bad[i][2]));
+        expect_error(STATUS_SHAPE, "slice of (5,): [");
+    }
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
 START_TEST(a_slice_has_an_offset_and_a_longer_stride) {
     Scope *scope = scope_open();
     Tensor *x = counted_new(SHAPE(4, 6)), *y = tensor_slice(x, 1, 1, 6, 2);
@@ -199,6 +217,7 @@ int main(void) {
         {a_view_outlives_the_tensor_it_was_taken_of, 0},
         {writing_through_a_view_is_seen_by_its_base_and_counts_as_a_write_to_it, 0},
         {a_transposed_view_swaps_strides, 0},
+        {a_slice_counts_from_the_end_below_zero, 0},
         {a_slice_has_an_offset_and_a_longer_stride, 0},
         {an_expanded_view_repeats_with_stride_zero_and_counts_its_bytes_once, 0},
         {contiguous_gives_the_tensor_itself_or_a_copy, 0},
