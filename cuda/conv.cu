@@ -6,8 +6,7 @@
 #include "cuda/product.cuh"
 #include "cuda/reduce.cuh"
 
-// ---- what is unfolded at once
-// --------------------------------------------------------------------
+// ---- what is unfolded at once ------------------------------------------------------------------
 struct Patch { // rows k0.. and columns p0.. of the unfolded images n0.., of one group
     int64_t group, n0, images, k0, rows, p0, columns;
     int64_t row_step, image_step; // in scratch, from row to row and from image to image

@@ -30,8 +30,7 @@ static __device__ inline int64_t conv_output_of(const ConvSizes *s, int64_t ih, 
     return oh < 0 || ow < 0 ? -s->p - 1 : oh * s->out_width + ow;
 }
 
-// ---- depthwise.cu
-// --------------------------------------------------------------------------------
+// ---- depthwise.cu ------------------------------------------------------------------------------
 Status cuda_depthwise_forward(CudaDevice *cuda, const OpCall *call, const ConvSizes *s);
 Status cuda_depthwise_backward_input(CudaDevice *cuda, const OpCall *call, const ConvSizes *s);
 Status cuda_depthwise_backward_weight(CudaDevice *cuda, const OpCall *call, const ConvSizes *s);

@@ -6,8 +6,7 @@ extern "C" {
 #include "tensor/ops/window.h"
 }
 
-// ---- where a thread is
-// -----------------------------------------------------------------------------
+// ---- where a thread is -------------------------------------------------------------------------
 struct Planes { // of images (height, width) and outputs (out_height, out_width)
     OpWindow window;
     int64_t height, width, out_height, out_width;

@@ -67,8 +67,7 @@ static inline bool conv_is_plain(const ConvSizes *s) {
            w->before[1] == 0 && w->after[0] == 0 && w->after[1] == 0;
 }
 
-// ---- conv2d_unfold.c
-// -----------------------------------------------------------------------------
+// ---- conv2d_unfold.c ---------------------------------------------------------------------------
 enum { CONV_OVERSHOOT = 8 }; // floats behind a tile, or a row, that copying may write
 typedef struct ConvTile {    // rows k0.. and columns p0.. of the unfolded image of one group
     int64_t k0, rows, p0, columns;
@@ -89,8 +88,7 @@ void conv_unfold(const ConvSizes *s, const float *x, const float *end, const Con
 // The other way: dx (channels, height, width) += what each tap read, from (rows, columns).
 void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, float *dx);
 
-// ---- conv2d_product.c: kernels by unfolding and a product, on the CPU
-// ----------------------------
+// ---- conv2d_product.c: kernels by unfolding and a product, on the CPU --------------------------
 // conv2d_product.c: the kernels of the three
 Status conv2d_cpu(const OpCall *call, int64_t begin, int64_t end);
 Status conv2d_backward_input_cpu(const OpCall *call, int64_t begin, int64_t end);
@@ -99,8 +97,7 @@ int64_t conv_forward_workspace(const OpCall *call); // bytes, for the context's 
 int64_t conv_backward_input_workspace(const OpCall *call);
 int64_t conv_backward_weight_workspace(const OpCall *call);
 
-// ---- conv2d_depthwise.c
-// --------------------------------------------------------------------------
+// ---- conv2d_depthwise.c ------------------------------------------------------------------------
 void depthwise_forward(const OpCall *call, const ConvSizes *sizes);
 void depthwise_backward_input(const OpCall *call, const ConvSizes *sizes);
 void depthwise_backward_weight(const OpCall *call, const ConvSizes *sizes);

@@ -112,8 +112,7 @@ const Op op_conv2d = {
               .in = {"x", "weight", "bias"}, .products = CONV_PRODUCTS, .factors = forward_factors,
               .keeps = KEEP_X, .vary = conv2d_vary, .kind = KIND_CONVOLUTION)};
 
-// ---- dx (n, c, h, w) of dy (n, o, ho, wo) and the weight
-// -----------------------------------------
+// ---- dx (n, c, h, w) of dy (n, o, ho, wo) and the weight ---------------------------------------
 static Status input_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     const Tensor *grad = call->in[0], *weight = call->in[1];
@@ -139,8 +138,7 @@ const Op op_conv2d_backward_input = {
                    .in = {"dy", "weight"}, .products = CONV_PRODUCTS, .factors = input_factors,
                    .kind = KIND_CONVOLUTION)};
 
-// ---- dweight (o, c / groups, kh, kw) of dy and x
-// -------------------------------------------------
+// ---- dweight (o, c / groups, kh, kw) of dy and x -----------------------------------------------
 static Status weight_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     const Tensor *grad = call->in[0], *x = call->in[1];
@@ -167,8 +165,7 @@ const Op op_conv2d_backward_weight = {
                    .out = "dweight", .in = {"dy", "x"}, .products = CONV_PRODUCTS,
                    .factors = weight_factors, .kind = KIND_CONVOLUTION)};
 
-// ---- dbias (o) of dy: the sum of each channel
-// ----------------------------------------------------
+// ---- dbias (o) of dy: the sum of each channel --------------------------------------------------
 static Status bias_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->in[0]->shape.dims[1]));
 }

@@ -128,8 +128,7 @@ static unsigned gather_saves(const OpCall *call) {
     return SAVE_IN(1);
 }
 
-// ---- backward: zeros of x's shape, or a sum of it, plus each gradient at its element
-// -------------
+// ---- backward: zeros of x's shape, or a sum of it, plus each gradient at its element -----------
 static Status backward_check(const OpCall *call) { // for another than forward's
     return check_index(call, call->out[0]->shape.dims[call->params.dim]);
 }

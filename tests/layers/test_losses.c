@@ -14,8 +14,7 @@ static Tensor *labels_new(int64_t a, int64_t b, int64_t c, int64_t d) {
     return tensor_from_labels_new(SHAPE(ROWS), (int64_t[]){a, b, c, d});
 }
 
-// ---- call sites
-// ----------------------------------------------------------------------------------
+// ---- call sites --------------------------------------------------------------------------------
 typedef struct Sites {
     Observer observer; // first
     int ops, elsewhere;
@@ -73,8 +72,7 @@ START_TEST(a_loss_is_charged_to_its_site_both_ways) {
 }
 END_TEST
 
-// ---- labels and weights
-// --------------------------------------------------------------------------
+// ---- labels and weights ------------------------------------------------------------------------
 static float value_of(Tensor *loss) {
     expect_no_error();
     return (float)tensor_item(loss);
