@@ -99,7 +99,7 @@ __global__ static void nll_divide(const double *parts, int64_t n, double *counte
     weight = block_sum(weight, shared);
     if (threadIdx.x != 0) return;
     *counted = weight;
-    if (y) *y = (float)(loss / weight);
+    if (y) *y = weight == 0.0 ? NAN : (float)(loss / weight);
 }
 
 // Leaves in *counted, on the device, what the labels weigh; the loss in y, if there is one.

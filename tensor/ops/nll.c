@@ -121,7 +121,8 @@ static Status nll_cpu(const OpCall *call, int64_t begin, int64_t end) {
         if (targets.share > 0.0)
             total -= targets.share * weighted_sum(x, targets.weight, targets.classes);
     }
-    *call_out(call, 0) = (float)(total / targets.counted);
+    // Without weight there is no mean, even where smoothing leaves a sum.
+    *call_out(call, 0) = targets.counted == 0.0 ? NAN : (float)(total / targets.counted);
     return STATUS_OK;
 }
 

@@ -133,6 +133,20 @@ START_TEST(of_no_row_that_counts_the_loss_is_no_number_and_the_gradient_zero) {
 }
 END_TEST
 
+// As in PyTorch: not infinite, though smoothing leaves something of every class.
+START_TEST(of_labels_without_weight_the_loss_is_no_number) {
+    Tensor *x = tensor_from_floats_new(SHAPE(ROWS, CLASSES), numbers), *l = labels_new(2, 2, 2, 2);
+    Tensor *weight = tensor_from_floats_new(SHAPE(CLASSES), (const float[]){1.0f, 2.0f, 0.0f});
+    Scope *scope = scope_open();
+    LabelLoss options = {.weight = weight, .smoothing = 0.5f};
+    ck_assert(isnan(value_of(tensor_cross_entropy_with(x, l, options))));
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(l);
+    tensor_free(weight);
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_said) {
     Tensor *x = tensor_from_floats_new(SHAPE(ROWS, CLASSES), numbers),
            *l = labels_new(2, 0, -100, 1);
@@ -182,6 +196,7 @@ int main(void) {
         {without_options_it_is_the_plain_one, 0},
         {a_row_that_does_not_count_is_not_looked_at, 0},
         {of_no_row_that_counts_the_loss_is_no_number_and_the_gradient_zero, 0},
+        {of_labels_without_weight_the_loss_is_no_number, 0},
         {what_is_wrong_is_said, 0},
         {labels_that_changed_are_looked_at_again, 0},
         {NULL, 0},
