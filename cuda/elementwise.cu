@@ -13,6 +13,24 @@ BINARY(sub, math_sub(a, b))
 BINARY(mul, math_mul(a, b))
 BINARY(div, math_div(a, b))
 BINARY(maximum, math_max(a, b))
+BINARY(less, math_less(a, b))
+BINARY(less_equal, math_less_equal(a, b))
+BINARY(equal, math_equal(a, b))
+BINARY(not_equal, math_not_equal(a, b))
+
+// ---- condition ? a : b, each of these two maybe a number ---------------------------------------
+struct where_formula {
+    static constexpr int inputs = 3;
+    float value[2];
+    bool has_a, has_b;
+    explicit where_formula(const OpCall *call)
+        : value{call->params.value[0], call->params.value[1]}, has_a(call->in[1] != NULL),
+          has_b(call->in[2] != NULL) {}
+    __device__ float operator()(float condition, float a, float b) const {
+        return math_where(condition, has_a ? a : value[0], has_b ? b : value[1]);
+    }
+};
+CUDA_OP(where) { return launch_broadcast<where_formula>(call, cuda); }
 
 // ---- one tensor: y = f(x) ----------------------------------------------------------------------
 UNARY(add_scalar, math_add(x, value[0]))

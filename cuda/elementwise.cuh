@@ -41,6 +41,11 @@ static __global__ void dense(Formula formula, Inputs in, float *y, int64_t fours
     }
 }
 
+// One that is absent is read where the first is; its formula has a number instead.
+static inline const float *input_at(const OpCall *call, int k) {
+    return call_in(call, call->in[k] ? k : 0);
+}
+
 static inline bool is_aligned(const float *p) { return (uintptr_t)p % sizeof(Four) == 0; }
 
 template <class Formula>
@@ -49,7 +54,7 @@ static Status launch_dense(const OpCall *call, CudaDevice *cuda, float *y, int64
     Inputs in = {};
     bool aligned = is_aligned(y);
     for (int k = 0; k < Formula::inputs; k++) {
-        in.at[k] = call_in(call, k);
+        in.at[k] = input_at(call, k);
         aligned = aligned && is_aligned(in.at[k]);
     }
     int64_t fours = aligned ? n / 4 : 0;
@@ -104,8 +109,9 @@ static __global__ void strided(Formula formula, Inputs in, Walk walk, float *y, 
     }
 }
 
-// Elements from one of `in` to the next along dimension d of `out`.
+// Elements from one of `in`, which may be absent, to the next along dimension d of `out`.
 static inline int64_t stride_along(const Tensor *in, const Tensor *out, int d) {
+    if (!in) return 0;
     int own = d - (out->shape.ndim - in->shape.ndim);
     return own < 0 || in->shape.dims[own] == 1 ? 0 : in->stride[own];
 }
@@ -155,7 +161,7 @@ template <class Formula> static Status launch_broadcast(const OpCall *call, Cuda
     Walk walk = walk_of(call, Formula::inputs);
     if (walk_is_dense(&walk, Formula::inputs)) return launch_dense<Formula>(call, cuda, y, n);
     Inputs in = {};
-    for (int k = 0; k < Formula::inputs; k++) in.at[k] = call_in(call, k);
+    for (int k = 0; k < Formula::inputs; k++) in.at[k] = input_at(call, k);
     bool by_four = is_aligned(y) && walk_is_by_four(&walk, &in, Formula::inputs);
     return CUDA_LAUNCH(strided<Formula>, cuda_grid(by_four ? n / 4 : n), CUDA_BLOCK, 0,
                        Formula(call), in, walk, y, by_four, n);

@@ -1,5 +1,5 @@
 // move.cu -- ops that only move values: dense copies of views, concatenation, the backward of a
-// slice. Picking by index is in gather.cu.
+// slice, triangles. Picking by index is in gather.cu.
 #include "cuda/cuda.h"
 
 // ---- one box of elements, from one layout into another ------------------------------------------
@@ -265,4 +265,24 @@ CUDA_OP(slice_backward) {
     if (!call->adds) return slice_write(cuda, call_in(call, 0), call_out(call, 0), slice, n);
     return CUDA_LAUNCH(slice_add, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
                        slice, n);
+}
+
+// ---- triangle -----------------------------------------------------------------------------------
+// y (matrices, rows, columns) = x on the diagonal and on one side of it, else 0
+__global__ static void triangle(const float *x, float *y, int64_t rows, int64_t columns,
+                                int64_t diagonal, bool upper, int64_t n) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
+        int64_t row = i / columns, past = i - row * columns - row % rows;
+        bool kept = upper ? past >= diagonal : past <= diagonal;
+        y[i] = kept ? x[i] : 0.0f;
+    }
+}
+
+CUDA_OP(triangle) {
+    const Tensor *out = call->out[0];
+    int64_t n = call_numel(call);
+    if (n == 0) return STATUS_OK;
+    const int64_t *matrix = &out->shape.dims[out->shape.ndim - 2];
+    return CUDA_LAUNCH(triangle, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
+                       matrix[0], matrix[1], call->params.begin, call->params.flags != 0, n);
 }

@@ -88,6 +88,16 @@ MATH_INLINE float math_max_backward(float grad, float mine, float other) {
     return mine < other ? 0.0f : tied;
 }
 
+// 1 where it holds, else 0; with NaN only the last one does.
+MATH_INLINE float math_less(float a, float b) { return a < b ? 1.0f : 0.0f; }
+MATH_INLINE float math_less_equal(float a, float b) { return a <= b ? 1.0f : 0.0f; }
+MATH_INLINE float math_equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
+MATH_INLINE float math_not_equal(float a, float b) { return a != b ? 1.0f : 0.0f; }
+// NaN is true, as in C.
+MATH_INLINE float math_where(float condition, float a, float b) {
+    return condition != 0.0f ? a : b;
+}
+
 // The slope of |x|: none at 0.
 MATH_INLINE float math_absolute_backward(float grad, float x) {
     float falling = x < 0.0f ? -grad : 0.0f;

@@ -30,7 +30,7 @@ typedef struct OpParams {
     };
     __extension__ union {
         struct {
-            int64_t begin, step; // of a slice
+            int64_t begin, step; // of a slice; begin: which diagonal bounds a triangle
         };
         struct {
             uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same

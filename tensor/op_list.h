@@ -1,6 +1,7 @@
 // op_list.h -- every op, one line each: COMPUTE(name) has kernels, VIEW(name) needs none. The list
 // yields the ids, the declarations and the tables of devices; a file of ops/ defines the op, its
-// own or its family's (unary.c, binary.c, scalar.c, activations.c, view.c, assign.c, loss.c ...).
+// own or its family's (unary.c, binary.c, compare.c, scalar.c, activations.c, view.c, assign.c,
+// loss.c ...).
 #ifndef TENSOR_OP_LIST_H
 #define TENSOR_OP_LIST_H
 
@@ -27,6 +28,12 @@
     COMPUTE(div)                                                                                   \
     COMPUTE(maximum)                                                                               \
     COMPUTE(maximum_backward)                                                                      \
+    COMPUTE(less)                                                                                  \
+    COMPUTE(less_equal)                                                                            \
+    COMPUTE(equal)                                                                                 \
+    COMPUTE(not_equal)                                                                             \
+    COMPUTE(where)                                                                                 \
+    COMPUTE(triangle)                                                                              \
     COMPUTE(add_scalar)                                                                            \
     COMPUTE(mul_scalar)                                                                            \
     COMPUTE(neg)                                                                                   \

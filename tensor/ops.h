@@ -65,6 +65,24 @@ Tensor *tensor_gelu_tanh(Tensor *x); // its tanh approximation (Hendrycks 2016)
 // PyTorch has where nobody says (Op.values). NULL gives x.
 Tensor *tensor_activation(Tensor *x, const Op *activation);
 
+// ---- conditions, float32: 1 where they hold, else 0 ----
+// Element-wise, with NumPy broadcasting. With NaN only not_equal holds. No gradient flows through.
+Tensor *tensor_less(Tensor *a, Tensor *b);
+Tensor *tensor_less_equal(Tensor *a, Tensor *b);
+Tensor *tensor_equal(Tensor *a, Tensor *b); // -0 equals 0
+Tensor *tensor_not_equal(Tensor *a, Tensor *b);
+Tensor *tensor_greater(Tensor *a, Tensor *b);
+Tensor *tensor_greater_equal(Tensor *a, Tensor *b);
+// a where the condition is true, else b; all three broadcast. Any float32 is a condition, as x is
+// by PyTorch's x.bool(): 0 and -0 are false, all else is true, and so is NaN. No gradient flows to
+// it; what is not chosen has one of 0, even where the result's is not finite.
+Tensor *tensor_where(Tensor *condition, Tensor *a, Tensor *b);
+Tensor *tensor_masked_fill(Tensor *x, Tensor *mask, float value); // value where the mask is true
+// The lower or upper triangle of each matrix in x's last two dimensions, and 0, whatever was there,
+// in the other one. The diagonal belongs to it: 0 the main one, 1 the next one above, of any size.
+Tensor *tensor_tril(Tensor *x, int64_t diagonal);
+Tensor *tensor_triu(Tensor *x, int64_t diagonal);
+
 // ---- products ----
 // (…, m, k) . (…, k, n) -> (…, m, n); leading dims broadcast. A transposed operand is read in
 // place. A vector on the left is (1, k), on the right (k, 1), and that dimension goes again.

@@ -1,20 +1,31 @@
 // elementwise.c -- the answers that many ops give alike: shapes, what backward saves, gradients.
 #include "tensor/ops/elementwise.h"
 
-Status infer_broadcast(OpCall *call) {
-    const Tensor *a = call->in[0], *b = call->in[1];
-    Shape shape = {.ndim = a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim};
-    for (int i = 0; i < shape.ndim; i++) { // i counts from the last dim
-        int64_t na = i < a->shape.ndim ? a->shape.dims[a->shape.ndim - 1 - i] : 1;
-        int64_t nb = i < b->shape.ndim ? b->shape.dims[b->shape.ndim - 1 - i] : 1;
-        if (na != nb && na != 1 && nb != 1)
+// *to becomes what it broadcasts to with one more shape.
+static Status broadcast_with(const OpCall *call, const Shape *more, Shape *to) {
+    for (; to->ndim < more->ndim; to->ndim++) { // another dimension in front
+        memmove(&to->dims[1], &to->dims[0], (size_t)to->ndim * sizeof to->dims[0]);
+        to->dims[0] = 1;
+    }
+    for (int i = 0; i < more->ndim; i++) {
+        int d = to->ndim - more->ndim + i;
+        int64_t *size = &to->dims[d], other = more->dims[i];
+        if (other == *size || other == 1) continue;
+        if (*size != 1)
             return op_error(call, STATUS_SHAPE,
                             "cannot broadcast %lld against %lld in dimension %d. HINT: sizes must "
                             "be equal or 1, counted from the last",
-                            (long long)na, (long long)nb, shape.ndim - 1 - i);
-        shape.dims[shape.ndim - 1 - i] = na == 1 ? nb : na;
+                            (long long)*size, (long long)other, d);
+        *size = other;
     }
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
+    return STATUS_OK;
+}
+
+Status infer_broadcast(OpCall *call) {
+    Shape shape = call->in[0]->shape;
+    for (int k = 1; k < call->n_in; k++)
+        if (call->in[k] && broadcast_with(call, &call->in[k]->shape, &shape)) return error_status();
+    return op_output_of(call, 0, DTYPE_FLOAT32, &shape);
 }
 
 unsigned save_input(const OpCall *call) {
@@ -57,7 +68,7 @@ Status backward_same(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[])
 }
 
 void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]) {
-    int missing = out->shape.ndim - in->shape.ndim;
+    int missing = out->shape.ndim - (in ? in->shape.ndim : 0);
     for (int i = 0; i < out->shape.ndim; i++) {
         int k = i - missing;
         stride[i] = k < 0 || in->shape.dims[k] == 1 ? 0 : in->stride[k];

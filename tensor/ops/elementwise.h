@@ -9,7 +9,7 @@
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-Status infer_broadcast(OpCall *call);   // the NumPy broadcast of in[0] and in[1]
+Status infer_broadcast(OpCall *call);   // the NumPy broadcast of all inputs that are there
 Status infer_like_second(OpCall *call); // an output like in[1]
 
 extern const DTypeSignature floats_and_indices[1]; // in[0] float32, in[1] int64
@@ -36,11 +36,12 @@ Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like);
 // The same after one more element-wise op, written straight to the slot when nothing broadcast.
 Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like);
 
-// Strides of an input along the output's dims: 0 where it is broadcast.
+// Strides of an input along the output's dims: 0 where it is broadcast, or absent.
 void broadcast_strides(const Tensor *in, const Tensor *out, int64_t stride[TENSOR_MAX_DIMS]);
 
 // The rows of an output, along its last dimension, and how its first n inputs are walked along
-// them. Everything is one row where all lie as the output does.
+// them. Everything is one row where all lie as the output does, or are one number. An input k that
+// is absent is a number: params.value[k - 1].
 typedef struct Broadcast {
     const float *in[3];
     const int64_t *sizes;
@@ -53,15 +54,18 @@ MATH_INLINE Broadcast broadcast_of(const OpCall *call, int n) {
     Broadcast b;
     bool flat = true;
     for (int k = 0; k < n; k++) {
-        b.in[k] = call_in(call, k);
-        flat = flat && tensor_is_contiguous(call->in[k]) && call->in[k]->numel == out->numel;
+        const Tensor *in = call->in[k];
+        bool number = !in || in->numel == 1;
+        b.in[k] = in ? call_in(call, k) : &call->params.value[k - 1];
+        b.step[k] = number ? 0 : 1;
+        flat = flat && (number || (tensor_is_contiguous(in) && in->numel == out->numel));
     }
     b.sizes = out->shape.dims;
     b.dims = flat ? 0 : out->shape.ndim - 1; // what is not flat has a dimension
     b.row = flat ? out->numel : out->shape.dims[b.dims];
-    for (int k = 0; k < n; k++) {
-        if (!flat) broadcast_strides(call->in[k], out, b.stride[k]);
-        b.step[k] = flat ? 1 : b.stride[k][b.dims];
+    for (int k = 0; k < n && !flat; k++) {
+        broadcast_strides(call->in[k], out, b.stride[k]);
+        b.step[k] = b.stride[k][b.dims];
     }
     return b;
 }

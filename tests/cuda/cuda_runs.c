@@ -80,11 +80,6 @@ static void add_values(Outcome *self, Tensor *t) {
     self->count += t->numel;
 }
 
-static bool can_want_gradient(const OpCase *self, int input) {
-    return self->differentiable && self->in[input].layout != LAYOUT_SAME &&
-           self->in[input].values != VALUES_LABELS;
-}
-
 static void walk_back(Tensor *result) {
     float *values = calloc((size_t)result->numel + 1, sizeof *values);
     for (int64_t i = 0; i < result->numel; i++) values[i] = (float)(i * 37 % 19) / 8.0f - 1.1f;
@@ -115,7 +110,7 @@ Outcome *outcome_of_case(const OpCase *self, Device *device, bool every_op) {
     context_set_device(device);
     op_case_leaves_new(self, leaves);
     for (int i = 0; i < self->n_in; i++)
-        if (leaves[i] && can_want_gradient(self, i)) tensor_requires_grad(leaves[i], true);
+        if (leaves[i] && op_case_can_want_gradient(self, i)) tensor_requires_grad(leaves[i], true);
     Scope *scope = scope_open();
     Tensor *result = run_watched(self, leaves, outcome, every_op);
     if (result) add_values(outcome, result);

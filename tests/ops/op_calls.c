@@ -2,9 +2,11 @@
 // The cases themselves are in op_cases.c.
 #include "tests/ops/op_cases.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tensor/context.h"
+#include "tensor/op.h"
 
 // ---- one function per op ----------------------------------------------------------------------
 #define CALL(name, expression)                                                                     \
@@ -17,6 +19,19 @@ CALL(sub, tensor_sub(in[0], in[1]))
 CALL(mul, tensor_mul(in[0], in[1]))
 CALL(div, tensor_div(in[0], in[1]))
 CALL(maximum, tensor_maximum(in[0], in[1]))
+CALL(less, tensor_less(in[0], in[1]))
+CALL(less_equal, tensor_less_equal(in[0], in[1]))
+CALL(equal, tensor_equal(in[0], in[1]))
+CALL(not_equal, tensor_not_equal(in[0], in[1]))
+CALL(greater, tensor_greater(in[0], in[1]))
+CALL(greater_equal, tensor_greater_equal(in[0], in[1]))
+CALL(where, tensor_where(in[2], in[0], in[1])) // a condition comes last
+CALL(masked_fill, tensor_masked_fill(in[0], in[1], a->value))
+CALL(where_numbers,
+     OP_RUN(op_where, (&(OpParams){.value = {a->value, 2.0f}}), in[0], (Tensor *)NULL, NULL))
+CALL(triangle, a->flag ? tensor_triu(in[0], a->dim) : tensor_tril(in[0], a->dim))
+CALL(masked_softmax, // as in attention, whose mask is the upper triangle
+     tensor_softmax(tensor_masked_fill(in[0], tensor_triu(in[1], a->dim), -INFINITY), -1))
 CALL(neg, tensor_neg(in[0]))
 CALL(abs, tensor_abs(in[0]))
 CALL(pow, tensor_pow(in[0], a->value))
@@ -153,6 +168,17 @@ static const struct NamedFunction {
     {"mul", call_mul},
     {"div", call_div},
     {"maximum", call_maximum},
+    {"less", call_less},
+    {"less_equal", call_less_equal},
+    {"equal", call_equal},
+    {"not_equal", call_not_equal},
+    {"greater", call_greater},
+    {"greater_equal", call_greater_equal},
+    {"where", call_where},
+    {"masked_fill", call_masked_fill},
+    {"where_numbers", call_where_numbers},
+    {"triangle", call_triangle},
+    {"masked_softmax", call_masked_softmax},
     {"neg", call_neg},
     {"abs", call_abs},
     {"pow", call_pow},

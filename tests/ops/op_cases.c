@@ -1,6 +1,7 @@
-// op_cases.c -- the table: families of calls, each run over one of the lists of op_shapes.h.
+// op_cases.c -- the table: families of calls, each run over one of the lists of op_shapes*.h.
 #include "tests/ops/op_cases.h"
 #include "tests/ops/op_shapes.h"
+#include "tests/ops/op_shapes_image.h"
 
 typedef struct Family {
     const char *op;
@@ -72,6 +73,20 @@ static const Family families[] = {
     {"mul", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
     {"div", pair, VALUES_AWAY, {0}, true, 1e-4, 1e-6},
     {"maximum", pair, VALUES_DISTINCT, {0}, true, 1e-4, 1e-6}, // and equal here and there
+    {"less", pair, VALUES_DISTINCT, {0}, false, 0, 0},
+    {"less_equal", pair, VALUES_DISTINCT, {0}, false, 0, 0},
+    {"equal", pair, VALUES_DISTINCT, {0}, false, 0, 0},
+    {"not_equal", pair, VALUES_DISTINCT, {0}, false, 0, 0},
+    {"greater", few_pairs, VALUES_DISTINCT, {0}, false, 0, 0},
+    {"greater_equal", few_pairs, VALUES_DISTINCT, {0}, false, 0, 0},
+    {"where", chosen, VALUES_ANY, {0}, true, 1e-4, 1e-6},
+    {"where_numbers", conditions, VALUES_ANY, {.value = -3.0f}, false, 0, 0},
+    {"masked_fill", masked, VALUES_ANY, {.value = -3.0f}, true, 1e-4, 1e-6},
+    {"triangle", matrices, VALUES_ANY, {.dim = 0}, true, 0, 0},
+    {"triangle", matrices, VALUES_ANY, {.dim = -2}, true, 0, 0},
+    {"triangle", matrices, VALUES_ANY, {.dim = 0, .flag = true}, true, 0, 0},
+    {"triangle", matrices, VALUES_ANY, {.dim = 2, .flag = true}, true, 0, 0},
+    {"masked_softmax", attended, VALUES_ANY, {.dim = 1}, true, 1e-6, 2e-6},
     {"add_scalar", one, VALUES_ANY, {.value = 0.75f}, true, 0, 1e-6},
     {"sub_scalar", one, VALUES_ANY, {.value = 0.3f}, true, 1e-7, 1e-6},
     {"mul_scalar", one, VALUES_ANY, {.value = -1.5f}, true, 0, 1e-6},

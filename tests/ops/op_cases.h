@@ -8,16 +8,16 @@
 
 // What an op takes beside tensors; each op reads the fields it knows.
 typedef struct OpArguments {
-    int dim;     // one_hot: classes beyond the labels'; reductions, softmax, slice, concat, stack,
-                 // gather; how many dims are a row (layer_norm); the label to ignore, below 0 none
-                 // (nll, cross_entropy_with)
+    int dim;     // reductions, softmax, slice, concat, stack, gather; how many dims are a row
+                 // (layer_norm); which diagonal (triangle, masked_softmax); classes beyond the
+                 // labels' (one_hot); the label to ignore, below 0 none (nll, cross_entropy_with)
     bool flag;   // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
-                 // (sgd_step); no weight (layer_norm); weights of classes (nll,
-                 // cross_entropy_with)
-    float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's
-                 // exponent; leaky_relu's slope; clamp's low, with high one more;
-                 // the largest norm (clip_norm); epsilon (layer_norm); delta (huber);
-                 // beta (smooth_l1); smoothing (nll, cross_entropy_with)
+                 // (sgd_step); no weight (layer_norm); the upper one (triangle); weights of
+                 // classes (nll, cross_entropy_with)
+    float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's exponent;
+                 // leaky_relu's slope; clamp's low, with high one more; the largest norm
+                 // (clip_norm); epsilon (layer_norm); what is filled in (masked_fill); delta
+                 // (huber); beta (smooth_l1); smoothing (nll, cross_entropy_with)
     float decay; // weight decay
     const Op *activation; // linear, activation
     Conv2dOptions conv;
@@ -39,13 +39,14 @@ typedef enum OpLayout {
 } OpLayout;
 
 typedef enum OpValues {
-    VALUES_ANY,      // [-2, 2)
-    VALUES_AWAY,     // +-[0.25, 2): far from 0, where relu bends and 1/x explodes
-    VALUES_POSITIVE, // [0.5, 2)
-    VALUES_DISTINCT, // no two closer than 0.1, so that a maximum stays where it is
-    VALUES_LABELS,   // int64, below the last dim of the first input
-    VALUES_STRAY,    // int64, but just past what labels may be
-    VALUES_STATE,    // of an optimizer: learning rate 0.1, then step 3
+    VALUES_ANY,       // [-2, 2)
+    VALUES_AWAY,      // +-[0.25, 2): far from 0, where relu bends and 1/x explodes
+    VALUES_POSITIVE,  // [0.5, 2)
+    VALUES_DISTINCT,  // no two closer than 0.1, so that a maximum stays where it is
+    VALUES_LABELS,    // int64, below the last dim of the first input
+    VALUES_STRAY,     // int64, but just past what labels may be
+    VALUES_STATE,     // of an optimizer: learning rate 0.1, then step 3
+    VALUES_CONDITION, // 0 and not; NaN is among them. Has no gradient, and comes after what has
 } OpValues;
 
 enum { OP_CASE_MAX_INPUTS = 12, OP_CASE_NAME = 200 };
@@ -72,6 +73,9 @@ OpCase op_case_of(const char *op, const char *inputs, OpArguments arguments);
 
 // Few enough elements for a numeric gradient.
 bool op_case_is_small(const OpCase *self);
+
+// May its leaf want a gradient?
+bool op_case_can_want_gradient(const OpCase *self, int input);
 
 // The dense tensors behind the inputs; yours. NULL for an input that has none (LAYOUT_SAME).
 // Writes n_in pointers; on failure all of them are NULL.

@@ -1,6 +1,7 @@
 // op_inputs.c -- the tensors of an op case: read from text, "transposed (3, 4) positive (4)", made
 // as dense leaves with fixed values, shown to the op through views. The cases are in op_cases.c.
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,10 @@ static const char *const layout_words[] = {
     [LAYOUT_SAME] = "same",
 };
 static const char *const value_words[] = {
-    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",     [VALUES_POSITIVE] = "positive",
-    [VALUES_DISTINCT] = "distinct", [VALUES_LABELS] = "labels", [VALUES_STATE] = "state",
-    [VALUES_STRAY] = "stray",
+    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",
+    [VALUES_POSITIVE] = "positive", [VALUES_DISTINCT] = "distinct",
+    [VALUES_LABELS] = "labels",     [VALUES_STATE] = "state",
+    [VALUES_STRAY] = "stray",       [VALUES_CONDITION] = "condition",
 };
 
 static int word_index(const char *const words[], int count, const char *word, size_t length) {
@@ -52,7 +54,7 @@ static void read_inputs(OpCase *self, const char *text) {
             next.shape = read_shape(&text);
         } else {
             int layout = word_index(layout_words, 5, text, length);
-            int kind = word_index(value_words, 7, text, length);
+            int kind = word_index(value_words, 8, text, length);
             assert(layout >= 0 || kind >= 0); // a misspelt word
             if (layout >= 0) next.layout = (OpLayout)layout;
             if (kind >= 0) next.values = (OpValues)kind;
@@ -118,6 +120,12 @@ bool op_case_is_small(const OpCase *self) {
     return numel <= 80;
 }
 
+bool op_case_can_want_gradient(const OpCase *self, int input) {
+    const struct OpCaseInput *in = &self->in[input];
+    return self->differentiable && in->layout != LAYOUT_SAME && in->values != VALUES_LABELS &&
+           in->values != VALUES_CONDITION;
+}
+
 Shape op_case_leaf_shape(const OpCase *self, int input) {
     Shape shape = self->in[input].shape;
     int last = shape.ndim - 1;
@@ -138,6 +146,9 @@ Shape op_case_leaf_shape(const OpCase *self, int input) {
     }
     return shape;
 }
+
+// False, and true.
+static const float truths[7] = {0.0f, -0.0f, 0.0f, 1.0f, -0.25f, NAN, 0x1p-149f};
 
 void op_case_leaf_values(const OpCase *self, int input, float *values) {
     Shape first = self->in[0].shape;
@@ -168,6 +179,9 @@ void op_case_leaf_values(const OpCase *self, int input, float *values) {
         case VALUES_STATE:
             values[i] = i == 0 ? 0.1f : 3.0f;
             break;
+        case VALUES_CONDITION:
+            values[i] = truths[bits % 7];
+            break;
         }
     }
 }
@@ -183,11 +197,11 @@ static Tensor *leaf_new(const OpCase *self, int input) {
                   (long long)numel);
     } else {
         op_case_leaf_values(self, input, values);
-        for (int64_t i = 0; i < numel; i++) labels[i] = (int64_t)values[i];
         OpValues kind = self->in[input].values;
-        leaf = kind == VALUES_LABELS || kind == VALUES_STRAY
-                   ? tensor_from_labels_new(shape, labels)
-                   : tensor_from_floats_new(shape, values);
+        bool integers = kind == VALUES_LABELS || kind == VALUES_STRAY;
+        for (int64_t i = 0; i < numel && integers; i++) labels[i] = (int64_t)values[i];
+        leaf = integers ? tensor_from_labels_new(shape, labels)
+                        : tensor_from_floats_new(shape, values);
     }
     free(values);
     free(labels);

@@ -45,6 +45,58 @@ static const char *const pair[] = {
     "(300, 257) (257)",
     NULL,
 };
+static const char *const few_pairs[] = {"(3, 1) (1, 4)", "(3) (3)", NULL};
+// a, b and which of them; x and where it is filled; alone
+static const char *const chosen[] = {
+    "() () condition ()",
+    "(3) (3) condition (3)",
+    "(257) (257) condition (257)",
+    "(3, 1) (1, 4) condition (3, 4)",
+    "(17) (33, 17) condition (33, 1)",
+    "(33, 17) () condition (17)",
+    "() (1) condition (33, 17)",
+    "(1) (3) condition ()",
+    "(0, 3) (3) condition (1, 3)",
+    "(0) (1) condition (0)",
+    "(1) (1) condition (0, 3)",
+    "(2, 1, 3) (4, 1) condition (2, 1, 1, 1)",
+    "(3, 4) same condition (3, 4)",
+    "transposed (5, 3) (5, 3) condition (3)",
+    "stepped (4, 3) expanded (4, 3) transposed condition (4, 3)",
+    "(3) (3) expanded condition (2, 3)",
+    "(300, 257) (257) condition (300, 1)",
+    NULL,
+};
+static const char *const masked[] = {
+    "() condition ()",
+    "(3) condition (3)",
+    "(257) condition (257)",
+    "(3, 1) condition (4)",
+    "(0, 3) condition (3)",
+    "stepped (4, 3) condition (4, 1)",
+    "(2, 3, 17, 17) condition (17, 17)",
+    "(300, 257) condition (300, 257)",
+    NULL,
+};
+static const char *const conditions[] = {
+    "condition ()",       "condition (0)",    "transposed condition (3, 5)",
+    "condition (33, 17)", "condition (3, 1)", NULL,
+};
+static const char *const attended[] = {
+    "(3, 3) condition (3, 3)",
+    "(2, 5, 4) condition (5, 4)",
+    "(2, 3, 17, 17) condition (17, 17)",
+    NULL,
+};
+static const char *const matrices[] = {
+    "(1, 1)",         "(3, 3)",
+    "(3, 17)",        "(17, 3)",
+    "(2, 3, 4)",      "(2, 1, 33, 17)",
+    "(0, 3)",         "(3, 0)",
+    "(0, 3, 4)",      "transposed (3, 5)",
+    "stepped (3, 4)", "expanded (2, 3, 4)",
+    "(300, 257)",     NULL,
+};
 static const char *const cube[] = {
     "(3, 17, 5)",         "(2, 3, 4)",         "(1, 1, 1)",     "transposed (2, 3, 4)",
     "expanded (2, 3, 4)", "stepped (2, 3, 4)", "(130, 4, 150)", NULL,
@@ -159,67 +211,6 @@ static const char *const embedded[] = {
     "(300, 257) labels (500)",
     "(300, 36) labels (33, 60)",
     NULL,
-};
-// Images, weights and maybe biases; x has enough room for every list of options in op_cases.c.
-static const char *const convolved[] = {
-    "(1, 1, 1, 1) (1, 1, 1, 1) (1)",
-    "(1, 2, 4, 4) (2, 2, 2, 2) (2)",
-    "(2, 3, 5, 7) (4, 3, 3, 3) (4)",
-    "(1, 1, 17, 9) (3, 1, 5, 3)",
-    "(2, 3, 5, 5) (4, 3, 1, 1) (4)",
-    "(3, 17, 1, 33) (3, 17, 1, 3)",
-    "(2, 5, 3, 3) (3, 5, 3, 3) (3)",
-    "(1, 64, 9, 9) (3, 64, 3, 3) (3)",
-    "transposed (2, 3, 5, 4) stepped (2, 3, 3, 2) stepped (2)",
-    "expanded (2, 2, 5, 4) (2, 2, 3, 2) expanded (2)",
-    "(0, 3, 5, 5) (4, 3, 3, 3) (4)",
-    "(2, 3, 5, 5) (0, 3, 3, 3) (0)",
-    "(2, 0, 5, 5) (3, 0, 3, 3) (3)",
-    "(1, 3, 3, 3) same",
-    "(2, 600, 3, 3) (9, 600, 3, 3) (9)", // products with vectors that add up
-    "(2, 3, 33, 33) (1, 3, 3, 3)",
-    "(3, 3, 33, 33) (17, 3, 3, 3) (17)",
-    NULL,
-};
-static const char *const convolved_widely[] = {
-    "(1, 2, 4, 4) (2, 2, 2, 2) (2)",     "(2, 3, 7, 9) (4, 3, 3, 3) (4)",
-    "(1, 1, 17, 33) (3, 1, 5, 3)",       "(2, 3, 5, 5) (4, 3, 1, 1) (4)",
-    "(2, 3, 3, 5) (4, 3, 3, 3)",         "(0, 3, 7, 7) (4, 3, 3, 3) (4)",
-    "(2, 17, 33, 33) (9, 17, 3, 5) (9)", NULL,
-};
-static const char *const convolved_in_groups[] = {
-    // two of them
-    "(1, 4, 3, 3) (2, 2, 2, 2) (2)",
-    "(2, 6, 5, 7) (4, 3, 3, 3) (4)",
-    "(3, 4, 5, 5) (6, 2, 1, 1)",
-    "(2, 2, 5, 5) (6, 1, 3, 3) (6)",
-    "(0, 4, 5, 5) (2, 2, 3, 3)",
-    "(2, 34, 17, 17) (32, 17, 3, 3) (32)",
-    NULL,
-};
-static const char *const convolved_apart[] = {
-    // three groups
-    "(1, 3, 4, 4) (3, 1, 2, 2) (3)",
-    "(2, 3, 5, 7) (3, 1, 3, 3) (3)",
-    "(2, 3, 5, 7) (6, 1, 3, 2)",
-    "(0, 3, 5, 5) (3, 1, 3, 3)",
-    "(4, 3, 33, 65) (6, 1, 3, 3) (6)",
-    "(1, 3, 3, 600) (3, 1, 2, 19) (3)",
-    NULL,
-};
-// The taps of a depthwise kernel lie so far apart that it is unfolded like any other.
-static const char *const convolved_far_apart[] = {"(2, 3, 15, 620) (3, 1, 15, 2) (3)", NULL};
-static const char *const pooled[] = {
-    "(1, 1, 2, 2)", "(1, 2, 5, 4)", "(2, 3, 5, 7)",   "(1, 3, 17, 33)",  "transposed (1, 2, 5, 4)",
-    "(0, 3, 5, 5)", "(2, 0, 5, 5)", "(1, 1, 3, 600)", "(2, 17, 33, 65)", NULL,
-};
-static const char *const pooled_widely[] = {
-    // room for a dilated kernel
-    "(1, 1, 3, 5)", "(2, 3, 5, 7)", "(1, 3, 17, 33)", "(0, 3, 5, 5)", "(2, 17, 33, 65)", NULL,
-};
-static const char *const shared_out[] = {
-    "(1, 1, 1, 1)",    "(1, 2, 5, 4)", "(2, 3, 7, 17)", "transposed (1, 2, 5, 4)", "(0, 3, 5, 5)",
-    "(3, 17, 33, 33)", NULL,
 };
 static const char *const classified[] = {
     "(3, 4) labels (3)",         "(17, 10) labels (17)",

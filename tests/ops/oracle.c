@@ -69,11 +69,11 @@ bool oracle_expects(OracleCall *call, int index, Shape shape) {
     return false;
 }
 
-static Shape broadcast_shapes(const OracleTensor *a, const OracleTensor *b) {
-    Shape shape = {.ndim = a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim};
+Shape oracle_broadcast_shapes(Shape a, Shape b) {
+    Shape shape = {.ndim = a.ndim > b.ndim ? a.ndim : b.ndim};
     for (int i = 1; i <= shape.ndim; i++) {
-        int64_t left = i <= a->shape.ndim ? a->shape.dims[a->shape.ndim - i] : 1;
-        int64_t right = i <= b->shape.ndim ? b->shape.dims[b->shape.ndim - i] : 1;
+        int64_t left = i <= a.ndim ? a.dims[a.ndim - i] : 1;
+        int64_t right = i <= b.ndim ? b.dims[b.ndim - i] : 1;
         shape.dims[shape.ndim - i] = left == 1 ? right : left;
     }
     return shape;
@@ -83,7 +83,8 @@ static bool run_elementwise(OracleCall *call) {
     const OracleTensor *a = &call->in[0];
     const OracleTensor *b = call->n_in > 1 ? &call->in[1] : NULL;
     OracleTensor *y = &call->out[0];
-    if (!oracle_expects(call, 0, b == NULL ? a->shape : broadcast_shapes(a, b))) return false;
+    Shape shape = b == NULL ? a->shape : oracle_broadcast_shapes(a->shape, b->shape);
+    if (!oracle_expects(call, 0, shape)) return false;
     for (int64_t i = 0; i < y->numel; i++) {
         double left = a->values[oracle_broadcast(a, y->shape, i)];
         double right = b == NULL ? 0.0 : b->values[oracle_broadcast(b, y->shape, i)];

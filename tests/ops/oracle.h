@@ -58,6 +58,10 @@ static inline bool less(OpCost *n, double a, double b) {
     n->elementwise_flops++;
     return a < b;
 }
+static inline bool equals(OpCost *n, double a, double b) {
+    n->elementwise_flops++;
+    return a == b;
+}
 // The larger of two, a comparison; NaN wins.
 static inline bool overtakes(OpCost *n, double candidate, double best) {
     n->elementwise_flops++;
@@ -73,6 +77,7 @@ static inline double multiply_add(OpCost *n, double a, double b, double sum) {
     return sum + a * b;
 }
 
+Shape oracle_broadcast_shapes(Shape a, Shape b);
 // Where element `position` of `shape` is in t when t is broadcast to it.
 int64_t oracle_broadcast(const OracleTensor *t, Shape shape, int64_t position);
 

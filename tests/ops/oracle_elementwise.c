@@ -109,6 +109,24 @@ static double maximum(OpCost *n, const OpParams *p, double a, double b) {
     (void)p;
     return overtakes(n, b, a) ? b : a;
 }
+// A truth is 1.
+static double is_less(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p;
+    return less(n, a, b) ? 1.0 : 0.0;
+}
+static double is_at_most(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p;
+    n->elementwise_flops++; // one comparison, which is no other one's opposite: NaN
+    return a <= b ? 1.0 : 0.0;
+}
+static double is_equal(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p;
+    return equals(n, a, b) ? 1.0 : 0.0;
+}
+static double is_other(OpCost *n, const OpParams *p, double a, double b) {
+    (void)p;
+    return equals(n, a, b) ? 0.0 : 1.0;
+}
 static double leaky_relu(OpCost *n, const OpParams *p, double a, double b) {
     (void)b;
     return times(n, a, less(n, 0.0, a) ? 1.0 : (double)p->value[0]);
@@ -200,7 +218,26 @@ static bool maximum_backward(OracleCall *call) {
     return true;
 }
 
-const OracleFunction oracle_ternaries[OP_COUNT] = {[OP_maximum_backward] = maximum_backward};
+// condition, a, b; what is absent is a number.
+static bool where(OracleCall *call) {
+    const OracleTensor *in = call->in;
+    Shape shape = in[0].shape;
+    for (int k = 1; k < 3; k++)
+        if (in[k].identity) shape = oracle_broadcast_shapes(shape, in[k].shape);
+    if (!oracle_expects(call, 0, shape)) return false;
+    for (int64_t i = 0; i < call->out[0].numel; i++) {
+        double condition = in[0].values[oracle_broadcast(&in[0], shape, i)];
+        int k = equals(&call->counted, condition, 0.0) ? 2 : 1;
+        call->out[0].values[i] = in[k].identity ? in[k].values[oracle_broadcast(&in[k], shape, i)]
+                                                : (double)call->params.value[k - 1];
+    }
+    return true;
+}
+
+const OracleFunction oracle_ternaries[OP_COUNT] = {
+    [OP_maximum_backward] = maximum_backward,
+    [OP_where] = where,
+};
 
 const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_add] = {add},
@@ -210,6 +247,10 @@ const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_add_scalar] = {add_scalar},
     [OP_mul_scalar] = {mul_scalar},
     [OP_maximum] = {maximum},
+    [OP_less] = {is_less},
+    [OP_less_equal] = {is_at_most},
+    [OP_equal] = {is_equal},
+    [OP_not_equal] = {is_other},
     [OP_neg] = {negated},
     [OP_abs] = {absolute},
     [OP_abs_backward] = {absolute_backward},

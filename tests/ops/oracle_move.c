@@ -1,4 +1,4 @@
-// oracle_move.c -- ops that only move values: views, copies and the backward of a slice.
+// oracle_move.c -- ops that only move values: views, copies, triangles and the backward of a slice.
 #include <string.h>
 
 #include "tests/ops/oracle.h"
@@ -80,6 +80,19 @@ static bool slice_backward(OracleCall *call) {
     return true;
 }
 
+// 0 above the diagonal; with the flag, below it.
+static bool triangle(OracleCall *call) {
+    const OracleTensor *x = &call->in[0];
+    if (!oracle_expects(call, 0, x->shape)) return false;
+    const int64_t *matrix = &x->shape.dims[x->shape.ndim - 2];
+    for (int64_t i = 0; i < x->numel; i++) {
+        int64_t above = i % matrix[1] - i / matrix[1] % matrix[0];
+        bool lost = call->params.flags ? above < call->params.begin : above > call->params.begin;
+        call->out[0].values[i] = lost ? 0.0 : x->values[i];
+    }
+    return true;
+}
+
 const OracleFunction oracle_movements[OP_COUNT] = {
     [OP_reshape] = copy,
     [OP_detach] = copy,
@@ -88,4 +101,5 @@ const OracleFunction oracle_movements[OP_COUNT] = {
     [OP_expand] = expand,
     [OP_slice] = slice,
     [OP_slice_backward] = slice_backward,
+    [OP_triangle] = triangle,
 };

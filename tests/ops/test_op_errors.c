@@ -99,19 +99,21 @@ END_TEST
 
 // ---- absent, elsewhere, too late --------------------------------------------------------------
 static const char *const every_op[] = {
-    "add",        "sub",        "mul",         "div",
-    "add_scalar", "sub_scalar", "mul_scalar",  "div_scalar",
-    "exp",        "log",        "sqrt",        "relu",
-    "sigmoid",    "tanh",       "gelu",        "matmul",
-    "linear",     "sum",        "mean",        "max",
-    "argmax",     "softmax",    "log_softmax", "cross_entropy",
-    "mse",        "contiguous", "detach",      "flatten",
-    "transpose",  "dropout",    "fill",        "accumulate",
-    "neg",        "abs",        "pow",         "clamp",
-    "maximum",    "leaky_relu", "silu",        "binary_cross_entropy",
-    "concat",     "stack",      "gather",      "clip_norm",
-    "conv2d",     "max_pool2d", "avg_pool2d",  "adaptive_avg_pool2d",
-    "layer_norm", "embedding",
+    "add",        "sub",         "mul",         "div",
+    "add_scalar", "sub_scalar",  "mul_scalar",  "div_scalar",
+    "exp",        "log",         "sqrt",        "relu",
+    "sigmoid",    "tanh",        "gelu",        "matmul",
+    "linear",     "sum",         "mean",        "max",
+    "argmax",     "softmax",     "log_softmax", "cross_entropy",
+    "mse",        "contiguous",  "detach",      "flatten",
+    "transpose",  "dropout",     "fill",        "accumulate",
+    "neg",        "abs",         "pow",         "clamp",
+    "maximum",    "leaky_relu",  "silu",        "binary_cross_entropy",
+    "concat",     "stack",       "gather",      "clip_norm",
+    "conv2d",     "max_pool2d",  "avg_pool2d",  "adaptive_avg_pool2d",
+    "layer_norm", "embedding",   "less",        "less_equal",
+    "equal",      "not_equal",   "greater",     "greater_equal",
+    "where",      "masked_fill", "triangle",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL,
@@ -134,7 +136,8 @@ START_TEST(null_as_second_input_is_refused) {
                                  "linear",     "cross_entropy", "mse",
                                  "accumulate", "maximum",       "binary_cross_entropy",
                                  "concat",     "stack",         "gather",
-                                 "embedding",  "conv2d"};
+                                 "embedding",  "conv2d",        "less",
+                                 "where",      "masked_fill",   "greater"};
     Scope *scope = scope_open();
     Tensor *in[3] = {tensor_zeros_new(SHAPE(2, 2)), NULL, NULL};
     ck_assert_ptr_null(op_function_by_name(names[_i])(in, 3, &valid_arguments));
@@ -232,7 +235,7 @@ int main(void) {
         {bounds_in_the_wrong_order_are_refused, 0},
         {views_refuse_what_does_not_fit, 0},
         {null_is_refused, EVERY_OP_COUNT},
-        {null_as_second_input_is_refused, 13},
+        {null_as_second_input_is_refused, 18},
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
         {devices_do_not_mix, 8},

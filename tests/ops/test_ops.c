@@ -47,15 +47,10 @@ static void run_case(const OpCase *self, Tensor *leaves[], unsigned wanted) {
     scope_close(scope);
 }
 
-static bool can_want_gradient(const OpCase *self, int input) {
-    return self->differentiable && self->in[input].layout != LAYOUT_SAME &&
-           self->in[input].values != VALUES_LABELS;
-}
-
 // Bit i: leaf i may want a gradient.
 static unsigned all_wanted(const OpCase *self) {
     unsigned all = 0;
-    for (int i = 0; i < self->n_in; i++) all |= (unsigned)can_want_gradient(self, i) << i;
+    for (int i = 0; i < self->n_in; i++) all |= (unsigned)op_case_can_want_gradient(self, i) << i;
     return all;
 }
 
@@ -226,12 +221,12 @@ static Tensor *guarded_base_new(const OpCase *self, int input, int64_t numel) {
     float *values = calloc((size_t)total, sizeof *values);
     int64_t *labels = calloc((size_t)total, sizeof *labels);
     op_case_leaf_values(self, input, values + GUARD);
+    bool integers = self->in[input].values == VALUES_LABELS;
     for (int64_t i = 0; i < total; i++) {
         bool inside = i >= GUARD && i < GUARD + numel;
-        labels[i] = inside ? (int64_t)values[i] : -1;
+        labels[i] = inside && integers ? (int64_t)values[i] : -1;
         if (!inside) values[i] = NAN;
     }
-    bool integers = self->in[input].values == VALUES_LABELS;
     Tensor *base = integers ? tensor_from_labels_new(SHAPE(total), labels)
                             : tensor_from_floats_new(SHAPE(total), values);
     free(values);

@@ -1,0 +1,64 @@
+// compare.c -- comparisons of two tensors, element by element, broadcast as NumPy does: 1 where
+// they hold, else 0. They have no slope anywhere, and so no backward: their results want no
+// gradient.
+#include "tensor/ops/elementwise.h"
+
+// ---- less: a < b --------------------------------------------------------------------------------
+Tensor *tensor_less(Tensor *a, Tensor *b) { return OP_RUN(op_less, NULL, a, b); }
+
+Tensor *tensor_greater(Tensor *a, Tensor *b) { return tensor_less(b, a); }
+
+KERNEL static Status less_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_less);
+}
+
+const Op op_less = {.id = OP_less,
+                    .name = "less",
+                    .kernel = less_cpu,
+                    ELEMENTWISE_BINARY,
+                    .story = STORY(.formula = "y = 1 where a < b, else 0", .out = "y",
+                                   .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
+
+// ---- less_equal: a <= b -------------------------------------------------------------------------
+Tensor *tensor_less_equal(Tensor *a, Tensor *b) { return OP_RUN(op_less_equal, NULL, a, b); }
+
+Tensor *tensor_greater_equal(Tensor *a, Tensor *b) { return tensor_less_equal(b, a); }
+
+KERNEL static Status less_equal_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_less_equal);
+}
+
+const Op op_less_equal = {.id = OP_less_equal,
+                          .name = "less_equal",
+                          .kernel = less_equal_cpu,
+                          ELEMENTWISE_BINARY,
+                          .story = STORY(.formula = "y = 1 where a <= b, else 0", .out = "y",
+                                         .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
+
+// ---- equal: a == b ------------------------------------------------------------------------------
+Tensor *tensor_equal(Tensor *a, Tensor *b) { return OP_RUN(op_equal, NULL, a, b); }
+
+KERNEL static Status equal_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_equal);
+}
+
+const Op op_equal = {.id = OP_equal,
+                     .name = "equal",
+                     .kernel = equal_cpu,
+                     ELEMENTWISE_BINARY,
+                     .story = STORY(.formula = "y = 1 where a == b, else 0", .out = "y",
+                                    .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
+
+// ---- not_equal: a != b --------------------------------------------------------------------------
+Tensor *tensor_not_equal(Tensor *a, Tensor *b) { return OP_RUN(op_not_equal, NULL, a, b); }
+
+KERNEL static Status not_equal_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_not_equal);
+}
+
+const Op op_not_equal = {.id = OP_not_equal,
+                         .name = "not_equal",
+                         .kernel = not_equal_cpu,
+                         ELEMENTWISE_BINARY,
+                         .story = STORY(.formula = "y = 1 where a != b, else 0", .out = "y",
+                                        .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};

@@ -1,0 +1,68 @@
+// triangle.c -- the lower or upper triangle of each matrix, and 0 in the other one
+// params: begin = its diagonal, 0 the main one; flags: TRIANGLE_UPPER
+#include <string.h>
+
+#include "tensor/ops/reduce.h"
+
+enum { TRIANGLE_UPPER = 1 };
+
+Tensor *tensor_tril(Tensor *x, int64_t diagonal) {
+    return OP_RUN(op_triangle, (&(OpParams){.begin = diagonal}), x);
+}
+
+Tensor *tensor_triu(Tensor *x, int64_t diagonal) {
+    return OP_RUN(op_triangle, (&(OpParams){.begin = diagonal, .flags = TRIANGLE_UPPER}), x);
+}
+
+static Status triangle_infer(OpCall *call) {
+    if (call->in[0]->shape.ndim >= 2) return op_infer_same(call);
+    return op_error(call, STATUS_SHAPE,
+                    "it is no matrix. HINT: the triangles are in the last two dimensions");
+}
+
+// In which column of a row the diagonal is, or just behind it; at most at the row's ends.
+static int64_t edge_of(const OpParams *params, int64_t row, int64_t rows, int64_t columns) {
+    int64_t diagonal = params->begin < -rows     ? -rows // a sum with any number would overflow
+                       : params->begin > columns ? columns
+                                                 : params->begin;
+    int64_t edge = row + diagonal + (params->flags & TRIANGLE_UPPER ? 0 : 1);
+    return edge < 0 ? 0 : edge > columns ? columns : edge;
+}
+
+// y (matrices, rows, columns) = x before the edge (lower) or from it on (upper), else 0
+static Status triangle_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const Tensor *out = call->out[0];
+    int64_t rows = out->shape.dims[out->shape.ndim - 2], columns = row_length(out);
+    bool upper = call->params.flags & TRIANGLE_UPPER;
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = call_in(call, 0) + r * columns;
+        float *y = call_out(call, 0) + r * columns;
+        int64_t edge = edge_of(&call->params, r % rows, rows, columns);
+        int64_t from = upper ? edge : 0, to = upper ? columns : edge;
+        memset(y, 0, (size_t)from * sizeof *y);
+        memcpy(y + from, x + from, (size_t)(to - from) * sizeof *y);
+        memset(y + to, 0, (size_t)(columns - to) * sizeof *y);
+    }
+    return STATUS_OK;
+}
+
+// The same triangle of the gradient.
+static Status triangle_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return OP_INTO(&grad_in[0], op_triangle, &saved->params, grad_out[0]);
+}
+
+static void triangle_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    if (params->flags & TRIANGLE_UPPER) story->formula = "y = x on a diagonal and above, else 0";
+}
+
+// Which elements are kept follows from where they are: nothing is compared.
+const Op op_triangle = {.id = OP_triangle,
+                        .name = "triangle",
+                        .kernel = triangle_cpu,
+                        .work = op_work_rows,
+                        .n_inputs = 1,
+                        .infer = triangle_infer,
+                        .backward = triangle_backward,
+                        .story = STORY(.formula = "y = x on a diagonal and below, else 0",
+                                       .out = "y", .in = {"x"}, .vary = triangle_vary)};

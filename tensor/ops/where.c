@@ -1,0 +1,93 @@
+// where.c -- a or b, as a condition says, element by element; filling by a mask is the same op, and
+// so is its own backward
+// in: condition, a, b; where a or b is absent it is a number: params.value[0] or value[1]
+#include "tensor/ops/elementwise.h"
+
+// A tensor that somebody forgot is no number.
+static bool is_there(const Tensor *t, const char *what) {
+    if (!t) error_set(STATUS_INVALID_ARGUMENT, "where: %s is NULL", what);
+    return t != NULL;
+}
+
+Tensor *tensor_where(Tensor *condition, Tensor *a, Tensor *b) {
+    if (!is_there(a, "a") || !is_there(b, "b")) return NULL;
+    return OP_RUN(op_where, NULL, condition, a, b);
+}
+
+Tensor *tensor_masked_fill(Tensor *x, Tensor *mask, float value) {
+    if (!is_there(x, "x")) return NULL;
+    return OP_RUN(op_where, (&(OpParams){.value = {value}}), mask, NULL, x);
+}
+
+typedef struct Row {
+    const float *condition, *a, *b;
+    int64_t n;
+} Row;
+
+// The steps are constants where it pays: the loop is compiled once for each of them.
+MATH_INLINE void choose(float *y, Row row, int64_t step, int64_t step_a, int64_t step_b) {
+    for (int64_t i = 0; i < row.n; i++)
+        y[i] = math_where(row.condition[i * step], row.a[i * step_a], row.b[i * step_b]);
+}
+
+// y = condition ? a : b, all broadcast to y
+KERNEL static Status where_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    Broadcast rows = broadcast_of(call, 3);
+    const int64_t *step = rows.step;
+    int64_t n;
+    for (; begin < end; begin += n) {
+        const float *from[3];
+        n = broadcast_row(&rows, 3, begin, end, from);
+        float *y = call_out(call, 0) + begin;
+        Row row = {from[0], from[1], from[2], n};
+        if (step[0] == 1 && step[1] == 1 && step[2] == 1)
+            choose(y, row, 1, 1, 1);
+        else if (step[0] == 1 && step[1] == 0 && step[2] == 1)
+            choose(y, row, 1, 0, 1);
+        else if (step[0] == 1 && step[1] == 1 && step[2] == 0)
+            choose(y, row, 1, 1, 0);
+        else
+            choose(y, row, step[0], step[1], step[2]);
+    }
+    return STATUS_OK;
+}
+
+// Each of the two gets the gradient where it was chosen, and 0 elsewhere: chosen, not multiplied,
+// because 0 times what is not finite is NaN.
+static Status where_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    for (int i = 1; i <= 2; i++) {
+        if (!call_needs(saved, i)) continue;
+        Tensor *in[3] = {saved->in[0]}, *whole = NULL;
+        in[i] = grad_out[0];
+        bool direct = shape_equal(grad_out[0]->shape, saved->in[i]->shape);
+        if (op_run_into(direct ? &grad_in[i] : &whole, &op_where, NULL, in, 3))
+            return error_status();
+        if (!direct && backward_sum_to(&grad_in[i], whole, saved->in[i])) return error_status();
+    }
+    return STATUS_OK;
+}
+
+static void where_vary(OpStory *story, const OpParams *params, unsigned given) {
+    static const char *const formulas[2][2] = {
+        {"y = one number where the condition is not 0, else another", // neither a nor b
+         "y = a number where the condition is not 0, else b"},
+        {"y = a where the condition is not 0, else a number",
+         "y = a where the condition is not 0, else b"}};
+    (void)params;
+    story->formula = formulas[given & SAVE_IN(1) ? 1 : 0][given & SAVE_IN(2) ? 1 : 0];
+}
+
+// One comparison with 0; what is chosen is moved.
+const Op op_where = {.id = OP_where,
+                     .name = "where",
+                     .kernel = where_cpu,
+                     .flags = OP_STRIDED,
+                     .work = op_work_elements,
+                     .n_inputs = 3,
+                     .optional = SAVE_IN(1) | SAVE_IN(2),
+                     .infer = infer_broadcast,
+                     .backward = where_backward,
+                     .saves = save_input,
+                     .story = STORY(.formula = "y = a where the condition is not 0, else b",
+                                    .out = "y", .in = {"condition", "a", "b"},
+                                    .elementwise = {PER_OUTPUT, .each = 1}, .vary = where_vary)};
