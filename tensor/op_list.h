@@ -68,6 +68,8 @@
     COMPUTE(max)                                                                                   \
     COMPUTE(max_backward)                                                                          \
     COMPUTE(argmax)                                                                                \
+    COMPUTE(min)                                                                                   \
+    COMPUTE(argmin)                                                                                \
     COMPUTE(softmax)                                                                               \
     COMPUTE(softmax_backward)                                                                      \
     COMPUTE(log_softmax)                                                                           \

@@ -102,6 +102,8 @@ Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim); // of nothing: NaN
 // over every element shares it among them.
 Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
+Tensor *tensor_min(Tensor *x, int dim, bool keep_dim);    // as tensor_max, and NaN wins here, too
+Tensor *tensor_argmin(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);
 // (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each row: of all

@@ -46,6 +46,8 @@ CALL(sum, tensor_sum(in[0], a->dim, a->flag))
 CALL(mean, tensor_mean(in[0], a->dim, a->flag))
 CALL(max, tensor_max(in[0], a->dim, a->flag))
 CALL(argmax, tensor_argmax(in[0], a->dim, a->flag))
+CALL(min, tensor_min(in[0], a->dim, a->flag))
+CALL(argmin, tensor_argmin(in[0], a->dim, a->flag))
 CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
@@ -151,6 +153,8 @@ static const struct NamedFunction {
     {"mean", call_mean},
     {"max", call_max},
     {"argmax", call_argmax},
+    {"min", call_min},
+    {"argmin", call_argmin},
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
     {"layer_norm", call_layer_norm},

@@ -161,7 +161,7 @@ static void check_against_pytorch(const char *at) {
         bool labels = take_word(&at, "labels");
         if (!labels && !take_word(&at, "in")) break;
         in[n_in] = tensor_of(take_block(&at), labels);
-        if (!labels && strcmp(name, "argmax") != 0) tensor_requires_grad(in[n_in], true);
+        if (!labels && strncmp(name, "arg", 3) != 0) tensor_requires_grad(in[n_in], true);
         n_in++;
     }
     Scope *scope = scope_open();

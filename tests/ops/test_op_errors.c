@@ -111,7 +111,7 @@ static const char *const every_op[] = {
     "maximum",    "leaky_relu", "silu",        "binary_cross_entropy",
     "concat",     "stack",      "gather",      "clip_norm",
     "conv2d",     "max_pool2d", "avg_pool2d",  "adaptive_avg_pool2d",
-    "layer_norm", "embedding",
+    "layer_norm", "embedding",  "min",         "argmin",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL,
