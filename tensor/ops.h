@@ -98,6 +98,9 @@ Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w);
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar
 Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim); // of nothing: NaN
+// Over n_dims dimensions, in any order, each named once; n_dims 0: over all, as PyTorch's dim=().
+Tensor *tensor_sum_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim);
+Tensor *tensor_mean_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim);
 // Of nothing: an error. NaN wins, and of equals the first, which gets the gradient; PyTorch's max
 // over every element shares it among them.
 Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);

@@ -110,6 +110,8 @@ static inline int64_t row_count(const Tensor *t) {
 // number of each row, where DIM_ALL makes everything one.
 Tensor *rows_run_along(const Op *op, const OpParams *params, Tensor *x, int dim);
 Tensor *rows_reduce_along(const Op *op, const OpParams *params, Tensor *x, int dim, bool keep_dim);
+// dim counted from 0; false: x has none such, and the op called `name` says so
+bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found);
 Shape rows_shape(const Tensor *x); // x's, without its last dimension
 
 #endif

@@ -3,15 +3,14 @@
 // any other is moved there, by views.
 #include "tensor/ops/reduce.h"
 
-static bool find_dim(const Op *op, const Tensor *x, int dim, int *found) {
+bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found) {
     *found = dim < 0 ? dim + x->shape.ndim : dim;
     if (*found >= 0 && *found < x->shape.ndim) return true;
     char text[SHAPE_TEXT];
     if (x->shape.ndim == 0)
-        error_set(STATUS_SHAPE, "%s of (): no dimension %d. HINT: a scalar has none", op->name,
-                  dim);
+        error_set(STATUS_SHAPE, "%s of (): no dimension %d. HINT: a scalar has none", name, dim);
     error_set(STATUS_SHAPE, "%s of %s: no dimension %d. HINT: 0 to %d, or negative from the end",
-              op->name, shape_text(x->shape, text), dim, x->shape.ndim - 1);
+              name, shape_text(x->shape, text), dim, x->shape.ndim - 1);
     return false;
 }
 
@@ -28,7 +27,7 @@ static Tensor *move_dim(Tensor *x, int from, int to) {
 
 Tensor *rows_run_along(const Op *op, const OpParams *params, Tensor *x, int dim) {
     int d = 0, last = x ? x->shape.ndim - 1 : 0;
-    Tensor *rows = x && find_dim(op, x, dim, &d) ? move_dim(x, d, last) : NULL;
+    Tensor *rows = x && rows_find_dim(op->name, x, dim, &d) ? move_dim(x, d, last) : NULL;
     return move_dim(OP_RUN(*op, params, rows), last, d);
 }
 
@@ -37,7 +36,7 @@ Tensor *rows_reduce_along(const Op *op, const OpParams *params, Tensor *x, int d
     Tensor *rows = NULL;
     if (x && dim == DIM_ALL)
         rows = tensor_reshape(x, SHAPE(x->numel));
-    else if (x && find_dim(op, x, dim, &d))
+    else if (x && rows_find_dim(op->name, x, dim, &d))
         rows = move_dim(x, d, x->shape.ndim - 1);
     Tensor *reduced = OP_RUN(*op, params, rows);
     if (!reduced || !keep_dim) return reduced;

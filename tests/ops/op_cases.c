@@ -30,6 +30,17 @@ typedef struct Family {
         op, inputs, values, {.dim = DIM_ALL, .flag = true}, differentiable, of_all, 2e-6           \
     }
 
+#define OVER(op, inputs, keep, of_all, count, ...)                                                 \
+    {                                                                                              \
+        op, inputs, VALUES_ANY, {.flag = keep, .dims = {__VA_ARGS__}, .n_dims = count}, true,      \
+            of_all, 2e-6                                                                           \
+    }
+// One; two that are neighbours, and two that are not; all three; none, which is all.
+#define EACH_OVER(op, inputs, of_all)                                                              \
+    OVER(op, inputs, false, 1e-5, 1, 1), OVER(op, inputs, false, of_all, 2, -1, 1),                \
+        OVER(op, inputs, true, of_all, 2, 0, -1), OVER(op, inputs, true, of_all, 2, 1, 0),         \
+        OVER(op, inputs, false, of_all, 3, 2, 0, -2), OVER(op, inputs, true, of_all, 0, 0)
+
 // In the order of Conv2dOptions and Pool2dOptions.
 #define CONVOLUTION(inputs, ...)                                                                   \
     { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
@@ -121,6 +132,11 @@ static const Family families[] = {
     EACH_REDUCTION("mean", cube, VALUES_ANY, true, 1e-6),
     EACH_REDUCTION("mean", hollow_cube, VALUES_ANY, true, 1e-6),
     {"mean", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},
+    EACH_OVER("sum_dims", cube, 5e-4),
+    EACH_OVER("sum_dims", hollow_cube, 0),
+    OVER("sum_dims", line, false, 5e-4, 0, 0),
+    EACH_OVER("mean_dims", cube, 2e-5),
+    EACH_OVER("mean_dims", hollow_cube, 0),
     EACH_REDUCTION("max", cube, VALUES_DISTINCT, true, 0),
     {"max", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
     EACH_REDUCTION("argmax", cube, VALUES_DISTINCT, false, 0),
