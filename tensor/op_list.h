@@ -70,6 +70,8 @@
     COMPUTE(argmax)                                                                                \
     COMPUTE(min)                                                                                   \
     COMPUTE(argmin)                                                                                \
+    COMPUTE(var)                                                                                   \
+    COMPUTE(var_backward)                                                                          \
     COMPUTE(softmax)                                                                               \
     COMPUTE(softmax_backward)                                                                      \
     COMPUTE(log_softmax)                                                                           \

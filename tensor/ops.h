@@ -107,6 +107,13 @@ Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
 Tensor *tensor_min(Tensor *x, int dim, bool keep_dim);    // as tensor_max, and NaN wins here, too
 Tensor *tensor_argmin(Tensor *x, int dim, bool keep_dim);
+// The sum of squared distances from the mean over n - correction (1: an estimate from a sample; 0:
+// of the numbers themselves), and its root. As in PyTorch n <= correction gives inf, or NaN where
+// all are equal, and no error; and the root's gradient is 0 where it is 0. It holds its digits
+// however far x is from 0. For n <= correction the gradient is PyTorch's over one dimension, for
+// DIM_ALL, too.
+Tensor *tensor_var(Tensor *x, int dim, float correction, bool keep_dim);
+Tensor *tensor_std(Tensor *x, int dim, float correction, bool keep_dim);
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);
 // (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each row: of all

@@ -50,6 +50,8 @@ CALL(max, tensor_max(in[0], a->dim, a->flag))
 CALL(argmax, tensor_argmax(in[0], a->dim, a->flag))
 CALL(min, tensor_min(in[0], a->dim, a->flag))
 CALL(argmin, tensor_argmin(in[0], a->dim, a->flag))
+CALL(var, tensor_var(in[0], a->dim, a->value, a->flag))
+CALL(std, tensor_std(in[0], a->dim, a->value, a->flag))
 CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
@@ -159,6 +161,8 @@ static const struct NamedFunction {
     {"argmax", call_argmax},
     {"min", call_min},
     {"argmin", call_argmin},
+    {"var", call_var},
+    {"std", call_std},
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
     {"layer_norm", call_layer_norm},

@@ -41,6 +41,13 @@ typedef struct Family {
         OVER(op, inputs, true, of_all, 2, 0, -1), OVER(op, inputs, true, of_all, 2, 1, 0),         \
         OVER(op, inputs, false, of_all, 3, 2, 0, -2), OVER(op, inputs, true, of_all, 0, 0)
 
+#define EACH_SPREAD(op, inputs, correction)                                                        \
+    {op, inputs, VALUES_ANY, {.dim = 1, .value = correction}, true, 2e-6, 4e-6},                   \
+        {op, inputs, VALUES_ANY, {.dim = 0, .flag = true, .value = correction}, true, 2e-6, 4e-6}, \
+    {                                                                                              \
+        op, inputs, VALUES_ANY, {.dim = DIM_ALL, .value = correction}, true, 2e-6, 4e-6            \
+    }
+
 // In the order of Conv2dOptions and Pool2dOptions.
 #define CONVOLUTION(inputs, ...)                                                                   \
     { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
@@ -145,6 +152,11 @@ static const Family families[] = {
     {"min", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
     EACH_REDUCTION("argmin", cube, VALUES_DISTINCT, false, 0),
     {"argmin", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
+    EACH_SPREAD("var", cube, 0.0f),
+    EACH_SPREAD("var", hollow_cube, 0.0f),
+    EACH_SPREAD("var", rows_long, 1.0f),
+    EACH_SPREAD("std", cube, -1.0f),
+    EACH_SPREAD("std", rows_long, 0.5f),
     EACH_DIM("softmax", cube, VALUES_ANY, true, 1e-6),
     EACH_DIM("softmax", hollow_cube, VALUES_ANY, true, 0),
     EACH_DIM("log_softmax", cube, VALUES_ANY, true, 2e-6),

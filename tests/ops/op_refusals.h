@@ -135,6 +135,8 @@ static const struct Refusal {
     {"min", "(0)", {.dim = DIM_ALL}, STATUS_SHAPE, "HINT"},
     {"min", "labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
     {"argmin", "(2, 0)", {.dim = 1}, STATUS_SHAPE, "HINT"},
+    {"var", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "no dimension 2. HINT"},
+    {"var", "labels (3)", {.dim = 0}, STATUS_DTYPE, "int64"},
     {"softmax", "(2, 3)", {.dim = 2}, STATUS_SHAPE, "(2, 3)"},
     {"softmax", "(2, 3)", {.dim = DIM_ALL}, STATUS_SHAPE, "(2, 3)"},
     {"log_softmax", "(2, 3)", {.dim = -3}, STATUS_SHAPE, "(2, 3)"},
