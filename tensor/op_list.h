@@ -72,6 +72,7 @@
     COMPUTE(argmin)                                                                                \
     COMPUTE(var)                                                                                   \
     COMPUTE(var_backward)                                                                          \
+    COMPUTE(cumsum)                                                                                \
     COMPUTE(softmax)                                                                               \
     COMPUTE(softmax_backward)                                                                      \
     COMPUTE(log_softmax)                                                                           \

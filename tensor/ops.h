@@ -114,6 +114,7 @@ Tensor *tensor_argmin(Tensor *x, int dim, bool keep_dim);
 // DIM_ALL, too.
 Tensor *tensor_var(Tensor *x, int dim, float correction, bool keep_dim);
 Tensor *tensor_std(Tensor *x, int dim, float correction, bool keep_dim);
+Tensor *tensor_cumsum(Tensor *x, int dim); // y[i] = x[0] + ... + x[i] along dim, added in double
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);
 // (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each row: of all

@@ -62,7 +62,8 @@ MATH_INLINE void write_row(const float *x, float *y, int64_t n, Moments m, float
 
 Moments norm_moments_in_double(const float *x, int64_t n) {
     double mean = 0.0, variance = 0.0;
-    for (int64_t j = 0; j < n; j++) mean += (double)x[j] / (double)n;
+    for (int64_t j = 0; j < n; j++) mean += (double)x[j];
+    mean /= (double)n; // at the end: equal numbers have no variance
     for (int64_t j = 0; j < n; j++) {
         double d = (double)x[j] - mean;
         variance += d * d / (double)n;

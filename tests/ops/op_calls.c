@@ -52,6 +52,7 @@ CALL(min, tensor_min(in[0], a->dim, a->flag))
 CALL(argmin, tensor_argmin(in[0], a->dim, a->flag))
 CALL(var, tensor_var(in[0], a->dim, a->value, a->flag))
 CALL(std, tensor_std(in[0], a->dim, a->value, a->flag))
+CALL(cumsum, tensor_cumsum(in[0], a->dim))
 CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
@@ -163,6 +164,7 @@ static const struct NamedFunction {
     {"argmin", call_argmin},
     {"var", call_var},
     {"std", call_std},
+    {"cumsum", call_cumsum},
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
     {"layer_norm", call_layer_norm},

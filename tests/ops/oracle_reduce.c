@@ -93,6 +93,23 @@ static bool max_backward(OracleCall *call) {
     return true;
 }
 
+// Each element and what was added up before it; flags 1: from the end.
+static bool cumsum(OracleCall *call) {
+    OracleLanes lanes = last_lanes(call->in[0].shape);
+    bool from_end = (call->params.flags & 1) != 0;
+    if (!oracle_expects(call, 0, call->in[0].shape)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        double total = 0.0;
+        for (int64_t c = 0; c < lanes.length; c++) {
+            int64_t at = oracle_lane_at(lanes, lane, from_end ? lanes.length - 1 - c : c);
+            double value = call->in[0].values[at];
+            total = c == 0 ? value : plus(&call->counted, total, value);
+            call->out[0].values[at] = total;
+        }
+    }
+    return true;
+}
+
 // exp(x - max), summed: per lane C-1 comparisons, C subtractions, C exps, C-1 additions.
 static double sum_of_exponentials(OracleCall *call, OracleLanes lanes, int64_t lane, double top) {
     OpCost *n = &call->counted;
@@ -174,6 +191,7 @@ const OracleFunction oracle_reductions[OP_COUNT] = {
     [OP_argmax] = argmax,
     [OP_min] = min,
     [OP_argmin] = argmin,
+    [OP_cumsum] = cumsum,
     [OP_softmax] = softmax,
     [OP_softmax_backward] = softmax_backward,
     [OP_log_softmax] = softmax,

@@ -124,6 +124,7 @@ static const char *const every_op[] = {
     "conv2d",     "max_pool2d", "avg_pool2d",  "adaptive_avg_pool2d",
     "layer_norm", "embedding",  "min",         "argmin",
     "sum_dims",   "mean_dims",  "var",         "std",
+    "cumsum",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL,
