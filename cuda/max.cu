@@ -1,71 +1,77 @@
-// max.cu -- the largest element of each row and where it is, and the gradient of that.
+// max.cu -- the largest or the smallest element of each row and where it is, and the gradient of
+// that.
 #include "cuda/reduce.cuh"
 
-struct Largest {
+struct Extreme {
     float value;
     int64_t place; // in its row
 };
 
-// NaN wins, and of equals the first; of zeros the positive one's sign, as on the CPU.
-static __device__ inline Largest larger(Largest a, Largest b) {
+// NaN wins, and of equals the first; of zeros the larger or smaller one's sign, as on the CPU.
+template <bool smallest> static __device__ inline Extreme better(Extreme a, Extreme b) {
     bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-    if (a.value == b.value) a.value = math_from_bits(math_to_bits(a.value) & math_to_bits(b.value));
+    uint32_t bits = math_to_bits(a.value), others = math_to_bits(b.value);
+    if (a.value == b.value) a.value = math_from_bits(smallest ? bits | others : bits & others);
     if (a.value == b.value || (a_nan && b_nan)) {
         a.place = a.place < b.place ? a.place : b.place;
         return a;
     }
-    return a_nan || a.value > b.value ? a : b;
+    return a_nan || (smallest ? a.value < b.value : a.value > b.value) ? a : b;
 }
-struct LargerOfPlaces {
-    __device__ Largest operator()(Largest a, Largest b) const { return larger(a, b); }
+template <bool smallest> struct BetterOfPlaces {
+    __device__ Extreme operator()(Extreme a, Extreme b) const { return better<smallest>(a, b); }
 };
-static __device__ inline Largest shuffle(Largest a, int mask) {
+template <bool smallest> static __device__ inline Extreme worst() {
+    return {smallest ? INFINITY : -INFINITY, INT64_MAX};
+}
+static __device__ inline Extreme shuffle(Extreme a, int mask) {
     return {__shfl_xor_sync(0xffffffffu, a.value, mask),
             (int64_t)__shfl_xor_sync(0xffffffffu, (long long)a.place, mask)};
 }
 
 // This lane's part of x (n), whose first element stands at place `begin` of its row.
-static __device__ inline Largest largest_apart(const float *x, int64_t begin, int64_t n,
+template <bool smallest>
+static __device__ inline Extreme extreme_apart(const float *x, int64_t begin, int64_t n,
                                                Team team) {
-    Largest best = {-INFINITY, INT64_MAX};
+    Extreme best = worst<smallest>();
     int64_t i = team.lane, by = team.lanes;
     for (; i + 3 * by < n; i += 4 * by) {
         float four[4] = {x[i], x[i + by], x[i + 2 * by], x[i + 3 * by]}; // loads that overlap
-        for (int k = 0; k < 4; k++) best = larger(best, {four[k], begin + i + k * by});
+        for (int k = 0; k < 4; k++) best = better<smallest>(best, {four[k], begin + i + k * by});
     }
-    for (; i < n; i += by) best = larger(best, {x[i], begin + i});
+    for (; i < n; i += by) best = better<smallest>(best, {x[i], begin + i});
     return best;
 }
 
-struct LargestShape {
+struct ExtremeShape {
     int64_t rows, n;
     Cut cut; // of n
     int lanes;
 };
-struct LargestData {
+struct ExtremeData {
     const float *x; // or NULL, and
-    const Largest *parts;
-    Largest *found; // or NULL, and
+    const Extreme *parts;
+    Extreme *found; // or NULL, and
     float *y;       // may be NULL
     int64_t *where;
 };
 
 // found (rows, chunks), or y and where (rows), of x or parts (rows, n)
-__global__ static void largest_rows(LargestData data, LargestShape shape) {
-    __shared__ Largest shared[REDUCE_WARPS];
+template <bool smallest> __global__ static void extreme_rows(ExtremeData data, ExtremeShape shape) {
+    __shared__ Extreme shared[REDUCE_WARPS];
     Team team = team_of(shape.lanes, false);
     int64_t count = shape.rows * shape.cut.chunks;
     for (int64_t base = team.begin; base < count; base += team.step) {
         int64_t i = base + team.index;
         Chunk chunk = chunk_of(shape.cut, i, shape.n);
         int64_t n = i < count ? chunk.n : 0, from = chunk.row * shape.n + chunk.begin;
-        Largest best = {-INFINITY, INT64_MAX};
+        Extreme best = worst<smallest>();
         if (data.x)
-            best = largest_apart(data.x + from, chunk.begin, n, team);
+            best = extreme_apart<smallest>(data.x + from, chunk.begin, n, team);
         else
             for (int64_t k = team.lane; k < n; k += team.lanes)
-                best = larger(best, data.parts[from + k]);
-        best = team_reduce(team, best, shared, LargerOfPlaces());
+                best = better<smallest>(best, data.parts[from + k]);
+        best = team_reduce(team, best, shared, BetterOfPlaces<smallest>());
         if (i >= count || team.lane != 0) continue;
         if (data.found) {
             data.found[i] = best;
@@ -76,32 +82,36 @@ __global__ static void largest_rows(LargestData data, LargestShape shape) {
     }
 }
 
-static Status largest(const OpCall *call, CudaDevice *cuda, float *y, int64_t *where) {
+template <bool smallest>
+static Status extreme(const OpCall *call, CudaDevice *cuda, float *y, int64_t *where) {
     const float *x = call_in(call, 0);
     Rows rows = rows_of(call->in[0], x);
     if (rows.count == 0) return STATUS_OK;
-    LargestShape shape = {rows.count, rows.n, cut_of(rows.n, rows.count, REDUCE_PARTS), rows.lanes};
-    LargestData data = {x, NULL, NULL, y, where};
+    ExtremeShape shape = {rows.count, rows.n, cut_of(rows.n, rows.count, REDUCE_PARTS), rows.lanes};
+    ExtremeData data = {x, NULL, NULL, y, where};
     if (shape.cut.chunks > 1) {
         int64_t parts = shape.rows * shape.cut.chunks;
-        data.found = (Largest *)cuda_scratch(cuda, (size_t)parts * sizeof(Largest));
+        data.found = (Extreme *)cuda_scratch(cuda, (size_t)parts * sizeof(Extreme));
         if (!data.found) return cuda->host->error_status();
         unsigned grid = team_grid(parts, shape.lanes, CUDA_MOST_BLOCKS);
-        Status status = CUDA_LAUNCH(largest_rows, grid, CUDA_BLOCK, 0, data, shape);
+        Status status = CUDA_LAUNCH(extreme_rows<smallest>, grid, CUDA_BLOCK, 0, data, shape);
         if (status) return status;
         data = {NULL, data.found, NULL, y, where};
         int64_t chunks = shape.cut.chunks;
         shape = {rows.count, chunks, {1, chunks}, team_lanes(chunks)};
     }
     unsigned grid = team_grid(shape.rows, shape.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(largest_rows, grid, CUDA_BLOCK, 0, data, shape);
+    return CUDA_LAUNCH(extreme_rows<smallest>, grid, CUDA_BLOCK, 0, data, shape);
 }
 
-CUDA_OP(max) {
-    return largest(call, cuda, call_out(call, 0), (int64_t *)(void *)tensor_raw(call->out[1]));
+static int64_t *places(const OpCall *call, int i) {
+    return (int64_t *)(void *)tensor_raw(call->out[i]);
 }
 
-CUDA_OP(argmax) { return largest(call, cuda, NULL, (int64_t *)(void *)tensor_raw(call->out[0])); }
+CUDA_OP(max) { return extreme<false>(call, cuda, call_out(call, 0), places(call, 1)); }
+CUDA_OP(argmax) { return extreme<false>(call, cuda, NULL, places(call, 0)); }
+CUDA_OP(min) { return extreme<true>(call, cuda, call_out(call, 0), places(call, 1)); }
+CUDA_OP(argmin) { return extreme<true>(call, cuda, NULL, places(call, 0)); }
 
 // out (rows, n) = grad (rows) at place where (rows), else 0; a team writes one tile of one row
 __global__ static void max_gradient(const float *grad, const int64_t *where, float *out,

@@ -1,7 +1,7 @@
 // norm.cu -- layer norm of rows, and its gradients. Of x: each row is read once and written once as
 // long as a team can hold it (2,048 elements), and read again for each use beyond. Of weight and
 // bias: sums down the columns, in two passes where there are many rows.
-#include "cuda/reduce.cuh"
+#include "cuda/norm.cuh"
 
 // The rows are x's last dimensions: params.shape.
 static Rows rows_along(const Tensor *x, const OpParams *params, const void *data) {
@@ -25,51 +25,6 @@ struct Norm {
     float epsilon;
 };
 
-struct Centre { // the mean is about + rest
-    float about, rest, rstd;
-};
-
-static __device__ inline float centred(float x, Centre c) { return (x - c.about) - c.rest; }
-
-// The sum of this lane's elements of the tile as seen from the centre, or of their squares.
-static __device__ inline double tile_sum(const Tile &tile, Team team, int left, Centre c,
-                                         bool squares) {
-    double sum = 0.0;
-    for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
-        float d[4];
-        for (int k = 0; k < 4; k++) {
-            d[k] = tile_place(team, i + k) < left ? centred(tile.at[i + k], c) : 0.0f;
-        }
-        if (squares) // of numbers near 1e30 a float holds none
-            for (int k = 0; k < 4; k++) sum += (double)d[k] * (double)d[k];
-        else
-            sum += add_four(d[0], d[1], d[2], d[3]);
-    }
-    return sum;
-}
-
-// Of a row of n elements; `length` is n, or 0 for a team without a row. `tile` holds all of it, if
-// it can.
-static __device__ inline Centre centre_of(const float *x, int64_t n, int64_t length, Team team,
-                                          float epsilon, Tile &tile, double *shared) {
-    bool held = n <= tile_span(team);
-    Centre c = {0.0f, 0.0f, 0.0f};
-    for (int squares = 0; squares < 2; squares++) {
-        double sum = 0.0;
-        for (int64_t from = 0; from < n; from += tile_span(team)) {
-            int left = tile_left(team, from, length);
-            if (!held || !squares) tile_load(tile, x + from, left, team, 0.0f);
-            sum += tile_sum(tile, team, left, c, squares != 0);
-        }
-        double mean = team_sum(team, sum, shared) / (double)n;
-        if (squares)
-            c.rstd = (float)(1.0 / sqrt(mean + (double)epsilon));
-        else
-            c = {(float)mean, (float)(mean - (double)(float)mean), 0.0f};
-    }
-    return c;
-}
-
 // y (rows, n) = (x (rows, n) - mean) rstd weight (n) + bias (n); mean and rstd (rows)
 __global__ static void norm_rows(Norm norm, Rows rows) {
     __shared__ double shared[REDUCE_WARPS];
@@ -79,22 +34,23 @@ __global__ static void norm_rows(Norm norm, Rows rows) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
         const float *x = norm.x + row * rows.n;
         Tile tile = {}, w = {}, b = {};
-        Centre c = centre_of(x, rows.n, length, team, norm.epsilon, tile, shared);
+        Moments m = moments_of(x, rows.n, length, team, tile, shared);
+        float rstd = (float)(1.0 / sqrt(m.variance + (double)norm.epsilon));
         for (int64_t from = 0; from < length; from += tile_span(team)) {
             int left = tile_left(team, from, length);
             if (!held) tile_load(tile, x + from, left, team, 0.0f);
             if (norm.weight) tile_load(w, norm.weight + from, left, team, 0.0f);
             if (norm.bias) tile_load(b, norm.bias + from, left, team, 0.0f);
             for (int i = 0; i < TILE; i++) {
-                float value = centred(tile.at[i], c) * c.rstd;
+                float value = centred(tile.at[i], m) * rstd;
                 if (norm.weight) value *= w.at[i];
                 tile.at[i] = norm.bias ? value + b.at[i] : value;
             }
             tile_store(tile, norm.y + row * rows.n + from, left, team);
         }
         if (length == 0 || team.lane > 0) continue;
-        norm.mean[row] = c.about;
-        norm.rstd[row] = c.rstd;
+        norm.mean[row] = m.about;
+        norm.rstd[row] = rstd;
     }
 }
 

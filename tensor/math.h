@@ -124,6 +124,23 @@ MATH_INLINE float math_leaky_relu_backward(float grad, float x, float slope) {
     return x > 0.0f ? grad : slope * grad;
 }
 
+// ---- variances -------------------------------------------------------------------------------
+
+// Of n numbers, from the mean of squares; without degrees of freedom infinite, or NaN where it is
+// 0.
+MATH_INLINE double math_unbiased(double variance, double n, double correction) {
+    double freedom = n - correction;
+    return variance * n / (freedom > 0.0 ? freedom : 0.0);
+}
+// What x - mean is multiplied by in the gradient of a variance, and in that of its root y, which
+// has none where it is 0.
+MATH_INLINE float math_variance_slope(float grad, double n, double correction) {
+    return (float)(2.0 / (n - correction) * (double)grad);
+}
+MATH_INLINE float math_deviation_slope(float grad, float y, double n, double correction) {
+    return y == 0.0f ? 0.0f : (float)((double)grad / ((double)y * (n - correction)));
+}
+
 // ---- exp, log, sqrt --------------------------------------------------------------------------
 
 // exp(r) - 1 with r = x - whole ln 2, |r| <= ln 2 / 2. ln 2 is taken off in two parts, the first

@@ -77,6 +77,11 @@
     COMPUTE(max)                                                                                   \
     COMPUTE(max_backward)                                                                          \
     COMPUTE(argmax)                                                                                \
+    COMPUTE(min)                                                                                   \
+    COMPUTE(argmin)                                                                                \
+    COMPUTE(var)                                                                                   \
+    COMPUTE(var_backward)                                                                          \
+    COMPUTE(cumsum)                                                                                \
     COMPUTE(softmax)                                                                               \
     COMPUTE(softmax_backward)                                                                      \
     COMPUTE(log_softmax)                                                                           \

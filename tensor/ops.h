@@ -123,10 +123,23 @@ Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w);
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar
 Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim); // of nothing: NaN
+// Over n_dims dimensions, in any order, each named once; n_dims 0: over all, as PyTorch's dim=().
+Tensor *tensor_sum_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim);
+Tensor *tensor_mean_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim);
 // Of nothing: an error. NaN wins, and of equals the first, which gets the gradient; PyTorch's max
 // over every element shares it among them.
 Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
+Tensor *tensor_min(Tensor *x, int dim, bool keep_dim);    // as tensor_max, and NaN wins here, too
+Tensor *tensor_argmin(Tensor *x, int dim, bool keep_dim);
+// The sum of squared distances from the mean over n - correction (1: an estimate from a sample; 0:
+// of the numbers themselves), and its root. As in PyTorch n <= correction gives inf, or NaN where
+// all are equal, and no error; and the root's gradient is 0 where it is 0. It holds its digits
+// however far x is from 0. For n <= correction the gradient is PyTorch's over one dimension, for
+// DIM_ALL, too.
+Tensor *tensor_var(Tensor *x, int dim, float correction, bool keep_dim);
+Tensor *tensor_std(Tensor *x, int dim, float correction, bool keep_dim);
+Tensor *tensor_cumsum(Tensor *x, int dim); // y[i] = x[0] + ... + x[i] along dim, added in double
 Tensor *tensor_softmax(Tensor *x, int dim);
 Tensor *tensor_log_softmax(Tensor *x, int dim);
 // (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each row: of all

@@ -49,55 +49,27 @@ static Status layer_norm_infer(OpCall *call) {
 }
 
 // ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
-typedef struct Centred { // a row x, to be seen from about, which is near its mean
-    const float *x;
-    float about;
-} Centred;
-
-MATH_INLINE NormTerm distance_and_square(const void *row, int64_t j) {
-    const Centred *centred = row;
-    float d = centred->x[j] - centred->about;
-    return (NormTerm){d, d * d};
-}
-
-typedef struct Centre { // the mean is about + rest, which together hold more digits than a float
-    float about, rest, rstd;
-} Centre;
-
 // y (n) = (x (n) - mean) rstd weight (n) + bias (n); without weight or bias where NULL is given
-MATH_INLINE void write_row(const float *x, float *y, int64_t n, Centre c, const float *weight,
-                           const float *bias) {
+MATH_INLINE void write_row(const float *x, float *y, int64_t n, Moments m, float rstd,
+                           const float *weight, const float *bias) {
     for (int64_t j = 0; j < n; j++) {
-        float value = ((x[j] - c.about) - c.rest) * c.rstd;
+        float value = ((x[j] - m.about) - m.rest) * rstd;
         if (weight) value *= weight[j];
         if (bias) value += bias[j];
         y[j] = value;
     }
 }
 
-// Rows whose sum, or whose squares, a float does not hold: few, and they may take their time.
-static Centre centre_in_double(const float *x, int64_t n, float epsilon) {
+Moments norm_moments_in_double(const float *x, int64_t n) {
     double mean = 0.0, variance = 0.0;
-    for (int64_t j = 0; j < n; j++) mean += (double)x[j] / (double)n;
+    for (int64_t j = 0; j < n; j++) mean += (double)x[j];
+    mean /= (double)n; // at the end: equal numbers have no variance
     for (int64_t j = 0; j < n; j++) {
         double d = (double)x[j] - mean;
         variance += d * d / (double)n;
     }
     float about = (float)mean;
-    return (Centre){about, (float)(mean - (double)about),
-                    (float)(1.0 / sqrt(variance + (double)epsilon))};
-}
-
-// In float, the mean of numbers far from 0 is not good enough to square their distances from it.
-// So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
-MATH_INLINE Centre centre_of(const float *x, int64_t n, float epsilon) {
-    if (n == 0) return (Centre){(float)NAN, 0.0f, (float)NAN}; // of nothing
-    Centred row = {x, reduce_sum(x, n) / (float)n};
-    NormSums sums = norm_sums(&row, n, distance_and_square);
-    double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
-    if (!isfinite(variance)) return centre_in_double(x, n, epsilon);
-    if (variance < 0.0) variance = 0.0; // equal numbers: rounded
-    return (Centre){row.about, (float)rest, (float)(1.0 / sqrt(variance + (double)epsilon))};
+    return (Moments){about, (float)(mean - (double)about), variance};
 }
 
 static OpWork layer_norm_work(const OpCall *call) {
@@ -112,17 +84,18 @@ KERNEL static Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t e
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, X) + r * n;
         float *y = call_out(call, Y) + r * n;
-        Centre c = centre_of(x, n, call->params.value[0]);
-        call_out(call, MEAN)[r] = c.about + c.rest;
-        call_out(call, RSTD)[r] = c.rstd;
+        Moments m = norm_moments(x, n);
+        float rstd = (float)(1.0 / sqrt(m.variance + (double)call->params.value[0]));
+        call_out(call, MEAN)[r] = m.about + m.rest;
+        call_out(call, RSTD)[r] = rstd;
         if (weight && bias) // each NULL is known where it is inlined: four plain loops
-            write_row(x, y, n, c, weight, bias);
+            write_row(x, y, n, m, rstd, weight, bias);
         else if (weight)
-            write_row(x, y, n, c, weight, NULL);
+            write_row(x, y, n, m, rstd, weight, NULL);
         else if (bias)
-            write_row(x, y, n, c, NULL, bias);
+            write_row(x, y, n, m, rstd, NULL, bias);
         else
-            write_row(x, y, n, c, NULL, NULL);
+            write_row(x, y, n, m, rstd, NULL, NULL);
     }
     return STATUS_OK;
 }

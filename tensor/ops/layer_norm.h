@@ -1,5 +1,5 @@
-// layer_norm.h -- internal to ops/: what the layer norm and its gradients share: rows that are the
-// last dimensions of a tensor, and two sums over one of them at a time.
+// layer_norm.h -- internal to ops/: what the layer norm, its gradients and the variance share: rows
+// that are the last dimensions of a tensor, two sums over one of them at a time, and its moments.
 #ifndef TENSOR_OPS_LAYER_NORM_H
 #define TENSOR_OPS_LAYER_NORM_H
 
@@ -57,6 +57,36 @@ MATH_INLINE NormSums norm_sums(const void *row, int64_t n,
         sums.second += (double)second[0];
     }
     return sums;
+}
+
+typedef struct Moments { // the mean is about + rest, which together hold more digits than a float
+    float about, rest;
+    double variance; // the mean of squared distances from it
+} Moments;
+
+typedef struct Centred { // a row x, to be seen from about, which is near its mean
+    const float *x;
+    float about;
+} Centred;
+
+MATH_INLINE NormTerm distance_and_square(const void *row, int64_t j) {
+    const Centred *centred = row;
+    float d = centred->x[j] - centred->about;
+    return (NormTerm){d, d * d};
+}
+
+// Of rows whose sum, or whose squares, a float does not hold: few, and they may take their time.
+Moments norm_moments_in_double(const float *x, int64_t n);
+
+// In float, the mean of numbers far from 0 is not good enough to square their distances from it.
+// So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
+MATH_INLINE Moments norm_moments(const float *x, int64_t n) {
+    if (n == 0) return (Moments){(float)NAN, 0.0f, (double)NAN}; // of nothing
+    Centred row = {x, reduce_sum(x, n) / (float)n};
+    NormSums sums = norm_sums(&row, n, distance_and_square);
+    double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
+    if (!isfinite(variance)) return norm_moments_in_double(x, n);
+    return (Moments){row.about, (float)rest, variance < 0.0 ? 0.0 : variance}; // < 0: rounded
 }
 
 #endif

@@ -78,20 +78,25 @@ MATH_INLINE float reduce_dot(const float *x, const float *y, int64_t n) {
     return reduce_pairs(lane, REDUCE_LANES);
 }
 
-// The largest of n >= 1; NaN wins. Compared as integers that order like the floats they stand for,
-// because compilers vectorise an integer maximum and not a float one that has to look for NaN.
-MATH_INLINE float reduce_max(const float *x, int64_t n) {
+// The largest, or the smallest, of n >= 1; NaN wins. Compared as integers that order like the
+// floats they stand for, because compilers vectorise an integer maximum and not a float one that
+// has to look for NaN.
+MATH_INLINE float reduce_extreme(const float *x, int64_t n, bool smallest) {
+    int32_t turn = smallest ? -1 : 0; // ~key orders the other way round
     int32_t best = INT32_MIN;
     int32_t nan = 0;
     for (int64_t i = 0; i < n; i++) {
         int32_t bits = (int32_t)math_to_bits(x[i]);
-        int32_t key = bits ^ ((bits >> 31) & INT32_MAX); // negative floats order backwards
+        int32_t key = bits ^ ((bits >> 31) & INT32_MAX) ^ turn; // negative floats order backwards
         best = key > best ? key : best;
         nan |= x[i] != x[i];
     }
-    float largest = math_from_bits((uint32_t)(best ^ ((best >> 31) & INT32_MAX)));
-    return nan ? __builtin_nanf("") : largest;
+    best ^= turn;
+    float found = math_from_bits((uint32_t)(best ^ ((best >> 31) & INT32_MAX)));
+    return nan ? __builtin_nanf("") : found;
 }
+
+MATH_INLINE float reduce_max(const float *x, int64_t n) { return reduce_extreme(x, n, false); }
 
 // Row-wise ops: C, the size of the last dimension, and how many rows of it there are.
 static inline int64_t row_length(const Tensor *t) {
@@ -100,5 +105,13 @@ static inline int64_t row_length(const Tensor *t) {
 static inline int64_t row_count(const Tensor *t) {
     return row_length(t) ? t->numel / row_length(t) : 0;
 }
+
+// An op of rows along any dimension of x (rows.c): one that keeps the shape, and one that makes one
+// number of each row, where DIM_ALL makes everything one.
+Tensor *rows_run_along(const Op *op, const OpParams *params, Tensor *x, int dim);
+Tensor *rows_reduce_along(const Op *op, const OpParams *params, Tensor *x, int dim, bool keep_dim);
+// dim counted from 0; false: x has none such, and the op called `name` says so
+bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found);
+Shape rows_shape(const Tensor *x); // x's, without its last dimension
 
 #endif

@@ -1,16 +1,16 @@
-// rows.c -- ops of rows, which are what lies along one dimension: max, argmax, softmax,
-// log_softmax. Kernels take rows of the last dimension; any other is moved there, by views.
+// rows.c -- ops of rows, which are what lies along one dimension: how they are run along any, and
+// softmax and log_softmax. Others: max.c, var.c, cumsum.c. Kernels take rows of the last dimension;
+// any other is moved there, by views.
 #include "tensor/ops/reduce.h"
 
-static bool find_dim(const Op *op, const Tensor *x, int dim, int *found) {
+bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found) {
     *found = dim < 0 ? dim + x->shape.ndim : dim;
     if (*found >= 0 && *found < x->shape.ndim) return true;
     char text[SHAPE_TEXT];
     if (x->shape.ndim == 0)
-        error_set(STATUS_SHAPE, "%s of (): no dimension %d. HINT: a scalar has none", op->name,
-                  dim);
+        error_set(STATUS_SHAPE, "%s of (): no dimension %d. HINT: a scalar has none", name, dim);
     error_set(STATUS_SHAPE, "%s of %s: no dimension %d. HINT: 0 to %d, or negative from the end",
-              op->name, shape_text(x->shape, text), dim, x->shape.ndim - 1);
+              name, shape_text(x->shape, text), dim, x->shape.ndim - 1);
     return false;
 }
 
@@ -25,22 +25,20 @@ static Tensor *move_dim(Tensor *x, int from, int to) {
     return tensor_permute(x, dims);
 }
 
-// An op that keeps the shape.
-static Tensor *run_along(const Op *op, Tensor *x, int dim) {
+Tensor *rows_run_along(const Op *op, const OpParams *params, Tensor *x, int dim) {
     int d = 0, last = x ? x->shape.ndim - 1 : 0;
-    Tensor *rows = x && find_dim(op, x, dim, &d) ? move_dim(x, d, last) : NULL;
-    return move_dim(OP_RUN(*op, NULL, rows), last, d);
+    Tensor *rows = x && rows_find_dim(op->name, x, dim, &d) ? move_dim(x, d, last) : NULL;
+    return move_dim(OP_RUN(*op, params, rows), last, d);
 }
 
-// An op that makes one number of each row; DIM_ALL: everything is one.
-static Tensor *reduce_along(const Op *op, Tensor *x, int dim, bool keep_dim) {
+Tensor *rows_reduce_along(const Op *op, const OpParams *params, Tensor *x, int dim, bool keep_dim) {
     int d = 0;
     Tensor *rows = NULL;
     if (x && dim == DIM_ALL)
         rows = tensor_reshape(x, SHAPE(x->numel));
-    else if (x && find_dim(op, x, dim, &d))
+    else if (x && rows_find_dim(op->name, x, dim, &d))
         rows = move_dim(x, d, x->shape.ndim - 1);
-    Tensor *reduced = OP_RUN(*op, NULL, rows);
+    Tensor *reduced = OP_RUN(*op, params, rows);
     if (!reduced || !keep_dim) return reduced;
     Shape shape = x->shape;
     for (int i = 0; i < shape.ndim; i++)
@@ -48,114 +46,14 @@ static Tensor *reduce_along(const Op *op, Tensor *x, int dim, bool keep_dim) {
     return tensor_reshape(reduced, shape);
 }
 
-// ---- max, argmax: NaN wins, the first of equals -------------------------------------------------
-Tensor *tensor_max(Tensor *x, int dim, bool keep_dim) {
-    return reduce_along(&op_max, x, dim, keep_dim);
-}
-
-Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim) {
-    return reduce_along(&op_argmax, x, dim, keep_dim);
-}
-
-static Shape without_last(const Tensor *x) {
+Shape rows_shape(const Tensor *x) {
     Shape shape = x->shape;
     if (shape.ndim) shape.ndim--;
     return shape;
 }
 
-static Status check_row(OpCall *call) {
-    if (row_length(call->in[0]) > 0) return STATUS_OK;
-    return op_error(call, STATUS_SHAPE,
-                    "there is no largest of nothing. HINT: the reduced dimension is empty");
-}
-
-static Status max_infer(OpCall *call) {
-    if (check_row(call)) return error_status();
-    Shape shape = without_last(call->in[0]);
-    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
-    return status ? status : op_output(call, 1, DTYPE_INT64, shape);
-}
-
-static Status argmax_infer(OpCall *call) {
-    if (check_row(call)) return error_status();
-    return op_output(call, 0, DTYPE_INT64, without_last(call->in[0]));
-}
-
-// The largest value by lanes, then the first place where it stands.
-KERNEL static int64_t find_max(const float *x, int64_t n, float *value) {
-    float largest = reduce_max(x, n);
-    *value = largest;
-    for (int64_t i = 0; i < n; i++)
-        if (x[i] == largest || x[i] != x[i]) return i;
-    return 0;
-}
-
-// y, which only max has, and where (rows) of x (rows, n)
-static Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t n = row_length(call->in[0]);
-    int64_t *where = tensor_indices(call->out[call->n_out - 1]);
-    const float *x = call_in(call, 0);
-    float largest, *y = call->n_out > 1 ? call_out(call, 0) : NULL;
-    for (int64_t r = begin; r < end; r++) {
-        where[r] = find_max(x + r * n, n, &largest);
-        if (y) y[r] = largest;
-    }
-    return STATUS_OK;
-}
-
-static Status max_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    OpParams params = {.shape = saved->in[0]->shape};
-    return OP_INTO(&grad_in[0], op_max_backward, &params, grad_out[0], saved->out[1]);
-}
-
-// Zeros, with each row's gradient where its largest element was. params: shape = the input's
-static OpWork max_backward_work(const OpCall *call) { // rows of the result
-    return (OpWork){.items = call->in[0]->numel, .cost = (double)row_length(call->out[0])};
-}
-
-static Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t n = row_length(call->out[0]);
-    const float *grad = call_in(call, 0);
-    const int64_t *where = tensor_indices(call->in[1]);
-    float *y = call_out(call, 0);
-    for (int64_t i = begin * n; i < end * n; i++) y[i] = 0.0f;
-    for (int64_t r = begin; r < end; r++) y[r * n + where[r]] = grad[r];
-    return STATUS_OK;
-}
-
-// n - 1 comparisons per output
-const Op op_max = {.id = OP_max,
-                   .name = "max",
-                   .kernel = max_cpu,
-                   .work = op_work_rows,
-                   .n_inputs = 1,
-                   .infer = max_infer,
-                   .backward = max_backward,
-                   .saves = save_second_output,
-                   .story = STORY(.formula = "y = the largest along the last dimension of x",
-                                  .out = "y", .in = {"x"}, .elementwise = {.basis = PER_SUM},
-                                  .extra = "where", .extra_bytes = {PER_OUTPUT, .each = 8})};
-const Op op_argmax = {.id = OP_argmax,
-                      .name = "argmax",
-                      .kernel = max_cpu,
-                      .work = op_work_rows,
-                      .n_inputs = 1,
-                      .infer = argmax_infer,
-                      .story = STORY(.formula = "y = where the largest is", .out = "y", .in = {"x"},
-                                     .elementwise = {.basis = PER_SUM})};
-const Op op_max_backward = {.id = OP_max_backward,
-                            .name = "max_backward",
-                            .kernel = max_backward_cpu,
-                            .n_inputs = 2,
-                            .dtypes = floats_and_indices,
-                            .n_dtypes = 1,
-                            .infer = op_infer_shape,
-                            .work = max_backward_work,
-                            .story = STORY(.formula = "dx = dy where the largest was, else 0",
-                                           .out = "dx", .in = {"dy", "where"})};
-
 // ---- softmax: e^(x - max) / sum; the maximum of a row keeps e^x from overflowing ----------------
-Tensor *tensor_softmax(Tensor *x, int dim) { return run_along(&op_softmax, x, dim); }
+Tensor *tensor_softmax(Tensor *x, int dim) { return rows_run_along(&op_softmax, NULL, x, dim); }
 
 KERNEL static Status softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = row_length(call->in[0]);
@@ -210,7 +108,9 @@ const Op op_softmax_backward = {.id = OP_softmax_backward,
                                                .elementwise = {PER_ROW, .each = 4, .more = -1})};
 
 // ---- log_softmax: x - max - log(sum(e^(x - max))) -----------------------------------------------
-Tensor *tensor_log_softmax(Tensor *x, int dim) { return run_along(&op_log_softmax, x, dim); }
+Tensor *tensor_log_softmax(Tensor *x, int dim) {
+    return rows_run_along(&op_log_softmax, NULL, x, dim);
+}
 
 KERNEL static Status log_softmax_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t c = row_length(call->in[0]);

@@ -1,5 +1,6 @@
-// sum.c -- sum and mean over one dimension, or over all; sum_to over those along which a gradient's
-// input was broadcast. No transposing: rows are added to rows.
+// sum.c -- sum and mean over one dimension, or over all; sum_to over any several: those that a
+// program names, or those along which a gradient's input was broadcast. No transposing: rows are
+// added to rows.
 #include "tensor/ops/reduce.h"
 
 // ---- sum, mean ---------------------------------------------------------------------------------
@@ -203,6 +204,11 @@ static Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
+static Status sum_to_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    grad_in[0] = tensor_expand(grad_out[0], saved->in[0]->shape);
+    return error_status();
+}
+
 const Op op_sum_to = {.id = OP_sum_to,
                       .name = "sum_to",
                       .kernel = sum_to_cpu,
@@ -210,5 +216,57 @@ const Op op_sum_to = {.id = OP_sum_to,
                       .n_inputs = 1,
                       .infer = sum_to_infer,
                       .work = sum_to_work,
-                      .story = STORY(.formula = "dx = dy, summed where x was broadcast",
-                                     .out = "dx", .in = {"dy"}, .elementwise = {.basis = PER_SUM})};
+                      .backward = sum_to_backward,
+                      .story = STORY(.formula = "y = x, summed over what y's shape does not have",
+                                     .out = "y", .in = {"x"}, .elementwise = {.basis = PER_SUM})};
+
+// ---- sum_dims, mean_dims: over the named dimensions, all where none is named --------------------
+typedef struct Reduced {
+    Shape kept, left; // with 1 for a reduced dimension; without it
+    int64_t n;        // elements in a sum
+} Reduced;
+
+static bool reduced_of(const char *name, const Tensor *x, const int *dims, int n_dims, Reduced *r) {
+    bool all = n_dims == 0, reduced[TENSOR_MAX_DIMS] = {false};
+    if (n_dims < 0 || (n_dims > 0 && !dims)) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s: %d dimensions%s. HINT: an array of them, or 0: all",
+                  name, n_dims, dims ? "" : " in NULL");
+        return false;
+    }
+    for (int i = 0, d; i < n_dims; i++) {
+        if (!rows_find_dim(name, x, dims[i], &d)) return false;
+        if (reduced[d]) {
+            char text[SHAPE_TEXT];
+            error_set(STATUS_SHAPE, "%s of %s: dimension %d twice. HINT: %d is %d, too", name,
+                      shape_text(x->shape, text), d, d - x->shape.ndim, d);
+            return false;
+        }
+        reduced[d] = true;
+    }
+    *r = (Reduced){.kept = x->shape, .n = 1};
+    for (int i = 0; i < x->shape.ndim; i++) {
+        if (!all && !reduced[i]) {
+            r->left.dims[r->left.ndim++] = x->shape.dims[i];
+            continue;
+        }
+        r->n *= x->shape.dims[i];
+        r->kept.dims[i] = 1;
+    }
+    return true;
+}
+
+static Tensor *sum_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim, bool mean) {
+    Reduced r = {0};
+    if (x && !reduced_of(mean ? "mean_dims" : "sum_dims", x, dims, n_dims, &r)) return NULL;
+    Tensor *sum = OP_RUN(op_sum_to, (&(OpParams){.shape = r.kept}), x);
+    if (mean) sum = tensor_div_scalar(sum, (float)r.n);
+    return keep_dim ? sum : tensor_reshape(sum, r.left);
+}
+
+Tensor *tensor_sum_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim) {
+    return sum_dims(x, dims, n_dims, keep_dim, false);
+}
+
+Tensor *tensor_mean_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim) {
+    return sum_dims(x, dims, n_dims, keep_dim, true);
+}

@@ -59,8 +59,15 @@ CALL(avg_pool2d, tensor_avg_pool2d(in[0], a->pool))
 CALL(adaptive_avg_pool2d, tensor_adaptive_avg_pool2d(in[0], a->output[0], a->output[1]))
 CALL(sum, tensor_sum(in[0], a->dim, a->flag))
 CALL(mean, tensor_mean(in[0], a->dim, a->flag))
+CALL(sum_dims, tensor_sum_dims(in[0], a->dims, a->n_dims, a->flag))
+CALL(mean_dims, tensor_mean_dims(in[0], a->dims, a->n_dims, a->flag))
 CALL(max, tensor_max(in[0], a->dim, a->flag))
 CALL(argmax, tensor_argmax(in[0], a->dim, a->flag))
+CALL(min, tensor_min(in[0], a->dim, a->flag))
+CALL(argmin, tensor_argmin(in[0], a->dim, a->flag))
+CALL(var, tensor_var(in[0], a->dim, a->value, a->flag))
+CALL(std, tensor_std(in[0], a->dim, a->value, a->flag))
+CALL(cumsum, tensor_cumsum(in[0], a->dim))
 CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
@@ -206,8 +213,15 @@ static const struct NamedFunction {
     {"adaptive_avg_pool2d", call_adaptive_avg_pool2d},
     {"sum", call_sum},
     {"mean", call_mean},
+    {"sum_dims", call_sum_dims},
+    {"mean_dims", call_mean_dims},
     {"max", call_max},
     {"argmax", call_argmax},
+    {"min", call_min},
+    {"argmin", call_argmin},
+    {"var", call_var},
+    {"std", call_std},
+    {"cumsum", call_cumsum},
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
     {"layer_norm", call_layer_norm},

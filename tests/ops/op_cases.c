@@ -31,6 +31,26 @@ typedef struct Family {
         op, inputs, values, {.dim = DIM_ALL, .flag = true}, differentiable, of_all, 2e-6           \
     }
 
+#define OVER(op, inputs, keep, of_all, count, ...)                                                 \
+    {                                                                                              \
+        op, inputs, VALUES_ANY, {.flag = keep, .dims = {__VA_ARGS__}, .n_dims = count}, true,      \
+            of_all, 2e-6                                                                           \
+    }
+// One; two that are neighbours, and two that are not; all three; none, which is all.
+#define EACH_OVER(op, inputs, of_all)                                                              \
+    OVER(op, inputs, false, 1e-5, 1, 1), OVER(op, inputs, false, of_all, 2, -1, 1),                \
+        OVER(op, inputs, true, of_all, 2, 0, -1), OVER(op, inputs, true, of_all, 2, 1, 0),         \
+        OVER(op, inputs, false, of_all, 3, 2, 0, -2), OVER(op, inputs, true, of_all, 0, 0)
+
+// Distinct: where two numbers are all, and equal, a root has a kink.
+#define EACH_SPREAD(op, inputs, correction)                                                        \
+    {op, inputs, VALUES_DISTINCT, {.dim = 1, .value = correction}, true, 2e-6, 4e-6},              \
+        {op,   inputs, VALUES_DISTINCT, {.dim = 0, .flag = true, .value = correction}, true,       \
+         2e-6, 4e-6},                                                                              \
+    {                                                                                              \
+        op, inputs, VALUES_DISTINCT, {.dim = DIM_ALL, .value = correction}, true, 2e-6, 4e-6       \
+    }
+
 // In the order of Conv2dOptions and Pool2dOptions.
 #define CONVOLUTION(inputs, ...)                                                                   \
     { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
@@ -147,10 +167,27 @@ static const Family families[] = {
     EACH_REDUCTION("mean", cube, VALUES_ANY, true, 1e-6),
     EACH_REDUCTION("mean", hollow_cube, VALUES_ANY, true, 1e-6),
     {"mean", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},
+    EACH_OVER("sum_dims", cube, 5e-4),
+    EACH_OVER("sum_dims", hollow_cube, 0),
+    OVER("sum_dims", line, false, 5e-4, 0, 0),
+    EACH_OVER("mean_dims", cube, 2e-5),
+    EACH_OVER("mean_dims", hollow_cube, 0),
     EACH_REDUCTION("max", cube, VALUES_DISTINCT, true, 0),
     {"max", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
     EACH_REDUCTION("argmax", cube, VALUES_DISTINCT, false, 0),
     {"argmax", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
+    EACH_REDUCTION("min", cube, VALUES_DISTINCT, true, 0),
+    {"min", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
+    EACH_REDUCTION("argmin", cube, VALUES_DISTINCT, false, 0),
+    {"argmin", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
+    EACH_SPREAD("var", cube, 0.0f),
+    EACH_SPREAD("var", hollow_cube, 0.0f),
+    EACH_SPREAD("var", rows_long, 1.0f),
+    EACH_SPREAD("std", cube, -1.0f),
+    EACH_SPREAD("std", rows_long, 0.5f),
+    EACH_DIM("cumsum", cube, VALUES_ANY, true, 1e-5),
+    EACH_DIM("cumsum", hollow_cube, VALUES_ANY, true, 0),
+    {"cumsum", rows_long, VALUES_ANY, {.dim = -1}, true, 5e-4, 2e-6},
     EACH_DIM("softmax", cube, VALUES_ANY, true, 1e-6),
     EACH_DIM("softmax", hollow_cube, VALUES_ANY, true, 0),
     EACH_DIM("log_softmax", cube, VALUES_ANY, true, 2e-6),

@@ -67,7 +67,7 @@ static void read_inputs(OpCase *self, const char *text) {
     }
 }
 
-// The options of an op that has a window, behind the name; nothing for the others.
+// The options of an op that has a window or several dims, behind the name; nothing for the others.
 static void name_window(OpCase *self, const char *op) {
     size_t used = strlen(self->name), room = sizeof self->name - used;
     const Conv2dOptions *c = &self->arguments.conv;
@@ -80,6 +80,9 @@ static void name_window(OpCase *self, const char *op) {
     else if (strcmp(op, "adaptive_avg_pool2d") == 0)
         snprintf(self->name + used, room, " to %d %d", (int)self->arguments.output[0],
                  (int)self->arguments.output[1]);
+    else if (strstr(op, "_dims") != NULL)
+        snprintf(self->name + used, room, " over %d of %d %d %d", self->arguments.n_dims,
+                 self->arguments.dims[0], self->arguments.dims[1], self->arguments.dims[2]);
     else if (strstr(op, "pool2d") != NULL)
         snprintf(self->name + used, room,
                  " %d x %d stride %d %d pad %d %d %d %d dilation %d %d%s%s", (int)p->kernel_h,

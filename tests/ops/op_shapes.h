@@ -102,6 +102,7 @@ static const char *const cube[] = {
     "expanded (2, 3, 4)", "stepped (2, 3, 4)", "(130, 4, 150)", NULL,
 };
 static const char *const hollow_cube[] = {"(2, 0, 3)", "(0, 2, 3)", "(0, 0, 0)", NULL};
+static const char *const rows_long[] = {"(3, 2)", "(17, 33)", "(2, 5001)", "(301, 0)", NULL};
 static const char *const line[] = {"()", "(1)", "(257)", "(3, 4)", "(300, 257)", NULL};
 static const char *const products[] = {
     "(1, 1) (1, 1)",

@@ -1,4 +1,4 @@
-// oracle_norm.c -- layer norm, embedding, and their gradients.
+// oracle_norm.c -- layer norm, variance, embedding, and their gradients.
 #include <stdlib.h>
 
 #include "tests/ops/oracle.h"
@@ -133,8 +133,52 @@ static bool embedding_backward(OracleCall *call) {
     return true;
 }
 
+// The sum of squared distances from the mean over n - correction; flags 1: its root.
+static bool var(OracleCall *call) {
+    OpCost *n = &call->counted;
+    Shape shape = call->in[0].shape, reduced = shape;
+    OracleLanes lanes = oracle_lanes(shape, shape.ndim - 1);
+    reduced.ndim -= shape.ndim > 0;
+    if (!oracle_expects(call, 0, reduced)) return false;
+    for (int64_t r = 0; r < call->out[0].numel; r++) {
+        const double *x = call->in[0].values + r * lanes.length;
+        double *y = &call->out[0].values[r], squares = 0.0;
+        *y = (double)NAN;
+        if (lanes.length == 0) continue;
+        double mean = mean_of(n, x, lanes.length);
+        for (int64_t i = 0; i < lanes.length; i++) {
+            double distance = minus(n, x[i], mean), square = times(n, distance, distance);
+            squares = i == 0 ? square : plus(n, squares, square);
+        }
+        *y = over(n, squares, (double)lanes.length - (double)call->params.value[0]);
+        if (call->params.flags & 1) *y = transcendental(n, sqrt, *y);
+    }
+    return true;
+}
+
+// 2 (x - mean) dy / (n - correction); of a root y, (x - mean) dy / (y (n - correction)), and 0 at 0
+static bool var_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    const OracleTensor *x = &call->in[1], *root = &call->in[2];
+    OracleLanes lanes = oracle_lanes(x->shape, x->shape.ndim - 1);
+    if (!oracle_expects(call, 0, x->shape)) return false;
+    double freedom = (double)lanes.length - (double)call->params.value[0];
+    for (int64_t r = 0; r < lanes.outer && lanes.length > 0; r++) {
+        double dy = call->in[0].values[r];
+        double slope = root->identity ? over(n, dy, times(n, root->values[r], freedom))
+                                      : times(n, dy, 2.0 / freedom);
+        if (root->identity && root->values[r] == 0.0) slope = 0.0;
+        double mean = mean_of(n, x->values + r * lanes.length, lanes.length);
+        for (int64_t i = r * lanes.length; i < (r + 1) * lanes.length; i++)
+            call->out[0].values[i] = times(n, slope, minus(n, x->values[i], mean));
+    }
+    return true;
+}
+
 const OracleFunction oracle_norms[OP_COUNT] = {
     [OP_layer_norm] = layer_norm,
+    [OP_var] = var,
+    [OP_var_backward] = var_backward,
     [OP_layer_norm_backward] = layer_norm_backward,
     [OP_layer_norm_backward_weight] = layer_norm_backward_weight,
     [OP_embedding] = embedding,

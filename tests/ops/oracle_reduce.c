@@ -16,12 +16,14 @@ static double add_up(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_
     return total;
 }
 
-// The same for a largest one; returns where in the lane it is.
-static int64_t find_largest(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_t lane) {
+// The same for a largest one, or with sign -1 a smallest; returns where in the lane it is.
+static int64_t find_extreme(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_t lane,
+                            double sign) {
     int64_t best = 0;
     for (int64_t c = 1; c < lanes.length; c++) {
         double candidate = x->values[oracle_lane_at(lanes, lane, c)];
-        if (overtakes(n, candidate, x->values[oracle_lane_at(lanes, lane, best)])) best = c;
+        double holder = x->values[oracle_lane_at(lanes, lane, best)];
+        if (overtakes(n, sign * candidate, sign * holder)) best = c;
     }
     return best;
 }
@@ -58,22 +60,25 @@ static bool sum_to(OracleCall *call) {
     return true;
 }
 
-static bool largest(OracleCall *call, bool values, int index_output) {
+static bool extreme(OracleCall *call, double sign, bool values) {
+    int index_output = values ? 1 : 0;
     OracleLanes lanes = last_lanes(call->in[0].shape);
     Shape reduced = call->in[0].shape;
     reduced.ndim--;
     if (values && !oracle_expects(call, 0, reduced)) return false;
     if (!oracle_expects(call, index_output, reduced)) return false;
     for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
-        int64_t best = find_largest(&call->counted, &call->in[0], lanes, lane);
+        int64_t best = find_extreme(&call->counted, &call->in[0], lanes, lane, sign);
         call->out[index_output].values[lane] = (double)best;
         if (values)
             call->out[0].values[lane] = call->in[0].values[oracle_lane_at(lanes, lane, best)];
     }
     return true;
 }
-static bool max(OracleCall *call) { return largest(call, true, 1); }
-static bool argmax(OracleCall *call) { return largest(call, false, 0); }
+static bool max(OracleCall *call) { return extreme(call, 1.0, true); }
+static bool argmax(OracleCall *call) { return extreme(call, 1.0, false); }
+static bool min(OracleCall *call) { return extreme(call, -1.0, true); }
+static bool argmin(OracleCall *call) { return extreme(call, -1.0, false); }
 
 // Zeros of the input's shape, with each gradient where its maximum was.
 static bool max_backward(OracleCall *call) {
@@ -84,6 +89,23 @@ static bool max_backward(OracleCall *call) {
     for (int64_t lane = 0; lane < lane_count(lanes) && lanes.length > 0; lane++) {
         int64_t winner = (int64_t)call->in[1].values[lane];
         y->values[oracle_lane_at(lanes, lane, winner)] = call->in[0].values[lane];
+    }
+    return true;
+}
+
+// Each element and what was added up before it; flags 1: from the end.
+static bool cumsum(OracleCall *call) {
+    OracleLanes lanes = last_lanes(call->in[0].shape);
+    bool from_end = (call->params.flags & 1) != 0;
+    if (!oracle_expects(call, 0, call->in[0].shape)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        double total = 0.0;
+        for (int64_t c = 0; c < lanes.length; c++) {
+            int64_t at = oracle_lane_at(lanes, lane, from_end ? lanes.length - 1 - c : c);
+            double value = call->in[0].values[at];
+            total = c == 0 ? value : plus(&call->counted, total, value);
+            call->out[0].values[at] = total;
+        }
     }
     return true;
 }
@@ -110,7 +132,7 @@ static bool softmax(OracleCall *call) {
     bool divides = call->op->id == OP_softmax;
     if (!oracle_expects(call, 0, x->shape)) return false;
     for (int64_t lane = 0; lane < lane_count(lanes) && lanes.length > 0; lane++) {
-        double top = x->values[oracle_lane_at(lanes, lane, find_largest(n, x, lanes, lane))];
+        double top = x->values[oracle_lane_at(lanes, lane, find_extreme(n, x, lanes, lane, 1.0))];
         double total = sum_of_exponentials(call, lanes, lane, top);
         double log_total = divides ? 0.0 : transcendental(n, log, total);
         for (int64_t c = 0; c < lanes.length; c++) {
@@ -167,6 +189,9 @@ const OracleFunction oracle_reductions[OP_COUNT] = {
     [OP_max] = max,
     [OP_max_backward] = max_backward,
     [OP_argmax] = argmax,
+    [OP_min] = min,
+    [OP_argmin] = argmin,
+    [OP_cumsum] = cumsum,
     [OP_softmax] = softmax,
     [OP_softmax_backward] = softmax_backward,
     [OP_log_softmax] = softmax,

@@ -68,6 +68,17 @@ START_TEST(bounds_in_the_wrong_order_are_refused) {
 }
 END_TEST
 
+START_TEST(dimensions_that_are_not_there_are_refused) {
+    Scope *scope = scope_open();
+    Tensor *x = tensor_zeros_new(SHAPE(3));
+    ck_assert_ptr_null(tensor_sum_dims(x, NULL, 1, false));
+    assert_refused("sum_dims", STATUS_INVALID_ARGUMENT, "NULL. HINT");
+    ck_assert_ptr_nonnull(tensor_mean_dims(x, NULL, 0, false));
+    tensor_free(x);
+    scope_close(scope);
+}
+END_TEST
+
 START_TEST(views_refuse_what_does_not_fit) {
     Scope *scope = scope_open();
     Tensor *x = tensor_zeros_new(SHAPE(2, 3));
@@ -99,21 +110,24 @@ END_TEST
 
 // ---- absent, elsewhere, too late --------------------------------------------------------------
 static const char *const every_op[] = {
-    "add",        "sub",         "mul",         "div",
-    "add_scalar", "sub_scalar",  "mul_scalar",  "div_scalar",
-    "exp",        "log",         "sqrt",        "relu",
-    "sigmoid",    "tanh",        "gelu",        "matmul",
-    "linear",     "sum",         "mean",        "max",
-    "argmax",     "softmax",     "log_softmax", "cross_entropy",
-    "mse",        "contiguous",  "detach",      "flatten",
-    "transpose",  "dropout",     "fill",        "accumulate",
-    "neg",        "abs",         "pow",         "clamp",
-    "maximum",    "leaky_relu",  "silu",        "binary_cross_entropy",
-    "concat",     "stack",       "gather",      "clip_norm",
-    "conv2d",     "max_pool2d",  "avg_pool2d",  "adaptive_avg_pool2d",
-    "layer_norm", "embedding",   "less",        "less_equal",
-    "equal",      "not_equal",   "greater",     "greater_equal",
-    "where",      "masked_fill", "triangle",
+    "add",        "sub",           "mul",         "div",
+    "add_scalar", "sub_scalar",    "mul_scalar",  "div_scalar",
+    "exp",        "log",           "sqrt",        "relu",
+    "sigmoid",    "tanh",          "gelu",        "matmul",
+    "linear",     "sum",           "mean",        "max",
+    "argmax",     "softmax",       "log_softmax", "cross_entropy",
+    "mse",        "contiguous",    "detach",      "flatten",
+    "transpose",  "dropout",       "fill",        "accumulate",
+    "neg",        "abs",           "pow",         "clamp",
+    "maximum",    "leaky_relu",    "silu",        "binary_cross_entropy",
+    "concat",     "stack",         "gather",      "clip_norm",
+    "conv2d",     "max_pool2d",    "avg_pool2d",  "adaptive_avg_pool2d",
+    "layer_norm", "embedding",     "less",        "less_equal",
+    "equal",      "not_equal",     "greater",     "greater_equal",
+    "where",      "masked_fill",   "triangle",    "min",
+    "argmin",     "sum_dims",      "mean_dims",   "var",
+    "std",        "cumsum",        "l1",          "huber",
+    "smooth_l1",  "kl_divergence",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL,
@@ -233,6 +247,7 @@ int main(void) {
         {bad_inputs_are_refused_by_name, REFUSAL_COUNT},
         {negative_labels_are_refused, 0},
         {bounds_in_the_wrong_order_are_refused, 0},
+        {dimensions_that_are_not_there_are_refused, 0},
         {views_refuse_what_does_not_fit, 0},
         {null_is_refused, EVERY_OP_COUNT},
         {null_as_second_input_is_refused, 18},

@@ -24,7 +24,7 @@ static int64_t of_step(const OpCall *call) {
 }
 
 static int64_t rows_in(const OpCall *call) {
-    const Tensor *x = call->in[0];
+    const Tensor *x = call->op->id == OP_var_backward ? call->in[1] : call->in[0];
     if (call->op->id == OP_layer_norm) return x->numel ? numel(call->out[1]) : 0;
     if (call->op->id == OP_cross_entropy) return x->shape.dims[0];
     if (call->op->id == OP_cross_entropy_backward) return call->in[1]->shape.dims[0];
@@ -115,7 +115,8 @@ static bool has_form(const char *words, const OpCall *call) {
     bool sgd = call->op->id == OP_sgd_step;
     bool decays = params->value[sgd ? 1 : 3] != 0.0f;
     if (*words == '\0') return true;
-    if (strcmp(words, "and a mean") == 0) return params->flags & 1;
+    if (strcmp(words, "and a mean") == 0 || strcmp(words, "and a root") == 0)
+        return params->flags & 1;
     if (strcmp(words, "and a sum that is there") == 0) return call->adds;
     if (strcmp(words, "and momentum") == 0) return params->value[0] != 0.0f;
     if (strcmp(words, "and smoothing") == 0) return params->value[0] != 0.0f;
