@@ -1,5 +1,5 @@
-// test_norm.c -- the layer norm beyond the op cases: digits far from 0, what is kept and run for
-// whoever wants a gradient, what it costs by closed formulas, and the layer.
+// test_norm.c -- the layer norm, and the variance, beyond the op cases: digits far from 0, what is
+// kept and run for whoever wants a gradient, what it costs by closed formulas, and the layer.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +86,35 @@ static const struct {
 };
 
 // Nothing is kept, run or copied that nobody asked for; gradients are written where they belong.
+// Exactly 0 of equal numbers, whatever their rounded mean is; else as good as a float can be.
+START_TEST(a_variance_holds_its_digits_and_is_zero_of_equal_numbers) {
+    enum { MOST = 1000 };
+    const struct {
+        float from, step;
+    } rows[] = {{3.7f, 0.0f},  {0.1f, 0.0f},     {1e-20f, 0.0f},  {1e8f, 0.0f},    {1e8f, 8.0f},
+                {1.0f, 1e-6f}, {1e-20f, 1e-21f}, {-3e38f, 5e34f}, {-1e-30f, 1e-3f}};
+    float x[MOST], got;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int64_t n = 3; n <= MOST; n = n == 3 ? 17 : n == 17 ? MOST : MOST + 1) {
+            double mean = 0.0, squares = 0.0;
+            for (int64_t i = 0; i < n; i++) x[i] = rows[k].from + rows[k].step * (float)i;
+            for (int64_t i = 0; i < n; i++) mean += (double)x[i] / (double)n;
+            for (int64_t i = 0; i < n; i++)
+                squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+            float want = rows[k].step == 0.0f ? 0.0f : (float)sqrt(squares / (double)(n - 1));
+            Scope *scope = scope_open();
+            Tensor *t = tensor_from_floats_new(SHAPE(n), x);
+            got = (float)tensor_item(tensor_std(t, 0, 1.0f, false));
+            ck_assert_msg(fabsf(got - want) <= 1e-6f * want, "%g + %g i, %d: %g, not %g",
+                          (double)rows[k].from, (double)rows[k].step, (int)n, (double)got,
+                          (double)want);
+            if (want == 0.0f) ck_assert(tensor_item(tensor_var(t, 0, 1.0f, false)) == 0.0);
+            scope_close(scope);
+            tensor_free(t);
+        }
+}
+END_TEST
+
 START_TEST(only_what_is_wanted_is_kept_and_computed) {
     Tensor *leaf[3] = {tensor_normal_new(SHAPE(2, 3, WIDTH), 0.0f, 1.0f),
                        tensor_normal_new(SHAPE(WIDTH), 0.0f, 1.0f),
@@ -231,6 +260,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {numbers_far_from_zero_keep_their_digits, 8},
+        {a_variance_holds_its_digits_and_is_zero_of_equal_numbers, 0},
         {only_what_is_wanted_is_kept_and_computed, 8},
         {gradients_of_two_steps_add_up, 0},
         {the_cost_is_that_of_the_closed_formulas, 0},
