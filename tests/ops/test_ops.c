@@ -60,6 +60,20 @@ static void run_twice(const OpCase *self, Tensor *leaves[], unsigned wanted) {
     if (wanted == all_wanted(self)) run_case(self, leaves, wanted);
 }
 
+// Cases that share a process: under a sanitizer it takes longer to start one than to run most
+// cases.
+enum { TOGETHER = 16 };
+
+static int batches(void) { return (op_case_count() + TOGETHER - 1) / TOGETHER; }
+
+static void each_of_batch(int batch, void (*check)(const OpCase *self)) {
+    for (int i = batch * TOGETHER; i < (batch + 1) * TOGETHER && i < op_case_count(); i++) {
+        OpCase self = op_case_at(i);
+        check(&self);
+        context_release_thread(); // the next one begins as in a process of its own
+    }
+}
+
 // ---- values and counts ------------------------------------------------------------------------
 static void check_case(const OpCase *self, unsigned wanted) {
     Tensor *leaves[OP_CASE_MAX_INPUTS];
@@ -82,14 +96,17 @@ static void check_case(const OpCase *self, unsigned wanted) {
     op_case_leaves_free(self, leaves);
 }
 
-START_TEST(every_case_has_the_values_and_counts_of_the_oracle) {
-    OpCase self = op_case_at(_i);
-    unsigned all = all_wanted(&self);
+static void check_each_subset(const OpCase *self) {
+    unsigned all = all_wanted(self);
     unsigned wanted = 0;
     do {
-        check_case(&self, wanted);
+        check_case(self, wanted);
         wanted = (wanted - all) & all; // the next subset of `all`
     } while (wanted != 0);
+}
+
+START_TEST(every_case_has_the_values_and_counts_of_the_oracle) {
+    each_of_batch(_i, check_each_subset);
 }
 END_TEST
 
@@ -143,20 +160,21 @@ static Outcome outcome_of(const OpCase *self, int threads) {
     return outcome;
 }
 
-START_TEST(values_do_not_depend_on_the_number_of_threads) {
-    OpCase self = op_case_at(_i);
-    Outcome one = outcome_of(&self, 1);
-    Outcome three = outcome_of(&self, 3);
-    assert_no_error(self.name);
+static void compare_threads(const OpCase *self) {
+    Outcome one = outcome_of(self, 1);
+    Outcome three = outcome_of(self, 3);
+    assert_no_error(self->name);
     ck_assert_int_eq(one.count, three.count);
     // A BLAS may sum in another order when its operands have other sizes; nothing else may.
-    bool product = strncmp(self.name, "matmul", 6) == 0 || strncmp(self.name, "linear", 6) == 0 ||
-                   strncmp(self.name, "conv2d", 6) == 0;
-    harness_assert_close(three.values, one.values, one.count, product ? self.absolute : 0.0,
-                         product ? self.relative : 0.0, self.name);
+    bool product = strncmp(self->name, "matmul", 6) == 0 || strncmp(self->name, "linear", 6) == 0 ||
+                   strncmp(self->name, "conv2d", 6) == 0;
+    harness_assert_close(three.values, one.values, one.count, product ? self->absolute : 0.0,
+                         product ? self->relative : 0.0, self->name);
     free(one.values);
     free(three.values);
 }
+
+START_TEST(values_do_not_depend_on_the_number_of_threads) { each_of_batch(_i, compare_threads); }
 END_TEST
 
 // What leaf `input` gets when the leaves in the mask want gradients.
@@ -171,33 +189,33 @@ static Outcome gradient_of(const OpCase *self, int input, unsigned wanted) {
     return outcome;
 }
 
-START_TEST(a_gradient_does_not_depend_on_who_else_wants_one) {
-    OpCase self = op_case_at(_i);
-    unsigned all = all_wanted(&self);
-    for (int i = 0; i < self.n_in; i++) {
+static void compare_wishes(const OpCase *self) {
+    unsigned all = all_wanted(self);
+    for (int i = 0; i < self->n_in; i++) {
         if ((all >> i & 1) == 0 || all == 1u << i) continue;
-        Outcome together = gradient_of(&self, i, all);
-        Outcome alone = gradient_of(&self, i, 1u << i);
+        Outcome together = gradient_of(self, i, all);
+        Outcome alone = gradient_of(self, i, 1u << i);
         ck_assert_int_eq(alone.count, together.count);
-        harness_assert_close(alone.values, together.values, together.count, self.absolute,
-                             self.relative, self.name);
+        harness_assert_close(alone.values, together.values, together.count, self->absolute,
+                             self->relative, self->name);
         free(together.values);
         free(alone.values);
     }
 }
+
+START_TEST(a_gradient_does_not_depend_on_who_else_wants_one) { each_of_batch(_i, compare_wishes); }
 END_TEST
 
-START_TEST(meta_runs_the_same_ops_at_the_same_cost) {
+static void compare_meta(const OpCase *self) {
     static OracleWatch dry;
-    OpCase self = op_case_at(_i);
-    check_case(&self, all_wanted(&self));
+    check_case(self, all_wanted(self));
     context_set_device(device_meta());
     Tensor *leaves[OP_CASE_MAX_INPUTS];
-    op_case_leaves_new(&self, leaves);
+    op_case_leaves_new(self, leaves);
     oracle_watch_start(&dry, 0.0, 0.0);
-    run_twice(&self, leaves, all_wanted(&self));
+    run_twice(self, leaves, all_wanted(self));
     oracle_watch_stop(&dry);
-    op_case_leaves_free(&self, leaves);
+    op_case_leaves_free(self, leaves);
     ck_assert_int_eq(dry.n_records, watch.n_records);
     for (int i = 0; i < dry.n_records; i++) {
         const struct OracleRecord *on_meta = &dry.records[i];
@@ -205,10 +223,12 @@ START_TEST(meta_runs_the_same_ops_at_the_same_cost) {
         ck_assert_str_eq(op_by_id(on_meta->op)->name, op_by_id(on_cpu->op)->name);
         ck_assert(shape_equal(on_meta->out, on_cpu->out));
         ck_assert_msg(memcmp(&on_meta->cost, &on_cpu->cost, sizeof(OpCost)) == 0,
-                      "%s: op %s costs something else on meta", self.name,
+                      "%s: op %s costs something else on meta", self->name,
                       op_by_id(on_meta->op)->name);
     }
 }
+
+START_TEST(meta_runs_the_same_ops_at_the_same_cost) { each_of_batch(_i, compare_meta); }
 END_TEST
 
 // ---- guards -----------------------------------------------------------------------------------
@@ -246,45 +266,46 @@ static void assert_guards(const OpCase *self, const Tensor *base, int input) {
     free(values);
 }
 
-START_TEST(ops_stay_inside_their_operands) {
-    OpCase self = op_case_at(_i);
+static void check_guards(const OpCase *self) {
     Tensor *bases[OP_CASE_MAX_INPUTS] = {NULL};
     Tensor *leaves[OP_CASE_MAX_INPUTS] = {NULL};
-    Outcome plain = outcome_of(&self, 1);
+    Outcome plain = outcome_of(self, 1);
     Outcome guarded = {0};
-    unsigned wanted = all_wanted(&self);
+    unsigned wanted = all_wanted(self);
     Scope *scope = scope_open();
-    for (int i = 0; i < self.n_in; i++) {
-        if (self.in[i].layout == LAYOUT_SAME) continue;
-        Shape shape = op_case_leaf_shape(&self, i);
+    for (int i = 0; i < self->n_in; i++) {
+        if (self->in[i].layout == LAYOUT_SAME) continue;
+        Shape shape = op_case_leaf_shape(self, i);
         int64_t numel = 1;
         for (int d = 0; d < shape.ndim; d++) numel *= shape.dims[d];
-        bases[i] = guarded_base_new(&self, i, numel);
+        bases[i] = guarded_base_new(self, i, numel);
         if (wanted >> i & 1) tensor_requires_grad(bases[i], true);
         leaves[i] = tensor_reshape(tensor_slice(bases[i], 0, GUARD, GUARD + numel, 1), shape);
     }
-    Tensor *result = run_in_scope(&self, leaves, 0);
-    if (wanted != 0) walk_back(&self, result);
+    Tensor *result = run_in_scope(self, leaves, 0);
+    if (wanted != 0) walk_back(self, result);
     outcome_add(&guarded, result, 0, result->numel);
-    for (int i = 0; i < self.n_in; i++) {
+    for (int i = 0; i < self->n_in; i++) {
         if (bases[i] == NULL) continue;
-        assert_guards(&self, bases[i], i);
+        assert_guards(self, bases[i], i);
         if (wanted >> i & 1) {
             outcome_add(&guarded, tensor_grad(bases[i]), GUARD, bases[i]->numel - 2 * GUARD);
         }
     }
     scope_close(scope);
     ck_assert_int_eq(guarded.count, plain.count);
-    harness_assert_close(guarded.values, plain.values, plain.count, self.absolute, self.relative,
-                         self.name);
-    for (int i = 0; i < self.n_in; i++) tensor_free(bases[i]);
+    harness_assert_close(guarded.values, plain.values, plain.count, self->absolute, self->relative,
+                         self->name);
+    for (int i = 0; i < self->n_in; i++) tensor_free(bases[i]);
     free(plain.values);
     free(guarded.values);
 }
+
+START_TEST(ops_stay_inside_their_operands) { each_of_batch(_i, check_guards); }
 END_TEST
 
 int main(void) {
-    int cases = op_case_count();
+    int cases = batches();
     const HarnessTest tests[] = {
         {every_case_has_the_values_and_counts_of_the_oracle, cases},
         {every_op_has_an_oracle_and_is_run_by_some_case, 0},
