@@ -38,13 +38,46 @@ __global__ static void dropout(const float *x, float *y, uint8_t *mask, int64_t 
     }
 }
 
+// mask (blocks) = uniform (blocks) >= p, a thread four of them
+__global__ static void draw_mask(uint8_t *mask, int64_t blocks, float p, uint64_t seed,
+                                 uint64_t offset) {
+    for (int64_t four = GLOBAL_INDEX; 4 * four < blocks; four += GRID_STRIDE) {
+        uint32_t words[4];
+        philox_block(offset + (uint64_t)four, seed, words);
+        for (int k = 0; k < 4 && 4 * four + k < blocks; k++)
+            mask[4 * four + k] = philox_uniform(words[k]) >= p;
+    }
+}
+
+// y (n) = x (n) scale where the mask (n / block) is set, else times 0
+__global__ static void scale_blocks(const float *x, const uint8_t *mask, float *y, int64_t n,
+                                    int64_t block, float scale) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE)
+        y[i] = x[i] * (mask[i / block] ? scale : 0.0f);
+}
+
+// The elements that one decision is for.
+static int64_t block_of(const OpCall *call) {
+    int64_t block = 1;
+    for (int i = 0; i < call->params.shape.ndim; i++) block *= call->params.shape.dims[i];
+    return block;
+}
+
 CUDA_OP(dropout) {
     const OpParams *p = &call->params;
-    int64_t n = call_numel(call);
-    if (n == 0) return STATUS_OK;
+    int64_t n = call_numel(call), block = block_of(call);
+    if (n == 0 && block > 0) return STATUS_OK;
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
     uint8_t *mask = (uint8_t *)tensor_raw(call->out[1]);
+    if (block != 1) {
+        int64_t blocks = call->out[1]->numel;
+        Status status = CUDA_LAUNCH(draw_mask, cuda_grid((blocks + 3) / 4), CUDA_BLOCK, 0, mask,
+                                    blocks, p->value[0], p->seed, p->offset);
+        if (status || n == 0) return status;
+        return CUDA_LAUNCH(scale_blocks, cuda_grid(n), CUDA_BLOCK, 0, x, mask, y, n, block,
+                           scale_of(call));
+    }
     return CUDA_LAUNCH(dropout, cuda_grid((n + 3) / 4), CUDA_BLOCK, 0, x, y, mask, n, p->value[0],
                        scale_of(call), p->seed, p->offset, is_wide(x, y, mask));
 }
@@ -73,6 +106,9 @@ CUDA_OP(dropout_backward) {
     const float *grad = call_in(call, 0);
     float *out = call_out(call, 0);
     const uint8_t *mask = (const uint8_t *)tensor_raw(call->in[1]);
+    if (block_of(call) != 1)
+        return CUDA_LAUNCH(scale_blocks, cuda_grid(n), CUDA_BLOCK, 0, grad, mask, out, n,
+                           block_of(call), scale_of(call));
     return CUDA_LAUNCH(dropout_backward, cuda_grid((n + 3) / 4), CUDA_BLOCK, 0, grad, mask, out, n,
                        scale_of(call), is_wide(grad, out, mask));
 }

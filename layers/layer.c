@@ -200,19 +200,43 @@ static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
     return STATUS_OK;
 }
 
-Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in) {
-    if (error_pending()) return NULL;
-    if (!self) {
-        error_set(STATUS_INVALID_ARGUMENT, "layer_forward: the layer is NULL");
-        return NULL;
-    }
+static Status check_outputs(const Layer *self, int n_out) {
+    int given = self->type->forward_each ? self->type->n_outputs : 1;
+    if (n_out >= 1 && n_out <= given) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT, "%s gives %d result%s, not %d", self->type->name,
+                     given, given == 1 ? "" : "s", n_out);
+}
+
+static void run(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
+    if (self->type->forward_each)
+        self->type->forward_each(self, in, n_in, out);
+    else
+        out[0] = self->type->forward(self, in, n_in);
+    for (int i = 0; i < LAYER_MAX_OUTPUTS && error_pending(); i++) out[i] = NULL;
+}
+
+Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out) {
+    for (int i = 0; i < n_out; i++) out[i] = NULL;
+    if (error_pending()) return error_status();
+    if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_forward: the layer is NULL");
     self = layer_here(self);
-    if (!self) return NULL;
+    if (!self) return error_status();
     int outer = site_enter(self->serial, self->name, self->type->name);
-    Scope *scope = check_inputs(self, in, n_in) ? NULL : scope_open();
-    Tensor *out = scope ? self->type->forward(self, in, n_in) : NULL;
-    out = scope_close_with(scope, out);
+    bool fits = !check_inputs(self, in, n_in) && !check_outputs(self, n_out);
+    Scope *scope = fits ? scope_open() : NULL;
+    if (scope) {
+        Tensor *results[LAYER_MAX_OUTPUTS] = {NULL};
+        run(self, in, n_in, results);
+        scope_close_with_each(scope, results, n_out);
+        for (int i = 0; i < n_out; i++) out[i] = results[i];
+    }
     site_leave(outer);
+    return error_status();
+}
+
+Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in) {
+    Tensor *out;
+    layer_forward_each(self, in, n_in, &out, 1);
     return out;
 }
 

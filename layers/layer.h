@@ -33,7 +33,7 @@ typedef struct LayerAttribute {
     size_t offset; // in the layer's struct
 } LayerAttribute;
 
-enum { LAYER_ANY_INPUTS = -1 };
+enum { LAYER_ANY_INPUTS = -1, LAYER_MAX_OUTPUTS = 4 };
 
 typedef struct LayerType {
     const char *name;                 // "Linear"
@@ -45,6 +45,9 @@ typedef struct LayerType {
     // LAYER_ANY_INPUTS: forward looks for itself, also for NULL.
     int n_inputs;
     Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in); // composes tensor_ ops
+    // Of a layer with several results, as an LSTM has, instead of `forward`: fills so many of out.
+    Status (*forward_each)(Layer *self, Tensor *const in[], int n_in, Tensor *out[]);
+    int n_outputs;             // at most LAYER_MAX_OUTPUTS
     void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
 } LayerType;
 
@@ -93,6 +96,9 @@ void layer_free(Layer *self);
 // longer one: "encoder.fc1: linear of ...".
 Tensor *layer_forward(Layer *self, Tensor *x);
 Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
+// The same of a layer with several results: the first n_out of them, all NULL after a failure. The
+// two above give the first.
+Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out);
 void layer_train(Layer *self, bool training); // this layer and all below; true from the start
 
 // The training flags of this layer and all below, to be put back after an evaluation.
@@ -123,6 +129,16 @@ void parameter_list_free(ParameterList *list);
 int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 with an error pending
 int64_t layer_own_parameter_count(const Layer *self); // without children
 int64_t layer_trainable_count(const Layer *self);     // those that want a gradient
+
+// The layer of a path: "" this one, "encoder.fc1" one below. NULL, without an error: there is none.
+Layer *layer_find(Layer *self, const char *path);
+// From now on the parameter of the first path is the one of the other (tied weights): what it was
+// is freed. STATUS_SHAPE: they differ in shape.
+Status layer_tie(Layer *self, const char *path, const char *other_path);
+// Parameters want no gradient any more, or want one again: those whose path, or that of a layer
+// around them, matches as by fnmatch: "features.*", "fc1", "*.bias"; "": all. *count: how many
+// paths of parameters that were; 0 is no error.
+Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count);
 
 // In a dry run, what stands for a layer that comes in from outside; else the layer itself. NULL
 // stays NULL; from others it comes with an error pending.
@@ -162,7 +178,11 @@ Layer *embedding_new(int64_t count, int64_t features);
 // Dimensions start_dim to end_dim, both included, become one; a view. Negative ones count from the
 // end: PyTorch's nn.Flatten() is flatten_new(1, -1).
 Layer *flatten_new(int start_dim, int end_dim);
-Layer *sequential_new(void); // fill with layer_add_child; runs its children in order
+
+Layer *sequential_new(void); // runs its children in order; more that run others: containers.h
+// Adds a child that is called by its place, as in PyTorch's containers: "0", "1" ... Else as
+// layer_add_child.
+Status layer_append(Layer *self, Layer *child);
 
 typedef struct MlpOptions {
     const Op *activation; // between the linear layers; NULL: none

@@ -8,9 +8,11 @@
 #ifndef PROFILER_RIDGEPOINT_H
 #define PROFILER_RIDGEPOINT_H
 
+#include "layers/containers.h"
 #include "layers/cost.h"
 #include "layers/init.h"
 #include "layers/layers2d.h"
+#include "layers/recurrent.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"
 #include "layers/train/idx.h"

@@ -227,12 +227,6 @@ static inline uint64_t op_cost_total_flops(OpCost c) {
 static inline bool call_needs(const OpCall *call, int input) {
     return input < 64 && (call->needs_grad >> input & 1) != 0;
 }
-// Takes the lowest bit that is set: `for (uint64_t left = bits; left;) i = bit_take(&left)`.
-static inline int bit_take(uint64_t *bits) {
-    int lowest = __builtin_ctzll(*bits);
-    *bits &= *bits - 1;
-    return lowest;
-}
 extern const uint8_t dtype_sizes[DTYPE_COUNT];
 static inline char *tensor_raw(const Tensor *t) {
     return (char *)t->storage->data + t->offset * dtype_sizes[t->dtype];

@@ -89,6 +89,10 @@
     COMPUTE(layer_norm)                                                                            \
     COMPUTE(layer_norm_backward)                                                                   \
     COMPUTE(layer_norm_backward_weight)                                                            \
+    COMPUTE(lstm)                                                                                  \
+    COMPUTE(lstm_backward)                                                                         \
+    COMPUTE(gru)                                                                                   \
+    COMPUTE(gru_backward)                                                                          \
     COMPUTE(embedding)                                                                             \
     COMPUTE(embedding_backward)                                                                    \
     COMPUTE(cross_entropy)                                                                         \

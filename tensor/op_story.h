@@ -46,7 +46,7 @@ typedef enum OpKind { // as other tools tell ops apart
 
 typedef enum Keep { KEEP_X = 1, KEEP_Y = 2, KEEP_EXTRA = 4 } Keep; // in[0], out[0], extra
 
-enum { STORY_INPUTS = 5, STORY_FACTORS = 8 };
+enum { STORY_INPUTS = 6, STORY_FACTORS = 8 };
 
 // How an op that backward runs for in[i] is told: "dweight = dy^T . x" of "dweight", "dy", "x".
 typedef struct GradientStory {

@@ -102,6 +102,17 @@ Conv2dOptions conv2d_defaults(void); // stride 1, no padding, dilation 1, one gr
 // bias may be NULL. A cross-correlation, as everywhere in deep learning: the kernel is not flipped.
 Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions options);
 
+// ---- sequences ----
+// The pass of an LSTM over x (steps, batch, in), in PyTorch's order of gates i, f, g, o, which is
+// that of weight and bias: sums (steps, batch, 4 hidden) are x's own products, as by tensor_linear;
+// weight (4 hidden, hidden) and bias (4 hidden), which may be NULL, are for the states; hidden and
+// cell (batch, hidden) are the first. Gives all hidden states (steps, batch, hidden) and, where
+// wanted, all cells; `reverse`: from the last step to the first. What is last is a slice of it.
+Tensor *tensor_lstm(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, Tensor *cell,
+                    bool reverse, Tensor **cells);
+// The same of a GRU, with gates r, z, n, and the reset behind the product, as PyTorch has it.
+Tensor *tensor_gru(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, bool reverse);
+
 // ---- pools: each plane of x (n, c, h, w) by itself ----
 typedef struct Pool2dOptions {
     int64_t kernel_h, kernel_w;
@@ -175,6 +186,9 @@ Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets)
 
 // ---- random ----
 Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales the rest 1/(1-p)
+// The same with one decision for all elements that share their first n_dims indices: of
+// x (n, c, h, w) 1 drops samples, 2 channels, as PyTorch's dropout2d.
+Tensor *tensor_dropout_blocks(Tensor *x, int n_dims, float p);
 
 // ---- in place: a tensor that needs a gradient only between no_grad_begin and no_grad_end ----
 Status tensor_fill(Tensor *x, float value);            // float32

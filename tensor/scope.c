@@ -85,15 +85,27 @@ void scope_close(Scope *scope) {
     close_innermost(context);
 }
 
-Tensor *scope_close_with(Scope *scope, Tensor *result) {
-    if (!scope || !is_open(context_current(), scope)) return result;
+// It dies with one of the scopes up to `outer`; else it is an input that was passed through, or it
+// has moved out already: its owner keeps it.
+static bool dies_inside(const Tensor *tensor, const Scope *outer) {
+    const Scope *s = context_current()->scope;
+    while (s != outer && s != tensor->scope) s = s->outer;
+    return s != outer;
+}
+
+void scope_close_with_each(Scope *scope, Tensor *const results[], int n_results) {
+    if (!scope || !is_open(context_current(), scope)) return;
     Scope *outer = scope->outer;
-    bool dies = false; // else it is an input that was passed through: its owner keeps it
-    for (Scope *s = context_current()->scope; result && s != outer && s; s = s->outer)
-        dies = dies || s == result->scope;
-    if (dies) scope_forget(result);
+    for (int i = 0; i < n_results; i++) {
+        if (!results[i] || !dies_inside(results[i], outer)) continue;
+        scope_forget(results[i]);
+        if (outer) scope_adopt(outer, results[i]);
+    }
     scope_close(scope);
-    if (dies && outer) scope_adopt(outer, result);
+}
+
+Tensor *scope_close_with(Scope *scope, Tensor *result) {
+    scope_close_with_each(scope, &result, 1);
     return result;
 }
 

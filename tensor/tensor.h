@@ -126,6 +126,8 @@ Scope *scope_open(void);
 void scope_close(Scope *scope); // and every scope opened inside it; NULL is fine
 // Closes, but hands `result` to the enclosing scope (to you when there is none). Returns it.
 Tensor *scope_close_with(Scope *scope, Tensor *result);
+void scope_close_with_each(Scope *scope, Tensor *const results[], int n_results); // the same of
+                                                                                  // several
 // An op's result becomes yours, for one tensor_free. What is yours already (tensor_contiguous gives
 // back its input where that is dense) has one more owner, so it wants one more. NULL passes
 // through.

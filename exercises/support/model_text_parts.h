@@ -3,7 +3,7 @@
 #ifndef EXERCISES_SUPPORT_MODEL_TEXT_PARTS_H
 #define EXERCISES_SUPPORT_MODEL_TEXT_PARTS_H
 
-#include "layers/layer.h"
+#include "layers/containers.h"
 #include "tensor/op.h"
 
 enum { TEXT_MOST_ARGUMENTS = 24, TEXT_WORD = 64 };
@@ -57,7 +57,6 @@ Status text_read_changes(TextReader *reader, Layer *model);
 Layer *mystery_new(int64_t size);
 Layer *linear_gated_new(int64_t in_features, int64_t out_features);
 Layer *relu6_new(void);
-Layer *residual_new(void);
 Layer *scaled_new(void);
 
 #endif

@@ -1,6 +1,6 @@
 // model_text_strange.c -- layers that nobody was told about: what exercises call unknown. Two are
-// named as if they were known, one has three parameters, one holds others, one does that and has a
-// parameter itself.
+// named as if they were known, one has three parameters, one holds others and has a parameter
+// itself.
 #include "exercises/support/model_text_parts.h"
 
 // Uniform between 0.5 and 1.5.
@@ -93,28 +93,11 @@ static const LayerType relu6_type = {.name = "ReLU6",
 
 Layer *relu6_new(void) { return layer_new(&relu6_type); }
 
-// ---- Residual: x + what its children make of x, one after the other ----------------------------
-static Tensor *forward_children(Layer *self, Tensor *const in[], int n_in) {
+// ---- Scaled: what its children make of x, times a learned factor -------------------------------
+static Tensor *scaled_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *y = in[0];
     for (int i = 0; i < self->n_children && y; i++) y = layer_forward(self->children[i], y);
-    return y;
-}
-
-static Tensor *residual_forward(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *y = forward_children(self, in, n_in);
-    return y ? tensor_add(in[0], y) : NULL;
-}
-
-static const LayerType residual_type = {.name = "Residual",
-                                        .size = sizeof(Layer),
-                                        .forward = residual_forward};
-
-Layer *residual_new(void) { return layer_new(&residual_type); }
-
-// ---- Scaled: what its children make of x, times a learned factor -------------------------------
-static Tensor *scaled_forward(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *y = forward_children(self, in, n_in);
     return y ? tensor_mul(y, self->parameters[0].tensor) : NULL;
 }
 

@@ -1,24 +1,16 @@
 // images.c -- models on images: LeNet-5, AlexNet in the form of one tower that torchvision has, and
 // VGG-16. After a failure every part is freed by the layer_add_child that would have taken it.
-#include <stdio.h>
-
+#include "layers/containers.h"
 #include "layers/layers2d.h"
 #include "layers/parts.h"
-
-// Called by its place: "0", "1" ...
-static void add(Layer *sequential, Layer *child) {
-    char name[16];
-    snprintf(name, sizeof(name), "%d", sequential ? sequential->n_children : 0);
-    layer_add_child(sequential, name, child);
-}
 
 // With the same padding on all sides.
 static void add_conv_relu(Layer *sequential, int64_t in, int64_t out, int64_t kernel,
                           int64_t stride, int64_t padding) {
     Conv2dOptions options = conv2d_padded(conv2d_defaults(), padding);
     options.stride_h = options.stride_w = stride;
-    add(sequential, conv2d_new(in, out, kernel, kernel, options, true));
-    add(sequential, relu_new());
+    layer_append(sequential, conv2d_new(in, out, kernel, kernel, options, true));
+    layer_append(sequential, relu_new());
 }
 
 // Dropout, linear, ReLU, and again, then linear: the end of AlexNet, and, with `relu_first`, of
@@ -27,12 +19,12 @@ static Layer *classifier_new(int64_t in, int64_t classes, bool relu_first) {
     enum { HIDDEN = 4096 };
     Layer *self = sequential_new();
     for (int i = 0; i < 2; i++) {
-        if (!relu_first) add(self, dropout_new(0.5f));
-        add(self, linear_new(i ? HIDDEN : in, HIDDEN, true));
-        add(self, relu_new());
-        if (relu_first) add(self, dropout_new(0.5f));
+        if (!relu_first) layer_append(self, dropout_new(0.5f));
+        layer_append(self, linear_new(i ? HIDDEN : in, HIDDEN, true));
+        layer_append(self, relu_new());
+        if (relu_first) layer_append(self, dropout_new(0.5f));
     }
-    add(self, linear_new(HIDDEN, classes, true));
+    layer_append(self, linear_new(HIDDEN, classes, true));
     return self;
 }
 
@@ -68,13 +60,13 @@ Layer *alexnet_new(int64_t classes) {
     pool.stride_h = pool.stride_w = 2;
     Layer *features = sequential_new();
     add_conv_relu(features, 3, 64, 11, 4, 2); // (n, 64, 55, 55) of (n, 3, 224, 224)
-    add(features, max_pool2d_new(pool));
+    layer_append(features, max_pool2d_new(pool));
     add_conv_relu(features, 64, 192, 5, 1, 2); // (n, 192, 27, 27)
-    add(features, max_pool2d_new(pool));
+    layer_append(features, max_pool2d_new(pool));
     add_conv_relu(features, 192, 384, 3, 1, 1); // (n, 384, 13, 13)
     add_conv_relu(features, 384, 256, 3, 1, 1);
     add_conv_relu(features, 256, 256, 3, 1, 1);
-    add(features, max_pool2d_new(pool)); // (n, 256, 6, 6)
+    layer_append(features, max_pool2d_new(pool)); // (n, 256, 6, 6)
     Layer *average = adaptive_avg_pool2d_new(6, 6);
     return model_new(features, average, classifier_new(256 * 36, classes, false));
 }
@@ -90,7 +82,7 @@ Layer *vgg16_new(int64_t classes) {
     for (int b = 0; b < 5; b++) {
         for (int i = 0; i < blocks[b].convolutions; i++, in = blocks[b].channels)
             add_conv_relu(features, in, blocks[b].channels, 3, 1, 1);
-        add(features, max_pool2d_new(pool2d_defaults(2)));
+        layer_append(features, max_pool2d_new(pool2d_defaults(2)));
     }
     Layer *average = adaptive_avg_pool2d_new(7, 7);
     return model_new(features, average, classifier_new(512 * 49, classes, true));

@@ -312,9 +312,9 @@ static const struct {
     {"ReLU freeze(0)", "leads nowhere", STATUS_FORMAT},
     {"Linear(2,2) freeze(weights)", "leads nowhere", STATUS_FORMAT},
     {"Linear(2,2) ReLU tie(0.weight)", "a comma is missing", STATUS_FORMAT},
-    {"Linear(2,2) ReLU tie(0.weight,1.weight)", "no parameter", STATUS_FORMAT},
-    {"Linear(2,2) Linear(2,3) tie(1.weight,0.weight)", "two shapes", STATUS_FORMAT},
-    {"Linear(2,2) tie(0,0)", "no parameter", STATUS_FORMAT},
+    {"Linear(2,2) ReLU tie(0.weight,1.weight)", "no parameter", STATUS_INVALID_ARGUMENT},
+    {"Linear(2,2) Linear(2,3) tie(1.weight,0.weight)", "(2, 2)", STATUS_SHAPE},
+    {"Linear(2,2) tie(0,0)", "no parameter", STATUS_INVALID_ARGUMENT},
 };
 enum { BAD = sizeof(bad) / sizeof(bad[0]) };
 

@@ -119,6 +119,24 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
     return tensor_dropout(in[0], a->value);
 }
 
+// sums, weight, bias or none, hidden, cell; dim 0: the hidden states, 1: the cells, 2: both added
+static Tensor *call_lstm(Tensor *const in[], int n_in, const OpArguments *a) {
+    Tensor *cells, *bias = n_in > 4 ? in[2] : NULL;
+    Tensor *y = tensor_lstm(in[0], in[1], bias, in[n_in - 2], in[n_in - 1], a->flag, &cells);
+    return a->dim == 0 ? y : a->dim == 1 ? cells : tensor_add(y, cells);
+}
+
+// sums, weight, bias or none, hidden
+static Tensor *call_gru(Tensor *const in[], int n_in, const OpArguments *a) {
+    return tensor_gru(in[0], in[1], n_in > 3 ? in[2] : NULL, in[n_in - 1], a->flag);
+}
+
+static Tensor *call_dropout_blocks(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in;
+    context_seed(7);
+    return tensor_dropout_blocks(in[0], a->dim, a->value);
+}
+
 // The weights of classes are no input of the case: they have no gradient.
 static Tensor *with_label_loss(Tensor *(*loss)(Tensor *, Tensor *, LabelLoss), Tensor *const in[],
                                const OpArguments *a) {
@@ -250,6 +268,9 @@ static const struct NamedFunction {
     {"slices", call_slices},
     {"expand", call_expand},
     {"dropout", call_dropout},
+    {"dropout_blocks", call_dropout_blocks},
+    {"lstm", call_lstm},
+    {"gru", call_gru},
     {"fill", call_fill},
     {"accumulate", call_accumulate},
     {"clip_norm", call_clip_norm},

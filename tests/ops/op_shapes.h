@@ -185,6 +185,35 @@ static const char *const normed[] = {
     NULL,
 };
 static const char *const normed_once[] = {"(3, 5) (5)", "(0, 3) (3)", "(130, 300) (300)", NULL};
+// (steps, batch, gates hidden), weight, bias or none, states
+static const char *const lstm_passes[] = {
+    "(3, 2, 8) (8, 2) (8) (2, 2) (2, 2)",
+    "(1, 3, 4) (4, 1) (3, 1) (3, 1)",
+    "(2, 1, 12) (12, 3) (1, 3) (1, 3)",
+    "(5, 3, 68) (68, 17) (68) (3, 17) (3, 17)",
+    "(2, 33, 132) (132, 33) (33, 33) (33, 33)",
+    "(2, 3, 0) (0, 0) (3, 0) (3, 0)",
+    "(0, 2, 4) (4, 1) (4) (2, 1) (2, 1)",
+    "(2, 0, 4) (4, 1) (4) (0, 1) (0, 1)",
+    "transposed (3, 2, 4) transposed (4, 1) (2, 1) transposed (2, 1)",
+    NULL,
+};
+static const char *const gru_passes[] = {
+    "(3, 2, 6) (6, 2) (6) (2, 2)",
+    "(1, 3, 3) (3, 1) (3, 1)",
+    "(2, 1, 9) (9, 3) (1, 3)",
+    "(5, 3, 51) (51, 17) (51) (3, 17)",
+    "(2, 33, 99) (99, 33) (33, 33)",
+    "(2, 3, 0) (0, 0) (3, 0)",
+    "(0, 2, 3) (3, 1) (3) (2, 1)",
+    "(2, 0, 3) (3, 1) (3) (0, 1)",
+    "transposed (3, 2, 3) transposed (3, 1) (2, 1)",
+    NULL,
+};
+static const char *const blocks[] = {"(2, 3)", "(33, 17)",  "(5, 3, 2, 2)", "(0, 4)",
+                                     "(4, 0)", "(3, 0, 2)", "(257, 2)",     "(3, 4) transposed",
+                                     NULL};
+
 static const char *const normed_blocks[] = {
     // rows of two dimensions
     "(2, 3, 4) (3, 4) (3, 4)",

@@ -196,12 +196,6 @@ static double gelu_tanh_backward(OpCost *n, const OpParams *p, double g, double 
     (void)p;
     return gelu_tanh_slope(n, g, x);
 }
-// Kept elements are scaled by 1 / (1 - p); b is the mask.
-static double dropout_backward(OpCost *n, const OpParams *p, double g, double mask) {
-    n->elementwise_flops++; // by a factor that is 0 or the scale
-    return mask != 0.0 ? g / (1.0 - (double)p->value[0]) : 0.0;
-}
-
 // ---- three operands ---------------------------------------------------------------------------
 // grad, mine, other: all of it where mine is larger, half where they are equal.
 static bool maximum_backward(OracleCall *call) {
@@ -275,5 +269,4 @@ const OracleFormula oracle_formulas[OP_COUNT] = {
     [OP_gelu_backward] = {gelu_backward},
     [OP_gelu_tanh] = {gelu_tanh},
     [OP_gelu_tanh_backward] = {gelu_tanh_backward},
-    [OP_dropout_backward] = {dropout_backward},
 };

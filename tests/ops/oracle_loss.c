@@ -248,19 +248,39 @@ static bool binary_cross_entropy_backward(OracleCall *call) {
     return true;
 }
 
-// Keeps element i when its uniform number is at least p, scaled by 1 / (1 - p).
+// Keeps block i when its uniform number is at least p, scaled by 1 / (1 - p).
 static bool dropout(OracleCall *call) {
     OpCost *n = &call->counted;
     const OracleTensor *x = &call->in[0];
     double p = (double)call->params.value[0];
-    if (!oracle_expects(call, 0, x->shape) || !oracle_expects(call, 1, x->shape)) return false;
-    for (int64_t i = 0; i < x->numel; i++) {
+    Shape mask = x->shape;
+    mask.ndim -= call->params.shape.ndim;
+    if (!oracle_expects(call, 0, x->shape) || !oracle_expects(call, 1, mask)) return false;
+    int64_t block = shape_numel(call->params.shape);
+    OpCost nothing = {0}; // what blocks of nothing cost
+    for (int64_t i = 0; i < shape_numel(mask); i++) {
         float uniform = 0.0f;
         random_uniform(call->params.seed, call->params.offset, i, i + 1, &uniform);
-        bool kept = !less(n, (double)uniform, p);
-        n->elementwise_flops++; // by a factor that is 0 or the scale
-        call->out[0].values[i] = kept ? x->values[i] / (1.0 - p) : 0.0;
+        bool kept = !less(block ? n : &nothing, (double)uniform, p);
         call->out[1].values[i] = kept ? 1.0 : 0.0;
+        for (int64_t k = i * block; k < (i + 1) * block; k++) {
+            n->elementwise_flops++; // by a factor that is 0 or the scale
+            call->out[0].values[k] = kept ? x->values[k] / (1.0 - p) : 0.0;
+        }
+    }
+    return true;
+}
+
+// grad, mask: as forward was.
+static bool dropout_backward(OracleCall *call) {
+    const OracleTensor *grad = &call->in[0], *mask = &call->in[1];
+    if (!oracle_expects(call, 0, grad->shape)) return false;
+    int64_t block = shape_numel(call->params.shape);
+    for (int64_t i = 0; i < grad->numel; i++) {
+        call->counted.elementwise_flops++;
+        bool kept = mask->values[i / block] != 0.0;
+        call->out[0].values[i] =
+            kept ? grad->values[i] / (1.0 - (double)call->params.value[0]) : 0.0;
     }
     return true;
 }
@@ -280,4 +300,5 @@ const OracleFunction oracle_losses[OP_COUNT] = {
     [OP_binary_cross_entropy_with_logits] = binary_cross_entropy,
     [OP_binary_cross_entropy_with_logits_backward] = binary_cross_entropy_backward,
     [OP_dropout] = dropout,
+    [OP_dropout_backward] = dropout_backward,
 };

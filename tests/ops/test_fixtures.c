@@ -106,7 +106,7 @@ static void assert_equals_block(const Tensor *got, const char **at, const char *
 }
 
 // ---- ops --------------------------------------------------------------------------------------
-enum { MAX_INPUTS = 3 };
+enum { MAX_INPUTS = 8 };
 
 // The numbers of an op's options, in the order in which these are declared.
 static void take_window(const char **at, const char *name, OpArguments *arguments) {

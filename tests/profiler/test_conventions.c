@@ -26,6 +26,7 @@ static int64_t of_step(const OpCall *call) {
 static int64_t rows_in(const OpCall *call) {
     const Tensor *x = call->op->id == OP_var_backward ? call->in[1] : call->in[0];
     if (call->op->id == OP_layer_norm) return x->numel ? numel(call->out[1]) : 0;
+    if (call->op->id == OP_dropout) return x->numel ? numel(call->out[1]) : 0; // the mask's
     if (call->op->id == OP_cross_entropy) return x->shape.dims[0];
     if (call->op->id == OP_cross_entropy_backward) return call->in[1]->shape.dims[0];
     int64_t length = x->shape.ndim ? x->shape.dims[x->shape.ndim - 1] : 1;
@@ -56,8 +57,20 @@ static int64_t macs_of_one(const OpCall *call) {
     if (call->op->id == OP_matmul)
         return call->in[0]
             ->shape.dims[call->in[0]->shape.ndim - (call->params.flags & TRANS_A ? 2 : 1)];
-    const Tensor *weight = call->op->id == OP_conv2d_backward_weight ? call->out[0] : call->in[1];
+    bool back = call->op->id == OP_lstm_backward || call->op->id == OP_gru_backward;
+    const Tensor *weight = back                                        ? call->in[0]
+                           : call->op->id == OP_conv2d_backward_weight ? call->out[0]
+                                                                       : call->in[1];
     return weight->shape.dims[0] ? weight->numel / weight->shape.dims[0] : 0;
+}
+
+// Of a recurrent cell's gradients.
+static const Tensor *hidden_states(const OpCall *call) {
+    return call->in[call->op->id == OP_lstm_backward ? 2 : 3];
+}
+static int64_t gates_in_a_step(const OpCall *call) {
+    int64_t steps = call->in[1]->shape.dims[0];
+    return steps ? numel(call->in[1]) / steps : 0;
 }
 
 static int64_t letter_of(const OpCall *call, char letter) {
@@ -80,6 +93,10 @@ static int64_t letter_of(const OpCall *call, char letter) {
         return (int64_t)call->params.window.kernel[0] * call->params.window.kernel[1];
     case 'w':
         return in_windows(call);
+    case 'h':
+        return numel(hidden_states(call));
+    case 'g':
+        return gates_in_a_step(call);
     case 'k':
         return macs_of_one(call);
     default:
@@ -127,6 +144,10 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and weight decay") == 0) return decays;
     if (strcmp(words, "and weight decay by the gradient") == 0)
         return decays && !(params->flags & 1);
+    if (strcmp(words, "of blocks") == 0) return params->shape.ndim > 0;
+    if (strcmp(words, "and a gradient of hidden states") == 0) return call->in[4] != NULL;
+    if (strcmp(words, "and a gradient of cells") == 0) return call->in[5] != NULL;
+    if (strcmp(words, "and of the first state") == 0) return params->flags & 2;
     if (strcmp(words, "and a weight") == 0)
         return call->in[call->op->id == OP_layer_norm ? 1 : 2] != NULL;
     if (strcmp(words, "and a bias") == 0)

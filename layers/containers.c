@@ -1,0 +1,80 @@
+// containers.c -- layers that run others: one after the other, around a sum, side by side. They
+// have no parameters and no formula; what they add themselves is an op.
+#include "layers/containers.h"
+
+#include <stdio.h>
+
+#include "layers/parts.h"
+
+// ---- in order ----------------------------------------------------------------------------------
+static Tensor *run_in_order(Layer *self, Tensor *const in[], int n_in) {
+    (void)n_in; // one, layer_forward has seen to it
+    Tensor *x = in[0];
+    for (int i = 0; i < self->n_children && x; i++) {
+        Tensor *y = layer_forward(self->children[i], x);
+        if (y != x && x != in[0]) tensor_release(x); // what backward needs, the tape keeps
+        x = y;
+    }
+    return x;
+}
+
+static const LayerType sequential_type = {.name = "Sequential",
+                                          .size = sizeof(Layer),
+                                          .forward = run_in_order};
+
+Layer *sequential_new(void) { return layer_new(&sequential_type); }
+
+// ---- around a sum ------------------------------------------------------------------------------
+static Tensor *run_residual(Layer *self, Tensor *const in[], int n_in) {
+    Tensor *y = run_in_order(self, in, n_in);
+    return y ? tensor_add(in[0], y) : NULL;
+}
+
+static const LayerType residual_type = {.name = "Residual",
+                                        .size = sizeof(Layer),
+                                        .forward = run_residual};
+
+Layer *residual_new(void) { return layer_new(&residual_type); }
+
+// ---- side by side ------------------------------------------------------------------------------
+typedef struct Concat {
+    Layer layer;
+    int64_t dim;
+} Concat;
+
+static const LayerAttribute concat_attributes[] = {
+    {"dim", ATTRIBUTE_INTEGER, offsetof(Concat, dim)},
+};
+
+enum { CONCAT_MOST = 64 };
+
+static Tensor *run_concat(Layer *self, Tensor *const in[], int n_in) {
+    Tensor *parts[CONCAT_MOST];
+    (void)n_in;
+    if (self->n_children > CONCAT_MOST) {
+        error_set(STATUS_INVALID_ARGUMENT, "Concat of %d children. HINT: at most %d",
+                  self->n_children, CONCAT_MOST);
+        return NULL;
+    }
+    for (int i = 0; i < self->n_children; i++) parts[i] = layer_forward(self->children[i], in[0]);
+    return tensor_concat(parts, self->n_children, (int)((Concat *)self)->dim);
+}
+
+static const LayerType concat_type = {.name = "Concat",
+                                      .size = sizeof(Concat),
+                                      .attributes = concat_attributes,
+                                      .n_attributes = 1,
+                                      .forward = run_concat};
+
+Layer *concat_new(int dim) {
+    Concat *self = (Concat *)layer_new(&concat_type);
+    if (!self) return NULL;
+    self->dim = dim;
+    return &self->layer;
+}
+
+Status layer_append(Layer *self, Layer *child) {
+    char name[16];
+    snprintf(name, sizeof(name), "%d", self ? self->n_children : 0);
+    return layer_add_child(self, name, child);
+}

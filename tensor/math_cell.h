@@ -1,0 +1,56 @@
+// math_cell.h -- one element of a recurrent cell, and its slopes: the gates' sums go in, and what
+// the next step reads comes out. Compiled for the CPU and by CUDA, as math.h is.
+#ifndef TENSOR_MATH_CELL_H
+#define TENSOR_MATH_CELL_H
+
+#include "tensor/math.h"
+
+// ---- LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): c' = f c + i g, h' = o tanh(c')
+// ---
+typedef struct LstmElement { // after their functions: sigmoid of i, f and o, tanh of g
+    float i, f, g, o, cell, hidden;
+} LstmElement;
+
+MATH_INLINE LstmElement math_lstm(float i, float f, float g, float o, float cell) {
+    LstmElement e = {math_sigmoid(i), math_sigmoid(f), math_tanh(g), math_sigmoid(o), 0.0f, 0.0f};
+    e.cell = e.f * cell + e.i * e.g;
+    e.hidden = e.o * math_tanh(e.cell);
+    return e;
+}
+
+// Of the sums of the gates, and of the cell before, in `cell`. e: with its own cell; before: c.
+MATH_INLINE LstmElement math_lstm_backward(LstmElement e, float before, float grad_hidden,
+                                           float grad_cell) {
+    float t = math_tanh(e.cell);
+    float d = grad_cell + math_tanh_backward(grad_hidden * e.o, t);
+    LstmElement grad = {math_sigmoid_backward(d * e.g, e.i),
+                        math_sigmoid_backward(d * before, e.f),
+                        math_tanh_backward(d * e.i, e.g),
+                        math_sigmoid_backward(grad_hidden * t, e.o),
+                        d * e.f,
+                        0.0f};
+    return grad;
+}
+
+// ---- GRU (Cho et al. 2014, with the reset behind the product): n = tanh(n_x + r n_h),
+// h' = n + z (h - n) ------------------------------------------------------------------------------
+typedef struct GruElement { // after their functions: sigmoid of r and z, tanh of n
+    float r, z, n, hidden;
+} GruElement;
+
+MATH_INLINE GruElement math_gru(float r, float z, float n_x, float n_h, float hidden) {
+    GruElement e = {math_sigmoid(r), math_sigmoid(z), 0.0f, 0.0f};
+    e.n = math_tanh(n_x + e.r * n_h);
+    e.hidden = e.n + e.z * (hidden - e.n);
+    return e;
+}
+
+// Of the sums of r, z and n_x, and of h, in `hidden`, what comes by z alone; n_h's is n's times r.
+MATH_INLINE GruElement math_gru_backward(GruElement e, float n_h, float before, float grad) {
+    GruElement d = {0.0f, math_sigmoid_backward(grad * (before - e.n), e.z),
+                    math_tanh_backward(grad * (1.0f - e.z), e.n), grad * e.z};
+    d.r = math_sigmoid_backward(d.n * n_h, e.r);
+    return d;
+}
+
+#endif
