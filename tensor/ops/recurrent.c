@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tensor/math.h"
-#include "tensor/ops.h"
 #include "tensor/ops/product.h"
 
 enum { SUMS, WEIGHT, BIAS, STATES }; // inputs

@@ -6,6 +6,7 @@
 
 #include "tensor/gemm.h"
 #include "tensor/op.h"
+#include "tensor/ops.h"
 
 // Flags of params: it runs from the last step to the first; backward: the gradient of the first
 // hidden state is wanted, which takes a product of its own.
