@@ -89,6 +89,12 @@
     COMPUTE(layer_norm)                                                                            \
     COMPUTE(layer_norm_backward)                                                                   \
     COMPUTE(layer_norm_backward_weight)                                                            \
+    COMPUTE(rms_norm)                                                                              \
+    COMPUTE(rms_norm_backward)                                                                     \
+    COMPUTE(rms_norm_backward_weight)                                                              \
+    COMPUTE(group_norm)                                                                            \
+    COMPUTE(group_norm_backward)                                                                   \
+    COMPUTE(group_norm_backward_weight)                                                            \
     COMPUTE(embedding)                                                                             \
     COMPUTE(embedding_backward)                                                                    \
     COMPUTE(cross_entropy)                                                                         \

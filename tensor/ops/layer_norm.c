@@ -20,9 +20,15 @@ static bool ends_in(const Tensor *x, Shape row) {
     return true;
 }
 
-static Status check(const OpCall *call) {
-    const OpParams *params = &call->params;
-    Shape row = params->shape;
+Status norm_check_epsilon(const OpCall *call) {
+    if (call->params.value[0] >= 0.0f) return STATUS_OK;
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "epsilon is %g. HINT: a small number, such as 1e-5",
+                    (double)call->params.value[0]);
+}
+
+Status norm_check_row(const OpCall *call) {
+    Shape row = call->params.shape;
     if (row.ndim < 1 || row.ndim > TENSOR_MAX_DIMS)
         return op_error(call, STATUS_SHAPE,
                         "a row of %d dimensions. HINT: at least one, such as SHAPE(768)", row.ndim);
@@ -30,17 +36,15 @@ static Status check(const OpCall *call) {
     if (!ends_in(call->in[X], row))
         return op_error(call, STATUS_SHAPE, "x does not end in %s. HINT: a row is x's last sizes",
                         shape_text(row, text));
-    for (int i = WEIGHT; i <= BIAS; i++)
+    for (int i = WEIGHT; i < call->n_in; i++)
         if (call->in[i] && !shape_equal(call->in[i]->shape, row))
             return op_error(call, STATUS_SHAPE, "the %s is not %s. HINT: it has the shape of a row",
                             i == WEIGHT ? "weight" : "bias", shape_text(row, text));
-    if (params->value[0] >= 0.0f) return STATUS_OK;
-    return op_error(call, STATUS_INVALID_ARGUMENT,
-                    "epsilon is %g. HINT: a small number, such as 1e-5", (double)params->value[0]);
+    return norm_check_epsilon(call);
 }
 
 static Status layer_norm_infer(OpCall *call) {
-    if (check(call)) return error_status();
+    if (norm_check_row(call)) return error_status();
     Shape rows = call->in[X]->shape;
     rows.ndim -= call->params.shape.ndim;
     Status status = op_output_like(call, Y, call->in[X]);

@@ -1,5 +1,5 @@
-// layer_norm.h -- internal to ops/: what the layer norm, its gradients and the variance share: rows
-// that are the last dimensions of a tensor, two sums over one of them at a time, and its moments.
+// layer_norm.h -- internal to ops/: what norms, their gradients and the variance share: rows that
+// are the last dimensions of a tensor, two sums over one of them at a time, and its moments.
 #ifndef TENSOR_OPS_LAYER_NORM_H
 #define TENSOR_OPS_LAYER_NORM_H
 
@@ -17,7 +17,11 @@ static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
     return rows;
 }
 
-// Flag of layer_norm_backward_weight: dbias is wanted, too.
+// x ends in a row, and the inputs after it have its shape; epsilon (value[0]) is not below 0.
+Status norm_check_row(const OpCall *call);
+Status norm_check_epsilon(const OpCall *call);
+
+// Flag of the backward of weights: dbias is wanted, too.
 enum { NORM_WITH_BIAS = 1 };
 
 typedef struct NormSums {
