@@ -89,9 +89,15 @@ KERNEL static Status group_norm_cpu(const OpCall *call, int64_t begin, int64_t e
         float rstd = (float)(1.0 / sqrt(m.variance + epsilon));
         call_out(call, MEAN)[r] = m.about + m.rest;
         call_out(call, RSTD)[r] = rstd;
-        for (int64_t c = first_channel(&g, r), k = 0; k < g.width; k++, c++) {
-            float weight = call->in[WEIGHT] ? call_in(call, WEIGHT)[c] : 1.0f;
-            float bias = call->in[BIAS] ? call_in(call, BIAS)[c] : 0.0f;
+        const float *weights =
+            call->in[WEIGHT] ? call_in(call, WEIGHT) + first_channel(&g, r) : NULL;
+        const float *biases = call->in[BIAS] ? call_in(call, BIAS) + first_channel(&g, r) : NULL;
+        if (g.spatial == 1 || (!weights && !biases)) { // a row of a layer norm
+            norm_write(x, y, g.n, m, rstd, weights, biases);
+            continue;
+        }
+        for (int64_t k = 0; k < g.width; k++) {
+            float weight = weights ? weights[k] : 1.0f, bias = biases ? biases[k] : 0.0f;
             for (int64_t j = k * g.spatial; j < (k + 1) * g.spatial; j++)
                 y[j] = ((x[j] - m.about) - m.rest) * rstd * weight + bias;
         }

@@ -53,17 +53,6 @@ static Status layer_norm_infer(OpCall *call) {
 }
 
 // ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
-// y (n) = (x (n) - mean) rstd weight (n) + bias (n); without weight or bias where NULL is given
-MATH_INLINE void write_row(const float *x, float *y, int64_t n, Moments m, float rstd,
-                           const float *weight, const float *bias) {
-    for (int64_t j = 0; j < n; j++) {
-        float value = ((x[j] - m.about) - m.rest) * rstd;
-        if (weight) value *= weight[j];
-        if (bias) value += bias[j];
-        y[j] = value;
-    }
-}
-
 Moments norm_moments_in_double(const float *x, int64_t n) {
     double mean = 0.0, variance = 0.0;
     for (int64_t j = 0; j < n; j++) mean += (double)x[j];
@@ -92,14 +81,7 @@ KERNEL static Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t e
         float rstd = (float)(1.0 / sqrt(m.variance + (double)call->params.value[0]));
         call_out(call, MEAN)[r] = m.about + m.rest;
         call_out(call, RSTD)[r] = rstd;
-        if (weight && bias) // each NULL is known where it is inlined: four plain loops
-            write_row(x, y, n, m, rstd, weight, bias);
-        else if (weight)
-            write_row(x, y, n, m, rstd, weight, NULL);
-        else if (bias)
-            write_row(x, y, n, m, rstd, NULL, bias);
-        else
-            write_row(x, y, n, m, rstd, NULL, NULL);
+        norm_write(x, y, n, m, rstd, weight, bias);
     }
     return STATUS_OK;
 }

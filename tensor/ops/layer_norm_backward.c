@@ -13,32 +13,6 @@ static const float *rstd_of(const OpCall *call) { return call_in(call, call->n_i
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
 enum { DY, X, WEIGHT, MEAN }; // inputs, and rstd; the weight may be absent
 
-typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
-    const float *dy, *x, *weight;
-    float mean, rstd;
-    bool centred; // x by its mean
-} GradientRow;
-
-MATH_INLINE float weighted(const GradientRow *row, int64_t j) {
-    return row->weight ? row->dy[j] * row->weight[j] : row->dy[j];
-}
-MATH_INLINE float normalised(const GradientRow *row, int64_t j) {
-    return (row->x[j] - row->mean) * row->rstd;
-}
-MATH_INLINE NormTerm gradient_term(const void *row, int64_t j) {
-    float g = weighted(row, j);
-    return (NormTerm){g, g * normalised(row, j)};
-}
-
-// dx (n)
-MATH_INLINE void write_gradient(GradientRow row, int64_t n, float *dx) {
-    NormSums sums = norm_sums(&row, n, gradient_term);
-    float mean_g = row.centred ? (float)(sums.first / (double)n) : 0.0f;
-    float mean_gz = (float)(sums.second / (double)n);
-    for (int64_t j = 0; j < n; j++)
-        dx[j] = (weighted(&row, j) - mean_g - normalised(&row, j) * mean_gz) * row.rstd;
-}
-
 static OpWork input_work(const OpCall *call) {
     NormRows rows = norm_rows_of(call->in[X], &call->params);
     return (OpWork){.items = rows.count, .cost = (double)rows.n};
@@ -50,17 +24,11 @@ KERNEL static Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, 
     for (int64_t r = begin; r < end; r++) {
         GradientRow row = {.dy = call_in(call, DY) + r * n,
                            .x = call_in(call, X) + r * n,
+                           .weight = call->in[WEIGHT] ? call_in(call, WEIGHT) : NULL,
                            .mean = mean ? mean[r] : 0.0f,
                            .rstd = rstd[r],
                            .centred = mean != NULL};
-        float *dx = call_out(call, 0) + r * n;
-        if (call->in[WEIGHT]) {
-            row.weight = call_in(call, WEIGHT);
-            write_gradient(row, n, dx);
-        } else {
-            row.weight = NULL; // known where it is inlined: a loop of its own
-            write_gradient(row, n, dx);
-        }
+        norm_write_gradient(row, n, call_out(call, 0) + r * n);
     }
     return STATUS_OK;
 }
