@@ -154,7 +154,8 @@ Tensor *tensor_rms_norm(Tensor *x, Shape row, Tensor *weight, float epsilon);
 // As PyTorch's it refuses a batch of one whose groups are single numbers; sizes of 0 are legal.
 Tensor *tensor_group_norm(Tensor *x, int64_t groups, Tensor *weight, Tensor *bias, float epsilon);
 // The same of each channel by itself: a group norm of as many groups. Planes of one number are
-// refused, as PyTorch's are. It has no running statistics.
+// refused, as PyTorch's are. It has no running statistics. Equal numbers without an epsilon are
+// NaN, as in every norm here; PyTorch's instance norm, alone among its norms, makes them 0.
 Tensor *tensor_instance_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon);
 
 // ---- losses: mean over the rows (cross-entropy) or elements (the others), a scalar ----
