@@ -1,6 +1,7 @@
-// norm.cu -- layer norm of rows, and its gradients. Of x: each row is read once and written once as
-// long as a team can hold it (2,048 elements), and read again for each use beyond. Of weight and
-// bias: sums down the columns, in two passes where there are many rows.
+// norm.cu -- layer norm and RMS norm of rows, and their gradients: an RMS norm is a layer norm
+// whose mean is taken for 0, and has none. Of x: each row is read once and written once as long as
+// a team can hold it (2,048 elements), and read again for each use beyond. Of weight and bias: sums
+// down the columns, in two passes where there are many rows.
 #include "cuda/norm.cuh"
 
 // The rows are x's last dimensions: params.shape.
@@ -21,7 +22,7 @@ static const float *input_or_null(const OpCall *call, int i) {
 // ---- forward: the formula of tensor/ops/layer_norm.c --------------------------------------------
 struct Norm {
     const float *x, *weight, *bias; // weight and bias (n) may be NULL
-    float *y, *mean, *rstd;
+    float *y, *mean, *rstd;         // mean NULL: of an RMS norm
     float epsilon;
 };
 
@@ -34,7 +35,8 @@ __global__ static void norm_rows(Norm norm, Rows rows) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
         const float *x = norm.x + row * rows.n;
         Tile tile = {}, w = {}, b = {};
-        Moments m = moments_of(x, rows.n, length, team, tile, shared);
+        Moments m = norm.mean ? moments_of(x, rows.n, length, team, tile, shared)
+                              : moments_about_zero(x, rows.n, length, team, tile, shared);
         float rstd = (float)(1.0 / sqrt(m.variance + (double)norm.epsilon));
         for (int64_t from = 0; from < length; from += tile_span(team)) {
             int left = tile_left(team, from, length);
@@ -49,20 +51,20 @@ __global__ static void norm_rows(Norm norm, Rows rows) {
             tile_store(tile, norm.y + row * rows.n + from, left, team);
         }
         if (length == 0 || team.lane > 0) continue;
-        norm.mean[row] = m.about;
+        if (norm.mean) norm.mean[row] = m.about;
         norm.rstd[row] = rstd;
     }
 }
 
 // mean and rstd (rows) of rows of nothing
 __global__ static void norm_nothing(float *mean, float *rstd, int64_t rows) {
-    for (int64_t i = GLOBAL_INDEX; i < rows; i += GRID_STRIDE) mean[i] = rstd[i] = NAN;
+    for (int64_t i = GLOBAL_INDEX; i < rows; i += GRID_STRIDE) {
+        if (mean) mean[i] = NAN;
+        rstd[i] = NAN;
+    }
 }
 
-CUDA_OP(layer_norm) {
-    Norm norm = {call_in(call, 0),     input_or_null(call, 1), input_or_null(call, 2),
-                 call_out(call, 0),    call_out(call, 1),      call_out(call, 2),
-                 call->params.value[0]};
+static Status norm_launch(const OpCall *call, CudaDevice *cuda, Norm norm) {
     Rows rows = rows_along(call->in[0], &call->params, norm.x);
     int64_t empty = rows.n == 0 ? call->out[1]->numel : 0;
     if (empty > 0)
@@ -74,9 +76,21 @@ CUDA_OP(layer_norm) {
     return CUDA_LAUNCH(norm_rows, grid, CUDA_BLOCK, 0, norm, rows);
 }
 
+CUDA_OP(layer_norm) {
+    return norm_launch(call, cuda,
+                       {call_in(call, 0), input_or_null(call, 1), input_or_null(call, 2),
+                        call_out(call, 0), call_out(call, 1), call_out(call, 2),
+                        call->params.value[0]});
+}
+CUDA_OP(rms_norm) {
+    return norm_launch(call, cuda,
+                       {call_in(call, 0), input_or_null(call, 1), NULL, call_out(call, 0), NULL,
+                        call_out(call, 1), call->params.value[0]});
+}
+
 // ---- the gradient of x: tensor/ops/layer_norm_backward.c ----------------------------------------
 struct Gradient {
-    const float *dy, *x, *weight, *mean, *rstd; // weight (n) may be NULL
+    const float *dy, *x, *weight, *mean, *rstd; // weight (n) may be NULL; mean of an RMS norm, too
     float *dx;
 };
 
@@ -87,10 +101,11 @@ static __device__ inline void gradient_load(const Gradient &of, int64_t row, int
     tile_load(g, of.dy + row * rows.n + from, left, team, 0.0f);
     tile_load(z, of.x + row * rows.n + from, left, team, 0.0f);
     if (of.weight) tile_load(weight, of.weight + from, left, team, 0.0f);
+    float mean = of.mean ? of.mean[row] : 0.0f;
     for (int i = 0; i < TILE; i++) {
         bool inside = tile_place(team, i) < left;
         if (of.weight) g.at[i] *= weight.at[i];
-        z.at[i] = inside ? (z.at[i] - of.mean[row]) * of.rstd[row] : 0.0f;
+        z.at[i] = inside ? (z.at[i] - mean) * of.rstd[row] : 0.0f;
     }
 }
 
@@ -112,7 +127,7 @@ __global__ static void norm_gradient(Gradient of, Rows rows) {
                                     g.at[i + 2] * z.at[i + 2], g.at[i + 3] * z.at[i + 3]);
             }
         }
-        float mean_g = (float)(team_sum(team, sum, shared) / (double)rows.n);
+        float mean_g = of.mean ? (float)(team_sum(team, sum, shared) / (double)rows.n) : 0.0f;
         float mean_gz = (float)(team_sum(team, product, shared) / (double)rows.n);
         for (int64_t from = 0; from < length; from += tile_span(team)) {
             int left = tile_left(team, from, length);
@@ -124,14 +139,23 @@ __global__ static void norm_gradient(Gradient of, Rows rows) {
     }
 }
 
-CUDA_OP(layer_norm_backward) {
-    Gradient of = {call_in(call, 0), call_in(call, 1), input_or_null(call, 2),
-                   call_in(call, 3), call_in(call, 4), call_out(call, 0)};
+static Status gradient_launch(const OpCall *call, CudaDevice *cuda, Gradient of) {
     Rows rows = rows_along(call->in[1], &call->params, of.dy);
     if (rows.count == 0) return STATUS_OK;
     rows.wide = rows.wide && is_wide(of.x) && is_wide(of.weight) && is_wide(of.dx);
     unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
     return CUDA_LAUNCH(norm_gradient, grid, CUDA_BLOCK, 0, of, rows);
+}
+
+CUDA_OP(layer_norm_backward) {
+    return gradient_launch(call, cuda,
+                           {call_in(call, 0), call_in(call, 1), input_or_null(call, 2),
+                            call_in(call, 3), call_in(call, 4), call_out(call, 0)});
+}
+CUDA_OP(rms_norm_backward) {
+    return gradient_launch(call, cuda,
+                           {call_in(call, 0), call_in(call, 1), input_or_null(call, 2), NULL,
+                            call_in(call, 3), call_out(call, 0)});
 }
 
 // ---- the gradients of weight and bias -----------------------------------------------------------
@@ -140,7 +164,7 @@ CUDA_OP(layer_norm_backward) {
 enum { COLUMNS = CUDA_WARP, LANES = CUDA_BLOCK / COLUMNS, LEAST_ROWS = 32 * LANES };
 
 struct WeightGradient {
-    const float *dy, *x, *mean, *rstd;
+    const float *dy, *x, *mean, *rstd; // mean may be NULL
     double *parts;          // (chunks, 2, n), where there are several chunks; else NULL, and
     float *dweight, *dbias; // (n); dbias may be NULL
     int64_t n, rows;
@@ -164,8 +188,8 @@ __global__ static void weight_columns(WeightGradient of) {
         if (end > of.rows) end = of.rows;
         double weight = 0.0, bias = 0.0;
         for (int64_t r = begin + lane; r < end && column < of.n; r += LANES) {
-            float dy = of.dy[r * of.n + column];
-            weight += (double)(dy * ((of.x[r * of.n + column] - of.mean[r]) * of.rstd[r]));
+            float dy = of.dy[r * of.n + column], mean = of.mean ? of.mean[r] : 0.0f;
+            weight += (double)(dy * ((of.x[r * of.n + column] - mean) * of.rstd[r]));
             bias += (double)dy;
         }
         weights[threadIdx.x] = weight;
@@ -198,14 +222,15 @@ __global__ static void weight_finish(WeightGradient of) {
     }
 }
 
-CUDA_OP(layer_norm_backward_weight) {
+static Status weight_launch(const OpCall *call, CudaDevice *cuda, const float *mean,
+                            const float *rstd) {
     Rows rows = rows_along(call->in[1], &call->params, call_in(call, 0));
     if (rows.n == 0) return STATUS_OK;
     int64_t groups = (rows.n + COLUMNS - 1) / COLUMNS;
     WeightGradient of = {call_in(call, 0),
                          call_in(call, 1),
-                         call_in(call, 2),
-                         call_in(call, 3),
+                         mean,
+                         rstd,
                          NULL,
                          call_out(call, 0),
                          call->n_out > 1 ? call_out(call, 1) : NULL,
@@ -224,3 +249,8 @@ CUDA_OP(layer_norm_backward_weight) {
     if (status || !cut) return status;
     return CUDA_LAUNCH(weight_finish, cuda_grid(rows.n), CUDA_BLOCK, 0, of);
 }
+
+CUDA_OP(layer_norm_backward_weight) {
+    return weight_launch(call, cuda, call_in(call, 2), call_in(call, 3));
+}
+CUDA_OP(rms_norm_backward_weight) { return weight_launch(call, cuda, NULL, call_in(call, 2)); }

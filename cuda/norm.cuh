@@ -51,4 +51,18 @@ static __device__ inline Moments moments_of(const float *x, int64_t n, int64_t l
     return m;
 }
 
+// The same as seen from 0 in place of the mean.
+static __device__ inline Moments moments_about_zero(const float *x, int64_t n, int64_t length,
+                                                    Team team, Tile &tile, double *shared) {
+    Moments m = {0.0f, 0.0f, 0.0};
+    double sum = 0.0;
+    for (int64_t from = 0; from < length; from += tile_span(team)) {
+        int left = tile_left(team, from, length);
+        tile_load(tile, x + from, left, team, 0.0f);
+        sum += tile_sum(tile, team, left, m, true);
+    }
+    m.variance = team_sum(team, sum, shared) / (double)n;
+    return m;
+}
+
 #endif

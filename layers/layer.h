@@ -172,6 +172,15 @@ Layer *dropout_new(float p);
 // weight and bias of the shape of a row, which is x's last sizes: 1 and 0, as PyTorch's
 // nn.LayerNorm. Without affine there are none.
 Layer *layer_norm_new(Shape row, float epsilon, bool affine);
+// The same with a weight only, as PyTorch's nn.RMSNorm, whose epsilon is FLT_EPSILON where nobody
+// says.
+Layer *rms_norm_new(Shape row, float epsilon, bool affine);
+// Of x (n, channels, ...), groups of neighbouring channels of a sample; weight and bias (channels)
+// as PyTorch's nn.GroupNorm: 1 and 0.
+Layer *group_norm_new(int64_t groups, int64_t channels, float epsilon, bool affine);
+// Of x (n, features, length), each feature of a sample. No running statistics: it does the same in
+// training and after. PyTorch's is not affine where nobody says.
+Layer *instance_norm1d_new(int64_t features, float epsilon, bool affine);
 // weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...)
 // in [0, count), gives (..., features).
 Layer *embedding_new(int64_t count, int64_t features);

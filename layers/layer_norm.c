@@ -31,33 +31,34 @@ static const LayerType layer_norm_type = {.name = "LayerNorm",
                                               sizeof(attributes) / sizeof(attributes[0]),
                                           .forward = forward};
 
-static Tensor *parameter_new(Shape shape, float value) {
+Tensor *layer_filled_new(Shape shape, float value) {
     Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
     return tensor_filled(t, tensor_fill(t, value));
 }
 
-static Status check(Shape row, float epsilon) {
+Status layer_check_epsilon(const char *who, float epsilon) {
+    if (epsilon >= 0.0f) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "%s: epsilon is %g. HINT: a small number, such as 1e-5", who, (double)epsilon);
+}
+
+Status layer_check_row(const char *who, Shape row, float epsilon) {
     if (row.ndim < 1 || row.ndim > TENSOR_MAX_DIMS)
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "layer_norm_new: a row of %d dimensions. HINT: at least one, such as "
-                         "SHAPE(768)",
+                         "%s: a row of %d dimensions. HINT: at least one, such as SHAPE(768)", who,
                          row.ndim);
-    if (!(epsilon >= 0.0f))
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "layer_norm_new: epsilon is %g. HINT: a small number, such as 1e-5",
-                         (double)epsilon);
+    if (layer_check_epsilon(who, epsilon)) return error_status();
     int64_t numel = 1;
     char text[SHAPE_TEXT];
     for (int i = 0; i < row.ndim; i++)
         if (row.dims[i] < 0 || __builtin_mul_overflow(numel, row.dims[i], &numel))
-            return error_set(STATUS_INVALID_ARGUMENT,
-                             "layer_norm_new: rows of %s. HINT: sizes are at least 0",
-                             shape_text(row, text));
+            return error_set(STATUS_INVALID_ARGUMENT, "%s: rows of %s. HINT: sizes are at least 0",
+                             who, shape_text(row, text));
     return STATUS_OK;
 }
 
 Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
-    if (check(row, epsilon)) return NULL;
+    if (layer_check_row("layer_norm_new", row, epsilon)) return NULL;
     LayerNorm *self = (LayerNorm *)layer_new(&layer_norm_type);
     if (!self) return NULL;
     self->row = row;
@@ -65,7 +66,7 @@ Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
     self->epsilon = epsilon;
     self->affine = affine;
     if (!affine) return &self->layer;
-    layer_add_parameter(&self->layer, "weight", parameter_new(row, 1.0f));
-    layer_add_parameter(&self->layer, "bias", parameter_new(row, 0.0f));
+    layer_add_parameter(&self->layer, "weight", layer_filled_new(row, 1.0f));
+    layer_add_parameter(&self->layer, "bias", layer_filled_new(row, 0.0f));
     return layer_finished(&self->layer);
 }

@@ -20,6 +20,8 @@ Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, i
 Layer *max_pool2d_new(Pool2dOptions options);
 Layer *avg_pool2d_new(Pool2dOptions options);
 Layer *adaptive_avg_pool2d_new(int64_t out_h, int64_t out_w);
+// As instance_norm1d_new, of planes: x (n, features, h, w).
+Layer *instance_norm2d_new(int64_t features, float epsilon, bool affine);
 
 // The same padding on all four sides.
 Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding);

@@ -12,6 +12,12 @@ Layer *layer_finished(Layer *self);
 // for a leaky ReLU of slope sqrt(5).
 Layer *layer_finished_product(Layer *self, Shape weight, bool bias);
 
+// A parameter of one number all over, of this shape.
+Tensor *layer_filled_new(Shape shape, float value);
+// What a norm is made with; `who` begins the message.
+Status layer_check_row(const char *who, Shape row, float epsilon);
+Status layer_check_epsilon(const char *who, float epsilon);
+
 // The end of a layer, or of a twin: it leaves its parent and its children, and is freed with what
 // it owns.
 void layer_dismantle(Layer *self);

@@ -93,6 +93,12 @@
     COMPUTE(lstm_backward)                                                                         \
     COMPUTE(gru)                                                                                   \
     COMPUTE(gru_backward)                                                                          \
+    COMPUTE(rms_norm)                                                                              \
+    COMPUTE(rms_norm_backward)                                                                     \
+    COMPUTE(rms_norm_backward_weight)                                                              \
+    COMPUTE(group_norm)                                                                            \
+    COMPUTE(group_norm_backward)                                                                   \
+    COMPUTE(group_norm_backward_weight)                                                            \
     COMPUTE(embedding)                                                                             \
     COMPUTE(embedding_backward)                                                                    \
     COMPUTE(cross_entropy)                                                                         \

@@ -40,6 +40,7 @@ typedef enum OpKind { // as other tools tell ops apart
     KIND_ADAPTIVE_POOL, // an average to a given size
     KIND_DROPOUT,       // a layer without a formula
     KIND_NORM,          // x, weight or none, bias or none
+    KIND_RMS_NORM,      // the same, but fvcore and DeepSpeed do not know it
     KIND_EMBEDDING,
     KIND_COUNT
 } OpKind;

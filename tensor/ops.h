@@ -157,6 +157,17 @@ Tensor *tensor_log_softmax(Tensor *x, int dim);
 // elements of x's last dimensions, which are `row`, such as SHAPE(768). weight and bias have that
 // shape; each may be NULL. Mean and variance hold their digits however far x is from 0.
 Tensor *tensor_layer_norm(Tensor *x, Shape row, Tensor *weight, Tensor *bias, float epsilon);
+// x / sqrt(mean of x x + epsilon) * weight, of rows as there; weight may be NULL. Squares that a
+// float does not hold are added in double.
+Tensor *tensor_rms_norm(Tensor *x, Shape row, Tensor *weight, float epsilon);
+// (x - mean) / sqrt(variance + epsilon) * weight + bias of x (n, channels, ...), mean and variance
+// of channels / groups neighbouring channels of one sample; weight and bias (channels) may be NULL.
+// As PyTorch's it refuses a batch of one whose groups are single numbers; sizes of 0 are legal.
+Tensor *tensor_group_norm(Tensor *x, int64_t groups, Tensor *weight, Tensor *bias, float epsilon);
+// The same of each channel by itself: a group norm of as many groups. Planes of one number are
+// refused, as PyTorch's are. It has no running statistics. Equal numbers without an epsilon are
+// NaN, as in every norm here; PyTorch's instance norm, alone among its norms, makes them 0.
+Tensor *tensor_instance_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon);
 
 // ---- losses: mean over the rows (cross-entropy) or elements (the others), a scalar ----
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels); // (n, classes), int64 (n)

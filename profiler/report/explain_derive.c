@@ -17,11 +17,10 @@ static uint64_t rows_of(Shape shape) {
     return last_of(shape) ? elements(shape) / last_of(shape) : 0;
 }
 
-// The last `count` dimensions as one.
-static Shape with_rows_of(Shape shape, int count) {
-    for (; count > 1 && shape.ndim > 1; count--, shape.ndim--)
-        shape.dims[shape.ndim - 2] *= shape.dims[shape.ndim - 1];
-    return shape;
+// As rows, a row being a block that divides the shape's elements.
+static Shape with_rows_of(Shape shape, Shape block) {
+    int64_t n = shape_numel(block);
+    return SHAPE(n ? shape_numel(shape) / n : 0, n);
 }
 
 // ---- formulas with numbers -------------------------------------------------------------------
@@ -139,7 +138,7 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule ru
     case PER_ROW:
         return per_row(record->in[rule.input], rule);
     case PER_BLOCK:
-        return per_row(with_rows_of(record->in[rule.input], record->params.shape.ndim), rule);
+        return per_row(with_rows_of(record->in[rule.input], record->params.shape), rule);
     case PER_COLUMN:
         return per_column(record->in[rule.input], record->out, rule);
     case PER_SUM:

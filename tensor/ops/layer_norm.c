@@ -20,9 +20,15 @@ static bool ends_in(const Tensor *x, Shape row) {
     return true;
 }
 
-static Status check(const OpCall *call) {
-    const OpParams *params = &call->params;
-    Shape row = params->shape;
+Status norm_check_epsilon(const OpCall *call) {
+    if (call->params.value[0] >= 0.0f) return STATUS_OK;
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "epsilon is %g. HINT: a small number, such as 1e-5",
+                    (double)call->params.value[0]);
+}
+
+Status norm_check_row(const OpCall *call) {
+    Shape row = call->params.shape;
     if (row.ndim < 1 || row.ndim > TENSOR_MAX_DIMS)
         return op_error(call, STATUS_SHAPE,
                         "a row of %d dimensions. HINT: at least one, such as SHAPE(768)", row.ndim);
@@ -30,17 +36,15 @@ static Status check(const OpCall *call) {
     if (!ends_in(call->in[X], row))
         return op_error(call, STATUS_SHAPE, "x does not end in %s. HINT: a row is x's last sizes",
                         shape_text(row, text));
-    for (int i = WEIGHT; i <= BIAS; i++)
+    for (int i = WEIGHT; i < call->n_in; i++)
         if (call->in[i] && !shape_equal(call->in[i]->shape, row))
             return op_error(call, STATUS_SHAPE, "the %s is not %s. HINT: it has the shape of a row",
                             i == WEIGHT ? "weight" : "bias", shape_text(row, text));
-    if (params->value[0] >= 0.0f) return STATUS_OK;
-    return op_error(call, STATUS_INVALID_ARGUMENT,
-                    "epsilon is %g. HINT: a small number, such as 1e-5", (double)params->value[0]);
+    return norm_check_epsilon(call);
 }
 
 static Status layer_norm_infer(OpCall *call) {
-    if (check(call)) return error_status();
+    if (norm_check_row(call)) return error_status();
     Shape rows = call->in[X]->shape;
     rows.ndim -= call->params.shape.ndim;
     Status status = op_output_like(call, Y, call->in[X]);
@@ -49,17 +53,6 @@ static Status layer_norm_infer(OpCall *call) {
 }
 
 // ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
-// y (n) = (x (n) - mean) rstd weight (n) + bias (n); without weight or bias where NULL is given
-MATH_INLINE void write_row(const float *x, float *y, int64_t n, Moments m, float rstd,
-                           const float *weight, const float *bias) {
-    for (int64_t j = 0; j < n; j++) {
-        float value = ((x[j] - m.about) - m.rest) * rstd;
-        if (weight) value *= weight[j];
-        if (bias) value += bias[j];
-        y[j] = value;
-    }
-}
-
 Moments norm_moments_in_double(const float *x, int64_t n) {
     double mean = 0.0, variance = 0.0;
     for (int64_t j = 0; j < n; j++) mean += (double)x[j];
@@ -88,14 +81,7 @@ KERNEL static Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t e
         float rstd = (float)(1.0 / sqrt(m.variance + (double)call->params.value[0]));
         call_out(call, MEAN)[r] = m.about + m.rest;
         call_out(call, RSTD)[r] = rstd;
-        if (weight && bias) // each NULL is known where it is inlined: four plain loops
-            write_row(x, y, n, m, rstd, weight, bias);
-        else if (weight)
-            write_row(x, y, n, m, rstd, weight, NULL);
-        else if (bias)
-            write_row(x, y, n, m, rstd, NULL, bias);
-        else
-            write_row(x, y, n, m, rstd, NULL, NULL);
+        norm_write(x, y, n, m, rstd, weight, bias);
     }
     return STATUS_OK;
 }

@@ -1,5 +1,5 @@
-// layer_norm.h -- internal to ops/: what the layer norm, its gradients and the variance share: rows
-// that are the last dimensions of a tensor, two sums over one of them at a time, and its moments.
+// layer_norm.h -- internal to ops/: what norms, their gradients and the variance share: rows that
+// are the last dimensions of a tensor, two sums over one of them at a time, and its moments.
 #ifndef TENSOR_OPS_LAYER_NORM_H
 #define TENSOR_OPS_LAYER_NORM_H
 
@@ -17,7 +17,11 @@ static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
     return rows;
 }
 
-// Flag of layer_norm_backward_weight: dbias is wanted, too.
+// x ends in a row, and the inputs after it have its shape; epsilon (value[0]) is not below 0.
+Status norm_check_row(const OpCall *call);
+Status norm_check_epsilon(const OpCall *call);
+
+// Flag of the backward of weights: dbias is wanted, too.
 enum { NORM_WITH_BIAS = 1 };
 
 typedef struct NormSums {
@@ -87,6 +91,68 @@ MATH_INLINE Moments norm_moments(const float *x, int64_t n) {
     double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
     if (!isfinite(variance)) return norm_moments_in_double(x, n);
     return (Moments){row.about, (float)rest, variance < 0.0 ? 0.0 : variance}; // < 0: rounded
+}
+
+// ---- a row's output and gradient ---------------------------------------------------------------
+MATH_INLINE void norm_write_with(const float *x, float *y, int64_t n, Moments m, float rstd,
+                                 const float *weight, const float *bias) {
+    for (int64_t j = 0; j < n; j++) {
+        float value = ((x[j] - m.about) - m.rest) * rstd;
+        if (weight) value *= weight[j];
+        if (bias) value += bias[j];
+        y[j] = value;
+    }
+}
+
+// y (n) = (x (n) - mean) rstd weight (n) + bias (n); without weight or bias where NULL is given:
+// known where it is inlined, that makes four plain loops.
+MATH_INLINE void norm_write(const float *x, float *y, int64_t n, Moments m, float rstd,
+                            const float *weight, const float *bias) {
+    if (weight && bias)
+        norm_write_with(x, y, n, m, rstd, weight, bias);
+    else if (weight)
+        norm_write_with(x, y, n, m, rstd, weight, NULL);
+    else if (bias)
+        norm_write_with(x, y, n, m, rstd, NULL, bias);
+    else
+        norm_write_with(x, y, n, m, rstd, NULL, NULL);
+}
+
+typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
+    const float *dy, *x, *weight;
+    float mean, rstd;
+    bool centred; // x by its mean
+} GradientRow;
+
+MATH_INLINE float norm_weighted(const GradientRow *row, int64_t j) {
+    return row->weight ? row->dy[j] * row->weight[j] : row->dy[j];
+}
+MATH_INLINE float norm_normalised(const GradientRow *row, int64_t j) {
+    return (row->x[j] - row->mean) * row->rstd;
+}
+MATH_INLINE NormTerm norm_gradient_term(const void *row, int64_t j) {
+    float g = norm_weighted(row, j);
+    return (NormTerm){g, g * norm_normalised(row, j)};
+}
+
+MATH_INLINE void norm_write_gradient_with(GradientRow row, int64_t n, float *dx) {
+    NormSums sums = norm_sums(&row, n, norm_gradient_term);
+    float mean_g = row.centred ? (float)(sums.first / (double)n) : 0.0f;
+    float mean_gz = (float)(sums.second / (double)n);
+    for (int64_t j = 0; j < n; j++)
+        dx[j] = (norm_weighted(&row, j) - mean_g - norm_normalised(&row, j) * mean_gz) * row.rstd;
+}
+
+// dx (n) = rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd
+MATH_INLINE void norm_write_gradient(GradientRow row, int64_t n, float *dx) {
+    const float *weight = row.weight;
+    row.weight = NULL; // known where it is inlined: a loop of its own
+    if (!weight) {
+        norm_write_gradient_with(row, n, dx);
+        return;
+    }
+    row.weight = weight;
+    norm_write_gradient_with(row, n, dx);
 }
 
 #endif

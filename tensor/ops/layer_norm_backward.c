@@ -1,34 +1,17 @@
 // layer_norm_backward.c -- the gradients of a layer norm: of x, in one pass over the rows; of
-// weight and bias together, in one pass down the columns. z = (x - mean) rstd in both.
+// weight and bias together, in one pass down the columns. z = (x - mean) rstd in both. Those of an
+// RMS norm are the same where the mean is 0, without that input.
 // params: shape = that of a row; flags of the second: NORM_WITH_BIAS
 #include "tensor/ops/layer_norm.h"
 
+// The input in front of rstd, which is the last; NULL where an RMS norm has rstd in its place.
+static const float *mean_or_null(const OpCall *call, int index) {
+    return index + 1 < call->n_in ? call_in(call, index) : NULL;
+}
+static const float *rstd_of(const OpCall *call) { return call_in(call, call->n_in - 1); }
+
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
-enum { DY, X, WEIGHT, MEAN, RSTD }; // inputs; the weight may be absent
-
-typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
-    const float *dy, *x, *weight;
-    float mean, rstd;
-} GradientRow;
-
-MATH_INLINE float weighted(const GradientRow *row, int64_t j) {
-    return row->weight ? row->dy[j] * row->weight[j] : row->dy[j];
-}
-MATH_INLINE float normalised(const GradientRow *row, int64_t j) {
-    return (row->x[j] - row->mean) * row->rstd;
-}
-MATH_INLINE NormTerm gradient_term(const void *row, int64_t j) {
-    float g = weighted(row, j);
-    return (NormTerm){g, g * normalised(row, j)};
-}
-
-// dx (n)
-MATH_INLINE void write_gradient(GradientRow row, int64_t n, float *dx) {
-    NormSums sums = norm_sums(&row, n, gradient_term);
-    float mean_g = (float)(sums.first / (double)n), mean_gz = (float)(sums.second / (double)n);
-    for (int64_t j = 0; j < n; j++)
-        dx[j] = (weighted(&row, j) - mean_g - normalised(&row, j) * mean_gz) * row.rstd;
-}
+enum { DY, X, WEIGHT, MEAN }; // inputs, and rstd; the weight may be absent
 
 static OpWork input_work(const OpCall *call) {
     NormRows rows = norm_rows_of(call->in[X], &call->params);
@@ -37,25 +20,21 @@ static OpWork input_work(const OpCall *call) {
 
 KERNEL static Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = norm_rows_of(call->in[X], &call->params).n;
+    const float *mean = mean_or_null(call, MEAN), *rstd = rstd_of(call);
     for (int64_t r = begin; r < end; r++) {
         GradientRow row = {.dy = call_in(call, DY) + r * n,
                            .x = call_in(call, X) + r * n,
-                           .mean = call_in(call, MEAN)[r],
-                           .rstd = call_in(call, RSTD)[r]};
-        float *dx = call_out(call, 0) + r * n;
-        if (call->in[WEIGHT]) {
-            row.weight = call_in(call, WEIGHT);
-            write_gradient(row, n, dx);
-        } else {
-            row.weight = NULL; // known where it is inlined: a loop of its own
-            write_gradient(row, n, dx);
-        }
+                           .weight = call->in[WEIGHT] ? call_in(call, WEIGHT) : NULL,
+                           .mean = mean ? mean[r] : 0.0f,
+                           .rstd = rstd[r],
+                           .centred = mean != NULL};
+        norm_write_gradient(row, n, call_out(call, 0) + r * n);
     }
     return STATUS_OK;
 }
 
 // ---- dweight = the sum of dy z over the rows, dbias = that of dy --------------------------------
-enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN, WEIGHT_RSTD }; // inputs
+enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN }; // inputs, and rstd
 
 static Status weight_infer(OpCall *call) {
     Status status = op_infer_shape(call);
@@ -74,15 +53,16 @@ typedef struct ColumnSums {
 // For columns [first, first + width) of dy and x (rows, n)
 MATH_INLINE void add_columns(const OpCall *call, NormRows rows, int64_t first, int64_t width,
                              bool with_bias, ColumnSums *sums) {
-    const float *mean = call_in(call, WEIGHT_MEAN), *rstd = call_in(call, WEIGHT_RSTD);
+    const float *mean = mean_or_null(call, WEIGHT_MEAN), *rstd = rstd_of(call);
     for (int64_t r = 0; r < rows.count; r += REDUCE_ROWS) {
         int64_t last = rows.count - r < REDUCE_ROWS ? rows.count : r + REDUCE_ROWS;
         float weight[TILE_COLUMNS] = {0}, bias[TILE_COLUMNS] = {0};
         for (int64_t k = r; k < last; k++) {
             const float *dy = call_in(call, WEIGHT_DY) + k * rows.n + first;
             const float *x = call_in(call, WEIGHT_X) + k * rows.n + first;
+            float centre = mean ? mean[k] : 0.0f;
             for (int64_t j = 0; j < width; j++) {
-                weight[j] += dy[j] * ((x[j] - mean[k]) * rstd[k]);
+                weight[j] += dy[j] * ((x[j] - centre) * rstd[k]);
                 if (with_bias) bias[j] += dy[j];
             }
         }
@@ -138,6 +118,26 @@ const Op op_layer_norm_backward = {
     .story = STORY(.formula = "dx = rstd (g - mean(g) - z mean(g z)), g = dy, z = (x - mean) rstd",
                    .out = "dx", .in = {"dy", "x", "weight", "mean", "rstd"},
                    .elementwise = {PER_OUTPUT, .each = 9}, .vary = input_vary)};
+static void rms_input_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)params;
+    if (!(given & SAVE_IN(WEIGHT))) return;
+    story->elementwise.each++;
+    story->formula = "dx = rstd (g - z mean(g z)), g = dy weight, z = x rstd";
+}
+
+// Per element: g 1 where there is a weight, z 1, mean(g z) 2, the rest 3.
+const Op op_rms_norm_backward = {
+    .id = OP_rms_norm_backward,
+    .name = "rms_norm_backward",
+    .kernel = layer_norm_backward_cpu,
+    .n_inputs = 4,
+    .optional = SAVE_IN(WEIGHT),
+    .infer = infer_like_second,
+    .work = input_work,
+    .story = STORY(.formula = "dx = rstd (g - z mean(g z)), g = dy, z = x rstd", .out = "dx",
+                   .in = {"dy", "x", "weight", "rstd"}, .elementwise = {PER_OUTPUT, .each = 6},
+                   .vary = rms_input_vary)};
+
 static void weight_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)params;
     if (!(given & SAVE_OUT(1))) return; // no dbias
@@ -159,3 +159,14 @@ const Op op_layer_norm_backward_weight = {
         STORY(.formula = "dweight = dy (x - mean) rstd, summed over the rows", .out = "dweight",
               .in = {"dy", "x", "mean", "rstd"},
               .elementwise = {PER_COLUMN, .each = 4, .more = -1, .input = 1}, .vary = weight_vary)};
+// Per element z 1 and a product; per column rows - 1 adds.
+const Op op_rms_norm_backward_weight = {
+    .id = OP_rms_norm_backward_weight,
+    .name = "rms_norm_backward_weight",
+    .kernel = layer_norm_backward_weight_cpu,
+    .n_inputs = 3,
+    .infer = weight_infer,
+    .work = weight_work,
+    .story = STORY(.formula = "dweight = dy x rstd, summed over the rows", .out = "dweight",
+                   .in = {"dy", "x", "rstd"},
+                   .elementwise = {PER_COLUMN, .each = 3, .more = -1, .input = 1})};

@@ -70,6 +70,8 @@ CALL(std, tensor_std(in[0], a->dim, a->value, a->flag))
 CALL(cumsum, tensor_cumsum(in[0], a->dim))
 CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
+CALL(instance_norm,
+     tensor_instance_norm(in[0], n_in > 1 ? in[1] : NULL, n_in > 2 ? in[2] : NULL, a->value))
 CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
 CALL(cross_entropy, tensor_cross_entropy(in[0], in[1]))
 CALL(mse, tensor_mse(in[0], in[1]))
@@ -171,6 +173,21 @@ static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *
     return tensor_layer_norm(in[0], row, weight, bias, a->value);
 }
 
+// Rows as there; the inputs are x and weight.
+static Tensor *call_rms_norm(Tensor *const in[], int n_in, const OpArguments *a) {
+    Shape row = {.ndim = a->dim};
+    for (int i = 0; i < a->dim && a->dim <= in[0]->shape.ndim; i++)
+        row.dims[i] = in[0]->shape.dims[in[0]->shape.ndim - a->dim + i];
+    return tensor_rms_norm(in[0], row, n_in > 1 ? in[1] : NULL, a->value);
+}
+
+// In a->dim groups. The inputs are x, weight and bias; with the flag x and bias.
+static Tensor *call_group_norm(Tensor *const in[], int n_in, const OpArguments *a) {
+    Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
+    Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
+    return tensor_group_norm(in[0], a->dim, weight, bias, a->value);
+}
+
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
     SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
     int period = a->value != 0.0f ? 3 : 2;
@@ -243,6 +260,9 @@ static const struct NamedFunction {
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
     {"layer_norm", call_layer_norm},
+    {"rms_norm", call_rms_norm},
+    {"group_norm", call_group_norm},
+    {"instance_norm", call_instance_norm},
     {"embedding", call_embedding},
     {"cross_entropy", call_cross_entropy},
     {"cross_entropy_with", call_cross_entropy_with},

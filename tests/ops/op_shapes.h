@@ -224,6 +224,69 @@ static const char *const normed_blocks[] = {
     "(9, 33, 257) (33, 257) (33, 257)",
     NULL,
 };
+static const char *const scaled[] = {
+    // x, weight; x alone
+    "(3, 5) (5)",
+    "(3, 5)",
+    "(5) (5)",
+    "(301, 0)",
+    "(1, 3) (3)",
+    "(3, 1) (1)",
+    "(2, 3, 4) (4)",
+    "(33, 17) (17)",
+    "(3, 257) (257)",
+    "transposed (5, 3) stepped (3)",
+    "expanded (3, 4) expanded (4)",
+    "(0, 3) (3)",
+    "(3, 0) (0)",
+    "(70, 1000) (1000)",
+    "(3, 5001) (5001)",
+    "(2100, 36) (36)",
+    "(600, 300)",
+    NULL,
+};
+static const char *const scaled_blocks[] = {
+    "(2, 3, 4) (3, 4)",       "(3, 17, 3)",
+    "(2, 2, 0, 3) (0, 3)",    "transposed (2, 3, 4) transposed (3, 4)",
+    "(9, 33, 257) (33, 257)", NULL,
+};
+// x (n, channels, ...), weight, bias; x and one of them; x alone
+static const char *const grouped[] = {
+    "(2, 3, 5) (3) (3)",
+    "(2, 3, 5) (3)",
+    "(2, 3)",
+    "(1, 1, 3, 3) (1) (1)",
+    "(2, 4, 0) (4) (4)",
+    "(301, 0, 3)",
+    "(3, 17, 33) (17) (17)",
+    NULL,
+};
+static const char *const grouped_evenly[] = {
+    "(2, 4, 3) (4) (4)",
+    "(3, 2) (2) (2)",
+    "(1, 6, 1, 1) (6) (6)",
+    "(0, 4, 3) (4) (4)",
+    "(3, 0, 2) (0) (0)",
+    "transposed (2, 4, 3) stepped (4) expanded (4)",
+    "stepped (2, 4, 3) (4) (4)",
+    "expanded (2, 4, 2, 2) (4) (4)",
+    "(2, 4, 17, 17) (4) (4)",
+    "(33, 34) (34) (34)",
+    "(2, 4, 33) (4)",
+    "(3, 2, 65, 63) (2) (2)",
+    "(257, 4, 2, 3) (4) (4)",
+    "(2, 600, 9) (600) (600)",
+    NULL,
+};
+static const char *const grouped_by_three[] = {
+    "(2, 3, 1, 5) (3) (3)", "(17, 3, 3) (3) (3)", "(2, 9, 5)", "(130, 33, 36) (33) (33)", NULL,
+};
+static const char *const shifted[] = {"(2, 3, 5) (3)", "(0, 3, 2) (3)", "(17, 6, 33) (6)", NULL};
+static const char *const instances[] = {
+    "(2, 3, 5)", "(2, 3, 5) (3) (3)",    "(1, 1, 17, 3) (1)", "(0, 3, 2)",
+    "(2, 0, 3)", "transposed (2, 3, 4)", "(2, 3, 0) (3)",     "(3, 17, 33) (17) (17)",
+    NULL,
+};
 // Labels are below the last size of the table, so the table has as many rows or more.
 static const char *const embedded[] = {
     "(3, 3) labels (4)",

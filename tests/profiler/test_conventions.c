@@ -23,9 +23,14 @@ static int64_t of_step(const OpCall *call) {
     return sum;
 }
 
+static bool is_norm(const OpCall *call) {
+    OpKind kind = call->op->story->kind;
+    return kind == KIND_NORM || kind == KIND_RMS_NORM;
+}
+
 static int64_t rows_in(const OpCall *call) {
     const Tensor *x = call->op->id == OP_var_backward ? call->in[1] : call->in[0];
-    if (call->op->id == OP_layer_norm) return x->numel ? numel(call->out[1]) : 0;
+    if (is_norm(call)) return x->numel ? numel(call->out[1]) : 0;
     if (call->op->id == OP_dropout) return x->numel ? numel(call->out[1]) : 0; // the mask's
     if (call->op->id == OP_cross_entropy) return x->shape.dims[0];
     if (call->op->id == OP_cross_entropy_backward) return call->in[1]->shape.dims[0];
@@ -148,11 +153,9 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and a gradient of hidden states") == 0) return call->in[4] != NULL;
     if (strcmp(words, "and a gradient of cells") == 0) return call->in[5] != NULL;
     if (strcmp(words, "and of the first state") == 0) return params->flags & 2;
-    if (strcmp(words, "and a weight") == 0)
-        return call->in[call->op->id == OP_layer_norm ? 1 : 2] != NULL;
+    if (strcmp(words, "and a weight") == 0) return call->in[is_norm(call) ? 1 : 2] != NULL;
     if (strcmp(words, "and a bias") == 0)
-        return call->op->id == OP_layer_norm_backward_weight ? call->n_out > 1
-                                                             : call->in[2] != NULL;
+        return strstr(call->op->name, "_backward_weight") ? call->n_out > 1 : call->in[2] != NULL;
     ck_abort_msg("the page's words \"%s\" are not known here", words);
     return false;
 }

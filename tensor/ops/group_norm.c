@@ -1,0 +1,167 @@
+// group_norm.c -- y = (x - mean) rstd weight + bias of x (n, channels, ...): mean and rstd = 1 /
+// sqrt(variance + epsilon) of each group of channels of each sample (Wu, He 2018). A group of one
+// channel is an instance norm (Ulyanov, Vedaldi, Lempitsky 2016).
+// params: count = groups, value[0] = epsilon, shape = that of a group, found by infer
+#include "tensor/ops/group_norm.h"
+
+#include <math.h>
+
+enum { X, WEIGHT, BIAS }; // inputs; and outputs:
+enum { Y, MEAN, RSTD };
+
+Tensor *tensor_group_norm(Tensor *x, int64_t groups, Tensor *weight, Tensor *bias, float epsilon) {
+    OpParams params = {.value = {epsilon}, .count = groups};
+    return OP_RUN(op_group_norm, &params, x, weight, bias);
+}
+
+Tensor *tensor_instance_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon) {
+    int64_t channels = 1, spatial = 1;
+    char text[SHAPE_TEXT];
+    for (int i = 2; x && i < x->shape.ndim; i++) spatial *= x->shape.dims[i];
+    if (x && spatial == 1) { // also where there are no such dimensions
+        error_set(STATUS_SHAPE,
+                  "instance_norm of %s: a channel of a sample is one number. HINT: x is "
+                  "(n, channels, ...), with two numbers or more behind the channels",
+                  shape_text(x->shape, text));
+        return NULL;
+    }
+    if (x && x->shape.dims[1] > 0) channels = x->shape.dims[1];
+    return tensor_group_norm(x, channels, weight, bias, epsilon);
+}
+
+// ---- shapes ------------------------------------------------------------------------------------
+static Status check_groups(const OpCall *call) {
+    const Tensor *x = call->in[X];
+    int64_t groups = call->params.count;
+    if (x->shape.ndim < 2)
+        return op_error(call, STATUS_SHAPE,
+                        "needs x (n, channels, ...). HINT: tensor_reshape one sample to "
+                        "(1, channels, ...)");
+    if (groups < 1)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "%lld groups. HINT: 1, or more",
+                        (long long)groups);
+    if (x->shape.dims[1] % groups)
+        return op_error(call, STATUS_SHAPE,
+                        "%lld groups do not divide %lld channels. HINT: x is (n, channels, ...)",
+                        (long long)groups, (long long)x->shape.dims[1]);
+    if (x->numel == groups)
+        return op_error(call, STATUS_SHAPE,
+                        "each group is one number. HINT: fewer groups, or a larger x");
+    return norm_check_epsilon(call);
+}
+
+static Status group_norm_infer(OpCall *call) {
+    if (check_groups(call)) return error_status();
+    const Tensor *x = call->in[X];
+    Shape *group = &call->params.shape;
+    int64_t groups = call->params.count, channels = x->shape.dims[1];
+    for (int i = WEIGHT; i <= BIAS; i++)
+        if (call->in[i] && !shape_equal(call->in[i]->shape, SHAPE(channels)))
+            return op_error(call, STATUS_SHAPE, "the %s is not (%lld,). HINT: one for each channel",
+                            i == WEIGHT ? "weight" : "bias", (long long)channels);
+    *group = (Shape){.ndim = x->shape.ndim - 1, .dims = {channels / groups}};
+    for (int i = 1; i < group->ndim; i++) group->dims[i] = x->shape.dims[i + 1];
+    Shape rows = SHAPE(x->shape.dims[0], groups);
+    Status status = op_output_like(call, Y, x);
+    if (!status) status = op_output(call, MEAN, DTYPE_FLOAT32, rows);
+    return status ? status : op_output(call, RSTD, DTYPE_FLOAT32, rows);
+}
+
+// ---- the kernel --------------------------------------------------------------------------------
+static OpWork group_norm_work(const OpCall *call) {
+    int64_t n = groups_of(call->in[X], &call->params).n;
+    return (OpWork){.items = call->out[MEAN]->numel, .cost = (double)(n ? n : 1)};
+}
+
+MATH_INLINE Moments moments_of(const float *x, int64_t n, double epsilon) {
+    const double squares_hold = 0x1p-80; // smaller ones have lost digits, or all of them
+    Moments m = norm_moments(x, n);
+    return m.variance + epsilon < squares_hold ? norm_moments_in_double(x, n) : m;
+}
+
+KERNEL static Status group_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    Groups g = groups_of(call->in[X], &call->params);
+    double epsilon = (double)call->params.value[0];
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = call_in(call, X) + r * g.n;
+        float *y = call_out(call, Y) + r * g.n;
+        Moments m = moments_of(x, g.n, epsilon);
+        float rstd = (float)(1.0 / sqrt(m.variance + epsilon));
+        call_out(call, MEAN)[r] = m.about + m.rest;
+        call_out(call, RSTD)[r] = rstd;
+        const float *weights =
+            call->in[WEIGHT] ? call_in(call, WEIGHT) + first_channel(&g, r) : NULL;
+        const float *biases = call->in[BIAS] ? call_in(call, BIAS) + first_channel(&g, r) : NULL;
+        if (g.spatial == 1 || (!weights && !biases)) { // a row of a layer norm
+            norm_write(x, y, g.n, m, rstd, weights, biases);
+            continue;
+        }
+        for (int64_t k = 0; k < g.width; k++) {
+            float weight = weights ? weights[k] : 1.0f, bias = biases ? biases[k] : 0.0f;
+            for (int64_t j = k * g.spatial; j < (k + 1) * g.spatial; j++)
+                y[j] = ((x[j] - m.about) - m.rest) * rstd * weight + bias;
+        }
+    }
+    return STATUS_OK;
+}
+
+// ---- backward ----------------------------------------------------------------------------------
+static unsigned group_norm_saves(const OpCall *call) {
+    bool input = call_needs(call, X), weight = call_needs(call, WEIGHT);
+    unsigned saves = input || weight ? SAVE_IN(X) | SAVE_OUT(MEAN) | SAVE_OUT(RSTD) : 0;
+    return input && call->in[WEIGHT] ? saves | SAVE_IN(WEIGHT) : saves;
+}
+
+// dbias where no dweight goes with it: dy, summed over each channel and then over the samples.
+static Status bias_backward(Tensor **slot, Tensor *grad, const OpParams *params) {
+    Groups g = groups_of(grad, params);
+    OpParams over_samples = {.dim = 0};
+    Tensor *planes = tensor_reshape(grad, SHAPE(g.samples, g.channels, g.spatial));
+    return OP_INTO(slot, op_sum, &over_samples, tensor_sum(planes, -1, false));
+}
+
+static Status group_norm_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    Tensor *grad = grad_out[Y], *x = saved->in[X];
+    Tensor *mean = saved->out[MEAN], *rstd = saved->out[RSTD];
+    OpParams params = saved->params;
+    if (call_needs(saved, X) && OP_INTO(&grad_in[X], op_group_norm_backward, &params, grad, x,
+                                        saved->in[WEIGHT], mean, rstd))
+        return error_status();
+    bool bias = call_needs(saved, BIAS);
+    if (!call_needs(saved, WEIGHT))
+        return bias ? bias_backward(&grad_in[BIAS], grad, &params) : STATUS_OK;
+    params.flags = bias ? NORM_WITH_BIAS : 0;
+    Tensor **slots[] = {&grad_in[WEIGHT], &grad_in[BIAS]};
+    return op_run_into_each(slots, bias ? 2 : 1, &op_group_norm_backward_weight, &params,
+                            OP_INPUTS(grad, x, mean, rstd));
+}
+
+static void group_norm_vary(OpStory *story, const OpParams *params, unsigned given) {
+    bool weight = given & SAVE_IN(WEIGHT), bias = given & SAVE_IN(BIAS);
+    (void)params;
+    if (weight) story->elementwise.each++;
+    if (bias) story->bias = (OpRule){PER_OUTPUT, .each = 1};
+#define RSTD_FORMULA ", rstd = 1 / sqrt(variance + epsilon), of each group"
+    story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD_FORMULA
+                     : weight       ? "y = (x - mean) rstd weight" RSTD_FORMULA
+                     : bias         ? "y = (x - mean) rstd + bias" RSTD_FORMULA
+                                    : "y = (x - mean) rstd" RSTD_FORMULA;
+#undef RSTD_FORMULA
+}
+
+// Of each group of n elements what layer_norm.c has of a row.
+const Op op_group_norm = {
+    .id = OP_group_norm,
+    .name = "group_norm",
+    .kernel = group_norm_cpu,
+    .n_inputs = 3,
+    .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS),
+    .infer = group_norm_infer,
+    .work = group_norm_work,
+    .backward = group_norm_backward,
+    .saves = group_norm_saves,
+    .story = STORY(.formula = "y = (x - mean) rstd", .out = "y", .in = {"x", "weight", "bias"},
+                   .elementwise = {PER_BLOCK, .each = 5, .more = 1},
+                   .transcendental = {PER_BLOCK, .more = 1}, .extra = "mean and rstd of a group",
+                   .extra_bytes = {PER_BLOCK, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
+                   .kind = KIND_NORM, .vary = group_norm_vary)};
