@@ -89,6 +89,10 @@
     COMPUTE(layer_norm)                                                                            \
     COMPUTE(layer_norm_backward)                                                                   \
     COMPUTE(layer_norm_backward_weight)                                                            \
+    COMPUTE(batch_norm)                                                                            \
+    COMPUTE(batch_norm_backward)                                                                   \
+    COMPUTE(batch_norm_eval)                                                                       \
+    COMPUTE(batch_norm_eval_backward)                                                              \
     COMPUTE(embedding)                                                                             \
     COMPUTE(embedding_backward)                                                                    \
     COMPUTE(cross_entropy)                                                                         \

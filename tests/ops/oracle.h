@@ -103,6 +103,7 @@ extern const OracleFormula oracle_formulas[OP_COUNT];      // oracle_elementwise
 extern const OracleFunction oracle_ternaries[OP_COUNT];    // the same, of three operands
 extern const OracleFunction oracle_reductions[OP_COUNT];   // oracle_reduce.c
 extern const OracleFunction oracle_norms[OP_COUNT];        // oracle_norm.c: norms, embedding
+extern const OracleFunction oracle_batch_norms[OP_COUNT];  // oracle_batch_norm.c
 extern const OracleFunction oracle_losses[OP_COUNT];       // oracle_loss.c
 extern const OracleFunction oracle_products[OP_COUNT];     // oracle_product.c
 extern const OracleFunction oracle_convolutions[OP_COUNT]; // oracle_conv.c

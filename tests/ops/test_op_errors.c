@@ -127,7 +127,7 @@ static const char *const every_op[] = {
     "where",      "masked_fill",   "triangle",    "min",
     "argmin",     "sum_dims",      "mean_dims",   "var",
     "std",        "cumsum",        "l1",          "huber",
-    "smooth_l1",  "kl_divergence",
+    "smooth_l1",  "kl_divergence", "batch_norm",  "batch_norm_eval",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL,

@@ -76,6 +76,8 @@ static int64_t letter_of(const OpCall *call, char letter) {
         return all;
     case 'R':
         return rows_in(call);
+    case 'C':
+        return numel(call->in[0]) ? call->in[0]->shape.dims[1] : 0;
     case 't':
         return (int64_t)call->params.window.kernel[0] * call->params.window.kernel[1];
     case 'w':
@@ -109,6 +111,17 @@ static uint64_t value_of(const char *text, const OpCall *call) {
 }
 
 // ---- every op ---------------------------------------------------------------------------------
+static int weight_at(int op) {
+    return op == OP_layer_norm || op == OP_batch_norm || op == OP_batch_norm_eval ? 1 : 2;
+}
+
+static bool has_bias(const OpCall *call) {
+    enum { OF_BIAS = 4 }; // tensor/ops/batch_norm.h
+    if (call->op->id == OP_layer_norm_backward_weight) return call->n_out > 1;
+    if (call->op->id == OP_batch_norm_eval_backward) return call->params.flags & OF_BIAS;
+    return call->in[2] != NULL;
+}
+
 // Whether a call is of the form that the words of a row name.
 static bool has_form(const char *words, const OpCall *call) {
     const OpParams *params = &call->params;
@@ -127,11 +140,9 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and weight decay") == 0) return decays;
     if (strcmp(words, "and weight decay by the gradient") == 0)
         return decays && !(params->flags & 1);
-    if (strcmp(words, "and a weight") == 0)
-        return call->in[call->op->id == OP_layer_norm ? 1 : 2] != NULL;
-    if (strcmp(words, "and a bias") == 0)
-        return call->op->id == OP_layer_norm_backward_weight ? call->n_out > 1
-                                                             : call->in[2] != NULL;
+    if (strcmp(words, "and running statistics") == 0) return call->in[3] != NULL;
+    if (strcmp(words, "and a weight") == 0) return call->in[weight_at(call->op->id)] != NULL;
+    if (strcmp(words, "and a bias") == 0) return has_bias(call);
     ck_abort_msg("the page's words \"%s\" are not known here", words);
     return false;
 }
