@@ -21,10 +21,11 @@ RIDGEPOINT_API_BEGIN
 typedef struct Layer Layer;
 
 typedef enum AttributeKind {
-    ATTRIBUTE_INTEGER,   // int64_t
-    ATTRIBUTE_REAL,      // float
-    ATTRIBUTE_FLAG,      // bool
-    ATTRIBUTE_ACTIVATION // const Op *
+    ATTRIBUTE_INTEGER,    // int64_t
+    ATTRIBUTE_REAL,       // float
+    ATTRIBUTE_FLAG,       // bool
+    ATTRIBUTE_ACTIVATION, // const Op *
+    ATTRIBUTE_NAMELESS    // int64_t, of which layer_print shows no name, as PyTorch
 } AttributeKind;
 
 typedef struct LayerAttribute {
@@ -66,7 +67,7 @@ struct Layer {
     int n_parameters;
     Parameter *buffers; // owned: state that no gradient changes, such as running statistics
     int n_buffers;
-    bool training;   // dropout acts
+    bool training;   // dropout acts, batch norm goes by the batch
     int dry_depth;   // dry runs (cost.h) that were around when it was made
     bool is_twin;    // it stands for another in one
     uint64_t serial; // of this process's layers, from 1: no other has had it, or will
@@ -181,6 +182,17 @@ Layer *group_norm_new(int64_t groups, int64_t channels, float epsilon, bool affi
 // Of x (n, features, length), each feature of a sample. No running statistics: it does the same in
 // training and after. PyTorch's is not affine where nobody says.
 Layer *instance_norm1d_new(int64_t features, float epsilon, bool affine);
+typedef struct BatchNormOptions { // as torch.nn.BatchNorm1d's and 2d's
+    float epsilon;
+    float momentum;           // what the newest batch counts; NAN, PyTorch's None: all alike
+    bool affine;              // with a weight, 1, and a bias, 0
+    bool track_running_stats; // else evaluation normalises by the batch, too
+} BatchNormOptions;
+BatchNormOptions batch_norm_defaults(void); // 1e-5, 0.1, both
+// x (n, features) or (n, features, length); of images: layers2d.h. layer_train says whether it
+// normalises by the batch, and running statistics follow, or by these. They are buffers:
+// running_mean, running_var (features), and num_batches_tracked, one int64.
+Layer *batch_norm1d_new(int64_t features, BatchNormOptions options);
 // weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...)
 // in [0, count), gives (..., features).
 Layer *embedding_new(int64_t count, int64_t features);

@@ -1,5 +1,6 @@
 // layer_walk.c -- what a layer and all below it hold, by path: parameters, buffers, attributes; and
 // the tree, printed. Nothing here changes a layer.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,12 +104,16 @@ int64_t layer_own_parameter_count(const Layer *self) {
 // ---- attributes ------------------------------------------------------------------------------
 static const Op *activation_at(const void *at) { return *(const Op *const *)at; }
 
+static bool is_integer(const LayerAttribute *a) {
+    return a->kind == ATTRIBUTE_INTEGER || a->kind == ATTRIBUTE_NAMELESS;
+}
+
 bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
     for (int i = 0; self && name && i < self->type->n_attributes; i++) {
         const LayerAttribute *a = &self->type->attributes[i];
         const void *at = (const char *)self + a->offset;
         if (strcmp(a->name, name) != 0 || a->kind == ATTRIBUTE_REAL) continue;
-        if (a->kind == ATTRIBUTE_INTEGER) *value = *(const int64_t *)at;
+        if (is_integer(a)) *value = *(const int64_t *)at;
         if (a->kind == ATTRIBUTE_FLAG) *value = *(const bool *)at;
         if (a->kind == ATTRIBUTE_ACTIVATION) *value = activation_at(at) ? activation_at(at)->id : 0;
         return true;
@@ -117,8 +122,10 @@ bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
 }
 
 static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch, char text[48]) {
-    if (a->kind == ATTRIBUTE_INTEGER)
+    if (is_integer(a))
         snprintf(text, 48, "%lld", (long long)*(const int64_t *)at);
+    else if (a->kind == ATTRIBUTE_REAL && as_pytorch && isnan(*(const float *)at))
+        snprintf(text, 48, "None");
     else if (a->kind == ATTRIBUTE_REAL)
         snprintf(text, 48, "%g", (double)*(const float *)at);
     else if (a->kind == ATTRIBUTE_FLAG && as_pytorch)
@@ -129,7 +136,7 @@ static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch,
         snprintf(text, 48, "%s", activation_at(at) ? activation_at(at)->name : "none");
 }
 
-// as_pytorch: True and False, and no word of an activation that is not fused.
+// as_pytorch: True, False and None, and no word of an activation that is not fused.
 static char *attributes_text(const Layer *self, bool as_pytorch, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -140,7 +147,9 @@ static char *attributes_text(const Layer *self, bool as_pytorch, char *text, siz
         bool fused = a->kind != ATTRIBUTE_ACTIVATION || activation_at(at);
         if (as_pytorch && !fused) continue;
         value_text(a, at, as_pytorch, value);
-        int n = snprintf(text + used, size - used, "%s%s=%s", used ? ", " : "", a->name, value);
+        bool named = !as_pytorch || a->kind != ATTRIBUTE_NAMELESS;
+        int n = snprintf(text + used, size - used, "%s%s%s%s", used ? ", " : "",
+                         named ? a->name : "", named ? "=" : "", value);
         used += n > 0 ? (size_t)n : 0;
     }
     return text;

@@ -17,6 +17,8 @@ RIDGEPOINT_API_BEGIN
 // or the groups do not divide the channels; strides and padding are checked when it runs.
 Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, int64_t kernel_w,
                   Conv2dOptions options, bool bias);
+// x (n, features, height, width); else as batch_norm1d_new.
+Layer *batch_norm2d_new(int64_t features, BatchNormOptions options);
 Layer *max_pool2d_new(Pool2dOptions options);
 Layer *avg_pool2d_new(Pool2dOptions options);
 Layer *adaptive_avg_pool2d_new(int64_t out_h, int64_t out_w);

@@ -9,7 +9,7 @@
 
 RIDGEPOINT_API_BEGIN
 
-enum { OP_RECORD_INPUTS = 5 }; // as many as any op but a list of tensors has
+enum { OP_RECORD_INPUTS = 6 }; // as many as any op but a list of tensors has
 
 typedef struct OpRecord { // one executed op
     const Op *op;

@@ -138,6 +138,8 @@ static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
         return by_rows(in, in->shape.ndim ? in->shape.dims[in->shape.ndim - 1] : 1, rule);
     case PER_BLOCK:
         return by_rows(in, shape_numel(call->params.shape), rule);
+    case PER_CHANNEL:
+        return in->shape.dims[1] ? by_rows(in, in->numel / in->shape.dims[1], rule) : 0;
     case PER_SUM:
         return by_sums(call->in[0]->numel, outputs, rule);
     case PER_COLUMN:

@@ -54,6 +54,24 @@ static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
     return false;
 }
 
+// Does it write one of these inputs in place? A step, which has no gradient, is one whole; an op
+// that has one may change what takes no part in it, such as running statistics.
+static bool writes_one_of(const OpCall *call, uint64_t inputs) {
+    const Op *op = call->op;
+    if (!op->mutates || !inputs) return false;
+    if (!op->backward) return true;
+    while (inputs)
+        if (op->mutates(call, bit_take(&inputs))) return true;
+    return false;
+}
+
+static uint64_t views_among(const OpCall *call) {
+    uint64_t views = 0;
+    for (int i = 0; i < call->n_in && i < 64; i++)
+        if (call->in[i] && !(call->in[i]->flags & TENSOR_CONTIGUOUS)) views |= (uint64_t)1 << i;
+    return views;
+}
+
 // Every input is there, alive and on one device; finds out which need gradients.
 static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
@@ -91,11 +109,11 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
                         "it does not add, or there is no output to add to");
     call->needs_grad = op->backward ? needs : 0;
     *dense = (flags & TENSOR_CONTIGUOUS) || (op->flags & (OP_STRIDED | OP_VIEW));
-    if ((needs && (op->mutates || call->out[0])) || writes_into_graph(recorder, call))
+    if ((needs && call->out[0]) || writes_one_of(call, needs) || writes_into_graph(recorder, call))
         return op_error(call, STATUS_STATE,
                         "writes in place what needs a gradient. HINT: put it "
                         "between no_grad_begin and no_grad_end");
-    if (!*dense && (call->n_in > DENSE_MAX || op->mutates))
+    if (!*dense && (call->n_in > DENSE_MAX || writes_one_of(call, views_among(call))))
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "needs contiguous inputs. HINT: tensor_contiguous copies a view");
     return !other_types && !op->dtypes ? STATUS_OK : check_dtypes(call); // as nearly always
@@ -132,7 +150,7 @@ static void bump_versions(const OpCall *call, unsigned preset) {
         if (preset >> i & 1) call->out[i]->storage->version++;
     if (!op->mutates) return;
     for (int i = 0; i < call->n_in; i++)
-        if (op->mutates(call, i)) call->in[i]->storage->version++;
+        if (call->in[i] && op->mutates(call, i)) call->in[i]->storage->version++;
 }
 
 static Status undo(OpCall *call, unsigned preset, Status status) {

@@ -141,6 +141,14 @@ MATH_INLINE float math_deviation_slope(float grad, float y, double n, double cor
     return y == 0.0f ? 0.0f : (float)((double)grad / ((double)y * (n - correction)));
 }
 
+// What the newest batch counts: momentum, or where that is NaN as much as each one before.
+MATH_INLINE double math_batch_momentum(float momentum, int64_t batches) {
+    return momentum != momentum ? 1.0 / (double)batches : (double)momentum;
+}
+MATH_INLINE float math_follow(float running, double newest, double momentum) {
+    return (float)((1.0 - momentum) * (double)running + momentum * newest);
+}
+
 // ---- exp, log, sqrt --------------------------------------------------------------------------
 
 // exp(r) - 1 with r = x - whole ln 2, |r| <= ln 2 / 2. ln 2 is taken off in two parts, the first

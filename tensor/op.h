@@ -9,7 +9,7 @@
 
 RIDGEPOINT_API_BEGIN
 
-enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 4 };
+enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 6 };
 
 // How a window moves over an image; [0] along the height, [1] along the width. Its tap t of output
 // o reads input o * stride - before + t * dilation; what lies outside [0, input) is padding.

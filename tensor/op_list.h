@@ -99,6 +99,10 @@
     COMPUTE(group_norm)                                                                            \
     COMPUTE(group_norm_backward)                                                                   \
     COMPUTE(group_norm_backward_weight)                                                            \
+    COMPUTE(batch_norm)                                                                            \
+    COMPUTE(batch_norm_backward)                                                                   \
+    COMPUTE(batch_norm_eval)                                                                       \
+    COMPUTE(batch_norm_eval_backward)                                                              \
     COMPUTE(embedding)                                                                             \
     COMPUTE(embedding_backward)                                                                    \
     COMPUTE(cross_entropy)                                                                         \

@@ -19,6 +19,7 @@ typedef enum Basis { // what a count is a multiple of
     PER_BLOCK,       // the same of rows of shape params.shape
     PER_SUM,         // (n - 1 + more) x out[0]'s elements, n of in[0] going into one
     PER_COLUMN,      // out[0]'s elements x (each x n + more), n of in[input] going into one
+    PER_CHANNEL,     // channels of in[input], its second size, x (each x their length + more)
     PER_PARAMETER,   // each x the elements of the step's parameters, the first of them in[input]
     PER_REGION, // planes x what the regions of an adaptive pool hold, + more x in[0]'s elements
 } Basis;
@@ -41,6 +42,7 @@ typedef enum OpKind { // as other tools tell ops apart
     KIND_DROPOUT,       // a layer without a formula
     KIND_NORM,          // x, weight or none, bias or none
     KIND_RMS_NORM,      // the same, but fvcore and DeepSpeed do not know it
+    KIND_NORM_EVAL,     // the same, by statistics that are given
     KIND_EMBEDDING,
     KIND_COUNT
 } OpKind;

@@ -168,6 +168,19 @@ Tensor *tensor_group_norm(Tensor *x, int64_t groups, Tensor *weight, Tensor *bia
 // refused, as PyTorch's are. It has no running statistics. Equal numbers without an epsilon are
 // NaN, as in every norm here; PyTorch's instance norm, alone among its norms, makes them 0.
 Tensor *tensor_instance_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon);
+typedef struct RunningStatistics { // of the batches of a training, as PyTorch's BatchNorm has them
+    Tensor *mean, *variance;       // (channels); no gradient flows to them
+    Tensor *batches;               // int64, one number: how many there were; may be NULL
+    float momentum; // what the newest batch counts; NaN: all count alike (needs batches)
+} RunningStatistics;
+// The same of each channel of x (n, channels, ...), mean and variance over all else: of training.
+// One value per channel is an error. weight and bias (channels) may be NULL. `running` follows in
+// place, its variance being that of a sample (n - 1), and batches is counted up; without any, {0}.
+Tensor *tensor_batch_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon,
+                          RunningStatistics running);
+// Of evaluation: by the running mean and variance, which stay as they are.
+Tensor *tensor_batch_norm_eval(Tensor *x, Tensor *weight, Tensor *bias, float epsilon,
+                               RunningStatistics running);
 
 // ---- losses: mean over the rows (cross-entropy) or elements (the others), a scalar ----
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels); // (n, classes), int64 (n)

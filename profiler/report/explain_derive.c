@@ -23,6 +23,12 @@ static Shape with_rows_of(Shape shape, Shape block) {
     return SHAPE(n ? shape_numel(shape) / n : 0, n);
 }
 
+// (channels, elements of each)
+static Shape by_channels(Shape shape) {
+    int64_t channels = shape.ndim > 1 ? shape.dims[1] : 0;
+    return SHAPE(channels, channels ? shape_numel(shape) / channels : 0);
+}
+
 // ---- formulas with numbers -------------------------------------------------------------------
 static Derivation derivation_new(void) { return (Derivation){.known = true, .value = 1}; }
 
@@ -71,16 +77,16 @@ static Derivation per_element(int64_t each, Shape shape, const char *of) {
     return d;
 }
 
-static Derivation per_row(Shape shape, OpRule rule) {
+static Derivation per_row(Shape shape, OpRule rule, const char *what) {
     Derivation d = derivation_new();
     times(&d, rows_of(shape));
     if (rule.each == 0) {
         if (rule.more != 1) times(&d, (uint64_t)rule.more);
-        snprintf(d.why, sizeof(d.why), "%lld per row", (long long)rule.more);
+        snprintf(d.why, sizeof(d.why), "%lld per %s", (long long)rule.more, what);
         return d;
     }
     times_affine(&d, rule, last_of(shape), true);
-    snprintf(d.why, sizeof(d.why), "rows of %.30s", text_count((int64_t)last_of(shape)).s);
+    snprintf(d.why, sizeof(d.why), "%ss of %.30s", what, text_count((int64_t)last_of(shape)).s);
     return d;
 }
 
@@ -136,9 +142,11 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule ru
     case PER_INPUT:
         return per_element(rule.each, record->in[rule.input], "input element");
     case PER_ROW:
-        return per_row(record->in[rule.input], rule);
+        return per_row(record->in[rule.input], rule, "row");
     case PER_BLOCK:
-        return per_row(with_rows_of(record->in[rule.input], record->params.shape), rule);
+        return per_row(with_rows_of(record->in[rule.input], record->params.shape), rule, "row");
+    case PER_CHANNEL:
+        return per_row(by_channels(record->in[rule.input]), rule, "channel");
     case PER_COLUMN:
         return per_column(record->in[rule.input], record->out, rule);
     case PER_SUM:

@@ -188,6 +188,75 @@ static Tensor *call_group_norm(Tensor *const in[], int n_in, const OpArguments *
     return tensor_group_norm(in[0], a->dim, weight, bias, a->value);
 }
 
+// The inputs are x, weight and bias; with the flag x and bias. Running statistics, and how many
+// batches there were, are no input of the case: they have no gradient.
+static RunningStatistics running_new(const Tensor *x, int batches, float momentum) {
+    enum { MOST = 300 };
+    float mean[MOST], variance[MOST];
+    int64_t channels = x->shape.ndim > 1 ? x->shape.dims[1] : 0;
+    for (int64_t j = 0; j < channels && j < MOST; j++) {
+        mean[j] = 0.25f * (float)(j % 5) - 0.5f;
+        variance[j] = 0.5f + 0.25f * (float)(j % 3);
+    }
+    return (RunningStatistics){tensor_from_floats_new(SHAPE(channels), mean),
+                               tensor_from_floats_new(SHAPE(channels), variance),
+                               tensor_from_labels_new(SHAPE_SCALAR, (int64_t[]){batches}),
+                               momentum};
+}
+
+static void running_free(RunningStatistics running) {
+    tensor_free(running.mean);
+    tensor_free(running.variance);
+    tensor_free(running.batches);
+}
+
+static Tensor *weight_among(Tensor *const in[], int n_in, const OpArguments *a) {
+    return n_in > 1 && !a->flag ? in[1] : NULL;
+}
+static Tensor *bias_among(Tensor *const in[], int n_in, const OpArguments *a) {
+    return n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
+}
+
+// dim: 0 without running statistics, 1 with, 2 with a number of batches, 3 by all batches alike
+static Tensor *call_batch_norm(Tensor *const in[], int n_in, const OpArguments *a) {
+    if (!in[0]) return tensor_batch_norm(NULL, NULL, NULL, a->value, (RunningStatistics){0});
+    RunningStatistics all = running_new(in[0], 2, a->dim == 3 ? NAN : 0.25f), some = all;
+    if (a->dim <= 1) some.batches = NULL;
+    if (a->dim <= 0) some.mean = some.variance = NULL;
+    Tensor *y = tensor_batch_norm(in[0], weight_among(in, n_in, a), bias_among(in, n_in, a),
+                                  a->value, some);
+    running_free(all);
+    return y;
+}
+
+static Tensor *call_batch_norm_eval(Tensor *const in[], int n_in, const OpArguments *a) {
+    if (!in[0]) return tensor_batch_norm_eval(NULL, NULL, NULL, a->value, (RunningStatistics){0});
+    RunningStatistics running = running_new(in[0], 2, 0.25f);
+    Tensor *y = tensor_batch_norm_eval(in[0], weight_among(in, n_in, a), bias_among(in, n_in, a),
+                                       a->value, running);
+    running_free(running);
+    return y;
+}
+
+// x (steps, n, channels ...), a batch each step, of momentum `value`: what follows of mean and
+// variance, and how many batches there were
+static Tensor *call_batch_norm_statistics(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in;
+    Shape batch = {.ndim = in[0]->shape.ndim - 1};
+    for (int i = 0; i < batch.ndim; i++) batch.dims[i] = in[0]->shape.dims[i + 1];
+    RunningStatistics running = {0};
+    for (int64_t step = 0; step < in[0]->shape.dims[0]; step++) {
+        Tensor *x = tensor_reshape(tensor_slice(in[0], 0, step, step + 1, 1), batch);
+        if (step == 0) running = running_new(x, 0, a->value);
+        tensor_batch_norm(x, NULL, NULL, 1e-5f, running);
+    }
+    Tensor *batches = tensor_reshape(tensor_cast(running.batches, DTYPE_FLOAT32), SHAPE(1));
+    Tensor *parts[] = {running.mean, running.variance, batches};
+    Tensor *all = tensor_concat(parts, 3, 0);
+    running_free(running);
+    return all;
+}
+
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
     SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
     int period = a->value != 0.0f ? 3 : 2;
@@ -263,6 +332,9 @@ static const struct NamedFunction {
     {"rms_norm", call_rms_norm},
     {"group_norm", call_group_norm},
     {"instance_norm", call_instance_norm},
+    {"batch_norm", call_batch_norm},
+    {"batch_norm_eval", call_batch_norm_eval},
+    {"batch_norm_statistics", call_batch_norm_statistics},
     {"embedding", call_embedding},
     {"cross_entropy", call_cross_entropy},
     {"cross_entropy_with", call_cross_entropy_with},

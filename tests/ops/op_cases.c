@@ -1,5 +1,8 @@
 // op_cases.c -- the table: families of calls, each run over one of the lists of op_shapes*.h.
 #include "tests/ops/op_cases.h"
+
+#include <math.h>
+
 #include "tests/ops/op_shapes.h"
 #include "tests/ops/op_shapes_image.h"
 
@@ -71,6 +74,13 @@ typedef struct Family {
         {op, weighed, VALUES_ANY, {.dim = -1, .value = 0.25f}, true, 2e-6, 2e-6},                  \
         {op, weighed_partly, VALUES_ANY, {.dim = 0}, true, 2e-6, 2e-6}, {                          \
         op, weighed_partly, VALUES_ANY, {.dim = 0, .flag = true, .value = 0.1f}, true, 2e-6, 2e-6  \
+    }
+
+// x and a bias; equal numbers
+#define EACH_BIASED(op)                                                                            \
+    {op, biased_batches, VALUES_ANY, {.flag = true, .value = 0.5f}, true, 2e-5, 1e-5}, {           \
+        op, equal_batches, VALUES_DISTINCT, {.dim = 1, .flag = true, .value = 0.5f}, true, 2e-5,   \
+            1e-5                                                                                   \
     }
 
 static const Family families[] = {
@@ -208,6 +218,15 @@ static const Family families[] = {
     {"group_norm", grouped_by_three, VALUES_ANY, {.dim = 3, .value = 0.5f}, true, 2e-5, 1e-5},
     {"group_norm", shifted, VALUES_ANY, {.dim = 3, .flag = true, .value = 0.5f}, true, 2e-5, 1e-5},
     {"instance_norm", instances, VALUES_ANY, {.value = 1e-5f}, true, 2e-5, 1e-5},
+    {"batch_norm", batches, VALUES_ANY, {.dim = 2, .value = 1e-3f}, true, 2e-5, 1e-5},
+    {"batch_norm", few_batches, VALUES_DISTINCT, {.dim = 0, .value = 0.5f}, true, 2e-5, 1e-5},
+    {"batch_norm", few_batches, VALUES_DISTINCT, {.dim = 1, .value = 0.5f}, true, 2e-5, 1e-5},
+    {"batch_norm", few_batches, VALUES_DISTINCT, {.dim = 3, .value = 0.5f}, true, 2e-5, 1e-5},
+    EACH_BIASED("batch_norm"),
+    {"batch_norm_eval", batches, VALUES_ANY, {.value = 1e-3f}, true, 5e-5, 1e-5},
+    EACH_BIASED("batch_norm_eval"),
+    {"batch_norm_statistics", batches_in_turn, VALUES_ANY, {.value = 0.1f}, false, 2e-6, 2e-6},
+    {"batch_norm_statistics", batches_in_turn, VALUES_ANY, {.value = NAN}, false, 2e-6, 2e-6},
     {"embedding", embedded, VALUES_ANY, {0}, true, 4e-5, 1e-6},
     {"cross_entropy", classified, VALUES_ANY, {0}, true, 2e-6, 2e-6},
     EACH_LABEL_LOSS("nll"),

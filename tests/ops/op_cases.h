@@ -11,14 +11,15 @@ typedef struct OpArguments {
     int dim; // reductions, softmax, slice, concat, stack, gather; how many dims are a row
              // (layer_norm, rms_norm); groups (group_norm); which diagonal (triangle,
              // masked_softmax); classes beyond the labels' (one_hot); the label to ignore, below 0
-             // none (nll, cross_entropy_with)
-    bool flag; // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
-               // (sgd_step); no weight (layer_norm, group_norm); the upper one (triangle); weights
-               // of classes (nll, cross_entropy_with)
+             // none (nll, cross_entropy_with); what there is of running statistics (batch_norm)
+    bool flag;   // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
+                 // (sgd_step); no weight (norms); the upper one (triangle); weights of
+                 // classes (nll, cross_entropy_with)
     float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's exponent;
                  // leaky_relu's slope; clamp's low, with high one more; the largest norm
                  // (clip_norm); epsilon (norms); what is filled in (masked_fill); delta
-                 // (huber); beta (smooth_l1); smoothing (nll, cross_entropy_with)
+                 // (huber); beta (smooth_l1); smoothing (nll, cross_entropy_with); momentum
+                 // (batch_norm_statistics)
     float decay; // weight decay
     const Op *activation; // linear, activation
     Conv2dOptions conv;

@@ -287,6 +287,41 @@ static const char *const instances[] = {
     "(2, 0, 3)", "transposed (2, 3, 4)", "(2, 3, 0) (3)",     "(3, 17, 33) (17) (17)",
     NULL,
 };
+static const char *const batches[] = {
+    // x, weight, bias; x and one of them; x alone
+    "(3, 5) (5) (5)",
+    "(3, 5) (5)",
+    "(3, 5)",
+    "(2, 1) (1) (1)",
+    "(2, 3, 4) (3) (3)",
+    "(4, 2, 1, 3) (2)",
+    "(1, 3, 4, 4) (3) (3)",
+    "(2, 2, 17) (2) (2)",
+    "(3, 1, 4, 5)",
+    "(0, 3) (3) (3)",
+    "(2, 3, 0) (3)",
+    "(0, 3, 17) (3) (3)",
+    "(2, 0, 3) (0) (0)",
+    "(2, 0, 17)",
+    "(33, 17) (17) (17)",
+    "(257, 3) (3) (3)",
+    "(3, 257) (257) (257)",
+    "(130, 300) (300) (300)", // more columns than a tile, more rows than are added in float
+    "(17, 33, 3) (33) (33)",
+    "(5, 90, 7) (90)",
+    "(5, 3, 33, 17) (3) (3)",
+    "(3, 2, 65, 130) (2)", // planes of more than a block
+    "(9, 2, 17, 33)",      // more than a block together
+    "transposed (5, 3) (3) (3)",
+    "transposed (2, 3, 17, 5) (3) (3)",
+    "stepped (3, 2, 2) stepped (2) (2)",
+    NULL,
+};
+static const char *const few_batches[] = {"(3, 5) (5) (5)", "(2, 3, 4) (3)",   "(2, 2, 3, 7)",
+                                          "(0, 3) (3)",     "(33, 2, 17) (2)", NULL};
+static const char *const biased_batches[] = {"(3, 5) (5)", "(2, 2, 3, 7) (2)", "(0, 3) (3)", NULL};
+static const char *const equal_batches[] = {"expanded (3, 5) (5)", "expanded (4, 2, 16) (2)", NULL};
+static const char *const batches_in_turn[] = {"(3, 4, 5)", "(4, 2, 3, 2)", "(3, 2, 2, 17)", NULL};
 // Labels are below the last size of the table, so the table has as many rows or more.
 static const char *const embedded[] = {
     "(3, 3) labels (4)",

@@ -104,6 +104,7 @@ extern const OracleFunction oracle_ternaries[OP_COUNT];    // the same, of three
 extern const OracleFunction oracle_reductions[OP_COUNT];   // oracle_reduce.c
 extern const OracleFunction oracle_norms[OP_COUNT];        // oracle_norm.c: norms, embedding
 extern const OracleFunction oracle_groups[OP_COUNT];       // oracle_groups.c: RMS, group norm
+extern const OracleFunction oracle_batch_norms[OP_COUNT];  // oracle_batch_norm.c
 extern const OracleFunction oracle_losses[OP_COUNT];       // oracle_loss.c
 extern const OracleFunction oracle_products[OP_COUNT];     // oracle_product.c
 extern const OracleFunction oracle_convolutions[OP_COUNT]; // oracle_conv.c

@@ -30,7 +30,7 @@ static bool is_norm(const OpCall *call) {
 
 static int64_t rows_in(const OpCall *call) {
     const Tensor *x = call->op->id == OP_var_backward ? call->in[1] : call->in[0];
-    if (is_norm(call)) return x->numel ? numel(call->out[1]) : 0;
+    if (is_norm(call) && call->op->id != OP_batch_norm) return x->numel ? numel(call->out[1]) : 0;
     if (call->op->id == OP_dropout) return x->numel ? numel(call->out[1]) : 0; // the mask's
     if (call->op->id == OP_cross_entropy) return x->shape.dims[0];
     if (call->op->id == OP_cross_entropy_backward) return call->in[1]->shape.dims[0];
@@ -94,6 +94,8 @@ static int64_t letter_of(const OpCall *call, char letter) {
         return all;
     case 'R':
         return rows_in(call);
+    case 'C':
+        return numel(call->in[0]) ? call->in[0]->shape.dims[1] : 0;
     case 't':
         return (int64_t)call->params.window.kernel[0] * call->params.window.kernel[1];
     case 'w':
@@ -131,6 +133,18 @@ static uint64_t value_of(const char *text, const OpCall *call) {
 }
 
 // ---- every op ---------------------------------------------------------------------------------
+static int weight_at(const OpCall *call) {
+    int op = call->op->id;
+    return is_norm(call) || op == OP_batch_norm_eval ? 1 : 2;
+}
+
+static bool has_bias(const OpCall *call) {
+    enum { OF_BIAS = 4 }; // tensor/ops/batch_norm.h
+    if (strstr(call->op->name, "_backward_weight")) return call->n_out > 1;
+    if (call->op->id == OP_batch_norm_eval_backward) return call->params.flags & OF_BIAS;
+    return call->in[2] != NULL;
+}
+
 // Whether a call is of the form that the words of a row name.
 static bool has_form(const char *words, const OpCall *call) {
     const OpParams *params = &call->params;
@@ -153,9 +167,9 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and a gradient of hidden states") == 0) return call->in[4] != NULL;
     if (strcmp(words, "and a gradient of cells") == 0) return call->in[5] != NULL;
     if (strcmp(words, "and of the first state") == 0) return params->flags & 2;
-    if (strcmp(words, "and a weight") == 0) return call->in[is_norm(call) ? 1 : 2] != NULL;
-    if (strcmp(words, "and a bias") == 0)
-        return strstr(call->op->name, "_backward_weight") ? call->n_out > 1 : call->in[2] != NULL;
+    if (strcmp(words, "and running statistics") == 0) return call->in[3] != NULL;
+    if (strcmp(words, "and a weight") == 0) return call->in[weight_at(call)] != NULL;
+    if (strcmp(words, "and a bias") == 0) return has_bias(call);
     ck_abort_msg("the page's words \"%s\" are not known here", words);
     return false;
 }

@@ -82,7 +82,7 @@ START_TEST(a_training_tables_rows_are_the_call_sites_of_forward) {
                   "  fc1                 12\n"
                   "  loss                 0\n"
                   "  total               12\n"
-                  "  rule: 1 per MAC and value into adaptive pools; 4 or 5 into norms\n"
+                  "  rule: 1 per MAC and value into adaptive pools; 1 to 5 into norms\n"
                   "  ours: 24 FLOP = 2 x 12 MAC a sample; fvcore counts MAC\n");
     profile_free(&profile);
 }
