@@ -53,12 +53,6 @@ Tape *tape_current(void); // NULL when the context has none
 // Lets go of all that the node knows, and takes it off its tape: it was walked, or nobody asks.
 void node_spend(Node *node);
 
-// Takes the lowest bit that is set: `for (uint64_t left = bits; left;) i = bit_take(&left)`.
-static inline int bit_take(uint64_t *bits) {
-    int lowest = __builtin_ctzll(*bits);
-    *bits &= *bits - 1;
-    return lowest;
-}
 static inline Tensor **node_inputs(const Node *node) {
     return node->many ? node->many : (Tensor **)node->in;
 }

@@ -43,4 +43,11 @@ void scope_forget(Tensor *tensor);
 void scope_free_list(Context *context);
 void site_free_all(Context *context);
 
+// Takes the lowest bit that is set: `for (uint64_t left = bits; left;) i = bit_take(&left)`.
+static inline int bit_take(uint64_t *bits) {
+    int lowest = __builtin_ctzll(*bits);
+    *bits &= *bits - 1;
+    return lowest;
+}
+
 #endif
