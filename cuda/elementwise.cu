@@ -17,6 +17,7 @@ BINARY(less, math_less(a, b))
 BINARY(less_equal, math_less_equal(a, b))
 BINARY(equal, math_equal(a, b))
 BINARY(not_equal, math_not_equal(a, b))
+BINARY(prelu, math_leaky_relu(a, b))
 
 // ---- condition ? a : b, each of these two maybe a number ---------------------------------------
 struct where_formula {
@@ -43,7 +44,8 @@ UNARY(exp, math_exp(x))
 UNARY(log, math_log(x))
 UNARY(sqrt, math_sqrt(x))
 
-ACTIVATION_LIST(DENSE_KERNEL)
+#define ACTIVATION_KERNEL(name, y_of_x, dx_of_grad) DENSE_KERNEL(name, y_of_x)
+ACTIVATION_LIST(ACTIVATION_KERNEL)
 
 // ---- in place ----------------------------------------------------------------------------------
 // The sum goes where the call's output is, mostly the first input.

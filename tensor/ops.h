@@ -61,6 +61,29 @@ Tensor *tensor_silu(Tensor *x); // x * sigmoid(x)
 Tensor *tensor_tanh(Tensor *x);
 Tensor *tensor_gelu(Tensor *x);      // x/2 (1 + erf(x/sqrt 2))
 Tensor *tensor_gelu_tanh(Tensor *x); // its tanh approximation (Hendrycks 2016)
+// PyTorch's, with its slopes at the kinks. At infinity the slope of softsign is its limit, 0.
+Tensor *tensor_relu6(Tensor *x);                           // x between 0 and 6
+Tensor *tensor_hardtanh(Tensor *x, float low, float high); // low <= high; no slope at the bounds
+Tensor *tensor_hardsigmoid(Tensor *x);                     // relu6(x + 3) / 6
+Tensor *tensor_hardswish(Tensor *x);                       // x relu6(x + 3) / 6
+Tensor *tensor_elu(Tensor *x, float alpha);                // x, but alpha (e^x - 1) below 0
+Tensor *tensor_selu(Tensor *x);                            // an elu that keeps mean and variance
+Tensor *tensor_celu(Tensor *x, float alpha);               // x, but alpha (e^(x/alpha) - 1); not 0
+// log(1 + e^(beta x)) / beta, and x where beta x > threshold; beta is not 0
+Tensor *tensor_softplus(Tensor *x, float beta, float threshold);
+Tensor *tensor_softsign(Tensor *x); // x / (1 + |x|)
+Tensor *tensor_mish(Tensor *x);     // x tanh(log(1 + e^x))
+Tensor *tensor_log_sigmoid(Tensor *x);
+Tensor *tensor_tanhshrink(Tensor *x);                              // x - tanh(x)
+Tensor *tensor_softshrink(Tensor *x, float lambd);                 // towards 0 by lambd, at least 0
+Tensor *tensor_hardshrink(Tensor *x, float lambd);                 // 0 where |x| <= lambd
+Tensor *tensor_threshold(Tensor *x, float threshold, float value); // value where x <= threshold
+Tensor *tensor_quick_gelu(Tensor *x);                              // x sigmoid(1.702 x)
+// x where positive, else weight * x: weight is (c), one for each channel along x's dimension 1, or
+// (1).
+Tensor *tensor_prelu(Tensor *x, Tensor *weight);
+// The first half of x along dim, which is even, times the sigmoid of the second.
+Tensor *tensor_glu(Tensor *x, int dim);
 // An activation by its op, as &op_relu or op_activation_by_name("relu"), its parameters being what
 // PyTorch has where nobody says (Op.values). NULL gives x.
 Tensor *tensor_activation(Tensor *x, const Op *activation);

@@ -17,6 +17,12 @@ typedef struct Family {
     {"linear", layers, VALUES_ANY, {.activation = &op_##of}, true, 1e-4, 1e-5}, {                  \
         "activation", line, VALUES_AWAY, {.activation = &op_##of}, true, 2e-6, 2e-6                \
     }
+// The same with fewer inputs, and in numbers far from 0, too.
+#define NEW_ACTIVATION(of)                                                                         \
+    {"linear", few_layers, VALUES_ANY, {.activation = &op_##of}, true, 1e-4, 1e-5},                \
+        {"activation", few_lines, VALUES_ANY, {.activation = &op_##of}, true, 2e-6, 2e-6}, {       \
+        "activation", few, VALUES_DISTINCT, {.activation = &op_##of}, true, 2e-6, 4e-6             \
+    }
 #define EACH_POWER(exponent, inputs, values)                                                       \
     { "pow", inputs, values, {.value = exponent}, true, 1e-6, 1e-6 }
 #define EACH_DIM(op, inputs, values, differentiable, absolute)                                     \
@@ -132,6 +138,28 @@ static const Family families[] = {
     {"tanh", one, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"gelu", one, VALUES_ANY, {0}, true, 2e-6, 2e-6},
     {"gelu_tanh", one, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"relu6", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"hardsigmoid", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"hardswish", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"selu", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"softsign", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"mish", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"log_sigmoid", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"tanhshrink", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"quick_gelu", strided, VALUES_ANY, {0}, true, 2e-6, 2e-6},
+    {"hardtanh", strided, VALUES_ANY, {.value = -0.7f}, true, 2e-6, 2e-6},
+    {"elu", strided, VALUES_ANY, {.value = 0.6f}, true, 2e-6, 2e-6},
+    {"elu", strided, VALUES_ANY, {.value = -1.5f}, true, 2e-6, 2e-6},
+    {"celu", strided, VALUES_ANY, {.value = 0.4f}, true, 2e-6, 2e-6},
+    {"celu", strided, VALUES_ANY, {.value = -2.0f}, true, 2e-6, 2e-6},
+    {"softplus", strided, VALUES_ANY, {.value = 0.75f}, true, 2e-6, 2e-6},
+    {"softplus", strided, VALUES_ANY, {.value = -2.0f}, true, 2e-6, 2e-6},
+    {"softshrink", strided, VALUES_ANY, {.value = 0.3f}, true, 2e-6, 2e-6},
+    {"hardshrink", strided, VALUES_ANY, {.value = 0.3f}, true, 2e-6, 2e-6},
+    {"threshold", strided, VALUES_ANY, {.value = 0.2f}, true, 2e-6, 2e-6},
+    {"softplus", strided, VALUES_ANY, {.value = 1.5f, .flag = true}, true, 2e-6, 2e-6},
+    {"prelu", channelled, VALUES_AWAY, {0}, true, 1e-4, 2e-6},
+    EACH_DIM("glu", gated, VALUES_ANY, true, 2e-6),
     {"matmul", products, VALUES_ANY, {0}, true, 1e-4, 1e-5},
     {"linear", layers, VALUES_ANY, {.activation = NULL}, true, 1e-4, 1e-5},
     EACH_ACTIVATION(relu),
@@ -141,6 +169,22 @@ static const Family families[] = {
     EACH_ACTIVATION(tanh),
     EACH_ACTIVATION(gelu),
     EACH_ACTIVATION(gelu_tanh),
+    NEW_ACTIVATION(relu6),
+    NEW_ACTIVATION(hardsigmoid),
+    NEW_ACTIVATION(hardswish),
+    NEW_ACTIVATION(selu),
+    NEW_ACTIVATION(softsign),
+    NEW_ACTIVATION(mish),
+    NEW_ACTIVATION(log_sigmoid),
+    NEW_ACTIVATION(tanhshrink),
+    NEW_ACTIVATION(quick_gelu),
+    NEW_ACTIVATION(hardtanh),
+    NEW_ACTIVATION(elu),
+    NEW_ACTIVATION(celu),
+    NEW_ACTIVATION(softplus),
+    NEW_ACTIVATION(softshrink),
+    NEW_ACTIVATION(hardshrink),
+    NEW_ACTIVATION(threshold),
     CONVOLUTION(convolved, 1, 1, 0, 0, 0, 0, 1, 1, 1),
     CONVOLUTION(convolved, 1, 1, 1, 1, 1, 1, 1, 1, 1),
     CONVOLUTION(convolved_widely, 2, 3, 1, 2, 0, 1, 2, 1, 1),

@@ -15,9 +15,10 @@ typedef struct OpArguments {
                  // (sgd_step); no weight (layer_norm); the upper one (triangle); weights of
                  // classes (nll, cross_entropy_with)
     float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's exponent;
-                 // leaky_relu's slope; clamp's low, with high one more; the largest norm
-                 // (clip_norm); epsilon (layer_norm); what is filled in (masked_fill); delta
-                 // (huber); beta (smooth_l1); smoothing (nll, cross_entropy_with)
+                 // leaky_relu's slope; alpha, beta, lambd or threshold of an activation; clamp's
+                 // and hardtanh's low, with high one more; the largest norm (clip_norm); epsilon
+                 // (layer_norm); what is filled in (masked_fill); delta (huber); beta (smooth_l1);
+                 // smoothing (nll, cross_entropy_with)
     float decay; // weight decay
     const Op *activation; // linear, activation
     Conv2dOptions conv;
