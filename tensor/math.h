@@ -82,6 +82,7 @@ MATH_INLINE float math_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 // The larger one; NaN when either is NaN.
 MATH_INLINE float math_max(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+MATH_INLINE float math_min(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
 // What max(mine, other) owes to `mine`: equals share the gradient, and NaN lets it through.
 MATH_INLINE float math_max_backward(float grad, float mine, float other) {
     float tied = mine == other ? 0.5f * grad : grad;
@@ -93,6 +94,12 @@ MATH_INLINE float math_less(float a, float b) { return a < b ? 1.0f : 0.0f; }
 MATH_INLINE float math_less_equal(float a, float b) { return a <= b ? 1.0f : 0.0f; }
 MATH_INLINE float math_equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
 MATH_INLINE float math_not_equal(float a, float b) { return a != b ? 1.0f : 0.0f; }
+MATH_INLINE float math_logical_and(float a, float b) {
+    return ((a != 0.0f) & (b != 0.0f)) ? 1.0f : 0.0f;
+}
+MATH_INLINE float math_logical_or(float a, float b) {
+    return ((a != 0.0f) | (b != 0.0f)) ? 1.0f : 0.0f;
+}
 // NaN is true, as in C.
 MATH_INLINE float math_where(float condition, float a, float b) {
     return condition != 0.0f ? a : b;
@@ -267,6 +274,28 @@ MATH_INLINE float math_log(float x) {
 }
 
 MATH_INLINE float math_sqrt(float x) { return sqrtf(x); }
+MATH_INLINE float math_rsqrt(float x) { return 1.0f / sqrtf(x); }
+MATH_INLINE float math_reciprocal(float x) { return 1.0f / x; }
+
+// ---- steps, and what a library knows best ----------------------------------------------------
+
+// Also the slope of |x|: none at 0, nor where x is NaN.
+MATH_INLINE float math_sign(float x) {
+    float below = x < 0.0f ? -1.0f : 0.0f;
+    return x > 0.0f ? 1.0f : below;
+}
+MATH_INLINE float math_floor(float x) { return floorf(x); }
+MATH_INLINE float math_ceil(float x) { return ceilf(x); }
+MATH_INLINE float math_round(float x) { return rintf(x); } // by the mode that programs begin with
+
+// These do call it, and are no vector code: a float may be 10^38 radians, or multiples of b.
+MATH_INLINE float math_sin(float x) { return (float)sin((double)x); }
+MATH_INLINE float math_cos(float x) { return (float)cos((double)x); }
+MATH_INLINE float math_fmod(float a, float b) { return fmodf(a, b); }
+MATH_INLINE float math_remainder(float a, float b) {
+    float rest = fmodf(a, b);
+    return ((rest != 0.0f) & ((rest < 0.0f) != (b < 0.0f))) ? rest + b : rest;
+}
 
 // ---- powers: in double, because the exponent multiplies the logarithm's error -----------------
 

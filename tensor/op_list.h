@@ -28,10 +28,16 @@
     COMPUTE(div)                                                                                   \
     COMPUTE(maximum)                                                                               \
     COMPUTE(maximum_backward)                                                                      \
+    COMPUTE(minimum)                                                                               \
+    COMPUTE(fmod)                                                                                  \
+    COMPUTE(remainder)                                                                             \
+    COMPUTE(pow_tensor)                                                                            \
     COMPUTE(less)                                                                                  \
     COMPUTE(less_equal)                                                                            \
     COMPUTE(equal)                                                                                 \
     COMPUTE(not_equal)                                                                             \
+    COMPUTE(logical_and)                                                                           \
+    COMPUTE(logical_or)                                                                            \
     COMPUTE(where)                                                                                 \
     COMPUTE(triangle)                                                                              \
     COMPUTE(add_scalar)                                                                            \
@@ -46,6 +52,15 @@
     COMPUTE(exp)                                                                                   \
     COMPUTE(log)                                                                                   \
     COMPUTE(sqrt)                                                                                  \
+    COMPUTE(erf)                                                                                   \
+    COMPUTE(sin)                                                                                   \
+    COMPUTE(cos)                                                                                   \
+    COMPUTE(reciprocal)                                                                            \
+    COMPUTE(rsqrt)                                                                                 \
+    COMPUTE(sign)                                                                                  \
+    COMPUTE(floor)                                                                                 \
+    COMPUTE(ceil)                                                                                  \
+    COMPUTE(round)                                                                                 \
     COMPUTE(relu)                                                                                  \
     COMPUTE(relu_backward)                                                                         \
     COMPUTE(leaky_relu)                                                                            \

@@ -42,6 +42,12 @@ Tensor *tensor_sub(Tensor *a, Tensor *b);
 Tensor *tensor_mul(Tensor *a, Tensor *b);
 Tensor *tensor_div(Tensor *a, Tensor *b);
 Tensor *tensor_maximum(Tensor *a, Tensor *b); // NaN wins; equals share the gradient
+Tensor *tensor_minimum(Tensor *a, Tensor *b); // likewise
+// What is left of a without whole multiples of b, exactly: with the sign of a, as C's fmod; with
+// that of b, as Python's %.
+Tensor *tensor_fmod(Tensor *a, Tensor *b);
+Tensor *tensor_remainder(Tensor *a, Tensor *b);
+Tensor *tensor_pow_tensor(Tensor *a, Tensor *b); // a^b, as C's powf
 Tensor *tensor_add_scalar(Tensor *x, float s);
 Tensor *tensor_sub_scalar(Tensor *x, float s);
 Tensor *tensor_mul_scalar(Tensor *x, float s);
@@ -54,6 +60,16 @@ Tensor *tensor_clamp(Tensor *x, float low, float high);
 Tensor *tensor_exp(Tensor *x);
 Tensor *tensor_log(Tensor *x);
 Tensor *tensor_sqrt(Tensor *x);
+Tensor *tensor_erf(Tensor *x);
+Tensor *tensor_sin(Tensor *x); // of radians, of any size
+Tensor *tensor_cos(Tensor *x);
+Tensor *tensor_reciprocal(Tensor *x); // 1 / x
+Tensor *tensor_rsqrt(Tensor *x);      // 1 / sqrt(x)
+// No gradient flows through these.
+Tensor *tensor_sign(Tensor *x); // 1, 0 or -1; of NaN 0
+Tensor *tensor_floor(Tensor *x);
+Tensor *tensor_ceil(Tensor *x);
+Tensor *tensor_round(Tensor *x); // halves to the even one
 Tensor *tensor_relu(Tensor *x);
 Tensor *tensor_leaky_relu(Tensor *x, float slope); // x where positive, else slope * x
 Tensor *tensor_sigmoid(Tensor *x);
@@ -96,6 +112,11 @@ Tensor *tensor_equal(Tensor *a, Tensor *b); // -0 equals 0
 Tensor *tensor_not_equal(Tensor *a, Tensor *b);
 Tensor *tensor_greater(Tensor *a, Tensor *b);
 Tensor *tensor_greater_equal(Tensor *a, Tensor *b);
+// Any float32 is a condition here, as in tensor_where.
+Tensor *tensor_logical_and(Tensor *a, Tensor *b);
+Tensor *tensor_logical_or(Tensor *a, Tensor *b);
+Tensor *tensor_logical_not(Tensor *x);
+Tensor *tensor_isnan(Tensor *x);
 // a where the condition is true, else b; all three broadcast. Any float32 is a condition, as x is
 // by PyTorch's x.bool(): 0 and -0 are false, all else is true, and so is NaN. No gradient flows to
 // it; what is not chosen has one of 0, even where the result's is not finite.

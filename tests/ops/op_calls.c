@@ -43,6 +43,23 @@ CALL(div_scalar, tensor_div_scalar(in[0], a->value))
 CALL(exp, tensor_exp(in[0]))
 CALL(log, tensor_log(in[0]))
 CALL(sqrt, tensor_sqrt(in[0]))
+CALL(erf, tensor_erf(in[0]))
+CALL(sin, tensor_sin(in[0]))
+CALL(cos, tensor_cos(in[0]))
+CALL(reciprocal, tensor_reciprocal(in[0]))
+CALL(rsqrt, tensor_rsqrt(in[0]))
+CALL(sign, tensor_sign(in[0]))
+CALL(floor, tensor_floor(in[0]))
+CALL(ceil, tensor_ceil(in[0]))
+CALL(round, tensor_round(in[0]))
+CALL(logical_not, tensor_logical_not(in[0]))
+CALL(isnan, tensor_isnan(in[0]))
+CALL(minimum, tensor_minimum(in[0], in[1]))
+CALL(fmod, tensor_fmod(in[0], in[1]))
+CALL(remainder, tensor_remainder(in[0], in[1]))
+CALL(pow_tensor, tensor_pow_tensor(in[0], in[1]))
+CALL(logical_and, tensor_logical_and(in[0], in[1]))
+CALL(logical_or, tensor_logical_or(in[0], in[1]))
 CALL(relu, tensor_relu(in[0]))
 CALL(leaky_relu, tensor_leaky_relu(in[0], a->value))
 CALL(silu, tensor_silu(in[0]))
@@ -215,6 +232,23 @@ static const struct NamedFunction {
     {"exp", call_exp},
     {"log", call_log},
     {"sqrt", call_sqrt},
+    {"erf", call_erf},
+    {"sin", call_sin},
+    {"cos", call_cos},
+    {"reciprocal", call_reciprocal},
+    {"rsqrt", call_rsqrt},
+    {"sign", call_sign},
+    {"floor", call_floor},
+    {"ceil", call_ceil},
+    {"round", call_round},
+    {"logical_not", call_logical_not},
+    {"isnan", call_isnan},
+    {"minimum", call_minimum},
+    {"fmod", call_fmod},
+    {"remainder", call_remainder},
+    {"pow_tensor", call_pow_tensor},
+    {"logical_and", call_logical_and},
+    {"logical_or", call_logical_or},
     {"relu", call_relu},
     {"leaky_relu", call_leaky_relu},
     {"silu", call_silu},

@@ -16,7 +16,8 @@ static OracleFunction function_of(int op) {
 }
 
 OracleFormula oracle_formula(int op) {
-    return oracle_formulas[op].value != NULL ? oracle_formulas[op] : oracle_activations[op];
+    if (oracle_formulas[op].value != NULL) return oracle_formulas[op];
+    return oracle_activations[op].value != NULL ? oracle_activations[op] : oracle_functions[op];
 }
 
 bool oracle_knows(int op) {

@@ -102,7 +102,8 @@ typedef struct OracleFormula {                // of an element-wise op; unused o
 } OracleFormula;
 extern const OracleFormula oracle_formulas[OP_COUNT];      // oracle_elementwise.c
 extern const OracleFormula oracle_activations[OP_COUNT];   // the same: oracle_activation.c
-OracleFormula oracle_formula(int op);                      // of either table
+extern const OracleFormula oracle_functions[OP_COUNT];     // the same: oracle_functions.c
+OracleFormula oracle_formula(int op);                      // of these tables
 extern const OracleFunction oracle_ternaries[OP_COUNT];    // the same, of three operands
 extern const OracleFunction oracle_reductions[OP_COUNT];   // oracle_reduce.c
 extern const OracleFunction oracle_norms[OP_COUNT];        // oracle_norm.c: norms, embedding
