@@ -376,7 +376,7 @@ MATH_INLINE float math_silu_backward(float grad, float x) { return grad * math_s
 MATH_INLINE float math_quick_gelu(float x) { return x * math_sigmoid(1.702f * x); }
 MATH_INLINE float math_quick_gelu_backward(float grad, float x) {
     float s = math_sigmoid(1.702f * x);
-    return grad * (s * (1.0f + 1.702f * x * (1.0f - s)));
+    return grad * (s + 1.702f * (x * (s * (1.0f - s)))); // s first: 1.702 x may be infinite
 }
 
 // log(1 + exp(-|x|)), 3 ulp: log(1 + exp(x)) without its max(x, 0). 1 + e rounds; multiplying by
