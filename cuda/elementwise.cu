@@ -17,6 +17,13 @@ BINARY(less, math_less(a, b))
 BINARY(less_equal, math_less_equal(a, b))
 BINARY(equal, math_equal(a, b))
 BINARY(not_equal, math_not_equal(a, b))
+BINARY(minimum, math_min(a, b))
+BINARY(fmod, math_fmod(a, b))
+BINARY(remainder, math_remainder(a, b))
+BINARY(pow_tensor, math_pow(a, b))
+BINARY(logical_and, math_logical_and(a, b))
+BINARY(logical_or, math_logical_or(a, b))
+BINARY(prelu, math_leaky_relu(a, b))
 
 // ---- condition ? a : b, each of these two maybe a number ---------------------------------------
 struct where_formula {
@@ -42,8 +49,18 @@ UNARY(clamp, math_clamp(x, value[0], value[1]))
 UNARY(exp, math_exp(x))
 UNARY(log, math_log(x))
 UNARY(sqrt, math_sqrt(x))
+UNARY(erf, math_erf(x))
+UNARY(sin, math_sin(x))
+UNARY(cos, math_cos(x))
+UNARY(reciprocal, math_reciprocal(x))
+UNARY(rsqrt, math_rsqrt(x))
+UNARY(sign, math_sign(x))
+UNARY(floor, math_floor(x))
+UNARY(ceil, math_ceil(x))
+UNARY(round, math_round(x))
 
-ACTIVATION_LIST(DENSE_KERNEL)
+#define ACTIVATION_KERNEL(name, y_of_x, dx_of_grad) DENSE_KERNEL(name, y_of_x)
+ACTIVATION_LIST(ACTIVATION_KERNEL)
 
 // ---- in place ----------------------------------------------------------------------------------
 // The sum goes where the call's output is, mostly the first input.

@@ -1,11 +1,7 @@
 // elementwise_backward.cu -- the element-wise ops, backward: what the result's gradient becomes on
 // its way to the input, from the input x or the output y that was saved. The loops are in
 // elementwise.cuh.
-#include "cuda/elementwise.cuh"
-
-extern "C" {
-#include "tensor/ops.h"
-}
+#include "cuda/activations.cuh"
 
 #define BACKWARD(name, saved, expression)                                                          \
     DENSE_OP(name, 2, (float grad, float saved, float), expression)
@@ -13,14 +9,14 @@ BACKWARD(abs_backward, x, math_absolute_backward(grad, x))
 // x^0 is constant, also where x^-1 is infinite.
 BACKWARD(pow_backward, x, value[0] == 0.0f ? 0.0f : grad * math_pow_derivative(x, value[0]))
 BACKWARD(clamp_backward, x, math_clamp_backward(grad, x, value[0], value[1]))
-BACKWARD(relu_backward, y, math_relu_backward(grad, y))
-BACKWARD(leaky_relu_backward, x, math_leaky_relu_backward(grad, x, value[0]))
-BACKWARD(sigmoid_backward, y, math_sigmoid_backward(grad, y))
-BACKWARD(silu_backward, x, math_silu_backward(grad, x))
-BACKWARD(tanh_backward, y, math_tanh_backward(grad, y))
-BACKWARD(gelu_backward, x, math_gelu_backward(grad, x))
-BACKWARD(gelu_tanh_backward, x, math_gelu_tanh_backward(grad, x))
+
+#define SLOPE(of, y_of_x, dx_of_grad) BACKWARD(of##_backward, kept, dx_of_grad)
+ACTIVATION_LIST(SLOPE)
+BACKWARD(prelu_backward_weight, x, math_prelu_backward_weight(grad, x))
 
 // grad has the shape of the result; mine and other may be broadcast to it.
 BROADCAST_OP(maximum_backward, 3, (float grad, float mine, float other),
              math_max_backward(grad, mine, other))
+// grad and x have the shape of the result, the weight is broadcast to it.
+BROADCAST_OP(prelu_backward, 3, (float grad, float x, float weight),
+             math_leaky_relu_backward(grad, x, weight))

@@ -161,7 +161,7 @@ static const struct {
     int id;
     Status (*launch)(const OpCall *call, CudaDevice *cuda, const Finish &f);
 } finishes[] = {{OP_OUTSIDE, launch_finish<identity_formula>},
-#define FINISH(name, expression) {OP_##name, launch_finish<name##_formula>},
+#define FINISH(name, y_of_x, dx_of_grad) {OP_##name, launch_finish<name##_formula>},
                 ACTIVATION_LIST(FINISH)
 #undef FINISH
 };

@@ -9,6 +9,7 @@ typedef struct ActivationLayer {
     LayerAttribute attributes[OP_MAX_VALUES];
     const Op *op;
     OpParams params;
+    char printed[32];
 } ActivationLayer;
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
@@ -19,7 +20,6 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
 
 static void set_type(ActivationLayer *self, const Op *op) {
     self->type = (LayerType){.name = op ? op->module : "Identity",
-                             .printed = op ? op->printed : NULL,
                              .size = sizeof(ActivationLayer),
                              .attributes = self->attributes,
                              .forward = forward};
@@ -44,6 +44,10 @@ Layer *activation_new_with(const Op *op, const float *values) {
     if (!self) return NULL;
     set_type(self, op);
     for (int i = 0; values && i < self->type.n_attributes; i++) self->params.value[i] = values[i];
+    if (op && op->printed) {
+        snprintf(self->printed, sizeof self->printed, op->printed, (double)self->params.value[0]);
+        self->type.printed = self->printed;
+    }
     return &self->layer;
 }
 

@@ -167,6 +167,12 @@ Layer *activation_new(const Op *op);
 // The same with other parameters, in the order of Op.values: a slope of leaky_relu's,
 // &(float){0.2f}.
 Layer *activation_new_with(const Op *op, const float *values);
+// weight (num_parameters), each `slope` (PyTorch's is 0.25): one for each channel, or 1 for all.
+Layer *prelu_new(int64_t num_parameters, float slope);
+// Along a dimension; a negative one counts from the end.
+Layer *softmax_new(int dim);
+Layer *log_softmax_new(int dim);
+Layer *glu_new(int dim);
 Layer *relu_new(void);
 Layer *gelu_new(void);
 Layer *dropout_new(float p);

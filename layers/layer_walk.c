@@ -121,13 +121,18 @@ bool layer_attribute(const Layer *self, const char *name, int64_t *value) {
     return false;
 }
 
+static void real_text(float value, bool as_pytorch, char text[48]) {
+    snprintf(text, 48, "%g", (double)value);
+    if (as_pytorch && !strpbrk(text, ".en")) strcat(text, ".0");
+}
+
 static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch, char text[48]) {
     if (is_integer(a))
         snprintf(text, 48, "%lld", (long long)*(const int64_t *)at);
     else if (a->kind == ATTRIBUTE_REAL && as_pytorch && isnan(*(const float *)at))
         snprintf(text, 48, "None");
     else if (a->kind == ATTRIBUTE_REAL)
-        snprintf(text, 48, "%g", (double)*(const float *)at);
+        real_text(*(const float *)at, as_pytorch, text);
     else if (a->kind == ATTRIBUTE_FLAG && as_pytorch)
         snprintf(text, 48, "%s", *(const bool *)at ? "True" : "False");
     else if (a->kind == ATTRIBUTE_FLAG)

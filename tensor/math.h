@@ -82,6 +82,7 @@ MATH_INLINE float math_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 // The larger one; NaN when either is NaN.
 MATH_INLINE float math_max(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+MATH_INLINE float math_min(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
 // What max(mine, other) owes to `mine`: equals share the gradient, and NaN lets it through.
 MATH_INLINE float math_max_backward(float grad, float mine, float other) {
     float tied = mine == other ? 0.5f * grad : grad;
@@ -93,6 +94,12 @@ MATH_INLINE float math_less(float a, float b) { return a < b ? 1.0f : 0.0f; }
 MATH_INLINE float math_less_equal(float a, float b) { return a <= b ? 1.0f : 0.0f; }
 MATH_INLINE float math_equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
 MATH_INLINE float math_not_equal(float a, float b) { return a != b ? 1.0f : 0.0f; }
+MATH_INLINE float math_logical_and(float a, float b) {
+    return ((a != 0.0f) & (b != 0.0f)) ? 1.0f : 0.0f;
+}
+MATH_INLINE float math_logical_or(float a, float b) {
+    return ((a != 0.0f) | (b != 0.0f)) ? 1.0f : 0.0f;
+}
 // NaN is true, as in C.
 MATH_INLINE float math_where(float condition, float a, float b) {
     return condition != 0.0f ? a : b;
@@ -119,9 +126,50 @@ MATH_INLINE float math_clamp_backward(float grad, float x, float low, float high
     return ((x >= low) & (x <= high)) ? grad : 0.0f;
 }
 
+// The slope of relu6 and hardtanh: unlike clamp's, none at the bounds.
+MATH_INLINE float math_hardtanh_backward(float grad, float x, float low, float high) {
+    return ((x <= low) | (x >= high)) ? 0.0f : grad;
+}
+
+// x between -3 and 3, as a share of the way.
+MATH_INLINE float math_hardsigmoid(float x) { return math_clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f; }
+MATH_INLINE float math_hardsigmoid_backward(float grad, float x) {
+    return ((x > -3.0f) & (x < 3.0f)) ? grad / 6.0f : 0.0f;
+}
+
+MATH_INLINE float math_hardswish(float x) { return x * math_hardsigmoid(x); }
+MATH_INLINE float math_hardswish_backward(float grad, float x) {
+    float inside = x < 3.0f ? grad * (x / 3.0f + 0.5f) : grad;
+    return x <= -3.0f ? 0.0f : inside;
+}
+
+// Towards 0 by `lambd`, and not beyond it; or what is nearer than that, to 0. NaN stays NaN.
+MATH_INLINE float math_softshrink(float x, float lambd) {
+    float below = x < -lambd ? x + lambd : x * 0.0f;
+    return x > lambd ? x - lambd : below;
+}
+MATH_INLINE float math_hardshrink(float x, float lambd) {
+    return ((x >= -lambd) & (x <= lambd)) ? 0.0f : x;
+}
+// Of both.
+MATH_INLINE float math_shrink_backward(float grad, float x, float lambd) {
+    return ((x >= -lambd) & (x <= lambd)) ? 0.0f : grad;
+}
+
+MATH_INLINE float math_threshold(float x, float threshold, float value) {
+    return x <= threshold ? value : x;
+}
+MATH_INLINE float math_threshold_backward(float grad, float x, float threshold) {
+    return x <= threshold ? 0.0f : grad;
+}
+
 MATH_INLINE float math_leaky_relu(float x, float slope) { return x > 0.0f ? x : slope * x; }
 MATH_INLINE float math_leaky_relu_backward(float grad, float x, float slope) {
     return x > 0.0f ? grad : slope * grad;
+}
+// What the slope itself is owed, where it is a weight.
+MATH_INLINE float math_prelu_backward_weight(float grad, float x) {
+    return x > 0.0f ? 0.0f : grad * x;
 }
 
 // ---- variances -------------------------------------------------------------------------------
@@ -190,6 +238,14 @@ MATH_INLINE float math_exp(float x) {
     return y * math_power_of_two(half) * math_power_of_two(k - half);
 }
 
+// exp(x) - 1 for x <= 87, 2 ulp: the 1 is taken off before scaling, so small x keep their digits.
+MATH_INLINE float math_exp_minus_one_falling(float x) {
+    x = x < -30.0f ? -30.0f : x; // it is -1 in float32 from -17.3 on
+    int32_t k;
+    float reduced = math_exp_reduced(x, &k), scale = math_power_of_two(k);
+    return scale * reduced + (scale - 1.0f);
+}
+
 // The bits of math_exp for x <= 43, which is what softmax and its like ask for, a quarter faster:
 // with the exponent raised by 63, no factor but the last can leave the normal numbers.
 MATH_INLINE float math_exp_falling(float x) {
@@ -226,6 +282,28 @@ MATH_INLINE float math_log(float x) {
 }
 
 MATH_INLINE float math_sqrt(float x) { return sqrtf(x); }
+MATH_INLINE float math_rsqrt(float x) { return 1.0f / sqrtf(x); }
+MATH_INLINE float math_reciprocal(float x) { return 1.0f / x; }
+
+// ---- steps, and what a library knows best ----------------------------------------------------
+
+// Also the slope of |x|: none at 0, nor where x is NaN.
+MATH_INLINE float math_sign(float x) {
+    float below = x < 0.0f ? -1.0f : 0.0f;
+    return x > 0.0f ? 1.0f : below;
+}
+MATH_INLINE float math_floor(float x) { return floorf(x); }
+MATH_INLINE float math_ceil(float x) { return ceilf(x); }
+MATH_INLINE float math_round(float x) { return rintf(x); } // by the mode that programs begin with
+
+// These do call it, and are no vector code: a float may be 10^38 radians, or multiples of b.
+MATH_INLINE float math_sin(float x) { return (float)sin((double)x); }
+MATH_INLINE float math_cos(float x) { return (float)cos((double)x); }
+MATH_INLINE float math_fmod(float a, float b) { return fmodf(a, b); }
+MATH_INLINE float math_remainder(float a, float b) {
+    float rest = fmodf(a, b);
+    return ((rest != 0.0f) & ((rest < 0.0f) != (b < 0.0f))) ? rest + b : rest;
+}
 
 // ---- powers: in double, because the exponent multiplies the logarithm's error -----------------
 
@@ -302,12 +380,90 @@ MATH_INLINE float math_silu_derivative(float x) {
 }
 MATH_INLINE float math_silu_backward(float grad, float x) { return grad * math_silu_derivative(x); }
 
+// x sigmoid(1.702 x)
+MATH_INLINE float math_quick_gelu(float x) { return x * math_sigmoid(1.702f * x); }
+MATH_INLINE float math_quick_gelu_backward(float grad, float x) {
+    float s = math_sigmoid(1.702f * x);
+    return grad * (s + 1.702f * (x * (s * (1.0f - s)))); // s first: 1.702 x may be infinite
+}
+
 // log(1 + exp(-|x|)), 3 ulp: log(1 + exp(x)) without its max(x, 0). 1 + e rounds; multiplying by
 // e / ((1 + e) - 1) gives back what that took (Kahan), so a tiny e stays itself.
 MATH_INLINE float math_softplus_tail(float x) {
     float e = math_exp_falling(-math_absolute(x)), sum = 1.0f + e;
     float corrected = math_log(sum) * (e / (sum - 1.0f));
     return sum == 1.0f ? e : corrected;
+}
+
+// log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold.
+MATH_INLINE float math_softplus(float x, float beta, float threshold) {
+    float z = beta * x, above = z < 0.0f ? 0.0f : z;
+    float y = (above + math_softplus_tail(z)) / beta;
+    return z > threshold ? x : y;
+}
+MATH_INLINE float math_softplus_backward(float grad, float x, float beta, float threshold) {
+    float z = beta * x, slope = math_sigmoid(z);
+    return z > threshold ? grad : grad * slope;
+}
+
+MATH_INLINE float math_log_sigmoid(float x) {
+    float below = x > 0.0f ? 0.0f : x;
+    return below - math_softplus_tail(x);
+}
+MATH_INLINE float math_log_sigmoid_backward(float grad, float x) { return grad * math_sigmoid(-x); }
+
+// tanh(log(1 + exp(x))) is w / (w + 2) with w = e^x (e^x + 2); for x > 0 divided by e^2x, so that
+// nothing overflows. *rest is 1 minus it, which keeps its digits.
+MATH_INLINE float math_tanh_softplus(float x, float *rest) {
+    float e = math_exp_falling(-math_absolute(x)), square = e * e;
+    float w = x > 0.0f ? 1.0f + 2.0f * e : square + 2.0f * e;
+    float two = x > 0.0f ? 2.0f * square : 2.0f;
+    *rest = two / (w + two);
+    return w / (w + two);
+}
+MATH_INLINE float math_mish(float x) {
+    float rest;
+    return x * math_tanh_softplus(x, &rest);
+}
+MATH_INLINE float math_mish_backward(float grad, float x) {
+    float rest, t = math_tanh_softplus(x, &rest);
+    return grad * (t + x * math_sigmoid(x) * (rest * (1.0f + t)));
+}
+
+// x where it is positive, else alpha (exp(x) - 1).
+MATH_INLINE float math_elu(float x, float alpha) {
+    float below = alpha * math_exp_minus_one_falling(x > 0.0f ? 0.0f : x);
+    return x > 0.0f ? x : below;
+}
+MATH_INLINE float math_elu_backward(float grad, float x, float alpha) {
+    float below = grad * alpha * math_exp_falling(x > 0.0f ? 0.0f : x);
+    return x <= 0.0f ? below : grad;
+}
+// The same of x / alpha, so that the slope is 1 at 0 whatever alpha is. With one below 0 it rises.
+MATH_INLINE float math_celu(float x, float alpha) {
+    float z = x > 0.0f ? 0.0f : x / alpha;
+    float rest = z > 20.0f ? math_exp(z) : math_exp_minus_one_falling(z > 20.0f ? 20.0f : z);
+    return x > 0.0f ? x : alpha * rest;
+}
+MATH_INLINE float math_celu_backward(float grad, float x, float alpha) {
+    float below = grad * math_exp(x > 0.0f ? 0.0f : x / alpha);
+    return x <= 0.0f ? below : grad;
+}
+// An elu of alpha 1.67326, all of it times 1.0507: with these two, layers keep mean 0 and variance
+// 1 (Klambauer et al. 2017).
+MATH_INLINE float math_selu(float x) {
+    float below = 1.75809934f * math_exp_minus_one_falling(x > 0.0f ? 0.0f : x);
+    return x > 0.0f ? 1.05070099f * x : below;
+}
+MATH_INLINE float math_selu_backward(float grad, float x) {
+    float below = grad * 1.75809934f * math_exp_falling(x > 0.0f ? 0.0f : x);
+    return x <= 0.0f ? below : 1.05070099f * grad;
+}
+
+MATH_INLINE float math_softsign(float x) { return x / (1.0f + math_absolute(x)); }
+MATH_INLINE float math_softsign_backward(float grad, float x) {
+    float share = 1.0f / (1.0f + math_absolute(x));
+    return grad * share * share;
 }
 
 // tanh |x| = -m / (2 + m) with m = exp(-2|x|) - 1, 3 ulp. The 1 is taken off before scaling,
@@ -323,6 +479,12 @@ MATH_INLINE float math_tanh(float x) {
 }
 // From tanh's output y.
 MATH_INLINE float math_tanh_backward(float grad, float y) { return grad * (1.0f - y * y); }
+
+MATH_INLINE float math_tanhshrink(float x) { return x - math_tanh(x); }
+MATH_INLINE float math_tanhshrink_backward(float grad, float x) {
+    float t = math_tanh(x);
+    return grad * t * t;
+}
 
 // The error function, 2 ulp: x + x P(x^2) near zero, 1 - exp(|x| Q(|x|)) further out.
 MATH_INLINE float math_erf(float x) {

@@ -19,12 +19,6 @@ MATH_INLINE float math_huber(float d, float delta) {
 }
 MATH_INLINE float math_huber_slope(float d, float delta) { return math_clamp(d, -delta, delta); }
 
-// The slope of |d|: none at 0, nor where d is NaN.
-MATH_INLINE float math_sign(float d) {
-    float falling = d < 0.0f ? -1.0f : 0.0f;
-    return d > 0.0f ? 1.0f : falling;
-}
-
 // t (log(t) - x), where x is the logarithm of what was predicted: a target of 0 costs nothing.
 MATH_INLINE float math_kl_divergence(float x, float t) {
     float own = t * math_log(t);

@@ -140,7 +140,8 @@ typedef struct Op {
     // An activation: what PyTorch calls the layer that is this op ("ReLU"), and its parameters,
     // which are the first of params.value. NULL: it is none, and nothing can fuse it.
     const char *module;
-    const char *printed; // as PyTorch prints that layer; NULL: its name, with its parameters
+    // As PyTorch prints that layer, %g being its first parameter; NULL: its name, and them by name.
+    const char *printed;
     OpValue values[OP_MAX_VALUES];
 } Op;
 

@@ -28,10 +28,16 @@
     COMPUTE(div)                                                                                   \
     COMPUTE(maximum)                                                                               \
     COMPUTE(maximum_backward)                                                                      \
+    COMPUTE(minimum)                                                                               \
+    COMPUTE(fmod)                                                                                  \
+    COMPUTE(remainder)                                                                             \
+    COMPUTE(pow_tensor)                                                                            \
     COMPUTE(less)                                                                                  \
     COMPUTE(less_equal)                                                                            \
     COMPUTE(equal)                                                                                 \
     COMPUTE(not_equal)                                                                             \
+    COMPUTE(logical_and)                                                                           \
+    COMPUTE(logical_or)                                                                            \
     COMPUTE(where)                                                                                 \
     COMPUTE(triangle)                                                                              \
     COMPUTE(add_scalar)                                                                            \
@@ -46,6 +52,15 @@
     COMPUTE(exp)                                                                                   \
     COMPUTE(log)                                                                                   \
     COMPUTE(sqrt)                                                                                  \
+    COMPUTE(erf)                                                                                   \
+    COMPUTE(sin)                                                                                   \
+    COMPUTE(cos)                                                                                   \
+    COMPUTE(reciprocal)                                                                            \
+    COMPUTE(rsqrt)                                                                                 \
+    COMPUTE(sign)                                                                                  \
+    COMPUTE(floor)                                                                                 \
+    COMPUTE(ceil)                                                                                  \
+    COMPUTE(round)                                                                                 \
     COMPUTE(relu)                                                                                  \
     COMPUTE(relu_backward)                                                                         \
     COMPUTE(leaky_relu)                                                                            \
@@ -60,6 +75,41 @@
     COMPUTE(gelu_backward)                                                                         \
     COMPUTE(gelu_tanh)                                                                             \
     COMPUTE(gelu_tanh_backward)                                                                    \
+    COMPUTE(relu6)                                                                                 \
+    COMPUTE(relu6_backward)                                                                        \
+    COMPUTE(hardtanh)                                                                              \
+    COMPUTE(hardtanh_backward)                                                                     \
+    COMPUTE(hardsigmoid)                                                                           \
+    COMPUTE(hardsigmoid_backward)                                                                  \
+    COMPUTE(hardswish)                                                                             \
+    COMPUTE(hardswish_backward)                                                                    \
+    COMPUTE(elu)                                                                                   \
+    COMPUTE(elu_backward)                                                                          \
+    COMPUTE(selu)                                                                                  \
+    COMPUTE(selu_backward)                                                                         \
+    COMPUTE(celu)                                                                                  \
+    COMPUTE(celu_backward)                                                                         \
+    COMPUTE(softplus)                                                                              \
+    COMPUTE(softplus_backward)                                                                     \
+    COMPUTE(softsign)                                                                              \
+    COMPUTE(softsign_backward)                                                                     \
+    COMPUTE(mish)                                                                                  \
+    COMPUTE(mish_backward)                                                                         \
+    COMPUTE(log_sigmoid)                                                                           \
+    COMPUTE(log_sigmoid_backward)                                                                  \
+    COMPUTE(tanhshrink)                                                                            \
+    COMPUTE(tanhshrink_backward)                                                                   \
+    COMPUTE(softshrink)                                                                            \
+    COMPUTE(softshrink_backward)                                                                   \
+    COMPUTE(hardshrink)                                                                            \
+    COMPUTE(hardshrink_backward)                                                                   \
+    COMPUTE(threshold)                                                                             \
+    COMPUTE(threshold_backward)                                                                    \
+    COMPUTE(quick_gelu)                                                                            \
+    COMPUTE(quick_gelu_backward)                                                                   \
+    COMPUTE(prelu)                                                                                 \
+    COMPUTE(prelu_backward)                                                                        \
+    COMPUTE(prelu_backward_weight)                                                                 \
     COMPUTE(matmul)                                                                                \
     COMPUTE(linear)                                                                                \
     COMPUTE(conv2d)                                                                                \

@@ -42,6 +42,12 @@ Tensor *tensor_sub(Tensor *a, Tensor *b);
 Tensor *tensor_mul(Tensor *a, Tensor *b);
 Tensor *tensor_div(Tensor *a, Tensor *b);
 Tensor *tensor_maximum(Tensor *a, Tensor *b); // NaN wins; equals share the gradient
+Tensor *tensor_minimum(Tensor *a, Tensor *b); // likewise
+// What is left of a without whole multiples of b, exactly: with the sign of a, as C's fmod; with
+// that of b, as Python's %.
+Tensor *tensor_fmod(Tensor *a, Tensor *b);
+Tensor *tensor_remainder(Tensor *a, Tensor *b);
+Tensor *tensor_pow_tensor(Tensor *a, Tensor *b); // a^b, as C's powf
 Tensor *tensor_add_scalar(Tensor *x, float s);
 Tensor *tensor_sub_scalar(Tensor *x, float s);
 Tensor *tensor_mul_scalar(Tensor *x, float s);
@@ -54,6 +60,16 @@ Tensor *tensor_clamp(Tensor *x, float low, float high);
 Tensor *tensor_exp(Tensor *x);
 Tensor *tensor_log(Tensor *x);
 Tensor *tensor_sqrt(Tensor *x);
+Tensor *tensor_erf(Tensor *x);
+Tensor *tensor_sin(Tensor *x); // of radians, of any size
+Tensor *tensor_cos(Tensor *x);
+Tensor *tensor_reciprocal(Tensor *x); // 1 / x
+Tensor *tensor_rsqrt(Tensor *x);      // 1 / sqrt(x)
+// No gradient flows through these.
+Tensor *tensor_sign(Tensor *x); // 1, 0 or -1; of NaN 0
+Tensor *tensor_floor(Tensor *x);
+Tensor *tensor_ceil(Tensor *x);
+Tensor *tensor_round(Tensor *x); // halves to the even one
 Tensor *tensor_relu(Tensor *x);
 Tensor *tensor_leaky_relu(Tensor *x, float slope); // x where positive, else slope * x
 Tensor *tensor_sigmoid(Tensor *x);
@@ -61,6 +77,29 @@ Tensor *tensor_silu(Tensor *x); // x * sigmoid(x)
 Tensor *tensor_tanh(Tensor *x);
 Tensor *tensor_gelu(Tensor *x);      // x/2 (1 + erf(x/sqrt 2))
 Tensor *tensor_gelu_tanh(Tensor *x); // its tanh approximation (Hendrycks 2016)
+// PyTorch's, with its slopes at the kinks. At infinity the slope of softsign is its limit, 0.
+Tensor *tensor_relu6(Tensor *x);                           // x between 0 and 6
+Tensor *tensor_hardtanh(Tensor *x, float low, float high); // low <= high; no slope at the bounds
+Tensor *tensor_hardsigmoid(Tensor *x);                     // relu6(x + 3) / 6
+Tensor *tensor_hardswish(Tensor *x);                       // x relu6(x + 3) / 6
+Tensor *tensor_elu(Tensor *x, float alpha);                // x, but alpha (e^x - 1) below 0
+Tensor *tensor_selu(Tensor *x);                            // an elu that keeps mean and variance
+Tensor *tensor_celu(Tensor *x, float alpha);               // x, but alpha (e^(x/alpha) - 1); not 0
+// log(1 + e^(beta x)) / beta, and x where beta x > threshold; beta is not 0
+Tensor *tensor_softplus(Tensor *x, float beta, float threshold);
+Tensor *tensor_softsign(Tensor *x); // x / (1 + |x|)
+Tensor *tensor_mish(Tensor *x);     // x tanh(log(1 + e^x))
+Tensor *tensor_log_sigmoid(Tensor *x);
+Tensor *tensor_tanhshrink(Tensor *x);                              // x - tanh(x)
+Tensor *tensor_softshrink(Tensor *x, float lambd);                 // towards 0 by lambd, at least 0
+Tensor *tensor_hardshrink(Tensor *x, float lambd);                 // 0 where |x| <= lambd
+Tensor *tensor_threshold(Tensor *x, float threshold, float value); // value where x <= threshold
+Tensor *tensor_quick_gelu(Tensor *x);                              // x sigmoid(1.702 x)
+// x where positive, else weight * x: weight is (c), one for each channel along x's dimension 1, or
+// (1).
+Tensor *tensor_prelu(Tensor *x, Tensor *weight);
+// The first half of x along dim, which is even, times the sigmoid of the second.
+Tensor *tensor_glu(Tensor *x, int dim);
 // An activation by its op, as &op_relu or op_activation_by_name("relu"), its parameters being what
 // PyTorch has where nobody says (Op.values). NULL gives x.
 Tensor *tensor_activation(Tensor *x, const Op *activation);
@@ -73,6 +112,11 @@ Tensor *tensor_equal(Tensor *a, Tensor *b); // -0 equals 0
 Tensor *tensor_not_equal(Tensor *a, Tensor *b);
 Tensor *tensor_greater(Tensor *a, Tensor *b);
 Tensor *tensor_greater_equal(Tensor *a, Tensor *b);
+// Any float32 is a condition here, as in tensor_where.
+Tensor *tensor_logical_and(Tensor *a, Tensor *b);
+Tensor *tensor_logical_or(Tensor *a, Tensor *b);
+Tensor *tensor_logical_not(Tensor *x);
+Tensor *tensor_isnan(Tensor *x);
 // a where the condition is true, else b; all three broadcast. Any float32 is a condition, as x is
 // by PyTorch's x.bool(): 0 and -0 are false, all else is true, and so is NaN. No gradient flows to
 // it; what is not chosen has one of 0, even where the result's is not finite.

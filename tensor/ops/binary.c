@@ -1,5 +1,5 @@
 // binary.c -- ops of two tensors, element by element, broadcast as NumPy does: add, sub, mul, div,
-// maximum.
+// maximum, minimum. Not here: remainder.c, pow_tensor.c, and comparisons in compare.c.
 #include "tensor/ops/elementwise.h"
 
 // ---- add: a + b ---------------------------------------------------------------------------------
@@ -163,3 +163,33 @@ const Op op_maximum_backward = {
     .infer = op_infer_same,
     .story = STORY(.formula = "da = dy where a > b, half of it where both are equal", .out = "da",
                    .in = {"dy", "a", "b"}, .elementwise = {PER_OUTPUT, .each = 3})};
+
+// ---- minimum: the smaller one; NaN wins ---------------------------------------------------------
+Tensor *tensor_minimum(Tensor *a, Tensor *b) { return OP_RUN(op_minimum, NULL, a, b); }
+
+KERNEL static Status minimum_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_min);
+}
+
+// One gets the gradient where in a maximum the other one would.
+static Status minimum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    for (int i = 0; i < 2; i++) {
+        if (!call_needs(saved, i)) continue;
+        Tensor *mine = saved->in[i], *other = saved->in[1 - i], *whole = NULL;
+        bool direct = shape_equal(grad_out[0]->shape, mine->shape);
+        if (OP_INTO(direct ? &grad_in[i] : &whole, op_maximum_backward, NULL, grad_out[0], other,
+                    mine))
+            return error_status();
+        if (!direct && backward_sum_to(&grad_in[i], whole, mine)) return error_status();
+    }
+    return STATUS_OK;
+}
+
+const Op op_minimum = {.id = OP_minimum,
+                       .name = "minimum",
+                       .kernel = minimum_cpu,
+                       ELEMENTWISE_BINARY,
+                       .backward = minimum_backward,
+                       .saves = save_inputs,
+                       .story = STORY(.formula = "y = min(a, b)", .out = "y", .in = {"a", "b"},
+                                      .elementwise = {PER_OUTPUT, .each = 1})};

@@ -1,6 +1,6 @@
-// compare.c -- comparisons of two tensors, element by element, broadcast as NumPy does: 1 where
-// they hold, else 0. They have no slope anywhere, and so no backward: their results want no
-// gradient.
+// compare.c -- comparisons of two tensors, and conditions joined, element by element, broadcast as
+// NumPy does: 1 where they hold, else 0. They have no slope anywhere, and so no backward: their
+// results want no gradient.
 #include "tensor/ops/elementwise.h"
 
 // ---- less: a < b --------------------------------------------------------------------------------
@@ -62,3 +62,38 @@ const Op op_not_equal = {.id = OP_not_equal,
                          ELEMENTWISE_BINARY,
                          .story = STORY(.formula = "y = 1 where a != b, else 0", .out = "y",
                                         .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
+
+// ---- logical_and, logical_or: of two conditions, each compared with 0 ---------------------------
+Tensor *tensor_logical_and(Tensor *a, Tensor *b) { return OP_RUN(op_logical_and, NULL, a, b); }
+Tensor *tensor_logical_or(Tensor *a, Tensor *b) { return OP_RUN(op_logical_or, NULL, a, b); }
+
+KERNEL static Status logical_and_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_logical_and);
+}
+
+KERNEL static Status logical_or_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return binary_range(call, begin, end, math_logical_or);
+}
+
+const Op op_logical_and = {.id = OP_logical_and,
+                           .name = "logical_and",
+                           .kernel = logical_and_cpu,
+                           ELEMENTWISE_BINARY,
+                           .story =
+                               STORY(.formula = "y = 1 where a and b are not 0, else 0", .out = "y",
+                                     .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 2})};
+const Op op_logical_or = {.id = OP_logical_or,
+                          .name = "logical_or",
+                          .kernel = logical_or_cpu,
+                          ELEMENTWISE_BINARY,
+                          .story =
+                              STORY(.formula = "y = 1 where a or b is not 0, else 0", .out = "y",
+                                    .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 2})};
+
+// ---- by other ops -------------------------------------------------------------------------------
+Tensor *tensor_logical_not(Tensor *x) {
+    OpParams params = {.value = {0.0f, 1.0f}};
+    return OP_RUN(op_where, &params, tensor_detach(x), (Tensor *)NULL, NULL);
+}
+
+Tensor *tensor_isnan(Tensor *x) { return tensor_not_equal(x, x); }

@@ -193,8 +193,73 @@ START_TEST(a_model_is_printed_as_pytorch_prints_it) {
 }
 END_TEST
 
+// As PyTorch 2.15 prints each, with its own defaults.
+START_TEST(activations_are_printed_as_pytorch_prints_them) {
+    static const struct {
+        const Op *op;
+        const char *text;
+    } printed[] = {{&op_relu6, "ReLU6()\n"},
+                   {&op_hardtanh, "Hardtanh(min_val=-1.0, max_val=1.0)\n"},
+                   {&op_hardsigmoid, "Hardsigmoid()\n"},
+                   {&op_hardswish, "Hardswish()\n"},
+                   {&op_elu, "ELU(alpha=1.0)\n"},
+                   {&op_selu, "SELU()\n"},
+                   {&op_celu, "CELU(alpha=1.0)\n"},
+                   {&op_softplus, "Softplus(beta=1.0, threshold=20.0)\n"},
+                   {&op_softsign, "Softsign()\n"},
+                   {&op_mish, "Mish()\n"},
+                   {&op_log_sigmoid, "LogSigmoid()\n"},
+                   {&op_tanhshrink, "Tanhshrink()\n"},
+                   {&op_softshrink, "Softshrink(0.5)\n"},
+                   {&op_hardshrink, "Hardshrink(0.5)\n"},
+                   {&op_threshold, "Threshold(threshold=0.0, value=0.0)\n"},
+                   {&op_quick_gelu, "QuickGELU()\n"},
+                   {&op_leaky_relu, "LeakyReLU(negative_slope=0.01)\n"},
+                   {NULL, "Identity()\n"}};
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
+        Layer *layer = activation_new(printed[i].op);
+        expect_printed(layer, printed[i].text);
+        layer_free(layer);
+    }
+    Layer *others[] = {prelu_new(3, 0.25f), softmax_new(1), log_softmax_new(-1), glu_new(-1),
+                       activation_new_with(&op_softshrink, &(float){0.125f})};
+    const char *const texts[] = {"PReLU(num_parameters=3)\n", "Softmax(dim=1)\n",
+                                 "LogSoftmax(dim=-1)\n", "GLU(dim=-1)\n", "Softshrink(0.125)\n"};
+    for (int i = 0; i < 5; i++) {
+        expect_printed(others[i], texts[i]);
+        layer_free(others[i]);
+    }
+}
+END_TEST
+
+START_TEST(layers_along_a_dimension_and_a_prelu_compute_what_their_ops_do) {
+    Layer *layers[] = {softmax_new(1), log_softmax_new(-1), glu_new(-1), prelu_new(4, 0.25f)};
+    Tensor *x = tensor_normal_new(SHAPE(3, 4), 0.0f, 1.0f);
+    Scope *scope = scope_open();
+    Tensor *weight = layers[3]->parameters[0].tensor;
+    ck_assert_str_eq(layers[3]->parameters[0].name, "weight");
+    ck_assert(shape_equal(tensor_shape(weight), SHAPE(4)));
+    for (int i = 0; i < 4; i++) ck_assert(tensor_data(weight)[i] == 0.25f);
+    Tensor *want[] = {tensor_softmax(x, 1), tensor_log_softmax(x, 1), tensor_glu(x, 1),
+                      tensor_leaky_relu(x, 0.25f)};
+    for (int i = 0; i < 4; i++) {
+        Tensor *got = layer_forward(layers[i], x);
+        harness_assert_close(tensor_data(got), tensor_data(want[i]), got->numel, 0.0, 0.0, "it");
+    }
+    autograd_backward(tensor_sum(layer_forward(layers[3], x), DIM_ALL, false));
+    ck_assert(shape_equal(tensor_shape(tensor_grad(weight)), SHAPE(4)));
+    scope_close(scope);
+    ck_assert_ptr_null(prelu_new(0, 0.25f));
+    expect_error(STATUS_INVALID_ARGUMENT, "0 slopes");
+    for (int i = 0; i < 4; i++) layer_free(layers[i]);
+    tensor_free(x);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
+        {activations_are_printed_as_pytorch_prints_them, 0},
+        {layers_along_a_dimension_and_a_prelu_compute_what_their_ops_do, 0},
         {state_is_walked_as_pytorch_walks_it, 0},
         {a_buffer_moves_in_a_run_and_not_in_a_dry_one, 0},
         {a_profile_counts_buffers_as_the_models, 0},

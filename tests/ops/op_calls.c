@@ -43,6 +43,23 @@ CALL(div_scalar, tensor_div_scalar(in[0], a->value))
 CALL(exp, tensor_exp(in[0]))
 CALL(log, tensor_log(in[0]))
 CALL(sqrt, tensor_sqrt(in[0]))
+CALL(erf, tensor_erf(in[0]))
+CALL(sin, tensor_sin(in[0]))
+CALL(cos, tensor_cos(in[0]))
+CALL(reciprocal, tensor_reciprocal(in[0]))
+CALL(rsqrt, tensor_rsqrt(in[0]))
+CALL(sign, tensor_sign(in[0]))
+CALL(floor, tensor_floor(in[0]))
+CALL(ceil, tensor_ceil(in[0]))
+CALL(round, tensor_round(in[0]))
+CALL(logical_not, tensor_logical_not(in[0]))
+CALL(isnan, tensor_isnan(in[0]))
+CALL(minimum, tensor_minimum(in[0], in[1]))
+CALL(fmod, tensor_fmod(in[0], in[1]))
+CALL(remainder, tensor_remainder(in[0], in[1]))
+CALL(pow_tensor, tensor_pow_tensor(in[0], in[1]))
+CALL(logical_and, tensor_logical_and(in[0], in[1]))
+CALL(logical_or, tensor_logical_or(in[0], in[1]))
 CALL(relu, tensor_relu(in[0]))
 CALL(leaky_relu, tensor_leaky_relu(in[0], a->value))
 CALL(silu, tensor_silu(in[0]))
@@ -50,6 +67,24 @@ CALL(sigmoid, tensor_sigmoid(in[0]))
 CALL(tanh, tensor_tanh(in[0]))
 CALL(gelu, tensor_gelu(in[0]))
 CALL(gelu_tanh, tensor_gelu_tanh(in[0]))
+CALL(relu6, tensor_relu6(in[0]))
+CALL(hardsigmoid, tensor_hardsigmoid(in[0]))
+CALL(hardswish, tensor_hardswish(in[0]))
+CALL(selu, tensor_selu(in[0]))
+CALL(softsign, tensor_softsign(in[0]))
+CALL(mish, tensor_mish(in[0]))
+CALL(log_sigmoid, tensor_log_sigmoid(in[0]))
+CALL(tanhshrink, tensor_tanhshrink(in[0]))
+CALL(quick_gelu, tensor_quick_gelu(in[0]))
+CALL(hardtanh, tensor_hardtanh(in[0], a->value, a->value + 1.0f))
+CALL(elu, tensor_elu(in[0], a->value))
+CALL(celu, tensor_celu(in[0], a->value))
+CALL(softplus, tensor_softplus(in[0], a->value, a->flag ? 1.0f : 20.0f))
+CALL(softshrink, tensor_softshrink(in[0], a->value))
+CALL(hardshrink, tensor_hardshrink(in[0], a->value))
+CALL(threshold, tensor_threshold(in[0], a->value, 7.0f))
+CALL(prelu, tensor_prelu(in[0], in[1]))
+CALL(glu, tensor_glu(in[0], a->dim))
 CALL(activation, tensor_activation(in[0], a->activation))
 CALL(matmul, tensor_matmul(in[0], in[1]))
 CALL(linear, tensor_linear(in[0], in[1], n_in > 2 ? in[2] : NULL, a->activation))
@@ -301,6 +336,23 @@ static const struct NamedFunction {
     {"exp", call_exp},
     {"log", call_log},
     {"sqrt", call_sqrt},
+    {"erf", call_erf},
+    {"sin", call_sin},
+    {"cos", call_cos},
+    {"reciprocal", call_reciprocal},
+    {"rsqrt", call_rsqrt},
+    {"sign", call_sign},
+    {"floor", call_floor},
+    {"ceil", call_ceil},
+    {"round", call_round},
+    {"logical_not", call_logical_not},
+    {"isnan", call_isnan},
+    {"minimum", call_minimum},
+    {"fmod", call_fmod},
+    {"remainder", call_remainder},
+    {"pow_tensor", call_pow_tensor},
+    {"logical_and", call_logical_and},
+    {"logical_or", call_logical_or},
     {"relu", call_relu},
     {"leaky_relu", call_leaky_relu},
     {"silu", call_silu},
@@ -308,6 +360,24 @@ static const struct NamedFunction {
     {"tanh", call_tanh},
     {"gelu", call_gelu},
     {"gelu_tanh", call_gelu_tanh},
+    {"relu6", call_relu6},
+    {"hardsigmoid", call_hardsigmoid},
+    {"hardswish", call_hardswish},
+    {"selu", call_selu},
+    {"softsign", call_softsign},
+    {"mish", call_mish},
+    {"log_sigmoid", call_log_sigmoid},
+    {"tanhshrink", call_tanhshrink},
+    {"quick_gelu", call_quick_gelu},
+    {"hardtanh", call_hardtanh},
+    {"elu", call_elu},
+    {"celu", call_celu},
+    {"softplus", call_softplus},
+    {"softshrink", call_softshrink},
+    {"hardshrink", call_hardshrink},
+    {"threshold", call_threshold},
+    {"prelu", call_prelu},
+    {"glu", call_glu},
     {"activation", call_activation},
     {"matmul", call_matmul},
     {"linear", call_linear},

@@ -16,10 +16,10 @@ typedef struct OpArguments {
                  // (sgd_step); no weight (norms); the upper one (triangle); weights of
                  // classes (nll, cross_entropy_with)
     float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's exponent;
-                 // leaky_relu's slope; clamp's low, with high one more; the largest norm
-                 // (clip_norm); epsilon (norms); what is filled in (masked_fill); delta
-                 // (huber); beta (smooth_l1); smoothing (nll, cross_entropy_with); momentum
-                 // (batch_norm_statistics)
+                 // leaky_relu's slope; alpha, beta, lambd or threshold of an activation; clamp's
+                 // and hardtanh's low, with high one more; the largest norm (clip_norm); epsilon
+                 // (norms); what is filled in (masked_fill); delta (huber); beta (smooth_l1);
+                 // smoothing (nll, cross_entropy_with); momentum (batch_norm_statistics)
     float decay; // weight decay
     const Op *activation; // linear, activation
     Conv2dOptions conv;

@@ -143,6 +143,27 @@ static const char *const tall[] = {"(2, 1)", "(3, 4)", "transposed (17, 3)", "(3
 static const char *const numbered[] = {
     "labels (1)", "labels (17)", "labels (2, 3, 5)", "labels (3, 0)", "labels (33, 257)", NULL,
 };
+static const char *const channelled[] = {
+    "() (1)",
+    "(17) (1)",
+    "(3, 5) (5)",
+    "(3, 5) (1)",
+    "(3, 1) (1)",
+    "(2, 3, 5) (3)",
+    "transposed (2, 4, 3) (4)",
+    "expanded (2, 3, 1, 5) stepped (3)",
+    "(0, 3) (3)",
+    "(3, 2, 0) (2)",
+    "(17, 33, 130) (33)",
+    "(300, 257) (257)",
+    NULL,
+};
+static const char *const gated[] = {"(4, 6, 2)", "(2, 2, 34)", "transposed (2, 4, 6)", "(2, 0, 4)",
+                                    NULL};
+static const char *const few[] = {"(2, 3)", "(33, 257)", "(0, 3)", NULL};
+static const char *const few_lines[] = {"()", "(5)", NULL};
+static const char *const few_layers[] = {"(17, 33) (3, 33) (3)", "(2, 3, 5) (2, 5)",
+                                         "(0, 5) (4, 5) (4)", NULL};
 static const char *const layers[] = {
     "(1, 1) (1, 1) (1)",
     "(3, 5) (4, 5) (4)",

@@ -16,9 +16,14 @@ static OracleFunction function_of(int op) {
     return NULL;
 }
 
+OracleFormula oracle_formula(int op) {
+    if (oracle_formulas[op].value != NULL) return oracle_formulas[op];
+    return oracle_activations[op].value != NULL ? oracle_activations[op] : oracle_functions[op];
+}
+
 bool oracle_knows(int op) {
     return op >= 0 && op < OP_COUNT &&
-           (oracle_formulas[op].value != NULL || function_of(op) != NULL);
+           (oracle_formula(op).value != NULL || function_of(op) != NULL);
 }
 
 int64_t oracle_broadcast(const OracleTensor *t, Shape shape, int64_t position) {
@@ -90,7 +95,7 @@ static bool run_elementwise(OracleCall *call) {
         double left = a->values[oracle_broadcast(a, y->shape, i)];
         double right = b == NULL ? 0.0 : b->values[oracle_broadcast(b, y->shape, i)];
         y->values[i] =
-            oracle_formulas[call->op->id].value(&call->counted, &call->params, left, right);
+            oracle_formula(call->op->id).value(&call->counted, &call->params, left, right);
     }
     return true;
 }
@@ -147,7 +152,7 @@ bool oracle_run(OracleCall *call) {
         return false;
     }
     if ((call->op->flags & OP_VIEW) == 0) count_traffic(call);
-    bool done = oracle_formulas[op].value != NULL ? run_elementwise(call) : function_of(op)(call);
+    bool done = oracle_formula(op).value != NULL ? run_elementwise(call) : function_of(op)(call);
     if (done && call->sum.identity != NULL) add_sum(call);
     return done;
 }

@@ -96,10 +96,14 @@ Shape oracle_without_dim(Shape shape, int dim, bool keep_dim);
 void oracle_writes_input(OracleCall *call, int index); // counts in[index] as written in place
 
 typedef bool (*OracleFunction)(OracleCall *call);
-typedef struct OracleFormula { // of an element-wise op; unused operands are 0
+bool oracle_prelu_backward(OracleCall *call); // beside the other activations
+typedef struct OracleFormula {                // of an element-wise op; unused operands are 0
     double (*value)(OpCost *n, const OpParams *params, double a, double b);
 } OracleFormula;
 extern const OracleFormula oracle_formulas[OP_COUNT];      // oracle_elementwise.c
+extern const OracleFormula oracle_activations[OP_COUNT];   // the same: oracle_activation.c
+extern const OracleFormula oracle_functions[OP_COUNT];     // the same: oracle_functions.c
+OracleFormula oracle_formula(int op);                      // of these tables
 extern const OracleFunction oracle_ternaries[OP_COUNT];    // the same, of three operands
 extern const OracleFunction oracle_reductions[OP_COUNT];   // oracle_reduce.c
 extern const OracleFunction oracle_norms[OP_COUNT];        // oracle_norm.c: norms, embedding

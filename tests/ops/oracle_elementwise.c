@@ -231,6 +231,7 @@ static bool where(OracleCall *call) {
 const OracleFunction oracle_ternaries[OP_COUNT] = {
     [OP_maximum_backward] = maximum_backward,
     [OP_where] = where,
+    [OP_prelu_backward] = oracle_prelu_backward,
 };
 
 const OracleFormula oracle_formulas[OP_COUNT] = {

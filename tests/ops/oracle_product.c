@@ -89,7 +89,7 @@ static bool linear(OracleCall *call) {
         }
         if (keeps) call->out[1].values[at] = sum;
         if (activation != NULL)
-            sum = oracle_formulas[activation->id].value(&call->counted, &call->params, sum, 0.0);
+            sum = oracle_formula(activation->id).value(&call->counted, &call->params, sum, 0.0);
         call->out[0].values[at] = sum;
     }
     return true;
