@@ -46,6 +46,8 @@ typedef struct LayerType {
     int n_inputs;
     Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in); // composes tensor_ ops
     void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
+    // What layer_print writes between the parentheses; NULL: the attributes.
+    void (*print)(const Layer *self, FILE *file);
 } LayerType;
 
 typedef struct Parameter {

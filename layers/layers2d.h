@@ -17,6 +17,10 @@ RIDGEPOINT_API_BEGIN
 // or the groups do not divide the channels; strides and padding are checked when it runs.
 Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, int64_t kernel_w,
                   Conv2dOptions options, bool bias);
+// weight (in, out / groups, kernel h, kernel w), bias (out): uniform in +-1/sqrt(out / groups *
+// kernel h * kernel w), as PyTorch's nn.ConvTranspose2d, which counts the weight's second size.
+Layer *conv_transpose2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h,
+                            int64_t kernel_w, ConvTranspose2dOptions options, bool bias);
 Layer *max_pool2d_new(Pool2dOptions options);
 Layer *avg_pool2d_new(Pool2dOptions options);
 Layer *adaptive_avg_pool2d_new(int64_t out_h, int64_t out_w);

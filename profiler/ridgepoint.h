@@ -10,6 +10,7 @@
 
 #include "layers/cost.h"
 #include "layers/init.h"
+#include "layers/layers1d.h"
 #include "layers/layers2d.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"

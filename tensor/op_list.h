@@ -66,6 +66,7 @@
     COMPUTE(conv2d_backward_input)                                                                 \
     COMPUTE(conv2d_backward_weight)                                                                \
     COMPUTE(conv2d_backward_bias)                                                                  \
+    COMPUTE(conv_transpose2d)                                                                      \
     COMPUTE(max_pool2d)                                                                            \
     COMPUTE(max_pool2d_backward)                                                                   \
     COMPUTE(avg_pool2d)                                                                            \

@@ -101,6 +101,30 @@ Conv2dOptions conv2d_defaults(void); // stride 1, no padding, dilation 1, one gr
 // ho = floor((h + top + bottom - dilation_h (kernel h - 1) - 1) / stride_h) + 1, and wo likewise;
 // bias may be NULL. A cross-correlation, as everywhere in deep learning: the kernel is not flipped.
 Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions options);
+// The same of sequences: x (n, c, l) * weight (o, c / groups, kernel) -> (n, o, lo), by views.
+typedef struct Conv1dOptions {
+    int64_t stride, padding_left, padding_right, dilation, groups;
+} Conv1dOptions;
+Conv1dOptions conv1d_defaults(void);
+Tensor *tensor_conv1d(Tensor *x, Tensor *weight, Tensor *bias, Conv1dOptions options);
+// The transpose: what the convolution of these options does to the gradient of its input, as
+// PyTorch's conv_transpose2d. x (n, c, h, w), weight (c, o / groups, kernel h, kernel w), bias (o)
+// or NULL -> (n, o, ho, wo), ho = (h - 1) stride_h - top - bottom + dilation_h (kernel h - 1) +
+// output_padding_h + 1; the output padding is less than the stride or the dilation.
+typedef struct ConvTranspose2dOptions {
+    Conv2dOptions conv;
+    int64_t output_padding_h, output_padding_w;
+} ConvTranspose2dOptions;
+ConvTranspose2dOptions conv_transpose2d_defaults(void);
+Tensor *tensor_conv_transpose2d(Tensor *x, Tensor *weight, Tensor *bias,
+                                ConvTranspose2dOptions options);
+typedef struct ConvTranspose1dOptions {
+    Conv1dOptions conv;
+    int64_t output_padding;
+} ConvTranspose1dOptions;
+ConvTranspose1dOptions conv_transpose1d_defaults(void);
+Tensor *tensor_conv_transpose1d(Tensor *x, Tensor *weight, Tensor *bias,
+                                ConvTranspose1dOptions options);
 
 // ---- pools: each plane of x (n, c, h, w) by itself ----
 typedef struct Pool2dOptions {
@@ -118,6 +142,16 @@ Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options); // padding is 0
 // (n, c, out_h, out_w) of any size: output i is the mean from floor(i h / out_h) up to
 // ceil((i + 1) h / out_h), and likewise along the width. 1 x 1: the mean of each plane.
 Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w);
+// The same of sequences (n, c, l), by views.
+typedef struct Pool1dOptions {
+    int64_t kernel, stride; // stride 0: the kernel's size
+    int64_t padding_left, padding_right, dilation;
+    bool ceil_mode, exclude_pad;
+} Pool1dOptions;
+Pool1dOptions pool1d_defaults(int64_t kernel);
+Tensor *tensor_max_pool1d(Tensor *x, Pool1dOptions options);
+Tensor *tensor_avg_pool1d(Tensor *x, Pool1dOptions options);
+Tensor *tensor_adaptive_avg_pool1d(Tensor *x, int64_t out_length);
 
 // ---- reductions; dim < 0 counts from the end ----
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar

@@ -54,6 +54,11 @@ typedef struct Family {
 // In the order of Conv2dOptions and Pool2dOptions.
 #define CONVOLUTION(inputs, ...)                                                                   \
     { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
+#define TRANSPOSED(inputs, over_h, over_w, ...)                                                    \
+    {                                                                                              \
+        "conv_transpose2d", inputs, VALUES_ANY,                                                    \
+            {.conv = {__VA_ARGS__}, .output = {over_h, over_w}}, true, 1e-4, 1e-5                  \
+    }
 #define POOL(op, inputs, values, absolute, ...)                                                    \
     { op, inputs, values, {.pool = {__VA_ARGS__}}, true, absolute, 1e-6 }
 // 2 x 2; overlapping with padding; padding left out; a stride longer than the kernel; ceil mode
@@ -151,6 +156,37 @@ static const Family families[] = {
     CONVOLUTION(convolved_apart, 2, 1, 1, 0, 1, 2, 1, 2, 3),
     CONVOLUTION(convolved_apart, 1, 3, 2, 2, 2, 2, 2, 1, 3),
     CONVOLUTION(convolved_far_apart, 1, 1, 0, 0, 0, 0, 1, 600, 3), // more than a band holds
+    TRANSPOSED(transposed, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    TRANSPOSED(transposed, 1, 0, 2, 3, 1, 0, 0, 1, 1, 2, 1),
+    TRANSPOSED(transposed, 0, 2, 1, 2, 0, 1, 0, 0, 2, 3, 1), // beyond the last window
+    TRANSPOSED(transposed_plain, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    TRANSPOSED(transposed_in_groups, 0, 1, 1, 2, 1, 0, 0, 1, 1, 1, 2),
+    TRANSPOSED(transposed_apart, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 3),
+    TRANSPOSED(transposed_apart, 1, 1, 2, 2, 1, 1, 0, 1, 1, 1, 3),
+    {"conv1d", sequences, VALUES_ANY, {.conv = {1, 2, 0, 0, 1, 2, 1, 1, 1}}, true, 1e-4, 1e-5},
+    {"conv_transpose1d",
+     sequences_back,
+     VALUES_ANY,
+     {.conv = {1, 3, 0, 0, 1, 0, 1, 2, 1}, .output = {0, 2}},
+     true,
+     1e-4,
+     1e-5},
+    {"max_pool1d",
+     pooled_sequences,
+     VALUES_DISTINCT,
+     {.pool = {.kernel_w = 3, .padding_left = 1, .dilation_w = 1}},
+     true,
+     0,
+     0},
+    {"avg_pool1d",
+     pooled_sequences,
+     VALUES_ANY,
+     {.pool =
+          {.kernel_w = 3, .stride_w = 2, .padding_right = 1, .dilation_w = 1, .exclude_pad = true}},
+     true,
+     1e-6,
+     1e-6},
+    {"adaptive_avg_pool1d", pooled_sequences, VALUES_ANY, {.output = {1, 3}}, true, 1e-6, 1e-6},
     EACH_POOL("max_pool2d", VALUES_DISTINCT, 0.0),
     POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 2, 2, 1, 2, 1, 1, 1, 1, 3, 2, false,
          false),

@@ -22,7 +22,7 @@ typedef struct OpArguments {
     const Op *activation; // linear, activation
     Conv2dOptions conv;
     Pool2dOptions pool;
-    int64_t output[2];   // adaptive_avg_pool2d
+    int64_t output[2];   // adaptive_avg_pool2d; output padding (conv_transpose2d)
     int dims[3], n_dims; // sum_dims, mean_dims
 } OpArguments;
 

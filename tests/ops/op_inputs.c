@@ -72,18 +72,25 @@ static void name_window(OpCase *self, const char *op) {
     size_t used = strlen(self->name), room = sizeof self->name - used;
     const Conv2dOptions *c = &self->arguments.conv;
     const Pool2dOptions *p = &self->arguments.pool;
-    if (strcmp(op, "conv2d") == 0)
+    if (strncmp(op, "conv", 4) == 0 && strstr(op, "transpose") != NULL)
+        snprintf(self->name + used, room,
+                 " stride %d %d pad %d %d %d %d dilation %d %d groups %d over %d %d",
+                 (int)c->stride_h, (int)c->stride_w, (int)c->padding_top, (int)c->padding_bottom,
+                 (int)c->padding_left, (int)c->padding_right, (int)c->dilation_h,
+                 (int)c->dilation_w, (int)c->groups, (int)self->arguments.output[0],
+                 (int)self->arguments.output[1]);
+    else if (strcmp(op, "conv2d") == 0 || strcmp(op, "conv1d") == 0)
         snprintf(self->name + used, room, " stride %d %d pad %d %d %d %d dilation %d %d groups %d",
                  (int)c->stride_h, (int)c->stride_w, (int)c->padding_top, (int)c->padding_bottom,
                  (int)c->padding_left, (int)c->padding_right, (int)c->dilation_h,
                  (int)c->dilation_w, (int)c->groups);
-    else if (strcmp(op, "adaptive_avg_pool2d") == 0)
+    else if (strncmp(op, "adaptive", 8) == 0)
         snprintf(self->name + used, room, " to %d %d", (int)self->arguments.output[0],
                  (int)self->arguments.output[1]);
     else if (strstr(op, "_dims") != NULL)
         snprintf(self->name + used, room, " over %d of %d %d %d", self->arguments.n_dims,
                  self->arguments.dims[0], self->arguments.dims[1], self->arguments.dims[2]);
-    else if (strstr(op, "pool2d") != NULL)
+    else if (strstr(op, "_pool") != NULL)
         snprintf(self->name + used, room,
                  " %d x %d stride %d %d pad %d %d %d %d dilation %d %d%s%s", (int)p->kernel_h,
                  (int)p->kernel_w, (int)p->stride_h, (int)p->stride_w, (int)p->padding_top,

@@ -111,7 +111,9 @@ enum { MAX_INPUTS = 3 };
 // The numbers of an op's options, in the order in which these are declared.
 static void take_window(const char **at, const char *name, OpArguments *arguments) {
     int64_t n[12] = {0};
-    int count = strcmp(name, "conv2d") == 0         ? 9
+    bool transposed = strncmp(name, "conv_transpose", 14) == 0;
+    int count = transposed                          ? 11
+                : strncmp(name, "conv", 4) == 0     ? 9
                 : strncmp(name, "adaptive", 8) == 0 ? 2
                 : strstr(name, "_dims") != NULL     ? 4
                                                     : 12;
@@ -119,8 +121,8 @@ static void take_window(const char **at, const char *name, OpArguments *argument
     arguments->conv = (Conv2dOptions){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
     arguments->pool = (Pool2dOptions){n[0], n[1], n[2], n[3], n[4],       n[5],
                                       n[6], n[7], n[8], n[9], n[10] != 0, n[11] != 0};
-    arguments->output[0] = n[0];
-    arguments->output[1] = n[1];
+    arguments->output[0] = n[transposed ? 9 : 0];
+    arguments->output[1] = n[transposed ? 10 : 1];
     arguments->n_dims = (int)n[0];
     for (int i = 0; i < 3; i++) arguments->dims[i] = (int)n[1 + i];
 }
