@@ -14,9 +14,9 @@ typedef struct Conv1d {
 #define OPTION(field)                                                                              \
     { #field, ATTRIBUTE_INTEGER, offsetof(Conv1d, options.field) }
 static const LayerAttribute attributes[] = {
-    FIELD(in_channels),   FIELD(out_channels),   FIELD(kernel),    OPTION(stride),
-    OPTION(padding_left), OPTION(padding_right), OPTION(dilation), OPTION(groups),
-    {"bias", ATTRIBUTE_FLAG, offsetof(Conv1d, has_bias)},
+    FIELD(in_channels), FIELD(out_channels),  FIELD(kernel),
+    OPTION(stride),     OPTION(padding_left), OPTION(padding_right),
+    OPTION(dilation),   OPTION(groups),       {"bias", ATTRIBUTE_FLAG, offsetof(Conv1d, has_bias)},
 };
 #undef OPTION
 #undef FIELD

@@ -25,6 +25,15 @@ Layer *max_pool2d_new(Pool2dOptions options);
 Layer *avg_pool2d_new(Pool2dOptions options);
 Layer *adaptive_avg_pool2d_new(int64_t out_h, int64_t out_w);
 
+// At the sides of an image, prints as PyTorch's ConstantPad2d (of 0: ZeroPad2d), ReflectionPad2d,
+// ReplicationPad2d, CircularPad2d. A constant's sides below 0 crop.
+Layer *pad2d_new(int64_t left, int64_t right, int64_t top, int64_t bottom, PadMode mode,
+                 float value);
+// PyTorch's nn.Upsample, by size or by scale.
+Layer *upsample_new(ResizeOptions options);
+Layer *pixel_shuffle_new(int64_t factor);
+Layer *pixel_unshuffle_new(int64_t factor);
+
 // The same padding on all four sides.
 Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding);
 Pool2dOptions pool2d_padded(Pool2dOptions options, int64_t padding);

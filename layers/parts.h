@@ -15,8 +15,8 @@ Layer *layer_finished_product(Layer *self, Shape weight, bool bias);
 // The same with a bias of any size; 0: none.
 Layer *layer_finished_with(Layer *self, Shape weight, int64_t bias);
 
-// What PyTorch prints between the parentheses of a convolution, of 1 or 2 dims: of the pairs (height,
-// width) the latter, or both.
+// What PyTorch prints between the parentheses of a convolution, of 1 or 2 dims: of the pairs
+// (height, width) the latter, or both.
 void layer_print_convolution(FILE *file, const int64_t channels[2], const int64_t kernel[2],
                              const Conv2dOptions *options, const int64_t output_padding[2],
                              bool bias, int dims);

@@ -10,12 +10,12 @@ typedef struct Pool1d {
     { #field, ATTRIBUTE_INTEGER, offsetof(Pool1d, options.field) }
 #define FLAG(field)                                                                                \
     { #field, ATTRIBUTE_FLAG, offsetof(Pool1d, options.field) }
-static const LayerAttribute max_attributes[] = {
-    OPTION(kernel),        OPTION(stride),   OPTION(padding_left),
-    OPTION(padding_right), OPTION(dilation), FLAG(ceil_mode)};
-static const LayerAttribute avg_attributes[] = {OPTION(kernel),        OPTION(stride),
-                                                OPTION(padding_left),  OPTION(padding_right),
-                                                FLAG(ceil_mode),       FLAG(exclude_pad)};
+static const LayerAttribute max_attributes[] = {OPTION(kernel),       OPTION(stride),
+                                                OPTION(padding_left), OPTION(padding_right),
+                                                OPTION(dilation),     FLAG(ceil_mode)};
+static const LayerAttribute avg_attributes[] = {OPTION(kernel),       OPTION(stride),
+                                                OPTION(padding_left), OPTION(padding_right),
+                                                FLAG(ceil_mode),      FLAG(exclude_pad)};
 #undef FLAG
 #undef OPTION
 
@@ -94,8 +94,8 @@ static const LayerType adaptive_type = {.name = "AdaptiveAvgPool1d",
 
 Layer *adaptive_avg_pool1d_new(int64_t out_length) {
     if (out_length < 1) {
-        error_set(STATUS_INVALID_ARGUMENT,
-                  "AdaptiveAvgPool1d: an output of %lld. HINT: at least 1", (long long)out_length);
+        error_set(STATUS_INVALID_ARGUMENT, "AdaptiveAvgPool1d: an output of %lld. HINT: at least 1",
+                  (long long)out_length);
         return NULL;
     }
     AdaptivePool1d *self = (AdaptivePool1d *)layer_new(&adaptive_type);

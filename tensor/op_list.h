@@ -73,6 +73,11 @@
     COMPUTE(avg_pool2d_backward)                                                                   \
     COMPUTE(adaptive_avg_pool2d)                                                                   \
     COMPUTE(adaptive_avg_pool2d_backward)                                                          \
+    COMPUTE(pad)                                                                                   \
+    COMPUTE(pad_backward)                                                                          \
+    COMPUTE(resize)                                                                                \
+    COMPUTE(resize_backward)                                                                       \
+    COMPUTE(flip)                                                                                  \
     COMPUTE(sum)                                                                                   \
     COMPUTE(sum_to)                                                                                \
     COMPUTE(max)                                                                                   \

@@ -153,6 +153,50 @@ Tensor *tensor_max_pool1d(Tensor *x, Pool1dOptions options);
 Tensor *tensor_avg_pool1d(Tensor *x, Pool1dOptions options);
 Tensor *tensor_adaptive_avg_pool1d(Tensor *x, int64_t out_length);
 
+// ---- images and sequences: their ends, and their elements in another order ----
+typedef enum PadMode {
+    PAD_CONSTANT,  // a value; pads below 0 crop
+    PAD_REFLECT,   // c b | a b c | b a: shorter than the dimension
+    PAD_REPLICATE, // a a | a b c | c c (ONNX: edge)
+    PAD_CIRCULAR,  // b c | a b c | a b (ONNX: wrap); as often as it takes
+} PadMode;
+// before and after: an element for each of x's dimensions, the first one's first.
+Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
+                   float value);
+Tensor *tensor_flip(Tensor *x, const int *dims, int n_dims); // each named once; of any type
+// Images (n, c, h, w), or sequences (n, c, length), of another size. As zeros the options are
+// PyTorch's interpolate(mode="nearest"); its "nearest-exact" is half_pixel and prefer_ceil, its
+// bilinear and bicubic half_pixel or align_corners.
+typedef enum ResizeMode { RESIZE_NEAREST, RESIZE_LINEAR, RESIZE_CUBIC } ResizeMode; // a = -0.75
+typedef enum ResizeCoordinates { // where output o is in the image, at a scale s:
+    RESIZE_ASYMMETRIC,           // o / s
+    RESIZE_HALF_PIXEL,           // (o + 0.5) / s - 0.5
+    RESIZE_ALIGN_CORNERS,        // o (size - 1) / (out - 1)
+    RESIZE_PYTORCH_HALF_PIXEL,   // half_pixel; of a single output 0
+} ResizeCoordinates;
+typedef enum ResizeRounding { // to the nearest one, where that is what is asked for
+    RESIZE_FLOOR,
+    RESIZE_CEIL,
+    RESIZE_ROUND_PREFER_FLOOR,
+    RESIZE_ROUND_PREFER_CEIL,
+} ResizeRounding;
+typedef struct ResizeOptions {
+    int64_t out_h, out_w;    // the new size; 0: floor(size * scale)
+    double scale_h, scale_w; // of the coordinates, too; 0: what the sizes come to
+    ResizeMode mode;
+    ResizeCoordinates coordinates;
+    ResizeRounding rounding;
+} ResizeOptions;
+// Of a sequence out_w and scale_w. As in PyTorch a scale that leaves the size as it is moves
+// nothing where the mode is linear, or its "nearest".
+Tensor *tensor_resize(Tensor *x, ResizeOptions options);
+// (n, c r r, h, w) to (n, c, h r, w r), and back, as PyTorch's (ONNX DepthToSpace: CRD): channel
+// (c r + i) r + j goes to row h r + i, column w r + j. depth_to_space has channel (i r + j) c
+// (DCR).
+Tensor *tensor_pixel_shuffle(Tensor *x, int64_t factor);
+Tensor *tensor_pixel_unshuffle(Tensor *x, int64_t factor);
+Tensor *tensor_depth_to_space(Tensor *x, int64_t factor);
+
 // ---- reductions; dim < 0 counts from the end ----
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar
 Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim);

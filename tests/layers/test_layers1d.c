@@ -1,5 +1,5 @@
-// test_layers1d.c -- layers on sequences, and transposed convolutions: how they begin, what they
-// say of themselves, what they compute and cost, what they refuse.
+// test_layers1d.c -- layers on sequences, transposed convolutions, other sizes of images: how they
+// begin, what they say of themselves, what they compute and cost, what they refuse.
 #include <math.h>
 #include <string.h>
 
@@ -46,11 +46,27 @@ static Layer *make(int i) {
         return max_pool1d_new(overlapping());
     case 4:
         return avg_pool1d_new(overlapping());
-    default:
+    case 5:
         return adaptive_avg_pool1d_new(5);
+    case 6:
+        return pad2d_new(1, 2, 3, 4, PAD_CONSTANT, 0.0f);
+    case 7:
+        return pad2d_new(1, -2, 3, 4, PAD_CONSTANT, 3.5f);
+    case 8:
+        return pad2d_new(1, 2, 3, 4, PAD_REFLECT, 0.0f);
+    case 9:
+        return pad2d_new(1, 2, 3, 4, PAD_REPLICATE, 0.0f);
+    case 10:
+        return upsample_new((ResizeOptions){.scale_h = 2.0, .scale_w = 2.0});
+    case 11:
+        return upsample_new((ResizeOptions){4, 6, 0, 0, RESIZE_LINEAR, RESIZE_ALIGN_CORNERS, 0});
+    case 12:
+        return pixel_shuffle_new(2);
+    default:
+        return pixel_unshuffle_new(1);
     }
 }
-enum { LAYERS = 6 };
+enum { LAYERS = 14 };
 
 // What PyTorch 2.15 prints.
 static const char *const printed[LAYERS] = {
@@ -62,6 +78,14 @@ static const char *const printed[LAYERS] = {
     "MaxPool1d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)\n",
     "AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))\n",
     "AdaptiveAvgPool1d(output_size=5)\n",
+    "ZeroPad2d((1, 2, 3, 4))\n",
+    "ConstantPad2d(padding=(1, -2, 3, 4), value=3.5)\n",
+    "ReflectionPad2d((1, 2, 3, 4))\n",
+    "ReplicationPad2d((1, 2, 3, 4))\n",
+    "Upsample(scale_factor=2.0, mode='nearest')\n",
+    "Upsample(size=(4, 6), mode='bilinear')\n",
+    "PixelShuffle(upscale_factor=2)\n",
+    "PixelUnshuffle(downscale_factor=1)\n",
 };
 
 START_TEST(they_print_as_pytorchs) {
@@ -88,7 +112,15 @@ START_TEST(attributes_are_told) {
         "kernel=3, stride=2, padding_left=1, padding_right=1, dilation=1, ceil_mode=false",
         "kernel=3, stride=2, padding_left=1, padding_right=1, ceil_mode=false, "
         "exclude_pad=false",
-        "output_size=5"};
+        "output_size=5",
+        "left=1, right=2, top=3, bottom=4",
+        "left=1, right=-2, top=3, bottom=4, value=3.5",
+        "left=1, right=2, top=3, bottom=4",
+        "left=1, right=2, top=3, bottom=4",
+        "out_h=0, out_w=0, scale_h=2, scale_w=2, align_corners=false",
+        "out_h=4, out_w=6, scale_h=0, scale_w=0, align_corners=true",
+        "upscale_factor=2",
+        "downscale_factor=1"};
     Layer *layer = make(_i);
     ck_assert_str_eq(layer_attributes_text(layer, text, sizeof text), told[_i]);
     layer_free(layer);
@@ -137,16 +169,18 @@ END_TEST
 // Shapes as PyTorch's; and a dry run costs what the real one does, to the integer.
 START_TEST(they_run_and_cost_what_a_dry_run_says) {
     const Shape in[2] = {SHAPE(2, 4, 19), SHAPE(2, 4, 5, 7)};
-    const Shape out[LAYERS] = {SHAPE(2, 6, 8),  SHAPE(2, 6, 42), SHAPE(2, 6, 9, 13),
-                               SHAPE(2, 4, 10), SHAPE(2, 4, 10), SHAPE(2, 4, 5)};
+    const Shape out[LAYERS] = {SHAPE(2, 6, 8),      SHAPE(2, 6, 42),     SHAPE(2, 6, 9, 13),
+                               SHAPE(2, 4, 10),     SHAPE(2, 4, 10),     SHAPE(2, 4, 5),
+                               SHAPE(2, 4, 12, 10), SHAPE(2, 4, 12, 6),  SHAPE(2, 4, 12, 10),
+                               SHAPE(2, 4, 12, 10), SHAPE(2, 4, 10, 14), SHAPE(2, 4, 4, 6),
+                               SHAPE(2, 1, 10, 14), SHAPE(2, 4, 5, 7)};
     Layer *layer = make(_i);
-    Tensor *x = tensor_uniform_new(in[_i == 2], -1.0f, 1.0f);
+    Tensor *x = tensor_uniform_new(in[_i == 2 || _i > 5], -1.0f, 1.0f);
     Scope *scope = scope_open();
     Tensor *y = layer_forward(layer, x);
     ck_assert_msg(y != NULL, "%s", error_message());
     char ours[SHAPE_TEXT];
-    ck_assert_msg(shape_equal(tensor_shape(y), out[_i]), "%s",
-                  shape_text(tensor_shape(y), ours));
+    ck_assert_msg(shape_equal(tensor_shape(y), out[_i]), "%s", shape_text(tensor_shape(y), ours));
     if (_i == 2) { // n ci h w (co / g) kh kw
         LayerCost cost;
         ck_assert_int_eq(layer_cost(layer, &x, 1, &cost), STATUS_OK);
@@ -182,6 +216,16 @@ START_TEST(what_makes_no_layer_is_refused) {
     expect_error(STATUS_INVALID_ARGUMENT, "AvgPool1d");
     ck_assert_ptr_null(adaptive_avg_pool1d_new(0));
     expect_error(STATUS_INVALID_ARGUMENT, "an output of 0");
+    ck_assert_ptr_null(pad2d_new(1, 1, 1, 1, (PadMode)4, 0.0f));
+    expect_error(STATUS_INVALID_ARGUMENT, "mode 4");
+    ck_assert_ptr_null(upsample_new((ResizeOptions){.out_h = 4}));
+    expect_error(STATUS_INVALID_ARGUMENT, "size 4 x 0");
+    ck_assert_ptr_null(upsample_new((ResizeOptions){.scale_h = 2.0}));
+    expect_error(STATUS_INVALID_ARGUMENT, "HINT: a size or a scale");
+    ck_assert_ptr_null(pixel_shuffle_new(0));
+    expect_error(STATUS_INVALID_ARGUMENT, "PixelShuffle: a factor of 0");
+    ck_assert_ptr_null(pixel_unshuffle_new(0));
+    expect_error(STATUS_INVALID_ARGUMENT, "PixelUnshuffle");
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 END_TEST

@@ -82,6 +82,12 @@ CALL(conv_transpose1d,
 CALL(max_pool1d, tensor_max_pool1d(in[0], sequence_pool(a)))
 CALL(avg_pool1d, tensor_avg_pool1d(in[0], sequence_pool(a)))
 CALL(adaptive_avg_pool1d, tensor_adaptive_avg_pool1d(in[0], a->output[1]))
+CALL(pad, tensor_pad(in[0], a->before, a->after, a->pad_mode, a->value))
+CALL(resize, tensor_resize(in[0], a->resize))
+CALL(flip, tensor_flip(in[0], a->dims, a->n_dims))
+CALL(pixel_shuffle, tensor_pixel_shuffle(in[0], a->output[0]))
+CALL(pixel_unshuffle, tensor_pixel_unshuffle(in[0], a->output[0]))
+CALL(depth_to_space, tensor_depth_to_space(in[0], a->output[0]))
 CALL(max_pool2d, tensor_max_pool2d(in[0], a->pool))
 CALL(avg_pool2d, tensor_avg_pool2d(in[0], a->pool))
 CALL(adaptive_avg_pool2d, tensor_adaptive_avg_pool2d(in[0], a->output[0], a->output[1]))
@@ -242,6 +248,12 @@ static const struct NamedFunction {
     {"max_pool1d", call_max_pool1d},
     {"avg_pool1d", call_avg_pool1d},
     {"adaptive_avg_pool1d", call_adaptive_avg_pool1d},
+    {"pad", call_pad},
+    {"resize", call_resize},
+    {"flip", call_flip},
+    {"pixel_shuffle", call_pixel_shuffle},
+    {"pixel_unshuffle", call_pixel_unshuffle},
+    {"depth_to_space", call_depth_to_space},
     {"max_pool2d", call_max_pool2d},
     {"avg_pool2d", call_avg_pool2d},
     {"adaptive_avg_pool2d", call_adaptive_avg_pool2d},
