@@ -71,7 +71,9 @@ MATH_INLINE void resize_taps(const ResizeSide *side, int64_t o, int64_t index[RE
     int64_t first = (int64_t)whole;
     if (side->mode == RESIZE_LINEAR) {
         index[0] = resize_within(side, first);
-        index[1] = resize_within(side, first + 1);
+        // Of a side that stays as it is nothing else is looked at, and may be infinite, as in
+        // PyTorch.
+        index[1] = resize_within(side, side->out == side->size ? first : first + 1);
         weight[0] = 1.0f - past;
         weight[1] = past;
         return;
