@@ -193,12 +193,25 @@ static Status input_patch(CudaDevice *cuda, const OpCall *call, const ConvSizes 
                        patch, more);
 }
 
-CUDA_OP(conv2d_backward_input) {
-    ConvSizes s = conv_sizes_backward_input(call);
-    if (call_numel(call) == 0) return STATUS_OK;
+static Status backward_input(CudaDevice *cuda, const OpCall *call, const ConvSizes &s) {
     if (conv_is_depthwise(&s)) return cuda_depthwise_backward_input(cuda, call, &s);
     if (s.outputs == 0) return cuda_clear(cuda, call->out[0]);
     return for_each_patch(cuda, call, s, input_patch);
+}
+
+CUDA_OP(conv2d_backward_input) {
+    return call_numel(call) ? backward_input(cuda, call, conv_sizes_backward_input(call))
+                            : STATUS_OK;
+}
+
+CUDA_OP(conv_transpose2d) {
+    ConvSizes s = conv_sizes_backward_input(call);
+    int64_t channels = s.groups * s.channels, planes = s.images * channels;
+    if (call_numel(call) == 0) return STATUS_OK;
+    Status status = backward_input(cuda, call, s);
+    if (status || !call->in[2]) return status;
+    return CUDA_LAUNCH(add_bias, pairs_grid(planes), CUDA_BLOCK, 0, call_out(call, 0),
+                       call_in(call, 2), planes, s.height * s.width, channels);
 }
 
 // ---- the weight's gradient

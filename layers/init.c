@@ -24,13 +24,17 @@ Tensor *init_parameter_new(Shape shape, float bound) {
     return tensor_filled(t, tensor_fill_uniform(t, -bound, bound));
 }
 
-Layer *layer_finished_product(Layer *self, Shape weight, bool bias) {
+Layer *layer_finished_with(Layer *self, Shape weight, int64_t bias) {
     double fan_in = 1.0;
     for (int i = 1; i < weight.ndim; i++) fan_in *= (double)weight.dims[i];
     float bound = fan_in > 0.0 ? (float)(1.0 / sqrt(fan_in)) : 0.0f;
     layer_add_parameter(self, "weight", init_parameter_new(weight, bound));
-    if (bias) layer_add_parameter(self, "bias", init_parameter_new(SHAPE(weight.dims[0]), bound));
+    if (bias) layer_add_parameter(self, "bias", init_parameter_new(SHAPE(bias), bound));
     return layer_finished(self);
+}
+
+Layer *layer_finished_product(Layer *self, Shape weight, bool bias) {
+    return layer_finished_with(self, weight, bias ? weight.dims[0] : 0);
 }
 
 static Status uniform(Tensor *weight, double bound) {

@@ -50,6 +50,8 @@ typedef struct LayerType {
     Status (*forward_each)(Layer *self, Tensor *const in[], int n_in, Tensor *out[]);
     int n_outputs;             // at most LAYER_MAX_OUTPUTS
     void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
+    // What layer_print writes between the parentheses; NULL: the attributes.
+    void (*print)(const Layer *self, FILE *file);
 } LayerType;
 
 typedef struct Parameter {

@@ -171,7 +171,11 @@ static void print(const Layer *self, int depth, FILE *file) {
         fputs(self->type->printed, file);
         return;
     }
-    fprintf(file, "%s(%s", self->type->name, attributes_text(self, true, text, sizeof(text)));
+    fprintf(file, "%s(", self->type->name);
+    if (self->type->print)
+        self->type->print(self, file);
+    else
+        fputs(attributes_text(self, true, text, sizeof(text)), file);
     for (int i = 0; i < self->n_children; i++) {
         fprintf(file, "\n%*s(%s): ", 2 * depth + 2, "", self->children[i]->name);
         print(self->children[i], depth + 1, file);

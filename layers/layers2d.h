@@ -19,11 +19,24 @@ Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, i
                   Conv2dOptions options, bool bias);
 // x (n, features, height, width); else as batch_norm1d_new.
 Layer *batch_norm2d_new(int64_t features, BatchNormOptions options);
+// weight (in, out / groups, kernel h, kernel w), bias (out): uniform in +-1/sqrt(out / groups *
+// kernel h * kernel w), as PyTorch's nn.ConvTranspose2d, which counts the weight's second size.
+Layer *conv_transpose2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h,
+                            int64_t kernel_w, ConvTranspose2dOptions options, bool bias);
 Layer *max_pool2d_new(Pool2dOptions options);
 Layer *avg_pool2d_new(Pool2dOptions options);
 Layer *adaptive_avg_pool2d_new(int64_t out_h, int64_t out_w);
 // As instance_norm1d_new, of planes: x (n, features, h, w).
 Layer *instance_norm2d_new(int64_t features, float epsilon, bool affine);
+
+// At the sides of an image, prints as PyTorch's ConstantPad2d (of 0: ZeroPad2d), ReflectionPad2d,
+// ReplicationPad2d, CircularPad2d. A constant's sides below 0 crop.
+Layer *pad2d_new(int64_t left, int64_t right, int64_t top, int64_t bottom, PadMode mode,
+                 float value);
+// PyTorch's nn.Upsample, by size or by scale.
+Layer *upsample_new(ResizeOptions options);
+Layer *pixel_shuffle_new(int64_t factor);
+Layer *pixel_unshuffle_new(int64_t factor);
 
 // The same padding on all four sides.
 Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding);

@@ -12,6 +12,18 @@ Layer *layer_finished(Layer *self);
 // for a leaky ReLU of slope sqrt(5).
 Layer *layer_finished_product(Layer *self, Shape weight, bool bias);
 
+// The same with a bias of any size; 0: none.
+Layer *layer_finished_with(Layer *self, Shape weight, int64_t bias);
+
+// What PyTorch prints between the parentheses of a convolution, of 1 or 2 dims: of the pairs
+// (height, width) the latter, or both.
+void layer_print_convolution(FILE *file, const int64_t channels[2], const int64_t kernel[2],
+                             const Conv2dOptions *options, const int64_t output_padding[2],
+                             bool bias, int dims);
+// Are channels (in, out), kernel and groups such as a convolution can have?
+Status layer_check_convolution(const char *name, const int64_t channels[2], const int64_t kernel[2],
+                               int64_t groups);
+
 // A parameter of one number all over, of this shape.
 Tensor *layer_filled_new(Shape shape, float value);
 // What a norm is made with; `who` begins the message.

@@ -20,6 +20,11 @@ typedef struct OpWindow {
     int32_t groups;              // of channels, in a convolution
 } OpWindow;
 
+// How many elements come before and after each dimension; below 0: go.
+typedef struct OpPads {
+    int32_t before[TENSOR_MAX_DIMS], after[TENSOR_MAX_DIMS];
+} OpPads;
+
 // Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
 typedef struct OpParams {
     // No op needs both of a union. (C++ has no nameless struct.) Every call copies all of this; and
@@ -27,6 +32,7 @@ typedef struct OpParams {
     union {
         Shape shape;     // a shape; a permutation in its dims
         OpWindow window; // of a convolution or a pool
+        OpPads pads;
     };
     __extension__ union {
         struct {

@@ -116,12 +116,18 @@
     COMPUTE(conv2d_backward_input)                                                                 \
     COMPUTE(conv2d_backward_weight)                                                                \
     COMPUTE(conv2d_backward_bias)                                                                  \
+    COMPUTE(conv_transpose2d)                                                                      \
     COMPUTE(max_pool2d)                                                                            \
     COMPUTE(max_pool2d_backward)                                                                   \
     COMPUTE(avg_pool2d)                                                                            \
     COMPUTE(avg_pool2d_backward)                                                                   \
     COMPUTE(adaptive_avg_pool2d)                                                                   \
     COMPUTE(adaptive_avg_pool2d_backward)                                                          \
+    COMPUTE(pad)                                                                                   \
+    COMPUTE(pad_backward)                                                                          \
+    COMPUTE(resize)                                                                                \
+    COMPUTE(resize_backward)                                                                       \
+    COMPUTE(flip)                                                                                  \
     COMPUTE(sum)                                                                                   \
     COMPUTE(sum_to)                                                                                \
     COMPUTE(max)                                                                                   \

@@ -145,6 +145,30 @@ Conv2dOptions conv2d_defaults(void); // stride 1, no padding, dilation 1, one gr
 // ho = floor((h + top + bottom - dilation_h (kernel h - 1) - 1) / stride_h) + 1, and wo likewise;
 // bias may be NULL. A cross-correlation, as everywhere in deep learning: the kernel is not flipped.
 Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions options);
+// The same of sequences: x (n, c, l) * weight (o, c / groups, kernel) -> (n, o, lo), by views.
+typedef struct Conv1dOptions {
+    int64_t stride, padding_left, padding_right, dilation, groups;
+} Conv1dOptions;
+Conv1dOptions conv1d_defaults(void);
+Tensor *tensor_conv1d(Tensor *x, Tensor *weight, Tensor *bias, Conv1dOptions options);
+// The transpose: what the convolution of these options does to the gradient of its input, as
+// PyTorch's conv_transpose2d. x (n, c, h, w), weight (c, o / groups, kernel h, kernel w), bias (o)
+// or NULL -> (n, o, ho, wo), ho = (h - 1) stride_h - top - bottom + dilation_h (kernel h - 1) +
+// output_padding_h + 1; the output padding is less than the stride or the dilation.
+typedef struct ConvTranspose2dOptions {
+    Conv2dOptions conv;
+    int64_t output_padding_h, output_padding_w;
+} ConvTranspose2dOptions;
+ConvTranspose2dOptions conv_transpose2d_defaults(void);
+Tensor *tensor_conv_transpose2d(Tensor *x, Tensor *weight, Tensor *bias,
+                                ConvTranspose2dOptions options);
+typedef struct ConvTranspose1dOptions {
+    Conv1dOptions conv;
+    int64_t output_padding;
+} ConvTranspose1dOptions;
+ConvTranspose1dOptions conv_transpose1d_defaults(void);
+Tensor *tensor_conv_transpose1d(Tensor *x, Tensor *weight, Tensor *bias,
+                                ConvTranspose1dOptions options);
 
 // ---- sequences ----
 // The pass of an LSTM over x (steps, batch, in), in PyTorch's order of gates i, f, g, o, which is
@@ -173,6 +197,60 @@ Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options); // padding is 0
 // (n, c, out_h, out_w) of any size: output i is the mean from floor(i h / out_h) up to
 // ceil((i + 1) h / out_h), and likewise along the width. 1 x 1: the mean of each plane.
 Tensor *tensor_adaptive_avg_pool2d(Tensor *x, int64_t out_h, int64_t out_w);
+// The same of sequences (n, c, l), by views.
+typedef struct Pool1dOptions {
+    int64_t kernel, stride; // stride 0: the kernel's size
+    int64_t padding_left, padding_right, dilation;
+    bool ceil_mode, exclude_pad;
+} Pool1dOptions;
+Pool1dOptions pool1d_defaults(int64_t kernel);
+Tensor *tensor_max_pool1d(Tensor *x, Pool1dOptions options);
+Tensor *tensor_avg_pool1d(Tensor *x, Pool1dOptions options);
+Tensor *tensor_adaptive_avg_pool1d(Tensor *x, int64_t out_length);
+
+// ---- images and sequences: their ends, and their elements in another order ----
+typedef enum PadMode {
+    PAD_CONSTANT,  // a value; pads below 0 crop
+    PAD_REFLECT,   // c b | a b c | b a: shorter than the dimension
+    PAD_REPLICATE, // a a | a b c | c c (ONNX: edge)
+    PAD_CIRCULAR,  // b c | a b c | a b (ONNX: wrap); as often as it takes
+} PadMode;
+// before and after: an element for each of x's dimensions, the first one's first.
+Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
+                   float value);
+Tensor *tensor_flip(Tensor *x, const int *dims, int n_dims); // each named once; of any type
+// Images (n, c, h, w), or sequences (n, c, length), of another size. As zeros the options are
+// PyTorch's interpolate(mode="nearest"); its "nearest-exact" is half_pixel and prefer_ceil, its
+// bilinear and bicubic half_pixel or align_corners.
+typedef enum ResizeMode { RESIZE_NEAREST, RESIZE_LINEAR, RESIZE_CUBIC } ResizeMode; // a = -0.75
+typedef enum ResizeCoordinates { // where output o is in the image, at a scale s:
+    RESIZE_ASYMMETRIC,           // o / s
+    RESIZE_HALF_PIXEL,           // (o + 0.5) / s - 0.5
+    RESIZE_ALIGN_CORNERS,        // o (size - 1) / (out - 1)
+    RESIZE_PYTORCH_HALF_PIXEL,   // half_pixel; of a single output 0
+} ResizeCoordinates;
+typedef enum ResizeRounding { // to the nearest one, where that is what is asked for
+    RESIZE_FLOOR,
+    RESIZE_CEIL,
+    RESIZE_ROUND_PREFER_FLOOR,
+    RESIZE_ROUND_PREFER_CEIL,
+} ResizeRounding;
+typedef struct ResizeOptions {
+    int64_t out_h, out_w;    // the new size; 0: floor(size * scale)
+    double scale_h, scale_w; // of the coordinates, too; 0: what the sizes come to
+    ResizeMode mode;
+    ResizeCoordinates coordinates;
+    ResizeRounding rounding;
+} ResizeOptions;
+// Of a sequence out_w and scale_w. As in PyTorch a scale that leaves the size as it is moves
+// nothing where the mode is linear, or its "nearest".
+Tensor *tensor_resize(Tensor *x, ResizeOptions options);
+// (n, c r r, h, w) to (n, c, h r, w r), and back, as PyTorch's (ONNX DepthToSpace: CRD): channel
+// (c r + i) r + j goes to row h r + i, column w r + j. depth_to_space has channel (i r + j) c
+// (DCR).
+Tensor *tensor_pixel_shuffle(Tensor *x, int64_t factor);
+Tensor *tensor_pixel_unshuffle(Tensor *x, int64_t factor);
+Tensor *tensor_depth_to_space(Tensor *x, int64_t factor);
 
 // ---- reductions; dim < 0 counts from the end ----
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar

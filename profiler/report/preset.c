@@ -12,6 +12,7 @@ typedef struct Rule {
     uint8_t macs, bias, inputs; // so many per multiply-add, per output with a bias, per input
     uint8_t weighted_inputs;    // more per input where there is a weight
     uint8_t parameters;         // per weight and bias, for each sample
+    uint8_t places;             // per weight and bias, for each sample and place of the output
     bool no_groups;             // counts as if every output of a convolution saw every channel
 } Rule;
 
@@ -63,7 +64,7 @@ static const struct {
                           .rule = "2 per MAC, 1 per value of pools, relu and such, 1 to 5 of norms",
                           .beside = "DeepSpeed adds activations"},
     [PRESET_TORCHINFO] = {.rules = {[KIND_LINEAR] = {.macs = 1, .bias = 1},
-                                    [KIND_CONVOLUTION] = {.macs = 1, .bias = 1},
+                                    [KIND_CONVOLUTION] = {.places = 1},
                                     [KIND_NORM] = {.parameters = 1},
                                     [KIND_RMS_NORM] = {.parameters = 1},
                                     [KIND_NORM_EVAL] = {.parameters = 1},
@@ -126,6 +127,10 @@ static uint64_t op_count(Preset preset, const OpRecord *record) {
         count += rule->weighted_inputs * elements(record->in[0]);
     if (rule->parameters)
         count += rule->parameters * (uint64_t)record->out.dims[0] *
+                 (elements(record->in[1]) + elements(record->in[2]));
+    if (rule->places) // as of no transposed one, whose weights meet each place of the input
+        count += rule->places * (uint64_t)record->out.dims[0] * (uint64_t)record->out.dims[2] *
+                 (uint64_t)record->out.dims[3] *
                  (elements(record->in[1]) + elements(record->in[2]));
     return count + of[kind_of(record->params.activation)].inputs * elements(record->out);
 }

@@ -48,6 +48,15 @@ static inline ConvSizes conv_sizes_backward_weight(const OpCall *call) {
     return conv_sizes(call, call->in[0], call->out[0]);
 }
 
+// The window that options describe; kernel and input are still to be found.
+OpWindow conv_window(Conv2dOptions options);
+
+// What a gradient of the input begins at: 0, and as a transposed convolution its bias.
+static inline bool conv_has_start(const OpCall *call) { return call->n_in > 2 && call->in[2]; }
+static inline float conv_start(const OpCall *call, int64_t channel) {
+    return conv_has_start(call) ? call_in(call, 2)[channel] : 0.0f;
+}
+
 // One channel in, so there is nothing to sum but the taps: a product would be a waste. What the
 // taps of 16 neighbouring outputs reach has to fit a band of the image that lies in the nearest
 // cache.
@@ -85,6 +94,8 @@ MATH_INLINE void conv_copy_row(float *to, const float *from, int64_t n, const fl
 // image; `end` is where the memory ends that may be read.
 void conv_unfold(const ConvSizes *s, const float *x, const float *end, const ConvTile *tile,
                  float *to);
+// x (n) = value
+void conv_fill(float *x, int64_t n, float value);
 // The other way: dx (channels, height, width) += what each tap read, from (rows, columns).
 void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, float *dx);
 

@@ -10,13 +10,16 @@ Conv2dOptions conv2d_defaults(void) {
         Conv2dOptions){.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1};
 }
 
-Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions o) {
-    OpParams params = {
-        .window = {.stride = {window_narrow(o.stride_h), window_narrow(o.stride_w)},
-                   .dilation = {window_narrow(o.dilation_h), window_narrow(o.dilation_w)},
-                   .before = {window_narrow(o.padding_top), window_narrow(o.padding_left)},
-                   .after = {window_narrow(o.padding_bottom), window_narrow(o.padding_right)},
-                   .groups = window_narrow(o.groups)}};
+OpWindow conv_window(Conv2dOptions o) {
+    return (OpWindow){.stride = {window_narrow(o.stride_h), window_narrow(o.stride_w)},
+                      .dilation = {window_narrow(o.dilation_h), window_narrow(o.dilation_w)},
+                      .before = {window_narrow(o.padding_top), window_narrow(o.padding_left)},
+                      .after = {window_narrow(o.padding_bottom), window_narrow(o.padding_right)},
+                      .groups = window_narrow(o.groups)};
+}
+
+Tensor *tensor_conv2d(Tensor *x, Tensor *weight, Tensor *bias, Conv2dOptions options) {
+    OpParams params = {.window = conv_window(options)};
     return OP_RUN(op_conv2d, &params, x, weight, bias);
 }
 

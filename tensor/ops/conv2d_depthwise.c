@@ -219,7 +219,7 @@ static void input_planes(void *argument, int64_t begin, int64_t end) {
     bool dense = s.window.stride[0] == 1 && s.window.stride[1] == 1;
     for (int64_t in = begin; in < end; in++) {
         float *dx = plane(call->out[0], in);
-        memset(dx, 0, (size_t)(s.height * s.width) * sizeof(float));
+        conv_fill(dx, s.height * s.width, conv_start(call, in % s.groups));
         for (int64_t o = 0; o < s.outputs; o++) {
             const float *weight = call_in(call, 1) + (in % s.groups * s.outputs + o) * s.taps;
             const float *dy = plane(call->in[0], in * s.outputs + o);

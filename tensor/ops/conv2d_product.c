@@ -158,7 +158,7 @@ Status conv2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return run_job(&job);
 }
 
-// ---- the input's gradient --------------------------------------------------------------------
+// ---- the input's gradient, which is also a transposed convolution ------------------------------
 // An item: some channels of one image and group.
 static Tiling input_tiling(const ConvSizes *s) {
     int64_t pairs = s->images * s->groups;
@@ -187,9 +187,10 @@ static void input_item(const Job *job, int64_t item, float *workspace) {
     bool plain = conv_is_plain(s);
     Gemm gemm = {.m = job->tiling.rows, .k = s->outputs, .trans_a = true, .lda = s->k};
     gemm.ldb = s->p;
-    if (!plain)
-        memset(dx + begin / s->taps * plane, 0,
-               (size_t)((end - begin) / s->taps * plane) * sizeof(float));
+    gemm.add = plain && conv_has_start(call);
+    if (!plain || gemm.add)
+        for (int64_t c = begin / s->taps; c < end / s->taps; c++)
+            conv_fill(dx + c * plane, plane, conv_start(call, pair % s->groups * s->channels + c));
     for (int64_t k = begin; k < end; k += job->tiling.rows)
         for (int64_t p = 0; p < s->p; p += job->tiling.columns) {
             ConvTile tile = {k, at_most(job->tiling.rows, end - k), p,

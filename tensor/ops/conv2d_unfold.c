@@ -37,6 +37,10 @@ KERNEL void conv_unfold(const ConvSizes *s, const float *x, const float *end, co
         unfold_row(s, x, end, tile->k0 + r, tile, to + r * tile->columns);
 }
 
+KERNEL void conv_fill(float *x, int64_t n, float value) {
+    for (int64_t i = 0; i < n; i++) x[i] = value;
+}
+
 // dx (channels, height, width) += what each tap read, from (rows, columns)
 KERNEL void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, float *dx) {
     const OpWindow *w = &s->window;

@@ -130,7 +130,7 @@ Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t ste
         error_set(
             STATUS_SHAPE,
             "slice of %s: [%lld, %lld) by %lld in dimension %d is outside. HINT: begin <= end "
-            "<= size, or below 0 from the end; step >= 1",
+            "<= size, or below 0 from the end; step >= 1 (tensor_flip turns round)",
             shape_text(x->shape, text), (long long)begin, (long long)end, (long long)step, dim);
         return NULL;
     }

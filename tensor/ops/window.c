@@ -1,7 +1,7 @@
 // window.c -- what convolutions and pools check alike: the window, and the sizes that it gives.
 #include "tensor/ops/window.h"
 
-static Status check_window(const OpCall *call, const OpWindow *w) {
+Status window_check(const OpCall *call, const OpWindow *w) {
     for (int d = 0; d < 2; d++) {
         if (w->kernel[d] < 1)
             return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -32,7 +32,7 @@ static int64_t count_windows(const OpWindow *w, int d, bool ceil_mode) {
 Status window_infer(OpCall *call, OpWindow *w, int64_t channels, unsigned flags) {
     const Tensor *x = call->in[0];
     Shape shape = {.ndim = 4, .dims = {x->shape.dims[0], channels}};
-    if (check_window(call, w)) return error_status();
+    if (window_check(call, w)) return error_status();
     for (int d = 0; d < 2; d++) {
         if (x->shape.dims[2 + d] > INT32_MAX)
             return op_error(call, STATUS_OVERFLOW, "sizes end at 2^31 - 1. HINT: slice it");

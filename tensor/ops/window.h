@@ -69,6 +69,8 @@ static inline int32_t window_narrow(int64_t value) {
     return value < 0 || value > INT32_MAX ? -1 : (int32_t)value;
 }
 
+// Are kernel, strides, dilation and padding in their bounds?
+Status window_check(const OpCall *call, const OpWindow *w);
 // Fills in w->input from x (n, c, h, w), checks all of w, and makes the output (n, channels, ho,
 // wo); or an error is pending. `flags`: POOL_CEIL.
 Status window_infer(OpCall *call, OpWindow *w, int64_t channels, unsigned flags);

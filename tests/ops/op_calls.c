@@ -8,6 +8,24 @@
 #include "tensor/context.h"
 #include "tensor/op.h"
 
+// ---- options of sequences: those along the width ------------------------------------------------
+static Conv1dOptions sequence_conv(const OpArguments *a) {
+    const Conv2dOptions *o = &a->conv;
+    return (Conv1dOptions){o->stride_w, o->padding_left, o->padding_right, o->dilation_w,
+                           o->groups};
+}
+
+static Pool1dOptions sequence_pool(const OpArguments *a) {
+    const Pool2dOptions *o = &a->pool;
+    return (Pool1dOptions){.kernel = o->kernel_w,
+                           .stride = o->stride_w,
+                           .padding_left = o->padding_left,
+                           .padding_right = o->padding_right,
+                           .dilation = o->dilation_w,
+                           .ceil_mode = o->ceil_mode,
+                           .exclude_pad = o->exclude_pad};
+}
+
 // ---- one function per op ----------------------------------------------------------------------
 #define CALL(name, expression)                                                                     \
     static Tensor *call_##name(Tensor *const in[], int n_in, const OpArguments *a) {               \
@@ -89,6 +107,22 @@ CALL(activation, tensor_activation(in[0], a->activation))
 CALL(matmul, tensor_matmul(in[0], in[1]))
 CALL(linear, tensor_linear(in[0], in[1], n_in > 2 ? in[2] : NULL, a->activation))
 CALL(conv2d, tensor_conv2d(in[0], in[1], n_in > 2 ? in[2] : NULL, a->conv))
+CALL(conv_transpose2d,
+     tensor_conv_transpose2d(in[0], in[1], n_in > 2 ? in[2] : NULL,
+                             (ConvTranspose2dOptions){a->conv, a->output[0], a->output[1]}))
+CALL(conv1d, tensor_conv1d(in[0], in[1], n_in > 2 ? in[2] : NULL, sequence_conv(a)))
+CALL(conv_transpose1d,
+     tensor_conv_transpose1d(in[0], in[1], n_in > 2 ? in[2] : NULL,
+                             (ConvTranspose1dOptions){sequence_conv(a), a->output[1]}))
+CALL(max_pool1d, tensor_max_pool1d(in[0], sequence_pool(a)))
+CALL(avg_pool1d, tensor_avg_pool1d(in[0], sequence_pool(a)))
+CALL(adaptive_avg_pool1d, tensor_adaptive_avg_pool1d(in[0], a->output[1]))
+CALL(pad, tensor_pad(in[0], a->before, a->after, a->pad_mode, a->value))
+CALL(resize, tensor_resize(in[0], a->resize))
+CALL(flip, tensor_flip(in[0], a->dims, a->n_dims))
+CALL(pixel_shuffle, tensor_pixel_shuffle(in[0], a->output[0]))
+CALL(pixel_unshuffle, tensor_pixel_unshuffle(in[0], a->output[0]))
+CALL(depth_to_space, tensor_depth_to_space(in[0], a->output[0]))
 CALL(max_pool2d, tensor_max_pool2d(in[0], a->pool))
 CALL(avg_pool2d, tensor_avg_pool2d(in[0], a->pool))
 CALL(adaptive_avg_pool2d, tensor_adaptive_avg_pool2d(in[0], a->output[0], a->output[1]))
@@ -382,6 +416,18 @@ static const struct NamedFunction {
     {"matmul", call_matmul},
     {"linear", call_linear},
     {"conv2d", call_conv2d},
+    {"conv_transpose2d", call_conv_transpose2d},
+    {"conv1d", call_conv1d},
+    {"conv_transpose1d", call_conv_transpose1d},
+    {"max_pool1d", call_max_pool1d},
+    {"avg_pool1d", call_avg_pool1d},
+    {"adaptive_avg_pool1d", call_adaptive_avg_pool1d},
+    {"pad", call_pad},
+    {"resize", call_resize},
+    {"flip", call_flip},
+    {"pixel_shuffle", call_pixel_shuffle},
+    {"pixel_unshuffle", call_pixel_unshuffle},
+    {"depth_to_space", call_depth_to_space},
     {"max_pool2d", call_max_pool2d},
     {"avg_pool2d", call_avg_pool2d},
     {"adaptive_avg_pool2d", call_adaptive_avg_pool2d},

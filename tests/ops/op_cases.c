@@ -63,6 +63,31 @@ typedef struct Family {
 // In the order of Conv2dOptions and Pool2dOptions.
 #define CONVOLUTION(inputs, ...)                                                                   \
     { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
+#define TRANSPOSED(inputs, over_h, over_w, ...)                                                    \
+    {                                                                                              \
+        "conv_transpose2d", inputs, VALUES_ANY,                                                    \
+            {.conv = {__VA_ARGS__}, .output = {over_h, over_w}}, true, 1e-4, 1e-5                  \
+    }
+// The pads of four dimensions: before each, after each.
+#define PAD(inputs, mode, b0, b1, b2, b3, a0, a1, a2, a3)                                          \
+    {                                                                                              \
+        "pad", inputs, VALUES_ANY,                                                                 \
+            {.value = -1.5f,                                                                       \
+             .before = {b0, b1, b2, b3},                                                           \
+             .after = {a0, a1, a2, a3},                                                            \
+             .pad_mode = mode},                                                                    \
+            true, 1e-5, 1e-6                                                                       \
+    }
+#define FLIP(inputs, count, ...)                                                                   \
+    { "flip", inputs, VALUES_ANY, {.dims = {__VA_ARGS__}, .n_dims = count}, true, 0, 0 }
+// In the order of ResizeOptions.
+#define RESIZE(inputs, ...)                                                                        \
+    { "resize", inputs, VALUES_ANY, {.resize = {__VA_ARGS__}}, true, 2e-5, 1e-5 }
+// To sizes by whole and broken steps, and by scales.
+#define EACH_RESIZE(mode, coordinates, rounding)                                                   \
+    RESIZE(resized, 6, 10, 0, 0, mode, coordinates, rounding),                                     \
+        RESIZE(resized, 0, 0, 2, 2.5, mode, coordinates, rounding),                                \
+        RESIZE(resized, 1, 3, 0, 0, mode, coordinates, rounding)
 #define POOL(op, inputs, values, absolute, ...)                                                    \
     { op, inputs, values, {.pool = {__VA_ARGS__}}, true, absolute, 1e-6 }
 // 2 x 2; overlapping with padding; padding left out; a stride longer than the kernel; ceil mode
@@ -225,6 +250,70 @@ static const Family families[] = {
     CONVOLUTION(convolved_apart, 2, 1, 1, 0, 1, 2, 1, 2, 3),
     CONVOLUTION(convolved_apart, 1, 3, 2, 2, 2, 2, 2, 1, 3),
     CONVOLUTION(convolved_far_apart, 1, 1, 0, 0, 0, 0, 1, 600, 3), // more than a band holds
+    TRANSPOSED(transposed, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    TRANSPOSED(transposed, 1, 0, 2, 3, 1, 0, 0, 1, 1, 2, 1),
+    TRANSPOSED(transposed, 0, 2, 1, 2, 0, 1, 0, 0, 2, 3, 1), // beyond the last window
+    TRANSPOSED(transposed_plain, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    TRANSPOSED(transposed_in_groups, 0, 1, 1, 2, 1, 0, 0, 1, 1, 1, 2),
+    TRANSPOSED(transposed_apart, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 3),
+    TRANSPOSED(transposed_apart, 1, 1, 2, 2, 1, 1, 0, 1, 1, 1, 3),
+    {"conv1d", sequences, VALUES_ANY, {.conv = {1, 2, 0, 0, 1, 2, 1, 1, 1}}, true, 1e-4, 1e-5},
+    {"conv_transpose1d",
+     sequences_back,
+     VALUES_ANY,
+     {.conv = {1, 3, 0, 0, 1, 0, 1, 2, 1}, .output = {0, 2}},
+     true,
+     1e-4,
+     1e-5},
+    {"max_pool1d",
+     pooled_sequences,
+     VALUES_DISTINCT,
+     {.pool = {.kernel_w = 3, .padding_left = 1, .dilation_w = 1}},
+     true,
+     0,
+     0},
+    {"avg_pool1d",
+     pooled_sequences,
+     VALUES_ANY,
+     {.pool =
+          {.kernel_w = 3, .stride_w = 2, .padding_right = 1, .dilation_w = 1, .exclude_pad = true}},
+     true,
+     1e-6,
+     1e-6},
+    {"adaptive_avg_pool1d", pooled_sequences, VALUES_ANY, {.output = {1, 3}}, true, 1e-6, 1e-6},
+    PAD(padded_any, PAD_CONSTANT, 1, 0, 2, 3, 0, 2, 0, 1),
+    PAD(padded_images, PAD_CONSTANT, 0, 0, -1, 1, 0, 0, 1, -2),
+    PAD(padded_images, PAD_CONSTANT, 0, 1, -2, 0, 0, -1, -1, -3),
+    PAD(padded_images, PAD_REFLECT, 0, 0, 1, 2, 0, 0, 2, 3),
+    PAD(padded_images, PAD_REFLECT, 0, 0, 2, 0, 0, 0, 0, 1),
+    PAD(padded_lines, PAD_REFLECT, 3, 0, 0, 0, 2, 0, 0, 0),
+    PAD(padded_images, PAD_REPLICATE, 0, 0, 1, 5, 0, 0, 2, 0),
+    PAD(padded_whole, PAD_REPLICATE, 1, 2, 0, 3, 0, 1, 7, 0),
+    PAD(padded_whole, PAD_CIRCULAR, 1, 1, 0, 5, 2, 0, 4, 3),
+    PAD(padded_lines, PAD_CIRCULAR, 9, 0, 0, 0, 11, 0, 0, 0),
+    EACH_RESIZE(RESIZE_NEAREST, RESIZE_ASYMMETRIC, RESIZE_FLOOR),
+    EACH_RESIZE(RESIZE_NEAREST, RESIZE_HALF_PIXEL, RESIZE_ROUND_PREFER_CEIL),
+    EACH_RESIZE(RESIZE_NEAREST, RESIZE_HALF_PIXEL, RESIZE_ROUND_PREFER_FLOOR),
+    EACH_RESIZE(RESIZE_NEAREST, RESIZE_ALIGN_CORNERS, RESIZE_CEIL),
+    EACH_RESIZE(RESIZE_LINEAR, RESIZE_HALF_PIXEL, RESIZE_FLOOR),
+    EACH_RESIZE(RESIZE_LINEAR, RESIZE_ALIGN_CORNERS, RESIZE_FLOOR),
+    EACH_RESIZE(RESIZE_LINEAR, RESIZE_ASYMMETRIC, RESIZE_FLOOR),
+    EACH_RESIZE(RESIZE_LINEAR, RESIZE_PYTORCH_HALF_PIXEL, RESIZE_FLOOR),
+    EACH_RESIZE(RESIZE_CUBIC, RESIZE_HALF_PIXEL, RESIZE_FLOOR),
+    EACH_RESIZE(RESIZE_CUBIC, RESIZE_ALIGN_CORNERS, RESIZE_FLOOR),
+    RESIZE(resized_long, 1, 300, 0, 0, RESIZE_LINEAR, RESIZE_HALF_PIXEL, RESIZE_FLOOR),
+    RESIZE(resized_long, 3, 2, 0, 0, RESIZE_LINEAR, RESIZE_ALIGN_CORNERS, RESIZE_FLOOR),
+    RESIZE(resized_sequences, 0, 0, 0, 1.5, RESIZE_LINEAR, RESIZE_HALF_PIXEL, RESIZE_FLOOR),
+    FLIP(flipped, 1, 0),
+    FLIP(flipped, 1, -1),
+    FLIP(flipped, 2, 1, 0),
+    FLIP(flipped, 0, 0),
+    FLIP(cube, 3, 0, -1, 1),
+    FLIP(cube, 1, 1),
+    {"flip", numbered_rows, VALUES_ANY, {.dims = {1}, .n_dims = 1}, false, 0, 0},
+    {"pixel_shuffle", shuffled, VALUES_ANY, {.output = {2}}, true, 0, 0},
+    {"pixel_unshuffle", unshuffled, VALUES_ANY, {.output = {3}}, true, 0, 0},
+    {"depth_to_space", shuffled, VALUES_ANY, {.output = {2}}, true, 0, 0},
     EACH_POOL("max_pool2d", VALUES_DISTINCT, 0.0),
     POOL("max_pool2d", pooled_widely, VALUES_DISTINCT, 0.0, 2, 2, 1, 2, 1, 1, 1, 1, 3, 2, false,
          false),

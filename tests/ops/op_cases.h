@@ -24,8 +24,11 @@ typedef struct OpArguments {
     const Op *activation; // linear, activation
     Conv2dOptions conv;
     Pool2dOptions pool;
-    int64_t output[2];   // adaptive_avg_pool2d
-    int dims[3], n_dims; // sum_dims, mean_dims
+    int64_t output[2];           // adaptive_avg_pool2d; output padding (conv_transpose2d)
+    int dims[3], n_dims;         // sum_dims, mean_dims, flip
+    int64_t before[4], after[4]; // pad; value is the constant
+    PadMode pad_mode;
+    ResizeOptions resize;
 } OpArguments;
 
 // Calls one op; in-place ops return in[0] (fill, accumulate) or the first parameter (steps).

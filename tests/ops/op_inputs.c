@@ -67,23 +67,45 @@ static void read_inputs(OpCase *self, const char *text) {
     }
 }
 
+static int a_mode(const OpCase *self) { return (int)(self->arguments.pad_mode & 3); }
+
 // The options of an op that has a window or several dims, behind the name; nothing for the others.
 static void name_window(OpCase *self, const char *op) {
     size_t used = strlen(self->name), room = sizeof self->name - used;
     const Conv2dOptions *c = &self->arguments.conv;
     const Pool2dOptions *p = &self->arguments.pool;
-    if (strcmp(op, "conv2d") == 0)
+    if (strncmp(op, "conv", 4) == 0 && strstr(op, "transpose") != NULL)
+        snprintf(self->name + used, room,
+                 " stride %d %d pad %d %d %d %d dilation %d %d groups %d over %d %d",
+                 (int)c->stride_h, (int)c->stride_w, (int)c->padding_top, (int)c->padding_bottom,
+                 (int)c->padding_left, (int)c->padding_right, (int)c->dilation_h,
+                 (int)c->dilation_w, (int)c->groups, (int)self->arguments.output[0],
+                 (int)self->arguments.output[1]);
+    else if (strcmp(op, "conv2d") == 0 || strcmp(op, "conv1d") == 0)
         snprintf(self->name + used, room, " stride %d %d pad %d %d %d %d dilation %d %d groups %d",
                  (int)c->stride_h, (int)c->stride_w, (int)c->padding_top, (int)c->padding_bottom,
                  (int)c->padding_left, (int)c->padding_right, (int)c->dilation_h,
                  (int)c->dilation_w, (int)c->groups);
-    else if (strcmp(op, "adaptive_avg_pool2d") == 0)
+    else if (strcmp(op, "resize") == 0)
+        snprintf(self->name + used, room, " to %d %d by %g %g mode %d %d %d",
+                 (int)self->arguments.resize.out_h, (int)self->arguments.resize.out_w,
+                 self->arguments.resize.scale_h, self->arguments.resize.scale_w,
+                 (int)self->arguments.resize.mode, (int)self->arguments.resize.coordinates,
+                 (int)self->arguments.resize.rounding);
+    else if (strcmp(op, "pad") == 0)
+        for (int d = 0; d < 4; d++, used = strlen(self->name))
+            snprintf(self->name + used, sizeof self->name - used, " %s%d+%d",
+                     d ? ""
+                       : (const char *[]){"constant ", "reflect ", "replicate ",
+                                          "circular "}[a_mode(self)],
+                     (int)self->arguments.before[d], (int)self->arguments.after[d]);
+    else if (strncmp(op, "adaptive", 8) == 0 || strstr(op, "pixel_") || strstr(op, "depth_"))
         snprintf(self->name + used, room, " to %d %d", (int)self->arguments.output[0],
                  (int)self->arguments.output[1]);
-    else if (strstr(op, "_dims") != NULL)
+    else if (strstr(op, "_dims") != NULL || strcmp(op, "flip") == 0)
         snprintf(self->name + used, room, " over %d of %d %d %d", self->arguments.n_dims,
                  self->arguments.dims[0], self->arguments.dims[1], self->arguments.dims[2]);
-    else if (strstr(op, "pool2d") != NULL)
+    else if (strstr(op, "_pool") != NULL)
         snprintf(self->name + used, room,
                  " %d x %d stride %d %d pad %d %d %d %d dilation %d %d%s%s", (int)p->kernel_h,
                  (int)p->kernel_w, (int)p->stride_h, (int)p->stride_w, (int)p->padding_top,

@@ -54,6 +54,96 @@ static const char *const convolved_apart[] = {
 };
 // The taps of a depthwise kernel lie so far apart that it is unfolded like any other.
 static const char *const convolved_far_apart[] = {"(2, 3, 15, 620) (3, 1, 15, 2) (3)", NULL};
+// Images, and weights (channels, outputs of a group, kernel) of a transposed convolution.
+static const char *const transposed[] = {
+    "(1, 1, 1, 1) (1, 1, 2, 3) (1)",
+    "(1, 2, 2, 3) (2, 2, 2, 3) (2)",
+    "(2, 3, 5, 7) (3, 4, 3, 3) (4)",
+    "(2, 3, 5, 5) (3, 4, 1, 2)",
+    "(3, 17, 1, 33) (17, 3, 2, 3) (3)",
+    "transposed (2, 3, 5, 4) stepped (3, 2, 3, 2) stepped (2)",
+    "expanded (2, 2, 5, 4) (2, 2, 3, 2) expanded (2)",
+    "(0, 3, 5, 5) (3, 4, 3, 3) (4)",
+    "(2, 3, 5, 5) (3, 0, 3, 3) (0)",
+    "(2, 0, 5, 5) (0, 3, 3, 3) (3)",
+    "(3, 3, 2, 3) same",
+    "(2, 257, 3, 3) (257, 9, 3, 3) (9)",
+    "(3, 3, 17, 33) (3, 17, 3, 3) (17)",
+    NULL,
+};
+static const char *const transposed_plain[] = {
+    "(1, 1, 1, 1) (1, 1, 1, 1) (1)",
+    "(2, 3, 5, 5) (3, 4, 1, 1) (4)",
+    "(2, 3, 5, 5) (3, 4, 1, 1)",
+    "(2, 0, 5, 5) (0, 4, 1, 1) (4)",
+    NULL,
+};
+static const char *const transposed_in_groups[] = {
+    // two of them
+    "(1, 4, 3, 3) (4, 1, 2, 2) (2)",
+    "(2, 6, 5, 7) (6, 2, 3, 3) (4)",
+    "(3, 4, 5, 5) (4, 3, 2, 2)",
+    "(2, 34, 9, 17) (34, 16, 3, 3) (32)",
+    NULL,
+};
+static const char *const transposed_apart[] = {
+    // three groups
+    "(1, 3, 4, 4) (3, 1, 2, 2) (3)",
+    "(2, 6, 5, 7) (6, 1, 3, 3) (3)",
+    "(0, 3, 5, 5) (3, 1, 3, 3)",
+    "(2, 3, 33, 65) (3, 1, 3, 3) (3)",
+    NULL,
+};
+static const char *const sequences[] = {
+    "(1, 1, 2) (1, 1, 3) (1)",
+    "(2, 3, 17) (4, 3, 5) (4)",
+    "(2, 3, 33) (2, 3, 1)",
+    "transposed (2, 3, 5) stepped (2, 3, 2) (2)",
+    "(0, 3, 5) (4, 3, 3)",
+    "(1, 2, 257) (3, 2, 3)",
+    NULL,
+};
+static const char *const sequences_back[] = {
+    "(1, 1, 1) (1, 1, 3) (1)", "(2, 3, 17) (3, 4, 5) (4)",
+    "(2, 3, 33) (3, 2, 2)",    "transposed (2, 3, 5) stepped (3, 2, 2) (2)",
+    "(0, 3, 5) (3, 4, 3)",     NULL,
+};
+static const char *const pooled_sequences[] = {
+    "(1, 1, 3)", "(2, 3, 17)", "transposed (2, 3, 5)", "(0, 3, 5)", "(1, 2, 257)", NULL,
+};
+static const char *const padded_any[] = {
+    "()",        "(1)",
+    "(3)",       "(0)",
+    "(3, 4)",    "transposed (2, 3, 4)",
+    "(2, 0, 3)", "(2, 1, 3, 2)",
+    "(33, 17)",  "stepped (2, 257)",
+    NULL,
+};
+static const char *const padded_images[] = {
+    "(1, 2, 3, 4)", "(2, 1, 5, 6)",   "transposed (1, 2, 3, 5)",
+    "(0, 2, 3, 4)", "(3, 2, 17, 33)", "expanded (2, 2, 3, 4)",
+    NULL,
+};
+static const char *const padded_whole[] = {
+    "(1, 1, 1, 1)", "(2, 1, 3, 4)", "(3, 2, 1, 5)", "(2, 3, 5, 17)", NULL,
+};
+static const char *const padded_lines[] = {"(4)", "(17)", "(257)", NULL};
+static const char *const resized[] = {
+    "(1, 1, 1, 1)", "(1, 2, 3, 4)",   "(2, 1, 2, 5)", "transposed (1, 2, 3, 5)",
+    "(0, 2, 3, 4)", "(2, 3, 17, 33)", NULL,
+};
+static const char *const resized_long[] = {"(1, 2, 2, 3000)", "(2, 1, 1, 17)", NULL};
+static const char *const resized_sequences[] = {"(1, 2, 4)", "transposed (2, 3, 5)", NULL};
+static const char *const flipped[] = {
+    "(1, 1)",         "(3, 4)",          "transposed (3, 5)",
+    "stepped (2, 3)", "expanded (3, 4)", "(0, 3)",
+    "(33, 17)",       "(3, 257)",        NULL,
+};
+static const char *const numbered_rows[] = {"labels (3, 4)", "labels (2, 17)", NULL};
+static const char *const shuffled[] = {
+    "(1, 4, 1, 1)", "(2, 8, 3, 2)", "(0, 4, 3, 3)", "(2, 12, 5, 17)", NULL,
+};
+static const char *const unshuffled[] = {"(1, 1, 3, 3)", "(2, 2, 3, 6)", "(2, 3, 9, 33)", NULL};
 static const char *const pooled[] = {
     "(1, 1, 2, 2)", "(1, 2, 5, 4)", "(2, 3, 5, 7)",   "(1, 3, 17, 33)",  "transposed (1, 2, 5, 4)",
     "(0, 3, 5, 5)", "(2, 0, 5, 5)", "(1, 1, 3, 600)", "(2, 17, 33, 65)", NULL,

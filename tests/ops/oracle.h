@@ -113,6 +113,7 @@ extern const OracleFunction oracle_losses[OP_COUNT];       // oracle_loss.c
 extern const OracleFunction oracle_products[OP_COUNT];     // oracle_product.c
 extern const OracleFunction oracle_convolutions[OP_COUNT]; // oracle_conv.c
 extern const OracleFunction oracle_pools[OP_COUNT];        // oracle_pool.c
+extern const OracleFunction oracle_images[OP_COUNT];       // oracle_image.c: pad, flip
 extern const OracleFunction oracle_movements[OP_COUNT];    // oracle_move.c: views, copies
 extern const OracleFunction oracle_selections[OP_COUNT];   // oracle_select.c: concat, gather
 extern const OracleFunction oracle_recurrences[OP_COUNT];  // oracle_recurrent.c

@@ -102,12 +102,39 @@ static bool conv2d_backward_input(OracleCall *call) {
     return true;
 }
 
+// The same; and a bias.
+static bool conv_transpose2d(OracleCall *call) {
+    OracleTensor *x = &call->in[0], *weight = &call->in[1], *bias = &call->in[2];
+    OracleTensor *y = &call->out[0];
+    OpWindow w = call->params.window;
+    const int64_t over[2] = {call->params.begin, call->params.step};
+    Shape shape = SHAPE(x->shape.dims[0], weight->shape.dims[1] * w.groups, 0, 0);
+    for (int d = 0; d < 2; d++) {
+        int64_t last = (x->shape.dims[2 + d] - 1) * w.stride[d];
+        shape.dims[2 + d] = last + (weight->shape.dims[2 + d] - 1) * w.dilation[d] + 1 -
+                            w.before[d] - w.after[d] + over[d];
+    }
+    if (!oracle_expects(call, 0, shape)) return false;
+    Convolution c = convolution_of(w, shape, weight->shape);
+    c.out_height = x->shape.dims[2]; // of these windows; one more might fit
+    c.out_width = x->shape.dims[3];
+    for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
+    multiply_all(call, &c, y->values, weight->values, x->values, y->values);
+    for (int64_t i = 0; i < y->numel && bias->identity != NULL; i++) {
+        call->counted.bias_flops++;
+        y->values[i] += bias->values[i / (shape.dims[2] * shape.dims[3]) % shape.dims[1]];
+    }
+    return true;
+}
+
 static bool conv2d_backward_weight(OracleCall *call) {
     OracleTensor *dy = &call->in[0], *x = &call->in[1], *dweight = &call->out[0];
     OpWindow w = call->params.window;
     Shape shape = SHAPE(dy->shape.dims[1], x->shape.dims[1] / w.groups, w.kernel[0], w.kernel[1]);
     Convolution c = convolution_of(w, x->shape, shape);
-    if (!oracle_expects(call, 0, shape) || !shape_equal(dy->shape, result_shape(&c))) return false;
+    if (!oracle_expects(call, 0, shape)) return false;
+    c.out_height = dy->shape.dims[2]; // of a transposed convolution one window more may fit
+    c.out_width = dy->shape.dims[3];
     for (int64_t i = 0; i < dweight->numel; i++) dweight->values[i] = 0.0;
     multiply_all(call, &c, x->values, dweight->values, dy->values, dweight->values);
     return true;
@@ -135,4 +162,5 @@ const OracleFunction oracle_convolutions[OP_COUNT] = {
     [OP_conv2d_backward_input] = conv2d_backward_input,
     [OP_conv2d_backward_weight] = conv2d_backward_weight,
     [OP_conv2d_backward_bias] = conv2d_backward_bias,
+    [OP_conv_transpose2d] = conv_transpose2d,
 };

@@ -111,16 +111,34 @@ enum { MAX_INPUTS = 8 };
 // The numbers of an op's options, in the order in which these are declared.
 static void take_window(const char **at, const char *name, OpArguments *arguments) {
     int64_t n[12] = {0};
-    int count = strcmp(name, "conv2d") == 0         ? 9
+    bool transposed = strncmp(name, "conv_transpose", 14) == 0;
+    int count = transposed                          ? 11
+                : strncmp(name, "conv", 4) == 0     ? 9
                 : strncmp(name, "adaptive", 8) == 0 ? 2
+                : strncmp(name, "pixel_", 6) == 0   ? 2
+                : strcmp(name, "flip") == 0         ? 4
+                : strcmp(name, "resize") == 0       ? 7
+                : strcmp(name, "pad") == 0          ? 9
                 : strstr(name, "_dims") != NULL     ? 4
                                                     : 12;
     for (int i = 0; i < count; i++) n[i] = (int64_t)take_float(at);
     arguments->conv = (Conv2dOptions){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
     arguments->pool = (Pool2dOptions){n[0], n[1], n[2], n[3], n[4],       n[5],
                                       n[6], n[7], n[8], n[9], n[10] != 0, n[11] != 0};
-    arguments->output[0] = n[0];
-    arguments->output[1] = n[1];
+    arguments->output[0] = n[transposed ? 9 : 0];
+    arguments->output[1] = n[transposed ? 10 : 1];
+    arguments->resize = (ResizeOptions){n[0],
+                                        n[1],
+                                        (double)n[2] / 8,
+                                        (double)n[3] / 8,
+                                        (ResizeMode)n[4],
+                                        (ResizeCoordinates)n[5],
+                                        (ResizeRounding)n[6]};
+    arguments->pad_mode = (PadMode)n[0];
+    for (int d = 0; d < 4; d++) {
+        arguments->before[d] = n[1 + d];
+        arguments->after[d] = n[5 + d];
+    }
     arguments->n_dims = (int)n[0];
     for (int i = 0; i < 3; i++) arguments->dims[i] = (int)n[1 + i];
 }

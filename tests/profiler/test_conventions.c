@@ -154,6 +154,9 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and a mean") == 0 || strcmp(words, "and a root") == 0)
         return params->flags & 1;
     if (strcmp(words, "and a sum that is there") == 0) return call->adds;
+    if (strcmp(words, "and no constant") == 0) return params->flags != PAD_CONSTANT;
+    if (strcmp(words, "and linear") == 0) return (params->flags & 15) == RESIZE_LINEAR;
+    if (strcmp(words, "and cubic") == 0) return (params->flags & 15) == RESIZE_CUBIC;
     if (strcmp(words, "and momentum") == 0) return params->value[0] != 0.0f;
     if (strcmp(words, "and smoothing") == 0) return params->value[0] != 0.0f;
     if (strcmp(words, "and smoothing with a weight") == 0)

@@ -1,0 +1,226 @@
+// pad.c -- more, or fewer, elements at the ends of dimensions: a constant, or what is there already
+// params: pads; flags: PadMode; value[0]: the constant
+#include "tensor/ops/pad.h"
+#include "tensor/ops/reduce.h"
+
+static int32_t narrow(int64_t value) { // what does not fit becomes what is refused
+    return value > INT32_MAX || value < -INT32_MAX ? INT32_MIN : (int32_t)value;
+}
+
+Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
+                   float value) {
+    OpParams params = {.flags = (uint32_t)mode, .value = {value}};
+    if (x && (!before || !after)) error_set(STATUS_INVALID_ARGUMENT, "pad: there are no pads");
+    for (int d = 0; x && before && after && d < x->shape.ndim; d++) {
+        params.pads.before[d] = narrow(before[d]);
+        params.pads.after[d] = narrow(after[d]);
+    }
+    return OP_RUN(op_pad, &params, x);
+}
+
+// ---- shapes ----------------------------------------------------------------------------------
+static Status check_side(const OpCall *call, int d) {
+    int64_t before = call->params.pads.before[d], after = call->params.pads.after[d];
+    int64_t size = call->in[0]->shape.dims[d], most = before > after ? before : after;
+    bool constant = call->params.flags == PAD_CONSTANT;
+    if (before == INT32_MIN || after == INT32_MIN)
+        return op_error(call, STATUS_OVERFLOW, "pads end at 2^31 - 1. HINT: dimension %d", d);
+    if (before == 0 && after == 0) return STATUS_OK;
+    if (!constant && (before < 0 || after < 0))
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "pads (%lld, %lld) of dimension %d. HINT: only a constant's may be below "
+                        "0, which crops",
+                        (long long)before, (long long)after, d);
+    if (!constant && size == 0)
+        return op_error(call, STATUS_SHAPE, "dimension %d has nothing to repeat. HINT: a constant",
+                        d);
+    if (call->params.flags == PAD_REFLECT && most >= size)
+        return op_error(call, STATUS_SHAPE,
+                        "pads (%lld, %lld) of dimension %d, of size %lld. HINT: a reflection is "
+                        "shorter than what it reflects",
+                        (long long)before, (long long)after, d, (long long)size);
+    if (size + before + after < 0 || -before > size || -after > size)
+        return op_error(call, STATUS_SHAPE,
+                        "pads (%lld, %lld) crop more than dimension %d has. HINT: it has %lld",
+                        (long long)before, (long long)after, d, (long long)size);
+    return STATUS_OK;
+}
+
+static Status pad_infer(OpCall *call) {
+    Shape shape = call->in[0]->shape;
+    if (call->params.flags > PAD_CIRCULAR)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "mode %u. HINT: one of PadMode",
+                        call->params.flags);
+    for (int d = 0; d < shape.ndim; d++) {
+        if (check_side(call, d)) return error_status();
+        if (__builtin_add_overflow(
+                shape.dims[d], (int64_t)call->params.pads.before[d] + call->params.pads.after[d],
+                &shape.dims[d]))
+            return op_error(call, STATUS_OVERFLOW, "a size beyond 2^63. HINT: fewer pads");
+    }
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+static Status pad_backward_infer(OpCall *call) {
+    Shape shape = call->in[0]->shape;
+    for (int d = 0; d < shape.ndim; d++)
+        shape.dims[d] -= (int64_t)call->params.pads.before[d] + call->params.pads.after[d];
+    return op_output(call, 0, DTYPE_FLOAT32, shape);
+}
+
+static Status pad_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return OP_INTO(&grad_in[0], op_pad_backward, &saved->params, grad_out[0]);
+}
+
+// ---- forward: an output's row at a time --------------------------------------------------------
+typedef struct Sides { // of a call, from x's shape; a scalar is a row of one
+    PadSide side[TENSOR_MAX_DIMS];
+    int outer; // dimensions in front of a row
+} Sides;
+
+static Sides sides_of(const OpCall *call, const Shape *x) {
+    Sides s = {.outer = x->ndim ? x->ndim - 1 : 0};
+    s.side[0] = (PadSide){.size = 1, .out = 1};
+    for (int d = 0; d < x->ndim; d++) s.side[d] = pad_side(&call->params, d, x->dims[d]);
+    return s;
+}
+
+// The row of x that row r of the outputs reads; -1: none.
+static int64_t row_source(const Sides *s, int64_t r) {
+    int64_t found = 0, step = 1;
+    for (int d = s->outer - 1; d >= 0; d--) {
+        int64_t i = pad_source(&s->side[d], r % s->side[d].out);
+        if (i < 0) return -1;
+        found += i * step;
+        step *= s->side[d].size;
+        r /= s->side[d].out;
+    }
+    return found;
+}
+
+static OpWork rows_of(const Tensor *t) {
+    return (OpWork){.items = row_count(t), .cost = (double)row_length(t)};
+}
+static OpWork pad_work(const OpCall *call) { return rows_of(call->out[0]); }
+static OpWork pad_backward_work(const OpCall *call) { return rows_of(call->out[0]); }
+
+KERNEL static Status pad_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const Sides s = sides_of(call, &call->in[0]->shape);
+    const PadSide side = s.side[s.outer];
+    const float value = call->params.value[0];
+    int64_t first = side.before > 0 ? side.before : 0;
+    int64_t last = side.before + side.size < side.out ? side.before + side.size : side.out;
+    for (int64_t r = begin; r < end; r++) {
+        float *y = call_out(call, 0) + r * side.out;
+        int64_t row = row_source(&s, r);
+        if (row < 0) {
+            for (int64_t o = 0; o < side.out; o++) y[o] = value;
+            continue;
+        }
+        const float *x = call_in(call, 0) + row * side.size;
+        for (int64_t o = 0; o < first; o++) {
+            int64_t i = pad_source(&side, o);
+            y[o] = i < 0 ? value : x[i];
+        }
+        if (last > first)
+            memcpy(y + first, x + first - side.before, (size_t)(last - first) * sizeof *y);
+        for (int64_t o = last > first ? last : first; o < side.out; o++) {
+            int64_t i = pad_source(&side, o);
+            y[o] = i < 0 ? value : x[i];
+        }
+    }
+    return STATUS_OK;
+}
+
+static void pad_vary(OpStory *story, const OpParams *params, unsigned given) {
+    static const char *const formulas[] = {
+        [PAD_CONSTANT] = "y = x with a constant around it",
+        [PAD_REFLECT] = "y = x, at its ends turned round",
+        [PAD_REPLICATE] = "y = x, its ends repeated",
+        [PAD_CIRCULAR] = "y = x, and x again around it",
+    };
+    (void)given;
+    story->formula = formulas[params->flags];
+}
+
+const Op op_pad = {.id = OP_pad,
+                   .name = "pad",
+                   .kernel = pad_cpu,
+                   .work = pad_work,
+                   .n_inputs = 1,
+                   .infer = pad_infer,
+                   .backward = pad_backward,
+                   .story = STORY(.formula = "y = x with a constant around it", .out = "y",
+                                  .in = {"x"}, .vary = pad_vary)};
+
+// ---- backward: each element of dx adds up what the outputs that read it brought ----------------
+enum { PART = 256 };
+
+// total (n) += what dy (out) brings to columns [first, first + n) of a row, in double: an end may
+// have been read very often
+MATH_INLINE void add_part(const PadSide *side, const float *dy, int64_t first, int64_t n,
+                          double *total) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t own = first + i + side->before;
+        if (own >= 0 && own < side->out) total[i] += (double)dy[own];
+    }
+    if (side->mode == PAD_CONSTANT) return;
+    for (int64_t o = 0; o < side->out; o++) {
+        if (o == side->before) o += side->size;
+        if (o >= side->out) break;
+        int64_t i = pad_source(side, o) - first;
+        if (i >= 0 && i < n) total[i] += (double)dy[o];
+    }
+}
+
+// The rows of dy that read row r of dx, one after the other: *turn counts them. -1: no more; -2:
+// this one is none.
+static int64_t row_reader(const Sides *s, int64_t r, int64_t turn) {
+    int64_t found = 0, step = 1;
+    bool is = true;
+    for (int d = s->outer - 1; d >= 0; d--) {
+        const PadSide *side = &s->side[d];
+        int64_t i = r % side->size, n = pad_readers(side, i);
+        int64_t o = pad_reader(side, i, turn % n);
+        r /= side->size;
+        turn /= n;
+        is = is && o >= 0;
+        found += o * step;
+        step *= side->out;
+    }
+    return turn > 0 ? -1 : is ? found : -2;
+}
+
+KERNEL static Status pad_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const Sides s = sides_of(call, &call->out[0]->shape);
+    const PadSide *side = &s.side[s.outer];
+    for (int64_t r = begin; r < end; r++)
+        for (int64_t first = 0, n; first < side->size; first += n) {
+            float *dx = call_out(call, 0) + r * side->size + first;
+            double total[PART] = {0};
+            n = side->size - first < PART ? side->size - first : PART;
+            for (int64_t turn = 0;; turn++) {
+                int64_t row = row_reader(&s, r, turn);
+                if (row == -1) break;
+                if (row >= 0) add_part(side, call_in(call, 0) + row * side->out, first, n, total);
+            }
+            for (int64_t i = 0; i < n; i++) dx[i] = (float)total[i];
+        }
+    return STATUS_OK;
+}
+
+static void pad_backward_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    if (params->flags == PAD_CONSTANT) return;
+    story->formula = "dx = dy, added up where it was read";
+    story->elementwise = (OpRule){PER_INPUT, .each = 1};
+}
+
+const Op op_pad_backward = {.id = OP_pad_backward,
+                            .name = "pad_backward",
+                            .kernel = pad_backward_cpu,
+                            .work = pad_backward_work,
+                            .n_inputs = 1,
+                            .infer = pad_backward_infer,
+                            .story = STORY(.formula = "dx = dy without its ends", .out = "dx",
+                                           .in = {"dy"}, .vary = pad_backward_vary)};
