@@ -124,6 +124,11 @@ MATH_INLINE float math_leaky_relu_backward(float grad, float x, float slope) {
     return x > 0.0f ? grad : slope * grad;
 }
 
+// One of a pair after a rotation: of (a, b) by an angle a cosine - b sine, for b's sign turned.
+MATH_INLINE float math_rotate(float a, float b, float cosine, float sine) {
+    return a * cosine + b * sine;
+}
+
 // ---- variances -------------------------------------------------------------------------------
 
 // Of n numbers, from the mean of squares; without degrees of freedom infinite, or NaN where it is

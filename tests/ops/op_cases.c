@@ -73,6 +73,9 @@ typedef struct Family {
         op, weighed_partly, VALUES_ANY, {.dim = 0, .flag = true, .value = 0.1f}, true, 2e-6, 2e-6  \
     }
 
+#define ATTENTION(inputs, with, scaled, p)                                                         \
+    { "attention", inputs, VALUES_ANY, {.dim = with, .flag = scaled, .value = p}, true, 2e-5, 2e-5 }
+
 static const Family families[] = {
     {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
     {"detach", one, VALUES_ANY, {0}, false, 0, 0},
@@ -225,6 +228,16 @@ static const Family families[] = {
     {"dropout", one, VALUES_ANY, {.value = 0.0f}, true, 0, 1e-6},
     {"dropout", one, VALUES_ANY, {.value = 0.3f}, true, 0, 1e-6},
     {"dropout", one, VALUES_ANY, {.value = 1.0f}, true, 0, 1e-6},
+    ATTENTION(attended_small, 0, false, 0.0f),
+    ATTENTION(attended_small, ATTEND_CAUSAL, true, 0.0f),
+    ATTENTION(attended_small, ATTEND_ROWS, false, 0.0f),
+    ATTENTION(attended_small, ATTEND_KEYS | ATTEND_CAUSAL, false, 0.3f),
+    ATTENTION(attended_widely, 0, false, 0.0f),
+    ATTENTION(attended_widely, ATTEND_CAUSAL, false, 0.0f),
+    ATTENTION(attended_widely, ATTEND_BATCH, true, 0.0f),
+    ATTENTION(attended_widely, ATTEND_ROWS | ATTEND_CAUSAL, false, 0.25f),
+    ATTENTION(attended_widely, ATTEND_KEYS, false, 1.0f),
+    {"rotary", turned, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"fill", line, VALUES_ANY, {.value = 2.5f}, false, 0, 0},
     {"accumulate", into, VALUES_ANY, {0}, false, 0, 1e-6},
     {"sgd_step", sgd_plain, VALUES_ANY, {0}, false, 1e-6, 1e-6},

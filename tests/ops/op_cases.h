@@ -8,15 +8,16 @@
 
 // What an op takes beside tensors; each op reads the fields it knows.
 typedef struct OpArguments {
-    int dim;     // reductions, softmax, slice, concat, stack, gather; how many dims are a row
-                 // (layer_norm); which diagonal (triangle, masked_softmax); classes beyond the
-                 // labels' (one_hot); the label to ignore, below 0 none (nll, cross_entropy_with)
-    bool flag;   // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
-                 // (sgd_step); no weight (layer_norm); the upper one (triangle); weights of
-                 // classes (nll, cross_entropy_with)
-    float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's exponent;
-                 // leaky_relu's slope; clamp's low, with high one more; the largest norm
-                 // (clip_norm); epsilon (layer_norm); what is filled in (masked_fill); delta
+    int dim; // what of Attend there is (attention); reductions, softmax, slice, concat, stack,
+             // gather; how many dims are a row (layer_norm); which diagonal (triangle,
+             // masked_softmax); classes beyond the labels' (one_hot); the label to ignore, below 0
+             // none (nll, cross_entropy_with)
+    bool flag;   // a scale of 0.5 (attention); keep_dim; a step of 2 (slice); decoupled decay
+                 // (adam_step); Nesterov (sgd_step); no weight (layer_norm); the upper one
+                 // (triangle); weights of classes (nll, cross_entropy_with)
+    float value; // the scalar; dropout's and attention's p; fill's value; momentum (sgd_step);
+                 // pow's exponent; leaky_relu's slope; clamp's low, with high one more; the largest
+                 // norm (clip_norm); epsilon (layer_norm); what is filled in (masked_fill); delta
                  // (huber); beta (smooth_l1); smoothing (nll, cross_entropy_with)
     float decay; // weight decay
     const Op *activation; // linear, activation
@@ -25,6 +26,13 @@ typedef struct OpArguments {
     int64_t output[2];   // adaptive_avg_pool2d
     int dims[3], n_dims; // sum_dims, mean_dims
 } OpArguments;
+
+typedef enum Attend { // masks of an attention: of keys (t), of (s, t), of (b, 1, s, t)
+    ATTEND_CAUSAL = 1,
+    ATTEND_KEYS = 2,
+    ATTEND_ROWS = 4,
+    ATTEND_BATCH = 8,
+} Attend;
 
 // Calls one op; in-place ops return in[0] (fill, accumulate) or the first parameter (steps).
 typedef Tensor *(*OpFunction)(Tensor *const in[], int n_in, const OpArguments *arguments);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 static const OracleFunction *const tables[] = {
-    oracle_ternaries,  oracle_reductions, oracle_norms,        oracle_losses, oracle_movements,
-    oracle_selections, oracle_products,   oracle_convolutions, oracle_pools,  oracle_updates};
+    oracle_ternaries, oracle_reductions, oracle_norms,     oracle_losses,
+    oracle_movements, oracle_selections, oracle_products,  oracle_convolutions,
+    oracle_pools,     oracle_updates,    oracle_attentions};
 
 static OracleFunction function_of(int op) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

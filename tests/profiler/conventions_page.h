@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum { PAGE_ROWS = 80, PAGE_CELLS = 5, PAGE_CELL = 400 };
+enum { PAGE_ROWS = 120, PAGE_CELLS = 5, PAGE_CELL = 400 };
 typedef struct PageRow {
     char cells[PAGE_CELLS][PAGE_CELL];
     bool used; // the test's own: something was like it
