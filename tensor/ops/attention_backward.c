@@ -43,18 +43,30 @@ typedef struct Rows { // of a tile
     int64_t step;
     float *sums;   // (rows): sum(dy y)
     float *p, *ds; // (rows, keys)
+    bool whole;    // a tile has all keys that its rows see
 } Rows;
 
-// The products of p become what multiplies dy in dv, and those of ds, dP, become dS.
+// In the logsumexp of large scores there is not much left of the sum: a tile that has all keys of
+// its rows makes it anew.
+MATH_INLINE void divide_by_sum(float *p, int64_t n) {
+    float sum = reduce_sum(p, n), scale = sum == 0.0f ? 1.0f : 1.0f / sum;
+    for (int64_t j = 0; j < n; j++) p[j] *= scale;
+}
+
+// The products of p become what multiplies dy in dv, and those of ds, dP, become dS. Where a tile
+// has all keys of a row, the sum is of dP P itself: what rounding did to dP then goes out again
+// where one key has nearly all the weight.
 KERNEL static void differentiate_row(const Attention *a, const Rows *rows, int64_t row, bool deep) {
     AttentionTile tile = rows->tile;
     float *p = rows->p + row * tile.keys, *ds = rows->ds + row * tile.keys, sum = rows->sums[row];
     float shift = attention_shift(rows->logsumexp[row]), factor[ATTENTION_KEYS];
     attention_scores(a, tile, row, p);
     for (int64_t j = 0; j < tile.keys; j++) p[j] = math_exp_falling(p[j] - shift);
+    if (rows->whole) divide_by_sum(p, tile.keys);
     if (a->p > 0.0f) attention_factors(a, tile, row, factor);
     if (deep && a->p > 0.0f)
         for (int64_t j = 0; j < tile.keys; j++) ds[j] *= factor[j];
+    if (deep && rows->whole) sum = reduce_dot(ds, p, tile.keys);
     if (deep)
         for (int64_t j = 0; j < tile.keys; j++) ds[j] = p[j] * (ds[j] - sum) * a->scale;
     if (a->p > 0.0f)
@@ -123,8 +135,10 @@ static void add_matrix(const AttentionJob *job, int64_t matrix, float *workspace
         rows.tile = tile;
         rows.dy = attention_matrix(&dy, matrix) + tile.row * dy.row;
         rows.logsumexp = call_in(call, LOGSUMEXP) + matrix * a->s + tile.row;
-        if (call->in[Y]) sum_rows(a, &rows, call_in(call, Y) + (matrix * a->s + tile.row) * a->e);
         int64_t seen = attention_seen(a, tile);
+        rows.whole = seen <= ATTENTION_KEYS;
+        if (call->in[Y] && !rows.whole)
+            sum_rows(a, &rows, call_in(call, Y) + (matrix * a->s + tile.row) * a->e);
         for (int64_t key = 0; key < seen; key += rows.tile.keys) {
             rows.tile.key = key;
             rows.tile.keys = seen - key < ATTENTION_KEYS ? seen - key : ATTENTION_KEYS;

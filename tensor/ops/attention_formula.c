@@ -2,6 +2,7 @@
 // with, and what it costs to store the scores.
 #include "tensor/ops/attention.h"
 
+#include "tensor/context.h"
 #include "tensor/ops.h"
 
 // A call's further intermediates go as soon as the next one is there: what backward needs, the tape
@@ -13,7 +14,11 @@ static Tensor *then(Tensor *next, Tensor *used) {
 
 // x + (0 where a query sees a key, -infinity where it is too early) of (s, t)
 static Tensor *add_causal_mask(Tensor *scores, int64_t s, int64_t t) {
+    Context *context = context_current();
+    Device *before = context->device;
+    if (scores) context_set_device(scores->device);
     Tensor *all = tensor_full_new(SHAPE(s, t), -INFINITY);
+    context_set_device(before);
     Tensor *later = tensor_triu(all, 1);
     Tensor *sum = then(tensor_add(scores, later), later);
     tensor_free(all);
