@@ -111,8 +111,7 @@ static __device__ float warp_sum(float value) {
 
 static int64_t parts_of(int64_t length, int64_t part) { return (length + part - 1) / part; }
 
-// ---- forward
-// -------------------------------------------------------------------------------------
+// ---- forward --------------------------------------------------------------------------------
 struct Grid { // items: matrices x tiles x parts
     int64_t tiles, parts, items;
 };
@@ -171,8 +170,7 @@ CUDA_OP(attention) {
                        call_out(call, 0), call_out(call, 1));
 }
 
-// ---- backward: the formulas of tensor/ops/attention_backward.c
-// -----------------------------------
+// ---- backward: the formulas of tensor/ops/attention_backward.c ------------------------------
 struct Saved {
     AttentionMatrices dy;
     const float *logsumexp, *sums; // (..., s); sums: those of dy y over a row, where dS is needed
@@ -287,26 +285,4 @@ CUDA_OP(attention_backward) {
             status = CUDA_LAUNCH(attention_dkv, blocks, CUDA_BLOCK, 0, a, grid, saved, i == 1, out);
     }
     return status;
-}
-
-// ---- rotary positions: tensor/ops/rotary.c
-// ------------------------------------------------------- y (rows, 2 half): a thread a pair
-__global__ static void rotary(const float *x, const float *cosines, const float *sines, float *y,
-                              int64_t pairs, int64_t half, int64_t positions, float sign) {
-    for (int64_t i = GLOBAL_INDEX; i < pairs; i += GRID_STRIDE) {
-        int64_t row = i / half, j = i - row * half, at = row * 2 * half + j;
-        float c = cosines[row % positions * half + j], s = sines[row % positions * half + j];
-        float first = x[at], second = x[at + half];
-        y[at] = math_rotate(first, second, c, -sign * s);
-        y[at + half] = math_rotate(second, first, c, sign * s);
-    }
-}
-
-CUDA_OP(rotary) {
-    const Tensor *table = call->in[1];
-    int64_t pairs = call_numel(call) / 2, positions = table->shape.dims[0];
-    if (pairs == 0) return STATUS_OK;
-    return CUDA_LAUNCH(rotary, cuda_grid(pairs), CUDA_BLOCK, 0, call_in(call, 0), call_in(call, 1),
-                       call_in(call, 2), call_out(call, 0), pairs, table->shape.dims[1], positions,
-                       call->params.flags ? -1.0f : 1.0f);
 }

@@ -27,9 +27,8 @@ MultiheadAttentionOptions multihead_attention_defaults(void) {
     return (MultiheadAttentionOptions){.bias = true};
 }
 
-// ---- heads
-// --------------------------------------------------------------------------------------- What is
-// not needed any more goes before the next is made: the tape keeps what backward reads.
+// ---- heads ----------------------------------------------------------------------------------
+// What is not needed any more goes before the next is made: the tape keeps what backward reads.
 static Tensor *then(Tensor *next, Tensor *used) {
     if (used && next != used) tensor_release(used);
     return next;
@@ -89,8 +88,7 @@ static Tensor *attend(Layer *layer, Tensor *const in[3], Tensor *mask) {
     return then(layer_forward(layer->children[0], joined), joined);
 }
 
-// ---- inputs
-// --------------------------------------------------------------------------------------
+// ---- inputs ---------------------------------------------------------------------------------
 static Status check(const MultiheadAttention *self, Tensor *const in[], int n_in) {
     if (n_in < 1 || n_in > 4)
         return error_set(STATUS_INVALID_ARGUMENT,
@@ -135,8 +133,7 @@ static const LayerType multihead_attention_type = {.name = "MultiheadAttention",
                                                    .n_inputs = LAYER_ANY_INPUTS,
                                                    .forward = forward};
 
-// ---- making one
-// ----------------------------------------------------------------------------------
+// ---- making one -----------------------------------------------------------------------------
 static Tensor *weight_new(int64_t e) {
     Tensor *t = tensor_new_as(SHAPE(3 * e, e), DTYPE_FLOAT32, MEM_PARAMETER);
     return tensor_filled(t, t && t->numel ? init_xavier_uniform(t, 1.0f) : STATUS_OK);

@@ -179,7 +179,8 @@ Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales
 // ---- attention (Vaswani et al. 2017): y = softmax(q . k^T scale + mask) . v, of each head ----
 typedef struct AttentionOptions {
     float scale;   // of the scores; 0: 1 / sqrt(d)
-    bool causal;   // query i sees the keys 0 to i, and no later one, however many there are
+    bool causal;   // query i sees the keys 0 to i, however many there are, as in PyTorch: queries
+                   // that go on behind a cache of keys take a mask, and a single one takes none
     float dropout; // of the probabilities, as tensor_dropout
 } AttentionOptions;
 AttentionOptions attention_defaults(void); // 1 / sqrt(d), all keys, no dropout

@@ -1,11 +1,10 @@
 // attention.c -- y = softmax(q . k^T scale + mask) . v, of each head by itself, with dropout of the
 // probabilities. They are made tile by tile, a row's maximum and sum corrected as tiles come
 // (Milakov and Gimelshein 2018; Dao et al. 2022), and never stored: what is left is y and each
-// row's logsumexp, from which attention_backward makes them again. params: value = {scale, p},
-// flags: ATTENTION_CAUSAL; seed and offset are stored in the call
+// row's logsumexp, from which attention_backward makes them again.
+// params: value = {scale, p}, flags: ATTENTION_CAUSAL; seed and offset are stored in the call
 #include "tensor/ops/attention.h"
 
-#include "tensor/context.h"
 #include "tensor/gemm.h"
 #include "tensor/ops/reduce.h"
 
@@ -46,8 +45,7 @@ Tensor *tensor_attention(Tensor *q, Tensor *k, Tensor *v, Tensor *mask, Attentio
                   attention_operand(v), mask);
 }
 
-// ---- shapes
-// --------------------------------------------------------------------------------------
+// ---- shapes ---------------------------------------------------------------------------------
 static int64_t from_end(const Tensor *t, int i) { return t->shape.dims[t->shape.ndim - i]; }
 
 static Status check_sizes(const OpCall *call) {
@@ -123,71 +121,9 @@ static Status attention_infer(OpCall *call) {
     return status ? status : op_output_of(call, LOGSUMEXP, DTYPE_FLOAT32, &shape);
 }
 
-// ---- tiles
-// ---------------------------------------------------------------------------------------
-void attention_products(const Attention *a, AttentionTile tile, float *scores) {
-    const float *q = attention_matrix(&a->q, tile.matrix);
-    const float *k = attention_matrix(&a->k, tile.matrix / a->group);
-    Gemm gemm = {.m = tile.rows, .n = tile.keys, .k = a->d, .trans_b = true};
-    gemm.a = q + tile.row * a->q.row;
-    gemm.b = k + tile.key * a->k.row;
-    gemm.c = scores;
-    gemm.lda = a->q.row;
-    gemm.ldb = a->k.row;
-    gemm.ldc = tile.keys;
-    gemm_alone(&gemm);
-}
-
-KERNEL void attention_scores(const Attention *a, AttentionTile tile, int64_t row, float *x) {
-    int64_t n = tile.keys, seen = attention_visible(a, tile.row + row) - tile.key;
-    if (a->mask.data) {
-        const float *mask = attention_matrix(&a->mask, tile.matrix) +
-                            (tile.row + row) * a->mask.row + tile.key * a->mask.column;
-        if (a->mask.column == 1)
-            for (int64_t j = 0; j < n; j++) x[j] = x[j] * a->scale + mask[j];
-        else
-            for (int64_t j = 0; j < n; j++) x[j] = x[j] * a->scale + mask[j * a->mask.column];
-    } else {
-        for (int64_t j = 0; j < n; j++) x[j] *= a->scale;
-    }
-    for (int64_t j = seen < 0 ? 0 : seen; j < n; j++) x[j] = -INFINITY;
-}
-
-KERNEL void attention_factors(const Attention *a, AttentionTile tile, int64_t row, float *factor) {
-    int64_t from = attention_draw(a, tile.matrix, tile.row + row) + tile.key;
-    random_uniform(a->seed, a->offset, from, from + tile.keys, factor);
-    for (int64_t j = 0; j < tile.keys; j++) factor[j] = factor[j] >= a->p ? a->kept : 0.0f;
-}
-
-// ---- threads
-// -------------------------------------------------------------------------------------
-void attention_share(AttentionJob *job) {
-    int64_t threads = context_current()->threads;
-    job->slots = !cpu_pays(job->cost) ? 1 : threads < job->items ? threads : job->items;
-}
-
-int64_t attention_workspace(const AttentionJob *job) {
-    return job->items ? job->slots * job->floats * (int64_t)sizeof(float) : 0;
-}
-
-static void run_slots(void *argument, int64_t begin, int64_t end) {
-    const AttentionJob *job = argument;
-    for (int64_t slot = begin; slot < end; slot++)
-        for (int64_t i = slot; i < job->items;
-             i += job->slots) // later rows see more keys: by turns
-            job->item(job, i, job->call->workspace + slot * job->floats);
-}
-
-void attention_run(AttentionJob *job) {
-    if (job->items == 0) return;
-    OpWork work = {.items = job->slots, .cost = job->cost / (double)job->slots};
-    cpu_parallel(work, run_slots, job);
-}
-
-// ---- the kernel
-// ---------------------------------------------------------------------------------- One row of a
-// tile's products becomes probabilities, not yet divided by their sum. The maximum and the sum so
-// far, and y, are corrected by a larger maximum.
+// ---- the kernel -----------------------------------------------------------------------------
+// One row of a tile's products becomes probabilities, not yet divided by their sum. The maximum and
+// the sum so far, and y, are corrected by a larger maximum.
 KERNEL static void add_row(const Attention *a, AttentionTile tile, int64_t row, float *x,
                            float *largest, float *sum, float *y) {
     int64_t n = tile.keys;
@@ -280,8 +216,7 @@ static Status attention_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// ---- backward
-// ------------------------------------------------------------------------------------
+// ---- backward -------------------------------------------------------------------------------
 static bool needs_scores(const OpCall *call) { return call_needs(call, Q) || call_needs(call, K); }
 
 // The gradient of v alone needs neither v nor y.
@@ -308,8 +243,7 @@ static Status attention_backward(const OpCall *saved, Tensor *grad_out[], Tensor
                                       saved->out[LOGSUMEXP], saved->in[MASK]));
 }
 
-// ---- counts
-// --------------------------------------------------------------------------------------
+// ---- counts ---------------------------------------------------------------------------------
 static int attention_factors_of(const Shape in[], Shape out, const OpParams *params,
                                 int64_t factor[]) {
     (void)params;

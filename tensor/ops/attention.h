@@ -124,9 +124,8 @@ MATH_INLINE int64_t attention_draw(const Attention *a, int64_t matrix, int64_t r
     return (matrix * a->s + row) * a->t;
 }
 
-// ---- the CPU's tiles
-// ----------------------------------------------------------------------------- ROWS queries by
-// KEYS keys at a time: the scores of a tile stay in the second-level cache.
+// ---- the CPU's tiles ------------------------------------------------------------------------
+// ROWS queries by KEYS keys at a time: the scores of a tile stay in the second-level cache.
 enum { ATTENTION_ROWS = 128, ATTENTION_KEYS = 512 };
 
 typedef struct AttentionTile { // rows [row, row + rows) of one matrix, keys [key, key + keys)

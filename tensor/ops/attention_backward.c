@@ -187,9 +187,8 @@ static Status attention_backward_cpu(const OpCall *call, int64_t begin, int64_t 
     return STATUS_OK;
 }
 
-// ---- counts
-// -------------------------------------------------------------------------------------- As by the
-// formula, which has kept the probabilities: dP and dv take e, dq and dk take d.
+// ---- counts ---------------------------------------------------------------------------------
+// As by the formula, which has kept the probabilities: dP and dv take e, dq and dk take d.
 static int backward_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
     (void)out;
     int last = in[Q].ndim - 1, n = 0;

@@ -121,8 +121,84 @@ START_TEST(the_fused_one_keeps_no_scores) {
 }
 END_TEST
 
-// ---- a transformer's layer
-// -----------------------------------------------------------------------
+// Its mask, and the tables of rotary positions, are constants to it.
+START_TEST(what_has_no_gradient_is_refused_one) {
+    Tensor *x = tensor_zeros_new(SHAPE(2, 3, 4)), *table = tensor_zeros_new(SHAPE(3, 2));
+    Tensor *mask = tensor_zeros_new(SHAPE(3, 3)), *none[2];
+    tensor_requires_grad(mask, true);
+    tensor_requires_grad(table, true);
+    Scope *scope = scope_open();
+    ck_assert_ptr_null(tensor_attention(x, x, x, mask, attention_defaults()));
+    expect_error(STATUS_INVALID_ARGUMENT, "the mask has no gradient. HINT");
+    Tensor *y = tensor_attention_by_formula(x, x, x, mask, attention_defaults());
+    ck_assert(tensor_wants_grad(y));
+    ck_assert_ptr_null(tensor_rotary(x, table, table));
+    expect_error(STATUS_INVALID_ARGUMENT, "the tables have no gradient. HINT");
+    scope_close(scope);
+    ck_assert(!rotary_tables_new(0, 3, 5, 1e4f, &none[0], &none[1]));
+    expect_error(STATUS_INVALID_ARGUMENT, "an even width");
+    ck_assert(!rotary_tables_new(-1, 3, 4, 1e4f, &none[0], &none[1]));
+    expect_error(STATUS_INVALID_ARGUMENT, "from -1 on");
+    ck_assert(!rotary_tables_new(0, 3, 4, NAN, &none[0], &none[1]));
+    expect_error(STATUS_INVALID_ARGUMENT, "base nan");
+    tensor_free(x);
+    tensor_free(table);
+    tensor_free(mask);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+// Of a query that sees no key result and gradient are 0; keys and values that nobody sees have a
+// gradient of 0; what is not a number stays in its row, where no tile shares it.
+START_TEST(unseen_keys_and_blind_queries_are_0) {
+    enum { S = 3, T = 4, D = 2 };
+    Tensor *in[3] = {tensor_uniform_new(SHAPE(S, D), -1.0f, 1.0f),
+                     tensor_uniform_new(SHAPE(T, D), -1.0f, 1.0f),
+                     tensor_uniform_new(SHAPE(T, D), -1.0f, 1.0f)};
+    Tensor *mask = tensor_zeros_new(SHAPE(S, T));
+    for (int j = 0; j < T; j++) tensor_data(mask)[T + j] = -INFINITY;
+    for (int i = 0; i < S; i++) tensor_data(mask)[i * T + 2] = -INFINITY;
+    tensor_data(in[0])[2 * D] = NAN;
+    for (int i = 0; i < 3; i++) tensor_requires_grad(in[i], true);
+    Scope *scope = scope_open();
+    Tensor *y = tensor_attention(in[0], in[1], in[2], mask, attention_defaults());
+    ck_assert(isfinite(tensor_data(y)[0]) && tensor_data(y)[D] == 0.0f);
+    ck_assert(isnan(tensor_data(y)[2 * D]));
+    tensor_data(in[0])[2 * D] = 0.5f;
+    y = tensor_attention(in[0], in[1], in[2], mask, attention_defaults());
+    ck_assert_int_eq(autograd_backward(tensor_sum(y, DIM_ALL, false)), STATUS_OK);
+    for (int j = 0; j < D; j++) {
+        ck_assert(tensor_data(tensor_grad(in[0]))[D + j] == 0.0f);
+        ck_assert(tensor_data(tensor_grad(in[1]))[2 * D + j] == 0.0f);
+        ck_assert(tensor_data(tensor_grad(in[2]))[2 * D + j] == 0.0f);
+        ck_assert(tensor_data(tensor_grad(in[2]))[j] > 0.0f);
+    }
+    scope_close(scope);
+    for (int i = 0; i < 3; i++) tensor_free(in[i]);
+    tensor_free(mask);
+}
+END_TEST
+
+// Where one key has all the weight there is nothing to learn, however large the numbers are.
+START_TEST(saturated_rows_have_no_gradient) {
+    Tensor *q = tensor_full_new(SHAPE(2, 8), 1000.0f), *k = tensor_uniform_new(SHAPE(40, 8), 0, 1);
+    Tensor *v = tensor_uniform_new(SHAPE(40, 8), -1e6f, 1e6f);
+    for (int j = 0; j < 8; j++) tensor_data(k)[j] = 2.0f;
+    tensor_requires_grad(q, true);
+    tensor_requires_grad(k, true);
+    Scope *scope = scope_open();
+    Tensor *y = tensor_attention(q, k, v, NULL, attention_defaults());
+    ck_assert_int_eq(autograd_backward(tensor_sum(y, DIM_ALL, false)), STATUS_OK);
+    for (int j = 0; j < 16; j++) ck_assert(tensor_data(tensor_grad(q))[j] == 0.0f);
+    for (int j = 0; j < 320; j++) ck_assert(tensor_data(tensor_grad(k))[j] == 0.0f);
+    scope_close(scope);
+    tensor_free(q);
+    tensor_free(k);
+    tensor_free(v);
+}
+END_TEST
+
+// ---- a transformer's layer ------------------------------------------------------------------
 enum { B = 2, S = 24, E = 32, HEADS = 4 };
 
 typedef struct Block {
@@ -220,6 +296,9 @@ int main(void) {
     const HarnessTest tests[] = {
         {it_is_what_its_formula_says_and_costs_as_much, CASES},
         {the_fused_one_keeps_no_scores, 0},
+        {what_has_no_gradient_is_refused_one, 0},
+        {unseen_keys_and_blind_queries_are_0, 0},
+        {saturated_rows_have_no_gradient, 0},
         {a_transformers_layer_keeps_and_takes_what_is_foretold, 8},
         {long_sequences_take_no_more_than_their_rows, 0},
         {NULL, 0},

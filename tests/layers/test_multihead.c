@@ -11,7 +11,7 @@
 
 enum { FIXTURES = sizeof attention_fixtures / sizeof *attention_fixtures };
 
-// ---- PyTorch -----------------------------------------------------------------------------------
+// ---- PyTorch --------------------------------------------------------------------------------
 static Tensor *take_new(const float **at, Shape shape) {
     Tensor *t = tensor_from_floats_new(shape, *at);
     *at += t->numel;
@@ -71,7 +71,7 @@ START_TEST(it_agrees_with_pytorchs) {
 }
 END_TEST
 
-// ---- how it begins -----------------------------------------------------------------------------
+// ---- how it begins --------------------------------------------------------------------------
 START_TEST(parameters_begin_as_pytorchs) {
     enum { E = 96 };
     Layer *layer = multihead_attention_new(E, 8, multihead_attention_defaults());
@@ -155,7 +155,7 @@ START_TEST(a_sequence_alone_is_a_batch_of_one) {
 }
 END_TEST
 
-// ---- positions ---------------------------------------------------------------------------------
+// ---- positions ------------------------------------------------------------------------------
 START_TEST(a_row_is_added_to_each_position) {
     Layer *layers[] = {positional_embedding_new(7, 5), positional_encoding_new(7, 5)};
     Tensor *x = tensor_uniform_new(SHAPE(2, 3, 4, 5), -1.0f, 1.0f);
@@ -184,7 +184,7 @@ START_TEST(a_row_is_added_to_each_position) {
 }
 END_TEST
 
-// ---- memory that runs out ----------------------------------------------------------------------
+// ---- memory that runs out -------------------------------------------------------------------
 static Status train_once(void) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
     options.dropout = 0.25f;

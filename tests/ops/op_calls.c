@@ -181,7 +181,7 @@ static Tensor *call_attention(Tensor *const in[], int n_in, const OpArguments *a
     AttentionOptions options = {.scale = a->flag ? 0.5f : 0.0f,
                                 .causal = a->dim & ATTEND_CAUSAL,
                                 .dropout = a->value};
-    bool masked = a->dim & (ATTEND_KEYS | ATTEND_ROWS | ATTEND_BATCH);
+    bool masked = in[0] && in[1] && a->dim & (ATTEND_KEYS | ATTEND_ROWS | ATTEND_BATCH);
     Tensor *mask = masked ? attention_mask_new(in[0], in[1], a->dim) : NULL;
     context_seed(7);
     Tensor *y = tensor_attention(in[0], in[1], in[2], n_in > 3 ? in[3] : mask, options);
@@ -192,9 +192,9 @@ static Tensor *call_attention(Tensor *const in[], int n_in, const OpArguments *a
 // With tables from position 2 on, which are no inputs of the case either.
 static Tensor *call_rotary(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)a;
-    Shape shape = in[0]->shape;
     Tensor *cosines = NULL, *sines = NULL;
     if (n_in > 1) return tensor_rotary(in[0], in[1], in[2]);
+    Shape shape = in[0]->shape;
     rotary_tables_new(2, shape.dims[shape.ndim - 2], shape.dims[shape.ndim - 1], 100.0f, &cosines,
                       &sines);
     Tensor *y = tensor_rotary(in[0], cosines, sines);

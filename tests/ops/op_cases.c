@@ -237,6 +237,8 @@ static const Family families[] = {
     ATTENTION(attended_widely, ATTEND_BATCH, true, 0.0f),
     ATTENTION(attended_widely, ATTEND_ROWS | ATTEND_CAUSAL, false, 0.25f),
     ATTENTION(attended_widely, ATTEND_KEYS, false, 1.0f),
+    ATTENTION(attended_long, 0, false, 0.0f),
+    ATTENTION(attended_long, ATTEND_KEYS, true, 0.25f),
     {"rotary", turned, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"fill", line, VALUES_ANY, {.value = 2.5f}, false, 0, 0},
     {"accumulate", into, VALUES_ANY, {0}, false, 0, 1e-6},

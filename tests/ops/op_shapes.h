@@ -338,10 +338,10 @@ static const char *const attended_widely[] = {
     "(2, 3, 17, 33) (2, 3, 17, 33) (2, 3, 17, 5)",
     "(1, 4, 33, 8) (1, 2, 70, 8) (1, 2, 70, 67)",
     "transposed (1, 2, 140, 3) (1, 2, 9, 3) stepped (1, 2, 9, 3)",
-    "(260, 4) (70, 4) (70, 2)",
-    "(9, 4) transposed (1030, 4) (1030, 2)",
+    "(140, 2) (33, 2) (33, 2)",
     NULL,
 };
+static const char *const attended_long[] = {"(5, 2) transposed (1030, 2) (1030, 2)", NULL};
 static const char *const turned[] = {
     "(3, 2)",    "(2, 3, 4)", "(2, 17, 33, 6)", "transposed (2, 3, 4)",
     "(0, 3, 4)", "(2, 3, 0)", "(2, 0, 4)",      NULL,
