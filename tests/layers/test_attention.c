@@ -12,11 +12,12 @@ typedef Tensor *(*Attend)(Tensor *q, Tensor *k, Tensor *v, Tensor *mask, Attenti
 static const struct Case {
     int64_t batch, heads, shared, s, t, d, e;
     AttentionOptions options;
-    int mask; // dimensions of it
+    int mask; // 1: of keys, 2: (s, t), 3: (s, 1), 4: (batch, 1, s, t)
 } cases[] = {
     {1, 1, 1, 3, 5, 4, 2, {.scale = 0.0f}, 0},
     {2, 3, 3, 7, 7, 4, 4, {.causal = true}, 0},
     {2, 4, 2, 5, 9, 3, 6, {.scale = 0.3f}, 2},
+    {1, 2, 2, 5, 6, 4, 4, {.scale = 0.5f}, 3},
     {1, 6, 2, 1, 8, 4, 4, {.causal = true}, 1},
     {2, 2, 1, 6, 4, 4, 4, {.causal = true, .dropout = 0.25f}, 4},
     {1, 2, 2, 140, 600, 8, 8, {.dropout = 0.5f}, 0},
@@ -46,10 +47,12 @@ typedef struct Outcome {
 } Outcome;
 
 static Tensor *mask_new(const struct Case *c) {
-    Shape shapes[] = {SHAPE(c->t), SHAPE(c->s, c->t), {0}, SHAPE(c->batch, 1, c->s, c->t)};
+    Shape shapes[] = {SHAPE(c->t), SHAPE(c->s, c->t), SHAPE(c->s, 1),
+                      SHAPE(c->batch, 1, c->s, c->t)};
     Tensor *mask = tensor_zeros_new(shapes[c->mask - 1]);
     for (int64_t i = 0; i < mask->numel; i++) // of the first key nothing: each sees one
-        tensor_data(mask)[i] = i % c->t % 3 == 1 ? -INFINITY : (float)(i % 5) / 4.0f;
+        tensor_data(mask)[i] =
+            c->mask != 3 && i % c->t % 3 == 1 ? -INFINITY : (float)(i % 5) / 4.0f;
     return mask;
 }
 
@@ -111,6 +114,10 @@ START_TEST(the_fused_one_keeps_no_scores) {
         int64_t rows = c->batch * c->heads * c->s, scores = rows * c->t;
         Outcome fused = outcome_of(c, tensor_attention, 7);
         Outcome formula = outcome_of(c, tensor_attention_by_formula, 7);
+        Outcome values = outcome_of(c, tensor_attention, 4); // their gradient takes no y
+        ck_assert_int_eq(values.saved, 4 * rows);
+        tensor_free(values.of[0]);
+        tensor_free(values.of[3]);
         ck_assert_int_eq(fused.saved, 4 * rows * c->e + 4 * rows);
         ck_assert_int_eq(formula.saved, (c->options.dropout > 0.0f ? 9 : 4) * scores);
         for (int k = 0; k < 4; k++) {

@@ -168,6 +168,14 @@ START_TEST(a_row_is_added_to_each_position) {
         double wave = i % 5 % 2 ? cos(angle) : sin(angle);
         ck_assert_double_eq_tol((double)tensor_data(tables[1])[i], wave, 1e-7);
     }
+    Layer *large = positional_embedding_new(100, 100);
+    double squares = 0.0;
+    for (int64_t i = 0; i < 10000; i++) {
+        double value = (double)tensor_data(large->parameters[0].tensor)[i];
+        squares += value * value / 10000.0;
+    }
+    ck_assert_double_eq_tol(sqrt(squares), 0.02, 0.001);
+    layer_free(large);
     Scope *scope = scope_open();
     for (int k = 0; k < 2; k++) {
         Tensor *y = layer_forward(layers[k], x);
