@@ -8,6 +8,7 @@
 #ifndef PROFILER_RIDGEPOINT_H
 #define PROFILER_RIDGEPOINT_H
 
+#include "layers/attention.h"
 #include "layers/containers.h"
 #include "layers/cost.h"
 #include "layers/init.h"

@@ -116,6 +116,14 @@ int64_t op_window_held(const OpWindow *window, int side) {
     return n + size - a;
 }
 
+// Of an attention's queries and keys.
+static uint64_t by_scores(const Tensor *queries, const Tensor *keys, OpRule rule) {
+    int64_t rows = 1, length = keys->shape.dims[keys->shape.ndim - 2];
+    for (int i = 0; i < queries->shape.ndim - 1; i++) rows *= queries->shape.dims[i];
+    int64_t each = rule.each * length + rule.more;
+    return each > 0 ? (uint64_t)(rows * each) : 0;
+}
+
 static uint64_t by_regions(const OpCall *call, OpRule rule) {
     const OpWindow *w = &call->params.window;
     const Shape *shape = &call->in[0]->shape;
@@ -146,6 +154,8 @@ static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
         return by_columns(in->numel, outputs, rule);
     case PER_PARAMETER:
         return by_parameters(call, story, rule);
+    case PER_SCORE:
+        return by_scores(in, call->in[rule.input + 1], rule);
     case PER_REGION:
         return by_regions(call, rule);
     default:

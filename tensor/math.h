@@ -172,6 +172,11 @@ MATH_INLINE float math_prelu_backward_weight(float grad, float x) {
     return x > 0.0f ? 0.0f : grad * x;
 }
 
+// One of a pair after a rotation: of (a, b) by an angle a cosine - b sine, for b's sign turned.
+MATH_INLINE float math_rotate(float a, float b, float cosine, float sine) {
+    return a * cosine + b * sine;
+}
+
 // ---- variances -------------------------------------------------------------------------------
 
 // Of n numbers, from the mean of squares; without degrees of freedom infinite, or NaN where it is

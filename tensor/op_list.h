@@ -176,6 +176,9 @@
     COMPUTE(nll_backward)                                                                          \
     COMPUTE(dropout)                                                                               \
     COMPUTE(dropout_backward)                                                                      \
+    COMPUTE(attention)                                                                             \
+    COMPUTE(attention_backward)                                                                    \
+    COMPUTE(rotary)                                                                                \
     COMPUTE(clip_norm)                                                                             \
     COMPUTE(sgd_step)                                                                              \
     COMPUTE(adamw_step)

@@ -21,6 +21,7 @@ typedef enum Basis { // what a count is a multiple of
     PER_COLUMN,      // out[0]'s elements x (each x n + more), n of in[input] going into one
     PER_CHANNEL,     // channels of in[input], its second size, x (each x their length + more)
     PER_PARAMETER,   // each x the elements of the step's parameters, the first of them in[input]
+    PER_SCORE,       // rows of in[input] x (each x the rows of a matrix of in[input + 1] + more)
     PER_REGION, // planes x what the regions of an adaptive pool hold, + more x in[0]'s elements
 } Basis;
 

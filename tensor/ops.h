@@ -336,6 +336,34 @@ Tensor *tensor_dropout(Tensor *x, float p); // zeroes with probability p, scales
 // x (n, c, h, w) 1 drops samples, 2 channels, as PyTorch's dropout2d.
 Tensor *tensor_dropout_blocks(Tensor *x, int n_dims, float p);
 
+// ---- attention (Vaswani et al. 2017): y = softmax(q . k^T scale + mask) . v, of each head ----
+typedef struct AttentionOptions {
+    float scale;   // of the scores; 0: 1 / sqrt(d)
+    bool causal;   // query i sees the keys 0 to i, however many there are, as in PyTorch: queries
+                   // that go on behind a cache of keys take a mask, and a single one takes none
+    float dropout; // of the probabilities, as tensor_dropout
+} AttentionOptions;
+AttentionOptions attention_defaults(void); // 1 / sqrt(d), all keys, no dropout
+// q (..., h, s, d), k (..., h, t, d), v (..., h, t, e) -> (..., h, s, e); each 2-d to 6-d. Of k and
+// v there may be fewer heads, when so many neighbours of q share one (grouped queries). The mask,
+// or NULL, is added to the scores (..., h, s, t), to which it broadcasts: 0, or -INFINITY where a
+// query does not see a key; it has no gradient. A query that sees no key gets 0, as in PyTorch, and
+// so does its gradient. The scores are never stored, neither here nor for backward. A key that is
+// not seen weighs 0, which leaves what is not finite in its value NaN.
+Tensor *tensor_attention(Tensor *q, Tensor *k, Tensor *v, Tensor *mask, AttentionOptions options);
+// The same op by op: it stores the scores, the mask may have a gradient, and a query that sees no
+// key gets NaN, as softmax has it.
+Tensor *tensor_attention_by_formula(Tensor *q, Tensor *k, Tensor *v, Tensor *mask,
+                                    AttentionOptions options);
+// Rotary positions (Su et al. 2021): turns the pairs (x[j], x[j + d / 2]) of each row of x (..., s,
+// d), d even, by the angle whose cosine and sine are in cosines and sines (s, d / 2), one for each
+// pair: as GPT-NeoX and LLaMA have it (rotate_half). The tables have no gradient.
+Tensor *tensor_rotary(Tensor *x, Tensor *cosines, Tensor *sines);
+// Those tables for positions begin to begin + count - 1: row i has the angles (begin + i)
+// base^(-2 j / d), j < d / 2. base: 10,000 as in the paper. Yours; false: an error is pending.
+bool rotary_tables_new(int64_t begin, int64_t count, int64_t d, float base, Tensor **cosines,
+                       Tensor **sines);
+
 // ---- in place: a tensor that needs a gradient only between no_grad_begin and no_grad_end ----
 Status tensor_fill(Tensor *x, float value);            // float32
 Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same shape

@@ -134,6 +134,16 @@ static Derivation per_region(const OpRecord *record, OpRule rule) {
     return d;
 }
 
+static Derivation per_score(Shape queries, Shape keys, OpRule rule) {
+    Derivation d = derivation_new();
+    int64_t length = keys.dims[keys.ndim - 2];
+    queries.ndim--;
+    times_shape(&d, queries);
+    times_affine(&d, rule, (uint64_t)length, true);
+    snprintf(d.why, sizeof(d.why), "rows of %.30s scores", text_count(length).s);
+    return d;
+}
+
 Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule rule) {
     if (rule.input < 0 || rule.input >= OP_RECORD_INPUTS) return (Derivation){0};
     switch (rule.basis) {
@@ -153,6 +163,8 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule ru
         return per_sum(record->in[0], record->out, rule);
     case PER_PARAMETER:
         return per_parameter(profile->trainable_parameters, rule);
+    case PER_SCORE:
+        return per_score(record->in[rule.input], record->in[rule.input + 1], rule);
     case PER_REGION:
         return per_region(record, rule);
     default:

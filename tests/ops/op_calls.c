@@ -326,6 +326,56 @@ static Tensor *call_batch_norm_statistics(Tensor *const in[], int n_in, const Op
     return all;
 }
 
+// The mask is no input of the case, because it has no gradient: 0.25 times 0 to 2, and -infinity;
+// all of row 1 but in ATTEND_KEYS, which is the same for each row. tests/fixtures/make_ops.py
+// makes it alike.
+static Tensor *attention_mask_new(const Tensor *q, const Tensor *k, int wanted) {
+    enum { MOST = 1 << 16 };
+    static float values[MOST];
+    int64_t s = q->shape.dims[q->shape.ndim - 2], t = k->shape.dims[k->shape.ndim - 2];
+    Shape shape = wanted & ATTEND_KEYS ? SHAPE(t) : SHAPE(s, t);
+    if (wanted & ATTEND_BATCH) {
+        shape = q->shape;
+        shape.dims[shape.ndim - 1] = t;
+        if (shape.ndim > 2) shape.dims[shape.ndim - 3] = 1;
+    }
+    int64_t numel = shape_numel(shape);
+    for (int64_t i = 0; i < numel && i < MOST; i++) {
+        int64_t row = i / t, column = i % t;
+        bool hidden = (row * 7 + column * 5) % 4 == 3;
+        if (!(wanted & ATTEND_KEYS)) hidden = hidden || row % 6 == 1;
+        values[i] = hidden ? -INFINITY : 0.25f * (float)((row + 2 * column) % 3);
+    }
+    return numel <= MOST ? tensor_from_floats_new(shape, values) : NULL;
+}
+
+static Tensor *call_attention(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)n_in;
+    AttentionOptions options = {.scale = a->flag ? 0.5f : 0.0f,
+                                .causal = a->dim & ATTEND_CAUSAL,
+                                .dropout = a->value};
+    bool masked = in[0] && in[1] && a->dim & (ATTEND_KEYS | ATTEND_ROWS | ATTEND_BATCH);
+    Tensor *mask = masked ? attention_mask_new(in[0], in[1], a->dim) : NULL;
+    context_seed(7);
+    Tensor *y = tensor_attention(in[0], in[1], in[2], n_in > 3 ? in[3] : mask, options);
+    tensor_free(mask);
+    return y;
+}
+
+// With tables from position 2 on, which are no inputs of the case either.
+static Tensor *call_rotary(Tensor *const in[], int n_in, const OpArguments *a) {
+    (void)a;
+    Tensor *cosines = NULL, *sines = NULL;
+    if (n_in > 1) return tensor_rotary(in[0], in[1], in[2]);
+    Shape shape = in[0]->shape;
+    rotary_tables_new(2, shape.dims[shape.ndim - 2], shape.dims[shape.ndim - 1], 100.0f, &cosines,
+                      &sines);
+    Tensor *y = tensor_rotary(in[0], cosines, sines);
+    tensor_free(cosines);
+    tensor_free(sines);
+    return y;
+}
+
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
     SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
     int period = a->value != 0.0f ? 3 : 2;
@@ -479,6 +529,8 @@ static const struct NamedFunction {
     {"dropout_blocks", call_dropout_blocks},
     {"lstm", call_lstm},
     {"gru", call_gru},
+    {"attention", call_attention},
+    {"rotary", call_rotary},
     {"fill", call_fill},
     {"accumulate", call_accumulate},
     {"clip_norm", call_clip_norm},

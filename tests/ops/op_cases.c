@@ -113,6 +113,8 @@ typedef struct Family {
         op, equal_batches, VALUES_DISTINCT, {.dim = 1, .flag = true, .value = 0.5f}, true, 2e-5,   \
             1e-5                                                                                   \
     }
+#define ATTENTION(inputs, with, scaled, p)                                                         \
+    { "attention", inputs, VALUES_ANY, {.dim = with, .flag = scaled, .value = p}, true, 2e-5, 2e-5 }
 
 static const Family families[] = {
     {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
@@ -411,6 +413,18 @@ static const Family families[] = {
     {"lstm", lstm_passes, VALUES_ANY, {.dim = 2}, true, 1e-5, 1e-5},
     {"gru", gru_passes, VALUES_ANY, {.flag = false}, true, 1e-5, 1e-5},
     {"gru", gru_passes, VALUES_ANY, {.flag = true}, true, 1e-5, 1e-5},
+    ATTENTION(attended_small, 0, false, 0.0f),
+    ATTENTION(attended_small, ATTEND_CAUSAL, true, 0.0f),
+    ATTENTION(attended_small, ATTEND_ROWS, false, 0.0f),
+    ATTENTION(attended_small, ATTEND_KEYS | ATTEND_CAUSAL, false, 0.3f),
+    ATTENTION(attended_widely, 0, false, 0.0f),
+    ATTENTION(attended_widely, ATTEND_CAUSAL, false, 0.0f),
+    ATTENTION(attended_widely, ATTEND_BATCH, true, 0.0f),
+    ATTENTION(attended_widely, ATTEND_ROWS | ATTEND_CAUSAL, false, 0.25f),
+    ATTENTION(attended_widely, ATTEND_KEYS, false, 1.0f),
+    ATTENTION(attended_long, 0, false, 0.0f),
+    ATTENTION(attended_long, ATTEND_KEYS, true, 0.25f),
+    {"rotary", turned, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"fill", line, VALUES_ANY, {.value = 2.5f}, false, 0, 0},
     {"accumulate", into, VALUES_ANY, {0}, false, 0, 1e-6},
     {"sgd_step", sgd_plain, VALUES_ANY, {0}, false, 1e-6, 1e-6},

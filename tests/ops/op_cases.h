@@ -8,19 +8,21 @@
 
 // What an op takes beside tensors; each op reads the fields it knows.
 typedef struct OpArguments {
-    int dim; // reductions, softmax, slice, concat, stack, gather; how many dims are a row
-             // (layer_norm, rms_norm); groups (group_norm); which diagonal (triangle,
-             // masked_softmax); classes beyond the labels' (one_hot); the label to ignore, below 0
-             // none (nll, cross_entropy_with); what there is of running statistics (batch_norm)
-    bool flag;   // keep_dim; a step of 2 (slice); decoupled decay (adam_step); Nesterov
-                 // (sgd_step); no weight (norms); the upper one (triangle); weights of
-                 // classes (nll, cross_entropy_with)
-    float value; // the scalar; dropout's p; fill's value; momentum (sgd_step); pow's exponent;
-                 // leaky_relu's slope; alpha, beta, lambd or threshold of an activation; clamp's
-                 // and hardtanh's low, with high one more; the largest norm (clip_norm); epsilon
-                 // (norms); what is filled in (masked_fill); delta (huber); beta (smooth_l1);
-                 // smoothing (nll, cross_entropy_with); momentum (batch_norm_statistics)
-    float decay; // weight decay
+    int dim; // what of Attend there is (attention); reductions, softmax, slice, concat, stack,
+             // gather; how many dims are a row (layer_norm, rms_norm); groups (group_norm); which
+             // diagonal (triangle, masked_softmax); classes beyond the labels' (one_hot); the label
+             // to ignore, below 0 none (nll, cross_entropy_with); what there is of running
+             // statistics (batch_norm)
+    bool flag; // a scale of 0.5 (attention); keep_dim; a step of 2 (slice); decoupled decay
+               // (adam_step); Nesterov (sgd_step); no weight (norms); the upper one (triangle);
+               // weights of classes (nll, cross_entropy_with)
+    float
+        value; // the scalar; dropout's and attention's p; fill's value; momentum (sgd_step); pow's
+               // exponent; leaky_relu's slope; alpha, beta, lambd or threshold of an activation;
+               // clamp's and hardtanh's low, with high one more; the largest norm (clip_norm);
+               // epsilon (norms); what is filled in (masked_fill); delta (huber); beta (smooth_l1);
+               // smoothing (nll, cross_entropy_with); momentum (batch_norm_statistics)
+    float decay;          // weight decay
     const Op *activation; // linear, activation
     Conv2dOptions conv;
     Pool2dOptions pool;
@@ -30,6 +32,13 @@ typedef struct OpArguments {
     PadMode pad_mode;
     ResizeOptions resize;
 } OpArguments;
+
+typedef enum Attend { // masks of an attention: of keys (t), of (s, t), of (b, 1, s, t)
+    ATTEND_CAUSAL = 1,
+    ATTEND_KEYS = 2,
+    ATTEND_ROWS = 4,
+    ATTEND_BATCH = 8,
+} Attend;
 
 // Calls one op; in-place ops return in[0] (fill, accumulate) or the first parameter (steps).
 typedef Tensor *(*OpFunction)(Tensor *const in[], int n_in, const OpArguments *arguments);

@@ -466,6 +466,34 @@ static const char *const gathered[] = {
 static const char *const gathered_often[] = {
     "(3, 3) labels (7, 3)", "(5) labels (9)", "(3) expanded labels (9)", "(1) labels (257)", NULL,
 };
+// q (..., h, s, d), k (..., h, t, d), v (..., h, t, e)
+static const char *const attended_small[] = {
+    "(3, 2) (5, 2) (5, 3)",
+    "(2, 3, 3) (2, 3, 3) (2, 3, 3)",
+    "(1, 2, 1, 2) (1, 2, 7, 2) (1, 2, 7, 1)",
+    "(2, 1, 3, 2, 1) (2, 1, 3, 4, 1) (2, 1, 3, 4, 2)",
+    "(4, 3, 2) (2, 4, 2) (2, 4, 1)",
+    "(3, 1) (1, 1) (1, 3)",
+    "transposed (2, 3, 4) stepped (2, 3, 4) expanded (2, 3, 2)",
+    "(2, 0, 3) (2, 4, 3) (2, 4, 2)",
+    "(2, 3, 3) (2, 0, 3) (2, 0, 2)",
+    "(2, 3, 0) (2, 4, 0) (2, 4, 2)",
+    "(2, 3, 2) (2, 4, 2) (2, 4, 0)",
+    "(0, 2, 3, 2) (0, 2, 4, 2) (0, 2, 4, 2)",
+    NULL,
+};
+static const char *const attended_widely[] = {
+    "(2, 3, 17, 33) (2, 3, 17, 33) (2, 3, 17, 5)",
+    "(1, 4, 33, 8) (1, 2, 70, 8) (1, 2, 70, 67)",
+    "transposed (1, 2, 140, 3) (1, 2, 9, 3) stepped (1, 2, 9, 3)",
+    "(140, 2) (33, 2) (33, 2)",
+    NULL,
+};
+static const char *const attended_long[] = {"(5, 2) transposed (1030, 2) (1030, 2)", NULL};
+static const char *const turned[] = {
+    "(3, 2)",    "(2, 3, 4)", "(2, 17, 33, 6)", "transposed (2, 3, 4)",
+    "(0, 3, 4)", "(2, 3, 0)", "(2, 0, 4)",      NULL,
+};
 static const char *const into[] = {
     "() ()", "(17) (17)", "(0) (0)", "(3, 4) transposed (3, 4)", "(33, 257) expanded (33, 257)",
     NULL};

@@ -7,7 +7,7 @@
 static const OracleFunction *const tables[] = {
     oracle_ternaries, oracle_reductions,  oracle_norms,      oracle_groups,   oracle_batch_norms,
     oracle_losses,    oracle_movements,   oracle_selections, oracle_products, oracle_convolutions,
-    oracle_pools,     oracle_recurrences, oracle_updates,    oracle_images};
+    oracle_pools,     oracle_recurrences, oracle_updates,    oracle_images,   oracle_attentions};
 
 static OracleFunction function_of(int op) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

@@ -117,6 +117,7 @@ extern const OracleFunction oracle_images[OP_COUNT];       // oracle_image.c: pa
 extern const OracleFunction oracle_movements[OP_COUNT];    // oracle_move.c: views, copies
 extern const OracleFunction oracle_selections[OP_COUNT];   // oracle_select.c: concat, gather
 extern const OracleFunction oracle_recurrences[OP_COUNT];  // oracle_recurrent.c
+extern const OracleFunction oracle_attentions[OP_COUNT];   // oracle_attention.c: and rotary
 extern const OracleFunction oracle_updates[OP_COUNT];      // oracle_update.c: in place, optimizers
 
 #endif

@@ -185,6 +185,8 @@ static const char *const every_op[] = {
     "instance_norm",
     "batch_norm",
     "batch_norm_eval",
+    "attention",
+    "rotary",
 };
 enum { EVERY_OP_COUNT = sizeof every_op / sizeof *every_op };
 static const OpArguments valid_arguments = {.dim = DIM_ALL,
@@ -208,7 +210,8 @@ START_TEST(null_as_second_input_is_refused) {
                                  "accumulate", "maximum",       "binary_cross_entropy",
                                  "concat",     "stack",         "gather",
                                  "embedding",  "conv2d",        "less",
-                                 "where",      "masked_fill",   "greater"};
+                                 "where",      "masked_fill",   "greater",
+                                 "attention",  "rotary"};
     Scope *scope = scope_open();
     Tensor *in[3] = {tensor_zeros_new(SHAPE(2, 2)), NULL, NULL};
     ck_assert_ptr_null(op_function_by_name(names[_i])(in, 3, &valid_arguments));
@@ -307,7 +310,7 @@ int main(void) {
         {dimensions_that_are_not_there_are_refused, 0},
         {views_refuse_what_does_not_fit, 0},
         {null_is_refused, EVERY_OP_COUNT},
-        {null_as_second_input_is_refused, 18},
+        {null_as_second_input_is_refused, 20},
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
         {devices_do_not_mix, 8},

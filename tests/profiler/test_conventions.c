@@ -78,8 +78,24 @@ static int64_t gates_in_a_step(const OpCall *call) {
     return steps ? numel(call->in[1]) / steps : 0;
 }
 
+// Of queries by keys, and rows of them; how wide queries and values are.
+static int64_t of_attention(const OpCall *call, char letter) {
+    const Tensor *const *in = (const Tensor *const *)call->in;
+    bool backward = call->op->id == OP_attention_backward;
+    const Tensor *q = in[backward ? 1 : 0], *k = in[backward ? 2 : 1], *v = in[backward ? 0 : 2];
+    int last = q->shape.ndim - 1;
+    int64_t rows = 1;
+    for (int i = 0; i < last; i++) rows *= q->shape.dims[i];
+    return letter == 'R'   ? rows
+           : letter == 's' ? rows * k->shape.dims[last - 1]
+           : letter == 'd' ? q->shape.dims[last]
+                           : v->shape.dims[last];
+}
+
 static int64_t letter_of(const OpCall *call, char letter) {
     int64_t all = 0;
+    if (call->op->id == OP_attention || call->op->id == OP_attention_backward)
+        return of_attention(call, letter);
     for (int i = 0; i < call->n_in; i++) all += numel(call->in[i]);
     switch (letter) {
     case 'o':
@@ -151,6 +167,15 @@ static bool has_form(const char *words, const OpCall *call) {
     bool sgd = call->op->id == OP_sgd_step;
     bool decays = params->value[sgd ? 1 : 3] != 0.0f;
     if (*words == '\0') return true;
+    if (strcmp(words, "and a mask") == 0) return call->in[3] != NULL;
+    if (strcmp(words, "and causality") == 0) return params->flags & 1;
+    if (strcmp(words, "and dropout") == 0) return params->value[1] > 0.0f;
+    if (strcmp(words, "and dq") == 0) return params->flags & 2;
+    if (strcmp(words, "and dk") == 0) return params->flags & 4;
+    if (strcmp(words, "and dv") == 0) return params->flags & 8;
+    if (strcmp(words, "and either of dq and dk") == 0) return params->flags & 6;
+    if (strcmp(words, "and either of them with dropout") == 0)
+        return params->flags & 6 && params->value[1] > 0.0f;
     if (strcmp(words, "and a mean") == 0 || strcmp(words, "and a root") == 0)
         return params->flags & 1;
     if (strcmp(words, "and a sum that is there") == 0) return call->adds;

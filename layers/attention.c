@@ -1,0 +1,185 @@
+// attention.c -- attention with several heads: three products in one, each head by itself, and a
+// product that joins them
+#include "layers/attention.h"
+
+#include "layers/init.h"
+#include "layers/parts.h"
+#include "tensor/handle.h"
+#include "tensor/ops.h"
+
+typedef struct MultiheadAttention {
+    Layer layer;
+    int64_t embed_dim, num_heads;
+    bool has_bias, causal, by_formula;
+    float dropout;
+} MultiheadAttention;
+
+static const LayerAttribute attributes[] = {
+    {"embed_dim", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, embed_dim)},
+    {"num_heads", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, num_heads)},
+    {"bias", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, has_bias)},
+    {"dropout", ATTRIBUTE_REAL, offsetof(MultiheadAttention, dropout)},
+    {"causal", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, causal)},
+    {"by_formula", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, by_formula)},
+};
+
+MultiheadAttentionOptions multihead_attention_defaults(void) {
+    return (MultiheadAttentionOptions){.bias = true};
+}
+
+// ---- heads ----------------------------------------------------------------------------------
+// What is not needed any more goes before the next is made: the tape keeps what backward reads.
+static Tensor *then(Tensor *next, Tensor *used) {
+    if (used && next != used) tensor_release(used);
+    return next;
+}
+
+// (b, s, n d) as (b, n, s, d), a view
+static Tensor *heads_of(Tensor *x, int64_t d) {
+    if (!x) return NULL;
+    const int64_t *dims = x->shape.dims;
+    Tensor *split = tensor_reshape(x, SHAPE(dims[0], dims[1], dims[2] / d, d));
+    return then(tensor_transpose(split, 1, 2), split);
+}
+
+// Heads from the n-th third of a product with in_proj_weight.
+static Tensor *third_of(Tensor *heads, int64_t n, int64_t count) {
+    return tensor_slice(heads, 1, n * count, (n + 1) * count, 1);
+}
+
+typedef struct Heads {
+    Tensor *of[3]; // queries, keys, values: (b, heads, s, d)
+} Heads;
+
+// One product for all three of a self-attention; else one each, with its third of the weight.
+static Heads project(const MultiheadAttention *self, Tensor *const in[3]) {
+    Tensor *weight = self->layer.parameters[0].tensor;
+    Tensor *bias = self->has_bias ? self->layer.parameters[1].tensor : NULL;
+    int64_t e = self->embed_dim, n = self->num_heads, d = e / n;
+    Heads heads = {{NULL}};
+    if (in[0] == in[1] && in[0] == in[2]) {
+        Tensor *all = tensor_linear(in[0], weight, bias, NULL);
+        Tensor *split = then(heads_of(all, d), all);
+        for (int i = 0; i < 3; i++) heads.of[i] = third_of(split, i, n);
+        then(NULL, split);
+        return heads;
+    }
+    for (int i = 0; i < 3; i++) {
+        Tensor *own = tensor_slice(weight, 0, i * e, (i + 1) * e, 1);
+        Tensor *part = bias ? tensor_slice(bias, 0, i * e, (i + 1) * e, 1) : NULL;
+        Tensor *product = own && (part || !bias) ? tensor_linear(in[i], own, part, NULL) : NULL;
+        heads.of[i] = then(heads_of(product, d), product);
+    }
+    return heads;
+}
+
+static Tensor *attend(Layer *layer, Tensor *const in[3], Tensor *mask) {
+    const MultiheadAttention *self = (MultiheadAttention *)layer;
+    AttentionOptions options = {.causal = self->causal,
+                                .dropout = layer->training ? self->dropout : 0.0f};
+    Heads heads = project(self, in);
+    Tensor *y =
+        (self->by_formula ? tensor_attention_by_formula
+                          : tensor_attention)(heads.of[0], heads.of[1], heads.of[2], mask, options);
+    for (int i = 0; i < 3; i++) then(NULL, heads.of[i]);
+    Tensor *turned = y ? then(tensor_transpose(y, 1, 2), y) : NULL;
+    Shape shape = in[0]->shape;
+    Tensor *joined = turned ? then(tensor_reshape(turned, shape), turned) : NULL;
+    return then(layer_forward(layer->children[0], joined), joined);
+}
+
+// ---- inputs ---------------------------------------------------------------------------------
+static Status check(const MultiheadAttention *self, Tensor *const in[], int n_in) {
+    if (n_in < 1 || n_in > 4)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "MultiheadAttention takes x, or queries, keys and values, and maybe a "
+                         "mask, got %d inputs",
+                         n_in);
+    char text[SHAPE_TEXT];
+    for (int i = 0; i < (n_in < 3 ? 1 : 3); i++) {
+        if (!in || !in[i])
+            return error_set(STATUS_INVALID_ARGUMENT, "MultiheadAttention: input %d is NULL", i);
+        int ndim = in[i]->shape.ndim;
+        if ((ndim != 2 && ndim != 3) || in[i]->shape.dims[ndim - 1] != self->embed_dim)
+            return error_set(STATUS_SHAPE,
+                             "MultiheadAttention: input %d is %s. HINT: (b, s, %lld) or (s, %lld)",
+                             i, shape_text(in[i]->shape, text), (long long)self->embed_dim,
+                             (long long)self->embed_dim);
+    }
+    return STATUS_OK;
+}
+
+static Tensor *as_batch(Tensor *x) {
+    const int64_t *dims = x->shape.dims;
+    return x->shape.ndim == 3 ? x : tensor_reshape(x, SHAPE(1, dims[0], dims[1]));
+}
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    if (check((MultiheadAttention *)self, in, n_in)) return NULL;
+    bool alone = n_in < 3;
+    Tensor *mask = n_in == 2 ? in[1] : n_in == 4 ? in[3] : NULL, *batch[3];
+    for (int i = 0; i < 3; i++)
+        batch[i] = i > 0 && (alone || in[i] == in[0]) ? batch[0] : as_batch(in[i]);
+    if (!batch[0] || !batch[1] || !batch[2]) return NULL;
+    Tensor *y = attend(self, batch, mask);
+    return y && in[0]->shape.ndim == 2 ? tensor_reshape(y, in[0]->shape) : y;
+}
+
+static const LayerType multihead_attention_type = {.name = "MultiheadAttention",
+                                                   .size = sizeof(MultiheadAttention),
+                                                   .attributes = attributes,
+                                                   .n_attributes =
+                                                       sizeof(attributes) / sizeof(attributes[0]),
+                                                   .n_inputs = LAYER_ANY_INPUTS,
+                                                   .forward = forward};
+
+// ---- making one -----------------------------------------------------------------------------
+static Tensor *weight_new(int64_t e) {
+    Tensor *t = tensor_new_as(SHAPE(3 * e, e), DTYPE_FLOAT32, MEM_PARAMETER);
+    return tensor_filled(t, t && t->numel ? init_xavier_uniform(t, 1.0f) : STATUS_OK);
+}
+
+static Tensor *bias_new(int64_t n) {
+    Tensor *t = tensor_new_as(SHAPE(n), DTYPE_FLOAT32, MEM_PARAMETER);
+    return tensor_filled(t, tensor_fill(t, 0.0f));
+}
+
+static Layer *out_projection_new(int64_t e, bool bias) {
+    Layer *linear = linear_new(e, e, bias);
+    if (!linear || !bias) return linear;
+    no_grad_begin();
+    tensor_fill(linear->parameters[1].tensor, 0.0f);
+    no_grad_end();
+    return layer_finished(linear);
+}
+
+static Status check_options(int64_t embed_dim, int64_t num_heads, float dropout) {
+    if (embed_dim < 1 || num_heads < 1 || embed_dim % num_heads != 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "multihead_attention_new: %lld features, %lld heads. HINT: each head has "
+                         "as many",
+                         (long long)embed_dim, (long long)num_heads);
+    if (!(dropout >= 0.0f && dropout <= 1.0f))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "multihead_attention_new: a dropout of %g is not a probability. HINT: "
+                         "from 0 to 1",
+                         (double)dropout);
+    return STATUS_OK;
+}
+
+Layer *multihead_attention_new(int64_t embed_dim, int64_t num_heads,
+                               MultiheadAttentionOptions options) {
+    if (check_options(embed_dim, num_heads, options.dropout)) return NULL;
+    MultiheadAttention *self = (MultiheadAttention *)layer_new(&multihead_attention_type);
+    if (!self) return NULL;
+    self->embed_dim = embed_dim;
+    self->num_heads = num_heads;
+    self->has_bias = options.bias;
+    self->dropout = options.dropout;
+    self->causal = options.causal;
+    self->by_formula = options.by_formula;
+    layer_add_parameter(&self->layer, "in_proj_weight", weight_new(embed_dim));
+    if (options.bias) layer_add_parameter(&self->layer, "in_proj_bias", bias_new(3 * embed_dim));
+    layer_add_child(&self->layer, "out_proj", out_projection_new(embed_dim, options.bias));
+    return layer_finished(&self->layer);
+}

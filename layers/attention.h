@@ -1,0 +1,39 @@
+// attention.h -- layers of transformers, on sequences (batch, positions, features): attention with
+// several heads, and what tells positions apart. What every layer is: layer.h. Attention itself:
+// tensor/ops.h.
+//
+//     Layer *attention = multihead_attention_new(768, 12, multihead_attention_defaults());
+//     Tensor *y = layer_forward(attention, x); // self-attention: x (b, s, 768) -> (b, s, 768)
+#ifndef LAYERS_ATTENTION_H
+#define LAYERS_ATTENTION_H
+
+#include "layers/layer.h"
+
+RIDGEPOINT_API_BEGIN
+
+typedef struct MultiheadAttentionOptions {
+    bool bias;       // of both products
+    float dropout;   // of the probabilities, in training
+    bool causal;     // a position sees itself and what is before it
+    bool by_formula; // op by op, and so with the scores in memory: tensor_attention_by_formula
+} MultiheadAttentionOptions;
+MultiheadAttentionOptions multihead_attention_defaults(void); // bias, and nothing else
+
+// As PyTorch's nn.MultiheadAttention with batch_first, without the weights as a second result:
+// in_proj_weight (3 e, e), uniform as Glorot has it, in_proj_bias (3 e), 0, and a linear layer
+// out_proj (e, e), whose bias begins at 0. e is a multiple of the heads. Takes x (b, s, e), or (s,
+// e); x and a mask, which tensor_attention adds to (b, heads, s, t); queries (b, s, e), keys and
+// values (b, t, e); or these three and a mask. The mask may be NULL.
+Layer *multihead_attention_new(int64_t embed_dim, int64_t num_heads,
+                               MultiheadAttentionOptions options);
+
+// x (..., s, features) + the first s rows of weight (count, features), which is normal with
+// deviation 0.02, as GPT-2's.
+Layer *positional_embedding_new(int64_t count, int64_t features);
+// The same with the buffer pe, which does not train: sines and cosines by turns, of position
+// 10,000^(-2 i / features) (Vaswani et al. 2017).
+Layer *positional_encoding_new(int64_t count, int64_t features);
+
+RIDGEPOINT_API_END
+
+#endif

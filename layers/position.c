@@ -1,0 +1,89 @@
+// position.c -- what tells positions apart: a row of a table is added to each, one that trains or
+// one of sines and cosines
+#include <math.h>
+
+#include "layers/attention.h"
+#include "layers/parts.h"
+#include "tensor/handle.h"
+#include "tensor/memory.h"
+#include "tensor/ops.h"
+
+typedef struct Positions {
+    Layer layer;
+    int64_t count, features; // of the table
+} Positions;
+
+static const LayerAttribute attributes[] = {
+    {"count", ATTRIBUTE_INTEGER, offsetof(Positions, count)},
+    {"features", ATTRIBUTE_INTEGER, offsetof(Positions, features)},
+};
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    const Positions *positions = (Positions *)self;
+    const Shape *shape = &in[0]->shape;
+    (void)n_in;
+    if (shape->ndim < 2 || shape->dims[shape->ndim - 1] != positions->features ||
+        shape->dims[shape->ndim - 2] > positions->count) {
+        char text[SHAPE_TEXT];
+        error_set(STATUS_SHAPE, "%s: x is %s. HINT: (..., s, %lld), with at most %lld positions s",
+                  self->type->name, shape_text(*shape, text), (long long)positions->features,
+                  (long long)positions->count);
+        return NULL;
+    }
+    Tensor *table = self->n_parameters ? self->parameters[0].tensor : self->buffers[0].tensor;
+    return tensor_add(in[0], tensor_slice(table, 0, 0, shape->dims[shape->ndim - 2], 1));
+}
+
+#define POSITIONS_TYPE(word)                                                                       \
+    {                                                                                              \
+        .name = word, .size = sizeof(Positions), .attributes = attributes,                         \
+        .n_attributes = sizeof(attributes) / sizeof(attributes[0]), .forward = forward             \
+    }
+static const LayerType embedding_type = POSITIONS_TYPE("PositionalEmbedding");
+static const LayerType encoding_type = POSITIONS_TYPE("PositionalEncoding");
+
+static Layer *positions_new(const LayerType *type, int64_t count, int64_t features) {
+    if (count < 0 || features < 0) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s: a table of %lld x %lld. HINT: sizes are at least 0",
+                  type->name, (long long)count, (long long)features);
+        return NULL;
+    }
+    Positions *self = (Positions *)layer_new(type);
+    if (!self) return NULL;
+    self->count = count;
+    self->features = features;
+    return &self->layer;
+}
+
+static Tensor *learned_new(int64_t count, int64_t features) {
+    Tensor *t = tensor_new_as(SHAPE(count, features), DTYPE_FLOAT32, MEM_PARAMETER);
+    return tensor_filled(t, tensor_fill_normal(t, 0.0f, 0.02f));
+}
+
+Layer *positional_embedding_new(int64_t count, int64_t features) {
+    Layer *self = positions_new(&embedding_type, count, features);
+    if (!self) return NULL;
+    layer_add_parameter(self, "weight", learned_new(count, features));
+    return layer_finished(self);
+}
+
+// Column 2 i is a sine, 2 i + 1 the cosine of the same angle.
+static Tensor *waves_new(int64_t count, int64_t features) {
+    float *values = memory_new((size_t)(count * features) * sizeof *values + 1);
+    if (!values) return NULL;
+    for (int64_t p = 0; p < count; p++)
+        for (int64_t j = 0; j < features; j++) {
+            double angle = (double)p * pow(10000.0, -(double)(j / 2 * 2) / (double)features);
+            values[p * features + j] = (float)(j % 2 ? cos(angle) : sin(angle));
+        }
+    Tensor *t = tensor_from_floats_new(SHAPE(count, features), values);
+    memory_free(values);
+    return t;
+}
+
+Layer *positional_encoding_new(int64_t count, int64_t features) {
+    Layer *self = positions_new(&encoding_type, count, features);
+    if (!self) return NULL;
+    layer_add_buffer(self, "pe", waves_new(count, features));
+    return layer_finished(self);
+}
