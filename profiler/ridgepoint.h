@@ -14,6 +14,7 @@
 #include "layers/init.h"
 #include "layers/layers1d.h"
 #include "layers/layers2d.h"
+#include "layers/models/models.h"
 #include "layers/recurrent.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"

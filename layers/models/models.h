@@ -1,0 +1,29 @@
+// models.h -- published networks, one family a file, with the names that torchvision gives their
+// parts, so that its weights load. What layers are: layers/layer.h.
+//
+//     ResNetOptions options = resnet_defaults();                   // ResNet-18
+//     Layer *model = resnet_new(options);                          // x (n, 3, 224, 224) -> (n,
+//     1000)
+#ifndef LAYERS_MODELS_MODELS_H
+#define LAYERS_MODELS_MODELS_H
+
+#include "layers/layers2d.h"
+
+RIDGEPOINT_API_BEGIN
+
+typedef struct ResNetOptions {
+    int blocks[4];           // in each stage: 2, 2, 2, 2; of the deep ones 3, 4, 6, 3 and more
+    bool bottleneck;         // blocks of 1 x 1, 3 x 3 and 1 x 1 convolutions, not of two 3 x 3
+    int64_t groups;          // of a bottleneck's 3 x 3: 1, or of a ResNeXt 32
+    int64_t width_per_group; // of its channels, where the stage has 64: 64; 128 of a wide one
+    int64_t classes;
+} ResNetOptions;
+ResNetOptions resnet_defaults(void); // ResNet-18 of 1,000 classes
+Layer *resnet_new(ResNetOptions options);
+
+// Sandler et al. 2018, as torchvision's mobilenet_v2: channels times `width`, rounded to eights.
+Layer *mobilenet_v2_new(float width, int64_t classes);
+
+RIDGEPOINT_API_END
+
+#endif

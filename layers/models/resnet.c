@@ -1,0 +1,119 @@
+// resnet.c -- residual networks as torchvision has them, with its names ("layer1.0.conv1"): ResNet
+// (He et al. 2016; of the deep ones the form with the stride in the 3 x 3, "v1.5"), ResNeXt (Xie et
+// al. 2017) and Wide ResNet (Zagoruyko and Komodakis 2016).
+#include <stdio.h>
+
+#include "layers/models/models.h"
+#include "layers/parts.h"
+#include "tensor/ops.h"
+
+// ---- a block: convolutions, and what it got added to them
+// ----------------------------------------
+enum { MOST_CONVOLUTIONS = 3 };
+
+typedef struct Block {
+    Layer layer;
+    Layer *conv[MOST_CONVOLUTIONS], *norm[MOST_CONVOLUTIONS], *relu;
+    Layer *downsample; // NULL: what it got has the shape of what comes out
+    int n_convolutions;
+} Block;
+
+// relu(norm(conv(... relu(norm(conv(x)))))) + x), x by way of `downsample` where the shape changes
+static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
+    const Block *block = (Block *)self;
+    Tensor *y = in[0];
+    (void)n_in;
+    for (int i = 0; i < block->n_convolutions; i++) {
+        y = layer_forward(block->norm[i], layer_forward(block->conv[i], y));
+        if (i + 1 < block->n_convolutions) y = layer_forward(block->relu, y);
+    }
+    Tensor *x = block->downsample ? layer_forward(block->downsample, in[0]) : in[0];
+    return layer_forward(block->relu, tensor_add(y, x));
+}
+
+static const LayerType basic_type = {.name = "BasicBlock",
+                                     .size = sizeof(Block),
+                                     .forward = block_forward};
+static const LayerType bottleneck_type = {.name = "Bottleneck",
+                                          .size = sizeof(Block),
+                                          .forward = block_forward};
+
+static Layer *conv_new(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups) {
+    Conv2dOptions options = conv2d_padded(conv2d_defaults(), kernel / 2);
+    options.stride_h = options.stride_w = stride;
+    options.groups = groups;
+    return conv2d_new(in, out, kernel, kernel, options, false);
+}
+
+// "conv1" and "bn1", the first time.
+static void add_convolution(Block *block, Layer *conv, int64_t channels) {
+    char name[16];
+    int i = block->n_convolutions++;
+    snprintf(name, sizeof(name), "conv%d", i + 1);
+    layer_add_child(&block->layer, name, block->conv[i] = conv);
+    block->norm[i] = batch_norm2d_new(channels, batch_norm_defaults());
+    snprintf(name, sizeof(name), "bn%d", i + 1);
+    layer_add_child(&block->layer, name, block->norm[i]);
+}
+
+static Layer *downsample_new(int64_t in, int64_t out, int64_t stride) {
+    Layer *self = sequential_new();
+    layer_append(self, conv_new(in, out, 1, stride, 1));
+    layer_append(self, batch_norm2d_new(out, batch_norm_defaults()));
+    return self;
+}
+
+enum { EXPANSION = 4 }; // of a bottleneck's channels at its end
+
+static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int64_t stride) {
+    Block *block = (Block *)layer_new(options.bottleneck ? &bottleneck_type : &basic_type);
+    if (!block) return NULL;
+    int64_t out = options.bottleneck ? EXPANSION * channels : channels;
+    if (options.bottleneck) {
+        int64_t width = channels * options.width_per_group / 64 * options.groups;
+        add_convolution(block, conv_new(in, width, 1, 1, 1), width);
+        add_convolution(block, conv_new(width, width, 3, stride, options.groups), width);
+        add_convolution(block, conv_new(width, out, 1, 1, 1), out);
+    } else {
+        add_convolution(block, conv_new(in, channels, 3, stride, 1), channels);
+        add_convolution(block, conv_new(channels, channels, 3, 1, 1), channels);
+    }
+    layer_add_child(&block->layer, "relu", block->relu = relu_new());
+    if (stride != 1 || in != out)
+        layer_add_child(&block->layer, "downsample",
+                        block->downsample = downsample_new(in, out, stride));
+    return layer_finished(&block->layer);
+}
+
+// ---- the network
+// ---------------------------------------------------------------------------------
+ResNetOptions resnet_defaults(void) {
+    return (
+        ResNetOptions){.blocks = {2, 2, 2, 2}, .groups = 1, .width_per_group = 64, .classes = 1000};
+}
+
+Layer *resnet_new(ResNetOptions options) {
+    Layer *model = sequential_new();
+    Pool2dOptions pool = pool2d_padded(pool2d_defaults(3), 1);
+    pool.stride_h = pool.stride_w = 2;
+    layer_add_child(model, "conv1", conv_new(3, 64, 7, 2, 1)); // (n, 64, 112, 112)
+    layer_add_child(model, "bn1", batch_norm2d_new(64, batch_norm_defaults()));
+    layer_add_child(model, "relu", relu_new());
+    layer_add_child(model, "maxpool", max_pool2d_new(pool)); // (n, 64, 56, 56)
+    int64_t in = 64;
+    for (int stage = 0; stage < 4; stage++) {
+        char name[16];
+        Layer *blocks = sequential_new();
+        int64_t channels = (int64_t)64 << stage;
+        for (int i = 0; i < options.blocks[stage]; i++) {
+            layer_append(blocks, block_new(options, in, channels, i == 0 && stage > 0 ? 2 : 1));
+            in = options.bottleneck ? EXPANSION * channels : channels;
+        }
+        snprintf(name, sizeof(name), "layer%d", stage + 1);
+        layer_add_child(model, name, blocks);
+    }
+    layer_add_child(model, "avgpool", adaptive_avg_pool2d_new(1, 1)); // of (n, c, 7, 7)
+    layer_add_child(model, "flatten", flatten_new(1, -1));
+    layer_add_child(model, "fc", linear_new(in, options.classes, true));
+    return layer_finished(model);
+}
