@@ -248,32 +248,3 @@ void layer_train(Layer *self, bool training) {
     self->training = training;
     for (int i = 0; i < self->n_children; i++) layer_train(self->children[i], training);
 }
-
-// Visits this layer and all below, the first of which is number `at`; returns the number behind the
-// last. What has no mode, because it came later, keeps its own.
-static int walk_modes(Layer *self, LayerModes modes, int at, bool save) {
-    if (at < modes.count && save) modes.training[at] = self->training;
-    if (at < modes.count && !save) self->training = modes.training[at];
-    at++;
-    for (int i = 0; i < self->n_children; i++) at = walk_modes(self->children[i], modes, at, save);
-    return at;
-}
-
-Status layer_modes_save(const Layer *self, LayerModes *modes) {
-    *modes = (LayerModes){0};
-    Layer *layer = layer_here((Layer *)self); // only reads
-    if (!layer) return error_status();
-    int count = walk_modes(layer, *modes, 0, true);
-    modes->training = memory_new((size_t)count * sizeof(bool));
-    if (!modes->training) return STATUS_OUT_OF_MEMORY;
-    modes->count = count;
-    walk_modes(layer, *modes, 0, true);
-    return STATUS_OK;
-}
-
-void layer_modes_restore(Layer *self, LayerModes *modes) {
-    self = layer_here(self);
-    if (self) walk_modes(self, *modes, 0, false);
-    memory_free(modes->training);
-    *modes = (LayerModes){0};
-}

@@ -104,13 +104,17 @@ Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
 Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out);
 void layer_train(Layer *self, bool training); // this layer and all below; true from the start
 
-// The training flags of this layer and all below, to be put back after an evaluation.
+// What runs change of this layer and all below, beside parameters: the training flags, and what
+// buffers hold (running statistics), to be put back after an evaluation or a trial. A buffer that
+// still holds the same is left alone.
 typedef struct LayerModes {
     bool *training; // in the order of a walk over the tree
     int count;
+    char *values;  // of buffers, on the host, in the same order; behind them as much room again
+    int64_t bytes; // of the values
 } LayerModes;
 Status layer_modes_save(const Layer *self, LayerModes *modes);
-void layer_modes_restore(Layer *self, LayerModes *modes); // and frees them
+void layer_modes_restore(Layer *self, LayerModes *modes); // and frees them; NULL: only that
 
 // ---- what a layer holds, and all below -------------------------------------------------------
 typedef struct ParameterEntry {

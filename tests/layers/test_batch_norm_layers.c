@@ -216,6 +216,10 @@ START_TEST(what_is_predicted_is_measured) {
                      (ProfileOptions){.iterations = 2}, &profile);
     expect_no_error();
     ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    const Parameter *running = layer_find(model, "norm")->buffers; // the model is as it was
+    expect_values(running[0].tensor, 0, 0, 0);
+    expect_values(running[1].tensor, 1, 1, 1);
+    ck_assert(tensor_item(running[2].tensor) == 0.0);
     profile_free(&profile);
     profile_inference(model, x, (ProfileOptions){.iterations = 2}, &profile);
     expect_no_error();

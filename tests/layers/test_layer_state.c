@@ -5,6 +5,7 @@
 
 #include "layers/cost.h"
 #include "profiler/profile.h"
+#include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 
 // ---- state -------------------------------------------------------------------------------------
@@ -90,6 +91,42 @@ START_TEST(a_buffer_moves_in_a_run_and_not_in_a_dry_one) {
     scope_close(scope);
     expect_values(model->buffers[0].tensor, 2, 3);
     tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+START_TEST(modes_and_buffers_are_put_back_where_they_changed) {
+    Layer *model = sequential_new(), *running = running_new(3);
+    layer_add_child(model, "running", running);
+    layer_add_child(model, "drop", dropout_new(0.5f));
+    layer_train(model->children[1], false);
+    Tensor *mean = running->buffers[0].tensor;
+    uint32_t version = mean->storage->version;
+    LayerModes modes;
+    ck_assert_int_eq(layer_modes_save(model, &modes), STATUS_OK);
+    layer_train(model, true);
+    layer_modes_restore(model, &modes);
+    ck_assert_uint_eq(mean->storage->version, version); // nobody wrote
+    ck_assert(!model->children[1]->training && running->training);
+    layer_modes_save(model, &modes);
+    tensor_write_floats(mean, (float[]){1, 2, 3});
+    tensor_labels(running->buffers[1].tensor)[0] = 7;
+    version = mean->storage->version;
+    layer_modes_restore(model, &modes);
+    expect_values(mean, 0, 0, 0);
+    ck_assert_int_eq(tensor_labels(running->buffers[1].tensor)[0], 0);
+    ck_assert_uint_gt(mean->storage->version, version);
+    layer_modes_save(model, &modes);
+    layer_modes_restore(NULL, &modes); // only freed
+    ck_assert_int_ne(layer_modes_save(NULL, &modes), STATUS_OK);
+    expect_error(STATUS_INVALID_ARGUMENT, "layer_modes_save: no layer");
+    for (uint64_t n = 1; n < 3; n++) {
+        memory_fail_at(n);
+        ck_assert_int_ne(layer_modes_save(model, &modes), STATUS_OK);
+        memory_fail_at(0);
+        expect_error(STATUS_OUT_OF_MEMORY, "");
+        ck_assert_ptr_null(modes.training);
+    }
     layer_free(model);
 }
 END_TEST
@@ -262,6 +299,7 @@ int main(void) {
         {layers_along_a_dimension_and_a_prelu_compute_what_their_ops_do, 0},
         {state_is_walked_as_pytorch_walks_it, 0},
         {a_buffer_moves_in_a_run_and_not_in_a_dry_one, 0},
+        {modes_and_buffers_are_put_back_where_they_changed, 0},
         {a_profile_counts_buffers_as_the_models, 0},
         {a_model_is_printed_as_pytorch_prints_it, 0},
         {a_strided_batch_is_predicted_as_it_lies, 0},

@@ -231,8 +231,9 @@ static const char *const gru_passes[] = {
     "transposed (3, 2, 3) transposed (3, 1) (2, 1)",
     NULL,
 };
-static const char *const blocks[] = {"(2, 3)", "(33, 17)",  "(5, 3, 2, 2)", "(0, 4)",
-                                     "(4, 0)", "(3, 0, 2)", "(257, 2)",     "(3, 4) transposed",
+static const char *const blocks[] = {"(2, 3)",   "(33, 17)",  "(5, 3, 2, 2)",
+                                     "(0, 4)",   "(4, 0)",    "(3, 0, 2)",
+                                     "(257, 2)", "(1300, 2)", "(3, 4) transposed",
                                      NULL};
 
 static const char *const normed_blocks[] = {
