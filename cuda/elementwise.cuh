@@ -5,7 +5,7 @@
 #define CUDA_ELEMENTWISE_CUH
 
 #include "cuda/cuda.h"
-#include "tensor/math.h"
+#include "tensor/math_activation.h"
 
 enum { MOST_INPUTS = 3 };
 

@@ -1,7 +1,7 @@
 // product.cu -- matmul and linear: products by cuBLAS, and one kernel for what linear does after.
 #include "cuda/activations.cuh"
 #include "cuda/product.cuh"
-#include "tensor/math.h"
+#include "tensor/math_activation.h"
 #include "tensor/ops.h"
 #include "tensor/ops/product.h"
 

@@ -3,7 +3,7 @@
 #ifndef TENSOR_MATH_LOSS_H
 #define TENSOR_MATH_LOSS_H
 
-#include "tensor/math.h"
+#include "tensor/math_activation.h"
 
 // -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)), which would overflow if computed like that.
 // What does not count is 0, also of an infinite x: certain and right costs nothing.

@@ -5,7 +5,7 @@
 #ifndef TENSOR_OPS_ACTIVATION_LIST_H
 #define TENSOR_OPS_ACTIVATION_LIST_H
 
-#include "tensor/math.h"
+#include "tensor/math_activation.h"
 
 // Each in a file of its own: relu.c, activations.c, activations_piecewise.c.
 #define RELU_LIST(X) X(relu, math_relu(x), math_relu_backward(grad, kept))

@@ -1,5 +1,6 @@
 // prelu.c -- x where it is positive, else weight * x, with a weight for each channel, or one for
 // all in: x, weight, of a shape that broadcasts to x's
+#include "tensor/math_activation.h"
 #include "tensor/ops/elementwise.h"
 
 // Channels are dimension 1: the weight is seen as (c, 1, 1 ...) from there on.

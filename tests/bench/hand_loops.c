@@ -1,5 +1,5 @@
 // hand_loops.c -- the plain loops of the workloads by hand, vectorised as the engine's are.
-#include "tensor/math.h"
+#include "tensor/math_activation.h"
 #include "tests/bench/hand.h"
 
 enum { LANES = 16 }; // sums in fixed lanes: a compiler may not reorder them otherwise

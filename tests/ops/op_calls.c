@@ -190,18 +190,6 @@ static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) 
     return tensor_dropout(in[0], a->value);
 }
 
-// sums, weight, bias or none, hidden, cell; dim 0: the hidden states, 1: the cells, 2: both added
-static Tensor *call_lstm(Tensor *const in[], int n_in, const OpArguments *a) {
-    Tensor *cells, *bias = n_in > 4 ? in[2] : NULL;
-    Tensor *y = tensor_lstm(in[0], in[1], bias, in[n_in - 2], in[n_in - 1], a->flag, &cells);
-    return a->dim == 0 ? y : a->dim == 1 ? cells : tensor_add(y, cells);
-}
-
-// sums, weight, bias or none, hidden
-static Tensor *call_gru(Tensor *const in[], int n_in, const OpArguments *a) {
-    return tensor_gru(in[0], in[1], n_in > 3 ? in[2] : NULL, in[n_in - 1], a->flag);
-}
-
 static Tensor *call_dropout_blocks(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)n_in;
     context_seed(7);
@@ -232,150 +220,6 @@ static Tensor *call_cross_entropy_with(Tensor *const in[], int n_in, const OpArg
     return with_label_loss(tensor_cross_entropy_with, in, a);
 }
 
-// Rows are the last a->dim dimensions. The inputs are x, weight and bias; with the flag x and bias.
-static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *a) {
-    Shape row = {.ndim = a->dim};
-    for (int i = 0; i < a->dim && a->dim <= in[0]->shape.ndim; i++)
-        row.dims[i] = in[0]->shape.dims[in[0]->shape.ndim - a->dim + i];
-    Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
-    Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
-    return tensor_layer_norm(in[0], row, weight, bias, a->value);
-}
-
-// Rows as there; the inputs are x and weight.
-static Tensor *call_rms_norm(Tensor *const in[], int n_in, const OpArguments *a) {
-    Shape row = {.ndim = a->dim};
-    for (int i = 0; i < a->dim && a->dim <= in[0]->shape.ndim; i++)
-        row.dims[i] = in[0]->shape.dims[in[0]->shape.ndim - a->dim + i];
-    return tensor_rms_norm(in[0], row, n_in > 1 ? in[1] : NULL, a->value);
-}
-
-// In a->dim groups. The inputs are x, weight and bias; with the flag x and bias.
-static Tensor *call_group_norm(Tensor *const in[], int n_in, const OpArguments *a) {
-    Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
-    Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
-    return tensor_group_norm(in[0], a->dim, weight, bias, a->value);
-}
-
-// The inputs are x, weight and bias; with the flag x and bias. Running statistics, and how many
-// batches there were, are no input of the case: they have no gradient.
-static RunningStatistics running_new(const Tensor *x, int batches, float momentum) {
-    enum { MOST = 300 };
-    float mean[MOST], variance[MOST];
-    int64_t channels = x->shape.ndim > 1 ? x->shape.dims[1] : 0;
-    for (int64_t j = 0; j < channels && j < MOST; j++) {
-        mean[j] = 0.25f * (float)(j % 5) - 0.5f;
-        variance[j] = 0.5f + 0.25f * (float)(j % 3);
-    }
-    return (RunningStatistics){tensor_from_floats_new(SHAPE(channels), mean),
-                               tensor_from_floats_new(SHAPE(channels), variance),
-                               tensor_from_labels_new(SHAPE_SCALAR, (int64_t[]){batches}),
-                               momentum};
-}
-
-static void running_free(RunningStatistics running) {
-    tensor_free(running.mean);
-    tensor_free(running.variance);
-    tensor_free(running.batches);
-}
-
-static Tensor *weight_among(Tensor *const in[], int n_in, const OpArguments *a) {
-    return n_in > 1 && !a->flag ? in[1] : NULL;
-}
-static Tensor *bias_among(Tensor *const in[], int n_in, const OpArguments *a) {
-    return n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
-}
-
-// dim: 0 without running statistics, 1 with, 2 with a number of batches, 3 by all batches alike
-static Tensor *call_batch_norm(Tensor *const in[], int n_in, const OpArguments *a) {
-    if (!in[0]) return tensor_batch_norm(NULL, NULL, NULL, a->value, (RunningStatistics){0});
-    RunningStatistics all = running_new(in[0], 2, a->dim == 3 ? NAN : 0.25f), some = all;
-    if (a->dim <= 1) some.batches = NULL;
-    if (a->dim <= 0) some.mean = some.variance = NULL;
-    Tensor *y = tensor_batch_norm(in[0], weight_among(in, n_in, a), bias_among(in, n_in, a),
-                                  a->value, some);
-    running_free(all);
-    return y;
-}
-
-static Tensor *call_batch_norm_eval(Tensor *const in[], int n_in, const OpArguments *a) {
-    if (!in[0]) return tensor_batch_norm_eval(NULL, NULL, NULL, a->value, (RunningStatistics){0});
-    RunningStatistics running = running_new(in[0], 2, 0.25f);
-    Tensor *y = tensor_batch_norm_eval(in[0], weight_among(in, n_in, a), bias_among(in, n_in, a),
-                                       a->value, running);
-    running_free(running);
-    return y;
-}
-
-// x (steps, n, channels ...), a batch each step, of momentum `value`: what follows of mean and
-// variance, and how many batches there were
-static Tensor *call_batch_norm_statistics(Tensor *const in[], int n_in, const OpArguments *a) {
-    (void)n_in;
-    Shape batch = {.ndim = in[0]->shape.ndim - 1};
-    for (int i = 0; i < batch.ndim; i++) batch.dims[i] = in[0]->shape.dims[i + 1];
-    RunningStatistics running = {0};
-    for (int64_t step = 0; step < in[0]->shape.dims[0]; step++) {
-        Tensor *x = tensor_reshape(tensor_slice(in[0], 0, step, step + 1, 1), batch);
-        if (step == 0) running = running_new(x, 0, a->value);
-        tensor_batch_norm(x, NULL, NULL, 1e-5f, running);
-    }
-    Tensor *batches = tensor_reshape(tensor_cast(running.batches, DTYPE_FLOAT32), SHAPE(1));
-    Tensor *parts[] = {running.mean, running.variance, batches};
-    Tensor *all = tensor_concat(parts, 3, 0);
-    running_free(running);
-    return all;
-}
-
-// The mask is no input of the case, because it has no gradient: 0.25 times 0 to 2, and -infinity;
-// all of row 1 but in ATTEND_KEYS, which is the same for each row. tests/fixtures/make_ops.py
-// makes it alike.
-static Tensor *attention_mask_new(const Tensor *q, const Tensor *k, int wanted) {
-    enum { MOST = 1 << 16 };
-    static float values[MOST];
-    int64_t s = q->shape.dims[q->shape.ndim - 2], t = k->shape.dims[k->shape.ndim - 2];
-    Shape shape = wanted & ATTEND_KEYS ? SHAPE(t) : SHAPE(s, t);
-    if (wanted & ATTEND_BATCH) {
-        shape = q->shape;
-        shape.dims[shape.ndim - 1] = t;
-        if (shape.ndim > 2) shape.dims[shape.ndim - 3] = 1;
-    }
-    int64_t numel = shape_numel(shape);
-    for (int64_t i = 0; i < numel && i < MOST; i++) {
-        int64_t row = i / t, column = i % t;
-        bool hidden = (row * 7 + column * 5) % 4 == 3;
-        if (!(wanted & ATTEND_KEYS)) hidden = hidden || row % 6 == 1;
-        values[i] = hidden ? -INFINITY : 0.25f * (float)((row + 2 * column) % 3);
-    }
-    return numel <= MOST ? tensor_from_floats_new(shape, values) : NULL;
-}
-
-static Tensor *call_attention(Tensor *const in[], int n_in, const OpArguments *a) {
-    (void)n_in;
-    AttentionOptions options = {.scale = a->flag ? 0.5f : 0.0f,
-                                .causal = a->dim & ATTEND_CAUSAL,
-                                .dropout = a->value};
-    bool masked = in[0] && in[1] && a->dim & (ATTEND_KEYS | ATTEND_ROWS | ATTEND_BATCH);
-    Tensor *mask = masked ? attention_mask_new(in[0], in[1], a->dim) : NULL;
-    context_seed(7);
-    Tensor *y = tensor_attention(in[0], in[1], in[2], n_in > 3 ? in[3] : mask, options);
-    tensor_free(mask);
-    return y;
-}
-
-// With tables from position 2 on, which are no inputs of the case either.
-static Tensor *call_rotary(Tensor *const in[], int n_in, const OpArguments *a) {
-    (void)a;
-    Tensor *cosines = NULL, *sines = NULL;
-    if (n_in > 1) return tensor_rotary(in[0], in[1], in[2]);
-    Shape shape = in[0]->shape;
-    rotary_tables_new(2, shape.dims[shape.ndim - 2], shape.dims[shape.ndim - 1], 100.0f, &cosines,
-                      &sines);
-    Tensor *y = tensor_rotary(in[0], cosines, sines);
-    tensor_free(cosines);
-    tensor_free(sines);
-    return y;
-}
-
 static Tensor *call_sgd_step(Tensor *const in[], int n_in, const OpArguments *a) {
     SgdParams params = {.momentum = a->value, .weight_decay = a->decay, .nesterov = a->flag};
     int period = a->value != 0.0f ? 3 : 2;
@@ -389,10 +233,7 @@ static Tensor *call_adam_step(Tensor *const in[], int n_in, const OpArguments *a
     return status == STATUS_OK ? in[1] : NULL;
 }
 
-static const struct NamedFunction {
-    const char *name;
-    OpFunction function;
-} functions[] = {
+static const NamedFunction functions[] = {
     {"add", call_add},
     {"sub", call_sub},
     {"mul", call_mul},
@@ -494,13 +335,6 @@ static const struct NamedFunction {
     {"cumsum", call_cumsum},
     {"softmax", call_softmax},
     {"log_softmax", call_log_softmax},
-    {"layer_norm", call_layer_norm},
-    {"rms_norm", call_rms_norm},
-    {"group_norm", call_group_norm},
-    {"instance_norm", call_instance_norm},
-    {"batch_norm", call_batch_norm},
-    {"batch_norm_eval", call_batch_norm_eval},
-    {"batch_norm_statistics", call_batch_norm_statistics},
     {"embedding", call_embedding},
     {"cross_entropy", call_cross_entropy},
     {"cross_entropy_with", call_cross_entropy_with},
@@ -527,20 +361,21 @@ static const struct NamedFunction {
     {"expand", call_expand},
     {"dropout", call_dropout},
     {"dropout_blocks", call_dropout_blocks},
-    {"lstm", call_lstm},
-    {"gru", call_gru},
-    {"attention", call_attention},
-    {"rotary", call_rotary},
     {"fill", call_fill},
     {"accumulate", call_accumulate},
+    {"instance_norm", call_instance_norm},
     {"clip_norm", call_clip_norm},
     {"sgd_step", call_sgd_step},
     {"adam_step", call_adam_step},
+    {0},
 };
 
+static OpFunction find(const NamedFunction *one, const char *name) {
+    while (one->name && strcmp(one->name, name) != 0) one++;
+    return one->function;
+}
+
 OpFunction op_function_by_name(const char *name) {
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].function;
-    }
-    return NULL;
+    OpFunction function = find(functions, name);
+    return function ? function : find(op_network_functions, name);
 }

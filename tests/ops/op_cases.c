@@ -5,6 +5,7 @@
 
 #include "tests/ops/op_shapes.h"
 #include "tests/ops/op_shapes_image.h"
+#include "tests/ops/op_shapes_network.h"
 
 typedef struct Family {
     const char *op;

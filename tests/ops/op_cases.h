@@ -42,7 +42,12 @@ typedef enum Attend { // masks of an attention: of keys (t), of (s, t), of (b, 1
 
 // Calls one op; in-place ops return in[0] (fill, accumulate) or the first parameter (steps).
 typedef Tensor *(*OpFunction)(Tensor *const in[], int n_in, const OpArguments *arguments);
-OpFunction op_function_by_name(const char *name); // "sum"; NULL when there is none
+typedef struct NamedFunction {
+    const char *name;
+    OpFunction function;
+} NamedFunction;
+extern const NamedFunction op_network_functions[]; // op_calls_network.c; name NULL at the end
+OpFunction op_function_by_name(const char *name);  // "sum"; NULL when there is none
 
 // How the op sees a tensor that was created dense.
 typedef enum OpLayout {
