@@ -139,11 +139,6 @@ static Tensor *weight_new(int64_t e) {
     return tensor_filled(t, t && t->numel ? init_xavier_uniform(t, 1.0f) : STATUS_OK);
 }
 
-static Tensor *bias_new(int64_t n) {
-    Tensor *t = tensor_new_as(SHAPE(n), DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill(t, 0.0f));
-}
-
 static Layer *out_projection_new(int64_t e, bool bias) {
     Layer *linear = linear_new(e, e, bias);
     if (!linear || !bias) return linear;
@@ -179,7 +174,9 @@ Layer *multihead_attention_new(int64_t embed_dim, int64_t num_heads,
     self->causal = options.causal;
     self->by_formula = options.by_formula;
     layer_add_parameter(&self->layer, "in_proj_weight", weight_new(embed_dim));
-    if (options.bias) layer_add_parameter(&self->layer, "in_proj_bias", bias_new(3 * embed_dim));
+    if (options.bias)
+        layer_add_parameter(&self->layer, "in_proj_bias",
+                            layer_filled_new(SHAPE(3 * embed_dim), 0));
     layer_add_child(&self->layer, "out_proj", out_projection_new(embed_dim, options.bias));
     return layer_finished(&self->layer);
 }

@@ -4,7 +4,6 @@
 
 #include "layers/layers2d.h"
 #include "layers/parts.h"
-#include "tensor/handle.h"
 
 typedef struct BatchNorm {
     Layer layer;
@@ -91,11 +90,6 @@ static Status check(const char *name, int64_t features, BatchNormOptions options
                      name, (double)options.momentum);
 }
 
-static Tensor *parameter_new(int64_t features, float value) {
-    Tensor *t = tensor_new_as(SHAPE(features), DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill(t, value));
-}
-
 static Layer *batch_norm_new(const LayerType *type, int64_t features, BatchNormOptions options) {
     if (check(type->name, features, options)) return NULL;
     BatchNorm *self = (BatchNorm *)layer_new(type);
@@ -107,8 +101,8 @@ static Layer *batch_norm_new(const LayerType *type, int64_t features, BatchNormO
     self->tracks = options.track_running_stats;
     Layer *layer = &self->layer;
     if (self->affine) {
-        layer_add_parameter(layer, "weight", parameter_new(features, 1.0f));
-        layer_add_parameter(layer, "bias", parameter_new(features, 0.0f));
+        layer_add_parameter(layer, "weight", layer_filled_new(SHAPE(features), 1.0f));
+        layer_add_parameter(layer, "bias", layer_filled_new(SHAPE(features), 0.0f));
     }
     if (self->tracks) {
         layer_add_buffer(layer, "running_mean", tensor_full_new(SHAPE(features), 0.0f));

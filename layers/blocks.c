@@ -3,7 +3,6 @@
 #include "layers/containers.h"
 #include "layers/layers2d.h"
 #include "layers/parts.h"
-#include "tensor/handle.h"
 #include "tensor/op.h"
 
 // ---- layer scale -------------------------------------------------------------------------------
@@ -43,8 +42,7 @@ Layer *layer_scale_new(int64_t channels, int spatial, float value) {
     if (!self) return NULL;
     self->channels = channels;
     self->spatial = spatial;
-    Tensor *gamma = tensor_new_as(SHAPE(channels), DTYPE_FLOAT32, MEM_PARAMETER);
-    layer_add_parameter(&self->layer, "gamma", tensor_filled(gamma, tensor_fill(gamma, value)));
+    layer_add_parameter(&self->layer, "gamma", layer_filled_new(SHAPE(channels), value));
     return layer_finished(&self->layer);
 }
 

@@ -1,5 +1,5 @@
-// layers2d.h -- layers on images (batch, channels, height, width), and models made of them. What
-// every layer is: layer.h. Convolutions and pools themselves: tensor/ops.h.
+// layers2d.h -- layers on images (batch, channels, height, width). What every layer is: layer.h;
+// models made of them: models/models.h; convolutions and pools themselves: tensor/ops.h.
 //
 //     Conv2dOptions options = conv2d_defaults();
 //     options.padding_top = options.padding_bottom = 1;
@@ -41,15 +41,6 @@ Layer *pixel_unshuffle_new(int64_t factor);
 // The same padding on all four sides.
 Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding);
 Pool2dOptions pool2d_padded(Pool2dOptions options, int64_t padding);
-
-// ---- models ----------------------------------------------------------------------------------
-// LeCun et al. 1998, with every map of C3 connected to all of S2, tanh, average pools, and a linear
-// layer at the end: x (n, 1, 32, 32) -> (n, 10); 61,706 parameters.
-Layer *lenet5_new(void);
-// As torchvision has them, with its names ("features.0.weight"): Krizhevsky 2014, and configuration
-// D of Simonyan and Zisserman 2015. x (n, 3, 224, 224), or larger, -> (n, classes).
-Layer *alexnet_new(int64_t classes);
-Layer *vgg16_new(int64_t classes);
 
 RIDGEPOINT_API_END
 

@@ -69,7 +69,13 @@ Layer *positional_embedding_new(int64_t count, int64_t features) {
 
 // Column 2 i is a sine, 2 i + 1 the cosine of the same angle.
 static Tensor *waves_new(int64_t count, int64_t features) {
-    float *values = memory_new((size_t)(count * features) * sizeof *values + 1);
+    int64_t n;
+    if (__builtin_mul_overflow(count, features, &n) || n > INT64_MAX / 8) {
+        error_set(STATUS_OVERFLOW, "PositionalEncoding: a table of %lld x %lld is too large",
+                  (long long)count, (long long)features);
+        return NULL;
+    }
+    float *values = memory_new((size_t)n * sizeof *values + 1);
     if (!values) return NULL;
     for (int64_t p = 0; p < count; p++)
         for (int64_t j = 0; j < features; j++) {

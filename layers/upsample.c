@@ -74,8 +74,7 @@ Layer *upsample_new(ResizeOptions options) {
     return &self->layer;
 }
 
-// ---- channels to places
-// --------------------------------------------------------------------------
+// ---- channels to places ------------------------------------------------------------------------
 typedef struct Shuffle {
     Layer layer;
     int64_t factor;

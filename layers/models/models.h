@@ -11,6 +11,17 @@
 
 RIDGEPOINT_API_BEGIN
 
+// LeCun et al. 1998, with every map of C3 connected to all of S2, tanh, average pools, and a linear
+// layer at the end: x (n, 1, 32, 32) -> (n, 10); 61,706 parameters.
+Layer *lenet5_new(void);
+
+// Krizhevsky 2014: the form of one tower. x (n, 3, 224, 224), or larger, -> (n, classes).
+Layer *alexnet_new(int64_t classes);
+
+// Simonyan and Zisserman 2015, of 11, 13, 16 or 19 layers with weights (configurations A, B, D, E);
+// with a batch norm behind each convolution, or without. x (n, 3, 224, 224), or larger.
+Layer *vgg_new(int depth, bool batch_norm, int64_t classes);
+
 typedef struct ResNetOptions {
     int blocks[4];           // in each stage: 2, 2, 2, 2; of the deep ones 3, 4, 6, 3 and more
     bool bottleneck;         // blocks of 1 x 1, 3 x 3 and 1 x 1 convolutions, not of two 3 x 3

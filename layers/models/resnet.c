@@ -7,8 +7,7 @@
 #include "layers/parts.h"
 #include "tensor/ops.h"
 
-// ---- a block: convolutions, and what it got added to them
-// ----------------------------------------
+// ---- a block: convolutions, and what it got added to them --------------------------------------
 enum { MOST_CONVOLUTIONS = 3 };
 
 typedef struct Block {
@@ -85,8 +84,7 @@ static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int
     return layer_finished(&block->layer);
 }
 
-// ---- the network
-// ---------------------------------------------------------------------------------
+// ---- the network -------------------------------------------------------------------------------
 ResNetOptions resnet_defaults(void) {
     return (
         ResNetOptions){.blocks = {2, 2, 2, 2}, .groups = 1, .width_per_group = 64, .classes = 1000};

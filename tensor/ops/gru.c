@@ -88,8 +88,7 @@ static Status gru_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// ---- its rule
-// ------------------------------------------------------------------------------------
+// ---- its rule ----------------------------------------------------------------------------------
 static unsigned gru_saves(const OpCall *call) {
     unsigned saves = SAVE_IN(WEIGHT) | SAVE_IN(HIDDEN) | SAVE_OUT(Y) | SAVE_OUT(GATES);
     return call->needs_grad ? saves | SAVE_OUT(PARTS) : 0;

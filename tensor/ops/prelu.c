@@ -42,8 +42,7 @@ static unsigned prelu_saves(const OpCall *call) {
     return SAVE_IN(0) | (call_needs(call, 0) ? SAVE_IN(1) : 0);
 }
 
-// ---- backward: of x, and of the weight before it is summed
-// ---------------------------------------
+// ---- backward: of x, and of the weight before it is summed -------------------------------------
 KERNEL static Status prelu_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     Broadcast rows = broadcast_of(call, 3);
     const int64_t *step = rows.step;

@@ -33,8 +33,7 @@ Status recurrent_infer(const OpCall *call, int gates, Shape *y) {
     return STATUS_OK;
 }
 
-// ---- the sums begin with the bias
-// ----------------------------------------------------------------
+// ---- the sums begin with the bias --------------------------------------------------------------
 typedef struct BiasTask {
     float *sums;
     const float *given, *bias;
@@ -60,8 +59,7 @@ void recurrent_add_bias(float *sums, const float *given, const float *bias, int6
     if (n > 0) cpu_parallel((OpWork){.items = rows, .cost = (double)n}, add_bias_rows, &task);
 }
 
-// ---- how many multiply-adds
-// ----------------------------------------------------------------------
+// ---- how many multiply-adds --------------------------------------------------------------------
 int recurrent_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
     (void)params;
     for (int i = 0; i < 3; i++) factor[i] = out.dims[i];

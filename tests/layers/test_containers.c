@@ -234,7 +234,7 @@ static const LayerType split_type = {
 START_TEST(a_layer_may_have_several_results) {
     Layer *layer = layer_new(&split_type);
     Tensor *x = tensor_from_floats_new(SHAPE(2), (float[]){-1, 3}),
-           *scalar = tensor_full_new(SHAPE(0), 1), *out[3];
+           *scalar = tensor_full_new(SHAPE(0), 1), *out[4];
     Scope *scope = scope_open();
     ck_assert_int_eq(layer_forward_each(layer, &x, 1, out, 3), STATUS_OK);
     expect_values(out[0], -1);

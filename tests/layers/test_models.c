@@ -2,6 +2,7 @@
 // products, and what a training step gives; dry runs of all of them beside real ones of the small.
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,28 +13,35 @@
 #include "tests/fixtures/models.h"
 #include "tests/helpers/expect.h"
 
-static Layer *resnet_of(int a, int b, int c, int d, int64_t groups, int64_t width) {
-    ResNetOptions options = {{a, b, c, d}, true, groups, width, 1000};
-    return resnet_new(options);
-}
+// ResNets by their blocks; of a bottleneck its groups and their width.
+static const struct {
+    const char *name;
+    ResNetOptions options;
+} resnets[] = {
+    {"resnet18", {{2, 2, 2, 2}, false, 1, 64, 0}},
+    {"resnet34", {{3, 4, 6, 3}, false, 1, 64, 0}},
+    {"resnet50", {{3, 4, 6, 3}, true, 1, 64, 0}},
+    {"resnet101", {{3, 4, 23, 3}, true, 1, 64, 0}},
+    {"resnet152", {{3, 8, 36, 3}, true, 1, 64, 0}},
+    {"resnext50_32x4d", {{3, 4, 6, 3}, true, 32, 4, 0}},
+    {"resnext101_32x8d", {{3, 4, 23, 3}, true, 32, 8, 0}},
+    {"resnext101_64x4d", {{3, 4, 23, 3}, true, 64, 4, 0}},
+    {"wide_resnet50_2", {{3, 4, 6, 3}, true, 1, 128, 0}},
+    {"wide_resnet101_2", {{3, 4, 23, 3}, true, 1, 128, 0}},
+};
 
 static Layer *model_of(const char *name, int64_t classes) {
-    ResNetOptions basic = resnet_defaults();
-    basic.classes = classes;
-    if (strcmp(name, "resnet18") == 0) return resnet_new(basic);
+    int depth;
+    if (strcmp(name, "alexnet") == 0) return alexnet_new(classes);
     if (strcmp(name, "mobilenet_v2") == 0) return mobilenet_v2_new(1.0f, classes);
-    if (strcmp(name, "resnet34") == 0) {
-        memcpy(basic.blocks, (int[]){3, 4, 6, 3}, sizeof(basic.blocks));
-        return resnet_new(basic);
-    }
-    if (strcmp(name, "resnet50") == 0) return resnet_of(3, 4, 6, 3, 1, 64);
-    if (strcmp(name, "resnet101") == 0) return resnet_of(3, 4, 23, 3, 1, 64);
-    if (strcmp(name, "resnet152") == 0) return resnet_of(3, 8, 36, 3, 1, 64);
-    if (strcmp(name, "resnext50_32x4d") == 0) return resnet_of(3, 4, 6, 3, 32, 4);
-    if (strcmp(name, "resnext101_32x8d") == 0) return resnet_of(3, 4, 23, 3, 32, 8);
-    if (strcmp(name, "resnext101_64x4d") == 0) return resnet_of(3, 4, 23, 3, 64, 4);
-    if (strcmp(name, "wide_resnet50_2") == 0) return resnet_of(3, 4, 6, 3, 1, 128);
-    if (strcmp(name, "wide_resnet101_2") == 0) return resnet_of(3, 4, 23, 3, 1, 128);
+    if (sscanf(name, "vgg%d", &depth) == 1)
+        return vgg_new(depth, strstr(name, "_bn") != NULL, classes);
+    for (size_t i = 0; i < sizeof(resnets) / sizeof(resnets[0]); i++)
+        if (strcmp(name, resnets[i].name) == 0) {
+            ResNetOptions options = resnets[i].options;
+            options.classes = classes;
+            return resnet_new(options);
+        }
     ck_abort_msg("no model %s", name);
     return NULL;
 }
@@ -199,6 +207,8 @@ START_TEST(what_makes_no_network_is_refused) {
     options.bottleneck = true;
     ck_assert_ptr_null(resnet_new(options));
     expect_error(STATUS_INVALID_ARGUMENT, "conv2d_new");
+    ck_assert_ptr_null(vgg_new(12, false, 10));
+    expect_error(STATUS_INVALID_ARGUMENT, "vgg_new: 12 layers. HINT: 11, 13, 16 or 19");
     ck_assert_ptr_null(mobilenet_v2_new(0.0f, 10));
     expect_error(STATUS_INVALID_ARGUMENT, "mobilenet_v2_new: width 0");
     ck_assert_ptr_null(mobilenet_v2_new(NAN, 10));

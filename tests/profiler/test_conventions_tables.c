@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/layers2d.h"
+#include "layers/models/models.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/text.h"
@@ -37,12 +37,17 @@ static void hold_network(Layer *model, Shape input, const char *name) {
 START_TEST(networks_cost_what_the_page_says) {
     context_set_device(device_meta());
     page_read(&table, "models");
-    ck_assert_int_eq(table.n, 4);
+    ck_assert_int_eq(table.n, 7);
     hold_network(mlp_new((int64_t[]){784, 512, 10}, 3, mlp_defaults()), SHAPE(1, 784),
                  "MLP 784-512-10");
     hold_network(lenet5_new(), SHAPE(1, 1, 32, 32), "LeNet-5");
     hold_network(alexnet_new(1000), SHAPE(1, 3, 224, 224), "AlexNet");
-    hold_network(vgg16_new(1000), SHAPE(1, 3, 224, 224), "VGG-16");
+    hold_network(vgg_new(16, false, 1000), SHAPE(1, 3, 224, 224), "VGG-16");
+    ResNetOptions resnet = resnet_defaults();
+    hold_network(resnet_new(resnet), SHAPE(1, 3, 224, 224), "ResNet-18");
+    resnet = (ResNetOptions){{3, 4, 6, 3}, true, 1, 64, 1000};
+    hold_network(resnet_new(resnet), SHAPE(1, 3, 224, 224), "ResNet-50");
+    hold_network(mobilenet_v2_new(1.0f, 1000), SHAPE(1, 3, 224, 224), "MobileNetV2");
 }
 END_TEST
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "layers/cost.h"
-#include "layers/layers2d.h"
+#include "layers/models/models.h"
 #include "layers/train/fit.h"
 #include "tensor/memory.h"
 #include "tensor/random.h"

@@ -1,8 +1,6 @@
-// test_preset_norms.c -- batch norm by other tools' counts: small ones by hand, and a ResNet-18,
-// whose figures are those of the tools themselves.
-#include <stdio.h>
-
-#include "layers/layers2d.h"
+// test_preset_norms.c -- batch norm by other tools' counts: small ones by hand, and networks, whose
+// figures are those of the tools themselves.
+#include "layers/models/models.h"
 #include "profiler/report/preset.h"
 #include "tests/helpers/expect.h"
 
@@ -48,78 +46,33 @@ START_TEST(a_batch_norm_counts_as_its_tools_say) {
 }
 END_TEST
 
-// ---- a ResNet-18, as torchvision has it ---------------------------------------------------------
-static Layer *conv_new(int64_t in, int64_t out, int64_t kernel, int64_t stride) {
-    Conv2dOptions options = conv2d_padded(conv2d_defaults(), kernel / 2);
-    options.stride_h = options.stride_w = stride;
-    return conv2d_new(in, out, kernel, kernel, options, false);
+// ---- networks, as torchvision has them ---------------------------------------------------------
+static const struct {
+    const char *name;
+    uint64_t macs, fvcore, deepspeed, backward; // of one image: the tools' own figures
+} networks[] = {
+    {"ResNet-18", 1814073344, 1819065856, 3636250112, 7020265472},
+    {"ResNet-50", 4089184256, 4111512576, 8211108352, 16120709120},
+    {"MobileNetV2", 300774272, 314193216, 621073280, 1181421056},
+};
+
+static Layer *network_new(int which) {
+    ResNetOptions resnet = resnet_defaults();
+    if (which == 1) resnet = (ResNetOptions){{3, 4, 6, 3}, true, 1, 64, 1000};
+    return which == 2 ? mobilenet_v2_new(1.0f, 1000) : resnet_new(resnet);
 }
 
-static Layer *norm_new(int64_t channels) {
-    return batch_norm2d_new(channels, batch_norm_defaults());
-}
-
-enum { CONV1, NORM1, CONV2, NORM2, DOWN_CONV, DOWN_NORM };
-
-static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    Layer **child = self->children;
-    Tensor *x = in[0], *y = layer_forward(child[CONV1], x);
-    (void)n_in;
-    y = tensor_relu(layer_forward(child[NORM1], y));
-    y = layer_forward(child[NORM2], layer_forward(child[CONV2], y));
-    if (self->n_children > DOWN_CONV)
-        x = layer_forward(child[DOWN_NORM], layer_forward(child[DOWN_CONV], x));
-    return tensor_relu(tensor_add(y, x));
-}
-
-static const LayerType block_type = {.name = "BasicBlock",
-                                     .size = sizeof(Layer),
-                                     .forward = block_forward};
-
-static Layer *block_new(int64_t in, int64_t out, int64_t stride) {
-    Layer *block = layer_new(&block_type);
-    layer_add_child(block, "conv1", conv_new(in, out, 3, stride));
-    layer_add_child(block, "bn1", norm_new(out));
-    layer_add_child(block, "conv2", conv_new(out, out, 3, 1));
-    layer_add_child(block, "bn2", norm_new(out));
-    if (in == out && stride == 1) return block;
-    layer_add_child(block, "down_conv", conv_new(in, out, 1, stride));
-    layer_add_child(block, "down_bn", norm_new(out));
-    return block;
-}
-
-static Layer *resnet18_new(void) {
-    Layer *model = sequential_new();
-    Pool2dOptions pool = pool2d_padded(pool2d_defaults(3), 1);
-    pool.stride_h = pool.stride_w = 2;
-    layer_add_child(model, "conv1", conv_new(3, 64, 7, 2));
-    layer_add_child(model, "bn1", norm_new(64));
-    layer_add_child(model, "relu", relu_new());
-    layer_add_child(model, "maxpool", max_pool2d_new(pool));
-    for (int i = 0; i < 8; i++) {
-        char name[16];
-        int64_t out = 64 << (i / 2), in = i % 2 || i == 0 ? out : out / 2;
-        snprintf(name, sizeof name, "block%d", i);
-        layer_add_child(model, name, block_new(in, out, in == out ? 1 : 2));
-    }
-    layer_add_child(model, "avgpool", adaptive_avg_pool2d_new(1, 1));
-    layer_add_child(model, "flatten", flatten_new(1, -1));
-    layer_add_child(model, "fc", linear_new(512, 1000, true));
-    return model;
-}
-
-START_TEST(a_resnet_is_that_of_the_conventions) {
+START_TEST(networks_with_norms_count_as_their_tools_say) {
     context_set_device(device_meta());
-    Layer *model = resnet18_new();
-    ck_assert_int_eq(layer_parameter_count(model), 11689512);
+    Layer *model = network_new(_i);
     Profile profile = profile_of(model, false, SHAPE(1, 3, 224, 224));
-    ck_assert_uint_eq(profile.totals[REPORT_FORWARD].cost.macs, 1814073344);
-    assert_counts(&profile, PRESET_PAPER, 1814073344);
-    assert_counts(&profile, PRESET_FVCORE, 1819065856);
-    assert_counts(&profile, PRESET_DEEPSPEED, 3636250112);
+    ck_assert_uint_eq(profile.totals[REPORT_FORWARD].cost.macs, networks[_i].macs);
+    assert_counts(&profile, PRESET_PAPER, networks[_i].macs);
+    assert_counts(&profile, PRESET_FVCORE, networks[_i].fvcore);
+    assert_counts(&profile, PRESET_DEEPSPEED, networks[_i].deepspeed);
     profile_free(&profile);
     profile = profile_of(model, true, SHAPE(1, 3, 224, 224));
-    ck_assert_uint_eq(preset_count(PRESET_TORCH, &profile).backward, 7020265472);
+    ck_assert_uint_eq(preset_count(PRESET_TORCH, &profile).backward, networks[_i].backward);
     profile_free(&profile);
     layer_free(model);
 }
@@ -128,7 +81,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_batch_norm_counts_as_its_tools_say, 0},
-        {a_resnet_is_that_of_the_conventions, 0},
+        {networks_with_norms_count_as_their_tools_say, 3},
         {NULL, 0},
     };
     return harness_main("preset_norms", tests);

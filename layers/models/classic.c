@@ -1,15 +1,17 @@
-// images.c -- models on images: LeNet-5, AlexNet in the form of one tower that torchvision has, and
-// VGG-16. After a failure every part is freed by the layer_add_child that would have taken it.
-#include "layers/containers.h"
-#include "layers/layers2d.h"
+// classic.c -- the networks that are chains: LeNet-5, AlexNet in the form of one tower that
+// torchvision has, and VGG. After a failure every part is freed by the layer_add_child that would
+// have taken it.
+#include "layers/models/models.h"
 #include "layers/parts.h"
+#include "tensor/op.h"
 
-// With the same padding on all sides.
+// With the same padding on all sides; a batch norm between the two where asked for.
 static void add_conv_relu(Layer *sequential, int64_t in, int64_t out, int64_t kernel,
-                          int64_t stride, int64_t padding) {
+                          int64_t stride, int64_t padding, bool batch_norm) {
     Conv2dOptions options = conv2d_padded(conv2d_defaults(), padding);
     options.stride_h = options.stride_w = stride;
     layer_append(sequential, conv2d_new(in, out, kernel, kernel, options, true));
+    if (batch_norm) layer_append(sequential, batch_norm2d_new(out, batch_norm_defaults()));
     layer_append(sequential, relu_new());
 }
 
@@ -59,29 +61,36 @@ Layer *alexnet_new(int64_t classes) {
     Pool2dOptions pool = pool2d_defaults(3);
     pool.stride_h = pool.stride_w = 2;
     Layer *features = sequential_new();
-    add_conv_relu(features, 3, 64, 11, 4, 2); // (n, 64, 55, 55) of (n, 3, 224, 224)
+    add_conv_relu(features, 3, 64, 11, 4, 2, false); // (n, 64, 55, 55) of (n, 3, 224, 224)
     layer_append(features, max_pool2d_new(pool));
-    add_conv_relu(features, 64, 192, 5, 1, 2); // (n, 192, 27, 27)
+    add_conv_relu(features, 64, 192, 5, 1, 2, false); // (n, 192, 27, 27)
     layer_append(features, max_pool2d_new(pool));
-    add_conv_relu(features, 192, 384, 3, 1, 1); // (n, 384, 13, 13)
-    add_conv_relu(features, 384, 256, 3, 1, 1);
-    add_conv_relu(features, 256, 256, 3, 1, 1);
+    add_conv_relu(features, 192, 384, 3, 1, 1, false); // (n, 384, 13, 13)
+    add_conv_relu(features, 384, 256, 3, 1, 1, false);
+    add_conv_relu(features, 256, 256, 3, 1, 1, false);
     layer_append(features, max_pool2d_new(pool)); // (n, 256, 6, 6)
     Layer *average = adaptive_avg_pool2d_new(6, 6);
     return model_new(features, average, classifier_new(256 * 36, classes, false));
 }
 
 // 3 x 3 convolutions in five blocks, each of which halves the image.
-Layer *vgg16_new(int64_t classes) {
+Layer *vgg_new(int depth, bool batch_norm, int64_t classes) {
     static const struct {
-        int64_t channels;
-        int convolutions;
-    } blocks[] = {{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}};
+        int depth, convolutions[5];
+    } forms[] = {
+        {11, {1, 1, 2, 2, 2}}, {13, {2, 2, 2, 2, 2}}, {16, {2, 2, 3, 3, 3}}, {19, {2, 2, 4, 4, 4}}};
+    int form = 0;
+    while (form < 4 && forms[form].depth != depth) form++;
+    if (form == 4) {
+        error_set(STATUS_INVALID_ARGUMENT, "vgg_new: %d layers. HINT: 11, 13, 16 or 19", depth);
+        return NULL;
+    }
     Layer *features = sequential_new();
     int64_t in = 3;
     for (int b = 0; b < 5; b++) {
-        for (int i = 0; i < blocks[b].convolutions; i++, in = blocks[b].channels)
-            add_conv_relu(features, in, blocks[b].channels, 3, 1, 1);
+        int64_t out = b < 3 ? (int64_t)64 << b : 512;
+        for (int i = 0; i < forms[form].convolutions[b]; i++, in = out)
+            add_conv_relu(features, in, out, 3, 1, 1, batch_norm);
         layer_append(features, max_pool2d_new(pool2d_defaults(2)));
     }
     Layer *average = adaptive_avg_pool2d_new(7, 7);
