@@ -174,7 +174,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     bool write = argc > 1 && strcmp(argv[1], "--write") == 0;
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0); // all cases of all ops, twice: ten seconds, and growing
+    setenv("CK_DEFAULT_TIMEOUT", "120", 0); // all cases of all ops, twice: 25 seconds, and growing
     const HarnessTest tests[] = {{write ? write_the_file : the_committed_file_is_true, 0},
                                  {NULL, 0}};
     return harness_main("cuda_support", tests);
