@@ -14,11 +14,12 @@ typedef struct Plan {
     Context *context; // a dry one, in which the labels live; the caller's ledger sees nothing
 } Plan;
 
-static Status check(const Layer *model, const Tensor *x) {
+static Status check(const BudgetTask *task) {
     if (error_pending()) return error_status();
-    if (!model || !x)
-        return error_set(STATUS_INVALID_ARGUMENT, "budget: %s is NULL", model ? "x" : "the model");
-    if (x->shape.ndim == 0)
+    if (!task->model || !task->x)
+        return error_set(STATUS_INVALID_ARGUMENT, "budget: %s is NULL",
+                         task->model ? "x" : "the model");
+    if (task->x->shape.ndim == 0)
         return error_set(STATUS_SHAPE, "budget: x is one number. HINT: its first dimension is the "
                                        "batch; one sample of 784 is (1, 784)");
     return STATUS_OK;
@@ -29,12 +30,28 @@ static void plan_end(Plan *plan) {
     dry_run_end(plan->context);
 }
 
-static Status plan_begin(Layer *model, const Tensor *x, Plan *plan) {
-    *plan = (Plan){.work = {.kind = PROFILE_TRAINING, .model = model, .x = (Tensor *)x}};
-    Status status = check(model, x);
+// What labels a batch of so many samples has.
+static Shape labels_shape(const BudgetTask *task, int64_t batch) {
+    Shape shape = task->labels ? task->labels->shape : SHAPE(batch);
+    if (shape.ndim > 0) shape.dims[0] = batch;
+    return shape;
+}
+static DType labels_dtype(const BudgetTask *task) {
+    return task->labels ? (DType)task->labels->dtype : DTYPE_INT64;
+}
+
+static Work work_of(const BudgetTask *task) {
+    return (Work){
+        .kind = PROFILE_TRAINING, .model = task->model, .x = (Tensor *)task->x, .loss = task->loss};
+}
+
+static Status plan_begin(const BudgetTask *task, Plan *plan) {
+    *plan = (Plan){.work = work_of(task)};
+    Status status = check(task);
     if (status) return status;
-    plan->context = dry_run_begin(model);
-    plan->work.labels = plan->context ? tensor_new(SHAPE(x->shape.dims[0]), DTYPE_INT64) : NULL;
+    Shape labels = labels_shape(task, task->x->shape.dims[0]);
+    plan->context = dry_run_begin(task->model);
+    plan->work.labels = plan->context ? tensor_new(labels, labels_dtype(task)) : NULL;
     if (plan->work.labels) return STATUS_OK;
     plan_end(plan);
     return error_status();
@@ -144,12 +161,14 @@ static Tensor *batch_new(Shape shape, DType dtype, MemoryCategory category) {
     return NULL;
 }
 
-static Status real_work_begin(Work *work, const Tensor *like, int64_t batch,
+static Status real_work_begin(Work *work, const BudgetTask *task, int64_t batch,
                               OptimizerConfig config) {
+    const Tensor *like = task->x;
     Shape shape = like->shape;
     shape.dims[0] = batch;
     work->x = batch_new(shape, (DType)like->dtype, like->storage->category);
-    work->labels = work->x ? batch_new(SHAPE(batch), DTYPE_INT64, MEM_DATA) : NULL;
+    work->labels =
+        work->x ? batch_new(labels_shape(task, batch), labels_dtype(task), MEM_DATA) : NULL;
     if (!work->labels) return error_status();
     if ((like->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
@@ -161,7 +180,7 @@ static Status real_work_begin(Work *work, const Tensor *like, int64_t batch,
 static Status check_loss(const Work *work) {
     no_grad_begin();
     Scope *scope = scope_open();
-    Tensor *loss = loss_cross_entropy(layer_forward(work->model, work->x), work->labels);
+    Tensor *loss = work_loss(work, layer_forward(work->model, work->x));
     double value = loss ? tensor_item(loss) : (double)NAN;
     scope_close(scope);
     no_grad_end();
@@ -169,11 +188,11 @@ static Status check_loss(const Work *work) {
     return isfinite(value) ? STATUS_OK : STATUS_NON_FINITE;
 }
 
-static Status count_real_step(Work *work, const Tensor *like, OptimizerConfig config,
+static Status count_real_step(Work *work, const BudgetTask *task, OptimizerConfig config,
                               int64_t bystanders, Budget *budget) {
     ProfileMemory memory;
     StepRecord record = {0};
-    Status status = real_work_begin(work, like, budget->batch, config);
+    Status status = real_work_begin(work, task, budget->batch, config);
     if (!status) status = check_loss(work);
     if (!status) status = profile_count_step(work, NULL, &record, &memory);
     if (!status) budget->measured_bytes = memory.peak.total - bystanders;
@@ -184,9 +203,12 @@ static Status count_real_step(Work *work, const Tensor *like, OptimizerConfig co
     return status;
 }
 
-static Status measure(Layer *model, OptimizerConfig config, const Tensor *like, Budget *budget) {
+static Status measure(const BudgetTask *task, OptimizerConfig config, Budget *budget) {
     Context *context = context_current();
-    Work work = {.kind = PROFILE_TRAINING, .model = model};
+    Layer *model = task->model;
+    const Tensor *like = task->x;
+    Work work = work_of(task);
+    work.x = NULL; // the caller's batch is none of the work's business
     MemoryUse others;
     bool runs;
     Status status = has_data(model, &runs);
@@ -201,7 +223,7 @@ static Status measure(Layer *model, OptimizerConfig config, const Tensor *like, 
     Device *device = context->device;
     RandomState random = context->random;
     context->device = like->device;
-    status = count_real_step(&work, like, config, others.total, budget);
+    status = count_real_step(&work, task, config, others.total, budget);
     ledger_trim(context->ledger); // blocks of this size, nobody else will ask for
     context->device = device;
     context->random = random;
@@ -210,21 +232,21 @@ static Status measure(Layer *model, OptimizerConfig config, const Tensor *like, 
 }
 
 // What memory or numbers do not allow is not verified, and no error.
-static Status verify_batch(Layer *model, OptimizerConfig config, const Tensor *x, Budget *budget) {
-    Status status = measure(model, config, x, budget);
+static Status verify_batch(const BudgetTask *task, OptimizerConfig config, Budget *budget) {
+    Status status = measure(task, config, budget);
     if (status != STATUS_OUT_OF_MEMORY && status != STATUS_NON_FINITE) return status;
     error_clear();
     return STATUS_OK;
 }
 
 // ---- the two questions -----------------------------------------------------------------------
-Status budget_largest_batch(Layer *model, OptimizerConfig optimizer, const Tensor *x, int64_t bytes,
+Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                             bool verify, Budget *budget) {
     if (!error_pending() && (bytes < 0 || bytes > most_bytes))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "budget: %lld bytes. HINT: 0 to 2^60, an exbibyte", (long long)bytes);
     Plan plan;
-    Status status = plan_begin(model, x, &plan);
+    Status status = plan_begin(task, &plan);
     if (status) return status;
     Search search = {
         .plan = &plan, .config = optimizer, .bytes = bytes, .exceeds.bytes = INT64_MAX};
@@ -235,14 +257,14 @@ Status budget_largest_batch(Layer *model, OptimizerConfig optimizer, const Tenso
                     .peak_bytes = search.fits.bytes,
                     .next_bytes = search.exceeds.bytes,
                     .measured_bytes = -1};
-    if (verify && found.batch > 0) status = verify_batch(model, optimizer, x, &found);
+    if (verify && found.batch > 0) status = verify_batch(task, optimizer, &found);
     if (!status) *budget = found;
     return status;
 }
 
-Status budget_by_optimizer(Layer *model, const Tensor *x, int64_t peak[OPTIMIZER_COUNT]) {
+Status budget_by_optimizer(const BudgetTask *task, int64_t peak[OPTIMIZER_COUNT]) {
     Plan plan;
-    Status status = plan_begin(model, x, &plan);
+    Status status = plan_begin(task, &plan);
     if (status) return status;
     ProfileMemory memory[OPTIMIZER_COUNT];
     for (int k = 0; k < OPTIMIZER_COUNT && !status; k++)

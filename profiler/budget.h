@@ -17,17 +17,23 @@ typedef struct Budget {
                             // meta, no memory for it, or a loss that is not finite)
 } Budget;
 
-// x: a batch of any size, whose shape behind the batch counts; bytes: 0 to 2^60. A step trains by
-// cross-entropy with one label per sample. Searches by dry runs, about five; then, with `verify`
+typedef struct BudgetTask { // the step in question
+    Layer *model;
+    const Tensor *x;      // a batch of any size: its shape behind the batch counts
+    const Tensor *labels; // of that batch; NULL: one label per sample
+    LossFunction loss;    // NULL: loss_cross_entropy
+} BudgetTask;
+
+// bytes: 0 to 2^60. Searches by dry runs, about five; then, with `verify`
 // and where model and x have data, runs two steps of that batch on uniform x and reads the ledger,
 // whose peak then starts anew and whose cache is emptied. Weights, modes and random state stay as
 // they are. Only `verify` overwrites gradients. *budget is written on success.
-Status budget_largest_batch(Layer *model, OptimizerConfig optimizer, const Tensor *x, int64_t bytes,
+Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                             bool verify, Budget *budget);
 
-// Peak bytes of a training step of x's batch with each optimizer's defaults, by a dry run each.
-// peak is written on success.
-Status budget_by_optimizer(Layer *model, const Tensor *x, int64_t peak[OPTIMIZER_COUNT]);
+// Peak bytes of that step with each optimizer's defaults, by a dry run each. peak is written on
+// success.
+Status budget_by_optimizer(const BudgetTask *task, int64_t peak[OPTIMIZER_COUNT]);
 
 RIDGEPOINT_API_END
 

@@ -7,17 +7,21 @@
 
 #include "profiler/profile_parts.h"
 #include "profiler/system.h"
+#include "tensor/clock.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
 ProfileOptions profile_defaults(void) { return (ProfileOptions){.seconds = 1.0}; }
 
-static Status describe(const Work *work, OptimizerConfig config, Profile *profile) {
+static Status describe(const Work *work, OptimizerConfig config, const ProfileOptions *options,
+                       Profile *profile) {
     const Tensor *x = work->x;
     profile->kind = work->kind;
     snprintf(profile->model, sizeof(profile->model), "%s", work->model->type->name);
     profile->input = x->shape;
     profile->batch = x->shape.ndim ? x->shape.dims[0] : 1;
+    snprintf(profile->unit, sizeof(profile->unit), "%s", options->unit ? options->unit : "samples");
+    profile->units = options->units > 0 ? options->units : profile->batch;
     profile->parameters = layer_parameter_count(work->model);
     profile->trainable_parameters = layer_trainable_count(work->model);
     profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
@@ -66,13 +70,14 @@ Status work_bystanders(const Work *work, MemoryUse *others) {
 }
 
 // The first step ever pays for page faults and caches; it is timed apart.
-static Status count(const Work *work, const Machine *machine, Profile *profile) {
+static Status count(const Work *work, const ProfileOptions *options, Profile *profile) {
     StepTimes cold;
     Status status = work_step(work, &cold);
     if (status) return status;
+    profile_tell(work, options, &cold);
     profile->cold_seconds = work->x->device->has_data ? cold.total : (double)NAN;
     StepRecord record;
-    status = profile_count_step(work, machine, &record, &profile->measured);
+    status = profile_count_step(work, options->machine, &record, &profile->measured);
     if (!status) status = profile_take_counts(profile, &record, work->model);
     step_record_free(&record);
     return status;
@@ -80,16 +85,18 @@ static Status count(const Work *work, const Machine *machine, Profile *profile) 
 
 // A forward: the shape of its output. A learning rate of 0 leaves weights alone, but 0 x NaN is
 // NaN: a batch with such a loss must not be stepped on.
-static Status try_forward(const Work *work, Shape *out) {
+static Status try_forward(const Work *work, const ProfileOptions *options, Shape *out) {
     no_grad_begin();
     Scope *scope = scope_open();
     Tensor *y = layer_forward(work->model, work->x);
     if (y) *out = y->shape;
     bool training = work->kind == PROFILE_TRAINING;
-    Tensor *loss = training ? loss_cross_entropy(y, work->labels) : NULL;
+    Tensor *loss = training ? work_loss(work, y) : NULL;
     double value = loss && loss->device->has_data ? tensor_item(loss) : 0.0;
     scope_close(scope);
     no_grad_end();
+    double seconds = clock_seconds() - work->begun; // backward takes about twice as long
+    profile_tell(work, options, &(StepTimes){.forward = seconds, .total = 3.0 * seconds});
     if (error_pending() || isfinite(value)) return error_status();
     return train_explain_non_finite(work->model, work->x, 0, value);
 }
@@ -97,11 +104,11 @@ static Status try_forward(const Work *work, Shape *out) {
 static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Profile *profile) {
     MemoryUse others;
     Shape out;
-    Status status = try_forward(work, &out);
+    Status status = try_forward(work, &options, &out);
     if (!status) status = work_bystanders(work, &others);
     if (!status) status = work_begin(work, config, out);
     if (status) return status;
-    status = count(work, options.machine, profile);
+    status = count(work, &options, profile);
     leave_out(&profile->measured.start, &others);
     leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(work, config, out, profile);
@@ -134,7 +141,8 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     work->x = tensor_here(work->x);
     work->labels = tensor_here(work->labels);
     if (error_pending()) return error_status();
-    Status status = describe(work, config, profile);
+    work->begun = clock_seconds();
+    Status status = describe(work, config, &options, profile);
     if (status) return status;
     profile->has_machine = options.machine != NULL;
     if (options.machine) profile->machine = *options.machine;
@@ -162,7 +170,8 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
 
 Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile) {
-    Work work = {.kind = PROFILE_TRAINING, .model = model, .x = x, .labels = labels};
+    Work work = {
+        .kind = PROFILE_TRAINING, .model = model, .x = x, .labels = labels, .loss = options.loss};
     return profile_work(&work, config, options, profile);
 }
 

@@ -82,6 +82,8 @@ typedef struct Profile {
     char model[160];
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
+    char unit[16];      // what a step's rate counts: "samples", "images", "tokens"
+    int64_t units;      // of it in a step
     char optimizer[32]; // "": none
     char device[16];
     int threads;
@@ -136,14 +138,19 @@ typedef struct ProfileOptions {
     int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
     double seconds;         // time limit of a measurement when iterations is 0
     bool percentiles;       // as many samples of whole steps as p99.9 needs, whatever the limits
+    LossFunction loss;      // of training; NULL: loss_cross_entropy
+    const char *unit;       // what a step's rate counts, "images"; NULL: "samples"
+    int64_t units;          // so many in a step; 0: the batch's samples
     const Machine *machine; // for verdicts; NULL: none
     Loader *loader;         // endless; what a step would wait for its next batch. NULL: not asked
-    void (*progress)(void *argument, double fraction); // between steps; NULL: none
+    // Between steps; fraction: the share of all seconds that have gone. NULL: none
+    void (*progress)(void *argument, double fraction);
     void *argument;
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 
-// Profile steps of `model` on one resident batch: x (batch, ...), labels (batch). Weights and modes
+// Profile steps of `model` on one resident batch: x (batch, ...), labels as the loss wants them, by
+// cross-entropy (batch). Weights and modes
 // stay as they are (training goes at a learning rate of 0: the work is the same); gradients are
 // overwritten. A training loss that is not finite is refused first. *profile is the caller's; free
 // it with profile_free, also after a failure.

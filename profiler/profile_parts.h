@@ -8,6 +8,9 @@
 // Seconds that a sample takes at least: a thousand times what reading the clock takes.
 #define PROFILE_LEAST_SAMPLE 20e-6
 
+// How many samples of steps, and of what they wait for data.
+enum { PROFILE_MOST_SAMPLES = 200, PROFILE_FEWEST_SAMPLES = 10, PROFILE_MOST_WAITS = 50 };
+
 typedef struct StepTimes { // seconds of one step
     double forward, backward, optimizer, total;
     double launching; // of a device with stamps: until the host had launched everything
@@ -19,12 +22,16 @@ typedef struct Work { // what a step is; the dry run has its own, over the same 
     Optimizer *optimizer;     // PROFILE_TRAINING
     Tensor *x, *labels, *out; // labels: PROFILE_TRAINING; out: PROFILE_BACKWARD, the output's
                               // gradient, all ones
+    LossFunction loss;        // PROFILE_TRAINING; NULL: loss_cross_entropy
     ParameterList parameters; // PROFILE_BACKWARD: whose gradients each step forgets
+    double begun;             // when the profile was asked for, by clock_seconds
 } Work;
 
 // Makes what the work needs beside model, x and labels: optimizer, or the output's gradient.
 Status work_begin(Work *work, OptimizerConfig config, Shape out);
 void work_end(Work *work);
+
+Tensor *work_loss(const Work *work, Tensor *out); // of what the model gave
 
 // What is live and none of the work's business: all but the model, the gradients that its steps
 // will write to, x and labels (where there are any).
@@ -74,7 +81,21 @@ typedef struct Measurement {
     int64_t *marks;   // readings of a sample's phases
     double stamp;     // what a stamp adds to what lies between two
     double launching; // how long the host launched the last observed step
+    StepTimes step;   // the last unobserved one, by which what is ahead is estimated
 } Measurement;
+
+// profile_progress.c: tells the caller how far a profile is, whose measurement is still to come, by
+// what a step took; or which is in a stage since `start`, after so many samples.
+typedef enum ProfileStage {
+    STAGE_WARM_UP,
+    STAGE_ROUNDS,
+    STAGE_INFERENCE,
+    STAGE_WAITS,
+    STAGE_COUNT
+} ProfileStage;
+void profile_tell(const Work *work, const ProfileOptions *options, const StepTimes *step);
+void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples, int64_t planned,
+                       double start);
 
 Status latency_make_room(Latency *latency, int64_t samples);
 static inline void latency_push(Latency *latency, double seconds) {

@@ -83,7 +83,7 @@ static void reconcile(Profile *profile, const Profile *predicted) {
 // The same work over a resident batch that is larger by `more` samples, in the dry context.
 static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
                              Work *work) {
-    *work = (Work){.kind = like->kind, .model = layer_here(like->model)};
+    *work = (Work){.kind = like->kind, .model = layer_here(like->model), .loss = like->loss};
     if (!work->model) return error_status();
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
     Shape shape = like->x->shape;

@@ -10,11 +10,8 @@
 #include "tensor/memory.h"
 
 enum {
-    MOST_SAMPLES = 200,
-    FEWEST_SAMPLES = 10,
     STEADY_WINDOW = 5, // steps; two windows in a row whose medians agree are steady
     MOST_WARMUP = 200,
-    MOST_WAITS = 50, // steps timed for data
 };
 static const double steady_tolerance = 0.02;
 
@@ -123,6 +120,7 @@ static Status unobserved_sample(Measurement *m) {
     if (!status) status = sample(m, UNOBSERVED, &times);
     double passed = system_processor_seconds() - before;
     if (status) return status;
+    m->step = times;
     latency_push(&m->processor, passed / (double)m->profile->steps_per_sample);
     take_times(m->profile, times);
     return STATUS_OK;
@@ -161,6 +159,8 @@ static Status warm_up(Measurement *m) {
         Status status = work_step(m->work, &times);
         if (status) return status;
         seconds[done++ % MOST_WARMUP] = times.total;
+        m->step = times;
+        profile_tell_done(m, STAGE_WARM_UP, done, most, start);
         if (done <= MOST_WARMUP)
             steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
     }
@@ -172,25 +172,17 @@ static Status warm_up(Measurement *m) {
     return STATUS_OK;
 }
 
-static double progress_of(const Measurement *m, int64_t i, int64_t samples, double start) {
-    double counted = (double)i / (double)samples;
-    double timed = (clock_seconds() - start) / m->options.seconds;
-    bool limited = m->options.iterations == 0 && !m->options.percentiles;
-    return limited && timed > counted ? fmin(timed, 1.0) : counted;
-}
-
 // Unobserved and observed in turns: as many rounds as asked for; else until the time is used up,
 // within bounds. Percentiles that need more samples go on without the observed ones.
 static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
     double start = clock_seconds();
     int64_t samples = enough > rounds ? enough : rounds;
     for (int64_t i = 0; i < samples; i++) {
-        bool late = m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
+        bool late = m->options.iterations == 0 && i >= PROFILE_FEWEST_SAMPLES &&
                     clock_seconds() - start > m->options.seconds;
         bool observe = i < rounds && !late;
         if (!observe && i >= enough) break;
-        if (m->options.progress)
-            m->options.progress(m->options.argument, progress_of(m, i, samples, start));
+        profile_tell_done(m, STAGE_ROUNDS, i, samples, start);
         Status status = unobserved_sample(m);
         if (!status && observe) status = observed_sample(m);
         if (status) return status;
@@ -203,13 +195,18 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
     layer_train(m->work->model, false);
     double start = clock_seconds();
     int64_t inner = m->profile->steps_per_sample;
-    for (int64_t i = 0; i < m->profile->warmup; i++) work_infer_seconds(m->work);
+    int64_t done = 0, planned = m->profile->warmup + rounds;
+    for (; done < m->profile->warmup; done++) {
+        profile_tell_done(m, STAGE_INFERENCE, done, planned, start);
+        work_infer_seconds(m->work);
+    }
     for (int64_t i = 0; i < rounds && i < m->profile->totals[REPORT_STEP].latency.count; i++) {
         double sum = 0.0;
+        profile_tell_done(m, STAGE_INFERENCE, done++, planned, start);
         for (int64_t k = 0; k < inner; k++)
             sum += fmax(0.0, work_infer_seconds(m->work) - m->clock);
         latency_push(&m->profile->inference, sum / (double)inner);
-        if (m->options.iterations == 0 && i >= FEWEST_SAMPLES &&
+        if (m->options.iterations == 0 && i >= PROFILE_FEWEST_SAMPLES &&
             clock_seconds() - start > 0.5 * m->options.seconds)
             break;
     }
@@ -220,12 +217,14 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
 // What a training loop waits for its next batch while a step runs between two of them.
 static Status measure_data_wait(Measurement *m) {
     if (!m->options.loader) return STATUS_OK;
-    Status status = latency_make_room(&m->profile->data_wait, MOST_WAITS);
+    Status status = latency_make_room(&m->profile->data_wait, PROFILE_MOST_WAITS);
     double start = clock_seconds();
-    for (int i = 0; i < MOST_WAITS && !status; i++) {
-        if (i >= FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds) break;
+    for (int i = 0; i < PROFILE_MOST_WAITS && !status; i++) {
+        if (i >= PROFILE_FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds)
+            break;
         StepTimes ignored;
         Batch batch;
+        profile_tell_done(m, STAGE_WAITS, i, PROFILE_MOST_WAITS, start);
         status = work_step(m->work, &ignored);
         double before = clock_seconds();
         bool more = loader_next(m->options.loader, &batch);
@@ -241,7 +240,7 @@ static Status measure_data_wait(Measurement *m) {
 
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile) {
     Measurement m = {.work = work, .options = options, .profile = profile, .clock = clock_cost()};
-    int64_t rounds = options.iterations > 0 ? options.iterations : MOST_SAMPLES;
+    int64_t rounds = options.iterations > 0 ? options.iterations : PROFILE_MOST_SAMPLES;
     int64_t enough = options.percentiles ? statistics_samples_needed(99.9) : 0;
     int64_t samples = enough > rounds ? enough : rounds;
     Status status = warm_up(&m);

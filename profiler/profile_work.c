@@ -35,9 +35,14 @@ static void forget_gradients(const Work *work) {
         tensor_zero_grad(work->x);
 }
 
+Tensor *work_loss(const Work *work, Tensor *out) {
+    LossFunction loss = work->loss ? work->loss : loss_cross_entropy;
+    return loss(out, work->labels);
+}
+
 static Tensor *forward(const Work *work) {
     Tensor *out = layer_forward(work->model, work->x);
-    return work->kind == PROFILE_TRAINING ? loss_cross_entropy(out, work->labels) : out;
+    return work->kind == PROFILE_TRAINING ? work_loss(work, out) : out;
 }
 
 static void backward(const Work *work, Tensor *out) {

@@ -15,6 +15,7 @@
 #include "layers/layers1d.h"
 #include "layers/layers2d.h"
 #include "layers/models/models.h"
+#include "layers/models/zoo.h"
 #include "layers/recurrent.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"

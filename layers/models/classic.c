@@ -40,7 +40,7 @@ static Layer *model_new(Layer *features, Layer *pool, Layer *classifier) {
 }
 
 // Two convolutions, each with tanh and an average pool, and three linear layers.
-Layer *lenet5_new(void) {
+Layer *lenet5_new(int64_t classes) {
     Layer *model = sequential_new();
     layer_add_child(model, "conv1", conv2d_new(1, 6, 5, 5, conv2d_defaults(), true));
     layer_add_child(model, "tanh1", activation_new(&op_tanh)); // (n, 6, 28, 28)
@@ -53,7 +53,7 @@ Layer *lenet5_new(void) {
     layer_add_child(model, "tanh3", activation_new(&op_tanh));
     layer_add_child(model, "fc2", linear_new(120, 84, true));
     layer_add_child(model, "tanh4", activation_new(&op_tanh));
-    layer_add_child(model, "fc3", linear_new(84, 10, true));
+    layer_add_child(model, "fc3", linear_new(84, classes, true));
     return layer_finished(model);
 }
 

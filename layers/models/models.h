@@ -12,8 +12,13 @@
 RIDGEPOINT_API_BEGIN
 
 // LeCun et al. 1998, with every map of C3 connected to all of S2, tanh, average pools, and a linear
-// layer at the end: x (n, 1, 32, 32) -> (n, 10); 61,706 parameters.
-Layer *lenet5_new(void);
+// layer at the end: x (n, 1, 32, 32) -> (n, classes); 61,706 parameters where there are 10.
+Layer *lenet5_new(int64_t classes);
+
+// Two small ones for images like MNIST's, which a laptop trains in a minute: x (n, 1, 28, 28) ->
+// (n, classes). Two convolutions and two linear layers; and three stages of residual blocks.
+Layer *mnist_cnn_new(int64_t classes);
+Layer *mnist_resnet_new(int64_t classes);
 
 // Krizhevsky 2014: the form of one tower. x (n, 3, 224, 224), or larger, -> (n, classes).
 Layer *alexnet_new(int64_t classes);

@@ -6,8 +6,6 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-typedef Tensor *(*LossFunction)(Tensor *output, Tensor *labels);
-
 // ---- one step ----------------------------------------------------------------------------------
 // A loss that is kept for later, whatever it was: one number, in memory of its own.
 static Tensor *keep_number(Tensor *loss) {
@@ -41,10 +39,15 @@ static Status step(Layer *model, Optimizer *optimizer, LossFunction function, co
 }
 
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss) {
+    return train_step_with(model, optimizer, loss_cross_entropy, x, labels, loss);
+}
+
+Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function, Tensor *x,
+                       Tensor *labels, double *loss) {
     Batch batch = {.images = x, .labels = labels};
     double known;
     Tensor *unread = NULL;
-    Status status = step(model, optimizer, loss_cross_entropy, &batch, &known, &unread);
+    Status status = step(model, optimizer, function, &batch, &known, &unread);
     if (!status && loss) *loss = unread ? tensor_item(unread) : known;
     tensor_free(unread);
     return status ? status : error_status();

@@ -20,8 +20,7 @@ typedef struct FitOptions {
     int64_t epochs;
     int64_t max_steps;        // 0: no limit
     const Schedule *schedule; // NULL: the optimizer's learning rate throughout
-    // One number from what the model gives and the batch's labels; NULL: loss_cross_entropy.
-    Tensor *(*loss)(Tensor *output, Tensor *labels);
+    LossFunction loss;        // NULL: loss_cross_entropy
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
     void *argument;
     // Steps from one reading of a device's losses to the next, 1 to FIT_READ_MOST; 0: 50. To read
@@ -42,6 +41,9 @@ typedef struct FitResult {
 // meta); where it is not finite the model is left as it was, on the host: a device is not waited
 // for before its weights are written, and not at all where `loss` is NULL, which it may be.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
+// The same by another loss.
+Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function, Tensor *x,
+                       Tensor *labels, double *loss);
 
 // Stops at the first loss that is not finite, with STATUS_NON_FINITE naming step and layer; on a
 // device once it is read, and by then the weights may have hidden which layer it was.

@@ -11,8 +11,15 @@ static Tensor *leave(int outer, Tensor *loss) {
     return loss;
 }
 
+// A row of logits for each label, whatever dimensions both have before that; views.
 Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels) {
     int outer = enter("CrossEntropy");
+    if (logits && labels && logits->shape.ndim > 2 &&
+        labels->shape.ndim == logits->shape.ndim - 1) {
+        int64_t classes = logits->shape.dims[logits->shape.ndim - 1];
+        logits = tensor_reshape(logits, SHAPE(labels->numel, classes));
+        labels = tensor_reshape(labels, SHAPE(labels->numel));
+    }
     return leave(outer, tensor_cross_entropy(logits, labels));
 }
 

@@ -52,6 +52,7 @@ Status optimizer_clip_gradients(Optimizer *optimizer, float max_norm, double *no
 void optimizer_set_learning_rate(Optimizer *optimizer, float learning_rate);
 
 // Losses as tensor/ops.h has them, each charged to the call site `loss`.
+// Logits (..., classes), labels (...), as many as there are: of images (n), of texts (n, tokens).
 Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels);
 Tensor *loss_cross_entropy_with(Tensor *logits, Tensor *labels, LabelLoss options);
 Tensor *loss_nll(Tensor *log_probabilities, Tensor *labels, LabelLoss options);
@@ -60,6 +61,8 @@ Tensor *loss_l1(Tensor *prediction, Tensor *target);
 Tensor *loss_huber(Tensor *prediction, Tensor *target, float delta);
 Tensor *loss_binary_cross_entropy(Tensor *logits, Tensor *targets);
 Tensor *loss_kl_divergence(Tensor *log_probabilities, Tensor *targets);
+// One number from what a model gives and what it should have given: what a step minimises.
+typedef Tensor *(*LossFunction)(Tensor *output, Tensor *labels);
 
 // For a loss that is not finite: runs forward once more and says where NaN or infinity first came
 // up. Returns STATUS_NON_FINITE with "step 12: loss is nan; first in fc2 (linear)" pending.

@@ -97,6 +97,9 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     json_phase_members(json, &profile->machine, &totals[REPORT_STEP]);
     member_real(json, "samples_per_second",
                 (double)profile->batch / latency_median(&totals[REPORT_STEP].latency));
+    member_text(json, "unit", profile->unit);
+    member_real(json, "units_per_second",
+                (double)profile->units / latency_median(&totals[REPORT_STEP].latency));
     write_device(json, profile);
     json_writer_end_object(json);
     json_latency(json, "inference", &profile->inference);

@@ -1,4 +1,5 @@
-// options.h -- the command line of profile_mlp: one table yields parsing and help.
+// options.h -- the command lines of profile_mlp and profile_model: one table yields parsing and
+// help.
 #ifndef PROFILER_PROGRAM_OPTIONS_H
 #define PROFILER_PROGRAM_OPTIONS_H
 
@@ -9,13 +10,35 @@
 #include "profiler/report/preset.h"
 #include "profiler/report/report_views.h"
 
-enum { OPTIONS_MAX_LAYERS = 64 };
+enum { OPTIONS_MAX_LAYERS = 64, OPTIONS_MAX_FREEZE = 16 };
+
+// What the command lines of the programs differ in, beside the flags that only one takes.
+enum { PROGRAM_MLP = 1, PROGRAM_MODEL = 2 };
+typedef struct ProgramLine {
+    const char *name;        // "profile_mlp"
+    unsigned program;        // PROGRAM_MLP or PROGRAM_MODEL
+    const char *argument;    // what it takes beside flags: "NAME|FILE"; NULL: nothing
+    const char *examples[3]; // what follows the name
+    const char *about;       // what it does: a line or two
+    int64_t batch, epochs;   // where nothing is said; epochs where no question is asked
+} ProgramLine;
 
 typedef struct Options {
+    const ProgramLine *line;
+    const char *model; // its argument; NULL: none given
+
+    // Of profile_mlp:
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
     const Op *activation; // NULL: none
     bool fuse, no_fuse;   // activations inside the linear layers; no_fuse: as by default
+    // Of profile_model; 0: the network's own.
+    int64_t image[2]; // height, width
+    int64_t tokens, classes;
+    const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
+    int n_freeze;
+    bool inference, list;
+
     int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
     double learning_rate; // NaN: the optimizer's default
@@ -36,13 +59,13 @@ typedef struct Options {
 
     const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
     bool quiet, help, version, devices;
-    const char *topic; // of the help; NULL: the options
+    const char *topic; // of the help; NULL: its first page
 } Options;
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
-bool options_parse(int argc, char **argv, Options *options);
-// The options, or what `topic` explains; false after one line on standard error.
-bool options_print_help(const char *topic);
+bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);
+// The first page, or what the topic explains; false after one line on standard error.
+bool options_print_help(const Options *options);
 // Whether a question was asked, whose answer takes the report's place.
 bool options_ask(const Options *options);
 

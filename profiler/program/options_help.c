@@ -1,4 +1,4 @@
-// options_help.c -- what --help prints: the options, from the table that parses them, and the
+// options_help.c -- what --help prints: a first page, from the table that parses the flags, and the
 // topics.
 #include <stdio.h>
 #include <string.h>
@@ -6,25 +6,48 @@
 #include "profiler/machine/roofline.h"
 #include "profiler/program/options_table.h"
 
-static void print_options(void) {
-    printf("usage: profile_mlp [options]\n\n"
-           "Profiles training steps of a multilayer perceptron, then trains it on images.\n");
-    for (int i = 0; i < options_flag_count; i++) {
-        const Flag *flag = &options_flags[i];
-        if (flag->group) printf("\n%s\n", flag->group);
-        char left[40];
-        snprintf(left, sizeof(left), "--%s%s%s", flag->name, flag->argument ? " " : "",
-                 flag->argument ? flag->argument : "");
-        printf("  %-22s %s\n", left, flag->help);
+static void print_flag(const Flag *flag) {
+    char left[40];
+    snprintf(left, sizeof(left), "--%s%s%s", flag->name, flag->argument ? " " : "",
+             flag->argument ? flag->argument : "");
+    printf("  %-22s %s\n", left, flag->help);
+}
+
+// At most 24 lines: it fits into a terminal.
+static void print_first_page(const ProgramLine *line) {
+    for (int i = 0; i < 3; i++) printf("./%s %s\n", line->name, line->examples[i]);
+    printf("\n%s\n\n", line->about);
+    for (int i = 0; i < options_flag_count; i++)
+        if (options_flags[i].first_page && options_flags[i].programs & line->program)
+            print_flag(&options_flags[i]);
+    printf("\nMore: --help TOPIC, of");
+    for (int t = 0; t < flag_topic_count; t++) printf(" %s,", flag_topics[t].name);
+    printf(" all;\n  what numbers mean: counts, roofline; activations; status (of the exit)\n");
+}
+
+static const char exit_text[] =
+    "Exit status\n\n"
+    "0  done\n"
+    "1  the answer is no: the training diverged, prediction and execution differ, a\n"
+    "   budget holds no sample, or --strict found what is not counted\n"
+    "2  wrong usage\n"
+    "3  a file or device could not be used\n";
+
+static void print_topic(const ProgramLine *line, int topic) {
+    printf("%s\n", flag_topics[topic].heading);
+    for (int i = 0; i < options_flag_count; i++)
+        if (options_flags[i].topic == topic && options_flags[i].programs & line->program)
+            print_flag(&options_flags[i]);
+}
+
+static void print_all(const ProgramLine *line) {
+    printf("usage: %s %s%s[options]\n\n%s\n", line->name, line->argument ? line->argument : "",
+           line->argument ? " " : "", line->about);
+    for (int t = 0; t < flag_topic_count; t++) {
+        printf("\n");
+        print_topic(line, t);
     }
-    printf("\nExit status: 0 done, 1 the training diverged, prediction and execution differ,\n"
-           "a budget holds no sample, or --strict found what is not counted; 2 wrong usage;\n"
-           "3 a file or device could not be used.\n"
-           "Examples:\n"
-           "  ./profile_mlp --layers 784,1024,10 --batch 256 --optimizer sgd\n"
-           "  ./profile_mlp --explain fc1\n"
-           "  ./profile_mlp --by op --sort time --top 5\n"
-           "  ./profile_mlp --device meta --layers 12288,49152,12288 --batch 2048\n");
+    printf("\n%s", exit_text);
 }
 
 static const char counts_text[] =
@@ -64,14 +87,27 @@ static void print_activations(void) {
         printf("  %-12s %s\n", op->name, op->story ? op->story->formula : op->module);
 }
 
-bool options_print_help(const char *topic) {
-    if (!topic) {
-        print_options();
+// Of the flags: one topic, or all. False: it is another.
+static bool print_flags(const ProgramLine *line, const char *topic) {
+    bool all = strcmp(topic, "all") == 0;
+    if (all) print_all(line);
+    for (int t = 0; t < flag_topic_count; t++) {
+        if (strcmp(topic, flag_topics[t].name) != 0) continue;
+        print_topic(line, t);
         return true;
     }
+    return all;
+}
+
+bool options_print_help(const Options *options) {
     static const struct {
         const char *name, *text;
-    } topics[] = {{"counts", counts_text}, {"roofline", roofline_help_text}};
+    } topics[] = {{"counts", counts_text}, {"roofline", roofline_help_text}, {"status", exit_text}};
+    const char *topic = options->topic;
+    if (!topic) {
+        print_first_page(options->line);
+        return true;
+    }
     for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
         if (strcmp(topic, topics[i].name) != 0) continue;
         printf("%s", topics[i].text);
@@ -81,9 +117,9 @@ bool options_print_help(const char *topic) {
         print_activations();
         return true;
     }
-    fprintf(stderr,
-            "profile_mlp: --help %s: there is no such topic; there are: activations, counts, "
-            "roofline\n",
-            topic);
-    return false;
+    if (print_flags(options->line, topic)) return true;
+    return options_refuse(options,
+                          "--help %s: there is no such topic; there are: model, measuring, "
+                          "questions, files, other, all, activations, counts, roofline, status",
+                          topic);
 }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool refuse(const Flag *flag, const char *text, const char *expected) {
-    fprintf(stderr, "profile_mlp: --%s %s: expected %s\n", flag->name, text, expected);
-    return false;
+static bool refuse(const Options *options, const Flag *flag, const char *text,
+                   const char *expected) {
+    return options_refuse(options, "--%s %s: expected %s", flag->name, text, expected);
 }
 
 static bool whole_number(const char *text, char **end, int64_t *value) {
@@ -28,7 +28,7 @@ static bool take_count(Options *options, const Flag *flag, const char *text) {
     }
     snprintf(expected, sizeof(expected), "a whole number from %lld to %lld", (long long)flag->least,
              (long long)flag->most);
-    return refuse(flag, text, expected);
+    return refuse(options, flag, text, expected);
 }
 
 static bool take_layers(Options *options, const Flag *flag, const char *text) {
@@ -37,16 +37,18 @@ static bool take_layers(Options *options, const Flag *flag, const char *text) {
     for (;;) {
         char *end;
         int64_t size;
-        if (n == OPTIONS_MAX_LAYERS) return refuse(flag, text, "at most 64 sizes");
+        if (n == OPTIONS_MAX_LAYERS) return refuse(options, flag, text, "at most 64 sizes");
         if (!whole_number(at, &end, &size) || size < 1 || size > INT32_MAX)
-            return refuse(flag, text, "sizes of at least 1 with commas between, as 784,512,10");
+            return refuse(options, flag, text,
+                          "sizes of at least 1 with commas between, as 784,512,10");
         options->layers[n++] = size;
         if (!*end) break;
-        if (*end != ',') return refuse(flag, text, "sizes with commas between, as 784,512,10");
+        if (*end != ',')
+            return refuse(options, flag, text, "sizes with commas between, as 784,512,10");
         at = end + 1;
     }
     options->n_layers = n;
-    return n >= 2 || refuse(flag, text, "an input and an output size, as 784,10");
+    return n >= 2 || refuse(options, flag, text, "an input and an output size, as 784,10");
 }
 
 static bool take_activation(Options *options, const Flag *flag, const char *text) {
@@ -58,7 +60,7 @@ static bool take_activation(Options *options, const Flag *flag, const char *text
         size_t used = strlen(names);
         snprintf(names + used, sizeof(names) - used, ", %s", op->name);
     }
-    return refuse(flag, text, names);
+    return refuse(options, flag, text, names);
 }
 
 static bool take_optimizer(Options *options, const Flag *flag, const char *text) {
@@ -67,7 +69,7 @@ static bool take_optimizer(Options *options, const Flag *flag, const char *text)
             options->optimizer = (OptimizerKind)k;
             return true;
         }
-    return refuse(flag, text, "sgd, momentum, adam or adamw");
+    return refuse(options, flag, text, "sgd, momentum, adam or adamw");
 }
 
 static bool take_learning_rate(Options *options, const Flag *flag, const char *text) {
@@ -75,7 +77,7 @@ static bool take_learning_rate(Options *options, const Flag *flag, const char *t
     double value = strtod(text, &end);
     bool usable = (float)value > 0.0f && isfinite((float)value); // as the steps will use it
     if (end == text || *end || !usable)
-        return refuse(flag, text, "a number above 0 that a float can hold, as 0.001");
+        return refuse(options, flag, text, "a number above 0 that a float can hold, as 0.001");
     options->learning_rate = value;
     return true;
 }
@@ -87,7 +89,26 @@ static bool take_device(Options *options, const Flag *flag, const char *text) {
             options->device = names[i];
             return true;
         }
-    return refuse(flag, text, "cpu, cuda or meta");
+    return refuse(options, flag, text, "cpu, cuda or meta");
+}
+
+// "224", or "224x320": height and width
+static bool take_image(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    int64_t *side = options->image;
+    bool good = whole_number(text, &end, &side[0]);
+    side[1] = side[0];
+    if (good && *end == 'x') good = whole_number(end + 1, &end, &side[1]);
+    for (int i = 0; i < 2; i++) good = good && side[i] >= 1 && side[i] <= 1 << 16;
+    return (good && !*end) || refuse(options, flag, text, "a side, as 224, or HEIGHTxWIDTH");
+}
+
+static bool take_freeze(Options *options, const Flag *flag, const char *text) {
+    if (!text[0]) return refuse(options, flag, text, "a layer or pattern, as 'features.*'");
+    if (options->n_freeze == OPTIONS_MAX_FREEZE)
+        return refuse(options, flag, text, "at most 16 patterns");
+    options->freeze[options->n_freeze++] = text;
+    return true;
 }
 
 static bool take_text(Options *options, const Flag *flag, const char *text) {
@@ -100,8 +121,15 @@ static bool take_switch(Options *options, const Flag *flag, const char *text) {
     return true;
 }
 
+static bool take_help(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->help = true;
+    options->topic = text;
+    return true;
+}
+
 static bool take_explain(Options *options, const Flag *flag, const char *text) {
-    if (text && !text[0]) return refuse(flag, text, "a LAYER or pattern, as fc1 or 'fc*'");
+    if (text && !text[0]) return refuse(options, flag, text, "a LAYER or pattern, as fc1 or 'fc*'");
     options->explain_layer = text;
     options->explain = true;
     return true;
@@ -114,7 +142,7 @@ static bool take_by(Options *options, const Flag *flag, const char *text) {
             options->has_view = true;
             return true;
         }
-    return refuse(flag, text, "layer, op or phase");
+    return refuse(options, flag, text, "layer, op or phase");
 }
 
 static bool take_sort(Options *options, const Flag *flag, const char *text) {
@@ -124,7 +152,7 @@ static bool take_sort(Options *options, const Flag *flag, const char *text) {
             options->has_view = true;
             return true;
         }
-    return refuse(flag, text, "order, time, flops, bytes or roof");
+    return refuse(options, flag, text, "order, time, flops, bytes or roof");
 }
 
 static bool take_top(Options *options, const Flag *flag, const char *text) {
@@ -142,7 +170,8 @@ static bool take_layer(Options *options, const Flag *flag, const char *text) {
 static bool take_preset(Options *options, const Flag *flag, const char *text) {
     options->has_preset = preset_by_name(text, &options->preset);
     return options->has_preset ||
-           refuse(flag, text, "torch, paper, textbook, fvcore, deepspeed, torchinfo or tinytorch");
+           refuse(options, flag, text,
+                  "torch, paper, textbook, fvcore, deepspeed, torchinfo or tinytorch");
 }
 
 // "500MB", "1.5 GiB", "4096"
@@ -163,70 +192,113 @@ static bool take_size(Options *options, const Flag *flag, const char *text) {
         *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)value;
         return true;
     }
-    return refuse(flag, text, "a size as 500MB, 1.5GiB or 4096");
+    return refuse(options, flag, text, "a size as 500MB, 1.5GiB or 4096");
 }
 
+// ---- the table ---------------------------------------------------------------------------------
 #define COUNT(member, least, most) take_count, offsetof(Options, member), least, most
 #define TEXT(member) take_text, offsetof(Options, member), 0, 0
 #define SWITCH(member) take_switch, offsetof(Options, member), 0, 0
 #define OTHER(take) take, 0, 0, 0
+enum { MLP = PROGRAM_MLP, MODEL = PROGRAM_MODEL, BOTH = MLP | MODEL };
+const FlagTopic flag_topics[] = {
+    {"model", "The model and its training"},
+    {"measuring", "Measuring"},
+    {"questions", "Questions, answered instead of the report (trains only if --epochs says so)"},
+    {"files", "Files (- is standard output)"},
+    {"other", "Other"},
+};
+const int flag_topic_count = (int)(sizeof(flag_topics) / sizeof(flag_topics[0]));
+
+enum { OF_MODEL, OF_MEASURING, OF_QUESTIONS, OF_FILES, OF_OTHER }; // their places
 const Flag options_flags[] = {
-    {"The model and its training", "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
+    {OF_MODEL, MLP, true, "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
      OTHER(take_layers)},
-    {NULL, "activation", "NAME", "between the layers, or none; --help activations (relu)",
-     OTHER(take_activation)},
-    {NULL, "fuse", NULL, "run bias and activation inside the product", SWITCH(fuse)},
-    {NULL, "no-fuse", NULL, "run them as ops of their own (so by default)", SWITCH(no_fuse)},
-    {NULL, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
-    {NULL, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)", OTHER(take_optimizer)},
-    {NULL, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",
+    {OF_MODEL, MLP, false, "activation", "NAME",
+     "between the layers, or none; --help activations (relu)", OTHER(take_activation)},
+    {OF_MODEL, MLP, false, "fuse", NULL, "run bias and activation inside the product",
+     SWITCH(fuse)},
+    {OF_MODEL, MLP, false, "no-fuse", NULL, "run them as ops of their own (so by default)",
+     SWITCH(no_fuse)},
+    {OF_MODEL, MODEL, true, "list", NULL, "the networks that have a name here", SWITCH(list)},
+    {OF_MODEL, MODEL, true, "image", "SIDE", "of its images: 224, or 224x320 (the network's)",
+     OTHER(take_image)},
+    {OF_MODEL, MODEL, true, "tokens", "N", "of its texts (the network's)",
+     COUNT(tokens, 1, 1 << 24)},
+    {OF_MODEL, MODEL, false, "classes", "N", "that it tells apart (the network's)",
+     COUNT(classes, 1, 1 << 24)},
+    {OF_MODEL, MODEL, true, "freeze", "PATTERN", "these do not train, as 'features.*'; repeatable",
+     OTHER(take_freeze)},
+    {OF_MODEL, MODEL, false, "inference", NULL, "profile a forward alone, in evaluation mode",
+     SWITCH(inference)},
+    {OF_MODEL, MLP, true, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
+    {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},
+    {OF_MODEL, BOTH, true, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)",
+     OTHER(take_optimizer)},
+    {OF_MODEL, BOTH, false, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",
      OTHER(take_learning_rate)},
-    {NULL, "epochs", "N", "passes over the training data; 0: profile only (5)",
+    {OF_MODEL, MLP, true, "epochs", "N", "passes over the training data; 0: profile only (5)",
      COUNT(epochs, 0, 1 << 20)},
-    {NULL, "steps", "N", "stop training after so many steps; 0: no limit (0)",
+    {OF_MODEL, MODEL, false, "epochs", "N", "passes over training data; 0: profile only (0)",
+     COUNT(epochs, 0, 1 << 20)},
+    {OF_MODEL, BOTH, false, "steps", "N", "stop training after so many steps; 0: no limit (0)",
      COUNT(steps, 0, INT32_MAX)},
-    {NULL, "data", "DIR", "folder of IDX files (MNIST); else digits are drawn", TEXT(data)},
-    {NULL, "seed", "N", "of weights, digits and shuffles (1)", COUNT(seed, 0, INT64_MAX)},
-    {NULL, "threads", "N", "threads that compute (all cores)", COUNT(threads, 1, 64)},
-    {NULL, "device", "NAME", "cpu, cuda; meta: count any model, run nothing (cpu)",
+    {OF_MODEL, BOTH, false, "data", "DIR", "folder of IDX files (MNIST); else digits are drawn",
+     TEXT(data)},
+    {OF_MODEL, BOTH, false, "seed", "N", "of weights, digits and shuffles (1)",
+     COUNT(seed, 0, INT64_MAX)},
+    {OF_MODEL, BOTH, false, "threads", "N", "threads that compute (all cores)",
+     COUNT(threads, 1, 64)},
+    {OF_MODEL, BOTH, true, "device", "NAME", "cpu, cuda; meta: count any model, run nothing (cpu)",
      OTHER(take_device)},
 
-    {"Measuring", "iterations", "N", "samples of each latency; 0: 10 to 200 in a second (0)",
-     COUNT(iterations, 0, 1000000)},
-    {NULL, "warmup", "N", "steps before the first sample (until steady, 10 to 200)",
-     COUNT(warmup, 2, 1000000)},
-    {NULL, "percentiles", NULL, "go on until there are enough samples for p99.9",
-     SWITCH(percentiles)},
-    {NULL, "calibrate", NULL, "measure this machine's ceilings again", SWITCH(calibrate)},
-    {NULL, "peaks", "FILE", "ceilings from a file (JSON) instead of measured ones", TEXT(peaks)},
-    {NULL, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
+    {OF_MEASURING, BOTH, false, "iterations", "N",
+     "samples of each latency; 0: 10 to 200 in a second (0)", COUNT(iterations, 0, 1000000)},
+    {OF_MEASURING, BOTH, false, "warmup", "N",
+     "steps before the first sample (until steady, 10 to 200)", COUNT(warmup, 2, 1000000)},
+    {OF_MEASURING, BOTH, false, "percentiles", NULL,
+     "go on until there are enough samples for p99.9", SWITCH(percentiles)},
+    {OF_MEASURING, BOTH, false, "calibrate", NULL, "measure this machine's ceilings again",
+     SWITCH(calibrate)},
+    {OF_MEASURING, BOTH, false, "peaks", "FILE",
+     "ceilings from a file (JSON) instead of measured ones", TEXT(peaks)},
+    {OF_MEASURING, BOTH, false, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
 
-    {"Questions, answered instead of the report (trains only if --epochs says so)", "explain",
-     "[LAYER]", "how its numbers were made; LAYER may be 'fc*'", OTHER(take_explain)},
-    {NULL, "by", "WHAT", "table by layer, op or phase", OTHER(take_by)},
-    {NULL, "sort", "KEY", "of that table: order, time, flops, bytes, roof (order)",
-     OTHER(take_sort)},
-    {NULL, "top", "N", "its first N rows, the others in one", take_top, offsetof(Options, view.top),
-     1, INT32_MAX},
-    {NULL, "layer", "PATTERN", "its rows of these layers, as 'fc*'", OTHER(take_layer)},
-    {NULL, "memory", NULL, "memory over one step, and what the peak is made of", SWITCH(memory)},
-    {NULL, "memory-budget", "SIZE", "the largest batch that fits, as 500MB; tried", take_size,
-     offsetof(Options, memory_budget), 0, 0},
-    {NULL, "leaks", NULL, "does memory grow from step to step?", SWITCH(leaks)},
-    {NULL, "weights", NULL, "how the weights are distributed, layer by layer", SWITCH(weights)},
-    {NULL, "flop-convention", "NAME",
+    {OF_QUESTIONS, BOTH, true, "explain", "[LAYER]",
+     "how its numbers were made; LAYER may be 'fc*'", OTHER(take_explain)},
+    {OF_QUESTIONS, BOTH, true, "by", "WHAT", "table by layer, op or phase", OTHER(take_by)},
+    {OF_QUESTIONS, BOTH, false, "sort", "KEY",
+     "of that table: order, time, flops, bytes, roof (order)", OTHER(take_sort)},
+    {OF_QUESTIONS, BOTH, false, "top", "N", "its first N rows, the others in one", take_top,
+     offsetof(Options, view.top), 1, INT32_MAX},
+    {OF_QUESTIONS, BOTH, false, "layer", "PATTERN", "its rows of these layers, as 'fc*'",
+     OTHER(take_layer)},
+    {OF_QUESTIONS, BOTH, true, "memory", NULL, "memory over one step, and what the peak is made of",
+     SWITCH(memory)},
+    {OF_QUESTIONS, BOTH, false, "memory-budget", "SIZE",
+     "the largest batch that fits, as 500MB; tried", take_size, offsetof(Options, memory_budget), 0,
+     0},
+    {OF_QUESTIONS, BOTH, false, "leaks", NULL, "does memory grow from step to step?",
+     SWITCH(leaks)},
+    {OF_QUESTIONS, BOTH, false, "weights", NULL, "how the weights are distributed, layer by layer",
+     SWITCH(weights)},
+    {OF_QUESTIONS, BOTH, false, "flop-convention", "NAME",
      "as counted by torch, paper, textbook, fvcore,\n"
      "                         deepspeed, torchinfo, tinytorch",
      OTHER(take_preset)},
 
-    {"Files (- is standard output)", "json", "FILE", "the profile, with every sample", TEXT(json)},
-    {NULL, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA", TEXT(trace)},
-    {NULL, "memory-json", "FILE", "memory over one step", TEXT(memory_json)},
-    {NULL, "tinytorch", "FILE", "the profile in TinyTorch's keys and definitions", TEXT(tinytorch)},
+    {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
+    {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
+     TEXT(trace)},
+    {OF_FILES, BOTH, false, "memory-json", "FILE", "memory over one step", TEXT(memory_json)},
+    {OF_FILES, BOTH, false, "tinytorch", "FILE", "the profile in TinyTorch's keys and definitions",
+     TEXT(tinytorch)},
 
-    {"Other", "devices", NULL, "which devices can be used here, and why not", SWITCH(devices)},
-    {NULL, "quiet", NULL, "no report and no progress", SWITCH(quiet)},
-    {NULL, "help", NULL, "this text; also --help counts, --help roofline", SWITCH(help)},
-    {NULL, "version", NULL, "the version", SWITCH(version)},
+    {OF_OTHER, BOTH, false, "devices", NULL, "which devices can be used here, and why not",
+     SWITCH(devices)},
+    {OF_OTHER, BOTH, false, "quiet", NULL, "no report and no progress", SWITCH(quiet)},
+    {OF_OTHER, BOTH, false, "help", "[TOPIC]", "the first page, or one of its topics",
+     OTHER(take_help)},
+    {OF_OTHER, BOTH, false, "version", NULL, "the version", SWITCH(version)},
 };
 const int options_flag_count = (int)(sizeof(options_flags) / sizeof(options_flags[0]));

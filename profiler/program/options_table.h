@@ -6,8 +6,17 @@
 
 #include "profiler/program/options.h"
 
+typedef struct FlagTopic { // of the help
+    const char *name, *heading;
+} FlagTopic;
+
+extern const FlagTopic flag_topics[];
+extern const int flag_topic_count;
+
 typedef struct Flag {
-    const char *group;    // heading before it in the help; NULL: as the one before
+    int topic;            // of flag_topics
+    unsigned programs;    // that take it: PROGRAM_MLP | PROGRAM_MODEL
+    bool first_page;      // of the help
     const char *name;     // "batch"
     const char *argument; // "N"; "[LAYER]": may be left out; NULL: takes none
     const char *help;
@@ -19,5 +28,9 @@ typedef struct Flag {
 
 extern const Flag options_flags[];
 extern const int options_flag_count;
+
+// One line on standard error: the program's name, and this. False, for whoever returns that.
+bool options_refuse(const Options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,5 +1,5 @@
-// program.h -- internal to the programs of profiler/, not in the library: what profile_mlp does, in
-// parts. These may print and show progress.
+// program.h -- internal to the programs of profiler/, not in the library: what profile_mlp and
+// profile_model do, in parts. These may print and show progress.
 #ifndef PROFILER_PROGRAM_PROGRAM_H
 #define PROFILER_PROGRAM_PROGRAM_H
 
@@ -11,27 +11,58 @@ typedef struct Images {
     bool was_split; // the folder had one set only; its last fifth became the test set
 } Images;
 
-typedef struct Program {
+// What is profiled, and what a step of it is given.
+typedef struct Subject {
+    char name[160];           // for the report: "resnet50 3x224x224"
+    const void *network;      // the program's own; NULL where its options say all
+    Shape sample;             // one sample of its input
+    int64_t vocabulary;       // the input is int64 ids below that; 0: it is float32
+    int64_t classes;          // it tells apart; 0: none, or not known beforehand
+    int64_t batch;            // samples in a step
+    const char *unit;         // what a rate counts: "images"
+    int64_t units_per_sample; // of it
+} Subject;
+
+typedef struct Program Program;
+
+// What a program profiles; all the rest they share.
+typedef struct ProgramKind {
+    ProgramLine line;
+    Status (*find)(Program *program); // fills its subject
+    Layer *(*model_new)(const Program *program);
+    void (*list)(void); // what --list prints; NULL: it is no flag of this program
+} ProgramKind;
+
+struct Program {
+    const ProgramKind *kind;
     const Options *options;
     Device *device;
     const char *command; // as typed, for the JSON
     bool report;         // to standard output
     bool terminal;       // progress on standard error is seen
     bool failed;         // a threshold, or a comparison: exit status 1
-    Images images;       // empty: nothing is trained
-    Layer *model;        // that was profiled
-    Tensor *x, *labels;  // its resident batch
+    Subject subject;
+    Images images;      // empty: nothing is trained
+    Layer *model;       // that was profiled
+    Tensor *x, *labels; // its resident batch
+    LossFunction loss;  // that fits its output
     Machine machine;
     Profile profile;
     ProfileTraining training;
-} Program;
+};
+
+// The whole of a main function.
+int program_main(int argc, char **argv, const ProgramKind *kind);
 
 OptimizerConfig program_optimizer(const Options *options);
-Layer *program_model_new(const Options *options);   // the same weights each time
+Layer *program_model_new(const Program *program);   // the same weights each time
 Loader *program_loader_new(const Program *program); // of the training images, in batches
+bool program_planes(const Program *program);        // images as (n, 1, h, w), not flat
 
 // program_data.c: reads or draws the images where there will be training; says why not.
 Status program_load(Program *program);
+// program_batch.c: a resident batch, and the loss that fits what the model makes of it.
+Status program_batch_new(Program *program);
 // program_profile.c: obtains ceilings, builds model and batch, profiles.
 Status program_profile(Program *program);
 // program_training.c: trains a fresh model, and tells.
@@ -43,7 +74,7 @@ Status program_write_files(Program *program, JsonWriter *json); // the JSON last
 
 // A line of progress on standard error, at most every 0.1 s.
 typedef struct ProgressLine {
-    double shown; // when it was last drawn
+    double begun, shown; // when; and when it was last drawn
 } ProgressLine;
 bool progress_due(ProgressLine *line);
 void progress_clear(const Program *program);

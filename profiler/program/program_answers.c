@@ -33,10 +33,10 @@ static void print_budget(const Program *program, const Budget *budget) {
 
 static Status answer_budget(Program *program) {
     const Options *options = program->options;
+    BudgetTask task = {program->model, program->x, program->labels, program->loss};
     Budget budget;
-    Status status =
-        budget_largest_batch(program->model, program_optimizer(options), program->x,
-                             options->memory_budget, program->device->has_data, &budget);
+    Status status = budget_largest_batch(&task, program_optimizer(options), options->memory_budget,
+                                         program->device->has_data, &budget);
     if (status) return status;
     print_budget(program, &budget);
     program->failed = budget.batch == 0 ||
@@ -63,7 +63,8 @@ static Status watch_steps(Program *program, Optimizer *optimizer, LeakTest *test
     for (int i = 0; i < WARMUP + STEPS && !status; i++) {
         if (i == WARMUP) leak_start(test); // by then gradients and state are there
         double loss;
-        status = train_step(program->model, optimizer, program->x, program->labels, &loss);
+        status = train_step_with(program->model, optimizer, program->loss, program->x,
+                                 program->labels, &loss);
         if (i >= WARMUP) leak_step(test);
     }
     leak_stop(test);

@@ -1,4 +1,4 @@
-// program_data.c -- the images that profile_mlp trains on: a folder's, or drawn.
+// program_data.c -- the images that a program trains on: a folder's, or drawn.
 #include <string.h>
 
 #include "layers/train/digits.h"
@@ -8,29 +8,42 @@
 
 enum { TRAIN_DIGITS = 10000, TEST_DIGITS = 2000 };
 
-static Status check_fit(const Options *options, const Dataset *data) {
+// One number a pixel: (784), or (1, 28, 28).
+static bool takes_pixels(const Subject *subject, int64_t rows, int64_t columns) {
+    const Shape *s = &subject->sample;
+    if (s->ndim == 1) return s->dims[0] == rows * columns;
+    return s->ndim == 3 && s->dims[0] == 1 && s->dims[1] == rows && s->dims[2] == columns;
+}
+
+static Status check_fit(const Subject *subject, const Dataset *data) {
+    if (takes_pixels(subject, data->rows, data->columns) && subject->classes >= data->classes)
+        return STATUS_OK;
     int64_t pixels = data->rows * data->columns;
-    int64_t in = options->layers[0], out = options->layers[options->n_layers - 1];
-    if (in == pixels && out >= data->classes) return STATUS_OK;
-    return error_set(
-        STATUS_FORMAT,
-        "--data: %s has %lld pixels an image and %d classes, the model %lld inputs and "
-        "%lld outputs. HINT: --layers %lld,...,%d",
-        data->name, (long long)pixels, data->classes, (long long)in, (long long)out,
-        (long long)pixels, data->classes);
+    if (subject->sample.ndim == 1)
+        return error_set(
+            STATUS_FORMAT,
+            "--data: %s has %lld pixels an image and %d classes, the model %lld inputs and "
+            "%lld outputs. HINT: --layers %lld,...,%d",
+            data->name, (long long)pixels, data->classes, (long long)subject->sample.dims[0],
+            (long long)subject->classes, (long long)pixels, data->classes);
+    return error_set(STATUS_FORMAT,
+                     "--data: %s has images of 1x%lldx%lld and %d classes, and %s does not take "
+                     "them. HINT: mnist-cnn does",
+                     data->name, (long long)data->rows, (long long)data->columns, data->classes,
+                     subject->name);
 }
 
 // Whether there is anything to train on; when not, why.
 static bool can_train(Program *program) {
     const Options *options = program->options;
+    const Subject *subject = &program->subject;
     ProfileTraining *training = &program->training;
-    int64_t in = options->layers[0], out = options->layers[options->n_layers - 1];
-    bool fits = options->data || (in == DIGITS_SIDE * DIGITS_SIDE && out >= 10);
+    bool digits = takes_pixels(subject, DIGITS_SIDE, DIGITS_SIDE) && subject->classes >= 10;
     if (options->epochs == 0)
         training->absent = "--epochs 0";
     else if (!program->device->has_data)
         training->absent = "nothing runs on the meta device";
-    else if (!fits)
+    else if (!options->data && !digits)
         training->absent = "drawn digits have 784 pixels and 10 classes";
     return !training->absent;
 }
@@ -41,7 +54,7 @@ Status program_load(Program *program) {
     if (options->data) { // what cannot be read is told, whether it will be used or not
         Status status =
             dataset_read_folder(options->data, &images->train, &images->test, &images->was_split);
-        if (!status) status = check_fit(options, &images->train);
+        if (!status) status = check_fit(&program->subject, &images->train);
         if (status) return status;
     }
     bool train = can_train(program);
@@ -51,13 +64,16 @@ Status program_load(Program *program) {
     return status ? status : dataset_split(&images->train, TEST_DIGITS, 0, &images->test);
 }
 
+bool program_planes(const Program *program) { return program->subject.sample.ndim == 3; }
+
 Loader *program_loader_new(const Program *program) {
     const Options *options = program->options;
     bool spare_core = context_current()->threads < pool_default_threads();
-    LoaderOptions load = {.batch = options->batch,
+    LoaderOptions load = {.batch = program->subject.batch,
                           .shuffle = true,
                           .scale = 1.0f,
                           .seed = (uint64_t)options->seed,
-                          .prefetch = spare_core ? 2 : 0}; // else it would only take turns with us
+                          .prefetch = spare_core ? 2 : 0, // else it would only take turns with us
+                          .planes = program_planes(program)};
     return loader_new(&program->images.train, load);
 }

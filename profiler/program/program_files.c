@@ -1,4 +1,4 @@
-// program_files.c -- the files that profile_mlp writes, and the steps that a trace shows.
+// program_files.c -- the files that a program writes, and the steps that a trace shows.
 #include <stdio.h>
 
 #include "profiler/files/tinytorch.h"
@@ -25,7 +25,7 @@ typedef struct TracedStep {
 
 static Status next_batch(const TracedStep *step, Batch *batch) {
     const Program *program = step->program;
-    *batch = (Batch){program->x, program->labels, program->options->batch};
+    *batch = (Batch){program->x, program->labels, program->subject.batch};
     if (!step->loader) return STATUS_OK;
     PROFILE_SCOPE("data loading") {
         if (!loader_next(step->loader, batch) && !error_pending()) {
@@ -43,8 +43,8 @@ static Status run_step(const TracedStep *step) {
     if (status) return status;
     Scope *scope = scope_open();
     optimizer_zero_grad(step->optimizer);
-    Tensor *logits = layer_forward(step->program->model, batch.images);
-    Tensor *loss = loss_cross_entropy(logits, batch.labels);
+    Tensor *output = layer_forward(step->program->model, batch.images);
+    Tensor *loss = step->program->loss(output, batch.labels);
     PROFILE_SCOPE("backward") { autograd_backward(loss); }
     PROFILE_SCOPE("optimizer") { optimizer_step(step->optimizer); }
     if (!error_pending()) profiler_counter("loss", (double)tensor_item(loss));

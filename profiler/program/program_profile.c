@@ -1,11 +1,10 @@
-// program_profile.c -- profiles the model that the command line describes.
+// program_profile.c -- profiles what the program is about, with the ceilings that verdicts need.
 #include <math.h>
 #include <stdio.h>
 
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
 #include "tensor/clock.h"
-#include "tensor/memory.h"
 
 OptimizerConfig program_optimizer(const Options *options) {
     OptimizerConfig config = optimizer_defaults(options->optimizer);
@@ -13,12 +12,27 @@ OptimizerConfig program_optimizer(const Options *options) {
     return config;
 }
 
-Layer *program_model_new(const Options *options) {
-    MlpOptions mlp = mlp_defaults();
-    mlp.activation = options->activation;
-    mlp.fuse = options->fuse;
-    context_seed((uint64_t)options->seed); // profile and training start from the same weights
-    return mlp_new(options->layers, options->n_layers, mlp);
+// What does not train is frozen before there is an optimizer.
+static Status freeze(Layer *model, const Options *options) {
+    for (int i = 0; i < options->n_freeze; i++) {
+        int64_t count;
+        Status status = layer_freeze(model, options->freeze[i], true, &count);
+        if (status) return status;
+        if (count == 0)
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "--freeze %s: no parameter's path matches. HINT: --weights lists "
+                             "them; a layer's name stands for all in it",
+                             options->freeze[i]);
+    }
+    return STATUS_OK;
+}
+
+Layer *program_model_new(const Program *program) {
+    context_seed((uint64_t)program->options->seed); // profile and training have the same weights
+    Layer *model = program->kind->model_new(program);
+    if (!model || !freeze(model, program->options)) return model;
+    layer_free(model);
+    return NULL;
 }
 
 bool progress_due(ProgressLine *line) {
@@ -30,36 +44,6 @@ bool progress_due(ProgressLine *line) {
 
 void progress_clear(const Program *program) {
     if (program->terminal) fprintf(stderr, "\r\033[K");
-}
-
-// "MLP 784-512-10 relu"; cut with "..." where there are very many layers.
-static void name_model(const Options *options, Profile *profile) {
-    char *name = profile->model;
-    size_t size = sizeof(profile->model), used = (size_t)snprintf(name, size, "MLP ");
-    for (int i = 0; i < options->n_layers; i++) {
-        bool room = used + 32 < size;
-        used += (size_t)snprintf(name + used, size - used, "%s", i ? "-" : "");
-        used +=
-            room ? (size_t)snprintf(name + used, size - used, "%lld", (long long)options->layers[i])
-                 : (size_t)snprintf(name + used, size - used, "...");
-        if (!room) break;
-    }
-    if (options->n_layers > 2) // else there is no activation
-        snprintf(name + used, size - used, " %s",
-                 options->activation ? options->activation->name : "none");
-}
-
-// Which numbers the batch holds makes no difference to the work: random pixels, labels in turn.
-static Status batch_new(Program *program) {
-    const Options *options = program->options;
-    int64_t classes = options->layers[options->n_layers - 1], n = options->batch;
-    int64_t *labels = memory_new((size_t)n * sizeof(int64_t));
-    if (!labels) return STATUS_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < n; i++) labels[i] = i % classes;
-    program->x = tensor_uniform_new(SHAPE(n, options->layers[0]), 0.0f, 1.0f);
-    program->labels = program->x ? tensor_from_labels_new(SHAPE(n), labels) : NULL;
-    memory_free(labels);
-    return program->labels ? STATUS_OK : error_status();
 }
 
 static void show_calibration(void *argument, const char *what, double fraction) {
@@ -91,8 +75,13 @@ static Status obtain_machine(Program *program) {
 }
 
 static void show_profiling(void *argument, double fraction) {
-    if (!progress_due(argument)) return;
-    fprintf(stderr, "\rprofiling: %.0f%%\033[K", 100.0 * fraction);
+    ProgressLine *line = argument;
+    if (!progress_due(line)) return;
+    double gone = line->shown - line->begun;
+    fprintf(stderr, "\rprofiling: %.0f%%", 100.0 * fraction);
+    if (fraction > 0.0)
+        fprintf(stderr, ", %s left", text_duration(gone / fraction * (1.0 - fraction)).s);
+    fprintf(stderr, "\033[K");
     fflush(stderr);
 }
 
@@ -101,19 +90,26 @@ static bool has_ceilings(const Program *program) { return program->device->has_d
 
 static Status run_profile(Program *program, Loader *loader) {
     const Options *options = program->options;
+    const Subject *subject = &program->subject;
     ProfileOptions how = profile_defaults();
-    ProgressLine line = {.shown = clock_seconds()};
+    double now = clock_seconds();
+    ProgressLine line = {.begun = now, .shown = now};
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
+    how.loss = program->loss;
+    how.unit = subject->unit;
+    how.units = subject->batch * subject->units_per_sample;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
     how.progress = program->terminal ? show_profiling : NULL;
     how.argument = &line;
-    Status status = profile_training(program->model, program_optimizer(options), program->x,
-                                     program->labels, how, &program->profile);
+    Status status = options->inference
+                        ? profile_inference(program->model, program->x, how, &program->profile)
+                        : profile_training(program->model, program_optimizer(options), program->x,
+                                           program->labels, how, &program->profile);
     progress_clear(program);
-    name_model(options, &program->profile);
+    snprintf(program->profile.model, sizeof(program->profile.model), "%s", subject->name);
     return status;
 }
 
@@ -121,8 +117,8 @@ Status program_profile(Program *program) {
     const Options *options = program->options;
     Status status = has_ceilings(program) ? obtain_machine(program) : STATUS_OK;
     if (status) return status;
-    program->model = program_model_new(options);
-    status = program->model ? batch_new(program) : error_status();
+    program->model = program_model_new(program);
+    status = program->model ? program_batch_new(program) : error_status();
     bool data = program->images.train.count > 0 && options->epochs > 0;
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();

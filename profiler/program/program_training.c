@@ -31,7 +31,8 @@ static Status fit(Program *program, Layer *model, Optimizer *optimizer) {
     loader_free(loader);
     progress_clear(program);
     if (status) return status;
-    loader = loader_new(&program->images.test, (LoaderOptions){.batch = TEST_BATCH, .scale = 1.0f});
+    LoaderOptions test = {.batch = TEST_BATCH, .scale = 1.0f, .planes = program_planes(program)};
+    loader = loader_new(&program->images.test, test);
     status = loader ? train_accuracy(model, loader, &training->test_accuracy) : error_status();
     loader_free(loader);
     return status;
@@ -44,16 +45,16 @@ static void print_training(const Program *program) {
     printf("\nTRAINING  %s: %s for training, %s held out%s\n", images->train.name,
            text_count(images->train.count).s, text_count(images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
-    printf(
-        "  %lld epoch%s, %s steps in %s (%s samples/s): mean loss %.4f\n  test accuracy %.2f%%\n",
-        (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s,
-        text_duration(f->seconds).s, text_short_count((int64_t)((double)f->samples / f->seconds)).s,
-        f->final_loss, 100.0 * training->test_accuracy);
+    printf("  %lld epoch%s, %s steps in %s (%s %s/s): mean loss %.4f\n  test accuracy %.2f%%\n",
+           (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s,
+           text_duration(f->seconds).s,
+           text_short_count((int64_t)((double)f->samples / f->seconds)).s, program->subject.unit,
+           f->final_loss, 100.0 * training->test_accuracy);
 }
 
 Status program_train(Program *program) {
     const Options *options = program->options;
-    Layer *model = program_model_new(options);
+    Layer *model = program_model_new(program);
     Optimizer *optimizer = model ? optimizer_new(model, program_optimizer(options)) : NULL;
     Status status = optimizer ? fit(program, model, optimizer) : error_status();
     if (!status) {

@@ -107,8 +107,8 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
         snprintf(advice->text, sizeof(advice->text),
                  "larger batch: only +%.6s is sure, not worth it", text_percent(least).s);
     else
-        snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s samples/s, %s%.12s",
-                 range(least, most).s, more >= 0 ? "+" : "", text_bytes_si(more).s);
+        snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s %.15s/s, %s%.12s",
+                 range(least, most).s, profile->unit, more >= 0 ? "+" : "", text_bytes_si(more).s);
     return true;
 }
 
@@ -127,8 +127,7 @@ bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
     if (advice->bytes > growing) advice->bytes = growing;
     snprintf(advice->check, sizeof(advice->check), "--batch %lld", (long long)(profile->batch / 2));
     say_shared(profile, &shared, step, advice);
-    snprintf(advice->text, sizeof(advice->text),
-             "half the batch: -%.12s, at worst -%.0f%% samples/s", text_bytes_si(advice->bytes).s,
-             100.0 * (isnan(most) ? least : most));
+    snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, at worst -%.0f%% %.15s/s",
+             text_bytes_si(advice->bytes).s, 100.0 * (isnan(most) ? least : most), profile->unit);
     return true;
 }

@@ -10,17 +10,18 @@
 #include "profiler/report/report_table.h"
 
 // ---- headline --------------------------------------------------------------------------------
-static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t batch) {
+static void print_rate_line(FILE *file, const char *what, const Latency *latency,
+                            const Profile *profile) {
     const LatencyStatistics *s = &latency->statistics;
-    double per_second = (double)batch / s->median; // of a model of no ops it may be any
+    double per_second = (double)profile->units / s->median; // of a model of no ops it may be any
     bool known = per_second < 1e18;
     Text rate = known ? text_short_count((int64_t)(per_second + 0.5)) : (Text){"-"};
     char spread[300] = "(median)";
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
                  text_duration(s->ci95_high).s);
-    fprintf(file, "  %-14s%8s %-35s %9s samples/s\n", what, text_duration(s->median).s, spread,
-            rate.s);
+    fprintf(file, "  %-14s%8s %-35s %9s %s/s\n", what, text_duration(s->median).s, spread, rate.s,
+            profile->unit);
 }
 
 static void print_slowest(const Profile *profile, FILE *file) {
@@ -94,9 +95,9 @@ static void print_head(const Profile *profile, FILE *file) {
     static const char *const steps[] = {[PROFILE_TRAINING] = "Training step",
                                         [PROFILE_BACKWARD] = "Fwd and bwd",
                                         [PROFILE_INFERENCE] = "Forward"};
-    print_rate_line(file, steps[profile->kind], step, profile->batch);
+    print_rate_line(file, steps[profile->kind], step, profile);
     if (profile->inference.count > 0)
-        print_rate_line(file, "Forward only", &profile->inference, profile->batch);
+        print_rate_line(file, "Forward only", &profile->inference, profile);
     print_device(profile, file);
     print_slowest(profile, file);
     fprintf(file, "\n");

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { LABEL_WIDTH = 12, BAR_WIDTH = 5, BOUND_WIDTH = 11 };
+enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 
 typedef struct Units { // one unit per table, so that a column can be added up by eye
     double flops;
@@ -29,68 +29,7 @@ static Units choose_units(const Profile *profile) {
                    .time = text_duration_unit(step)};
 }
 
-// ---- shared with other reports ---------------------------------------------------------------
-Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
-    Text name = {""};
-    if (strcmp(layer->path, "(model)") == 0 && profile->optimizer[0])
-        snprintf(name.s, sizeof(name.s), strlen(profile->optimizer) > 5 ? "%s" : "%s update",
-                 profile->optimizer);
-    else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)
-        snprintf(name.s, sizeof(name.s), "CE loss");
-    else
-        name = text_plain(layer->path);
-    return name;
-}
-
-void report_layer_names(const Profile *profile, char *names, size_t size) {
-    size_t used = 0;
-    snprintf(names, size, "none");
-    for (int i = 0; i < profile->n_layers; i++) {
-        Text name = report_layer_name(profile, &profile->layers[i]);
-        bool fits = used + strlen(name.s) + sizeof(", , ...") <= size;
-        used += (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "",
-                                 fits ? name.s : "...");
-        if (!fits) break;
-    }
-}
-
-const ProfileLayer *report_slowest_layer(const Profile *profile) {
-    const ProfileLayer *slowest = NULL;
-    double most = -1.0;
-    for (int i = 0; i < profile->n_layers; i++) {
-        double seconds = profile_layer_seconds(&profile->layers[i]);
-        if (!(seconds > most)) continue;
-        most = seconds;
-        slowest = &profile->layers[i];
-    }
-    return slowest;
-}
-
-Text report_bound(const Profile *profile, const Roofline *roofline) {
-    Text text = {""};
-    if (!roofline->judged) return text;
-    bool memory = roofline->bound == BOUND_MEMORY;
-    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
-             memory ? profile->machine.levels[roofline->level].name : "");
-    return text_fit(text.s, BOUND_WIDTH);
-}
-
 // ---- cells -----------------------------------------------------------------------------------
-// "fc1 784->512", cut to the column
-static Text cell_label(const Profile *profile, const ProfileLayer *layer) {
-    char label[200];
-    Text name = report_layer_name(profile, layer);
-    bool sized = layer->parameters > 0 && layer->input.ndim > 0 && layer->output.ndim > 0;
-    if (sized)
-        snprintf(label, sizeof(label), "%s %lld->%lld", name.s,
-                 (long long)layer->input.dims[layer->input.ndim - 1],
-                 (long long)layer->output.dims[layer->output.ndim - 1]);
-    else
-        snprintf(label, sizeof(label), "%s", name.s);
-    bool fits = text_width(label) <= LABEL_WIDTH; // a size that was cut would read as another
-    return text_pad_right(text_fit(fits ? label : name.s, LABEL_WIDTH).s, LABEL_WIDTH);
-}
-
 static Text cell_parameters(const ProfileLayer *layer) {
     return strcmp(layer->path, "(model)") == 0 ? (Text){""} : text_short_count(layer->parameters);
 }
@@ -121,6 +60,57 @@ static void print_row(FILE *file, const char *format, ...) {
     size_t length = strlen(row);
     while (length > 0 && row[length - 1] == ' ') length--;
     fprintf(file, "%.*s\n", (int)length, row);
+}
+
+// ---- many layers -------------------------------------------------------------------------------
+enum { MOST_ROWS = 24 }; // more than a screen shows nobody what matters
+
+// What a layer takes of the step: seconds, or FLOP where nothing ran.
+static double weight_of(const Profile *profile, const ProfileLayer *layer) {
+    bool timed = profile->totals[REPORT_STEP].latency.count > 0;
+    return timed ? profile_layer_seconds(layer)
+                 : (double)op_cost_total_flops(layer->phase[REPORT_STEP].cost);
+}
+
+// Where there are too many, those have a row that take most.
+static bool has_row(const Profile *profile, const ProfileLayer *layer) {
+    if (profile->n_layers <= MOST_ROWS) return true;
+    int before = 0;
+    double own = weight_of(profile, layer);
+    for (const ProfileLayer *other = profile->layers; before < MOST_ROWS - 1; other++) {
+        if (other == profile->layers + profile->n_layers) return true;
+        double weight = weight_of(profile, other);
+        before += weight > own || (weight == own && other < layer);
+    }
+    return false;
+}
+
+typedef struct Others { // the layers without a row, together
+    ProfilePhase phase[REPORT_COUNT];
+    int64_t parameters, saved_bytes;
+    double seconds;
+    int layers;
+} Others;
+
+static void add_other(Others *others, const ProfileLayer *layer) {
+    for (int p = 0; p < REPORT_COUNT; p++) {
+        const ProfilePhase *phase = &layer->phase[p];
+        cost_add(&others->phase[p].cost, phase->cost);
+        others->phase[p].ops += phase->ops;
+        if (phase->latency.count == 0) continue;
+        others->phase[p].latency.count = 1;
+        others->phase[p].latency.statistics.median += phase->latency.statistics.median;
+    }
+    others->parameters += layer->parameters;
+    others->saved_bytes += layer->saved_bytes;
+    others->seconds += profile_layer_seconds(layer);
+    others->layers++;
+}
+
+static Text others_label(const Others *others) {
+    Text text;
+    snprintf(text.s, sizeof(text.s), "%d others", others->layers);
+    return text_pad_right(text.s, LABEL_WIDTH);
 }
 
 // ---- times -----------------------------------------------------------------------------------
@@ -165,20 +155,38 @@ static double rest_of(const Profile *profile, ReportPhase phase) {
     return rest;
 }
 
+// "64 samples", "1 image"
+static Text units_of_step(const Profile *profile) {
+    Text text;
+    snprintf(text.s, sizeof(text.s), "%.32s %.15s", text_count(profile->units).s, profile->unit);
+    size_t last = strlen(text.s) - 1;
+    if (profile->units == 1 && text.s[last] == 's') text.s[last] = '\0';
+    return text;
+}
+
 // A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
 // optimizer, whose time stands in its row, and what lies between the phases.)
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
+    Others others = {.layers = 0};
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    fprintf(file, "TIME (%s)  step = %s sample%s; multiply-add = 2 FLOP%s\n", units->time,
-            text_count(profile->batch).s, profile->batch == 1 ? "" : "s",
+    fprintf(file, "TIME (%s)  step = %s; multiply-add = 2 FLOP%s\n", units->time,
+            units_of_step(profile).s,
             profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
     print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
               units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
               profile->has_machine ? "roof" : "", profile->has_machine ? "bound by" : "");
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
-        TimedRow row = {cell_label(profile, layer), cell_parameters(layer), layer->phase,
-                        profile_layer_seconds(layer)};
+        TimedRow row = {report_layer_label(profile, layer, LABEL_WIDTH), cell_parameters(layer),
+                        layer->phase, profile_layer_seconds(layer)};
+        if (has_row(profile, layer))
+            print_timed_row(profile, file, &row, units);
+        else
+            add_other(&others, layer);
+    }
+    if (others.layers > 0) {
+        TimedRow row = {others_label(&others), text_short_count(others.parameters), others.phase,
+                        others.seconds};
         print_timed_row(profile, file, &row, units);
     }
     double rest = profile->unattributed_seconds;
@@ -212,17 +220,24 @@ static void print_counted_row(FILE *file, Text label, Text parameters,
 }
 
 static void print_counted(const Profile *profile, FILE *file, const Units *units) {
-    fprintf(file, "COST (%s)  step = %s sample%s; multiply-add = 2 FLOP\n", units->flops_name,
-            text_count(profile->batch).s, profile->batch == 1 ? "" : "s");
+    Others others = {.layers = 0};
+    fprintf(file, "COST (%s)  step = %s; multiply-add = 2 FLOP\n", units->flops_name,
+            units_of_step(profile).s);
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
               "bwd", "sum", "fwd", "bwd", "kept for");
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
               "FLOP/B", "backward");
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
-        print_counted_row(file, cell_label(profile, layer), cell_parameters(layer), layer->phase,
-                          layer->saved_bytes, units);
+        if (has_row(profile, layer))
+            print_counted_row(file, report_layer_label(profile, layer, LABEL_WIDTH),
+                              cell_parameters(layer), layer->phase, layer->saved_bytes, units);
+        else
+            add_other(&others, layer);
     }
+    if (others.layers > 0)
+        print_counted_row(file, others_label(&others), text_short_count(others.parameters),
+                          others.phase, others.saved_bytes, units);
     print_counted_row(file, text_pad_right("step", LABEL_WIDTH),
                       text_short_count(profile->parameters), profile->totals,
                       profile->measured.saved_bytes, units);

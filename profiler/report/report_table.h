@@ -15,6 +15,8 @@ void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file);
 
 // What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer);
+// "fc1 784->512" in so many columns; of a path that is too long, "l1.0.conv1" for "layer1.0.conv1".
+Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int width);
 // "fc1, relu1, ..." into names, cut between two of them; "none" where there are none. size > 8.
 void report_layer_names(const Profile *profile, char *names, size_t size);
 // The layer that takes most of the step; NULL where none was timed.

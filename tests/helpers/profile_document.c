@@ -19,12 +19,14 @@ json_t *document_parse(const char *text) {
     return document;
 }
 
-json_t *document_new(const char *arguments) {
+json_t *document_new(const char *arguments) { return document_of("profile_mlp", arguments); }
+
+json_t *document_of(const char *program, const char *arguments) {
     char path[] = "/tmp/ridgepoint-profile-XXXXXX", all[2048];
     int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
     snprintf(all, sizeof all, "%s --quiet --json %s", arguments, path);
-    ProgramRun run = program_run(program_path("profile_mlp"), all, PROGRAM_CAPTURED);
+    ProgramRun run = program_run(program_path(program), all, PROGRAM_CAPTURED);
     ck_assert_msg(run.status == 0 && !run.out[0] && !run.err[0],
                   "%s: exit status %d, \"%s\" \"%s\"", arguments, run.status, run.out, run.err);
     json_error_t error;

@@ -1,4 +1,4 @@
-// profile_document.h -- profile_mlp's JSON: made by running it, read with jansson, and everything
+// profile_document.h -- a program's JSON: made by running it, read with jansson, and everything
 // that it promises checked (keys, sums, null where nothing was measured).
 #ifndef TESTS_HELPERS_PROFILE_DOCUMENT_H
 #define TESTS_HELPERS_PROFILE_DOCUMENT_H
@@ -8,6 +8,7 @@
 // The document of `profile_mlp <arguments> --quiet --json FILE`, checked. Fails the test unless
 // the program ends with 0 and says nothing. Give it back with json_decref.
 json_t *document_new(const char *arguments);
+json_t *document_of(const char *program, const char *arguments); // of another program
 json_t *document_parse(const char *text); // fails the test unless it is one JSON object
 
 void document_check(json_t *document);

@@ -102,7 +102,9 @@ ProgramRun program_run(const char *program, const char *arguments, ProgramOutput
     if (output == PROGRAM_CAPTURED) close(pipes[0]);
     close(pipes[2]);
     ck_assert_msg(ended, "%s %s: not done after %g s", program, arguments, limit_seconds());
-    return (ProgramRun){.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+    const char *slash = strrchr(program, '/');
+    return (ProgramRun){.program = slash ? slash + 1 : program,
+                        .status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
                         .out = texts[0].bytes,
                         .err = texts[1].bytes};
 }
@@ -137,7 +139,9 @@ void program_check_refusal(ProgramRun *run, int status, const char *first, const
     ck_assert_msg(run->status == status, "exit status %d instead of %d: %s", run->status, status,
                   run->err);
     ck_assert_msg(program_count_lines(run->err) == 1, "not one line: \"%s\"", run->err);
-    ck_assert_msg(strncmp(run->err, "profile_mlp: ", 13) == 0, "who complains? \"%s\"", run->err);
+    size_t name = strlen(run->program);
+    ck_assert_msg(strncmp(run->err, run->program, name) == 0 && run->err[name] == ':',
+                  "who complains? \"%s\"", run->err);
     ck_assert_msg(strstr(run->err, first) && strstr(run->err, second),
                   "\"%s\" lacks \"%s\" or \"%s\"", run->err, first, second);
     program_run_free(run);

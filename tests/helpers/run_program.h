@@ -10,8 +10,9 @@ typedef enum ProgramOutput { // where its standard output leads
 } ProgramOutput;
 
 typedef struct ProgramRun {
-    int status;      // exit status; 128 + the number of the signal that ended it
-    char *out, *err; // what it wrote, each ending in a zero; out is "" unless captured
+    const char *program; // its name, without folders: borrowed from the path it was called by
+    int status;          // exit status; 128 + the number of the signal that ended it
+    char *out, *err;     // what it wrote, each ending in a zero; out is "" unless captured
 } ProgramRun;
 
 // Runs it with `arguments`, split at single spaces, and nothing to read. Neither stream is a

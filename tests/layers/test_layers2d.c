@@ -123,7 +123,7 @@ START_TEST(models_have_their_shapes_and_names) {
         const char *first, *last;
         int parameters;
     } models[] = {
-        {lenet5_new(), 1, 32, 10, "conv1.weight", "fc3.bias", 10},
+        {lenet5_new(10), 1, 32, 10, "conv1.weight", "fc3.bias", 10},
         {alexnet_new(1000), 3, 224, 1000, "features.0.weight", "classifier.6.bias", 16},
         {vgg_new(16, false, 10), 3, 224, 10, "features.0.weight", "classifier.6.bias", 32},
     };
@@ -157,7 +157,7 @@ START_TEST(lenet_learns) {
     static int64_t classes[IMAGES];
     for (int i = 0; i < IMAGES; i++) classes[i] = i % 10;
     context_seed(3);
-    Layer *model = lenet5_new();
+    Layer *model = lenet5_new(10);
     Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_ADAM));
     Tensor *x = tensor_uniform_new(SHAPE(IMAGES, 1, 32, 32), -1.0f, 1.0f);
     Tensor *labels = tensor_from_labels_new(SHAPE(IMAGES), classes);
@@ -181,7 +181,9 @@ START_TEST(any_request_of_a_model_may_fail) {
     context_set_device(device_meta());
     for (uint64_t n = 1; n < 1000; n++, failures++) {
         memory_fail_at(n);
-        Layer *model = _i == 0 ? alexnet_new(10) : _i == 1 ? vgg_new(16, false, 10) : lenet5_new();
+        Layer *model = _i == 0   ? alexnet_new(10)
+                       : _i == 1 ? vgg_new(16, false, 10)
+                                 : lenet5_new(10);
         memory_fail_at(0);
         layer_free(model);
         if (model) break;

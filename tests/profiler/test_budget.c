@@ -6,7 +6,8 @@
 
 static Budget largest(const NetTask *task, OptimizerConfig config, int64_t bytes, bool verify) {
     Budget budget;
-    Status status = budget_largest_batch(task->model, config, task->x, bytes, verify, &budget);
+    Status status = budget_largest_batch(&(BudgetTask){.model = task->model, .x = task->x}, config,
+                                         bytes, verify, &budget);
     ck_assert_msg(!status, "%s", error_message());
     expect_no_error();
     ck_assert_int_ge(budget.batch, 0);
@@ -149,7 +150,8 @@ START_TEST(each_optimizer_takes_what_was_predicted) {
     Net net = net_random(_i);
     NetTask task = net_task_new(&net);
     int64_t peak[OPTIMIZER_COUNT];
-    ck_assert_int_eq(budget_by_optimizer(task.model, task.x, peak), STATUS_OK);
+    ck_assert_int_eq(budget_by_optimizer(&(BudgetTask){.model = task.model, .x = task.x}, peak),
+                     STATUS_OK);
     for (int k = 0; k < OPTIMIZER_COUNT; k++)
         ck_assert_int_eq(peak[k], measured_peak(&task, optimizer_defaults((OptimizerKind)k)));
     ck_assert_int_lt(peak[OPTIMIZER_SGD], peak[OPTIMIZER_MOMENTUM]);

@@ -12,7 +12,8 @@
 
 static Budget largest(const NetTask *task, OptimizerConfig config, int64_t bytes, bool verify) {
     Budget budget;
-    Status status = budget_largest_batch(task->model, config, task->x, bytes, verify, &budget);
+    Status status = budget_largest_batch(&(BudgetTask){.model = task->model, .x = task->x}, config,
+                                         bytes, verify, &budget);
     ck_assert_msg(!status, "%s", error_message());
     expect_no_error();
     ck_assert_int_ge(budget.batch, 0);
@@ -28,19 +29,23 @@ START_TEST(on_meta_all_is_predicted_and_nothing_measured) {
     OptimizerConfig config = optimizer_defaults(net.optimizer);
     Budget want = largest(&real, config, 400000, true), half;
     int64_t on_cpu[OPTIMIZER_COUNT], on_meta[OPTIMIZER_COUNT];
-    ck_assert_int_eq(budget_by_optimizer(real.model, real.x, on_cpu), STATUS_OK);
+    ck_assert_int_eq(budget_by_optimizer(&(BudgetTask){.model = real.model, .x = real.x}, on_cpu),
+                     STATUS_OK);
     context_set_device(device_meta());
     NetTask meta = net_task_new(&net);
     Budget got = largest(&meta, config, 400000, true);
     // Both need data.
-    ck_assert(!budget_largest_batch(meta.model, config, real.x, 400000, true, &half));
+    ck_assert(!budget_largest_batch(&(BudgetTask){.model = meta.model, .x = real.x}, config, 400000,
+                                    true, &half));
     ck_assert_mem_eq(&half, &got, sizeof got);
-    ck_assert(!budget_largest_batch(real.model, config, meta.x, 400000, true, &half));
+    ck_assert(!budget_largest_batch(&(BudgetTask){.model = real.model, .x = meta.x}, config, 400000,
+                                    true, &half));
     ck_assert_mem_eq(&half, &got, sizeof got);
     ck_assert_int_eq(want.measured_bytes, want.peak_bytes);
     want.measured_bytes = -1;
     ck_assert_mem_eq(&got, &want, sizeof got);
-    ck_assert_int_eq(budget_by_optimizer(meta.model, meta.x, on_meta), STATUS_OK);
+    ck_assert_int_eq(budget_by_optimizer(&(BudgetTask){.model = meta.model, .x = meta.x}, on_meta),
+                     STATUS_OK);
     ck_assert_mem_eq(on_meta, on_cpu, sizeof on_cpu);
     net_task_free(&meta);
     net_task_free(&real);
@@ -152,7 +157,9 @@ START_TEST(weights_modes_and_random_state_stay_and_gradients_unless_verified) {
         layer_train(task.model->children[0], _i / 2 % 2);
         Snapshot before = snapshot_new(task.model);
         int64_t by_optimizer[OPTIMIZER_COUNT];
-        ck_assert_int_eq(budget_by_optimizer(task.model, task.x, by_optimizer), STATUS_OK);
+        ck_assert_int_eq(budget_by_optimizer(&(BudgetTask){.model = task.model, .x = task.x},
+                                             by_optimizer),
+                         STATUS_OK);
         largest(&task, optimizer_defaults(net.optimizer), 300000, verify);
         ck_assert(modes_are(task.model, _i % 2, _i / 2 % 2));
         check_same(&before, task.model, true); // and no gradient was made or freed
@@ -172,7 +179,9 @@ START_TEST(a_model_in_inference_mode_is_asked_for_its_training) {
     for (int training = 0; training < 2; training++) {
         layer_train(task.model, training);
         budget[training] = largest(&task, optimizer_defaults(OPTIMIZER_ADAM), 20000, true);
-        ck_assert_int_eq(budget_by_optimizer(task.model, task.x, peak[training]), STATUS_OK);
+        ck_assert_int_eq(budget_by_optimizer(&(BudgetTask){.model = task.model, .x = task.x},
+                                             peak[training]),
+                         STATUS_OK);
     }
     ck_assert_int_eq(budget[0].measured_bytes, budget[0].peak_bytes);
     ck_assert_mem_eq(&budget[0], &budget[1], sizeof budget[0]);
@@ -189,9 +198,11 @@ START_TEST(an_error_that_is_pending_stays_and_nothing_runs) {
     OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
     for (int64_t bytes = -1; bytes < 2; bytes++) {
         error_set(STATUS_IO, "mine");
-        ck_assert_int_eq(budget_largest_batch(task.model, config, task.x, bytes, true, &budget),
+        ck_assert_int_eq(budget_largest_batch(&(BudgetTask){.model = task.model, .x = task.x},
+                                              config, bytes, true, &budget),
                          STATUS_IO);
-        ck_assert_int_eq(budget_by_optimizer(task.model, task.x, peak), STATUS_IO);
+        ck_assert_int_eq(budget_by_optimizer(&(BudgetTask){.model = task.model, .x = task.x}, peak),
+                         STATUS_IO);
         ck_assert_str_eq(error_message(), "mine");
         error_clear();
     }
@@ -223,13 +234,15 @@ START_TEST(wrong_arguments_are_refused_and_the_model_is_as_before) {
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         Budget budget = {.batch = 77};
         int64_t peak[OPTIMIZER_COUNT] = {77, 77, 77, 77};
-        ck_assert_int_eq(budget_largest_batch(calls[i].model, optimizer_defaults(OPTIMIZER_SGD),
-                                              calls[i].x, calls[i].bytes, true, &budget),
-                         calls[i].status);
+        ck_assert_int_eq(
+            budget_largest_batch(&(BudgetTask){.model = calls[i].model, .x = calls[i].x},
+                                 optimizer_defaults(OPTIMIZER_SGD), calls[i].bytes, true, &budget),
+            calls[i].status);
         expect_error(calls[i].status, calls[i].mention);
         if (calls[i].bytes == 1000) {
-            ck_assert_int_eq(budget_by_optimizer(calls[i].model, calls[i].x, peak),
-                             calls[i].status);
+            ck_assert_int_eq(
+                budget_by_optimizer(&(BudgetTask){.model = calls[i].model, .x = calls[i].x}, peak),
+                calls[i].status);
             expect_error(calls[i].status, calls[i].mention);
         }
         ck_assert(budget.batch == 77 && peak[0] == 77);
@@ -254,8 +267,8 @@ static bool fail_at(OptimizerKind kind, uint64_t n, Budget want, int64_t *unveri
     Budget budget = {.batch = -1};
     uint64_t before = memory_requests();
     memory_fail_at(n);
-    Status status =
-        budget_largest_batch(task.model, optimizer_defaults(kind), task.x, 1500, true, &budget);
+    Status status = budget_largest_batch(&(BudgetTask){.model = task.model, .x = task.x},
+                                         optimizer_defaults(kind), 1500, true, &budget);
     memory_fail_at(0);
     bool reached = memory_requests() - before >= n;
     if (status) {
@@ -303,7 +316,7 @@ START_TEST(memory_may_run_out_while_optimizers_are_compared) {
     for (uint64_t n = 1; status; n++) {
         int64_t peak[OPTIMIZER_COUNT];
         memory_fail_at(n);
-        status = budget_by_optimizer(task.model, task.x, peak);
+        status = budget_by_optimizer(&(BudgetTask){.model = task.model, .x = task.x}, peak);
         memory_fail_at(0);
         if (status) expect_error(STATUS_OUT_OF_MEMORY, ": ");
         ck_assert_int_eq(expect_live_bytes(), live);

@@ -40,7 +40,7 @@ START_TEST(networks_cost_what_the_page_says) {
     ck_assert_int_eq(table.n, 7);
     hold_network(mlp_new((int64_t[]){784, 512, 10}, 3, mlp_defaults()), SHAPE(1, 784),
                  "MLP 784-512-10");
-    hold_network(lenet5_new(), SHAPE(1, 1, 32, 32), "LeNet-5");
+    hold_network(lenet5_new(10), SHAPE(1, 1, 32, 32), "LeNet-5");
     hold_network(alexnet_new(1000), SHAPE(1, 3, 224, 224), "AlexNet");
     hold_network(vgg_new(16, false, 1000), SHAPE(1, 3, 224, 224), "VGG-16");
     ResNetOptions resnet = resnet_defaults();

@@ -194,7 +194,7 @@ START_TEST(a_dry_run_predicts_the_peak_with_its_workspace) {
         tensor_free(x);
         layer_free(layer);
     }
-    Layer *model = lenet5_new();
+    Layer *model = lenet5_new(10);
     Tensor *x = tensor_uniform_new(SHAPE(5, 1, 32, 32), 0.0f, 1.0f);
     check_peak(model, x, "lenet5");
     ck_assert_int_gt(context_ledger()->peak.total, 0);

@@ -56,19 +56,41 @@ START_TEST(help_lists_every_option_and_succeeds) {
                                           "--quiet",
                                           "--help",
                                           "--version",
-                                          "Exit status:"};
-    ProgramRun got = run("--help");
+                                          "Exit status"};
+    ProgramRun got = run("--help all");
     ck_assert_int_eq(got.status, 0);
     ck_assert_str_eq(got.err, "");
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        ck_assert_msg(strstr(got.out, options[i]) != NULL, "--help does not mention %s",
+        ck_assert_msg(strstr(got.out, options[i]) != NULL, "--help all does not mention %s",
                       options[i]);
     int listed = 0;
     for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
     char *rest = got.out;
     for (char *line; (line = strsep(&rest, "\n"));)
         ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
-    ck_assert_msg(listed == 37, "%d options in --help, but this test knows 37", listed);
+    ck_assert_msg(listed == 37, "%d options in --help all, but this test knows 37", listed);
+    program_run_free(&got);
+}
+END_TEST
+
+// It fits into a terminal, begins with commands, and these work.
+START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
+    static const char *const programs[] = {"profile_mlp", "profile_model"};
+    ProgramRun got = program_run(program_path(programs[_i]), "--help", PROGRAM_CAPTURED);
+    ck_assert_int_eq(got.status, 0);
+    ck_assert_int_le(program_count_lines(got.out), 24);
+    char *rest = got.out, begin[40], arguments[160];
+    int n = snprintf(begin, sizeof(begin), "./%s ", programs[_i]);
+    for (int i = 0; i < 3; i++) {
+        char *line = strsep(&rest, "\n");
+        ck_assert_msg(strncmp(line, begin, (size_t)n) == 0, "%s", line);
+        snprintf(arguments, sizeof(arguments), "%s --device meta --epochs 0", line + n);
+        ProgramRun run = program_run(program_path(programs[_i]), arguments, PROGRAM_CAPTURED);
+        ck_assert_msg(run.status == 0 && !run.err[0], "%s: %s", arguments, run.err);
+        program_run_free(&run);
+    }
+    for (char *line; (line = strsep(&rest, "\n"));)
+        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
     program_run_free(&got);
 }
 END_TEST
@@ -107,7 +129,7 @@ static const struct {
     {"--layers", "--layers", "needs a value"},
     {"--json", "--json", "needs a value"},
     {"--data", "--data", "needs a value"},
-    {"--help=3", "--help", "no value"},
+    {"--help=3", "--help 3", "no such topic"},
     {"--quiet=1", "--quiet", "no value"},
     {"--layers 10,x", "--layers 10,x", "784,512,10"},
     {"--layers 10", "--layers 10", "784,10"},
@@ -234,6 +256,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {help_lists_every_option_and_succeeds, 0},
+        {the_first_page_of_help_begins_with_commands_that_work, 2},
         {version_is_one_line, 0},
         {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},
         {an_abbreviation_of_one_option_is_that_option, 0},

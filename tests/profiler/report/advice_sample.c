@@ -37,7 +37,12 @@ static void layer_is(Sample *s, int i, const char *path, const char *type, doubl
 void sample_new(Sample *s) {
     memset(s, 0, sizeof(*s));
     Profile *p = &s->profile;
-    *p = (Profile){.batch = 64, .threads = 1, .layers = s->layers, .n_layers = LAYERS};
+    *p = (Profile){.batch = 64,
+                   .unit = "samples",
+                   .units = 64,
+                   .threads = 1,
+                   .layers = s->layers,
+                   .n_layers = LAYERS};
     p->parameters = p->trainable_parameters = 3000;
     p->parameter_bytes = 12000;
     p->bytes_per_sample = 100;

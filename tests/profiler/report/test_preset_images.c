@@ -98,7 +98,9 @@ START_TEST(networks_are_those_of_the_conventions) {
     context_set_device(device_meta());
     ck_assert_int_eq(sizeof(truth) / sizeof(truth[0]), NETWORKS);
     ck_assert_str_eq(truth[_i].name, tool_networks[_i].model);
-    Layer *model = _i == 0 ? lenet5_new() : _i == 1 ? alexnet_new(1000) : vgg_new(16, false, 1000);
+    Layer *model = _i == 0   ? lenet5_new(10)
+                   : _i == 1 ? alexnet_new(1000)
+                             : vgg_new(16, false, 1000);
     expect_no_error();
     ck_assert_int_eq(layer_parameter_count(model), tool_networks[_i].parameters);
     ck_assert_uint_eq((uint64_t)layer_parameter_count(model), truth[_i].parameters);

@@ -1,0 +1,35 @@
+// zoo.h -- the published networks by name, with what they take. The names are torchvision's and
+// Hugging Face's; the networks themselves are models.h's.
+//
+//     const ZooModel *resnet = zoo_find("resnet50");
+//     Layer *model = zoo_new(resnet, 10);              // of 10 classes; 0: of its own 1,000
+#ifndef LAYERS_MODELS_ZOO_H
+#define LAYERS_MODELS_ZOO_H
+
+#include "layers/layer.h"
+
+RIDGEPOINT_API_BEGIN
+
+enum { ZOO_FORM = 8 };
+
+typedef struct ZooModel {
+    const char *name;   // "resnet50"
+    const char *source; // "He et al. 2016"
+    // What it was made for: images (channels, height, width), or, of a vocabulary, ids of so many
+    // tokens (tokens, 0, 0). It takes other heights, widths and fewer tokens, where it can.
+    int64_t input[3];
+    int64_t vocabulary; // 0: it takes images
+    int64_t classes;    // that its output tells apart; 0: it has another output
+    Layer *(*make)(const struct ZooModel *model, int64_t classes);
+    int64_t form[ZOO_FORM]; // what `make` reads: this one's numbers within its family
+} ZooModel;
+
+const ZooModel *zoo_at(int index);          // in the order of a list; NULL past the last
+const ZooModel *zoo_find(const char *name); // NULL, without an error: there is none
+Layer *zoo_new(const ZooModel *model, int64_t classes); // classes 0: its own. NULL with an error
+// The name that looks most like this one, for a hint; NULL: none does.
+const char *zoo_nearest(const char *name);
+
+RIDGEPOINT_API_END
+
+#endif

@@ -1,0 +1,162 @@
+// program.c -- what a program does from its first argument to its exit status; what each part of it
+// is stands in the files beside it, and what it profiles in the program's own.
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/program/program.h"
+#include "profiler/report/environment.h"
+#include "profiler/report/report.h"
+#include "tensor/plugin.h"
+#include "tensor/version.h"
+
+enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
+
+static int fail(const ProgramKind *kind) {
+    fprintf(stderr, "%s: %s\n", kind->line.name, error_message());
+    switch (error_status()) {
+    case STATUS_IO:
+    case STATUS_FORMAT:
+    case STATUS_DEVICE:
+    case STATUS_OUT_OF_MEMORY:
+        return EXIT_UNUSABLE;
+    case STATUS_INVALID_ARGUMENT:
+    case STATUS_SHAPE:
+    case STATUS_OVERFLOW:
+        return EXIT_USAGE;
+    default:
+        return EXIT_FAILURE; // a loss that is not finite
+    }
+}
+
+static char *command_line(int argc, char **argv, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < argc && used < size; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i ? " " : "", argv[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
+// 0, or the errno of the first write that failed: a later success would hide it.
+static int flush_output(void) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    return errno ? errno : EIO;
+}
+
+// One line where prediction and execution differ, or where an op has no cost and --strict is given.
+static int verdict_of(const Program *program) {
+    const Profile *profile = &program->profile;
+    const char *name = program->kind->line.name;
+    bool ran = profile->totals[REPORT_STEP].latency.count > 0;
+    if (ran && !profile->reconciled) {
+        fprintf(stderr, "%s: predicted is not executed: %s\n", name, profile->difference);
+        return EXIT_FAILURE;
+    }
+    if (program->failed) return EXIT_FAILURE; // the answer has said why
+    if (!program->options->strict || profile->n_uncounted == 0) return EXIT_SUCCESS;
+    fprintf(stderr, "%s: --strict: op %s has no cost, so the totals lack it\n", name,
+            profile->uncounted[0]);
+    return EXIT_FAILURE;
+}
+
+static void print_untrained(const Program *program) {
+    const Options *options = program->options;
+    if (program->report && options->epochs > 0 && program->device->has_data)
+        printf("\nTRAINING  none: %s. --data trains on other images.\n", program->training.absent);
+}
+
+// Profile, report or answer, train, and write the files last: of a training that failed the JSON
+// says why.
+static Status work(Program *program, int *output_error) {
+    const Options *options = program->options;
+    // What cannot be read or written is told before the work, not after it.
+    Status status = program->kind->find(program);
+    if (!status) status = program_load(program);
+    if (!status) status = program_check_files(options);
+    JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
+    if (!status && options->json && !json) status = error_status();
+    if (!status) status = program_profile(program);
+    if (status) {
+        json_writer_discard(json);
+        return status;
+    }
+    if (options_ask(options))
+        status = program_answer(program);
+    else if (program->report)
+        report_print(&program->profile, stdout);
+    *output_error = flush_output(); // the reader sees it before training starts
+    if (!status && !program->training.absent)
+        status = program_train(program);
+    else if (!status)
+        print_untrained(program);
+    Status written = program_write_files(program, json);
+    return status ? status : written;
+}
+
+static void print_devices(void) {
+    enum { MOST = 8 };
+    DeviceState states[MOST];
+    int n = device_list(states, MOST);
+    for (int i = 0; i < n && i < MOST; i++)
+        printf("%-6s %-12s %s\n", states[i].name, states[i].usable ? "usable" : "not usable",
+               states[i].reason);
+}
+
+static int profile_and_train(const ProgramKind *kind, const Options *options, const char *command,
+                             int *output_error) {
+    Device *device = device_open(options->device);
+    if (!device) return fail(kind);
+    context_set_device(device);
+    if (options->threads > 0) context_set_threads((int)options->threads);
+    const char *files[] = {options->json, options->trace, options->memory_json, options->tinytorch};
+    Program program = {.kind = kind,
+                       .options = options,
+                       .device = device,
+                       .command = command,
+                       .report = !options->quiet};
+    for (int i = 0; i < 4; i++) // one of them has standard output
+        if (files[i] && strcmp(files[i], "-") == 0) program.report = false;
+    const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
+    program.terminal =
+        !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    program.training.test_accuracy = (double)NAN;
+    int code = work(&program, output_error) ? fail(kind) : verdict_of(&program);
+    profile_free(&program.profile);
+    tensor_free(program.x);
+    tensor_free(program.labels);
+    layer_free(program.model);
+    dataset_free(&program.images.train);
+    dataset_free(&program.images.test);
+    return code;
+}
+
+int program_main(int argc, char **argv, const ProgramKind *kind) {
+    signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
+    Options options;
+    char command[1024];
+    command_line(argc, argv, command, sizeof(command)); // getopt reorders argv
+    if (!options_parse(argc, argv, &kind->line, &options)) return EXIT_USAGE;
+    if (options.help && !options_print_help(&options)) return EXIT_USAGE;
+    if (options.version) printf("%s %s\n", kind->line.name, ridgepoint_version());
+    if (options.devices) print_devices();
+    if (options.list) kind->list();
+    int code = EXIT_SUCCESS, output_error = 0;
+    if (!options.help && !options.version && !options.devices && !options.list)
+        code = profile_and_train(kind, &options, command, &output_error);
+    context_release_thread();
+    const char *files[] = {options.json, options.trace, options.memory_json, options.tinytorch};
+    bool file_only = false; // its writer has checked
+    for (int i = 0; i < 4; i++) file_only = file_only || (files[i] && strcmp(files[i], "-") == 0);
+    if (output_error == 0 && !file_only) output_error = flush_output();
+    if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
+        return code; // a reader that has had enough is no failure of ours
+    fprintf(stderr, "%s: standard output: %s\n", kind->line.name, strerror(output_error));
+    return EXIT_UNUSABLE;
+}

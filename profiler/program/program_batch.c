@@ -1,0 +1,61 @@
+// program_batch.c -- the resident batch of a profile: any numbers of the input's shape, and labels
+// for the loss that fits the output.
+#include "layers/cost.h"
+#include "profiler/program/program.h"
+#include "tensor/memory.h"
+
+// i modulo `below`; yours to memory_free.
+static int64_t *numbers_in_turn(int64_t count, int64_t below) {
+    int64_t *numbers = memory_new((size_t)count * sizeof(int64_t));
+    for (int64_t i = 0; numbers && i < count; i++) numbers[i] = i % below;
+    return numbers;
+}
+
+static Tensor *in_turn_new(Shape shape, int64_t below) {
+    int64_t *numbers = numbers_in_turn(shape_numel(shape), below);
+    Tensor *tensor = numbers ? tensor_from_labels_new(shape, numbers) : NULL;
+    memory_free(numbers);
+    return tensor;
+}
+
+// Found by a dry run, so that it costs nothing.
+static Status output_shape(const Program *program, Shape *shape) {
+    Context *context = dry_run_begin(program->model);
+    if (!context) return error_status();
+    no_grad_begin();
+    Scope *scope = scope_open();
+    Tensor *out = layer_forward(program->model, program->x);
+    if (out) *shape = out->shape;
+    scope_close(scope);
+    no_grad_end();
+    dry_run_end(context);
+    return error_status();
+}
+
+// Rows of logits, one for each sample or token, are told apart; of anything else a step trains
+// towards numbers of its shape.
+static bool has_logits(const Program *program, Shape out) {
+    int64_t last = out.ndim > 0 ? out.dims[out.ndim - 1] : 0;
+    bool words = program->subject.vocabulary > 0 && last == program->subject.vocabulary;
+    return last > 1 && (out.ndim == 2 || (out.ndim == 3 && words));
+}
+
+Status program_batch_new(Program *program) {
+    const Subject *subject = &program->subject;
+    Shape shape = {.ndim = subject->sample.ndim + 1, .dims = {subject->batch}}, out;
+    for (int d = 1; d < shape.ndim; d++) shape.dims[d] = subject->sample.dims[d - 1];
+    if (subject->vocabulary > 0)
+        program->x = in_turn_new(shape, subject->vocabulary);
+    else
+        program->x = tensor_uniform_new(shape, 0.0f, 1.0f);
+    if (!program->x || output_shape(program, &out)) return error_status();
+    bool logits = has_logits(program, out);
+    program->loss = logits ? loss_cross_entropy : loss_mse;
+    if (logits) {
+        int64_t classes = out.dims[--out.ndim];
+        program->labels = in_turn_new(out, classes);
+    } else {
+        program->labels = tensor_uniform_new(out, 0.0f, 1.0f);
+    }
+    return program->labels ? STATUS_OK : error_status();
+}

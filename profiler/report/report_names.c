@@ -1,0 +1,84 @@
+// report_names.c -- what reports call layers and bounds: whole, or to fit a column.
+#include <ctype.h>
+#include <string.h>
+
+#include "profiler/report/report_table.h"
+
+enum { BOUND_WIDTH = 11 };
+
+Text report_layer_name(const Profile *profile, const ProfileLayer *layer) {
+    Text name = {""};
+    if (strcmp(layer->path, "(model)") == 0 && profile->optimizer[0])
+        snprintf(name.s, sizeof(name.s), strlen(profile->optimizer) > 5 ? "%s" : "%s update",
+                 profile->optimizer);
+    else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)
+        snprintf(name.s, sizeof(name.s), "CE loss");
+    else
+        name = text_plain(layer->path);
+    return name;
+}
+
+void report_layer_names(const Profile *profile, char *names, size_t size) {
+    size_t used = 0;
+    snprintf(names, size, "none");
+    for (int i = 0; i < profile->n_layers; i++) {
+        Text name = report_layer_name(profile, &profile->layers[i]);
+        bool fits = used + strlen(name.s) + sizeof(", , ...") <= size;
+        used += (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "",
+                                 fits ? name.s : "...");
+        if (!fits) break;
+    }
+}
+
+const ProfileLayer *report_slowest_layer(const Profile *profile) {
+    const ProfileLayer *slowest = NULL;
+    double most = -1.0;
+    for (int i = 0; i < profile->n_layers; i++) {
+        double seconds = profile_layer_seconds(&profile->layers[i]);
+        if (!(seconds > most)) continue;
+        most = seconds;
+        slowest = &profile->layers[i];
+    }
+    return slowest;
+}
+
+Text report_bound(const Profile *profile, const Roofline *roofline) {
+    Text text = {""};
+    if (!roofline->judged) return text;
+    bool memory = roofline->bound == BOUND_MEMORY;
+    snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
+             memory ? profile->machine.levels[roofline->level].name : "");
+    return text_fit(text.s, BOUND_WIDTH);
+}
+
+// The containers' names of a path, the outermost first, each to its first letter and what is not a
+// letter, until it fits: "layer1.0.conv1" to "l1.0.conv1". What is then too long loses its begin.
+static Text short_path(const char *path, int width) {
+    Text text = text_plain(path);
+    char *at = text.s, *dot;
+    while (text_width(text.s) > width && (dot = strchr(at, '.'))) {
+        char *end = at + 1;
+        for (char *from = end; from < dot; from++)
+            if (!isalpha((unsigned char)*from)) *end++ = *from;
+        memmove(end, dot, strlen(dot) + 1);
+        at = end + 1;
+    }
+    return text_fit_end(text.s, width);
+}
+
+// Of a shape, what a layer makes of it: features, or an image's channels.
+static long long width_of(const Shape *shape) {
+    return (long long)shape->dims[shape->ndim == 4 ? 1 : shape->ndim - 1];
+}
+
+Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int width) {
+    char label[200];
+    Text name = report_layer_name(profile, layer);
+    bool sized = layer->parameters > 0 && layer->input.ndim > 0 && layer->output.ndim > 0;
+    if (sized)
+        snprintf(label, sizeof(label), "%s %lld->%lld", name.s, width_of(&layer->input),
+                 width_of(&layer->output));
+    // A size that was cut would read as another.
+    bool fits = sized && text_width(label) <= width;
+    return text_pad_right(fits ? label : short_path(name.s, width).s, width);
+}

@@ -1,0 +1,151 @@
+// test_profile_model.c -- the program that profiles networks by name: which there are, what it may
+// be told about their input, and that its numbers are theirs.
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/models/zoo.h"
+#include "profiler/report/text.h"
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
+}
+
+// ---- the list ----------------------------------------------------------------------------------
+START_TEST(the_list_has_every_network_and_its_parameters) {
+    ProgramRun got = run("--list");
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    context_set_device(device_meta());
+    int n = 0;
+    for (const ZooModel *model; (model = zoo_at(n)); n++) {
+        char line[240];
+        Layer *layer = zoo_new(model, 0);
+        snprintf(line, sizeof(line), "\n%-20s %14s  ", model->name,
+                 text_count(layer_parameter_count(layer)).s);
+        ck_assert_msg(strstr(got.out, line) != NULL, "no line \"%s\"", line + 1);
+        layer_free(layer);
+    }
+    ck_assert_int_eq(program_count_lines(got.out), n + 1);
+    char *rest = got.out;
+    for (char *line; (line = strsep(&rest, "\n"));) ck_assert_int_le((int)strlen(line), 80);
+    program_run_free(&got);
+}
+END_TEST
+
+// ---- what is refused ---------------------------------------------------------------------------
+static const struct {
+    const char *arguments, *what, *hint;
+    int status;
+} wrong[] = {
+    {"", "which network", "--list", 2},
+    {"--batch 2", "which network", "resnet50", 2},
+    {"resnet51", "resnet51", "did you mean resnet50", 2},
+    {"nothing-like-it", "nothing-like-it", "--list", 2},
+    {"resnet18 vgg11", "vgg11", "unexpected", 2},
+    {"lenet5 --tokens 5", "--tokens", "--image", 2},
+    {"lenet5 --image 32x", "--image 32x", "HEIGHTxWIDTH", 2},
+    {"lenet5 --image 0", "--image 0", "224", 2},
+    {"lenet5 --image 32x32x3", "--image 32x32x3", "224", 2},
+    {"lenet5 --layers 3,4", "--layers", "unknown", 2},
+    {"lenet5 --freeze=", "--freeze", "features", 2},
+    {"lenet5 --device meta --freeze nope", "--freeze nope", "matches", 2},
+    {"lenet5 --device meta --image 8", "conv2", "", 2}, // the kernel is larger than what is left
+    {"lenet5 --inference --freeze fc1", "--freeze", "--inference", 2},
+    {"lenet5 --inference --leaks", "--leaks", "--inference", 2},
+    {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
+};
+enum { WRONG = sizeof wrong / sizeof wrong[0] };
+
+START_TEST(what_does_not_fit_is_refused_in_one_line) {
+    ProgramRun got = run(wrong[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, wrong[_i].status, wrong[_i].what, wrong[_i].hint);
+}
+END_TEST
+
+// ---- its numbers -------------------------------------------------------------------------------
+// conventions.md's table, at another batch.
+START_TEST(counts_are_the_networks) {
+    json_t *document = document_of("profile_model", "resnet18 --batch 3 --device meta");
+    ck_assert_int_eq(document_integer(document, "model.parameters"), 11689512);
+    ck_assert_int_eq(document_integer(document, "totals.forward.macs"), 3 * 1814073344LL);
+    ck_assert_int_eq(document_integer(document, "totals.backward.flops"), 3 * 7020265472LL);
+    json_decref(document);
+    document = document_of("profile_model", "lenet5 --device meta --classes 7");
+    ck_assert_int_eq(document_integer(document, "model.parameters"), 61706 - 3 * 85);
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(what_is_frozen_has_no_gradient) {
+    json_t *whole = document_of("profile_model", "lenet5 --device meta");
+    json_t *frozen =
+        document_of("profile_model", "lenet5 --device meta --freeze conv* --freeze fc1");
+    ck_assert_int_eq(document_integer(frozen, "model.parameters"), 61706);
+    ck_assert_int_eq(document_integer(frozen, "model.trainable_parameters"), 120 * 84 + 84 + 850);
+    // fc2 and fc3: the weights' gradients of both, and fc3's input's.
+    ck_assert_int_eq(document_integer(frozen, "totals.backward.macs"), 120 * 84 + 2 * 840);
+    ck_assert_int_gt(document_integer(whole, "totals.backward.macs"), 120 * 84 + 2 * 840);
+    json_decref(whole);
+    json_decref(frozen);
+}
+END_TEST
+
+START_TEST(counted_and_run_are_the_same) {
+    static const char *const calls[] = {"lenet5 --batch 2", "mnist-resnet --freeze stage1",
+                                        "mnist-cnn --inference --batch 3"};
+    char arguments[120];
+    snprintf(arguments, sizeof(arguments), "%s --iterations 1 --warmup 2", calls[_i]);
+    json_t *ran = document_of("profile_model", arguments);
+    snprintf(arguments, sizeof(arguments), "%s --device meta", calls[_i]);
+    json_t *counted = document_of("profile_model", arguments);
+    document_check_same_counts(ran, counted, calls[_i]);
+    ck_assert_str_eq(json_string_value(document_at(ran, "totals.step.unit")), "images");
+    json_decref(ran);
+    json_decref(counted);
+}
+END_TEST
+
+START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
+    ProgramRun got = run("mnist-cnn --batch 16 --iterations 2 --warmup 2 --epochs 1 --steps 3");
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    ck_assert_ptr_nonnull(strstr(got.out, "mnist-cnn 1x28x28 | batch 16"));
+    ck_assert_ptr_nonnull(strstr(got.out, " images/s\n"));
+    ck_assert_ptr_nonnull(strstr(got.out, "step = 16 images;"));
+    ck_assert_ptr_nonnull(strstr(got.out, "predicted = executed"));
+    ck_assert_ptr_nonnull(strstr(got.out, "1 epoch, 3 steps in "));
+    program_run_free(&got);
+    got = run("lenet5 --iterations 1 --warmup 2 --epochs 1");
+    ck_assert_msg(strstr(got.out, "TRAINING  none: ") != NULL, "%s", got.out);
+    program_run_free(&got);
+}
+END_TEST
+
+// A row for each of the hundred layers would bury those that matter.
+START_TEST(of_many_layers_the_report_shows_those_that_matter) {
+    ProgramRun got = run("resnet50 --device meta");
+    ck_assert_ptr_nonnull(strstr(got.out, "\nl4.2.conv2 "));
+    ck_assert_ptr_nonnull(strstr(got.out, " others "));
+    ck_assert_int_lt(program_count_lines(got.out), 50);
+    program_run_free(&got);
+    got = run("resnet50 --device meta --by layer");
+    ck_assert_int_gt(program_count_lines(got.out), 170);
+    program_run_free(&got);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {the_list_has_every_network_and_its_parameters, 0},
+        {what_does_not_fit_is_refused_in_one_line, WRONG},
+        {counts_are_the_networks, 0},
+        {what_is_frozen_has_no_gradient, 0},
+        {counted_and_run_are_the_same, 3},
+        {the_report_is_in_images_and_it_trains_where_images_fit, 0},
+        {of_many_layers_the_report_shows_those_that_matter, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_model", tests);
+}
