@@ -161,14 +161,20 @@ static void free_list(Parameter *list, int count) {
     memory_free(list);
 }
 
+void layer_drop_state(Layer *self) {
+    free_list(self->parameters, self->n_parameters);
+    free_list(self->buffers, self->n_buffers);
+    self->parameters = self->buffers = NULL;
+    self->n_parameters = self->n_buffers = 0;
+}
+
 void layer_dismantle(Layer *self) {
     layer_leave_parent(self);
     for (int i = 0; i < self->n_children; i++) {
         self->children[i]->parent = NULL;
         layer_free(self->children[i]);
     }
-    free_list(self->parameters, self->n_parameters);
-    free_list(self->buffers, self->n_buffers);
+    layer_drop_state(self);
     memory_free(self->children);
     memory_free(self->name);
     memory_free(self);

@@ -30,6 +30,8 @@ Tensor *layer_filled_new(Shape shape, float value);
 Status layer_check_row(const char *who, Shape row, float epsilon);
 Status layer_check_epsilon(const char *who, float epsilon);
 
+void layer_drop_state(Layer *self); // it has no parameters and buffers of its own any more
+
 // The end of a layer, or of a twin: it leaves its parent and its children, and is freed with what
 // it owns.
 void layer_dismantle(Layer *self);

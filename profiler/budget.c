@@ -136,13 +136,6 @@ static Status has_data(const Layer *model, bool *all) {
     return STATUS_OK;
 }
 
-// Whether the machine has so many bytes, and an eighth for rounding. Linux would grant more, and
-// end the process that uses it.
-static bool machine_has(int64_t bytes) {
-    int64_t available = system_bytes("/proc/meminfo", "MemAvailable");
-    return available < 0 || bytes + bytes / 8 <= available;
-}
-
 // Uniform numbers in [0, 1); of integers zeros, which every table of indices and labels has.
 static Tensor *batch_new(Shape shape, DType dtype, MemoryCategory category) {
     Tensor *t = tensor_new_as(shape, dtype, category);
@@ -215,7 +208,7 @@ static Status measure(const BudgetTask *task, OptimizerConfig config, Budget *bu
     if (!status) status = work_bystanders(&work, &others);
     if (status || !runs || !like->device->has_data) return status;
     int64_t own = context->ledger->live.total - others.total;
-    if (like->device->on_host && !machine_has(budget->peak_bytes - own)) return STATUS_OK;
+    if (like->device->on_host && !system_has_memory(budget->peak_bytes - own)) return STATUS_OK;
     LayerModes modes;
     status = layer_modes_save(model, &modes);
     if (status) return status;

@@ -24,3 +24,8 @@ int64_t system_bytes(const char *file, const char *key) {
     fclose(lines);
     return bytes;
 }
+
+bool system_has_memory(int64_t bytes) {
+    int64_t available = system_bytes("/proc/meminfo", "MemAvailable");
+    return available < 0 || bytes + bytes / 8 <= available;
+}

@@ -3,6 +3,7 @@
 #ifndef PROFILER_SYSTEM_H
 #define PROFILER_SYSTEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Processor time of all threads of this process, in seconds.
@@ -10,5 +11,9 @@ double system_processor_seconds(void);
 
 // The line "key:   123 kB" of a file in /proc, in bytes; -1 where there is none.
 int64_t system_bytes(const char *file, const char *key);
+
+// Whether the machine has so many bytes free, and an eighth for rounding. Linux would grant more,
+// and end the process that uses it.
+bool system_has_memory(int64_t bytes);
 
 #endif

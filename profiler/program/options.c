@@ -120,6 +120,9 @@ static bool fit_together(const Options *options) {
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
     bool told = options->help || options->version || options->devices || options->list;
+    if (options->line->argument && options->fuse && !options->inference)
+        return options_refuse(options,
+                              "--fuse is for networks that train no more; add --inference");
     if (options->line->argument && !options->model && !told)
         return options_refuse(options, "which network? %s --list names them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);

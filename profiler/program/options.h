@@ -31,13 +31,15 @@ typedef struct Options {
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
     const Op *activation; // NULL: none
-    bool fuse, no_fuse;   // activations inside the linear layers; no_fuse: as by default
+    bool no_fuse;         // as by default
     // Of profile_model; 0: the network's own.
     int64_t image[2]; // height, width
     int64_t tokens, classes;
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
     bool inference, list;
+
+    bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
 
     int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;

@@ -1,9 +1,11 @@
 // program_profile.c -- profiles what the program is about, with the ceilings that verdicts need.
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
+#include "profiler/system.h"
 #include "tensor/clock.h"
 
 OptimizerConfig program_optimizer(const Options *options) {
@@ -88,41 +90,89 @@ static void show_profiling(void *argument, double fraction) {
 // Where nothing runs there is nothing to hold against them.
 static bool has_ceilings(const Program *program) { return program->device->has_data; }
 
-static Status run_profile(Program *program, Loader *loader) {
+// ---- the profile -------------------------------------------------------------------------------
+static Status fold_norms(Program *program) {
+    int64_t count;
+    Status status = layer_fold_norms(program->model, &program->x, 1, &count);
+    size_t used = strlen(program->subject.name);
+    snprintf(program->subject.name + used, sizeof(program->subject.name) - used,
+             ", %lld batch norm%s folded", (long long)count, count == 1 ? "" : "s");
+    return status;
+}
+
+static Status make_model(Program *program) {
     const Options *options = program->options;
+    program->model = program_model_new(program);
+    if (!program->model || program_batch_new(program)) return error_status();
+    return options->inference && options->fuse ? fold_norms(program) : STATUS_OK;
+}
+
+static Status run_profile(Program *program, ProfileOptions how) {
     const Subject *subject = &program->subject;
+    how.loss = program->loss;
+    how.unit = subject->unit;
+    how.units = subject->batch * subject->units_per_sample;
+    if (program->options->inference)
+        return profile_inference(program->model, program->x, how, &program->profile);
+    return profile_training(program->model, program_optimizer(program->options), program->x,
+                            program->labels, how, &program->profile);
+}
+
+// Counted first, on the meta device: the system ends a program that takes more than there is.
+static Status check_memory(const Program *program) {
+    int threads = context_current()->threads;
+    Context *context = context_new();
+    if (!context) return error_status();
+    context_push(context);
+    context_set_device(device_meta());
+    context_set_threads(threads);
+    Program trial = *program;
+    Status status = make_model(&trial);
+    if (!status) status = run_profile(&trial, profile_defaults());
+    int64_t bytes = trial.profile.predicted.peak.total;
+    profile_free(&trial.profile);
+    tensor_free(trial.x);
+    tensor_free(trial.labels);
+    layer_free(trial.model);
+    context_pop();
+    context_free(context);
+    if (status || system_has_memory(bytes)) return status;
+    int64_t available = system_bytes("/proc/meminfo", "MemAvailable");
+    return error_set(
+        STATUS_OUT_OF_MEMORY,
+        "%s: a step takes %s, and this machine has %s free. HINT: --device meta counts "
+        "it; a smaller --batch, --optimizer sgd or --inference takes less",
+        program->subject.name, text_bytes_si(bytes).s, text_bytes_si(available).s);
+}
+
+static Status watch_profile(Program *program, Loader *loader) {
+    const Options *options = program->options;
     ProfileOptions how = profile_defaults();
     double now = clock_seconds();
     ProgressLine line = {.begun = now, .shown = now};
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
-    how.loss = program->loss;
-    how.unit = subject->unit;
-    how.units = subject->batch * subject->units_per_sample;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
     how.progress = program->terminal ? show_profiling : NULL;
     how.argument = &line;
-    Status status = options->inference
-                        ? profile_inference(program->model, program->x, how, &program->profile)
-                        : profile_training(program->model, program_optimizer(options), program->x,
-                                           program->labels, how, &program->profile);
+    Status status = run_profile(program, how);
     progress_clear(program);
-    snprintf(program->profile.model, sizeof(program->profile.model), "%s", subject->name);
+    snprintf(program->profile.model, sizeof(program->profile.model), "%s", program->subject.name);
     return status;
 }
 
 Status program_profile(Program *program) {
     const Options *options = program->options;
-    Status status = has_ceilings(program) ? obtain_machine(program) : STATUS_OK;
-    if (status) return status;
-    program->model = program_model_new(program);
-    status = program->model ? program_batch_new(program) : error_status();
+    Status status =
+        program->device->on_host && program->device->has_data ? check_memory(program) : STATUS_OK;
+    if (!status && has_ceilings(program)) status = obtain_machine(program);
+    if (!status) status = make_model(program);
     bool data = program->images.train.count > 0 && options->epochs > 0;
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();
-    if (!status) status = run_profile(program, loader);
+    if (!status) status = watch_profile(program, loader);
     loader_free(loader);
     return status;
 }

@@ -72,6 +72,31 @@ START_TEST(a_loss_is_charged_to_its_site_both_ways) {
 }
 END_TEST
 
+// Texts: a row of logits for each token. As if all tokens were samples, gradients too.
+START_TEST(logits_may_have_more_dimensions_than_one_before_the_classes) {
+    Tensor *x = tensor_from_floats_new(SHAPE(ROWS, CLASSES), numbers);
+    Tensor *texts = tensor_from_floats_new(SHAPE(2, ROWS / 2, CLASSES), numbers);
+    Tensor *labels = labels_new(2, 0, 1, 1);
+    Tensor *words = tensor_from_labels_new(SHAPE(2, ROWS / 2), (int64_t[]){2, 0, 1, 1});
+    tensor_requires_grad(x, true);
+    tensor_requires_grad(texts, true);
+    Scope *scope = scope_open();
+    Tensor *plain = loss_cross_entropy(x, labels), *loss = loss_cross_entropy(texts, words);
+    ck_assert(tensor_item(plain) == tensor_item(loss));
+    autograd_backward(plain);
+    autograd_backward(loss);
+    ck_assert_mem_eq(tensor_data(tensor_grad(x)), tensor_data(tensor_grad(texts)), sizeof numbers);
+    expect_no_error();
+    loss_cross_entropy(texts, labels); // a label for each sample is too few
+    expect_error(STATUS_SHAPE, "cross_entropy");
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(texts);
+    tensor_free(labels);
+    tensor_free(words);
+}
+END_TEST
+
 // ---- labels and weights ------------------------------------------------------------------------
 static float value_of(Tensor *loss) {
     expect_no_error();
@@ -193,6 +218,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_loss_is_charged_to_its_site_both_ways, 8},
+        {logits_may_have_more_dimensions_than_one_before_the_classes, 0},
         {without_options_it_is_the_plain_one, 0},
         {a_row_that_does_not_count_is_not_looked_at, 0},
         {of_no_row_that_counts_the_loss_is_no_number_and_the_gradient_zero, 0},

@@ -224,6 +224,63 @@ START_TEST(without_a_number_of_iterations_time_decides_within_bounds) {
 }
 END_TEST
 
+// ---- told on the way ---------------------------------------------------------------------------
+typedef struct Told {
+    double first, last;
+    int count;
+} Told;
+
+static void note(void *argument, double fraction) {
+    Told *told = argument;
+    ck_assert(fraction >= 0.0 && fraction <= 1.0);
+    if (told->count++ == 0) told->first = fraction;
+    told->last = fraction;
+}
+
+// Of how well it foretells, no test with a clock can say; that it leads from near 0 to near 1.
+START_TEST(progress_is_told_from_the_first_forward_to_the_last) {
+    Net net = {.sizes = {64, 32, 8}, .n_sizes = 3, .batch = 16, .options = mlp_defaults()};
+    NetTask task = net_task_new(&net);
+    Told told = {.count = 0};
+    ProfileOptions options = {.iterations = 40, .progress = note, .argument = &told};
+    Profile profile;
+    OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
+    profile_training(task.model, config, task.x, task.labels, options, &profile);
+    expect_no_error();
+    ck_assert_int_ge(told.count, 2 + 2 + 40 + 2 + 40); // steps, warm-up, samples, forward
+    ck_assert_msg(told.first < 0.5 && told.last > 0.5, "%g to %g", told.first, told.last);
+    profile_free(&profile);
+    net_task_free(&task);
+}
+END_TEST
+
+START_TEST(a_rate_counts_what_it_is_told_and_a_step_trains_by_the_loss_that_is_given) {
+    Net net = {.sizes = {6, 3}, .n_sizes = 2, .batch = 4, .options = mlp_defaults()};
+    NetTask task = net_task_new(&net);
+    Tensor *target = tensor_full_new(SHAPE(4, 3), 0.5f);
+    ProfileOptions options = {.warmup = 2, .iterations = 1, .loss = loss_mse};
+    OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
+    Profile profile;
+    profile_training(task.model, config, task.x, target, options, &profile);
+    expect_no_error();
+    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    ck_assert_str_eq(profile.unit, "samples");
+    ck_assert_int_eq(profile.units, 4);
+    bool mse = false;
+    for (int64_t i = 0; i < profile.n_ops; i++)
+        mse = mse || strcmp(profile.ops[i].record.op->name, "mse") == 0;
+    ck_assert(mse);
+    profile_free(&profile);
+    options = (ProfileOptions){.warmup = 2, .iterations = 1, .unit = "tokens", .units = 28};
+    profile_training(task.model, config, task.x, task.labels, options, &profile);
+    ck_assert_str_eq(profile.unit, "tokens");
+    ck_assert_int_eq(profile.units, 28);
+    profile_free(&profile);
+    tensor_free(target);
+    net_task_free(&task);
+}
+END_TEST
+
 // ---- the model -------------------------------------------------------------------------------
 static void read_parameters(const Layer *model, float *values) {
     ParameterList list;
@@ -294,6 +351,8 @@ int main(void) {
         {inference_takes_what_was_said, 10},
         {every_latency_has_as_many_samples_as_asked_for_and_the_medians_add_up, 6},
         {without_a_number_of_iterations_time_decides_within_bounds, 0},
+        {progress_is_told_from_the_first_forward_to_the_last, 0},
+        {a_rate_counts_what_it_is_told_and_a_step_trains_by_the_loss_that_is_given, 0},
         {profiling_leaves_the_model_and_the_context_as_they_were, 10},
         {a_model_on_meta_has_the_same_counts_and_no_times, 10},
         {NULL, 0},

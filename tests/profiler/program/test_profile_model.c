@@ -54,6 +54,8 @@ static const struct {
     {"lenet5 --device meta --image 8", "conv2", "", 2}, // the kernel is larger than what is left
     {"lenet5 --inference --freeze fc1", "--freeze", "--inference", 2},
     {"lenet5 --inference --leaks", "--leaks", "--inference", 2},
+    {"vgg16 --batch 100000", "vgg16 3x224x224: a step takes 7", "--device meta", 3},
+    {"lenet5 --fuse", "--fuse", "--inference", 2},
     {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };

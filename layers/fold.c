@@ -1,0 +1,214 @@
+// fold.c -- batch norms of evaluation go into the products before them: y = (w x + b - mean) s +
+// shift, with s = weight / sqrt(variance + epsilon), is a product with the weight w s. Which norm
+// follows which product is not read off the layers but seen in a dry run of them.
+#include <math.h>
+#include <string.h>
+
+#include "layers/cost.h"
+#include "layers/parts.h"
+#include "tensor/memory.h"
+#include "tensor/op.h"
+#include "tensor/shadow.h"
+
+// ---- what runs behind what ---------------------------------------------------------------------
+typedef struct Pair {
+    Tensor *made;           // by the product; held, so that no other is taken for it
+    const Tensor *weight;   // of the product
+    const Tensor *variance; // of the norm that took it; NULL: none did
+    float epsilon;
+    int uses; // of `made`
+} Pair;
+
+typedef struct Watch {
+    Observer observer; // first
+    Pair *pairs;
+    int count, room;
+} Watch;
+
+enum { PRODUCT_WEIGHT = 1, NORM_X = 0, NORM_VARIANCE = 4 }; // inputs
+
+static void note_use(Watch *watch, const OpCall *call, const Tensor *used) {
+    for (int i = 0; i < watch->count; i++) {
+        Pair *pair = &watch->pairs[i];
+        if (pair->made != used) continue;
+        pair->uses++;
+        if (call->op->id != OP_batch_norm_eval) continue;
+        pair->variance = call->in[NORM_VARIANCE];
+        pair->epsilon = call->params.value[0];
+    }
+}
+
+static void look(Observer *self, const OpCall *call) {
+    Watch *watch = (Watch *)self;
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i]) note_use(watch, call, call->in[i]);
+    bool product = call->op->id == OP_conv2d || call->op->id == OP_linear;
+    if (!product || !call->out[0] || watch->count == watch->room) return;
+    watch->pairs[watch->count++] =
+        (Pair){.made = tensor_retain(call->out[0]), .weight = call->in[PRODUCT_WEIGHT]};
+}
+
+static int count_layers(const Layer *self) {
+    int count = 1;
+    for (int i = 0; i < self->n_children; i++) count += count_layers(self->children[i]);
+    return count;
+}
+
+// ---- one fold ----------------------------------------------------------------------------------
+static const LayerType identity_type; // below
+
+typedef struct Fold {
+    Layer *product, *norm;
+    float epsilon;
+    int64_t channels;
+} Fold;
+
+static Tensor *parameter_or_null(const Layer *self, const char *name) {
+    for (int i = 0; i < self->n_parameters; i++)
+        if (strcmp(self->parameters[i].name, name) == 0) return self->parameters[i].tensor;
+    return NULL;
+}
+
+// `count` numbers, or the same number where there is no tensor.
+static Status read_or(const Tensor *tensor, int64_t count, float otherwise, float *values) {
+    if (tensor) return tensor_read_floats(tensor, values);
+    for (int64_t i = 0; i < count; i++) values[i] = otherwise;
+    return STATUS_OK;
+}
+
+// weight (o, ...), bias (o), and of the norm four rows (o): its weight and bias, mean and variance.
+static void fold_numbers(const Fold *fold, float *weight, int64_t each, float *bias,
+                         const float *norm) {
+    int64_t n = fold->channels;
+    for (int64_t o = 0; o < n; o++) {
+        double scale = (double)norm[o] / sqrt((double)norm[3 * n + o] + (double)fold->epsilon);
+        for (int64_t i = 0; i < each; i++)
+            weight[o * each + i] = (float)((double)weight[o * each + i] * scale);
+        bias[o] =
+            (float)(((double)bias[o] - (double)norm[2 * n + o]) * scale + (double)norm[n + o]);
+    }
+}
+
+static Status fold_values(const Fold *fold, Tensor *bias) {
+    const Layer *norm = fold->norm;
+    Tensor *weight = fold->product->parameters[0].tensor;
+    int64_t n = fold->channels;
+    float *room = memory_new((size_t)(weight->numel + 5 * n) * sizeof(float));
+    if (!room) return error_status();
+    float *old = room + weight->numel, *rows = old + n;
+    Status status = tensor_read_floats(weight, room);
+    if (!status) status = read_or(parameter_or_null(fold->product, "bias"), n, 0.0f, old);
+    if (!status) status = read_or(parameter_or_null(norm, "weight"), n, 1.0f, rows);
+    if (!status) status = read_or(parameter_or_null(norm, "bias"), n, 0.0f, rows + n);
+    if (!status) status = tensor_read_floats(norm->buffers[0].tensor, rows + 2 * n);
+    if (!status) status = tensor_read_floats(norm->buffers[1].tensor, rows + 3 * n);
+    if (!status) {
+        fold_numbers(fold, room, n ? weight->numel / n : 0, old, rows);
+        status = tensor_write_floats(weight, room);
+    }
+    if (!status) status = tensor_write_floats(bias, old);
+    memory_free(room);
+    return status;
+}
+
+static bool *bias_flag(Layer *self) {
+    for (int i = 0; i < self->type->n_attributes; i++)
+        if (strcmp(self->type->attributes[i].name, "bias") == 0)
+            return (bool *)(void *)((char *)self + self->type->attributes[i].offset);
+    return NULL;
+}
+
+// The product has a bias from now on, at first 0, which changes nothing; and the norm hands on what
+// it gets.
+static Status fold_pair(const Fold *fold) {
+    Layer *product = fold->product;
+    if (!parameter_or_null(product, "bias")) {
+        Tensor *bias = layer_filled_new(SHAPE(fold->channels), 0.0f);
+        if (layer_add_parameter(product, "bias", bias)) return error_status();
+        *bias_flag(product) = true;
+    }
+    bool values = product->parameters[0].tensor->device->has_data;
+    if (values && fold_values(fold, parameter_or_null(product, "bias"))) return error_status();
+    layer_drop_state(fold->norm);
+    fold->norm->type = &identity_type;
+    return STATUS_OK;
+}
+
+static Tensor *identity_forward(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    return in[0];
+}
+// A norm that was: its struct stays as large as it is, and the type needs no more of it.
+static const LayerType identity_type = {.name = "Identity",
+                                        .size = sizeof(Layer),
+                                        .forward = identity_forward};
+
+// ---- all ---------------------------------------------------------------------------------------
+typedef struct Owners {
+    Layer *layer;
+    int count; // how many layers hold the tensor
+} Owners;
+
+static void find_owners(Layer *self, const Tensor *twin, Owners *owners) {
+    for (int i = 0; i < self->n_parameters + self->n_buffers; i++) {
+        const Parameter *p =
+            i < self->n_parameters ? &self->parameters[i] : &self->buffers[i - self->n_parameters];
+        if (tensor_here(p->tensor) != twin) continue;
+        owners->layer = self;
+        owners->count++;
+    }
+    for (int i = 0; i < self->n_children; i++) find_owners(self->children[i], twin, owners);
+}
+
+// A product whose only use is one norm, both with weights that nobody else uses. In the dry run.
+static bool find_fold(Layer *model, const Watch *watch, const Pair *pair, Fold *fold) {
+    Owners product = {0}, norm = {0};
+    int64_t activation = 0;
+    if (pair->uses != 1 || !pair->variance) return false;
+    for (int i = 0; i < watch->count; i++) {
+        const Pair *other = &watch->pairs[i];
+        if (other != pair && (other->weight == pair->weight || other->variance == pair->variance))
+            return false;
+    }
+    find_owners(model, pair->weight, &product);
+    find_owners(model, pair->variance, &norm);
+    if (product.count != 1 || norm.count != 1 || !bias_flag(product.layer)) return false;
+    layer_attribute(product.layer, "activation", &activation);
+    *fold = (Fold){product.layer, norm.layer, pair->epsilon, pair->variance->numel};
+    return activation == 0;
+}
+
+static Status watch_forward(Layer *model, Tensor *const in[], int n_in, Watch *watch) {
+    Layer *twin = layer_here(model);
+    if (!twin) return error_status();
+    layer_train(twin, false);
+    observer_add(&watch->observer);
+    no_grad_begin();
+    Scope *scope = scope_open();
+    layer_forward_many(twin, in, n_in);
+    scope_close(scope);
+    no_grad_end();
+    observer_remove(&watch->observer);
+    return error_status();
+}
+
+Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *count) {
+    *count = 0;
+    Context *context = dry_run_begin(self);
+    if (!context) return error_status();
+    int room = 8 * count_layers(self), n = 0; // a layer that runs more often than that is left
+    Watch watch = {.observer = {.op_end = look}, .room = room};
+    watch.pairs = memory_new((size_t)room * sizeof(Pair));
+    Fold *folds = memory_new((size_t)room * sizeof(Fold));
+    Status status = watch.pairs && folds ? watch_forward(self, in, n_in, &watch) : error_status();
+    for (int i = 0; i < watch.count && !status; i++)
+        n += find_fold(self, &watch, &watch.pairs[i], &folds[n]);
+    for (int i = 0; i < watch.count; i++) tensor_free(watch.pairs[i].made);
+    memory_free(watch.pairs);
+    dry_run_end(context);
+    if (!status) status = error_status();
+    for (int i = 0; i < n && !status; i++) status = fold_pair(&folds[i]);
+    if (!status) *count = n;
+    memory_free(folds);
+    return status;
+}

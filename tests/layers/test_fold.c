@@ -1,0 +1,217 @@
+// test_fold.c -- batch norms folded into the products before them: which are and which must not be,
+// the same values, fewer ops, and a model that stays whole when memory ends.
+#include <math.h>
+#include <stdlib.h>
+
+#include "layers/containers.h"
+#include "layers/cost.h"
+#include "layers/layers2d.h"
+#include "layers/models/models.h"
+#include "tensor/memory.h"
+#include "tensor/op.h"
+#include "tests/helpers/expect.h"
+
+// Statistics and weights that are no ones and zeros.
+static void stir(Layer *model) {
+    ParameterList list;
+    ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
+    for (int i = 0; i < list.count; i++) {
+        Tensor *t = list.items[i].tensor;
+        if (t->dtype == DTYPE_FLOAT32 && t->shape.ndim == 1)
+            ck_assert_int_eq(tensor_fill_uniform(t, 0.5f, 1.5f), STATUS_OK);
+    }
+    parameter_list_free(&list);
+}
+
+typedef struct Counter {
+    Observer observer; // first
+    int64_t ops;
+} Counter;
+
+static void count_op(Observer *self, const OpCall *call) {
+    (void)call;
+    ((Counter *)self)->ops++;
+}
+
+// Of a forward.
+static int64_t count_ops(Layer *model, Tensor *x) {
+    Counter counter = {.observer = {.op_end = count_op}};
+    observer_add(&counter.observer);
+    layer_forward(model, x);
+    observer_remove(&counter.observer);
+    expect_no_error();
+    return counter.ops;
+}
+
+// Folded, with what it gave before and gives then held against each other.
+static int64_t fold(Layer *model, Tensor *x) {
+    int64_t count = -1;
+    stir(model);
+    layer_train(model, false);
+    Scope *scope = scope_open();
+    no_grad_begin();
+    int64_t before = count_ops(model, x);
+    Tensor *want = layer_forward(model, x);
+    ck_assert_int_eq(layer_fold_norms(model, &x, 1, &count), STATUS_OK);
+    Tensor *got = layer_forward(model, x);
+    ck_assert_msg(got && want, "%s", error_message());
+    double largest = 0.0, apart = 0.0;
+    for (int64_t i = 0; i < want->numel; i++) {
+        double w = (double)tensor_data(want)[i], g = (double)tensor_data(got)[i];
+        largest = fmax(largest, fabs(w));
+        apart = fmax(apart, fabs(w - g));
+    }
+    ck_assert_msg(apart <= 1e-5 * largest, "%g of %g", apart, largest);
+    ck_assert_int_eq(count_ops(model, x), before - count);
+    no_grad_end();
+    scope_close(scope);
+    return count;
+}
+
+START_TEST(published_networks_lose_every_norm) {
+    static const struct {
+        int64_t norms, parameters; // after: half of a norm's are the bias; VGG has one anyway
+    } want[] = {{20, 11689512 - 4800}, {52, 3504872 - 17056}, {8, 132863336}};
+    Layer *model = _i == 0   ? resnet_new(resnet_defaults())
+                   : _i == 1 ? mobilenet_v2_new(1.0f, 1000)
+                             : vgg_new(11, true, 1000);
+    Tensor *x = tensor_uniform_new(SHAPE(2, 3, 32, 32), -1.0f, 1.0f);
+    ck_assert_int_eq(fold(model, x), want[_i].norms);
+    ck_assert_int_eq(layer_parameter_count(model), want[_i].parameters);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+static Layer *conv_new(bool bias) {
+    return conv2d_new(4, 4, 3, 3, conv2d_padded(conv2d_defaults(), 1), bias);
+}
+
+static Layer *norm_new(bool affine, bool tracks) {
+    BatchNormOptions options = batch_norm_defaults();
+    options.affine = affine;
+    options.track_running_stats = tracks;
+    return batch_norm2d_new(4, options);
+}
+
+static Layer *chain(Layer *a, Layer *b, Layer *c) {
+    Layer *self = sequential_new();
+    layer_append(self, a);
+    layer_append(self, b);
+    if (c) layer_append(self, c);
+    return self;
+}
+
+// Two layers with one weight: to scale it would change the other.
+static Layer *shared_new(void) {
+    Layer *model = chain(conv_new(false), norm_new(true, true), conv_new(false));
+    ck_assert_int_eq(layer_tie(model, "2.weight", "0.weight"), STATUS_OK);
+    return model;
+}
+
+// What the convolution made is also what is added.
+static Layer *used_twice_new(void) {
+    Layer *body = residual_new();
+    layer_append(body, norm_new(true, true));
+    return chain(conv_new(true), body, NULL);
+}
+
+START_TEST(a_norm_is_folded_only_where_nobody_else_notices) {
+    Layer *const models[] = {
+        chain(conv_new(true), norm_new(true, true), relu_new()),
+        chain(conv_new(false), norm_new(false, true), relu_new()),
+        chain(norm_new(true, true), conv_new(false), norm_new(true, true)), // the second
+        chain(conv_new(true), relu_new(), norm_new(true, true)),            // not behind it
+        chain(conv_new(true), norm_new(true, false), NULL),                 // goes by the batch
+        shared_new(),
+        used_twice_new(),
+    };
+    static const int64_t want[] = {1, 1, 1, 0, 0, 0, 0};
+    Tensor *x = tensor_uniform_new(SHAPE(2, 4, 5, 5), -1.0f, 1.0f);
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        ck_assert_int_eq(fold(models[i], x), want[i]);
+        layer_free(models[i]);
+    }
+    tensor_free(x);
+}
+END_TEST
+
+START_TEST(behind_a_linear_layer_too_unless_it_is_fused) {
+    for (int fused = 0; fused < 2; fused++) {
+        Layer *linear = linear_new_fused(3, 5, true, fused ? &op_relu : NULL);
+        Layer *model = chain(linear, batch_norm1d_new(5, batch_norm_defaults()), NULL);
+        Tensor *x = tensor_uniform_new(SHAPE(7, 3), -1.0f, 1.0f);
+        ck_assert_int_eq(fold(model, x), !fused);
+        tensor_free(x);
+        layer_free(model);
+    }
+}
+END_TEST
+
+START_TEST(on_meta_the_counts_follow) {
+    context_set_device(device_meta());
+    ResNetOptions options = resnet_defaults();
+    Layer *model = resnet_new(options);
+    Tensor *x = tensor_new(SHAPE(1, 3, 224, 224), DTYPE_FLOAT32);
+    int64_t count;
+    LayerCost before, after;
+    layer_train(model, false);
+    ck_assert_int_eq(layer_cost(model, &x, 1, &before), STATUS_OK);
+    ck_assert_int_eq(layer_fold_norms(model, &x, 1, &count), STATUS_OK);
+    ck_assert_int_eq(layer_cost(model, &x, 1, &after), STATUS_OK);
+    ck_assert_int_eq(count, 20);
+    ck_assert_uint_eq(after.phase[PHASE_FORWARD].macs, before.phase[PHASE_FORWARD].macs);
+    // The norms' biases are the convolutions' now; a subtraction and a product less for each
+    // number.
+    ck_assert_uint_eq(after.phase[PHASE_FORWARD].bias_flops,
+                      before.phase[PHASE_FORWARD].bias_flops);
+    ck_assert_uint_ge(before.phase[PHASE_FORWARD].elementwise_flops,
+                      after.phase[PHASE_FORWARD].elementwise_flops + 2 * 2483712);
+    ck_assert_uint_lt(after.phase[PHASE_FORWARD].bytes_read,
+                      before.phase[PHASE_FORWARD].bytes_read);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
+// Whatever request fails, the model computes what it did: a norm is folded whole or not at all.
+START_TEST(a_failure_leaves_a_model_that_gives_the_same) {
+    Tensor *x = tensor_uniform_new(SHAPE(2, 4, 5, 5), -1.0f, 1.0f);
+    for (uint64_t n = 1;; n++) {
+        Layer *model = chain(conv_new(false), norm_new(true, true), relu_new());
+        int64_t count;
+        stir(model);
+        layer_train(model, false);
+        Scope *scope = scope_open();
+        Tensor *want = layer_forward(model, x);
+        memory_fail_at(n);
+        Status status = layer_fold_norms(model, &x, 1, &count);
+        memory_fail_at(0);
+        if (status) {
+            ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
+            error_clear();
+        }
+        Tensor *got = layer_forward(model, x);
+        for (int64_t i = 0; i < want->numel; i++)
+            ck_assert(fabsf(tensor_data(got)[i] - tensor_data(want)[i]) <
+                      1e-5f + 1e-5f * fabsf(tensor_data(want)[i]));
+        scope_close(scope);
+        layer_free(model);
+        if (!status) break;
+        ck_assert_int_eq(count, 0);
+    }
+    tensor_free(x);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {published_networks_lose_every_norm, 3},
+        {a_norm_is_folded_only_where_nobody_else_notices, 0},
+        {behind_a_linear_layer_too_unless_it_is_fused, 0},
+        {on_meta_the_counts_follow, 0},
+        {a_failure_leaves_a_model_that_gives_the_same, 0},
+        {NULL, 0},
+    };
+    return harness_main("fold", tests);
+}
