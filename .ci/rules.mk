@@ -23,7 +23,7 @@ check-size: ## verify files and lines of each room against .ci/ceilings; LONG=1:
 QUICK_ops := ops gradcheck math op_errors conv norm embedding view edges fixtures tensor random
 QUICK_engine := autograd adding backward graph tape lifetimes scope storage cache context pool plugin faults
 QUICK_layers := layers layers2d layer_contract layer_state layer_sites dry_run dry_cost twins cost \
-    init train schedule loader prefetch idx model_text
+    init train schedule loader prefetch idx model_text model_text_errors
 QUICK_profiler := conventions conventions_tables profile profile_parts preset preset_images session \
     statistics timeline roofline roofline_laws memory_curve memory_report advice_laws leak budget
 QUICK_files := json json_file memory_json trace_file machine_file tinytorch profile_mlp text

@@ -75,7 +75,7 @@ LAB_PARTS_COMPILE = $(LAB_COMPILE) -DENGINE_WITHOUT_COSTS -ffunction-sections -f
     -fstack-protector-strong
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
 LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
-    $(wildcard tensor/*.c tensor/ops/*.c layers/*.c)) tensor/blas_plain.c \
+    $(wildcard tensor/*.c tensor/ops/*.c layers/*.c layers/files/model_text*.c)) tensor/blas_plain.c \
     autograd/leaf.c exercises/grader/filter.c \
     $(filter-out %/remote_training.c,$(wildcard exercises/support/*.c)))
 LAB_TRAINING := $(call lab_objects,$(filter-out autograd/leaf.c,$(wildcard autograd/*.c)) layers/train/loss.c \

@@ -4,6 +4,7 @@
 
 #include "layers/attention.h"
 #include "layers/parts.h"
+#include "tensor/context.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
@@ -75,6 +76,8 @@ static Tensor *waves_new(int64_t count, int64_t features) {
                   (long long)count, (long long)features);
         return NULL;
     }
+    // What has no data has no angles either, however many they would be.
+    if (!context_current()->device->has_data) return tensor_full_new(SHAPE(count, features), 0.0f);
     float *values = memory_new((size_t)n * sizeof *values + 1);
     if (!values) return NULL;
     for (int64_t p = 0; p < count; p++)

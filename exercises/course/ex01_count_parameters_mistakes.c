@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "exercises/support/model_text.h"
+#include "exercises/support/model_line.h"
 #include "exercises/support/worker.h"
 #include "profiler/profiler.h"
 
@@ -98,7 +98,7 @@ static const struct {
 static Status add_changed(const char *text, CaseRun *run) {
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         Shape input;
-        Layer *other = model_from_text(text, &input);
+        Layer *other = model_from_line(text, &input);
         if (!other) return error_status();
         each(other, 0, changes[i].least, changes[i].change);
         if (!error_pending())
@@ -139,7 +139,7 @@ Status add_parameter_mistakes(const char *text, CaseRun *run) {
     Shape input;
     ParameterList list;
     Status status = add_changed(text, run);
-    Layer *model = status ? NULL : model_from_text(text, &input);
+    Layer *model = status ? NULL : model_from_line(text, &input);
     if (!model) return error_status();
     status = layer_parameters(model, &list);
     if (!status) add_counts(model, &list, run);
@@ -150,7 +150,7 @@ Status add_parameter_mistakes(const char *text, CaseRun *run) {
 
 Status add_other_model(const char *name, const char *text, CaseRun *run) {
     Shape input;
-    Layer *model = model_from_text(text, &input);
+    Layer *model = model_from_line(text, &input);
     if (!model) return error_status();
     run_mistake_integer(run, name, profiler_count_parameters(model));
     layer_free(model);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "exercises/support/model_text.h"
+#include "exercises/support/model_line.h"
 #include "exercises/support/reference.h"
 
 enum { MOST_TENSORS = 64, FLOAT_BYTES = 4 };
@@ -130,7 +130,7 @@ static Traffic of_one_group(const char *text) {
     size_t digits = strspn(at + 8, "0123456789");
     snprintf(other, sizeof other, "%.*s%s", (int)(at - text), text, at + 8 + digits);
     Shape shape;
-    Layer *model = model_from_text(other, &shape);
+    Layer *model = model_from_line(other, &shape);
     if (model) reference_count_bytes(model, shape, &traffic);
     layer_free(model);
     return traffic;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/support/model_text.h"
+#include "exercises/support/model_line.h"
 #include "layers/cost.h"
 #include "profiler/profiler.h"
 #include "profiler/report/preset.h"
@@ -17,7 +17,7 @@ Status model_case_begin(ModelCase *model_case, const char *text, CaseRun *run) {
     context_set_device(device_meta());
     snprintf(run->input, sizeof(run->input), "%s", text);
     line_add(run->shown, "%s", text);
-    model_case->model = model_from_text(text, &model_case->input);
+    model_case->model = model_from_line(text, &model_case->input);
     if (!model_case->model) return error_status();
     layer_train(model_case->model, false);
     return STATUS_OK;
@@ -122,7 +122,7 @@ Status model_case_step(const char *text, OptimizerKind kind, StepMemory *memory)
     context_set_device(device_meta());
     Shape input;
     *memory = (StepMemory){0};
-    Layer *model = model_from_text(text, &input);
+    Layer *model = model_from_line(text, &input);
     Status status = model ? dry_run(model, input, kind, memory) : error_status();
     memory->batch = memory->input = input.dims[0];
     for (int i = 1; i < input.ndim; i++) memory->input *= input.dims[i];

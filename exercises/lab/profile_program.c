@@ -16,7 +16,7 @@
 #include "exercises/ex08_memory.h"
 #include "exercises/ex09_profile_forward_pass.h"
 #include "exercises/lab/profile_library.h"
-#include "exercises/support/model_text.h"
+#include "exercises/support/model_line.h"
 #include "profiler/report/text.h"
 #include "tensor/context.h"
 
@@ -195,7 +195,7 @@ static Status compare(Bench *bench) {
 int main(void) {
     Bench bench = {.model = NULL};
     Shape input;
-    bench.model = model_from_text(MODEL, &input);
+    bench.model = model_from_line(MODEL, &input);
     bench.x = bench.model ? tensor_new_as(input, DTYPE_FLOAT32, MEM_DATA) : NULL;
     Status status = bench.x ? tensor_fill_uniform(bench.x, 0.0f, 1.0f) : error_status();
     if (!status) status = compare(&bench);

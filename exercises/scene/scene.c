@@ -6,7 +6,7 @@
 #include "exercises/scene/mock_queue.h"
 #include "exercises/scene/timed_model.h"
 #include "exercises/scene/virtual_time.h"
-#include "exercises/support/model_text.h"
+#include "exercises/support/model_line.h"
 #include "exercises/support/reference.h"
 #include "exercises/support/reference_roofline.h"
 #include "exercises/support/remote.h"
@@ -38,7 +38,7 @@ static Status add_model(Scene *scene, const char *text) {
     if (!scene->context) return error_status();
     context_push(scene->context);
     context_set_device(device_meta());
-    scene->model = model_from_text(text, &input);
+    scene->model = model_from_line(text, &input);
     if (scene->model) layer_train(scene->model, false);
     context_pop();
     return scene->model ? STATUS_OK : error_status();

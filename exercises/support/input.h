@@ -1,5 +1,5 @@
 // input.h -- the input line that the grader writes and a worker reads: "ask=4 warmup=2 base=1000".
-// What is not there is 0. Not here: models (model_text.h).
+// What is not there is 0. Not here: models (model_line.h).
 #ifndef EXERCISES_SUPPORT_INPUT_H
 #define EXERCISES_SUPPORT_INPUT_H
 

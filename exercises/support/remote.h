@@ -69,7 +69,7 @@ int64_t remote_device_events(void);
 int64_t remote_device_calls(void);
 RemoteDeviceCall remote_device_refused(void);
 
-// The model of a text (model_text.h), on meta, and its input's shape; NULL with an error pending.
+// The model of a text (model_line.h), on meta, and its input's shape; NULL with an error pending.
 // From now on layers are known by their place in it, each before its children. Nobody keeps account
 // of its memory, where its sizes could be read without walking it; so it is never freed.
 Layer *remote_model(const char *text, Shape *input);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
-#include "exercises/support/model_text.h"
+#include "exercises/support/model_line.h"
 #include "exercises/support/reference.h"
 #include "exercises/support/reference_roofline.h"
 #include "exercises/support/remote.h"
@@ -40,7 +40,7 @@ static void forget(const Layer *layer) {
 
 Layer *remote_model(const char *text, Shape *input) {
     context_set_device(device_meta());
-    Layer *made = model_from_text(text, input);
+    Layer *made = model_from_line(text, input);
     Ledger *ledger = made ? context_ledger() : NULL;
     if (!ledger) return NULL;
     forget(made);

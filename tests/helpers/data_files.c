@@ -2,12 +2,13 @@
 #define ZLIB_CONST
 #include "tests/helpers/data_files.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "tests/helpers/harness.h"
 
 enum { GZIP_WINDOW = 15 + 16 };
 

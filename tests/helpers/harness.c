@@ -1,11 +1,13 @@
 // harness.c -- runs a table of tests with Check and counts what passed, failed and was skipped.
 // Each test (each index of a loop) becomes a test case of its own, because Check reports only those
-// by name. What a test is called and why it was skipped lies in memory shared with the child.
+// by name. What a test is called, how far it came and why it was skipped lies in memory shared with
+// the child.
 #include "tests/helpers/harness.h"
 
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,8 @@ typedef struct Instance { // one test, or one index of a looped test
     const TTest *test;
     TTest wrapper; // what Check runs instead: run_instance under the test's own name and place
     int loop;
+    _Atomic(const char *) file; // of the last assertion that held; NULL: there was none yet
+    atomic_int line;
     bool skipped;
     char name[128];
     char reason[256];
@@ -32,6 +36,13 @@ static _Thread_local char close_message[512];
 static void run_instance(int index) {
     running = &instances[index];
     if (setjmp(skip_target) == 0) running->test->fn(running->loop);
+}
+
+// A test's threads may come here at once, and programs whose tests are no table.
+void harness_passed(const char *file, int line) {
+    if (!running) return;
+    atomic_store_explicit(&running->file, file, memory_order_relaxed);
+    atomic_store_explicit(&running->line, line, memory_order_relaxed);
 }
 
 _Noreturn void test_skip(const char *reason) {
@@ -75,11 +86,11 @@ static Suite *make_suite(const char *topic, int count) {
     return suite;
 }
 
-// A test that died has no failing line: Check then gives the last assertion that it passed.
-static void print_failure(const char *topic, TestResult *result) {
-    const char *place = tr_rtype(result) == CK_ERROR ? "after " : "";
-    printf("%s: FAILED %s\n    %s%s:%d: %s\n", topic, tr_tcname(result), place, tr_lfile(result),
-           tr_lno(result), tr_msg(result));
+// A test that died has no failing line: what is known is the last assertion that it passed.
+static void print_failure(const char *topic, const Instance *instance, TestResult *result) {
+    const char *file = tr_rtype(result) == CK_ERROR ? instance->file : NULL;
+    printf("%s: FAILED %s\n    %s%s:%d: %s\n", topic, tr_tcname(result), file ? "after " : "",
+           file ? file : tr_lfile(result), file ? instance->line : tr_lno(result), tr_msg(result));
 }
 
 // Results come in the order of the instances; CK_RUN_CASE may have left some out.
@@ -92,7 +103,7 @@ static int report(const char *topic, SRunner *runner) {
         while (strcmp(instance->name, tr_tcname(results[i])) != 0) instance++;
         if (tr_rtype(results[i]) != CK_PASS) {
             failed++;
-            print_failure(topic, results[i]);
+            print_failure(topic, instance, results[i]);
         } else if (instance->skipped) {
             skipped++;
             printf("%s: skipped %s: %s\n", topic, instance->name, instance->reason);

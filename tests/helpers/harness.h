@@ -13,6 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Check sends a message to the parent for each assertion that holds, to know where a test died, and
+// the parent takes time with the square of how many there are. So the place is kept here instead.
+#define _mark_point(file, line) harness_passed(file, line)
+void harness_passed(const char *file, int line);
+
 typedef struct HarnessTest {
     const TTest *test; // the name given to START_TEST; NULL ends the table
     int loops;         // 0: runs once; n: runs for _i = 0..n-1, and each counts as a test

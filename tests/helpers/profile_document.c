@@ -1,7 +1,6 @@
 // profile_document.c -- reads a profile's JSON and holds it against the conventions.
 #include "tests/helpers/profile_document.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/helpers/harness.h"
 #include "tests/helpers/run_program.h"
 
 // ---- reading ---------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // run_program.c -- fork, exec, and a poll loop that reads both streams, so that neither can block.
 #include "tests/helpers/run_program.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -15,6 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/helpers/harness.h"
 
 enum { LIMIT_SECONDS = 15, MOST_ARGUMENTS = 64, READ_AT_ONCE = 1 << 16 };
 

@@ -1,9 +1,10 @@
 // conventions_page.c -- reads a table of Markdown.
 #include "tests/profiler/conventions_page.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tests/helpers/harness.h"
 
 static void take_cells(PageTable *table, const char *line) {
     ck_assert_int_lt(table->n, PAGE_ROWS);

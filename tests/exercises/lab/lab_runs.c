@@ -1,7 +1,6 @@
 // lab_runs.c -- files and runs for the tests of ./lab.
 #include "tests/exercises/lab/lab_runs.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "exercises/grader/judge.h"
+#include "tests/helpers/harness.h"
 
 static char folder[PATH_MAX]; // "": none
 

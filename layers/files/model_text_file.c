@@ -1,0 +1,52 @@
+// model_text_file.c -- a model text that is a file. What it says is model_text.c's.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/files/model_text_parts.h"
+#include "tensor/memory.h"
+
+enum { MOST_BYTES = 1 << 20, FIRST_BYTES = 4096 };
+
+// The rest of the file and a '\0'. Its size is not asked for: a pipe has none.
+static char *read_all(FILE *file, const char *path) {
+    size_t size = 0, room = FIRST_BYTES;
+    char *text = memory_new(room);
+    while (text) {
+        size += fread(text + size, 1, room - 1 - size, file);
+        if (size < room - 1) break;
+        char *larger = room <= MOST_BYTES ? memory_resize(text, room, 2 * room) : NULL;
+        if (room > MOST_BYTES)
+            error_set(STATUS_FORMAT, "%.100s: more than a mebibyte. HINT: it is no model text",
+                      path);
+        if (!larger) memory_free(text);
+        text = larger;
+        room *= 2;
+    }
+    if (!text) return NULL;
+    if (ferror(file))
+        error_set(STATUS_IO, "%.100s: %s. HINT: a model text is a plain file", path,
+                  strerror(errno));
+    else if (memchr(text, '\0', size))
+        error_set(STATUS_FORMAT, "%.100s: holds a byte of 0. HINT: it is no model text", path);
+    else
+        return text[size] = '\0', text;
+    memory_free(text);
+    return NULL;
+}
+
+Layer *model_text_read_file(const char *path, Shape *input) {
+    *input = (Shape){0};
+    if (error_pending()) return NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        error_set(STATUS_IO, "%.100s: %s. HINT: name a file with a model text", path,
+                  strerror(errno));
+        return NULL;
+    }
+    char *text = read_all(file, path);
+    fclose(file);
+    Layer *model = text ? model_text_parse(path, text, input, NULL) : NULL;
+    memory_free(text);
+    return model;
+}
