@@ -244,8 +244,9 @@ const char *safetensors_metadata(const Safetensors *file, const char *key) {
 
 const InputFile *safetensors_input(const Safetensors *file) { return &file->input; }
 
-const Element *safetensors_element(const Safetensors *file, int64_t index) {
-    return file->entries[index].element;
+InputNumbers safetensors_numbers(const Safetensors *file, int64_t index) {
+    const Entry *entry = &file->entries[index];
+    return (InputNumbers){.at = file->data + entry->begin, .element = entry->element};
 }
 
 // ---- read --------------------------------------------------------------------------------------
@@ -278,9 +279,7 @@ Status safetensors_read(const Safetensors *file, int64_t index, Tensor *to) {
             "safetensors: %s: '%s' is %s, which %s does not hold. HINT: safetensors_tensor_new",
             file->input.name, input_words(entry->shown.name, words), entry->shown.dtype,
             dtype_name((DType)to->dtype));
-    return input_read_tensor(
-        &file->input, (InputNumbers){.at = file->data + entry->begin, .element = entry->element},
-        to);
+    return input_read_tensor(&file->input, safetensors_numbers(file, index), to);
 }
 
 Status safetensors_read_bytes(const Safetensors *file, int64_t index, void *to) {

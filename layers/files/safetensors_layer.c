@@ -21,7 +21,11 @@ static const struct {
     [OTHER_DTYPE] = {"of another dtype", STATUS_DTYPE},
 };
 
-enum { NAMED = 3, COMPLAINT = 180 }; // of each kind so many are named, in so many bytes
+enum {
+    NAMED = 3, // of each kind, in so many bytes:
+    COMPLAINT = 180,
+    PIECE = 1 << 16 // bytes that are compared at a time
+};
 
 typedef struct Complaints {
     int64_t count[KINDS];
@@ -94,27 +98,37 @@ static void check_one(Search *search, int i, int64_t index) {
         snprintf(more, sizeof more, " is %s, not %s", shape_text(entry->shape, there),
                  shape_text(item->tensor->shape, here));
         complain(&search->complaints, OTHER_SHAPE, item->path, more);
-    } else if (!element_fits(safetensors_element(search->plan->file, index), dtype)) {
+    } else if (!element_fits(safetensors_numbers(search->plan->file, index).element, dtype)) {
         snprintf(more, sizeof more, " is %s, not %s", entry->dtype, dtype_name(dtype));
         complain(&search->complaints, OTHER_DTYPE, item->path, more);
     }
 }
 
-// Are two tensors of the file the same, byte for byte?
-static Status compare(const Safetensors *file, int64_t one, int64_t other, bool *alike) {
-    const SafetensorsEntry *a = safetensors_entry(file, one), *b = safetensors_entry(file, other);
-    *alike = strcmp(a->dtype, b->dtype) == 0 && same_shape(&a->shape, &b->shape);
-    if (!*alike || a->bytes == 0) return STATUS_OK;
-    char *bytes = memory_new(2 * (size_t)a->bytes);
-    if (!bytes) return STATUS_OUT_OF_MEMORY;
-    Status status = safetensors_read_bytes(file, one, bytes);
-    if (!status) status = safetensors_read_bytes(file, other, bytes + a->bytes);
-    *alike = !status && memcmp(bytes, bytes + a->bytes, (size_t)a->bytes) == 0;
-    memory_free(bytes);
+// Are these bytes of the file the same, wherever they lie?
+static Status compare(const InputFile *file, int64_t one, int64_t other, int64_t bytes,
+                      bool *alike) {
+    int64_t piece = bytes < PIECE ? bytes : PIECE;
+    char *room = memory_new(2 * (size_t)piece + 1);
+    Status status = room ? STATUS_OK : STATUS_OUT_OF_MEMORY;
+    for (int64_t done = 0; done < bytes && !status && *alike; done += piece) {
+        size_t n = (size_t)(bytes - done < piece ? bytes - done : piece);
+        status = input_read(file, one + done, room, n);
+        if (!status) status = input_read(file, other + done, room + piece, n);
+        *alike = !status && memcmp(room, room + piece, n) == 0;
+    }
+    memory_free(room);
     return status;
 }
 
-// Of tied ones, which are beside each other in no list, the first that the file has is read; a
+static Status check_alike(const Safetensors *file, int64_t one, int64_t other, bool *alike) {
+    const SafetensorsEntry *a = safetensors_entry(file, one), *b = safetensors_entry(file, other);
+    *alike = strcmp(a->dtype, b->dtype) == 0 && same_shape(&a->shape, &b->shape);
+    if (!*alike) return STATUS_OK;
+    return compare(safetensors_input(file), safetensors_numbers(file, one).at,
+                   safetensors_numbers(file, other).at, a->bytes, alike);
+}
+
+// Of tied ones the first that the file has is read; a
 // later one has to be the same.
 static Status place(Search *search, int i) {
     SafetensorsPlan *plan = search->plan;
@@ -126,7 +140,7 @@ static Status place(Search *search, int i) {
     if (first >= 0 && plan->from[first] >= 0) {
         bool alike = true;
         Status status =
-            index >= 0 ? compare(plan->file, plan->from[first], index, &alike) : STATUS_OK;
+            index >= 0 ? check_alike(plan->file, plan->from[first], index, &alike) : STATUS_OK;
         if (!status && !alike) complain(&search->complaints, UNLIKE, item->path, "");
         return status;
     }

@@ -10,7 +10,7 @@ enum { SAFETENSORS_LENGTH = 8, SAFETENSORS_MOST_HEADER = 100000000 };
 #define SAFETENSORS_METADATA "__metadata__"
 
 const InputFile *safetensors_input(const Safetensors *file);
-const Element *safetensors_element(const Safetensors *file, int64_t index);
+InputNumbers safetensors_numbers(const Safetensors *file, int64_t index);
 
 typedef struct SafetensorsPlan { // which tensors are read from where
     const Safetensors *file;

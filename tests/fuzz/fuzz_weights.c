@@ -84,15 +84,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     return 0;
 }
 
-static size_t copy_seed(const uint8_t *from, size_t size, uint8_t bytes[FUZZER_MAX_INPUT]) {
+static size_t copy_seed(const char *from, size_t size, uint8_t bytes[FUZZER_MAX_INPUT]) {
     memcpy(bytes, from, size);
     return size;
 }
 
 // 0, 1 Python's safetensors, then NumPy's arrays.
 size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
-    if (index == 0) return copy_seed(python_kinds, sizeof python_kinds, bytes);
-    if (index == 1) return copy_seed(python_tied, sizeof python_tied, bytes);
+    if (index == 0) return copy_seed(python_kinds, sizeof python_kinds - 1, bytes);
+    if (index == 1) return copy_seed(python_tied, sizeof python_tied - 1, bytes);
     size_t array = (size_t)index - 2;
     if (array >= sizeof npy_files / sizeof npy_files[0]) return 0;
     return copy_seed(npy_files[array].bytes, npy_files[array].size, bytes);
