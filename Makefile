@@ -100,8 +100,8 @@ LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
 
 # ---- sources -----------------------------------------------------------------------------------
-LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files profiler \
-    profiler/machine profiler/report profiler/files
+LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files \
+    profiler profiler/machine profiler/report profiler/files
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_LINE = 4096 };

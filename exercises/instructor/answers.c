@@ -11,7 +11,7 @@
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "tensor/memory.h"
 
 typedef struct AnswerFiles {

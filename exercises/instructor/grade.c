@@ -13,7 +13,7 @@
 #include "exercises/grader/confine.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_SECONDS = 900, MOST_ARGUMENTS = 12, MOST_PROGRAM = 256 << 20, MARK_BYTES = 4096 };

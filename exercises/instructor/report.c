@@ -11,7 +11,7 @@
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
 #include "exercises/lab/pages.h"
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_SHOWN = 10 };

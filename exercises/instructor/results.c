@@ -8,7 +8,7 @@
 #include "exercises/course/exercise.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "tensor/memory.h"
 
 // ---- result.json -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 
 #include "exercises/course/sweep_text.h"
 #include "exercises/lab/command.h"
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "profiler/profiler.h"
 #include "profiler/report/text.h"
 

@@ -9,7 +9,7 @@
 
 #include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 #include "tensor/memory.h"
 
 enum { NAME = 96, MOST_BACKUPS = 1000 };

@@ -55,6 +55,21 @@ void loader_start_epoch(Loader *loader); // reshuffles, rewinds
 bool loader_next(Loader *loader, Batch *batch);
 int64_t loader_batches(const Loader *loader); // per epoch
 
+// Where a loader stands, and what it must be made of for that to be the same place.
+typedef struct LoaderPosition {
+    int64_t epoch; // epochs started: 1 from loader_new on
+    int64_t batch; // of this epoch, delivered
+    int64_t images, batch_size;
+    uint64_t seed;
+    bool shuffle, drop_last;
+} LoaderPosition;
+enum { LOADER_MOST_EPOCHS = 1000000 }; // that can be gone through to a position
+LoaderPosition loader_position(const Loader *loader);
+// Goes there, and delivers from then on what a loader would that went there by itself. Takes the
+// time of the shuffles on the way. STATUS_INVALID_ARGUMENT, and nothing has changed: no such
+// place, or one of another loader.
+Status loader_seek(Loader *loader, LoaderPosition position);
+
 // Since loader_new. Filling, in the thread or without one in loader_next, is reading the images and
 // converting them in a single pass: one time for both.
 typedef struct LoaderCounts {

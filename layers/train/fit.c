@@ -126,10 +126,10 @@ static bool done(const Fit *fit) {
 }
 
 static Status one_epoch(Fit *fit, int64_t epoch) {
-    int64_t batches = 0;
+    int64_t before = fit->result->steps % loader_batches(fit->loader), batches = before;
     Batch batch;
     fit->losses = 0.0;
-    loader_start_epoch(fit->loader);
+    if (before == 0) loader_start_epoch(fit->loader); // else an earlier run was in its midst
     while (!done(fit)) {
         double asked = clock_seconds();
         bool more = loader_next(fit->loader, &batch);
@@ -140,13 +140,16 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
         tell_progress(fit, epoch);
     }
     if (error_pending()) return error_status();
-    if (batches > 0) fit->result->final_loss = fit->losses / (double)batches;
+    if (batches > before) fit->result->final_loss = fit->losses / (double)(batches - before);
     fit->result->epochs = epoch;
     return STATUS_OK;
 }
 
 static Status check_options(FitOptions *options) {
     if (options->read_every == 0) options->read_every = 50;
+    if (options->steps_done < 0)
+        return error_set(STATUS_INVALID_ARGUMENT, "train_fit: %lld steps are done. HINT: 0 or more",
+                         (long long)options->steps_done);
     if (options->read_every >= 1 && options->read_every <= FIT_READ_MOST) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "train_fit: the loss is to be read every %lld steps. HINT: 1 to %d",
@@ -157,18 +160,23 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
                  FitResult *result) {
     *result = (FitResult){.final_loss = (double)NAN};
     if (check_options(&options)) return error_status();
+    int64_t batches = loader_batches(loader), first_epoch = 1;
+    if (batches < 1) return error_status(); // no loader
+    first_epoch += options.steps_done / batches;
+    result->steps = options.steps_done;
+    result->epochs = first_epoch - 1;
     Fit fit = {.model = model,
                .optimizer = optimizer,
                .loader = loader,
                .options = options,
                .result = result,
                .start = clock_seconds(),
-               .steps = options.epochs * loader_batches(loader),
+               .steps = options.epochs * batches,
                .loss = (double)NAN};
     if (options.max_steps > 0 && options.max_steps < fit.steps) fit.steps = options.max_steps;
     layer_train(model, true);
     Status status = STATUS_OK;
-    for (int64_t epoch = 1; epoch <= options.epochs && !status && !done(&fit); epoch++)
+    for (int64_t epoch = first_epoch; epoch <= options.epochs && !status && !done(&fit); epoch++)
         status = one_epoch(&fit, epoch);
     forget_unread(&fit);
     result->seconds = clock_seconds() - fit.start;

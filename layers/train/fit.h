@@ -18,7 +18,10 @@ typedef struct FitProgress { // what the callback sees after a step
 
 typedef struct FitOptions {
     int64_t epochs;
-    int64_t max_steps;        // 0: no limit
+    int64_t max_steps; // 0: no limit
+    // 0; or the steps that were done in an earlier run, which this one goes on with: epochs and
+    // steps count on from there, and the loader stands where it stood (layers/files/checkpoint.h).
+    int64_t steps_done;
     const Schedule *schedule; // NULL: the optimizer's learning rate throughout
     LossFunction loss;        // NULL: loss_cross_entropy
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
@@ -31,8 +34,8 @@ typedef struct FitOptions {
 enum { FIT_READ_MOST = 64 };
 
 typedef struct FitResult {
-    int64_t epochs, steps, samples; // done
-    double final_loss;              // mean over the last epoch's batches
+    int64_t epochs, steps, samples; // done; samples of this run alone
+    double final_loss;              // mean over the last epoch's batches, those of this run
     double seconds;                 // training alone
     double data_wait_seconds;       // of it, waiting for the loader
 } FitResult;

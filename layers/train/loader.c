@@ -17,7 +17,9 @@ struct Loader {
     LoaderOptions options;
     RandomState random;
     int64_t *order;            // the images, as this epoch delivers them
+    int64_t epoch;             // how many were started
     int64_t next;              // the batch that loader_next delivers
+    int64_t first;             // the batch with which the ring began
     Batch full, last;          // `last` looks at the front of `full`; NULL when not needed
     Ring *ring;                // of Rows; NULL without a thread
     Storage *pixels, *classes; // without one: staging, for memory that the host cannot write
@@ -102,8 +104,9 @@ static Rows slot_rows(const Loader *loader, void *slot) {
     return (Rows){labels, (float *)(void *)(labels + loader->full.count)};
 }
 
-static void fill_slot(void *loader, int64_t index, void *slot) {
-    fill(loader, index, slot_rows(loader, slot));
+static void fill_slot(void *argument, int64_t index, void *slot) {
+    Loader *loader = argument;
+    fill(loader, loader->first + index, slot_rows(loader, slot));
 }
 
 // ---- making ----------------------------------------------------------------------------------
@@ -207,6 +210,7 @@ static Loader *twin_of(const Loader *loader) {
     *twin = (Loader){.dataset = loader->dataset, // its thread may be adding to the time of filling
                      .options = loader->options,
                      .random = loader->random,
+                     .epoch = loader->epoch,
                      .next = loader->next,
                      .delivered = loader->delivered};
     twin->full = batch_here(loader->full);
@@ -229,19 +233,81 @@ static Loader *here(Loader *loader) {
     return twin ? twin : twin_of(loader);
 }
 
-// ---- delivering ------------------------------------------------------------------------------
+// ---- epochs ----------------------------------------------------------------------------------
+
+// The thread rests: what it reads may be changed.
+static void rest(Loader *loader) {
+    if (loader->ring) ring_stop(loader->ring);
+}
+
+static void shuffle(Loader *loader) {
+    loader->epoch++;
+    if (loader->options.shuffle)
+        random_shuffle(&loader->random, loader->order, loader->dataset->count);
+}
+
+static void go_on(Loader *loader, int64_t batch) {
+    loader->next = loader->first = batch;
+    if (loader->ring) ring_start(loader->ring, loader_batches(loader) - batch);
+}
 
 void loader_start_epoch(Loader *loader) {
     loader = here(loader);
     if (!loader) return;
-    if (loader->ring) ring_stop(loader->ring); // the order is changed only while nobody reads it
-    loader->next = 0;
-    if (loader->options.shuffle) {
-        random_shuffle(&loader->random, loader->order, loader->dataset->count);
-    }
-    if (loader->ring) ring_start(loader->ring, loader_batches(loader));
+    rest(loader);
+    shuffle(loader);
+    go_on(loader, 0);
 }
 
+// ---- places ----------------------------------------------------------------------------------
+LoaderPosition loader_position(const Loader *loader) {
+    loader = here((Loader *)loader);
+    if (!loader) return (LoaderPosition){0};
+    const LoaderOptions *options = &loader->options;
+    return (LoaderPosition){.epoch = loader->epoch,
+                            .batch = loader->next,
+                            .images = loader->dataset->count,
+                            .batch_size = options->batch,
+                            .seed = options->seed,
+                            .shuffle = options->shuffle,
+                            .drop_last = options->drop_last};
+}
+
+static Status check_position(const Loader *loader, LoaderPosition to) {
+    LoaderPosition own = loader_position(loader);
+    if (to.images != own.images || to.batch_size != own.batch_size || to.seed != own.seed ||
+        to.shuffle != own.shuffle || to.drop_last != own.drop_last)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "loader_seek: the place is in batches of %lld of %lld images by seed "
+                         "%llu, this loader's are %lld of %lld by %llu. HINT: the same images, "
+                         "batch, seed, shuffle and drop_last",
+                         (long long)to.batch_size, (long long)to.images,
+                         (unsigned long long)to.seed, (long long)own.batch_size,
+                         (long long)own.images, (unsigned long long)own.seed);
+    if (to.epoch < 1 || to.epoch > LOADER_MOST_EPOCHS || to.batch < 0 ||
+        to.batch > loader_batches(loader))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "loader_seek: there is no batch %lld of epoch %lld. HINT: of %lld batches "
+                         "0 to all were delivered, in epoch 1 to %d",
+                         (long long)to.batch, (long long)to.epoch,
+                         (long long)loader_batches(loader), LOADER_MOST_EPOCHS);
+    return STATUS_OK;
+}
+
+Status loader_seek(Loader *loader, LoaderPosition position) {
+    if (error_pending()) return error_status();
+    loader = here(loader);
+    if (!loader || check_position(loader, position)) return error_status();
+    rest(loader);
+    loader->epoch = 0;
+    loader->random.offset = 0;
+    for (int64_t i = 0; i < position.images; i++) loader->order[i] = i;
+    while (loader->epoch < position.epoch) shuffle(loader);
+    go_on(loader, position.batch);
+    return STATUS_OK;
+}
+
+// ---- delivering ------------------------------------------------------------------------------
 static Status send(const Batch *batch, Rows rows) {
     Device *device = batch->images->device;
     Status status = device_from_host(device, batch->images->storage->data, rows.images,

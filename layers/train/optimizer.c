@@ -2,6 +2,8 @@
 #include "layers/train/optimizer.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "tensor/handle.h"
 #include "tensor/memory.h"
@@ -104,16 +106,19 @@ static Status check_config(OptimizerConfig config) {
     return STATUS_OK;
 }
 
+// Momentum 0 is SGD, and SGD has none: the step op tells the two by this number.
+static OptimizerConfig plain(OptimizerConfig config) {
+    if (config.kind == OPTIMIZER_MOMENTUM && config.momentum == 0.0f) config.kind = OPTIMIZER_SGD;
+    if (config.kind != OPTIMIZER_MOMENTUM) config.momentum = 0.0f;
+    return config;
+}
+
 Optimizer *optimizer_new(const Layer *model, OptimizerConfig config) {
     ParameterList list;
     if (check_config(config) || layer_parameters(model, &list)) return NULL;
     Optimizer *self = memory_new(sizeof(Optimizer));
     if (self) {
-        // Momentum 0 is SGD, and SGD has none: the step op tells the two by this number.
-        if (config.kind == OPTIMIZER_MOMENTUM && config.momentum == 0.0f)
-            config.kind = OPTIMIZER_SGD;
-        if (config.kind != OPTIMIZER_MOMENTUM) config.momentum = 0.0f;
-        self->config = config;
+        self->config = config = plain(config);
         self->n_states = states_of(config.kind);
         if (take_parameters(self, &list)) {
             optimizer_free(self);
@@ -251,4 +256,92 @@ Status optimizer_step(Optimizer *self) {
     no_grad_end();
     context->phase = phase;
     return status;
+}
+
+// ---- resume ----------------------------------------------------------------------------------
+enum { MOST_STEPS = 1 << 24 }; // that the float t tells apart
+
+OptimizerConfig optimizer_config(const Optimizer *self) {
+    self = here((Optimizer *)self);
+    return self ? self->config : (OptimizerConfig){0};
+}
+
+// Adds a parameter's states.
+static Status list_states(const Optimizer *self, int parameter, const char *path,
+                          ParameterList *list) {
+    static const char *const names[OPTIMIZER_COUNT][2] = {
+        [OPTIMIZER_MOMENTUM] = {"momentum_buffer"},
+        [OPTIMIZER_ADAM] = {"exp_avg", "exp_avg_sq"},
+        [OPTIMIZER_ADAMW] = {"exp_avg", "exp_avg_sq"}};
+    for (int k = 0; k < self->n_states; k++) {
+        const char *name = names[self->config.kind][k];
+        size_t size = strlen(path) + strlen(name) + 2;
+        ParameterEntry *entry = &list->items[list->count];
+        entry->path = memory_new(size);
+        if (!entry->path) return STATUS_OUT_OF_MEMORY;
+        snprintf(entry->path, size, "%s.%s", path, name);
+        entry->tensor = tensor_here(self->states[parameter * self->n_states + k]);
+        list->count++;
+    }
+    return STATUS_OK;
+}
+
+static int index_of(const Optimizer *self, const Tensor *parameter) {
+    for (int i = 0; i < self->count; i++)
+        if (tensor_here(self->parameters[i]) == parameter) return i;
+    return -1;
+}
+
+Status optimizer_state(const Optimizer *self, const Layer *model, ParameterList *list) {
+    ParameterList all;
+    *list = (ParameterList){0};
+    self = here((Optimizer *)self);
+    if (!self || layer_parameters(model, &all)) return error_status();
+    list->items = memory_new(((size_t)self->state_count + 1) * sizeof(ParameterEntry));
+    Status status = list->items ? STATUS_OK : STATUS_OUT_OF_MEMORY;
+    int found = 0;
+    for (int i = 0; i < all.count && !status; i++) {
+        int parameter = index_of(self, all.items[i].tensor);
+        found += parameter >= 0;
+        if (parameter >= 0) status = list_states(self, parameter, all.items[i].path, list);
+    }
+    if (!status && found < self->count)
+        status = error_set(STATUS_STATE,
+                           "optimizer_state: %d of its parameters are not this model's. HINT: an "
+                           "optimizer is of one model, made when that was complete",
+                           self->count - found);
+    parameter_list_free(&all);
+    if (status) parameter_list_free(list);
+    return status;
+}
+
+int64_t optimizer_steps(const Optimizer *self) {
+    float scalars[2] = {0.0f, 0.0f};
+    self = here((Optimizer *)self);
+    if (!self) return -1;
+    if (self->n_states < 2 || !self->scalars->device->has_data) return 0;
+    return tensor_read_floats(self->scalars, scalars) ? -1 : (int64_t)scalars[1];
+}
+
+Status optimizer_check_restore(const Optimizer *self, OptimizerConfig config, int64_t steps) {
+    self = here((Optimizer *)self);
+    if (!self || check_config(config)) return error_status();
+    config = plain(config);
+    if (config.kind != self->config.kind)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "optimizer_restore: the state is that of %s, this one is %s. HINT: "
+                         "the same kind, and momentum above 0 where it has one",
+                         optimizer_name(config.kind), optimizer_name(self->config.kind));
+    if (steps >= 0 && steps <= MOST_STEPS) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT, "optimizer_restore: %lld steps. HINT: 0 to %d",
+                     (long long)steps, MOST_STEPS);
+}
+
+Status optimizer_restore(Optimizer *self, OptimizerConfig config, int64_t steps) {
+    if (error_pending() || optimizer_check_restore(self, config, steps)) return error_status();
+    self = here(self);
+    const float scalars[2] = {config.learning_rate, (float)steps};
+    self->config = plain(config);
+    if (!self->scalars->device->has_data) return STATUS_OK;
+    return tensor_write_floats(self->scalars, scalars);
 }

@@ -51,6 +51,19 @@ Status optimizer_clip_gradients(Optimizer *optimizer, float max_norm, double *no
 // From 0 on; else an error is pending, and the old one stays.
 void optimizer_set_learning_rate(Optimizer *optimizer, float learning_rate);
 
+// ---- what exact resume keeps (layers/files/checkpoint.h) --------------------------------------
+OptimizerConfig optimizer_config(const Optimizer *optimizer); // with the learning rate of now
+// What it keeps of each parameter, by the parameter's path in the model: "fc1.weight.exp_avg",
+// named as PyTorch's; borrowed. STATUS_STATE: the model lacks one of its parameters. Free with
+// parameter_list_free.
+Status optimizer_state(const Optimizer *optimizer, const Layer *model, ParameterList *list);
+// Adam's count of steps, t; of the others 0. On a device that is to wait. -1: an error is pending.
+int64_t optimizer_steps(const Optimizer *optimizer);
+// Would optimizer_restore take these? Of the same kind, its numbers as optimizer_new wants them.
+Status optimizer_check_restore(const Optimizer *optimizer, OptimizerConfig config, int64_t steps);
+// Goes on with these numbers behind so many steps; what it keeps of parameters is as it was.
+Status optimizer_restore(Optimizer *optimizer, OptimizerConfig config, int64_t steps);
+
 // Losses as tensor/ops.h has them, each charged to the call site `loss`.
 // Logits (..., classes), labels (...), as many as there are: of images (n), of texts (n, tokens).
 Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels);

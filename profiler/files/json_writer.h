@@ -3,7 +3,7 @@
 #ifndef PROFILER_FILES_JSON_WRITER_H
 #define PROFILER_FILES_JSON_WRITER_H
 
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // whole_file.c -- a temporary beside the target, and a rename at the end.
-#include "profiler/files/whole_file.h"
+#include "layers/files/whole_file.h"
 
 #include "tensor/memory.h"
 
@@ -142,6 +142,11 @@ void whole_file_print(WholeFile *self, const char *format, ...) {
     va_start(arguments, format);
     if (vfprintf(self->file, format, arguments) < 0) note_failure(self);
     va_end(arguments);
+}
+
+void whole_file_sync(WholeFile *self) {
+    if (!can_write(self) || !self->temporary) return; // a pipe has no disk
+    if (fflush(self->file) != 0 || fsync(fileno(self->file)) != 0) note_failure(self);
 }
 
 // ---- ending ------------------------------------------------------------------------------------

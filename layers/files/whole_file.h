@@ -4,8 +4,8 @@
 //     WholeFile *file = whole_file_open("grades.csv");
 //     whole_file_write(file, "name,points\n", 12);
 //     Status status = whole_file_close(file);
-#ifndef PROFILER_FILES_WHOLE_FILE_H
-#define PROFILER_FILES_WHOLE_FILE_H
+#ifndef LAYERS_FILES_WHOLE_FILE_H
+#define LAYERS_FILES_WHOLE_FILE_H
 
 #include "tensor/status.h"
 
@@ -32,6 +32,10 @@ WholeFile *whole_file_on(FILE *file, const char *name);
 void whole_file_write(WholeFile *file, const void *bytes, size_t length);
 void whole_file_print(WholeFile *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+// Waits until what was written is on the disk, so that not even a power failure leaves less: for
+// what took hours, before whole_file_close.
+void whole_file_sync(WholeFile *file);
 
 // Puts the file in its place and frees the handle, in every case. The first thing that went wrong
 // since the start is reported here: STATUS_IO, naming the path and the reason; then a file that was

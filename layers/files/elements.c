@@ -1,0 +1,141 @@
+// elements.c -- one row for each kind of number that files store, and the loops that convert them.
+#include "layers/files/elements.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tensor/math.h"
+#include "tensor/op.h"
+
+// Defines name(at): the number of this type there, which may lie at any address.
+#define LOAD(name, type, result)                                                                   \
+    static result name(const uint8_t *at) {                                                        \
+        type value;                                                                                \
+        memcpy(&value, at, sizeof value);                                                          \
+        return (result)value;                                                                      \
+    }
+LOAD(load_u8, uint8_t, int64_t)
+LOAD(load_i8, int8_t, int64_t)
+LOAD(load_u16, uint16_t, int64_t)
+LOAD(load_i16, int16_t, int64_t)
+LOAD(load_u32, uint32_t, int64_t)
+LOAD(load_i32, int32_t, int64_t)
+LOAD(load_i64, int64_t, int64_t)
+LOAD(load_f32, float, float)
+LOAD(load_f64, double, float)
+#undef LOAD
+
+static int64_t load_bool(const uint8_t *at) { return *at != 0; }
+
+static float load_bf16(const uint8_t *at) { return math_from_bits((uint32_t)load_u16(at) << 16); }
+
+// IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction.
+static float load_f16(const uint8_t *at) {
+    uint32_t half = (uint32_t)load_u16(at), sign = (half & 0x8000u) << 16;
+    uint32_t exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
+    if (exponent == 31) return math_from_bits(sign | 0x7f800000u | fraction << 13);
+    if (exponent > 0) return math_from_bits(sign | (exponent + 112) << 23 | fraction << 13);
+    float tiny = ldexpf((float)fraction, -24); // subnormal there, normal here
+    return sign ? -tiny : tiny;
+}
+
+static const Element elements[] = {
+    {.name = "F32", .numpy = "f4", .size = 4, .real = load_f32},
+    {.name = "F64", .numpy = "f8", .size = 8, .real = load_f64},
+    {.name = "F16", .numpy = "f2", .size = 2, .real = load_f16},
+    {.name = "BF16", .size = 2, .real = load_bf16},
+    {.name = "BOOL", .numpy = "b1", .size = 1, .bits = 1, .integer = load_bool},
+    {.name = "U8", .numpy = "u1", .size = 1, .bits = 8, .integer = load_u8},
+    {.name = "I8", .numpy = "i1", .size = 1, .bits = 7, .is_signed = true, .integer = load_i8},
+    {.name = "U16", .numpy = "u2", .size = 2, .bits = 16, .integer = load_u16},
+    {.name = "I16", .numpy = "i2", .size = 2, .bits = 15, .is_signed = true, .integer = load_i16},
+    {.name = "U32", .numpy = "u4", .size = 4, .bits = 32, .integer = load_u32},
+    {.name = "I32", .numpy = "i4", .size = 4, .bits = 31, .is_signed = true, .integer = load_i32},
+    {.name = "I64", .numpy = "i8", .size = 8, .bits = 63, .is_signed = true, .integer = load_i64},
+    // Listed, but for no tensor of ours.
+    {.name = "U64", .numpy = "u8", .size = 8},
+    {.name = "C64", .numpy = "c8", .size = 8},
+    {.name = "F8_E4M3", .size = 1},
+    {.name = "F8_E5M2", .size = 1},
+    {.name = "F8_E8M0", .size = 1},
+};
+enum { ELEMENTS = sizeof elements / sizeof elements[0], PIECE = 1 << 15 }; // bytes
+
+const Element *element_by_name(const char *name) {
+    for (int i = 0; i < ELEMENTS; i++)
+        if (strcmp(elements[i].name, name) == 0) return &elements[i];
+    return NULL;
+}
+
+const Element *element_by_numpy(const char *name) {
+    for (int i = 0; i < ELEMENTS; i++)
+        if (elements[i].numpy && strcmp(elements[i].numpy, name) == 0) return &elements[i];
+    return NULL;
+}
+
+const Element *element_of(DType dtype) {
+    static const char *const names[DTYPE_COUNT] = {
+        [DTYPE_FLOAT32] = "F32", [DTYPE_INT64] = "I64", [DTYPE_UINT8] = "U8"};
+    return element_by_name(names[dtype]);
+}
+
+bool element_fits(const Element *element, DType dtype) {
+    if (dtype == DTYPE_FLOAT32) return element->real || (element->integer && element->bits <= 24);
+    if (dtype == DTYPE_INT64) return element->integer != NULL;
+    return element->integer && element->bits <= 8 && !element->is_signed;
+}
+
+void element_convert(const Element *element, const uint8_t *from, int64_t n, DType dtype,
+                     void *to) {
+    float *reals = to;
+    int64_t *integers = to;
+    uint8_t *bytes = to;
+    if (element == element_of(dtype)) {
+        memcpy(to, from, (size_t)(n * element->size));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++, from += element->size) {
+        if (element->real)
+            reals[i] = element->real(from);
+        else if (dtype == DTYPE_FLOAT32)
+            reals[i] = (float)element->integer(from);
+        else if (dtype == DTYPE_INT64)
+            integers[i] = element->integer(from);
+        else
+            bytes[i] = (uint8_t)element->integer(from);
+    }
+}
+
+bool element_in_order(const Element *element, bool big_endian) {
+    return element->size == 1 || big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+void element_order(const Element *element, bool big_endian, uint8_t *bytes, int64_t n) {
+    if (element_in_order(element, big_endian)) return;
+    for (uint8_t *at = bytes; at < bytes + n * element->size; at += element->size)
+        for (int i = 0, k = element->size - 1; i < k; i++, k--) {
+            uint8_t byte = at[i];
+            at[i] = at[k];
+            at[k] = byte;
+        }
+}
+
+Status elements_write(WholeFile *file, const Tensor *tensor) {
+    const Element *element = element_of((DType)tensor->dtype);
+    Device *device = tensor->device;
+    int64_t bytes = tensor_bytes(tensor);
+    if (bytes == 0) return STATUS_OK;
+    if (device->on_host && element_in_order(element, false)) {
+        whole_file_write(file, tensor_raw(tensor), (size_t)bytes);
+        return STATUS_OK;
+    }
+    uint8_t piece[PIECE];
+    for (int64_t done = 0; done < bytes; done += PIECE) {
+        int64_t n = bytes - done < PIECE ? bytes - done : PIECE;
+        Status status = device_to_host(device, piece, tensor_raw(tensor) + done, (size_t)n);
+        if (status) return status;
+        element_order(element, false, piece, n / element->size);
+        whole_file_write(file, piece, (size_t)n);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,27 @@
+// npy.h -- NumPy's files of one array, as numpy.save writes and numpy.load reads them.
+// Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+//
+//     Tensor *x = npy_read_new("x.npy");
+//     npy_write(x, "copy.npy");
+//     tensor_free(x);
+#ifndef LAYERS_FILES_NPY_H
+#define LAYERS_FILES_NPY_H
+
+#include "tensor/tensor.h"
+
+RIDGEPOINT_API_BEGIN
+
+// A tensor of the same shape on the context's device, yours: float32 of f2, f4 and f8 (rounded to
+// nearest), int64 of b1, i1 to i8 and u1 to u4. Versions 1 to 3, either byte order, C's and
+// Fortran's order of elements, up to TENSOR_MAX_DIMS dimensions. On meta only the shape is read.
+// NULL with STATUS_IO or STATUS_FORMAT pending: no such array, or not as many bytes as its shape
+// says. Memory is taken in proportion to the file.
+Tensor *npy_read_new(const char *path);
+
+// A contiguous tensor of any dtype. The file appears whole, or what was there stays as it was.
+// STATUS_IO; STATUS_DEVICE on meta.
+Status npy_write(const Tensor *tensor, const char *path);
+
+RIDGEPOINT_API_END
+
+#endif

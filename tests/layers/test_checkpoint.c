@@ -1,0 +1,129 @@
+// test_checkpoint.c -- training that is killed between any two steps goes on as if it had not been:
+// bit for bit. Files that do not fit, and writing that is interrupted: test_interrupted.c.
+#include <string.h>
+
+#include "tests/helpers/byte_file.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/training.h"
+#include "tests/helpers/work_folder.h"
+
+START_TEST(a_run_killed_between_any_two_steps_goes_on_bit_for_bit) {
+    work_folder_begin();
+    Training with = training_kinds[_i];
+    Checkpoint whole = training_new(with, 5);
+    double losses[TRAINING_STEPS];
+    char name[16];
+    for (int i = 0; i < TRAINING_STEPS; i++) {
+        snprintf(name, sizeof name, "at-%d", i);
+        ck_assert_int_eq(checkpoint_write(&whole, byte_file_path(name)), STATUS_OK);
+        losses[i] = training_step(&whole);
+    }
+    ck_assert_int_eq(checkpoint_write(&whole, byte_file_path("end")), STATUS_OK);
+    training_free(&whole);
+    for (int killed = 0; killed < TRAINING_STEPS; killed++) {
+        Checkpoint again = training_new(with, 1000 + (uint64_t)killed); // other weights
+        snprintf(name, sizeof name, "at-%d", killed);
+        ck_assert_msg(!checkpoint_read(&again, byte_file_path(name)), "%s", error_message());
+        ck_assert_int_eq(again.step, killed);
+        training_expect(&again, name);
+        for (int i = killed; i < TRAINING_STEPS; i++) {
+            double loss = training_step(&again);
+            ck_assert_msg(loss == losses[i], "killed before %d, step %d: %.17g, not %.17g", killed,
+                          i, loss, losses[i]);
+        }
+        training_expect(&again, "end");
+        training_free(&again);
+    }
+    work_folder_end();
+}
+END_TEST
+
+typedef struct Saver {
+    Checkpoint *training;
+    int64_t at;
+} Saver;
+
+static void save_at(void *argument, const FitProgress *progress) {
+    Saver *saver = argument;
+    saver->training->step = progress->step;
+    saver->training->epoch = progress->epoch;
+    if (progress->step == saver->at)
+        ck_assert_int_eq(checkpoint_write(saver->training, byte_file_path("mid")), STATUS_OK);
+}
+
+// Stopped in the midst of an epoch, at the end of one, and at the end of the last.
+START_TEST(train_fit_goes_on_where_it_was) {
+    work_folder_begin();
+    static const int64_t stops[] = {1, 4, TRAINING_BATCHES, TRAINING_BATCHES + 5,
+                                    2 * TRAINING_BATCHES};
+    Checkpoint whole = training_new(training_kinds[0], 3),
+               again = training_new(training_kinds[0], 4);
+    Saver saver = {&whole, stops[_i]};
+    FitOptions options = {
+        .epochs = 2, .schedule = &training_schedule, .progress = save_at, .argument = &saver};
+    FitResult fit;
+    ck_assert_int_eq(train_fit(whole.model, whole.optimizer, whole.loader, options, &fit),
+                     STATUS_OK);
+    double last = fit.final_loss;
+    ck_assert_int_eq(checkpoint_write(&whole, byte_file_path("end")), STATUS_OK);
+    ck_assert_msg(!checkpoint_read(&again, byte_file_path("mid")), "%s", error_message());
+    saver = (Saver){&again, 0};
+    options.steps_done = again.step;
+    ck_assert_msg(!train_fit(again.model, again.optimizer, again.loader, options, &fit), "%s",
+                  error_message());
+    ck_assert_int_eq(fit.steps, 2 * TRAINING_BATCHES);
+    ck_assert_int_eq(fit.epochs, 2);
+    if (_i == 2) ck_assert(fit.final_loss == last); // a whole epoch was its own
+    training_expect(&again, "end");
+    training_free(&whole);
+    training_free(&again);
+    work_folder_end();
+}
+END_TEST
+
+START_TEST(a_loader_goes_to_any_place_that_there_is_and_no_other) {
+    work_folder_begin();
+    Checkpoint one = training_new(training_kinds[1], 1), other = training_new(training_kinds[0], 1);
+    Batch there, here;
+    for (int i = 0; i < 20; i++) {
+        LoaderPosition place = loader_position(one.loader);
+        ck_assert_int_eq(loader_seek(other.loader, place), STATUS_OK);
+        bool more = loader_next(one.loader, &there);
+        ck_assert_int_eq(loader_next(other.loader, &here), more);
+        if (!more) loader_start_epoch(one.loader);
+        if (more)
+            ck_assert_mem_eq(tensor_data(there.images), tensor_data(here.images),
+                             (size_t)tensor_bytes(there.images));
+        if (more) ck_assert_int_eq(here.count, there.count);
+    }
+    const LoaderPosition place = loader_position(other.loader);
+    LoaderPosition wrong[] = {place, place, place, place, place, place, place, place, place};
+    wrong[0].epoch = 0;
+    wrong[1].epoch = LOADER_MOST_EPOCHS + 1;
+    wrong[2].batch = -1;
+    wrong[3].batch = TRAINING_BATCHES + 1;
+    wrong[4].images++;
+    wrong[5].batch_size++;
+    wrong[6].seed++;
+    wrong[7].shuffle = false;
+    wrong[8].drop_last = true;
+    for (int i = 0; i < 9; i++) {
+        ck_assert(loader_seek(other.loader, wrong[i]));
+        byte_file_expect_error(STATUS_INVALID_ARGUMENT, "loader_seek: ");
+        LoaderPosition now = loader_position(other.loader);
+        ck_assert(now.epoch == place.epoch && now.batch == place.batch);
+    }
+    training_free(&one);
+    training_free(&other);
+    work_folder_end();
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {{a_run_killed_between_any_two_steps_goes_on_bit_for_bit,
+                                  TRAINING_KINDS},
+                                 {train_fit_goes_on_where_it_was, 5},
+                                 {a_loader_goes_to_any_place_that_there_is_and_no_other, 0},
+                                 {NULL, 0}};
+    return harness_main("checkpoint", tests);
+}
