@@ -8,7 +8,7 @@
 
 double model_mixed(int64_t place); // from -0.5 to 0.5
 Tensor *model_input_new(Shape shape, int64_t at);
-Tensor *model_tokens_new(Shape shape, int64_t count, int64_t at); // from 0 to count - 1
+Tensor *model_tokens_new(Shape shape, int64_t first, int64_t count, int64_t at); // from first on
 
 // Each parameter by its place among all: `scale` times mixed numbers; 1 is added to what norms
 // multiply by.
@@ -29,8 +29,9 @@ typedef struct ModelStep {
 } ModelStep;
 void model_check_step(Layer *model, const ModelStep *step);
 
-// A step of the model in training, by a dry run and then really: fails the test unless both keep as
-// many bytes for backward and have the same peaks. Gives these bytes. In a new context.
-int64_t model_check_dry_run(Layer *(*model_new)(void), Tensor *(*input_new)(void));
+// A step of the model as it is, by a dry run and then really: fails the test unless both keep as
+// many bytes for backward and have the same peaks. Gives these bytes. Only model and input may be
+// live.
+int64_t model_check_dry_run(Layer *model, Tensor *x);
 
 #endif
