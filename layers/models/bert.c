@@ -183,7 +183,7 @@ static const LayerAttribute model_attributes[] = {
 };
 
 static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
-    static const char *const what[] = {"token ids", "token types", "the mask"};
+    static const char *const what[] = {"token ids", "token types", "mask"};
     if (n_in < 1 || n_in > 3 || !in || !in[0])
         return error_set(STATUS_INVALID_ARGUMENT,
                          "%s takes token ids, and maybe their types and a mask, got %d inputs",
@@ -193,7 +193,7 @@ static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
     char ids[SHAPE_TEXT], other[SHAPE_TEXT];
     for (int i = 1; i < n_in; i++)
         if (in[i] && !shape_equal(in[i]->shape, in[0]->shape))
-            return error_set(STATUS_SHAPE, "%s: %s are %s, token ids %s. HINT: one for each token",
+            return error_set(STATUS_SHAPE, "%s: %s: %s, token ids: %s. HINT: one for each token",
                              self->type->name, what[i], shape_text(in[i]->shape, other),
                              shape_text(in[0]->shape, ids));
     return STATUS_OK;

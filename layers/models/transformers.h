@@ -27,7 +27,8 @@ typedef struct VitOptions {
 } VitOptions;
 VitOptions vit_defaults(void); // vit_b_16: patches of 16 of images of 224, 768, 3072, 12, 12
 // Dosovitskiy et al. 2021, as torchvision's VisionTransformer: x (n, 3, image_size, image_size) ->
-// (n, classes). The head begins with zeros.
+// (n, classes). The head begins with zeros. vit_l_16 has 1024, 4096, 24 and 16; vit_h_14 patches of
+// 14 and 1280, 5120, 32, 16.
 Layer *vit_new(VitOptions options);
 
 typedef struct BertOptions {
@@ -38,12 +39,12 @@ typedef struct BertOptions {
     bool by_formula;
 } BertOptions;
 BertOptions bert_defaults(void); // bert-base-uncased: 30522, 512, 2, 768, 3072, 12, 12, 0.1
-// Devlin et al. 2019, as Hugging Face's BertModel. Takes ids; and maybe token types (b, s), int64,
-// without which, or with NULL, all are 0; and maybe a mask (b, s), int64 or float32: 0 where a
-// token is padding that nobody sees. Results, in Hugging Face's order: hidden states (b, s,
-// embed_dim), which layer_forward gives, because most heads read them; and what the pooler makes of
-// the first one, (b, embed_dim), for layer_forward_each. Row 0 of the words, [PAD], has a gradient
-// as all others.
+// Devlin et al. 2019, as Hugging Face's BertModel; bert-large has 1024, 4096, 24 and 16. Takes ids;
+// and maybe token types (b, s), int64, without which, or with NULL, all are 0; and maybe a mask (b,
+// s), int64 or float32: 0 where a token is padding that nobody sees. Results, in Hugging Face's
+// order: hidden states (b, s, embed_dim), which layer_forward gives, because most heads read them;
+// and what the pooler makes of the first one, (b, embed_dim), for layer_forward_each. Row 0 of the
+// words, [PAD], has a gradient as all others.
 Layer *bert_new(BertOptions options);
 
 typedef struct Gpt2Options {

@@ -162,9 +162,9 @@ START_TEST(inputs_that_do_not_fit_are_refused) {
     Tensor *ids = small_words_new(), *types = model_tokens_new(SHAPE(2, 4), 0, 2, 0),
            *image = tensor_zeros_new(SHAPE(1, 3, 16, 16)), *flat = tensor_zeros_new(SHAPE_SCALAR);
     ck_assert_ptr_null(layer_forward_many(bert, (Tensor *[]){ids, types}, 2));
-    expect_error(STATUS_SHAPE, "token types are (2, 4), token ids (2, 5). HINT");
+    expect_error(STATUS_SHAPE, "token types: (2, 4), token ids: (2, 5). HINT");
     ck_assert_ptr_null(layer_forward_many(bert, (Tensor *[]){ids, NULL, types}, 3));
-    expect_error(STATUS_SHAPE, "the mask are (2, 4)");
+    expect_error(STATUS_SHAPE, "BertModel: mask: (2, 4)");
     ck_assert_ptr_null(layer_forward_many(bert, (Tensor *[]){NULL, ids}, 2));
     expect_error(STATUS_INVALID_ARGUMENT, "BertModel takes token ids");
     ck_assert_ptr_null(layer_forward_many(bert, (Tensor *[]){ids, ids, ids, ids}, 4));
