@@ -34,17 +34,27 @@ static Tensor *then(Tensor *next, Tensor *used) {
     return next;
 }
 
-// (b, s, n d) as (b, n, s, d), a view
-static Tensor *heads_of(Tensor *x, int64_t d) {
+Tensor *layer_heads(Tensor *x, int64_t d) {
     if (!x) return NULL;
     const int64_t *dims = x->shape.dims;
     Tensor *split = tensor_reshape(x, SHAPE(dims[0], dims[1], dims[2] / d, d));
     return then(tensor_transpose(split, 1, 2), split);
 }
 
-// Heads from the n-th third of a product with in_proj_weight.
-static Tensor *third_of(Tensor *heads, int64_t n, int64_t count) {
-    return tensor_slice(heads, 1, n * count, (n + 1) * count, 1);
+void layer_heads_each(Tensor *all, int64_t n, int64_t d, Tensor *heads[3]) {
+    Tensor *split = layer_heads(all, d); // (b, 3 n, s, d)
+    for (int i = 0; i < 3; i++) heads[i] = tensor_slice(split, 1, i * n, (i + 1) * n, 1);
+    then(NULL, split);
+}
+
+Tensor *layer_attend(Tensor *heads[3], Tensor *mask, AttentionOptions options, bool by_formula) {
+    Tensor *y = (by_formula ? tensor_attention_by_formula
+                            : tensor_attention)(heads[0], heads[1], heads[2], mask, options);
+    for (int i = 0; i < 3; i++) then(NULL, heads[i]);
+    Tensor *turned = y ? then(tensor_transpose(y, 1, 2), y) : NULL; // (b, s, n, d)
+    if (!turned) return NULL;
+    const int64_t *dims = turned->shape.dims;
+    return then(tensor_reshape(turned, SHAPE(dims[0], dims[1], dims[2] * dims[3])), turned);
 }
 
 typedef struct Heads {
@@ -59,16 +69,15 @@ static Heads project(const MultiheadAttention *self, Tensor *const in[3]) {
     Heads heads = {{NULL}};
     if (in[0] == in[1] && in[0] == in[2]) {
         Tensor *all = tensor_linear(in[0], weight, bias, NULL);
-        Tensor *split = then(heads_of(all, d), all);
-        for (int i = 0; i < 3; i++) heads.of[i] = third_of(split, i, n);
-        then(NULL, split);
+        layer_heads_each(all, n, d, heads.of);
+        then(NULL, all);
         return heads;
     }
     for (int i = 0; i < 3; i++) {
         Tensor *own = tensor_slice(weight, 0, i * e, (i + 1) * e, 1);
         Tensor *part = bias ? tensor_slice(bias, 0, i * e, (i + 1) * e, 1) : NULL;
         Tensor *product = own && (part || !bias) ? tensor_linear(in[i], own, part, NULL) : NULL;
-        heads.of[i] = then(heads_of(product, d), product);
+        heads.of[i] = then(layer_heads(product, d), product);
     }
     return heads;
 }
@@ -78,13 +87,7 @@ static Tensor *attend(Layer *layer, Tensor *const in[3], Tensor *mask) {
     AttentionOptions options = {.causal = self->causal,
                                 .dropout = layer->training ? self->dropout : 0.0f};
     Heads heads = project(self, in);
-    Tensor *y =
-        (self->by_formula ? tensor_attention_by_formula
-                          : tensor_attention)(heads.of[0], heads.of[1], heads.of[2], mask, options);
-    for (int i = 0; i < 3; i++) then(NULL, heads.of[i]);
-    Tensor *turned = y ? then(tensor_transpose(y, 1, 2), y) : NULL;
-    Shape shape = in[0]->shape;
-    Tensor *joined = turned ? then(tensor_reshape(turned, shape), turned) : NULL;
+    Tensor *joined = layer_attend(heads.of, mask, options, self->by_formula);
     return then(layer_forward(layer->children[0], joined), joined);
 }
 

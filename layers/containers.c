@@ -3,30 +3,45 @@
 #include "layers/containers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "layers/parts.h"
 
 // ---- in order ----------------------------------------------------------------------------------
-static Tensor *run_in_order(Layer *self, Tensor *const in[], int n_in) {
-    (void)n_in; // one, layer_forward has seen to it
-    Tensor *x = in[0];
-    for (int i = 0; i < self->n_children && x; i++) {
-        Tensor *y = layer_forward(self->children[i], x);
-        if (y != x && x != in[0]) tensor_release(x); // what backward needs, the tape keeps
-        x = y;
+enum { ORDER_MOST = 8 };
+
+Tensor *layer_run_in_order(Layer *self, Tensor *const in[], int n_in) {
+    Tensor *given[ORDER_MOST];
+    if (n_in < 1 || n_in > ORDER_MOST || !in || !in[0]) {
+        error_set(STATUS_INVALID_ARGUMENT, "%s takes x, and at most %d more for each child, got %d",
+                  self->type->name, ORDER_MOST - 1, n_in);
+        return NULL;
     }
-    return x;
+    memcpy(given, in, (size_t)n_in * sizeof(given[0]));
+    for (int i = 0; i < self->n_children && given[0]; i++) {
+        Tensor *x = given[0], *y = layer_forward_many(self->children[i], given, n_in);
+        if (y != x && x != in[0]) tensor_release(x); // what backward needs, the tape keeps
+        given[0] = y;
+    }
+    return given[0];
 }
 
 static const LayerType sequential_type = {.name = "Sequential",
                                           .size = sizeof(Layer),
-                                          .forward = run_in_order};
+                                          .forward = layer_run_in_order};
 
 Layer *sequential_new(void) { return layer_new(&sequential_type); }
 
+static const LayerType module_list_type = {.name = "ModuleList",
+                                           .size = sizeof(Layer),
+                                           .n_inputs = LAYER_ANY_INPUTS,
+                                           .forward = layer_run_in_order};
+
+Layer *module_list_new(void) { return layer_new(&module_list_type); }
+
 // ---- around a sum ------------------------------------------------------------------------------
 static Tensor *run_residual(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *y = run_in_order(self, in, n_in);
+    Tensor *y = layer_run_in_order(self, in, n_in);
     return y ? tensor_add(in[0], y) : NULL;
 }
 

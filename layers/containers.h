@@ -11,6 +11,10 @@
 
 RIDGEPOINT_API_BEGIN
 
+// Its children in order, as a sequential; but all that comes after x goes to each of them: the mask
+// of a stack of transformer layers, say. Named as the PyTorch container that such stacks are kept
+// in.
+Layer *module_list_new(void);
 Layer *residual_new(void);  // x + what a sequential of its children gives; none: x + x
 Layer *concat_new(int dim); // every child on x, and their results side by side along dim
 

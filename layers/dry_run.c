@@ -17,6 +17,7 @@ static Parameter *copy_list(const Parameter *list, int count, int *copied) {
     for (int i = 0; copies && i < count && !error_pending(); i++) {
         copies[i].tensor = tensor_retain(list[i].tensor); // an owner of the twin
         copies[i].name = memory_copy_string(list[i].name);
+        copies[i].unsaved = list[i].unsaved;
         *copied = i + 1;
     }
     return copies;

@@ -93,6 +93,13 @@ Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor) {
     return take(self, "layer_add_buffer", name, tensor, false);
 }
 
+Status layer_add_unsaved_buffer(Layer *self, const char *name, Tensor *tensor) {
+    Status status = layer_add_buffer(self, name, tensor);
+    self = status ? NULL : layer_here(self);
+    if (self) self->buffers[self->n_buffers - 1].unsaved = true;
+    return status;
+}
+
 Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor) {
     return layer_add_parameter(self, name, tensor_retain(tensor));
 }

@@ -57,6 +57,7 @@ typedef struct LayerType {
 typedef struct Parameter {
     char *name; // "weight"; within its layer
     Tensor *tensor;
+    bool unsaved; // a buffer that files leave out
 } Parameter;
 
 struct Layer {
@@ -83,6 +84,9 @@ Layer *layer_new(const LayerType *type);
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor);
 // The same for state that is kept with the weights and no gradient changes.
 Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor);
+// A buffer that layer_state leaves out, because whoever makes the layer works it out: a table of
+// angles, say. PyTorch's register_buffer(persistent=False).
+Status layer_add_unsaved_buffer(Layer *self, const char *name, Tensor *tensor);
 // A parameter that another layer owns too (tied weights): it lives as long as either.
 Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor);
 // Takes ownership of the child (also on failure). STATUS_STATE, and everything stays whose it is:
@@ -192,6 +196,8 @@ Layer *dropout_new(float p);
 // weight and bias of the shape of a row, which is x's last sizes: 1 and 0, as PyTorch's
 // nn.LayerNorm. Without affine there are none.
 Layer *layer_norm_new(Shape row, float epsilon, bool affine);
+// With a weight, and no bias: PyTorch's LayerNorm(bias=False).
+Layer *layer_norm_new_unbiased(Shape row, float epsilon);
 // The same with a weight only, as PyTorch's nn.RMSNorm, whose epsilon is FLT_EPSILON where nobody
 // says.
 Layer *rms_norm_new(Shape row, float epsilon, bool affine);

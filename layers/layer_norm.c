@@ -20,7 +20,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const LayerNorm *norm = (LayerNorm *)self;
     (void)n_in;
     Tensor *weight = norm->affine ? self->parameters[0].tensor : NULL;
-    Tensor *bias = norm->affine ? self->parameters[1].tensor : NULL;
+    Tensor *bias = self->n_parameters > 1 ? self->parameters[1].tensor : NULL;
     return tensor_layer_norm(in[0], norm->row, weight, bias, norm->epsilon);
 }
 
@@ -57,8 +57,8 @@ Status layer_check_row(const char *who, Shape row, float epsilon) {
     return STATUS_OK;
 }
 
-Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
-    if (layer_check_row("layer_norm_new", row, epsilon)) return NULL;
+static Layer *norm_new(const char *who, Shape row, float epsilon, bool affine, bool bias) {
+    if (layer_check_row(who, row, epsilon)) return NULL;
     LayerNorm *self = (LayerNorm *)layer_new(&layer_norm_type);
     if (!self) return NULL;
     self->row = row;
@@ -67,6 +67,14 @@ Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
     self->affine = affine;
     if (!affine) return &self->layer;
     layer_add_parameter(&self->layer, "weight", layer_filled_new(row, 1.0f));
-    layer_add_parameter(&self->layer, "bias", layer_filled_new(row, 0.0f));
+    if (bias) layer_add_parameter(&self->layer, "bias", layer_filled_new(row, 0.0f));
     return layer_finished(&self->layer);
+}
+
+Layer *layer_norm_new(Shape row, float epsilon, bool affine) {
+    return norm_new("layer_norm_new", row, epsilon, affine, affine);
+}
+
+Layer *layer_norm_new_unbiased(Shape row, float epsilon) {
+    return norm_new("layer_norm_new_unbiased", row, epsilon, true, false);
 }

@@ -43,7 +43,8 @@ static Status collect(const Layer *self, const char *prefix, bool state, Paramet
         if (append(list, prefix, parameter, false)) return STATUS_OUT_OF_MEMORY;
     }
     for (int i = 0; state && i < self->n_buffers; i++)
-        if (append(list, prefix, &self->buffers[i], true)) return STATUS_OUT_OF_MEMORY;
+        if (!self->buffers[i].unsaved && append(list, prefix, &self->buffers[i], true))
+            return STATUS_OUT_OF_MEMORY;
     for (int i = 0; i < self->n_children; i++) {
         char *path = join(prefix, self->children[i]->name);
         if (!path) return STATUS_OUT_OF_MEMORY;

@@ -1,6 +1,7 @@
 // rotary.c -- turns pairs (x[j], x[j + d / 2]) of each row by the angle of its position: y[j] =
 // x[j] c - x[j + d / 2] s, y[j + d / 2] = x[j + d / 2] c + x[j] s. The gradient is turned back.
 // params: flags: ROTARY_BACK
+#include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/ops/elementwise.h"
 
@@ -11,17 +12,25 @@ Tensor *tensor_rotary(Tensor *x, Tensor *cosines, Tensor *sines) {
 }
 
 // The angles in double: the last bit of an angle of thousands is as much as one of a float's.
-static Tensor *table_new(Shape shape, int64_t begin, float base, double (*function)(double)) {
-    int64_t half = shape.dims[1], numel = shape.dims[0] * half;
-    float *values = memory_new((size_t)numel * sizeof *values + 1);
-    if (!values) return NULL;
-    for (int64_t i = 0; i < numel; i++) {
+static Status fill_table(Tensor *table, int64_t begin, float base, double (*function)(double)) {
+    int64_t half = table->shape.dims[1];
+    float *values = memory_new((size_t)table->numel * sizeof *values + 1);
+    if (!values) return STATUS_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < table->numel; i++) {
         double power = (double)(i % half) / (double)half;
         values[i] = (float)function((double)(begin + i / half) * pow((double)base, -power));
     }
-    Tensor *table = tensor_from_floats_new(shape, values);
+    Status status = tensor_write_floats(table, values);
     memory_free(values);
-    return table;
+    return status;
+}
+
+// Nobody works out what a device without data would forget: of long contexts that takes longer than
+// all the rest of a dry run.
+static Tensor *table_new(Shape shape, int64_t begin, float base, double (*function)(double)) {
+    Tensor *table = tensor_new(shape, DTYPE_FLOAT32);
+    bool wanted = table && table->device->has_data;
+    return tensor_filled(table, wanted ? fill_table(table, begin, base, function) : STATUS_OK);
 }
 
 bool rotary_tables_new(int64_t begin, int64_t count, int64_t d, float base, Tensor **cosines,

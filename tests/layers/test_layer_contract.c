@@ -3,7 +3,7 @@
 // test_layer_sites.c's.
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/cost.h"
 #include "tests/helpers/expect.h"
 
 // ---- inputs ------------------------------------------------------------------------------------
@@ -75,6 +75,33 @@ START_TEST(a_name_is_given_once_whatever_it_names) {
 }
 END_TEST
 
+// It counts as the layer's, in a dry run, too, where it stays unsaved.
+START_TEST(an_unsaved_buffer_is_no_state) {
+    Layer *layer = sequential_new();
+    ParameterList list;
+    layer_add_buffer(layer, "mean", one());
+    ck_assert_int_eq(layer_add_unsaved_buffer(layer, "angles", one()), STATUS_OK);
+    ck_assert_int_eq(layer->n_buffers, 2);
+    for (int dry = 0; dry < 2; dry++) {
+        Context *context = dry ? dry_run_begin(layer) : NULL;
+        ck_assert_int_eq(layer_state(layer, &list), STATUS_OK);
+        ck_assert_int_eq(list.count, 1);
+        ck_assert_str_eq(list.items[0].path, "mean");
+        parameter_list_free(&list);
+        if (dry) ck_assert_int_eq(context->ledger->live.total, 16);
+        dry_run_end(context);
+    }
+    int64_t live = expect_live_bytes();
+    ck_assert_int_eq(layer_add_unsaved_buffer(layer, "angles", one()), STATUS_INVALID_ARGUMENT);
+    expect_error(STATUS_INVALID_ARGUMENT, "has a \"angles\" already");
+    ck_assert_int_eq(layer_add_unsaved_buffer(NULL, "angles", one()), STATUS_INVALID_ARGUMENT);
+    expect_error(STATUS_INVALID_ARGUMENT, "no layer");
+    ck_assert_int_eq(expect_live_bytes(), live);
+    ck_assert(layer->buffers[1].unsaved && !layer->buffers[0].unsaved);
+    layer_free(layer);
+}
+END_TEST
+
 START_TEST(a_child_that_left_is_ones_own_again) {
     Layer *first = sequential_new(), *second = sequential_new(), *child = linear_new(2, 3, true);
     layer_add_child(first, "a", relu_new());
@@ -125,6 +152,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_layer_gets_as_many_inputs_as_its_type_says, 0},
         {a_name_is_given_once_whatever_it_names, 0},
+        {an_unsaved_buffer_is_no_state, 0},
         {a_child_that_left_is_ones_own_again, 0},
         {what_goes_wrong_names_the_layer, 0},
         {NULL, 0},

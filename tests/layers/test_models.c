@@ -12,6 +12,7 @@
 #include "tensor/ops.h"
 #include "tests/fixtures/models.h"
 #include "tests/helpers/expect.h"
+#include "tests/helpers/model_values.h"
 
 // ResNets by their blocks; of a bottleneck its groups and their width.
 static const struct {
@@ -47,37 +48,14 @@ static Layer *model_of(const char *name, int64_t classes) {
 }
 
 // ---- what they are -----------------------------------------------------------------------------
-static uint64_t digest_of(uint64_t value, const char *text) { // FNV-1a
-    for (; *text; text++) value = (value ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return value;
-}
-
-// As "conv1.weight (64,3,7,7)", a line each.
-static uint64_t state_digest(const Layer *model) {
-    ParameterList list;
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
-    for (int i = 0; i < list.count; i++) {
-        Shape shape = tensor_shape(list.items[i].tensor);
-        char size[32];
-        value = digest_of(digest_of(value, list.items[i].path), " (");
-        for (int d = 0; d < shape.ndim; d++) {
-            snprintf(size, sizeof(size), "%s%lld", d ? "," : "", (long long)shape.dims[d]);
-            value = digest_of(value, size);
-        }
-        value = digest_of(value, ")\n");
-    }
-    parameter_list_free(&list);
-    return value;
-}
-
 START_TEST(weights_and_products_are_torchvisions) {
     const ModelFacts *facts = &model_facts[_i];
     context_set_device(device_meta());
     Layer *model = model_of(facts->name, 1000);
     expect_no_error();
     ck_assert_int_eq(layer_parameter_count(model), facts->parameters);
-    ck_assert_msg(state_digest(model) == facts->state, "%s: names or shapes differ", facts->name);
+    ck_assert_msg(model_state_digest(model) == facts->state, "%s: names or shapes differ",
+                  facts->name);
     Tensor *x = tensor_new(SHAPE(1, 3, 224, 224), DTYPE_FLOAT32);
     LayerCost cost;
     layer_train(model, false);
@@ -90,15 +68,6 @@ START_TEST(weights_and_products_are_torchvisions) {
 END_TEST
 
 // ---- what they compute -------------------------------------------------------------------------
-// From -0.5 to 0.5, by the place alone: as in make_models.py.
-static double mixed(int64_t place) {
-    uint32_t x = (uint32_t)((uint64_t)(place + 1) * UINT64_C(2654435761));
-    x ^= x >> 16;
-    x *= UINT32_C(2246822519);
-    x ^= x >> 13;
-    return (double)x / 4294967296.0 - 0.5;
-}
-
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -112,32 +81,10 @@ static void fill(const ParameterList *list) {
         double scale = t->shape.ndim > 1 ? sqrt(24.0 / (double)(t->numel / t->shape.dims[0])) : 0.2;
         float *values = malloc((size_t)t->numel * sizeof(float));
         for (int64_t k = 0; k < t->numel; k++, at++)
-            values[k] = (float)(scale * mixed(at) + (norm ? 1.0 : 0.0));
+            values[k] = (float)(scale * model_mixed(at) + (norm ? 1.0 : 0.0));
         ck_assert_int_eq(tensor_write_floats(t, values), STATUS_OK);
         free(values);
     }
-}
-
-static Tensor *image_new(Shape shape) {
-    int64_t n = shape_numel(shape);
-    float *values = malloc((size_t)n * sizeof(float));
-    for (int64_t i = 0; i < n; i++) values[i] = (float)mixed(7 + i);
-    Tensor *image = tensor_from_floats_new(shape, values);
-    free(values);
-    return image;
-}
-
-// What a gradient comes to: its norm, and its product with mixed numbers.
-static void sums_of(const Tensor *grad, double sums[2]) {
-    float *values = malloc((size_t)grad->numel * sizeof(float));
-    tensor_read_floats(grad, values);
-    sums[0] = sums[1] = 0.0;
-    for (int64_t i = 0; i < grad->numel; i++) {
-        sums[0] += (double)values[i] * (double)values[i];
-        sums[1] += (double)values[i] * mixed(i);
-    }
-    sums[0] = sqrt(sums[0]);
-    free(values);
 }
 
 static const struct {
@@ -153,7 +100,7 @@ START_TEST(a_training_step_gives_pytorchs_numbers) {
     layer_parameters(model, &list);
     fill(&list);
     layer_train(model, _i == 0);
-    Tensor *x = image_new(SHAPE(2, 3, steps[_i].side, steps[_i].side)),
+    Tensor *x = model_input_new(SHAPE(2, 3, steps[_i].side, steps[_i].side), 7),
            *labels = tensor_from_labels_new(SHAPE(2), (int64_t[]){3, 7});
     Scope *scope = scope_open();
     Tensor *y = layer_forward(model, x);
@@ -165,7 +112,7 @@ START_TEST(a_training_step_gives_pytorchs_numbers) {
     ck_assert_int_eq(autograd_backward(tensor_cross_entropy(y, labels)), STATUS_OK);
     for (int i = 0; i < list.count; i++) {
         double sums[2], norm = steps[_i].gradients[2 * i];
-        sums_of(list.items[i].tensor->grad, sums);
+        model_sums(list.items[i].tensor->grad, sums);
         double worst = fmax(fabs(sums[0] - norm), fabs(sums[1] - steps[_i].gradients[2 * i + 1]));
         // What a batch norm takes out again has a gradient of 0, and here of rounding.
         ck_assert_msg(worst <= 1e-4 * norm + 5e-5, "%s: %g, %g, not %g, %g", list.items[i].path,

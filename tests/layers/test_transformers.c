@@ -1,0 +1,198 @@
+// test_transformers.c -- ViT, BERT, GPT-2 and LLaMA against torchvision and Hugging Face: names and
+// shapes of weights, parameters, products, and what a step of small ones gives; dry runs of all of
+// them. How they begin and what they refuse: test_transformer_runs.c; their layers by themselves:
+// test_transformer_layers.c.
+#include <string.h>
+
+#include "layers/cost.h"
+#include "layers/models/transformers.h"
+#include "tensor/ops.h"
+#include "tests/fixtures/transformers.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/small_transformers.h"
+
+// ---- the published ones -------------------------------------------------------------------------
+static Layer *vit_of(const char *name) {
+    static const struct {
+        const char *name;
+        int64_t patch, embed, mlp, layers, heads;
+    } vits[] = {{"vit_b_16", 16, 768, 3072, 12, 12},
+                {"vit_b_32", 32, 768, 3072, 12, 12},
+                {"vit_l_16", 16, 1024, 4096, 24, 16},
+                {"vit_l_32", 32, 1024, 4096, 24, 16},
+                {"vit_h_14", 14, 1280, 5120, 32, 16}};
+    VitOptions o = vit_defaults();
+    size_t i = 0;
+    while (strcmp(vits[i].name, name) != 0) i++;
+    o.patch_size = vits[i].patch;
+    o.embed_dim = vits[i].embed;
+    o.mlp_dim = vits[i].mlp;
+    o.layers = vits[i].layers;
+    o.heads = vits[i].heads;
+    return vit_new(o);
+}
+
+static Layer *bert_of(const char *name) {
+    BertOptions o = bert_defaults();
+    if (strcmp(name, "bert-large") == 0) {
+        o.embed_dim = 1024;
+        o.mlp_dim = 4096;
+        o.layers = 24;
+        o.heads = 16;
+    }
+    return bert_new(o);
+}
+
+static Gpt2Options gpt2_of(int64_t embed_dim, int64_t layers, int64_t heads) {
+    Gpt2Options o = gpt2_defaults();
+    o.embed_dim = embed_dim;
+    o.layers = layers;
+    o.heads = heads;
+    return o;
+}
+
+static Layer *gpt2_named(const char *name) {
+    if (strcmp(name, "gpt2-medium") == 0) return gpt2_new(gpt2_of(1024, 24, 16));
+    if (strcmp(name, "gpt2-large") == 0) return gpt2_new(gpt2_of(1280, 36, 20));
+    if (strcmp(name, "gpt2-xl") == 0) return gpt2_new(gpt2_of(1600, 48, 25));
+    return gpt2_new(gpt2_defaults());
+}
+
+static Layer *llama_of(const char *name) {
+    LlamaOptions o = llama_defaults();
+    if (strcmp(name, "llama-3-8b") == 0)
+        o = (LlamaOptions){128256, 8192, 4096, 14336, 32, 32, 8, 1e-5f, 5e5f, false, false};
+    if (strcmp(name, "tinyllama-1.1b") == 0)
+        o = (LlamaOptions){32000, 2048, 2048, 5632, 22, 32, 4, 1e-5f, 1e4f, false, false};
+    return llama_new(o);
+}
+
+static Layer *model_of(const char *name) {
+    if (strncmp(name, "vit", 3) == 0) return vit_of(name);
+    if (strncmp(name, "bert", 4) == 0) return bert_of(name);
+    return strncmp(name, "gpt2", 4) == 0 ? gpt2_named(name) : llama_of(name);
+}
+
+START_TEST(weights_and_products_are_the_references) {
+    const TransformerFacts *facts = &transformer_facts[_i];
+    context_set_device(device_meta());
+    Layer *model = model_of(facts->name);
+    expect_no_error();
+    ck_assert_int_eq(layer_parameter_count(model), facts->parameters);
+    ck_assert_msg(model_state_digest(model) == facts->state, "%s: names or shapes differ",
+                  facts->name);
+    Tensor *x = facts->tokens ? tensor_new(SHAPE(1, facts->tokens), DTYPE_INT64)
+                              : tensor_new(SHAPE(1, 3, 224, 224), DTYPE_FLOAT32);
+    LayerCost cost;
+    layer_train(model, false);
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, facts->macs);
+    ck_assert_int_eq(cost.uncounted, 0);
+    tensor_free(x);
+    layer_free(model);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+// Forward and backward of the published figure, fused, by its formula, and in training alike.
+START_TEST(gpt2_costs_what_is_published) {
+    Gpt2Options options = gpt2_defaults();
+    options.by_formula = _i == 1;
+    context_set_device(device_meta());
+    Layer *model = gpt2_new(options);
+    Tensor *ids = tensor_new(SHAPE(1, 1024), DTYPE_INT64);
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &ids, 1, &cost), STATUS_OK);
+    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, INT64_C(145824153600));
+    int64_t backward =
+        (int64_t)(cost.phase[PHASE_BACKWARD_INPUT].macs + cost.phase[PHASE_BACKWARD_WEIGHT].macs);
+    ck_assert_int_eq(2 * backward, INT64_C(583296614400));
+    ck_assert_int_eq(cost.uncounted, 0);
+    tensor_free(ids);
+    layer_free(model);
+}
+END_TEST
+
+// Per token and layer 12 e e + 2 s e multiply-adds, and e for each word of the vocabulary.
+START_TEST(one_of_175_billion_is_costed_in_a_dry_run) {
+    enum { E = 12288, LAYERS = 96, S = 2048, WORDS = 50257 };
+    Gpt2Options options = gpt2_of(E, LAYERS, 96);
+    options.context = S;
+    context_set_device(device_meta());
+    Layer *model = gpt2_new(options);
+    ck_assert_int_eq(layer_parameter_count(model),
+                     (int64_t)LAYERS * (12 * (int64_t)E * E + 13 * E) +
+                         (WORDS + S + 2) * (int64_t)E);
+    Tensor *ids = tensor_new(SHAPE(1, S), DTYPE_INT64);
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &ids, 1, &cost), STATUS_OK);
+    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs,
+                     S * (LAYERS * (12 * (int64_t)E * E + 2 * (int64_t)S * E) +
+                          WORDS * (int64_t)E));
+    ck_assert_int_eq(context_ledger()->live_host_bytes, 0);
+    tensor_free(ids);
+    layer_free(model);
+}
+END_TEST
+
+// ---- what they compute --------------------------------------------------------------------------
+START_TEST(a_step_gives_the_references_numbers) {
+    small_transformer_check(&small_transformers[_i / 2], _i % 2);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+// With token types and padding; the mask as a tokenizer gives it, and as floats.
+START_TEST(bert_does_not_see_padding) {
+    static const int64_t mask[] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
+    Layer *model = bert_new(small_bert());
+    float floats[10];
+    for (int i = 0; i < 10; i++) floats[i] = (float)mask[i];
+    ModelStep step = {.in = {small_words_new(), model_tokens_new(SHAPE(2, 5), 0, 2, 23),
+                             _i ? tensor_from_floats_new(SHAPE(2, 5), floats)
+                                : tensor_from_labels_new(SHAPE(2, 5), mask)},
+                      .n_in = 3,
+                      .n_out = 2,
+                      .results = bert_results,
+                      .gradients = bert_gradients};
+    model_fill(model, 1.0);
+    model_check_step(model, &step);
+    for (int i = 0; i < 3; i++) tensor_free(step.in[i]);
+    layer_free(model);
+}
+END_TEST
+
+// What comes later changes nothing before it; all else changes what comes later.
+START_TEST(later_tokens_are_not_seen) {
+    enum { S = 7, WORDS = 11 };
+    Layer *model = _i ? llama_new(small_llama()) : gpt2_new(small_gpt2());
+    Tensor *ids = model_tokens_new(SHAPE(1, S), 0, WORDS, 11);
+    model_fill(model, 1.0);
+    float first[S * WORDS], second[S * WORDS];
+    Scope *scope = scope_open();
+    tensor_read_floats(layer_forward(model, ids), first);
+    tensor_labels(ids)[4] = (tensor_labels(ids)[4] + 1) % WORDS;
+    tensor_read_floats(layer_forward(model, ids), second);
+    scope_close(scope);
+    expect_no_error();
+    ck_assert_mem_eq(first, second, 4 * WORDS * sizeof(float));
+    for (int s = 4; s < S; s++)
+        ck_assert(memcmp(first + s * WORDS, second + s * WORDS, WORDS * sizeof(float)) != 0);
+    tensor_free(ids);
+    layer_free(model);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {weights_and_products_are_the_references,
+         sizeof(transformer_facts) / sizeof(transformer_facts[0])},
+        {gpt2_costs_what_is_published, 2},
+        {one_of_175_billion_is_costed_in_a_dry_run, 0},
+        {a_step_gives_the_references_numbers, 2 * SMALL_TRANSFORMERS},
+        {bert_does_not_see_padding, 2},
+        {later_tokens_are_not_seen, 2},
+        {NULL, 0},
+    };
+    return harness_main("transformers", tests);
+}
