@@ -38,24 +38,6 @@ void layer_heads_each(Tensor *all, int64_t n, int64_t d, Tensor *heads[3]);
 // Their attention, joined again: (b, s, n d). The heads are released.
 Tensor *layer_attend(Tensor *heads[3], Tensor *mask, AttentionOptions options, bool by_formula);
 
-// ---- models of token sequences (models/parts.c) -------------------------------------------------
-typedef struct SizeOption {
-    const char *name;
-    int64_t value;
-} SizeOption;
-// Is each at least 1, and a size that a product can have? `who` begins the message.
-Status model_check_sizes(const char *who, const SizeOption sizes[], int n);
-// Can `heads` share that many features alike?
-Status model_check_heads(const char *who, int64_t features, int64_t heads);
-// Is it int64 (batch, tokens), with 1 to `context` tokens?
-Status model_check_tokens(const char *who, const Tensor *ids, int64_t context);
-// As BERT and GPT-2 begin: weights normal with deviation 0.02, and a bias of 0.
-Layer *normal_linear_new(int64_t in_features, int64_t out_features, bool bias);
-Layer *normal_embedding_new(int64_t count, int64_t features);
-// Logits (b, s, count) of x (b, s, features), by the table of that embedding; NULL: by a weight of
-// its own.
-Layer *token_head_new(const Layer *embedding, int64_t count, int64_t features);
-
 // What a norm is made with; `who` begins the message.
 Status layer_check_row(const char *who, Shape row, float epsilon);
 Status layer_check_epsilon(const char *who, float epsilon);

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "layers/containers.h"
+#include "layers/models/token_parts.h"
 #include "layers/models/transformers.h"
-#include "layers/parts.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 

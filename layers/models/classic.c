@@ -2,6 +2,7 @@
 // torchvision has, and VGG. After a failure every part is freed by the layer_add_child that would
 // have taken it.
 #include "layers/models/models.h"
+#include "layers/models/parts.h"
 #include "layers/parts.h"
 #include "tensor/op.h"
 
@@ -58,17 +59,15 @@ Layer *lenet5_new(int64_t classes) {
 }
 
 Layer *alexnet_new(int64_t classes) {
-    Pool2dOptions pool = pool2d_defaults(3);
-    pool.stride_h = pool.stride_w = 2;
     Layer *features = sequential_new();
     add_conv_relu(features, 3, 64, 11, 4, 2, false); // (n, 64, 55, 55) of (n, 3, 224, 224)
-    layer_append(features, max_pool2d_new(pool));
+    layer_append(features, max_pool_new(3, 2, 0, false));
     add_conv_relu(features, 64, 192, 5, 1, 2, false); // (n, 192, 27, 27)
-    layer_append(features, max_pool2d_new(pool));
+    layer_append(features, max_pool_new(3, 2, 0, false));
     add_conv_relu(features, 192, 384, 3, 1, 1, false); // (n, 384, 13, 13)
     add_conv_relu(features, 384, 256, 3, 1, 1, false);
     add_conv_relu(features, 256, 256, 3, 1, 1, false);
-    layer_append(features, max_pool2d_new(pool)); // (n, 256, 6, 6)
+    layer_append(features, max_pool_new(3, 2, 0, false)); // (n, 256, 6, 6)
     Layer *average = adaptive_avg_pool2d_new(6, 6);
     return model_new(features, average, classifier_new(256 * 36, classes, false));
 }
@@ -94,5 +93,7 @@ Layer *vgg_new(int depth, bool batch_norm, int64_t classes) {
         layer_append(features, max_pool2d_new(pool2d_defaults(2)));
     }
     Layer *average = adaptive_avg_pool2d_new(7, 7);
-    return model_new(features, average, classifier_new(512 * 49, classes, true));
+    InitRules rules = {.conv = HE_FAN_OUT, .linear = {.gain = 0.01f}, .zero_bias = true};
+    return model_finished(model_new(features, average, classifier_new(512 * 49, classes, true)),
+                          rules);
 }

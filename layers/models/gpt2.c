@@ -5,8 +5,8 @@
 
 #include "layers/attention.h"
 #include "layers/containers.h"
+#include "layers/models/token_parts.h"
 #include "layers/models/transformers.h"
-#include "layers/parts.h"
 #include "tensor/handle.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"

@@ -2,8 +2,8 @@
 // ("model.layers.0.self_attn.q_proj.weight"): RMS norms, rotary positions, keys and values that
 // several heads share, and a gated pair of products.
 #include "layers/containers.h"
+#include "layers/models/token_parts.h"
 #include "layers/models/transformers.h"
-#include "layers/parts.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 

@@ -37,8 +37,35 @@ typedef struct ResNetOptions {
 ResNetOptions resnet_defaults(void); // ResNet-18 of 1,000 classes
 Layer *resnet_new(ResNetOptions options);
 
+// Of ResNet's time and after, each from torchvision's name without its family's: an unknown one is
+// STATUS_INVALID_ARGUMENT, and the message says which there are. Images are 224 x 224 where nothing
+// else is said; larger and smaller ones are taken as far as the strides leave a pixel.
+
 // Sandler et al. 2018, as torchvision's mobilenet_v2: channels times `width`, rounded to eights.
 Layer *mobilenet_v2_new(float width, int64_t classes);
+// Howard et al. 2019: "small", "large".
+Layer *mobilenet_v3_new(const char *size, int64_t classes);
+// Tan et al. 2019, the form B1: "0_5", "0_75", "1_0", "1_3".
+Layer *mnasnet_new(const char *width, int64_t classes);
+// Ma et al. 2018: "x0_5", "x1_0", "x1_5", "x2_0".
+Layer *shufflenet_v2_new(const char *width, int64_t classes);
+// Iandola et al. 2016: "1_0", "1_1".
+Layer *squeezenet_new(const char *version, int64_t classes);
+// Huang et al. 2017: 121, 161, 169 or 201 layers with weights.
+Layer *densenet_new(int depth, int64_t classes);
+// Szegedy et al. 2015 and 2016, without the auxiliary classifiers of training. Nothing is done to
+// images; torchvision's trained weights expect them between -1 and 1 (transform_input). v3: 299 x
+// 299, at least 75 x 75.
+Layer *googlenet_new(int64_t classes);
+Layer *inception_v3_new(int64_t classes);
+// Tan and Le 2019 and 2021: "b0" to "b7", of images of 224, 240, 288, 300, 380, 456, 528, 600;
+// "v2_s" (384), "v2_m", "v2_l" (480).
+Layer *efficientnet_new(const char *name, int64_t classes);
+// Radosavovic et al. 2020: "y_400mf", "y_800mf", "y_1_6gf", "y_3_2gf", "y_8gf", "y_16gf", "y_32gf",
+// "y_128gf"; of "x_..." all but the last.
+Layer *regnet_new(const char *name, int64_t classes);
+// Liu et al. 2022: "tiny", "small", "base", "large".
+Layer *convnext_new(const char *size, int64_t classes);
 
 RIDGEPOINT_API_END
 

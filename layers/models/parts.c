@@ -1,62 +1,160 @@
-// parts.c -- what the models of transformers.h share: how their weights begin, a head that is the
-// embedding's table, and what is said about options and tokens that do not fit.
+// parts.c -- what published networks share; see parts.h
+#include "layers/models/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/containers.h"
+#include "layers/init.h"
 #include "layers/parts.h"
+#include "tensor/op.h"
 
-#include "tensor/context.h"
-
-Status model_check_sizes(const char *who, const SizeOption sizes[], int n) {
-    for (int i = 0; i < n; i++)
-        if (sizes[i].value < 1 || sizes[i].value > INT32_MAX)
-            return error_set(STATUS_INVALID_ARGUMENT, "%s: %s is %lld. HINT: from 1 to 2^31 - 1",
-                             who, sizes[i].name, (long long)sizes[i].value);
-    return STATUS_OK;
+// ---- convolutions ------------------------------------------------------------------------------
+static Layer *conv_of(ConvNorm part) {
+    int64_t kernel_w = part.kernel_w ? part.kernel_w : part.kernel;
+    Conv2dOptions options = conv2d_defaults();
+    options.stride_h = options.stride_w = part.stride ? part.stride : 1;
+    options.groups = part.groups ? part.groups : 1;
+    if (!part.valid) {
+        options.padding_top = options.padding_bottom = part.kernel / 2;
+        options.padding_left = options.padding_right = kernel_w / 2;
+    }
+    return conv2d_new(part.in, part.out, part.kernel, kernel_w, options, false);
 }
 
-Status model_check_heads(const char *who, int64_t features, int64_t heads) {
-    if (features % heads == 0) return STATUS_OK;
-    return error_set(STATUS_INVALID_ARGUMENT,
-                     "%s: %lld features, %lld heads. HINT: each has as many", who,
-                     (long long)features, (long long)heads);
+static Layer *norm_of(ConvNorm part) {
+    BatchNormOptions options = batch_norm_defaults();
+    if (part.epsilon > 0.0f) options.epsilon = part.epsilon;
+    if (part.momentum > 0.0f) options.momentum = part.momentum;
+    return batch_norm2d_new(part.out, options);
 }
 
-Status model_check_tokens(const char *who, const Tensor *ids, int64_t context) {
-    char text[SHAPE_TEXT];
-    if (ids->dtype != DTYPE_INT64 || ids->shape.ndim != 2)
-        return error_set(STATUS_SHAPE, "%s: token ids are %s of %s. HINT: (batch, tokens) of int64",
-                         who, shape_text(ids->shape, text), dtype_name(ids->dtype));
-    if (ids->shape.dims[1] >= 1 && ids->shape.dims[1] <= context) return STATUS_OK;
-    return error_set(STATUS_SHAPE,
-                     "%s: %lld tokens, in a context of %lld. HINT: at least one; cut the sequence, "
-                     "or make the model with a longer context",
-                     who, (long long)ids->shape.dims[1], (long long)context);
+Layer *conv_padded_new(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups) {
+    Conv2dOptions options = conv2d_padded(conv2d_defaults(), kernel / 2);
+    options.stride_h = options.stride_w = stride;
+    options.groups = groups;
+    return conv2d_new(in, out, kernel, kernel, options, false);
 }
 
-static Layer *normal(Layer *layer) {
-    if (!layer) return NULL;
+void append_conv_norm(Layer *sequential, ConvNorm part) {
+    layer_append(sequential, conv_of(part));
+    layer_append(sequential, norm_of(part));
+    if (part.activation) layer_append(sequential, activation_new(part.activation));
+}
+
+Layer *conv_norm_new(ConvNorm part) {
+    Layer *self = sequential_new();
+    append_conv_norm(self, part);
+    return self;
+}
+
+Layer *basic_conv_new(ConvNorm part) {
+    Layer *self = sequential_new();
+    part.epsilon = 1e-3f;
+    layer_add_child(self, "conv", conv_of(part));
+    layer_add_child(self, "bn", norm_of(part));
+    layer_add_child(self, "relu", relu_new());
+    return self;
+}
+
+// ---- blocks ------------------------------------------------------------------------------------
+Layer *inverted_residual_new(InvertedResidual part) {
+    bool stays = part.stride == 1 && part.in == part.out, widens = part.hidden != part.in;
+    Layer *self = stays ? residual_new() : sequential_new(), *block = sequential_new();
+    ConvNorm expand = {.in = part.in,
+                       .out = part.hidden,
+                       .kernel = 1,
+                       .activation = part.activation,
+                       .epsilon = part.epsilon,
+                       .momentum = part.momentum};
+    ConvNorm spatial = expand, project = expand;
+    spatial.in = part.fused ? part.in : part.hidden;
+    spatial.out = part.fused && !widens ? part.out : part.hidden;
+    spatial.kernel = part.kernel;
+    spatial.stride = part.stride;
+    spatial.groups = part.fused ? 1 : part.hidden;
+    project.in = part.hidden;
+    project.out = part.out;
+    project.activation = NULL;
+    if (widens && !part.fused) layer_append(block, conv_norm_new(expand));
+    layer_append(block, conv_norm_new(spatial));
+    if (part.squeezed > 0)
+        layer_append(block, squeeze_excitation_new(part.hidden, part.squeezed,
+                                                   part.squeeze_activation, part.gate));
+    if (widens || !part.fused) layer_append(block, conv_norm_new(project));
+    layer_add_child(self, "block", block);
+    if (stays && part.drop > 0.0f)
+        layer_add_child(self, "stochastic_depth", stochastic_depth_new(part.drop));
+    return self;
+}
+
+Layer *max_pool_new(int64_t kernel, int64_t stride, int64_t padding, bool ceil_mode) {
+    Pool2dOptions options = pool2d_padded(pool2d_defaults(kernel), padding);
+    options.stride_h = options.stride_w = stride;
+    options.ceil_mode = ceil_mode;
+    return max_pool2d_new(options);
+}
+
+void add_average(Layer *model) {
+    layer_add_child(model, "avgpool", adaptive_avg_pool2d_new(1, 1));
+    layer_add_child(model, "flatten", flatten_new(1, -1));
+}
+
+int64_t rounded_to(double channels, int64_t multiple) {
+    int64_t whole = (int64_t)(channels + (double)multiple / 2.0) / multiple * multiple;
+    if (whole < multiple) whole = multiple;
+    return (double)whole < 0.9 * channels ? whole + multiple : whole;
+}
+
+// ---- initial values ----------------------------------------------------------------------------
+static void init_weight(Tensor *weight, InitRule rule) {
+    Fans fans = {0};
+    if (rule.gain == 0.0f || weight->numel == 0 || init_fans(weight, &fans)) return;
+    int64_t fan = rule.fan == BY_FAN_IN ? fans.in : rule.fan == BY_FAN_OUT ? fans.out : 1;
+    double deviation = (double)rule.gain / sqrt((double)fan);
+    float bound = (float)(sqrt(3.0) * deviation);
+    if (rule.uniform)
+        tensor_fill_uniform(weight, -bound, bound);
+    else
+        tensor_fill_normal(weight, 0.0f, (float)deviation);
+}
+
+static void init_tree(Layer *layer, const InitRules *rules) {
+    bool conv = strcmp(layer->type->name, "Conv2d") == 0;
+    if (conv || strcmp(layer->type->name, "Linear") == 0) {
+        init_weight(layer->parameters[0].tensor, conv ? rules->conv : rules->linear);
+        if (rules->zero_bias && layer->n_parameters > 1)
+            tensor_fill(layer->parameters[1].tensor, 0.0f);
+    }
+    for (int i = 0; i < layer->n_children; i++) init_tree(layer->children[i], rules);
+}
+
+void init_by_rules(Layer *model, InitRules rules) {
+    if (error_pending()) return;
     no_grad_begin();
-    tensor_fill_normal(layer->parameters[0].tensor, 0.0f, 0.02f);
-    if (layer->n_parameters > 1) tensor_fill(layer->parameters[1].tensor, 0.0f);
+    init_tree(model, &rules);
     no_grad_end();
-    return layer_finished(layer);
 }
 
-Layer *normal_linear_new(int64_t in_features, int64_t out_features, bool bias) {
-    return normal(linear_new(in_features, out_features, bias));
+Layer *model_finished(Layer *model, InitRules rules) {
+    init_by_rules(model, rules);
+    return layer_finished(model);
 }
 
-Layer *normal_embedding_new(int64_t count, int64_t features) {
-    return normal(embedding_new(count, features));
-}
-
-// The weight that the table takes the place of was never given memory: it is of the meta device.
-Layer *token_head_new(const Layer *embedding, int64_t count, int64_t features) {
-    if (!embedding) return normal_linear_new(features, count, false);
-    Device *device = context_current()->device;
-    context_set_device(device_meta());
-    Layer *head = linear_new(features, count, false);
-    context_set_device(device);
-    if (!head) return NULL;
-    tensor_free(head->parameters[0].tensor);
-    head->parameters[0].tensor = tensor_retain(embedding->parameters[0].tensor);
-    return head;
+// ---- variants ----------------------------------------------------------------------------------
+const void *variant_of(const char *who, const char *name, const void *table, size_t rows,
+                       size_t row_size) {
+    char names[256] = "";
+    for (size_t i = 0, used = 0; i < rows; i++) {
+        const void *row = (const char *)table + i * row_size;
+        const char *its = *(const char *const *)row;
+        if (name && strcmp(its, name) == 0) return row;
+        if (used < sizeof(names))
+            used +=
+                (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", its);
+    }
+    error_set(STATUS_INVALID_ARGUMENT, "%s: no variant \"%s\". HINT: there are %s", who,
+              name ? name : "", names);
+    return NULL;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "layers/models/models.h"
+#include "layers/models/parts.h"
 #include "layers/parts.h"
 #include "tensor/ops.h"
 
@@ -37,13 +38,6 @@ static const LayerType bottleneck_type = {.name = "Bottleneck",
                                           .size = sizeof(Block),
                                           .forward = block_forward};
 
-static Layer *conv_new(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups) {
-    Conv2dOptions options = conv2d_padded(conv2d_defaults(), kernel / 2);
-    options.stride_h = options.stride_w = stride;
-    options.groups = groups;
-    return conv2d_new(in, out, kernel, kernel, options, false);
-}
-
 // "conv1" and "bn1", the first time.
 static void add_convolution(Block *block, Layer *conv, int64_t channels) {
     char name[16];
@@ -55,13 +49,6 @@ static void add_convolution(Block *block, Layer *conv, int64_t channels) {
     layer_add_child(&block->layer, name, block->norm[i]);
 }
 
-static Layer *downsample_new(int64_t in, int64_t out, int64_t stride) {
-    Layer *self = sequential_new();
-    layer_append(self, conv_new(in, out, 1, stride, 1));
-    layer_append(self, batch_norm2d_new(out, batch_norm_defaults()));
-    return self;
-}
-
 enum { EXPANSION = 4 }; // of a bottleneck's channels at its end
 
 static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int64_t stride) {
@@ -70,17 +57,18 @@ static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int
     int64_t out = options.bottleneck ? EXPANSION * channels : channels;
     if (options.bottleneck) {
         int64_t width = channels * options.width_per_group / 64 * options.groups;
-        add_convolution(block, conv_new(in, width, 1, 1, 1), width);
-        add_convolution(block, conv_new(width, width, 3, stride, options.groups), width);
-        add_convolution(block, conv_new(width, out, 1, 1, 1), out);
+        add_convolution(block, conv_padded_new(in, width, 1, 1, 1), width);
+        add_convolution(block, conv_padded_new(width, width, 3, stride, options.groups), width);
+        add_convolution(block, conv_padded_new(width, out, 1, 1, 1), out);
     } else {
-        add_convolution(block, conv_new(in, channels, 3, stride, 1), channels);
-        add_convolution(block, conv_new(channels, channels, 3, 1, 1), channels);
+        add_convolution(block, conv_padded_new(in, channels, 3, stride, 1), channels);
+        add_convolution(block, conv_padded_new(channels, channels, 3, 1, 1), channels);
     }
     layer_add_child(&block->layer, "relu", block->relu = relu_new());
-    if (stride != 1 || in != out)
-        layer_add_child(&block->layer, "downsample",
-                        block->downsample = downsample_new(in, out, stride));
+    if (stride != 1 || in != out) {
+        ConvNorm part = {.in = in, .out = out, .kernel = 1, .stride = stride};
+        layer_add_child(&block->layer, "downsample", block->downsample = conv_norm_new(part));
+    }
     return layer_finished(&block->layer);
 }
 
@@ -92,12 +80,10 @@ ResNetOptions resnet_defaults(void) {
 
 Layer *resnet_new(ResNetOptions options) {
     Layer *model = sequential_new();
-    Pool2dOptions pool = pool2d_padded(pool2d_defaults(3), 1);
-    pool.stride_h = pool.stride_w = 2;
-    layer_add_child(model, "conv1", conv_new(3, 64, 7, 2, 1)); // (n, 64, 112, 112)
+    layer_add_child(model, "conv1", conv_padded_new(3, 64, 7, 2, 1)); // (n, 64, 112, 112)
     layer_add_child(model, "bn1", batch_norm2d_new(64, batch_norm_defaults()));
     layer_add_child(model, "relu", relu_new());
-    layer_add_child(model, "maxpool", max_pool2d_new(pool)); // (n, 64, 56, 56)
+    layer_add_child(model, "maxpool", max_pool_new(3, 2, 1, false)); // (n, 64, 56, 56)
     int64_t in = 64;
     for (int stage = 0; stage < 4; stage++) {
         char name[16];
@@ -110,8 +96,7 @@ Layer *resnet_new(ResNetOptions options) {
         snprintf(name, sizeof(name), "layer%d", stage + 1);
         layer_add_child(model, name, blocks);
     }
-    layer_add_child(model, "avgpool", adaptive_avg_pool2d_new(1, 1)); // of (n, c, 7, 7)
-    layer_add_child(model, "flatten", flatten_new(1, -1));
+    add_average(model); // of (n, c, 7, 7)
     layer_add_child(model, "fc", linear_new(in, options.classes, true));
-    return layer_finished(model);
+    return model_finished(model, (InitRules){.conv = HE_FAN_OUT});
 }

@@ -16,12 +16,16 @@ typedef struct ZooModel {
     const char *name;   // "resnet50"
     const char *source; // "He et al. 2016"
     // What it was made for: images (channels, height, width), or, of a vocabulary, ids of so many
-    // tokens (tokens, 0, 0). It takes other heights, widths and fewer tokens, where it can.
+    // tokens (tokens, 0, 0), no more. Most take images of other heights and widths.
     int64_t input[3];
     int64_t vocabulary; // 0: it takes images
     int64_t classes;    // that its output tells apart; 0: it has another output
-    Layer *(*make)(const struct ZooModel *model, int64_t classes);
-    int64_t form[ZOO_FORM]; // what `make` reads: this one's numbers within its family
+    // What makes it, one of three: of the classes alone; of the variant, too; of numbers.
+    Layer *(*plain)(int64_t classes);
+    Layer *(*by_name)(const char *variant, int64_t classes);
+    const char *variant;
+    Layer *(*by_form)(const struct ZooModel *model, int64_t classes);
+    int64_t form[ZOO_FORM];
 } ZooModel;
 
 const ZooModel *zoo_at(int index);          // in the order of a list; NULL past the last

@@ -57,24 +57,24 @@ void model_fill(Layer *model, double scale) {
     parameter_list_free(&list);
 }
 
-static uint64_t digest_of(uint64_t value, const char *text) { // FNV-1a
+uint64_t model_digest(uint64_t value, const char *text) { // FNV-1a
     for (; *text; text++) value = (value ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
     return value;
 }
 
 uint64_t model_state_digest(const Layer *model) {
     ParameterList list;
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
+    uint64_t value = MODEL_DIGEST_BEGIN;
     ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
     for (int i = 0; i < list.count; i++) {
         Shape shape = tensor_shape(list.items[i].tensor);
         char size[32];
-        value = digest_of(digest_of(value, list.items[i].path), " (");
+        value = model_digest(model_digest(value, list.items[i].path), " (");
         for (int d = 0; d < shape.ndim; d++) {
             snprintf(size, sizeof(size), "%s%lld", d ? "," : "", (long long)shape.dims[d]);
-            value = digest_of(value, size);
+            value = model_digest(value, size);
         }
-        value = digest_of(value, ")\n");
+        value = model_digest(value, ")\n");
     }
     parameter_list_free(&list);
     return value;

@@ -14,6 +14,8 @@ Tensor *model_tokens_new(Shape shape, int64_t first, int64_t count, int64_t at);
 // multiply by.
 void model_fill(Layer *model, double scale);
 
+#define MODEL_DIGEST_BEGIN UINT64_C(0xcbf29ce484222325)
+uint64_t model_digest(uint64_t value, const char *text); // FNV-1a, continued
 // As "conv1.weight (64,3,7,7)", a line each.
 uint64_t model_state_digest(const Layer *model);
 
