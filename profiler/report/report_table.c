@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "profiler/report/report_rows.h"
+
 enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 
 typedef struct Units { // one unit per table, so that a column can be added up by eye
@@ -30,10 +32,6 @@ static Units choose_units(const Profile *profile) {
 }
 
 // ---- cells -----------------------------------------------------------------------------------
-static Text cell_parameters(const ProfileLayer *layer) {
-    return strcmp(layer->path, "(model)") == 0 ? (Text){""} : text_short_count(layer->parameters);
-}
-
 static Text cell_time(const ProfilePhase *phase, const Units *units) {
     if (phase->latency.count == 0) return (Text){""};
     return text_duration_in(phase->latency.statistics.median, units->time);
@@ -62,57 +60,6 @@ static void print_row(FILE *file, const char *format, ...) {
     fprintf(file, "%.*s\n", (int)length, row);
 }
 
-// ---- many layers -------------------------------------------------------------------------------
-enum { MOST_ROWS = 24 }; // more than a screen shows nobody what matters
-
-// What a layer takes of the step: seconds, or FLOP where nothing ran.
-static double weight_of(const Profile *profile, const ProfileLayer *layer) {
-    bool timed = profile->totals[REPORT_STEP].latency.count > 0;
-    return timed ? profile_layer_seconds(layer)
-                 : (double)op_cost_total_flops(layer->phase[REPORT_STEP].cost);
-}
-
-// Where there are too many, those have a row that take most.
-static bool has_row(const Profile *profile, const ProfileLayer *layer) {
-    if (profile->n_layers <= MOST_ROWS) return true;
-    int before = 0;
-    double own = weight_of(profile, layer);
-    for (const ProfileLayer *other = profile->layers; before < MOST_ROWS - 1; other++) {
-        if (other == profile->layers + profile->n_layers) return true;
-        double weight = weight_of(profile, other);
-        before += weight > own || (weight == own && other < layer);
-    }
-    return false;
-}
-
-typedef struct Others { // the layers without a row, together
-    ProfilePhase phase[REPORT_COUNT];
-    int64_t parameters, saved_bytes;
-    double seconds;
-    int layers;
-} Others;
-
-static void add_other(Others *others, const ProfileLayer *layer) {
-    for (int p = 0; p < REPORT_COUNT; p++) {
-        const ProfilePhase *phase = &layer->phase[p];
-        cost_add(&others->phase[p].cost, phase->cost);
-        others->phase[p].ops += phase->ops;
-        if (phase->latency.count == 0) continue;
-        others->phase[p].latency.count = 1;
-        others->phase[p].latency.statistics.median += phase->latency.statistics.median;
-    }
-    others->parameters += layer->parameters;
-    others->saved_bytes += layer->saved_bytes;
-    others->seconds += profile_layer_seconds(layer);
-    others->layers++;
-}
-
-static Text others_label(const Others *others) {
-    Text text;
-    snprintf(text.s, sizeof(text.s), "%d others", others->layers);
-    return text_pad_right(text.s, LABEL_WIDTH);
-}
-
 // ---- times -----------------------------------------------------------------------------------
 static Text cell_roof(const Roofline *roofline) {
     if (!roofline->judged) return (Text){""};
@@ -124,26 +71,28 @@ static Text cell_share(double share) {
     return share < -0.995 ? (Text){"<-1x"} : share >= 9.995 ? (Text){">9x"} : text_percent(share);
 }
 
-typedef struct TimedRow {
-    Text label, parameters;
-    const ProfilePhase *phase; // REPORT_COUNT of them
-    double seconds;            // of all phases
-} TimedRow;
-
-static void print_timed_row(const Profile *profile, FILE *file, const TimedRow *row,
-                            const Units *units) {
+static void print_timed_row(const Profile *profile, FILE *file, const ReportRow *row,
+                            const Units *units, bool whole) {
     double share = row->seconds / latency_median(&profile->totals[REPORT_STEP].latency);
     const ProfilePhase *phase = row->phase;
-    const Roofline *roofline = &phase[REPORT_STEP].roofline;
-    bool whole = phase == profile->totals; // has neither bar nor bound
     // A full bar is 60 %: most layers stay below, and their differences show.
     Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
-    Text bound = whole ? (Text){""} : report_bound(profile, roofline);
     print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", row->label.s, row->parameters.s,
               cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
               cell_time(&phase[REPORT_BACKWARD], units).s,
               text_duration_in(row->seconds, units->time).s, cell_share(share).s, BAR_WIDTH, bar.s,
-              cell_intensity(&phase[REPORT_STEP]).s, cell_roof(roofline).s, bound.s);
+              cell_intensity(&phase[REPORT_STEP]).s, cell_roof(&phase[REPORT_STEP].roofline).s,
+              row->bound.s);
+}
+
+// The whole step; it has neither bar nor bound.
+static ReportRow step_row(const Profile *profile) {
+    ReportRow row = {.label = text_pad_right("step", LABEL_WIDTH),
+                     .parameters = text_short_count(profile->parameters),
+                     .saved_bytes = profile->measured.saved_bytes,
+                     .seconds = latency_median(&profile->totals[REPORT_STEP].latency)};
+    memcpy(row.phase, profile->totals, sizeof(row.phase));
+    return row;
 }
 
 // What of a phase's median no layer's median accounts for.
@@ -167,7 +116,8 @@ static Text units_of_step(const Profile *profile) {
 // A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
 // optimizer, whose time stands in its row, and what lies between the phases.)
 static void print_timed(const Profile *profile, FILE *file, const Units *units) {
-    Others others = {.layers = 0};
+    ReportRow rows[REPORT_MOST_ROWS];
+    int n = report_rows(profile, LABEL_WIDTH, rows);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     fprintf(file, "TIME (%s)  step = %s; multiply-add = 2 FLOP%s\n", units->time,
             units_of_step(profile).s,
@@ -175,28 +125,14 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
     print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
               units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
               profile->has_machine ? "roof" : "", profile->has_machine ? "bound by" : "");
-    for (int i = 0; i < profile->n_layers; i++) {
-        const ProfileLayer *layer = &profile->layers[i];
-        TimedRow row = {report_layer_label(profile, layer, LABEL_WIDTH), cell_parameters(layer),
-                        layer->phase, profile_layer_seconds(layer)};
-        if (has_row(profile, layer))
-            print_timed_row(profile, file, &row, units);
-        else
-            add_other(&others, layer);
-    }
-    if (others.layers > 0) {
-        TimedRow row = {others_label(&others), text_short_count(others.parameters), others.phase,
-                        others.seconds};
-        print_timed_row(profile, file, &row, units);
-    }
+    for (int i = 0; i < n; i++) print_timed_row(profile, file, &rows[i], units, false);
     double rest = profile->unattributed_seconds;
     print_row(file, "%-*s%15s%6s%6s%6s%5s", LABEL_WIDTH, "unattributed", "",
               text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
               text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
               text_duration_in(rest, units->time).s, cell_share(rest / step).s);
-    TimedRow whole = {text_pad_right("step", LABEL_WIDTH), text_short_count(profile->parameters),
-                      profile->totals, step};
-    print_timed_row(profile, file, &whole, units);
+    ReportRow whole = step_row(profile);
+    print_timed_row(profile, file, &whole, units, true);
     double between = rest - rest_of(profile, REPORT_FORWARD) - rest_of(profile, REPORT_BACKWARD);
     if (fabs(between) > 0.01 * step)
         fprintf(file, "  of what is unattributed, %s %s lie outside forward and backward\n",
@@ -209,38 +145,27 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
 }
 
 // ---- counts ----------------------------------------------------------------------------------
-static void print_counted_row(FILE *file, Text label, Text parameters,
-                              const ProfilePhase phase[REPORT_COUNT], int64_t saved,
-                              const Units *units) {
-    print_row(file, "%s%8s %8s %8s %8s %8s %8s %10s", label.s, parameters.s,
+static void print_counted_row(FILE *file, const ReportRow *row, const Units *units) {
+    const ProfilePhase *phase = row->phase;
+    print_row(file, "%s%8s %8s %8s %8s %8s %8s %10s", row->label.s, row->parameters.s,
               cell_flops(&phase[REPORT_FORWARD], units).s,
               cell_flops(&phase[REPORT_BACKWARD], units).s,
               cell_flops(&phase[REPORT_STEP], units).s, cell_intensity(&phase[REPORT_FORWARD]).s,
-              cell_intensity(&phase[REPORT_BACKWARD]).s, text_bytes_si(saved).s);
+              cell_intensity(&phase[REPORT_BACKWARD]).s, text_bytes_si(row->saved_bytes).s);
 }
 
 static void print_counted(const Profile *profile, FILE *file, const Units *units) {
-    Others others = {.layers = 0};
+    ReportRow rows[REPORT_MOST_ROWS];
+    int n = report_rows(profile, LABEL_WIDTH, rows);
     fprintf(file, "COST (%s)  step = %s; multiply-add = 2 FLOP\n", units->flops_name,
             units_of_step(profile).s);
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
               "bwd", "sum", "fwd", "bwd", "kept for");
     print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
               "FLOP/B", "backward");
-    for (int i = 0; i < profile->n_layers; i++) {
-        const ProfileLayer *layer = &profile->layers[i];
-        if (has_row(profile, layer))
-            print_counted_row(file, report_layer_label(profile, layer, LABEL_WIDTH),
-                              cell_parameters(layer), layer->phase, layer->saved_bytes, units);
-        else
-            add_other(&others, layer);
-    }
-    if (others.layers > 0)
-        print_counted_row(file, others_label(&others), text_short_count(others.parameters),
-                          others.phase, others.saved_bytes, units);
-    print_counted_row(file, text_pad_right("step", LABEL_WIDTH),
-                      text_short_count(profile->parameters), profile->totals,
-                      profile->measured.saved_bytes, units);
+    for (int i = 0; i < n; i++) print_counted_row(file, &rows[i], units);
+    ReportRow whole = step_row(profile);
+    print_counted_row(file, &whole, units);
 }
 
 // The question everyone asks first: why is backward not twice forward?
@@ -252,11 +177,12 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
     fprintf(file, "  %s of %s %s are matrix products (PyTorch's count)",
             text_number(2.0 * (double)step->macs / units->flops).s,
             text_number((double)op_cost_total_flops(*step) / units->flops).s, units->flops_name);
+    double times = (double)backward->macs / (double)forward->macs;
     if (forward->macs > 0 && profile->totals[REPORT_BACKWARD].ops > 0)
-        fprintf(file, "; their backward is\n  %.4g x forward",
-                (double)backward->macs / (double)forward->macs);
+        fprintf(file, "; their backward is\n  %.4g x forward", times);
     const ProfilePhase *first = profile->n_layers > 0 ? profile->layers[0].phase : NULL;
-    if (first && first[REPORT_BACKWARD].ops > 0 && first[REPORT_BACKWARD_INPUT].cost.macs == 0)
+    if (first && first[REPORT_BACKWARD].ops > 0 && first[REPORT_BACKWARD_INPUT].cost.macs == 0 &&
+        times < 1.9995) // else it would read "2 x, not 2 x"
         fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
     fprintf(file, ".\n");
 }
