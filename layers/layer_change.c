@@ -1,6 +1,7 @@
 // layer_change.c -- what changes a model that is made already, by path: a layer is found,
 // parameters are tied, frozen and thawed.
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "layers/layer.h"
@@ -61,29 +62,50 @@ Status layer_tie(Layer *self, const char *path, const char *other_path) {
 }
 
 // ---- frozen ------------------------------------------------------------------------------------
-// Does the pattern name this path, or a layer that it leads through?
-static bool matches(const char *pattern, const char *path) {
-    char part[256];
-    for (size_t n = strlen(path); n > 0; n--) {
-        if (path[n] != '\0' && path[n] != '.') continue;
-        if (n >= sizeof(part)) continue;
-        memcpy(part, path, n);
-        part[n] = '\0';
-        if (fnmatch(pattern, part, 0) == 0) return true;
+enum { MOST_PATH = 256 }; // a longer one is matched by its beginning, or not
+
+typedef struct Freezing {
+    const char *pattern;
+    bool frozen;
+    int64_t count;
+    char path[MOST_PATH]; // of what is looked at
+} Freezing;
+
+// The path, so long, goes on with a name; does the pattern mean that? *longer: its length now.
+static bool means(Freezing *self, size_t length, const char *name, size_t *longer) {
+    *longer = length;
+    if (length >= MOST_PATH) return false;
+    *longer +=
+        (size_t)snprintf(self->path + length, MOST_PATH - length, "%s%s", length ? "." : "", name);
+    return *longer < MOST_PATH && fnmatch(self->pattern, self->path, 0) == 0;
+}
+
+// `meant`: a layer around it is.
+static Status freeze(Freezing *self, const Layer *layer, size_t length, bool meant) {
+    size_t longer;
+    for (int i = 0; i < layer->n_parameters; i++) {
+        const Parameter *parameter = &layer->parameters[i];
+        if (!meant && !means(self, length, parameter->name, &longer)) continue;
+        Status status = tensor_requires_grad(parameter->tensor, !self->frozen);
+        if (status) return status;
+        self->count++;
     }
-    return pattern[0] == '\0'; // the whole model
+    for (int i = 0; i < layer->n_children; i++) {
+        bool all = means(self, length, layer->children[i]->name, &longer) || meant;
+        Status status = freeze(self, layer->children[i], longer, all);
+        if (status) return status;
+    }
+    return STATUS_OK;
 }
 
 Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count) {
-    ParameterList list;
     *count = 0;
     if (!pattern) return error_set(STATUS_INVALID_ARGUMENT, "layer_freeze: no pattern");
-    Status status = layer_state(self, &list); // where tied ones are under every path
-    for (int i = 0; i < list.count && !status; i++) {
-        if (list.items[i].is_buffer || !matches(pattern, list.items[i].path)) continue;
-        status = tensor_requires_grad(list.items[i].tensor, !frozen);
-        ++*count;
-    }
-    parameter_list_free(&list);
+    if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_freeze: no layer");
+    self = layer_here(self);
+    if (!self) return error_status();
+    Freezing freezing = {.pattern = pattern, .frozen = frozen};
+    Status status = freeze(&freezing, self, 0, pattern[0] == '\0'); // "": the whole model
+    *count = freezing.count;
     return status;
 }

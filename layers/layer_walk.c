@@ -25,10 +25,13 @@ static char *join(const char *prefix, const char *name) {
 
 static Status append(ParameterList *list, const char *prefix, const Parameter *parameter,
                      bool is_buffer) {
-    size_t bytes = (size_t)list->count * sizeof(ParameterEntry);
-    ParameterEntry *grown = memory_resize(list->items, bytes, bytes + sizeof(ParameterEntry));
-    if (!grown) return STATUS_OUT_OF_MEMORY;
-    list->items = grown;
+    if ((list->count & (list->count - 1)) == 0) { // full: there is room for powers of two
+        size_t bytes = (size_t)list->count * sizeof(ParameterEntry);
+        ParameterEntry *grown =
+            memory_resize(list->items, bytes, bytes ? 2 * bytes : sizeof(ParameterEntry));
+        if (!grown) return STATUS_OUT_OF_MEMORY;
+        list->items = grown;
+    }
     char *path = join(prefix, parameter->name);
     if (!path) return STATUS_OUT_OF_MEMORY;
     list->items[list->count++] = (ParameterEntry){path, parameter->tensor, is_buffer};
@@ -80,20 +83,44 @@ void parameter_list_free(ParameterList *list) {
     *list = (ParameterList){0};
 }
 
-static int64_t count(const Layer *self, bool trainable_only) {
-    ParameterList list;
-    if (layer_parameters(self, &list)) return -1;
-    int64_t total = 0;
-    for (int i = 0; i < list.count; i++) {
-        const Tensor *t = list.items[i].tensor;
-        if (!trainable_only || (t->flags & TENSOR_LEAF_GRAD)) total += t->numel;
+// Is the tensor also a parameter before this one, in the order of the list?
+static bool tied_before(const Layer *layer, const Parameter *one, bool *reached) {
+    for (int i = 0; i < layer->n_parameters && !*reached; i++) {
+        *reached = &layer->parameters[i] == one;
+        if (!*reached && layer->parameters[i].tensor == one->tensor) return true;
     }
-    parameter_list_free(&list);
+    for (int i = 0; i < layer->n_children && !*reached; i++)
+        if (tied_before(layer->children[i], one, reached)) return true;
+    return false;
+}
+
+static int64_t count_below(const Layer *root, const Layer *layer, bool trainable_only) {
+    int64_t total = 0;
+    for (int i = 0; i < layer->n_parameters; i++) {
+        const Tensor *t = layer->parameters[i].tensor;
+        bool reached = false;
+        if (trainable_only && !(t->flags & TENSOR_LEAF_GRAD)) continue;
+        if (t->references > 1 && tied_before(root, &layer->parameters[i], &reached)) continue;
+        total += t->numel;
+    }
+    for (int i = 0; i < layer->n_children; i++)
+        total += count_below(root, layer->children[i], trainable_only);
     return total;
 }
 
-int64_t layer_parameter_count(const Layer *self) { return count(self, false); }
-int64_t layer_trainable_count(const Layer *self) { return count(self, true); }
+// Without a list of them, because nothing else of counting asks for memory.
+static int64_t count(const Layer *self, const char *who, bool trainable_only) {
+    if (!self) error_set(STATUS_INVALID_ARGUMENT, "%s: no layer", who);
+    self = self ? layer_here((Layer *)self) : NULL;
+    return self ? count_below(self, self, trainable_only) : -1;
+}
+
+int64_t layer_parameter_count(const Layer *self) {
+    return count(self, "layer_parameter_count", false);
+}
+int64_t layer_trainable_count(const Layer *self) {
+    return count(self, "layer_trainable_count", true);
+}
 
 int64_t layer_own_parameter_count(const Layer *self) {
     int64_t total = 0;

@@ -148,6 +148,7 @@ static Status read_shape(TextReader *reader, Shape *shape) {
 Layer *model_text_parse(const char *name, const char *text, Shape *input,
                         const ModelTextLayer *further) {
     *input = (Shape){0};
+    if (!text) error_set(STATUS_INVALID_ARGUMENT, "%s: no text", name);
     if (error_pending()) return NULL;
     TextReader reader = {.name = name, .text = text, .at = text, .further = further};
     Layer *model = read_chain(&reader);

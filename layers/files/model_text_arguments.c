@@ -71,6 +71,7 @@ static void add_default(const Arguments *before, Argument *one, const char *text
         one->value = strtod(word, NULL);
     } else if (one->like >= 0) {
         one->kind = before->all[one->like].kind;
+        one->choices = before->all[one->like].choices;
     } else {
         one->value = strtod(word, NULL);
     }

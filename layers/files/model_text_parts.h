@@ -6,7 +6,7 @@
 #include "layers/files/model_text.h"
 #include "tensor/op.h"
 
-enum { TEXT_ARGUMENTS = 24, TEXT_WORD = 64 };
+enum { TEXT_ARGUMENTS = 24, TEXT_WORD = 256 };
 
 typedef struct TextReader {
     const char *name;      // of the file; or "model text"

@@ -217,6 +217,21 @@ START_TEST(parameters_are_frozen_by_pattern) {
     ck_assert_int_ne(layer_freeze(model, NULL, true, &count), STATUS_OK);
     expect_error(STATUS_INVALID_ARGUMENT, "no pattern");
     layer_free(model);
+    // What lies deeper than a path is long is meant by a layer around it.
+    char name[200] = "", pattern[] = "0.*.1";
+    memset(name, 'n', sizeof name - 1);
+    model = sequential_new();
+    layer_append(model, sequential_new());
+    layer_add_child(model->children[0], name, sequential_new());
+    layer_append(model->children[0]->children[0], relu_new());
+    layer_add_child(model->children[0]->children[0], "1", sequential_new());
+    layer_add_child(model->children[0]->children[0]->children[1], name, linear_new(2, 3, true));
+    for (int i = 0; i < 2; i++, pattern[4] = '2') {
+        ck_assert_int_eq(layer_freeze(model, pattern, i == 0, &count), STATUS_OK);
+        ck_assert_int_eq(count, i == 0 ? 2 : 0);
+        ck_assert_int_eq(layer_trainable_count(model), 0);
+    }
+    layer_free(model);
 }
 END_TEST
 

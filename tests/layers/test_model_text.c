@@ -371,13 +371,16 @@ END_TEST
 static Layer *make_wide(const double *a) {
     ck_assert(a[2] == 0.25 && a[4] == 1.0 && a[5] == 0.0);
     ck_assert_str_eq(model_text_activation(a[6])->module, "Tanh");
+    ck_assert(a[7] == (a[1] == 2.0 ? 0.0 : a[1]));
     return a[1] == 1.0 ? linear_new((int64_t)a[0], (int64_t)a[3], true) : concat_new(3);
 }
 static Layer *make_relu(const double *a) { return (void)a, sequential_new(); }
 
 START_TEST(a_program_s_own_layers_come_first) {
     static const ModelTextLayer own[] = {
-        {"Wide", "size mode=narrow|wide|wider rate=real; width=size on=true off=false act=Tanh",
+        {"Wide",
+         "size mode=narrow|wide|wider rate=real; width=size on=true off=false act=Tanh "
+         "like=mode",
          make_wide, false},
         {"ReLU", "", make_relu, true},
         {.name = NULL},
@@ -388,7 +391,7 @@ START_TEST(a_program_s_own_layers_come_first) {
     ck_assert_int_eq(attribute(model->children[0], "out_features"), 7);
     ck_assert_str_eq(model->children[1]->type->name, "Sequential");
     layer_free(model);
-    model = model_text_read_with("Wide(7,wider,0.25,width=3)", &input, own);
+    model = model_text_read_with("Wide(7,wider,0.25,width=3,like=narrow)", &input, own);
     ck_assert_str_eq(model->type->name, "Concat");
     layer_free(model);
     static const char *const bad[] = {"Wide(7,wide)",

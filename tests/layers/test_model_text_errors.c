@@ -114,6 +114,18 @@ START_TEST(a_malformed_text_is_one_message_with_its_column) {
 }
 END_TEST
 
+START_TEST(nothing_is_no_text) {
+    Shape input;
+    ck_assert_ptr_null(model_text_read(NULL, &input));
+    expect_error(STATUS_INVALID_ARGUMENT, "no text");
+    ck_assert_ptr_null(model_text_read_file(NULL, &input));
+    expect_error(STATUS_INVALID_ARGUMENT, "no path");
+    error_set(STATUS_STATE, "an earlier one");
+    ck_assert_ptr_null(model_text_read("ReLU", &input));
+    expect_error(STATUS_STATE, "an earlier one");
+}
+END_TEST
+
 START_TEST(nesting_without_end_is_refused) {
     char text[12 * 4096] = "";
     Shape input;
@@ -234,6 +246,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_malformed_text_is_one_message_with_its_column, BAD},
+        {nothing_is_no_text, 0},
         {nesting_without_end_is_refused, 0},
         {every_failing_allocation_is_survived, 0},
         {a_text_may_end_anywhere, 0},
