@@ -13,8 +13,10 @@ typedef struct Images {
 
 // What is profiled, and what a step of it is given.
 typedef struct Subject {
-    char name[160];           // for the report: "resnet50 3x224x224"
-    const void *network;      // the program's own; NULL where its options say all
+    char name[160]; // for the report: "resnet50 3x224x224"
+    // Of profile_model, one of three: a network of the zoo; a model as text; a file of one.
+    const struct ZooModel *network;
+    const char *text, *file;
     Shape sample;             // one sample of its input
     int64_t vocabulary;       // the input is int64 ids below that; 0: it is float32
     int64_t classes;          // it tells apart; 0: none, or not known beforehand
@@ -59,6 +61,13 @@ Layer *program_model_new(const Program *program);   // the same weights each tim
 Loader *program_loader_new(const Program *program); // of the training images, in batches
 bool program_planes(const Program *program);        // images as (n, 1, h, w), not flat
 
+// program_network.c: the network that profile_model's argument names, and what it takes.
+Status program_find_network(Program *program);
+Layer *program_network_new(const Program *program);
+// "3x224x224", "1,024 tokens", of dims as ZooModel.input has them.
+enum { PROGRAM_INPUT_TEXT = 64 };
+char *program_input_text(const struct ZooModel *network, const int64_t *dims,
+                         char text[PROGRAM_INPUT_TEXT]);
 // program_data.c: reads or draws the images where there will be training; says why not.
 Status program_load(Program *program);
 // program_batch.c: a resident batch, and the loss that fits what the model makes of it.

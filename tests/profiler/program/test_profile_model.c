@@ -1,7 +1,9 @@
 // test_profile_model.c -- the program that profiles networks by name: which there are, what it may
 // be told about their input, and that its numbers are theirs.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "layers/models/zoo.h"
 #include "profiler/report/text.h"
@@ -55,6 +57,14 @@ static const struct {
     {"lenet5 --inference --freeze fc1", "--freeze", "--inference", 2},
     {"lenet5 --inference --leaks", "--leaks", "--inference", 2},
     {"vgg16 --batch 100000", "vgg16 3x224x224: a step takes 7", "--device meta", 3},
+    {"gpt2 --classes 3", "--classes", "texts", 2},
+    {"gpt2 --device meta --tokens 1025", "1025 tokens", "context", 2},
+    {"vit_b_16 --device meta --image 225", "225", "", 2},
+    {"Liner(3,4)@2x3", "Liner", "line 1, column 1", 2},
+    {"Linear(3,4)", "not said", "@", 2},
+    {"Linear(3,4)@2x3 --tokens 5", "--tokens", "--list", 2},
+    {"Linear(3,4)@2x5", "linear", "", 2},
+    {"/dev", "/dev", "file", 3},
     {"lenet5 --fuse", "--fuse", "--inference", 2},
     {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
 };
@@ -110,6 +120,37 @@ START_TEST(counted_and_run_are_the_same) {
 }
 END_TEST
 
+// On the command line and in a file the same; --batch counts more than the text.
+START_TEST(a_model_as_text_is_a_network) {
+    char path[] = "/tmp/ridgepoint-model-XXXXXX", arguments[160];
+    int file = mkstemp(path);
+    static const char text[] = "# two of them\nfc1: Linear(5,4)\nReLU\nfc2: Linear(4,3) @ 7x5\n";
+    ck_assert_int_eq(write(file, text, sizeof text - 1), (ssize_t)(sizeof text - 1));
+    close(file);
+    json_t *typed = document_of("profile_model", "Linear(5,4)Linear(4,3)@7x5 --device meta");
+    ck_assert_int_eq(document_integer(typed, "model.batch"), 7);
+    ck_assert_int_eq(document_integer(typed, "totals.forward.macs"), 7 * (20 + 12));
+    json_decref(typed);
+    snprintf(arguments, sizeof arguments, "%s --batch 9 --device meta --freeze fc1", path);
+    json_t *read = document_of("profile_model", arguments);
+    ck_assert_int_eq(document_integer(read, "model.parameters"), 24 + 15);
+    ck_assert_int_eq(document_integer(read, "model.trainable_parameters"), 15);
+    ck_assert_int_eq(document_integer(read, "totals.forward.macs"), 9 * (20 + 12));
+    json_decref(read);
+    unlink(path);
+}
+END_TEST
+
+// Ids below the table's size; a label for each token.
+START_TEST(a_text_that_begins_with_words_is_given_words) {
+    json_t *document =
+        document_of("profile_model", "Embedding(11,4)Linear(4,11)@3x5 --iterations 1 --warmup 2");
+    ck_assert_str_eq(json_string_value(document_at(document, "totals.step.unit")), "tokens");
+    ck_assert_int_eq(document_integer(document, "totals.forward.macs"), 15 * 44);
+    json_decref(document);
+}
+END_TEST
+
 START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
     ProgramRun got = run("mnist-cnn --batch 16 --iterations 2 --warmup 2 --epochs 1 --steps 3");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
@@ -148,6 +189,8 @@ int main(void) {
         {what_does_not_fit_is_refused_in_one_line, WRONG},
         {counts_are_the_networks, 0},
         {what_is_frozen_has_no_gradient, 0},
+        {a_model_as_text_is_a_network, 0},
+        {a_text_that_begins_with_words_is_given_words, 0},
         {counted_and_run_are_the_same, 3},
         {the_report_is_in_images_and_it_trains_where_images_fit, 0},
         {of_many_layers_the_report_shows_those_that_matter, 0},

@@ -1,0 +1,142 @@
+// program_network.c -- what profile_model's argument means: a network's name, a model as text, or a
+// file; and what the network is given.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layers/cost.h"
+#include "layers/files/model_text.h"
+#include "layers/models/zoo.h"
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+
+// ---- by name -----------------------------------------------------------------------------------
+static Status unknown(const char *name) {
+    const char *nearest = zoo_nearest(name);
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "%s: there is no network of this name, and no such file. HINT: %s%s%s", name,
+                     nearest ? "did you mean " : "--list names the networks",
+                     nearest ? nearest : "", nearest ? "? --list names them" : "");
+}
+
+static Status misfit(const char *flag, const ZooModel *network) {
+    return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s takes %s. HINT: leave it out, or say --%s",
+                     flag, network->name, network->vocabulary ? "texts" : "images",
+                     network->vocabulary ? "tokens" : "image");
+}
+
+char *program_input_text(const ZooModel *network, const int64_t *dims,
+                         char text[PROGRAM_INPUT_TEXT]) {
+    if (network->vocabulary)
+        snprintf(text, PROGRAM_INPUT_TEXT, "%.32s tokens", text_count(dims[0]).s);
+    else
+        snprintf(text, PROGRAM_INPUT_TEXT, "%lldx%lldx%lld", (long long)dims[0], (long long)dims[1],
+                 (long long)dims[2]);
+    return text;
+}
+
+static Status find_named(const ZooModel *network, const Options *options, Subject *subject) {
+    const int64_t *input = network->input, *image = options->image;
+    bool texts = network->vocabulary > 0;
+    if (texts && image[0]) return misfit("image", network);
+    if (texts && options->classes) return misfit("classes", network);
+    if (!texts && options->tokens) return misfit("tokens", network);
+    *subject = (Subject){.network = network,
+                         .vocabulary = network->vocabulary,
+                         .classes = options->classes ? options->classes : network->classes,
+                         .batch = options->batch ? options->batch : 1};
+    if (texts) {
+        subject->sample = SHAPE(options->tokens ? options->tokens : input[0]);
+        subject->unit = "tokens";
+        subject->units_per_sample = subject->sample.dims[0];
+    } else {
+        subject->sample =
+            image[0] ? SHAPE(input[0], image[0], image[1]) : SHAPE(input[0], input[1], input[2]);
+        subject->unit = "images";
+        subject->units_per_sample = 1;
+    }
+    char takes[PROGRAM_INPUT_TEXT];
+    snprintf(subject->name, sizeof(subject->name), "%s %s", network->name,
+             program_input_text(network, subject->sample.dims, takes));
+    return STATUS_OK;
+}
+
+// ---- as text -----------------------------------------------------------------------------------
+static Layer *read_text(const Subject *subject, Shape *input) {
+    return subject->file ? model_text_read_file(subject->file, input)
+                         : model_text_read(subject->text, input);
+}
+
+// Of a model that begins with a table of words, how many there are; else 0.
+static int64_t vocabulary_of(const Layer *model) {
+    int64_t count = 0;
+    while (model->n_children > 0) model = model->children[0];
+    if (strcmp(model->type->name, "Embedding") == 0)
+        layer_attribute(model, "num_embeddings", &count);
+    return count;
+}
+
+// The first batch dimension is the text's, where --batch does not say another.
+static Status take_shape(const Options *options, Shape input, Subject *subject) {
+    if (input.ndim == 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "%s: what it takes is not said. HINT: end it with the input's shape, as @ "
+                         "64x784",
+                         subject->name);
+    if (options->image[0] || options->tokens || options->classes)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--image, --tokens and --classes are for networks of --list. HINT: the "
+                         "text says what it takes, behind its @");
+    subject->batch = options->batch ? options->batch : input.dims[0];
+    subject->sample = (Shape){.ndim = input.ndim - 1};
+    for (int d = 1; d < input.ndim; d++) subject->sample.dims[d - 1] = input.dims[d];
+    bool image = input.ndim == 4, words = subject->vocabulary > 0;
+    subject->unit = words ? "tokens" : image ? "images" : "samples";
+    subject->units_per_sample = words ? shape_numel(subject->sample) : 1;
+    return STATUS_OK;
+}
+
+// A mistake in what was typed is no file's.
+static Status blame_argument(void) {
+    char message[256];
+    snprintf(message, sizeof(message), "%s", error_message());
+    error_clear();
+    return error_set(STATUS_INVALID_ARGUMENT, "%s", message);
+}
+
+// Read where values take no memory: what it is told is not believed before its size is known.
+static Status find_text(const Options *options, Subject *subject) {
+    Context *context = context_new();
+    if (!context) return error_status();
+    Shape input;
+    context_push(context);
+    context_set_device(device_meta());
+    Layer *model = read_text(subject, &input);
+    if (model) subject->vocabulary = vocabulary_of(model);
+    layer_free(model);
+    context_pop();
+    context_free(context);
+    if (model) return take_shape(options, input, subject);
+    return subject->file ? error_status() : blame_argument();
+}
+
+// ---- any ---------------------------------------------------------------------------------------
+Status program_find_network(Program *program) {
+    const Options *options = program->options;
+    const char *given = options->model;
+    Subject *subject = &program->subject;
+    const ZooModel *network = zoo_find(given);
+    if (network) return find_named(network, options, subject);
+    bool text = strpbrk(given, "(@") != NULL;
+    if (!text && access(given, F_OK) != 0) return unknown(given);
+    *subject = (Subject){.text = text ? given : NULL, .file = text ? NULL : given};
+    snprintf(subject->name, sizeof(subject->name), "%s", given);
+    return find_text(options, subject);
+}
+
+Layer *program_network_new(const Program *program) {
+    const Subject *subject = &program->subject;
+    Shape input;
+    if (subject->network) return zoo_new(subject->network, program->options->classes);
+    return read_text(subject, &input);
+}
