@@ -300,6 +300,8 @@ START_TEST(what_cannot_be_written_is_an_error_and_no_file) {
                  {{{(char *)"a\xff", x, false}}, 1, "", "cannot be a name"},
                  {{{(char *)"__metadata__", x, false}}, 1, "", "cannot be a name"},
                  {{{(char *)"a", x, false}}, 1, "\xc3", "cannot be a name"},
+                 {{{(char *)"a", x, false}}, 1, NULL, "'(NULL)' cannot be a name"},
+                 {{{(char *)"a", x, false}, {NULL, x, false}}, 2, "", "no name"},
                  {{{(char *)"a", NULL, false}}, 1, "", "no tensor"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const ParameterList list = {(ParameterEntry *)cases[i].items, cases[i].count};
