@@ -310,6 +310,9 @@ START_TEST(what_cannot_be_written_is_an_error_and_no_file) {
         ck_assert_msg(strstr(error_message(), cases[i].mention) != NULL, "%s", error_message());
         error_clear();
     }
+    ParameterEntry item = {.path = (char *)"x", .tensor = x};
+    ck_assert(safetensors_write(&(ParameterList){&item, 1}, NULL, 0, "/dev/full"));
+    byte_file_expect_error(STATUS_IO, "cannot write '/dev/full'");
     ck_assert_int_eq(byte_file_count(), 0);
     tensor_free(x);
     scope_close(scope);
