@@ -26,7 +26,7 @@ QUICK_layers := layers layers2d layer_contract layer_state layer_sites dry_run d
     init train schedule loader prefetch idx model_text model_text_errors
 QUICK_profiler := conventions conventions_tables profile profile_parts preset preset_images session \
     statistics timeline roofline roofline_laws memory_curve memory_report advice_laws leak budget
-QUICK_files := json json_file memory_json trace_file machine_file tinytorch profile_mlp text
+QUICK_files := safetensors npy checkpoint json json_file memory_json trace_file machine_file tinytorch profile_mlp text
 QUICK_course := exercise grading_parts result_json pages
 quick: ## the tests that find most, in under a minute once built
 	@$(MAKE) --no-print-directory test \

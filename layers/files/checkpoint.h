@@ -1,10 +1,11 @@
 // checkpoint.h -- training that can be interrupted: all that its next steps depend on, in one file.
 //
 //     Checkpoint now = {.model = model, .optimizer = optimizer, .loader = loader, .step = 500};
-//     checkpoint_write(&now, "run.safetensors");        // in the midst of an epoch, too
-//     ...                                               // another process: the same three, made
-//     anew checkpoint_read(&now, "run.safetensors");         // as they were; now.step is 500
-//     train_fit(model, optimizer, loader, (FitOptions){.epochs = 9, .steps_done = now.step}, &fit);
+//     checkpoint_write(&now, "run.safetensors");
+//
+//     checkpoint_read(&now, "run.safetensors"); // into three that another process made anew
+//     options.steps_done = now.step;            // 500
+//     train_fit(model, optimizer, loader, options, &result);
 //
 // The steps that follow are those of a run that was never interrupted, bit for bit, with the same
 // build and kind of machine. What a program decides itself it also sets again itself: which

@@ -74,12 +74,14 @@ const Element *element_by_numpy(const char *name) {
 }
 
 const Element *element_of(DType dtype) {
-    static const char *const names[DTYPE_COUNT] = {
+    static const char *const names[] = {
         [DTYPE_FLOAT32] = "F32", [DTYPE_INT64] = "I64", [DTYPE_UINT8] = "U8"};
+    _Static_assert(sizeof names / sizeof names[0] == DTYPE_COUNT, "each dtype has its element");
     return element_by_name(names[dtype]);
 }
 
 bool element_fits(const Element *element, DType dtype) {
+    if (element == element_of(dtype)) return true;
     if (dtype == DTYPE_FLOAT32) return element->real || (element->integer && element->bits <= 24);
     if (dtype == DTYPE_INT64) return element->integer != NULL;
     return element->integer && element->bits <= 8 && !element->is_signed;

@@ -118,6 +118,7 @@ Status input_read_tensor(const InputFile *file, InputNumbers numbers, Tensor *to
 
 const char *input_words(const char *words, char text[INPUT_WORDS]) {
     size_t n = 0;
+    if (!words) words = "(NULL)";
     for (; words[n] && n < INPUT_WORDS - 4; n++) {
         unsigned char c = (unsigned char)words[n];
         text[n] = (char)(c < 0x20 || c == 0x7f ? '?' : c);

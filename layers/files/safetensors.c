@@ -12,6 +12,8 @@
 
 static const char hint[] = "write it again, or get it again";
 
+enum { LEAST_ENTRY = 49 }; // bytes: "":{"dtype":"U8","shape":[],"data_offsets":[0,0]}
+
 typedef struct Entry {
     SafetensorsEntry shown;
     const Element *element;
@@ -153,6 +155,8 @@ static Status read_entries(Safetensors *file) {
     const char *name;
     json_t *object;
     size_t members = json_object_size(file->names);
+    if ((int64_t)members > file->data / LEAST_ENTRY + 1)
+        return input_refuse(&file->input, "its header has more names than it can describe", hint);
     file->entries = memory_new((members + 1) * sizeof(Entry));
     if (!file->entries) return STATUS_OUT_OF_MEMORY;
     json_object_foreach(file->names, name, object) {

@@ -8,7 +8,7 @@
 #include "tensor/memory.h"
 
 // ---- what does not fit -------------------------------------------------------------------------
-typedef enum Kind { MISSING, UNKNOWN, UNLIKE, OTHER_SHAPE, OTHER_DTYPE, KINDS } Kind;
+typedef enum Kind { MISSING, UNKNOWN, UNLIKE, STRIDED, OTHER_SHAPE, OTHER_DTYPE, KINDS } Kind;
 
 static const struct {
     const char *text;
@@ -17,6 +17,7 @@ static const struct {
     [MISSING] = {"missing", STATUS_INVALID_ARGUMENT},
     [UNKNOWN] = {"unknown here", STATUS_INVALID_ARGUMENT},
     [UNLIKE] = {"tied here and not alike there", STATUS_INVALID_ARGUMENT},
+    [STRIDED] = {"not contiguous here", STATUS_INVALID_ARGUMENT},
     [OTHER_SHAPE] = {"of another shape", STATUS_SHAPE},
     [OTHER_DTYPE] = {"of another dtype", STATUS_DTYPE},
 };
@@ -61,8 +62,7 @@ static Status tell(const Complaints *all, const char *file, const char *what) {
                      file, what, text);
 }
 
-// ---- a place for each
-// ----------------------------------------------------------------------------
+// ---- a place for each --------------------------------------------------------------------------
 typedef struct Search {
     SafetensorsPlan *plan;
     SafetensorsOptions options;
@@ -94,6 +94,7 @@ static void check_one(Search *search, int i, int64_t index) {
     const SafetensorsEntry *entry = safetensors_entry(search->plan->file, index);
     char more[2 * SHAPE_TEXT + 16], there[SHAPE_TEXT], here[SHAPE_TEXT];
     DType dtype = (DType)item->tensor->dtype;
+    if (!tensor_is_contiguous(item->tensor)) complain(&search->complaints, STRIDED, item->path, "");
     if (!same_shape(&entry->shape, &item->tensor->shape)) {
         snprintf(more, sizeof more, " is %s, not %s", shape_text(entry->shape, there),
                  shape_text(item->tensor->shape, here));
@@ -128,8 +129,7 @@ static Status check_alike(const Safetensors *file, int64_t one, int64_t other, b
                    safetensors_numbers(file, other).at, a->bytes, alike);
 }
 
-// Of tied ones the first that the file has is read; a
-// later one has to be the same.
+// Of tied ones the first that the file has is read; a later one has to be the same.
 static Status place(Search *search, int i) {
     SafetensorsPlan *plan = search->plan;
     const ParameterEntry *item = &plan->list->items[i];

@@ -59,9 +59,10 @@ static Status choose(Writer *writer) {
     const ParameterList *list = writer->list;
     writer->order = memory_new((size_t)(list->count + 1) * sizeof(*writer->order));
     if (!writer->order) return STATUS_OUT_OF_MEMORY;
+    for (int i = 0; i < list->count; i++)
+        if (check_tensor(&list->items[i])) return error_status();
     for (int i = 0; i < list->count; i++) {
         const ParameterEntry *entry = &list->items[i];
-        if (check_tensor(entry)) return error_status();
         if (kept_path(list, entry->tensor) == entry->path) writer->order[writer->count++] = entry;
     }
     qsort(writer->order, (size_t)writer->count, sizeof(*writer->order), by_place);
@@ -94,8 +95,10 @@ static Status describe(Writer *writer, const ParameterEntry *entry, int64_t begi
 }
 
 static Status set_text(json_t *object, const char *key, const char *text) {
-    if (json_object_set_new(object, key, json_string(text)) == 0) return STATUS_OK;
-    return refuse_name(json_string(key) ? text : key);
+    json_t *value = json_string(text);
+    bool is_text = value != NULL;
+    if (json_object_set_new(object, key, value) == 0) return STATUS_OK;
+    return refuse_name(is_text ? key : text);
 }
 
 // What the caller says, and of each path that is not written, where its tensor is.
@@ -154,7 +157,9 @@ static Status write_all(Writer *writer, const char *const *metadata, int n_pairs
 Status safetensors_write(const ParameterList *list, const char *const *metadata, int n_pairs,
                          const char *path) {
     if (error_pending()) return error_status();
-    if (!list) return error_set(STATUS_INVALID_ARGUMENT, "safetensors_write: no list");
+    if (!list || (n_pairs > 0 && !metadata))
+        return error_set(STATUS_INVALID_ARGUMENT, "safetensors_write: no %s",
+                         list ? "metadata" : "list");
     Writer writer = {.list = list, .file = whole_file_open(path)};
     if (!writer.file) return error_status();
     writer.header = json_object();

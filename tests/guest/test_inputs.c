@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "layers/cost.h"
+#include "layers/files/checkpoint.h"
+#include "layers/files/npy.h"
+#include "layers/files/safetensors.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"
 #include "layers/train/idx.h"
@@ -31,6 +34,41 @@ START_TEST(an_optimizer_that_was_not_made_is_refused) {
     refused(optimizer_step(NULL), "optimizer: there is none");
     refused(optimizer_clip_gradients(NULL, 1.0f, NULL), "optimizer: there is none");
     refused(optimizer_new(NULL, optimizer_defaults(OPTIMIZER_SGD)), "no layer");
+    ParameterList list;
+    const OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
+    refused(optimizer_config(NULL).kind, "optimizer: there is none");
+    refused(optimizer_steps(NULL), "optimizer: there is none");
+    refused(optimizer_state(NULL, NULL, &list), "optimizer: there is none");
+    refused(optimizer_check_restore(NULL, config, 0), "optimizer: there is none");
+    refused(optimizer_restore(NULL, config, 0), "optimizer: there is none");
+}
+END_TEST
+
+START_TEST(a_file_of_nothing_is_refused) {
+    Layer *layer = linear_new(3, 2, true);
+    Checkpoint none = {.step = 1};
+    refused(safetensors_save(NULL, "/tmp/none"), "no layer");
+    refused(safetensors_save(layer, NULL), "no file is named");
+    refused(safetensors_load(NULL, "/tmp/none", (SafetensorsOptions){0}), "no layer");
+    refused(safetensors_load(layer, NULL, (SafetensorsOptions){0}), "no file is named");
+    refused(safetensors_write(NULL, NULL, 0, "/tmp/none"), "no list");
+    refused(safetensors_write(&(ParameterList){0}, NULL, 1, "/tmp/none"), "no metadata");
+    refused(safetensors_open(NULL), "no file is named");
+    refused(safetensors_read(NULL, 0, NULL), "no tensor 0");
+    refused(safetensors_tensor_new(NULL, 0), "no tensor 0");
+    ck_assert_int_eq(safetensors_count(NULL), 0);
+    ck_assert_int_eq(safetensors_find(NULL, "a"), -1);
+    ck_assert_ptr_null(safetensors_metadata(NULL, "a"));
+    safetensors_close(NULL);
+    refused(npy_read_new(NULL), "no file is named");
+    refused(npy_write(NULL, "/tmp/none"), "missing");
+    refused(checkpoint_write(NULL, "/tmp/none"), "there is none");
+    refused(checkpoint_read(NULL, "/tmp/none"), "there is none");
+    refused(checkpoint_write(&none, "/tmp/none"), "no layer");
+    refused(checkpoint_read(&none, "/tmp/none"), "no layer");
+    none.model = layer;
+    refused(checkpoint_read(&none, NULL), "no file is named");
+    layer_free(layer);
 }
 END_TEST
 
@@ -43,6 +81,8 @@ START_TEST(a_loader_or_a_dataset_that_was_not_made_is_refused) {
     refused(loader_next(NULL, &batch), "loader: there is none");
     refused(loader_batches(NULL), "loader: there is none");
     refused(loader_counts(NULL).batches, "loader: there is none");
+    refused(loader_position(NULL).batch, "loader: there is none");
+    refused(loader_seek(NULL, (LoaderPosition){0}), "loader: there is none");
     refused(loader_new(NULL, (LoaderOptions){.batch = 1}), "no dataset");
     refused(dataset_split(NULL, 1, 0, &rest), "dataset: there is none");
     refused(dataset_read_folder(NULL, &rest, &test, &split), "no folder");
@@ -230,6 +270,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {an_optimizer_that_was_not_made_is_refused, 0},
+        {a_file_of_nothing_is_refused, 0},
         {a_loader_or_a_dataset_that_was_not_made_is_refused, 0},
         {a_layer_that_was_not_made_is_refused, 0},
         {training_with_what_was_not_made_is_refused, 0},

@@ -214,6 +214,26 @@ START_TEST(what_does_not_fit_is_told_at_once_and_nothing_changes) {
 }
 END_TEST
 
+START_TEST(a_buffer_that_is_a_strided_view_is_refused_before_anything_changes) {
+    work_folder_begin();
+    Layer *model = linear_new(2, 3, true), *strided = linear_new(2, 3, true);
+    Scope *scope = scope_open();
+    Tensor *rows = tensor_full_new(SHAPE(2, 3), 1);
+    layer_add_buffer(model, "turned", tensor_full_new(SHAPE(3, 2), 7));
+    layer_add_buffer(strided, "turned", tensor_keep(tensor_transpose(rows, 0, 1)));
+    tensor_fill_uniform(state_of(strided, "bias"), 50, 60);
+    ck_assert_int_eq(safetensors_save(model, byte_file_path("file")), STATUS_OK);
+    ck_assert(safetensors_load(strided, byte_file_path("file"), (SafetensorsOptions){0}));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "1 not contiguous here: turned");
+    ck_assert(tensor_data(state_of(strided, "bias"))[0] >= 50);
+    scope_close(scope);
+    tensor_free(rows);
+    layer_free(model);
+    layer_free(strided);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(options_pass_over_what_is_missing_or_unknown_and_look_below_a_prefix) {
     work_folder_begin();
     Layer *model = tied_new(), *norm = batch_norm1d_new(3, batch_norm_defaults());
@@ -300,6 +320,8 @@ START_TEST(what_cannot_be_written_is_an_error_and_no_file) {
                  {{{(char *)"a\xff", x, false}}, 1, "", "cannot be a name"},
                  {{{(char *)"__metadata__", x, false}}, 1, "", "cannot be a name"},
                  {{{(char *)"a", x, false}}, 1, "\xc3", "cannot be a name"},
+                 {{{(char *)"a", x, false}}, 1, NULL, "'(NULL)' cannot be a name"},
+                 {{{(char *)"a", x, false}, {NULL, x, false}}, 2, "", "no name"},
                  {{{(char *)"a", NULL, false}}, 1, "", "no tensor"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const ParameterList list = {(ParameterEntry *)cases[i].items, cases[i].count};
@@ -308,6 +330,9 @@ START_TEST(what_cannot_be_written_is_an_error_and_no_file) {
         ck_assert_msg(strstr(error_message(), cases[i].mention) != NULL, "%s", error_message());
         error_clear();
     }
+    ParameterEntry item = {.path = (char *)"x", .tensor = x};
+    ck_assert(safetensors_write(&(ParameterList){&item, 1}, NULL, 0, "/dev/full"));
+    byte_file_expect_error(STATUS_IO, "cannot write '/dev/full'");
     ck_assert_int_eq(byte_file_count(), 0);
     tensor_free(x);
     scope_close(scope);
@@ -355,6 +380,7 @@ int main(void) {
         {a_tied_model_is_written_as_pytorch_writes_it_and_read_back, 0},
         {tied_weights_may_be_there_once_or_twice_but_alike, 0},
         {what_does_not_fit_is_told_at_once_and_nothing_changes, 0},
+        {a_buffer_that_is_a_strided_view_is_refused_before_anything_changes, 0},
         {options_pass_over_what_is_missing_or_unknown_and_look_below_a_prefix, 0},
         {shapes_are_checked_on_meta_and_nothing_is_written_from_there, 0},
         {a_device_of_its_own_memory_is_read_and_written_in_pieces, 0},

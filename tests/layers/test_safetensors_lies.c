@@ -71,6 +71,7 @@ static const struct {
     {"", 0, "its header is not"},
     {"{", 0, "at byte"},
     {"{}x", 0, "at byte"},
+    {"{\"a\":5,\"b\":5,\"c\":5,\"d\":5}", 0, "more names than"},
     {"{\"__metadata__\":{\"a\":1}}", 0, "{text: text}"},
     {"{\"__metadata__\":5}", 0, "{text: text}"},
 };
