@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
                               "vgg16 --device meta --memory-budget 8GB"},
                  .about =
                      "Profiles training steps of a published network, by its name (--list), or "
-                     "of a model\nwritten as text, in a file or as "
+                     "of a\nmodel written as text, in a file or as "
                      "'Linear(784,10) ReLU @ 64x784'.",
                  .epochs = 0},
         .find = program_find_network,

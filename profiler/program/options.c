@@ -116,6 +116,20 @@ static bool trains(const Options *options) {
     return true;
 }
 
+static bool keeps_what_there_is(const Options *options) {
+    if (options->every > 0 && !options->checkpoint)
+        return options_refuse(options, "--every %lld: of what? --checkpoint FILE",
+                              (long long)options->every);
+    if (!options->checkpoint && !options->resume) return true;
+    const char *flag = options->checkpoint ? "checkpoint" : "resume";
+    if (options->epochs == 0)
+        return options_refuse(options, "--%s is about training; add --epochs N", flag);
+    bool meta = strcmp(options->device, "meta") == 0;
+    if (meta)
+        return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
+    return true;
+}
+
 static bool fit_together(const Options *options) {
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
@@ -177,6 +191,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (line->argument && !options->help && optind < argc) options->model = argv[optind++];
     if (!fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = options_ask(options) ? 0 : line->epochs;
+    if (!keeps_what_there_is(options)) return false;
     if (optind == argc) return true;
     return options_refuse(options, "%s: unexpected argument; see %s --help", argv[optind],
                           line->name);

@@ -43,11 +43,13 @@ typedef struct Options {
 
     int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
-    double learning_rate; // NaN: the optimizer's default
-    const char *device;   // its name: one of those in --help
-    const char *data;     // NULL: generated digits
-    const char *peaks;    // a machine file; NULL: this machine's own ceilings
-    bool calibrate;       // measure them again
+    double learning_rate;            // NaN: the optimizer's default
+    const char *device;              // its name: one of those in --help
+    const char *data;                // NULL: generated digits
+    const char *checkpoint, *resume; // files; NULL: none
+    int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's
+    const char *peaks;               // a machine file; NULL: this machine's own ceilings
+    bool calibrate;                  // measure them again
     bool percentiles, strict;
 
     // Questions: their answers are printed instead of the report.

@@ -1,6 +1,7 @@
 // program_training.c -- trains the model on the images, after the report.
 #include <stdio.h>
 
+#include "layers/files/checkpoint.h"
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"
@@ -8,32 +9,63 @@
 
 enum { TEST_BATCH = 500 };
 
-static void show_progress(void *argument, const FitProgress *p) {
-    if (!progress_due(argument) && p->step < p->steps) return;
-    double left = p->seconds / (double)p->step * (double)(p->steps - p->step);
+typedef struct Training {
+    const Program *program;
+    Checkpoint checkpoint; // model, optimizer and loader as they are
+    int64_t every;         // steps; 0: no checkpoint is written
+    ProgressLine line;
+} Training;
+
+static void show_progress(Training *training, const FitProgress *p) {
+    int64_t done = p->step - training->checkpoint.step; // by this run
+    if (!progress_due(&training->line) && p->step < p->steps) return;
+    double left = p->seconds / (double)done * (double)(p->steps - p->step);
     fprintf(stderr, "\rtraining: epoch %lld/%lld, step %lld/%lld, loss %.4f, %s left\033[K",
             (long long)p->epoch, (long long)p->epochs, (long long)p->step, (long long)p->steps,
             p->loss, text_duration(left).s);
     fflush(stderr);
 }
 
-static Status fit(Program *program, Layer *model, Optimizer *optimizer) {
+// A failure to write stays pending, and ends the training.
+static void after_step(void *argument, const FitProgress *p) {
+    Training *training = argument;
+    if (training->program->terminal) show_progress(training, p);
+    bool due = training->every > 0 && (p->step % training->every == 0 || p->step == p->steps);
+    if (!due) return;
+    Checkpoint now = training->checkpoint;
+    now.step = p->step;
+    now.epoch = p->epoch;
+    checkpoint_write(&now, training->program->options->checkpoint);
+}
+
+static Status run_fit(Program *program, Training *training) {
     const Options *options = program->options;
-    ProfileTraining *training = &program->training;
-    ProgressLine line = {.shown = clock_seconds()};
+    Checkpoint *from = &training->checkpoint;
+    if (options->resume && checkpoint_read(from, options->resume)) return error_status();
     FitOptions how = {.epochs = options->epochs,
                       .max_steps = options->steps,
-                      .progress = program->terminal ? show_progress : NULL,
-                      .argument = &line};
+                      .steps_done = from->step,
+                      .loss = program->loss,
+                      .progress = after_step,
+                      .argument = training};
+    training->line.shown = clock_seconds();
+    if (options->checkpoint)
+        training->every = options->every ? options->every : loader_batches(from->loader);
+    return train_fit(from->model, from->optimizer, from->loader, how, &program->training.fit);
+}
+
+static Status fit(Program *program, Layer *model, Optimizer *optimizer) {
+    ProfileTraining *told = &program->training;
     Loader *loader = program_loader_new(program);
-    Status status =
-        loader ? train_fit(model, optimizer, loader, how, &training->fit) : error_status();
+    Training training = {.program = program,
+                         .checkpoint = {.model = model, .optimizer = optimizer, .loader = loader}};
+    Status status = loader ? run_fit(program, &training) : error_status();
     loader_free(loader);
     progress_clear(program);
     if (status) return status;
     LoaderOptions test = {.batch = TEST_BATCH, .scale = 1.0f, .planes = program_planes(program)};
     loader = loader_new(&program->images.test, test);
-    status = loader ? train_accuracy(model, loader, &training->test_accuracy) : error_status();
+    status = loader ? train_accuracy(model, loader, &told->test_accuracy) : error_status();
     loader_free(loader);
     return status;
 }
