@@ -106,12 +106,12 @@ static Layer *features_new(const Variant *variant) {
     layer_append(self, stem);
     for (int s = 0; s < STAGES; s++) {
         int64_t channels = variant->channels << s;
-        Layer *stage = sequential_new(), *halved = NULL;
+        Layer *stage = sequential_new();
         for (int i = 0; i < variant->blocks[s]; i++, before++)
             layer_append(stage, block_new(channels, (float)(variant->drop * before / (total - 1))));
         layer_append(self, stage);
         if (s + 1 == STAGES) break;
-        halved = sequential_new();
+        Layer *halved = sequential_new();
         layer_append(halved, norm_new(channels));
         layer_append(halved, patches_new(channels, 2 * channels, 2));
         layer_append(self, halved);

@@ -52,9 +52,8 @@ typedef struct InitRules {
     InitRule conv, linear;
     bool zero_bias; // of both
 } InitRules;
-#define HE_FAN_OUT                                                                                 \
-    { .gain = 1.41421356f, .fan = BY_FAN_OUT }        // He et al. 2015: sqrt(2 / fan)
-void init_by_rules(Layer *model, InitRules rules);    // nothing while an error is pending
+#define GAIN_RELU 1.41421356f                      // sqrt(2), by a root of the fan: He et al. 2015
+void init_by_rules(Layer *model, InitRules rules); // nothing while an error is pending
 Layer *model_finished(Layer *model, InitRules rules); // and then as layer_finished
 
 // ---- variants ----------------------------------------------------------------------------------

@@ -112,6 +112,7 @@ Layer *regnet_new(const char *name, int64_t classes) {
     layer_add_child(model, "trunk_output", trunk);
     add_average(model);
     layer_add_child(model, "fc", linear_new(channels, classes, true));
-    return model_finished(
-        model, (InitRules){.conv = HE_FAN_OUT, .linear = {.gain = 0.01f}, .zero_bias = true});
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
+                                             .linear = {.gain = 0.01f},
+                                             .zero_bias = true});
 }

@@ -63,7 +63,7 @@ Layer *squeezenet_new(const char *version, int64_t classes) {
     layer_append(classifier, relu_new());
     layer_append(classifier, adaptive_avg_pool2d_new(1, 1));
     init_by_rules(features,
-                  (InitRules){.conv = {.gain = 1.41421356f, .fan = BY_FAN_IN, .uniform = true},
+                  (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_IN, .uniform = true},
                               .zero_bias = true});
     init_by_rules(classifier, (InitRules){.conv = {.gain = 0.01f}, .zero_bias = true});
     layer_add_child(model, "features", features);
