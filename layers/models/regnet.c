@@ -11,11 +11,11 @@
 
 // ---- a block: relu(x + f(x)), x by way of "proj" where the shape changes -----------------------
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    bool projects = self->n_children == 3;
-    Layer **child = self->children + projects; // f and activation
+    int f = self->n_children == 3 ? 1 : 0; // behind it the activation
     (void)n_in;
-    Tensor *x = projects ? layer_forward(self->children[0], in[0]) : in[0];
-    return layer_forward(child[1], tensor_add(x, layer_forward(child[0], in[0])));
+    Tensor *x = f > 0 ? layer_forward(child_at(self, 0), in[0]) : in[0];
+    Tensor *y = tensor_add(x, layer_forward(child_at(self, f), in[0]));
+    return layer_forward(child_at(self, f + 1), y);
 }
 
 static const LayerType block_type = {.name = "ResBottleneckBlock",
