@@ -93,7 +93,9 @@ Layer *vgg_new(int depth, bool batch_norm, int64_t classes) {
         layer_append(features, max_pool2d_new(pool2d_defaults(2)));
     }
     Layer *average = adaptive_avg_pool2d_new(7, 7);
-    InitRules rules = {.conv = HE_FAN_OUT, .linear = {.gain = 0.01f}, .zero_bias = true};
+    InitRules rules = {.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
+                       .linear = {.gain = 0.01f},
+                       .zero_bias = true};
     return model_finished(model_new(features, average, classifier_new(512 * 49, classes, true)),
                           rules);
 }

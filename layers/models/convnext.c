@@ -56,8 +56,8 @@ static Layer *norm_new(int64_t channels) {
 // x (n, c, h, w) + stochastic depth of layer_scale (c, 1, 1) * block(x)
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *y = tensor_mul(self->parameters[0].tensor, layer_forward(self->children[0], in[0]));
-    return tensor_add(layer_forward(self->children[1], y), in[0]);
+    Tensor *y = tensor_mul(self->parameters[0].tensor, layer_forward(child_at(self, 0), in[0]));
+    return tensor_add(layer_forward(child_at(self, 1), y), in[0]);
 }
 
 static const LayerType block_type = {.name = "CNBlock",
@@ -106,12 +106,12 @@ static Layer *features_new(const Variant *variant) {
     layer_append(self, stem);
     for (int s = 0; s < STAGES; s++) {
         int64_t channels = variant->channels << s;
-        Layer *stage = sequential_new(), *halved = NULL;
+        Layer *stage = sequential_new();
         for (int i = 0; i < variant->blocks[s]; i++, before++)
             layer_append(stage, block_new(channels, (float)(variant->drop * before / (total - 1))));
         layer_append(self, stage);
         if (s + 1 == STAGES) break;
-        halved = sequential_new();
+        Layer *halved = sequential_new();
         layer_append(halved, norm_new(channels));
         layer_append(halved, patches_new(channels, 2 * channels, 2));
         layer_append(self, halved);

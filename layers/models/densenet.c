@@ -104,6 +104,6 @@ Layer *densenet_new(int depth, int64_t classes) {
     layer_add_child(model, "relu", relu_new());
     add_average(model);
     layer_add_child(model, "classifier", linear_new(channels, classes, true));
-    return model_finished(model, (InitRules){.conv = {.gain = 1.41421356f, .fan = BY_FAN_IN},
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_IN},
                                              .zero_bias = true});
 }

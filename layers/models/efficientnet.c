@@ -120,6 +120,7 @@ Layer *efficientnet_new(const char *name, int64_t classes) {
     layer_add_child(model, "classifier", classifier);
     // Linear weights are uniform in +-1/sqrt(out).
     InitRule linear = {.gain = 0.57735027f, .fan = BY_FAN_OUT, .uniform = true};
-    return model_finished(model,
-                          (InitRules){.conv = HE_FAN_OUT, .linear = linear, .zero_bias = true});
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
+                                             .linear = linear,
+                                             .zero_bias = true});
 }

@@ -28,7 +28,7 @@ static Tensor *inception_forward(Layer *self, Tensor *const in[], int n_in) {
     Tensor *value[MOST_NODES], *ends[MOST_NODES];
     int n_ends = 0;
     (void)n_in;
-    for (int i = 0; i < self->n_children; i++) {
+    for (int i = 0; i < self->n_children && i < MOST_NODES; i++) {
         Tensor *x = block->back[i] == X ? in[0] : value[i - block->back[i]];
         value[i] = layer_forward(self->children[i], x);
         if (block->ends[i]) ends[n_ends++] = value[i];

@@ -67,6 +67,7 @@ Layer *mnasnet_new(const char *width, int64_t classes) {
     layer_append(classifier, linear_new(LAST, classes, true));
     layer_add_child(model, "classifier", classifier);
     InitRule linear = {.gain = 1.0f, .fan = BY_FAN_OUT, .uniform = true};
-    return model_finished(model,
-                          (InitRules){.conv = HE_FAN_OUT, .linear = linear, .zero_bias = true});
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
+                                             .linear = linear,
+                                             .zero_bias = true});
 }

@@ -12,8 +12,9 @@ static Layer *finished(Layer *features, Layer *classifier) {
     layer_add_child(model, "features", features);
     add_average(model);
     layer_add_child(model, "classifier", classifier);
-    return model_finished(
-        model, (InitRules){.conv = HE_FAN_OUT, .linear = {.gain = 0.01f}, .zero_bias = true});
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
+                                             .linear = {.gain = 0.01f},
+                                             .zero_bias = true});
 }
 
 // ---- the second version ------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 // models.h -- published networks, one family a file, with the names that torchvision gives their
 // parts, so that its weights load. What layers are: layers/layer.h.
 //
-//     ResNetOptions options = resnet_defaults();                   // ResNet-18
-//     Layer *model = resnet_new(options);                          // x (n, 3, 224, 224) -> (n,
-//     1000)
+//     Layer *model = resnet_new(resnet_defaults()); // ResNet-18: (n, 3, 224, 224) -> (n, 1000)
 #ifndef LAYERS_MODELS_MODELS_H
 #define LAYERS_MODELS_MODELS_H
 
@@ -37,9 +35,9 @@ typedef struct ResNetOptions {
 ResNetOptions resnet_defaults(void); // ResNet-18 of 1,000 classes
 Layer *resnet_new(ResNetOptions options);
 
-// Of ResNet's time and after, each from torchvision's name without its family's: an unknown one is
-// STATUS_INVALID_ARGUMENT, and the message says which there are. Images are 224 x 224 where nothing
-// else is said; larger and smaller ones are taken as far as the strides leave a pixel.
+// A name is what torchvision's has behind the family's ("efficientnet_b0": "b0"); of an unknown one
+// the message says which there are (STATUS_INVALID_ARGUMENT). Images are (n, 3, 224, 224) where
+// nothing else is said, and may be of any size that leaves a pixel after every stride.
 
 // Sandler et al. 2018, as torchvision's mobilenet_v2: channels times `width`, rounded to eights.
 Layer *mobilenet_v2_new(float width, int64_t classes);

@@ -101,6 +101,10 @@ void add_average(Layer *model) {
     layer_add_child(model, "flatten", flatten_new(1, -1));
 }
 
+Layer *child_at(const Layer *self, int i) {
+    return i < self->n_children ? self->children[i] : NULL;
+}
+
 int64_t rounded_to(double channels, int64_t multiple) {
     int64_t whole = (int64_t)(channels + (double)multiple / 2.0) / multiple * multiple;
     if (whole < multiple) whole = multiple;

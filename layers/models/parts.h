@@ -39,6 +39,9 @@ Layer *max_pool_new(int64_t kernel, int64_t stride, int64_t padding, bool ceil_m
 // "avgpool" of whole planes, and "flatten": (n, c, h, w) -> (n, c).
 void add_average(Layer *model);
 
+// Child i; NULL, which layer_forward refuses, where it has left.
+Layer *child_at(const Layer *self, int i);
+
 // To the next multiple, and at most a tenth less than asked for.
 int64_t rounded_to(double channels, int64_t multiple);
 
@@ -52,9 +55,8 @@ typedef struct InitRules {
     InitRule conv, linear;
     bool zero_bias; // of both
 } InitRules;
-#define HE_FAN_OUT                                                                                 \
-    { .gain = 1.41421356f, .fan = BY_FAN_OUT }        // He et al. 2015: sqrt(2 / fan)
-void init_by_rules(Layer *model, InitRules rules);    // nothing while an error is pending
+#define GAIN_RELU 1.41421356f                      // sqrt(2), by a root of the fan: He et al. 2015
+void init_by_rules(Layer *model, InitRules rules); // nothing while an error is pending
 Layer *model_finished(Layer *model, InitRules rules); // and then as layer_finished
 
 // ---- variants ----------------------------------------------------------------------------------

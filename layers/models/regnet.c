@@ -11,11 +11,11 @@
 
 // ---- a block: relu(x + f(x)), x by way of "proj" where the shape changes -----------------------
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    bool projects = self->n_children == 3;
-    Layer **child = self->children + projects; // f and activation
+    int f = self->n_children == 3 ? 1 : 0; // behind it the activation
     (void)n_in;
-    Tensor *x = projects ? layer_forward(self->children[0], in[0]) : in[0];
-    return layer_forward(child[1], tensor_add(x, layer_forward(child[0], in[0])));
+    Tensor *x = f > 0 ? layer_forward(child_at(self, 0), in[0]) : in[0];
+    Tensor *y = tensor_add(x, layer_forward(child_at(self, f), in[0]));
+    return layer_forward(child_at(self, f + 1), y);
 }
 
 static const LayerType block_type = {.name = "ResBottleneckBlock",
@@ -112,6 +112,7 @@ Layer *regnet_new(const char *name, int64_t classes) {
     layer_add_child(model, "trunk_output", trunk);
     add_average(model);
     layer_add_child(model, "fc", linear_new(channels, classes, true));
-    return model_finished(
-        model, (InitRules){.conv = HE_FAN_OUT, .linear = {.gain = 0.01f}, .zero_bias = true});
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
+                                             .linear = {.gain = 0.01f},
+                                             .zero_bias = true});
 }

@@ -98,5 +98,5 @@ Layer *resnet_new(ResNetOptions options) {
     }
     add_average(model); // of (n, c, 7, 7)
     layer_add_child(model, "fc", linear_new(in, options.classes, true));
-    return model_finished(model, (InitRules){.conv = HE_FAN_OUT});
+    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT}});
 }

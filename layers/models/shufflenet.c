@@ -18,20 +18,22 @@ static Tensor *shuffle(Tensor *x) {
     return tensor_reshape(tensor_transpose(x, 1, 2), s);
 }
 
+static Tensor *joined(Tensor *first, Tensor *second) {
+    return shuffle(tensor_concat((Tensor *[]){first, second}, 2, 1));
+}
+
 static Tensor *split_forward(Layer *self, Tensor *const in[], int n_in) {
     int64_t channels = tensor_shape(in[0]).dims[1];
-    Tensor *second = tensor_slice(in[0], 1, channels / 2, channels, 1);
-    Tensor *halves[] = {tensor_slice(in[0], 1, 0, channels / 2, 1),
-                        layer_forward(self->children[BRANCH2], second)};
     (void)n_in;
-    return shuffle(tensor_concat(halves, 2, 1));
+    Tensor *first = tensor_slice(in[0], 1, 0, channels / 2, 1);
+    Tensor *second = tensor_slice(in[0], 1, channels / 2, channels, 1);
+    return joined(first, layer_forward(child_at(self, BRANCH2), second));
 }
 
 static Tensor *halving_forward(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *halves[] = {layer_forward(self->children[BRANCH1], in[0]),
-                        layer_forward(self->children[BRANCH2], in[0])};
     (void)n_in;
-    return shuffle(tensor_concat(halves, 2, 1));
+    Tensor *first = layer_forward(child_at(self, BRANCH1), in[0]);
+    return joined(first, layer_forward(child_at(self, BRANCH2), in[0]));
 }
 
 static const LayerType split_type = {.name = "InvertedResidual",

@@ -6,16 +6,19 @@
 #include "tensor/ops.h"
 
 // ---- a fire module -----------------------------------------------------------------------------
-enum { SQUEEZE, SQUEEZE_RELU, EXPAND1, EXPAND1_RELU, EXPAND3, EXPAND3_RELU }; // children, in order
+enum { SQUEEZE = 0, EXPAND1 = 2, EXPAND3 = 4 }; // children, each followed by its ReLU
+
+// A convolution and the ReLU behind it.
+static Tensor *two(const Layer *self, int i, Tensor *x) {
+    return layer_forward(child_at(self, i + 1), layer_forward(child_at(self, i), x));
+}
 
 // x (n, in, h, w), squeezed to few channels; then 1 x 1 and 3 x 3 results of these, side by side
 static Tensor *fire_forward(Layer *self, Tensor *const in[], int n_in) {
-    Layer **child = self->children;
     (void)n_in;
-    Tensor *x = layer_forward(child[SQUEEZE_RELU], layer_forward(child[SQUEEZE], in[0]));
-    Tensor *sides[] = {layer_forward(child[EXPAND1_RELU], layer_forward(child[EXPAND1], x)),
-                       layer_forward(child[EXPAND3_RELU], layer_forward(child[EXPAND3], x))};
-    return tensor_concat(sides, 2, 1);
+    Tensor *x = two(self, SQUEEZE, in[0]);
+    Tensor *one = two(self, EXPAND1, x), *three = two(self, EXPAND3, x);
+    return tensor_concat((Tensor *[]){one, three}, 2, 1);
 }
 
 static const LayerType fire_type = {.name = "Fire", .size = sizeof(Layer), .forward = fire_forward};
@@ -63,7 +66,7 @@ Layer *squeezenet_new(const char *version, int64_t classes) {
     layer_append(classifier, relu_new());
     layer_append(classifier, adaptive_avg_pool2d_new(1, 1));
     init_by_rules(features,
-                  (InitRules){.conv = {.gain = 1.41421356f, .fan = BY_FAN_IN, .uniform = true},
+                  (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_IN, .uniform = true},
                               .zero_bias = true});
     init_by_rules(classifier, (InitRules){.conv = {.gain = 0.01f}, .zero_bias = true});
     layer_add_child(model, "features", features);
