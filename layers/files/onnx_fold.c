@@ -7,7 +7,8 @@
 #include "layers/files/onnx_import.h"
 
 const Folder *onnx_folder(const char *op_type) {
-    const Folder *const tables[] = {onnx_fold_elements, onnx_fold_moves, onnx_fold_makers};
+    const Folder *const tables[] = {onnx_fold_elements, onnx_fold_moves, onnx_fold_makers,
+                                    onnx_fold_places};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const Folder *folder = tables[t]; folder->name; folder++)
             if (strcmp(folder->name, op_type) == 0) return folder;

@@ -48,7 +48,9 @@ typedef struct Value {
     int step;                   // whose result it is; -1: none
     int alias;                  // the value that it is, with another name; -1: none
     int twin;                   // a parameter whose numbers it shares; -1: none
-    bool flipped;     // a parameter (k, n) in the file, and (n, k) here: as PyTorch has it
+    bool flipped; // a parameter (k, n) in the file, and (n, k) here: as PyTorch has it
+    bool initial; // among the initialisers: not a node's constant
+    enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
     bool held;        // by a step: it is needed when the model runs
     bool is_state;    // running statistics: no gradient
     bool poisoned;    // behind an operator that is missing
@@ -190,7 +192,10 @@ const double *value_data(Import *import, Value *value);
 int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
 // Room for a folded constant: zeros. The shape may not be larger than what is bounded.
 Status value_fold(Import *import, Value *value, int type, Shape shape);
-void value_drop(Import *import, Value *value); // its data, when nobody is still to come
+void value_drop(Import *import, Value *value);       // its data, when nobody is still to come
+bool value_is_uniform(Import *import, Value *value); // are a stored one's numbers all alike?
+// Room in a block of `count` for one more. (It doubles.)
+Status import_grow(void **block, int count, size_t size);
 void import_free(Import *import);
 
 // Of a node: which value is its input i, or NULL (absent, or empty).
@@ -224,7 +229,9 @@ typedef struct Folder {
 } Folder;
 const Folder *onnx_folder(const char *op_type); // NULL: nothing folds such a node
 // The tables of names that it looks through, each ended by an empty entry.
-extern const Folder onnx_fold_elements[], onnx_fold_moves[], onnx_fold_makers[];
+extern const Folder onnx_fold_elements[], onnx_fold_moves[], onnx_fold_makers[], onnx_fold_places[];
+// Index i of an indices input, counted from 0; -1 with an error pending.
+int64_t fold_index(const Import *import, const Value *indices, int64_t i, int64_t size);
 double fold_round(int type, double x); // as a number of that type
 // out[i] = in[offset + the sum of index[d] stride[d]], over all indices of out's shape.
 void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t offset);
@@ -265,8 +272,8 @@ extern const Operator onnx_elements[], onnx_activations[], onnx_moves[], onnx_pi
 Status step_input(Import *import, Step *step, int value); // VALUE_ABSENT: none
 // The node's first n inputs.
 Status step_inputs(Import *import, const Node *node, Step *step, int n);
-// The same, the i-th of which is a parameter called roles[i] where it is stored in the file (NULL:
-// it stays what it is).
+// The same, the i-th of which, where the file stores it, is called roles[i] (NULL: it stays what it
+// is): a parameter, if the operator is a layer, or its name says so.
 Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
 Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
 int import_constant(Import *import, int type, Shape shape); // a new one of zeros, without a name
@@ -279,10 +286,11 @@ Status import_walk(Import *import);
 Status import_node(Import *import, const Node *node); // onnx_node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
 void import_join(Import *import);
-void import_finish(Import *import);       // drops steps whose results nobody needs
-bool onnx_name_is_path(const char *name); // of a parameter, as PyTorch gives it
-Status import_paths(Import *import);      // of steps
-Status import_tie(Import *import);        // parameters of equal numbers
+void import_finish(Import *import);                 // drops steps whose results nobody needs
+bool onnx_same_layer(const Node *a, const Node *b); // by what the exporter recorded
+bool onnx_name_is_path(const char *name);           // of a parameter, as PyTorch gives it
+Status import_paths(Import *import);                // of steps
+Status import_tie(Import *import);                  // parameters of equal numbers
 
 // ---- the layers (onnx_graph.c)
 // -------------------------------------------------------------------

@@ -14,20 +14,43 @@ static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+// "embedding", "expand_3": what an operator of PyTorch's gave, folded; no parameter has a name of
+// its own that is one of these, and no dot.
+static bool is_made_by_op(const char *name) {
+    static const char *const ops[] = {
+        "embedding", "expand",    "add",    "mul",    "sub",   "div",   "view",   "reshape",
+        "transpose", "permute",   "cat",    "stack",  "clone", "where", "select", "unsqueeze",
+        "squeeze",   "slice",     "full",   "zeros",  "ones",  "index", "gather", "arange",
+        "triu",      "tril",      "sin",    "cos",    "exp",   "neg",   "linear", "masked_fill",
+        "repeat",    "getitem",   "matmul", "tile",   "pow",   "sqrt",  "log",    "sigmoid",
+        "full_like", "ones_like", "t",      "conv2d", "bmm",   "mm",    "to",     "contiguous"};
+    size_t n = strlen(name);
+    while (n > 0 && isdigit((unsigned char)name[n - 1])) n--;
+    if (name[n] != '\0' && n > 0 && name[n - 1] == '_') n--;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strlen(ops[i]) == n && memcmp(name, ops[i], n) == 0) return true;
+    return false;
+}
+
 // "layer1.0.conv1.weight", "cls_token"; not "onnx::Conv_193", "/Constant_output_0", "val_7", "193".
-bool onnx_name_is_path(const char *name) {
-    static const char *const made[] = {
-        "val_", "_val", "lifted_tensor", "_tensor_constant", "scalar_tensor", "const_", "onnx_"};
+static bool is_path(const char *name) {
     int dots = 0;
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        if (begins(name, made[i])) return false;
-    if (!isalpha((unsigned char)name[0]) && name[0] != '_' && !strchr(name, '.')) return false;
     for (const char *c = name; *c; c++) {
         if (!isalnum((unsigned char)*c) && !strchr("_.-", *c)) return false;
         if (*c == '.' && (c == name || c[1] == '.' || c[1] == '\0')) return false;
         dots += *c == '.';
     }
     return name[0] != '\0' && dots < MOST_DEPTH;
+}
+
+bool onnx_name_is_path(const char *name) {
+    static const char *const made[] = {
+        "val_", "_val", "lifted_tensor", "_tensor_constant", "scalar_tensor", "const_", "onnx_"};
+    if (is_made_by_op(name)) return false;
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        if (begins(name, made[i])) return false;
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_' && !strchr(name, '.')) return false;
+    return is_path(name);
 }
 
 // ---- where a node ran
@@ -85,6 +108,14 @@ static char *path_of_node(const Node *node) {
     return memory_copy_string("");
 }
 
+bool onnx_same_layer(const Node *a, const Node *b) {
+    char *left = path_of_node(a), *right = left ? path_of_node(b) : NULL;
+    bool same = left && right && strcmp(left, right) == 0;
+    memory_free(left);
+    memory_free(right);
+    return same;
+}
+
 // A layer with a weight is where the weight is: an exporter that fuses names the last one fused.
 static char *path_of_weight(const Import *import, const Step *step) {
     for (int i = 0; i < step->n_in && step->op->module; i++) {
@@ -98,13 +129,31 @@ static char *path_of_weight(const Import *import, const Step *step) {
     return NULL;
 }
 
+// A module that is called again gets a number from the older exporter: "relu_1" is "relu", where
+// there is one.
+static void undo_number(const Import *import, char *path) {
+    size_t n = strlen(path);
+    while (n > 0 && isdigit((unsigned char)path[n - 1])) n--;
+    if (n < 2 || path[n] == '\0' || path[n - 1] != '_') return;
+    for (int i = 0; i < import->n_steps; i++) {
+        const char *other = import->steps[i]->path;
+        if (other && strncmp(other, path, n - 1) == 0 && other[n - 1] == '\0') {
+            path[n - 1] = '\0';
+            return;
+        }
+    }
+}
+
 Status import_paths(Import *import) {
     for (int i = 0; i < import->n_steps && !error_pending(); i++) {
         Step *step = import->steps[i];
         if (step->dead) continue;
         step->path = path_of_weight(import, step);
+        bool by_weight = step->path != NULL;
         if (!step->path && !error_pending()) step->path = path_of_node(step->node);
-        if (step->path && step->path[0] && !onnx_name_is_path(step->path)) step->path[0] = '\0';
+        if (step->path && step->path[0] && !is_path(step->path)) step->path[0] = '\0';
+        if (step->path && !by_weight && step->node->name && step->node->name[0] == '/')
+            undo_number(import, step->path);
     }
     return error_status();
 }

@@ -60,52 +60,8 @@ static Status missing(Import *import, const Node *node) {
 }
 
 // ---- steps
-// -----------------------------------------------------------------------------------------
-static Status grow(void **block, int count, size_t size) {
-    if (count & (count - 1)) return STATUS_OK; // room doubles at powers of two
-    size_t old = (size_t)count * size, more = count ? old * 2 : size;
-    void *grown = memory_resize(*block, old, more);
-    if (!grown) return error_status();
-    *block = grown;
-    return STATUS_OK;
-}
-
-Status step_input(Import *import, Step *step, int value) {
-    if (grow((void **)&step->in, step->n_in, sizeof(int))) return error_status();
-    if (value >= 0) import->values[value]->held = true;
-    step->in[step->n_in++] = value;
-    return STATUS_OK;
-}
-
-Status step_inputs(Import *import, const Node *node, Step *step, int n) {
-    for (int i = 0; i < n; i++)
-        if (step_input(import, step, node_input_index(import, node, i))) return error_status();
-    return STATUS_OK;
-}
-
-Status step_build_one(Import *import, const Node *node, Step *step) {
-    return step_inputs(import, node, step, 1);
-}
-
-Status step_weights(Import *import, const Node *node, Step *step, int n,
-                    const char *const roles[]) {
-    for (int i = 0; i < n; i++) {
-        int at = node_input_index(import, node, i);
-        Value *value = import_value(import, at);
-        if (step_input(import, step, at)) return error_status();
-        if (!value || !roles[i]) continue;
-        if (value->kind == VALUE_CONSTANT && value->stored && onnx_is_float(value->type) &&
-            strncmp(value->name, "onnx::", 6) == 0 && !value->tensor)
-            value->kind = VALUE_PARAMETER;
-        if (value->kind == VALUE_PARAMETER && !value->role) {
-            value->role = roles[i];
-            value->role_step = import->n_steps;
-        }
-    }
-    return STATUS_OK;
-}
-
-// Of a constant or parameter, of its shape; what runs has its own.
+// ----------------------------------------------------------------------------------------- Of a
+// constant or parameter, of its shape; what runs has its own.
 static Tensor *shadow_of(Value *value) {
     if (!value || value->tensor) return value ? value->tensor : NULL;
     bool integer =
@@ -152,7 +108,7 @@ static Status name_node(const Import *import) {
 }
 
 static Step *step_new(Import *import, const Node *node, const Operator *op) {
-    if (grow((void **)&import->steps, import->n_steps, sizeof(Step *))) return NULL;
+    if (import_grow((void **)&import->steps, import->n_steps, sizeof(Step *))) return NULL;
     Step *step = memory_new(sizeof *step);
     if (!step) return NULL;
     step->op = op;
@@ -206,14 +162,16 @@ static Status add_step(Import *import, const Node *node, const Operator *op) {
 
 // ---- other names
 // -----------------------------------------------------------------------------------
-static bool is_uniform(Import *import, const Value *value) {
-    int64_t n = shape_numel(value->shape);
-    if (n == 0) return true;
-    float *numbers = memory_new((size_t)n * sizeof(float));
-    bool same = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
-    for (int64_t i = 1; i < n && same; i++) same = numbers[i] == numbers[0];
-    memory_free(numbers);
-    return same;
+// Do two paths differ in numbers only? "layers.0.fc.weight" and "layers.1.fc.weight" are copies, as
+// of a block that was copied before it was trained; tied weights have other names.
+static bool are_copies(const char *a, const char *b) {
+    while (*a || *b) {
+        while (*a >= '0' && *a <= '9') a++;
+        while (*b >= '0' && *b <= '9') b++;
+        if (*a != *b) return false;
+        if (*a) a++, b++;
+    }
+    return true;
 }
 
 // The older exporter stores equal numbers once, and names the others by an Identity. Where they are
@@ -224,7 +182,8 @@ static Status add_parameter(Import *import, int from, int to) {
     other->type = value->type;
     other->shape = value->shape;
     other->stored = value->stored;
-    other->twin = is_uniform(import, value) ? -1 : value->twin >= 0 ? value->twin : from;
+    bool own = value_is_uniform(import, value) || are_copies(value->name, other->name);
+    other->twin = own ? -1 : value->twin >= 0 ? value->twin : from;
     return error_status();
 }
 
@@ -279,7 +238,8 @@ static Status fold(Import *import, const Node *node, const Folder *folder, bool 
             return import_error(import, STATUS_FORMAT, "it has no input %d", i);
     for (int i = 0; i < (int)node->n_input && !shape_only; i++) {
         Value *value = node_input(import, node, i);
-        if (value && !value_data(import, value)) return error_status();
+        if (value && value->kind == VALUE_CONSTANT && !value_data(import, value))
+            return error_status();
     }
     return folder->fold(import, node);
 }
@@ -291,6 +251,9 @@ static Status become(Import *import, const Node *node) {
     const Folder *folder = ours ? onnx_folder(node->op_type) : NULL;
     const Operator *op = ours ? onnx_operator(node->op_type) : NULL;
     bool shape_only = strcmp(node->op_type, "Shape") == 0 || strcmp(node->op_type, "Size") == 0;
+    const Value *first = node_input(import, node, 0);
+    if (strcmp(node->op_type, "CastLike") == 0) // of the second the type counts
+        inputs.constant = first && first->kind == VALUE_CONSTANT;
     if (inputs.poisoned) {
         for (int i = 0; i < (int)node->n_output; i++) {
             Value *value = node_output(import, node, i);

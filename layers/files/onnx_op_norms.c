@@ -75,7 +75,8 @@ static Status run_rms(const Step *step, bool training, Tensor *const in[], Tenso
 // ---------------------------------------------------------------------------------- ONNX's
 // momentum is what the old statistics count, PyTorch's what the new ones do.
 static Status build_batch(Import *import, const Node *node, Step *step) {
-    const char *const roles[] = {NULL, "weight", "bias", "running_mean", "running_var"};
+    static const char *const state_names[] = {"running_mean", "running_var"};
+    const char *const roles[] = {NULL, "weight", "bias", NULL, NULL};
     step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
     step->params.norm.momentum = 1.0f - attribute_float(node, "momentum", 0.9f);
     if (step_weights(import, node, step, 5, roles)) return error_status();
@@ -84,10 +85,10 @@ static Status build_batch(Import *import, const Node *node, Step *step) {
         if (!state || !node_input(import, node, 1) || !node_input(import, node, 2))
             return import_error(import, STATUS_FORMAT, "it has no five inputs");
         if (state->kind == VALUE_RUN || !state->stored || state->twin >= 0) continue;
-        state->kind = VALUE_PARAMETER;
+        state->kind = VALUE_PARAMETER; // but no gradient's
         state->is_state = true;
         if (!state->role) {
-            state->role = roles[i];
+            state->role = state_names[i - 3];
             state->role_step = import->n_steps;
         }
     }

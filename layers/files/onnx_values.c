@@ -102,7 +102,7 @@ Status value_fold(Import *import, Value *value, int type, Shape shape) {
 
 const double *value_data(Import *import, Value *value) {
     if (value->data) return value->data;
-    if (value->kind != VALUE_CONSTANT || !value->stored) {
+    if (value->kind == VALUE_RUN || !value->stored) {
         import_error(import, STATUS_NOT_IMPLEMENTED,
                      "\"%s\" is not known before the model runs, and must be here", value->name);
         return NULL;

@@ -39,11 +39,11 @@ static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     value->stored = stored;
     value->type = stored->data_type;
     if (onnx_stored_shape(stored, &value->shape)) return error_status();
-    bool learned = onnx_is_float(value->type) && onnx_name_is_path(name) && !is_buffer(name);
+    bool learned = onnx_is_float(value->type) && onnx_name_is_path(name) && !is_buffer(name) &&
+                   (value->shape.ndim > 0 || strchr(name, '.'));
     value->kind = learned ? VALUE_PARAMETER : VALUE_CONSTANT;
-    bool counts = onnx_is_float(value->type) && !is_buffer(name) &&
-                  (learned || strncmp(name, "onnx::", 6) == 0);
-    if (counts) import->about->parameters_stored += shape_numel(value->shape);
+    value->initial = true;
+    if (learned) import->about->parameters_stored += shape_numel(value->shape);
     return STATUS_OK;
 }
 
