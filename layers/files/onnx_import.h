@@ -75,7 +75,8 @@ typedef struct Operator {
     Tensor *(*of_one)(Tensor *x);
     Tensor *(*of_two)(Tensor *a, Tensor *b);
     const Op *activation;
-    int type; // ONNX's type of the result; 0: that of the first input
+    int type;          // ONNX's type of the result; 0: that of the first input
+    unsigned optional; // bit i: the step's input i may be absent
 } Operator;
 
 typedef struct ReduceParams {

@@ -25,7 +25,8 @@ static Status run_linear(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_linear(in[0], in[1], bias, NULL), out);
 }
 
-static const Operator linear = {.name = "Linear", .run = run_linear, .module = "Linear"};
+static const Operator linear = {
+    .name = "Linear", .run = run_linear, .module = "Linear", .optional = 1 << 2};
 
 static Status build_matmul(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
@@ -180,11 +181,12 @@ static Status run_transposed(const Step *step, bool training, Tensor *const in[]
 
 const Operator onnx_products[] = {
     {.name = "MatMul", .build = build_matmul, .run = run_matmul, .module = "Linear"},
-    {.name = "Gemm", .build = build_gemm, .run = run_gemm, .module = "Linear"},
-    {.name = "Conv", .build = build_conv, .run = run_conv, .module = "Conv2d"},
+    {.name = "Gemm", .build = build_gemm, .run = run_gemm, .module = "Linear", .optional = 1 << 2},
+    {.name = "Conv", .build = build_conv, .run = run_conv, .module = "Conv2d", .optional = 1 << 2},
     {.name = "ConvTranspose",
      .build = build_transposed,
      .run = run_transposed,
-     .module = "ConvTranspose2d"},
+     .module = "ConvTranspose2d",
+     .optional = 1 << 2},
     {.name = NULL},
 };

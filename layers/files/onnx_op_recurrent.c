@@ -124,7 +124,7 @@ static Status run(const Step *step, bool training, Tensor *const in[], Tensor *o
 }
 
 const Operator onnx_recurrent[] = {
-    {.name = "LSTM", .build = build, .run = run, .module = "LSTM"},
-    {.name = "GRU", .build = build, .run = run, .module = "GRU"},
+    {.name = "LSTM", .build = build, .run = run, .module = "LSTM", .optional = 7 << 3},
+    {.name = "GRU", .build = build, .run = run, .module = "GRU", .optional = 7 << 3},
     {.name = NULL},
 };
