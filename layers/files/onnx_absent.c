@@ -1,0 +1,19 @@
+// onnx_absent.c -- stands for onnx_load and all behind it where the library was built without
+// protobuf-c, which reads the container of such files. Reads nothing.
+#include <string.h>
+
+#include "layers/files/onnx.h"
+
+Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about) {
+    (void)options;
+    if (about) memset(about, 0, sizeof *about);
+    error_set(STATUS_NOT_IMPLEMENTED,
+              "onnx: %s: this was built without protobuf-c. HINT: `make setup` installs it "
+              "(Debian: protobuf-c-compiler, libprotobuf-c-dev); then build again",
+              path ? path : "(no path)");
+    return NULL;
+}
+
+void onnx_model_free(OnnxModel *about) {
+    if (about) memset(about, 0, sizeof *about);
+}
