@@ -64,6 +64,10 @@ typedef struct OnnxModel { // what a file says of itself
 // STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
 // protobuf-c.
 Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about);
+// What a model takes for an input that forward is not called with (the last ones), so that one that
+// takes several can be called with its first: a mask, say. The model holds it, too. STATUS_SHAPE;
+// STATUS_INVALID_ARGUMENT: it is no model that onnx_load made.
+Status onnx_give_input(Layer *model, int input, Tensor *value);
 void onnx_model_free(OnnxModel *about); // what onnx_load filled; NULL is fine
 
 RIDGEPOINT_API_END

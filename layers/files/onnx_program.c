@@ -121,6 +121,7 @@ Program *program_new(Import *import) {
     program->n_inputs = about->n_inputs;
     program->inputs = memory_new((size_t)(about->n_inputs + 1) * sizeof(int));
     program->shapes = memory_new((size_t)(about->n_inputs + 1) * sizeof(Shape));
+    program->given = memory_new((size_t)(about->n_inputs + 1) * sizeof(Tensor *));
     program->slots = memory_new((size_t)(program->n_slots + 1) * sizeof(Slot));
     program->values = memory_new((size_t)(program->n_slots + 1) * sizeof(Tensor *));
     program->steps = memory_new((size_t)(n_steps + 1) * sizeof(RunStep));

@@ -1,9 +1,11 @@
 // onnx_run.c -- a model from a file, running: step after step, each in the layer that it belongs
 // to, and what nobody reads any more is let go.
+#include "layers/files/onnx.h"
 #include "layers/files/onnx_graph.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
+#include "tensor/shadow.h"
 
 enum { MOST_ABOVE = 66 };
 
@@ -51,9 +53,13 @@ static void run_step(Layer *root, const RunStep *step, Tensor *const in[], Tenso
 }
 
 static Status check_inputs(const Program *program, Tensor *const in[], int n_in) {
-    if (n_in != program->n_inputs)
-        return error_set(STATUS_INVALID_ARGUMENT, "this model takes %d inputs, got %d",
-                         program->n_inputs, n_in);
+    for (int i = n_in; i < program->n_inputs; i++)
+        if (!program->given[i]) n_in = -1;
+    if (n_in < 0 || n_in > program->n_inputs)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "this model takes %d inputs. HINT: all at once, or the later ones by "
+                         "onnx_give_input",
+                         program->n_inputs);
     for (int i = 0; i < n_in; i++) {
         char got[SHAPE_TEXT], wanted[SHAPE_TEXT];
         if (!in[i]) return error_set(STATUS_INVALID_ARGUMENT, "input %d of the model is NULL", i);
@@ -79,8 +85,9 @@ Status graph_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     Program *program = ((GraphLayer *)self)->program;
     if (check_inputs(program, in, n_in)) return error_status();
     for (int i = 0; i < program->n_slots; i++) program->values[i] = NULL;
-    for (int i = 0; i < n_in; i++)
-        if (program->inputs[i] >= 0) program->values[program->inputs[i]] = in[i];
+    for (int i = 0; i < program->n_inputs; i++)
+        if (program->inputs[i] >= 0)
+            program->values[program->inputs[i]] = i < n_in ? in[i] : tensor_here(program->given[i]);
     for (int s = 0; s < program->n_steps && !error_pending(); s++) {
         const RunStep *step = &program->steps[s];
         Tensor *results[LAYER_MAX_OUTPUTS] = {NULL};
@@ -102,8 +109,24 @@ Status graph_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     return error_status();
 }
 
+static Status program_give(Program *program, int input, Tensor *value) {
+    char wanted[SHAPE_TEXT];
+    if (input < 0 || input >= program->n_inputs || !value ||
+        !shape_equal(value->shape, program->shapes[input]))
+        return error_set(STATUS_SHAPE, "onnx_give_input: input %d of %d takes a tensor of %s",
+                         input, program->n_inputs,
+                         input >= 0 && input < program->n_inputs
+                             ? shape_text(program->shapes[input], wanted)
+                             : "no shape");
+    tensor_free(program->given[input]);
+    program->given[input] = tensor_retain(value);
+    return STATUS_OK;
+}
+
 void program_free(Program *program) {
     if (!program) return;
+    for (int i = 0; i < program->n_inputs && program->given; i++) tensor_free(program->given[i]);
+    memory_free(program->given);
     for (int i = 0; i < program->n_slots && program->slots; i++)
         tensor_free(program->slots[i].constant);
     for (int i = 0; i < program->n_steps; i++) {
@@ -117,4 +140,12 @@ void program_free(Program *program) {
     memory_free(program->values);
     memory_free(program->in);
     memory_free(program);
+}
+
+Status onnx_give_input(Layer *model, int input, Tensor *value) {
+    if (error_pending()) return error_status();
+    if (!model || model->type->forward_each != graph_forward)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "onnx_give_input: this is no model of onnx_load's");
+    return program_give(((GraphLayer *)model)->program, input, value);
 }

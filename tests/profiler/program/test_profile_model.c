@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "layers/files/npy.h"
 #include "layers/models/zoo.h"
 #include "profiler/report/text.h"
 #include "tests/helpers/harness.h"
@@ -151,6 +152,63 @@ START_TEST(a_text_that_begins_with_words_is_given_words) {
 }
 END_TEST
 
+#define ONNX "tests/fixtures/onnx/"
+static bool reads_onnx(void) {
+    ProgramRun got = run(ONNX "mlp.ts.onnx --device meta --quiet");
+    bool reads = !strstr(got.err, "protobuf-c");
+    program_run_free(&got);
+    return reads;
+}
+
+// Counted as run; what it makes of an input goes to a file.
+START_TEST(an_onnx_file_is_a_network) {
+    if (!reads_onnx()) test_skip("this was built without protobuf-c");
+    char folder[] = "/tmp/ridgepoint-onnx-XXXXXX", arguments[300], path[80];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/y.npy", folder);
+    snprintf(arguments, sizeof arguments, ONNX "cnn.ts.onnx --iterations 1 --warmup 2 --output %s",
+             path);
+    json_t *ran = document_of("profile_model", arguments);
+    json_t *counted = document_of("profile_model", ONNX "cnn.ts.onnx --device meta");
+    document_check_same_counts(ran, counted, "cnn.ts.onnx");
+    Tensor *y = npy_read_new(path);
+    ck_assert_msg(y && y->shape.ndim == 2, "%s", error_message());
+    tensor_free(y);
+    // What it made, as the input of a next one: of the right shape or not.
+    snprintf(arguments, sizeof arguments, ONNX "cnn.ts.onnx --device meta --input %s", path);
+    ProgramRun got = run(arguments);
+    program_check_refusal(&got, 2, "input", "dimensions");
+    json_decref(ran);
+    json_decref(counted);
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
+static const struct {
+    const char *arguments, *what;
+    int status;
+} wrong_onnx[] = {
+    {"none.onnx", "none.onnx", 2},
+    {ONNX "cnn.ts.onnx --input nope=1x2x3x3", "whose inputs are", 2},
+    {ONNX "cnn.ts.onnx --input 1x2x3x3", "NAME=1x3x224x224", 2},
+    {ONNX "cnn.ts.onnx --input x=", "NAME=1x3x224x224", 2},
+    {ONNX "cnn.ts.onnx --input /nonexistent/x.npy", "/nonexistent/x.npy", 3},
+    {ONNX "cnn.ts.onnx --tokens 3", "--input", 2},
+    {ONNX "cnn.ts.onnx --output /nonexistent/y.npy --iterations 1", "/nonexistent/y.npy", 3},
+    {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", 2},
+    {"resnet18 --input x=1x3x4x4", "--image", 2},
+};
+enum { WRONG_ONNX = sizeof wrong_onnx / sizeof wrong_onnx[0] };
+
+START_TEST(what_does_not_fit_an_onnx_file_is_refused_in_one_line) {
+    if (!reads_onnx()) test_skip("this was built without protobuf-c");
+    ProgramRun got = run(wrong_onnx[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, wrong_onnx[_i].status, wrong_onnx[_i].what, "");
+}
+END_TEST
+
 START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
     ProgramRun got = run("mnist-cnn --batch 16 --iterations 2 --warmup 2 --epochs 1 --steps 3");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
@@ -192,6 +250,8 @@ int main(void) {
         {a_model_as_text_is_a_network, 0},
         {a_text_that_begins_with_words_is_given_words, 0},
         {counted_and_run_are_the_same, 3},
+        {an_onnx_file_is_a_network, 0},
+        {what_does_not_fit_an_onnx_file_is_refused_in_one_line, WRONG_ONNX},
         {the_report_is_in_images_and_it_trains_where_images_fit, 0},
         {of_many_layers_the_report_shows_those_that_matter, 0},
         {NULL, 0},
