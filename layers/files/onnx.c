@@ -12,14 +12,15 @@ static const char folded_remark[] =
     "original's. HINT: torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode."
     "TRAINING, do_constant_folding=False) keeps them";
 
-// ---- what the file says of itself
-// ----------------------------------------------------------------
+// ---- what the file says of itself -------------------------------------------------------------
 static bool norms_are_folded(const Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_node; i++) {
         const Node *node = graph->node[i];
-        if (!node->op_type || strcmp(node->op_type, "Conv") != 0 || node->n_input < 2) continue;
-        if (strncmp(node->input[1], "onnx::Conv_", 11) == 0) return true;
+        if (!node->op_type || strcmp(node->op_type, "Conv") != 0 || node->n_input < 3) continue;
+        if (strncmp(node->input[1], "onnx::Conv_", 11) == 0 &&
+            strncmp(node->input[2], "onnx::Conv_", 11) == 0)
+            return true;
         for (size_t k = 0; k < node->n_metadata_props; k++) {
             const Onnx__Text *entry = node->metadata_props[k];
             if (entry->value && strstr(entry->value, "FuseBatchNorm")) return true;
@@ -78,8 +79,7 @@ void onnx_model_free(OnnxModel *about) {
     memset(about, 0, sizeof *about);
 }
 
-// ---- the stages
-// ----------------------------------------------------------------------------------
+// ---- the stages -------------------------------------------------------------------------------
 static Layer *load(Import *import) {
     if (onnx_file_read(import) || describe(import) || import_walk(import)) return NULL;
     if (describe_outputs(import)) return NULL;

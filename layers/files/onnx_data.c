@@ -29,8 +29,7 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
     return STATUS_OK;
 }
 
-// ---- elements
-// ------------------------------------------------------------------------------------
+// ---- elements ---------------------------------------------------------------------------------
 static float half_value(uint16_t bits) { // IEEE 754 binary16
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff, word;
     float value;
@@ -102,8 +101,7 @@ static const Element *element_of(const Onnx__Tensor *stored) {
     return NULL;
 }
 
-// ---- where they are
-// --------------------------------------------------------------------------------
+// ---- where they are ---------------------------------------------------------------------------
 typedef struct Source {
     const char *bytes;
     size_t stride, count;

@@ -16,8 +16,7 @@ static const Value *first_of(Import *import, const Node *node) {
     return in;
 }
 
-// ---- pools
-// -------------------------------------------------------------------------------------------
+// ---- pools ------------------------------------------------------------------------------------
 static bool pool_pads_itself(const Sides *sides) {
     for (int i = 0; i < 2; i++)
         if (2 * sides->before[i] > sides->kernel[i] || 2 * sides->after[i] > sides->kernel[i])
@@ -112,8 +111,7 @@ static Status run_global(const Step *step, bool training, Tensor *const in[], Te
     return done(x, out);
 }
 
-// ---- resizing
-// ----------------------------------------------------------------------------------------
+// ---- resizing ---------------------------------------------------------------------------------
 typedef struct Named {
     const char *name;
     int value;
@@ -203,8 +201,7 @@ static Status run_resize(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_resize(onnx_as_float(in[0]), step->params.resize), out);
 }
 
-// ---- channels and places
-// -------------------------------------------------------------------------
+// ---- channels and places ----------------------------------------------------------------------
 static Status build_depth(Import *import, const Node *node, Step *step) {
     step->params.plain.count = attribute_int(node, "blocksize", 0);
     step->params.plain.flags[0] = attribute_is(node, "mode", "CRD", false);

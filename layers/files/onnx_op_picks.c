@@ -43,8 +43,8 @@ static int from_begin(Import *import, int at, int64_t size) {
     return other;
 }
 
-// ---- Gather
-// ---------------------------------------------------------------------------------------- dim: the
+// ---- Gather -----------------------------------------------------------------------------------
+// dim: the
 // axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
@@ -106,8 +106,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_permute(rows, order), out);
 }
 
-// ---- GatherElements
-// --------------------------------------------------------------------------------
+// ---- GatherElements ---------------------------------------------------------------------------
 static Status build_elements(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim) : -1;
@@ -122,8 +121,8 @@ static Status run_elements(const Step *step, bool training, Tensor *const in[], 
                 out);
 }
 
-// ---- GatherND
-// -------------------------------------------------------------------------------------- Index
+// ---- GatherND ---------------------------------------------------------------------------------
+// Index
 // (..., depth) names places in x's dimensions behind the first `dim`, its batch; sizes: depth
 static Status build_nd(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
@@ -183,8 +182,8 @@ static Status run_nd(const Step *step, bool training, Tensor *const in[], Tensor
     return done(tensor_reshape(found, shape), out);
 }
 
-// ---- ScatterND
-// ------------------------------------------------------------------------------------- With known
+// ---- ScatterND --------------------------------------------------------------------------------
+// With known
 // places: rows of x and, below them, of the updates, picked by a constant index.
 static Status build_scatter(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node), *updates = node_input(import, node, 2);

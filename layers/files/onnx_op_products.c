@@ -10,8 +10,8 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// ---- matrices
-// ---------------------------------------------------------------------------------------- The
+// ---- matrices ---------------------------------------------------------------------------------
+// The
 // exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
 // turned back it is PyTorch's, and the product a linear layer. One that others read stays.
 static bool can_flip(const Value *weight) {
@@ -81,8 +81,7 @@ static Status run_gemm(const Step *step, bool training, Tensor *const in[], Tens
     return done(c ? tensor_add(y, c) : y, out);
 }
 
-// ---- convolutions
-// ------------------------------------------------------------------------------------
+// ---- convolutions -----------------------------------------------------------------------------
 static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
     return (Conv2dOptions){.stride_h = sides->stride[0],
                            .stride_w = sides->stride[1],

@@ -61,11 +61,13 @@ static void promote(Import *import, const Step *step, Value *value) {
 }
 
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
-// zeros) and belong to several layers were no tied weights: each has its own.
+// zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
+// own.
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
-    if (onnx_same_layer(user, node) || !value_is_uniform(import, value)) return at;
+    if (onnx_same_layer(user, node)) return at;
+    if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
     int copy = import_value_new(import, NULL);
     if (copy < 0) return at;
     value = import->values[at];
@@ -74,7 +76,7 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
                                     .type = value->type,
                                     .shape = value->shape,
                                     .stored = value->stored,
-                                    .uniform = UNIFORM,
+                                    .uniform = value->uniform,
                                     .readers = 1,
                                     .step = -1,
                                     .alias = -1,

@@ -20,8 +20,7 @@ Status import_error(const Import *import, Status status, const char *format, ...
     return error_set(status, "onnx: %s: %s", import->text, text);
 }
 
-// ---- values by name
-// ------------------------------------------------------------------------------
+// ---- values by name ---------------------------------------------------------------------------
 static int bucket_of(const Import *import, const char *name) {
     uint32_t hash = 2166136261u; // Fowler, Noll, Vo
     for (const char *c = name; *c; c++) hash = (hash ^ (uint8_t)*c) * 16777619u;
@@ -75,8 +74,7 @@ Value *import_value(const Import *import, int index) {
     return index >= 0 ? import->values[index] : NULL;
 }
 
-// ---- numbers of constants
-// ------------------------------------------------------------------------
+// ---- numbers of constants ---------------------------------------------------------------------
 static Status reserve(Import *import, Value *value, Shape shape) {
     int64_t count = 1;
     for (int i = 0; i < shape.ndim; i++)
@@ -144,8 +142,7 @@ void import_free(Import *import) {
     onnx_file_free(import);
 }
 
-// ---- what a node says
-// ------------------------------------------------------------------------------
+// ---- what a node says -------------------------------------------------------------------------
 int node_input_index(const Import *import, const Node *node, int i) {
     return i < (int)node->n_input ? import_find(import, node->input[i]) : VALUE_ABSENT;
 }

@@ -17,8 +17,7 @@
 #define FOLDER "tests/fixtures/onnx/"
 enum { MOST_MODELS = 128, MOST_ARRAYS = 8 };
 
-// ---- the table of expected values
-// ----------------------------------------------------------------
+// ---- the table of expected values -------------------------------------------------------------
 typedef struct Array {
     Shape shape;
     bool whole;
@@ -158,8 +157,7 @@ START_TEST(models_give_what_they_gave) {
 }
 END_TEST
 
-// ---- what the file is said to be
-// -----------------------------------------------------------------
+// ---- what the file is said to be --------------------------------------------------------------
 static void expect_layer(Layer *model, const char *path, const char *type) {
     Layer *found = layer_find(model, path);
     ck_assert_msg(found != NULL, "no layer \"%s\"", path);
@@ -258,8 +256,7 @@ START_TEST(shapes_can_be_asked_for) {
 }
 END_TEST
 
-// ---- training
-// ------------------------------------------------------------------------------------
+// ---- training ---------------------------------------------------------------------------------
 START_TEST(a_loaded_model_trains) {
     OnnxModel about;
     Layer *model = load("cnn.dy", &about);
@@ -313,8 +310,7 @@ START_TEST(batch_norm_trains) {
 }
 END_TEST
 
-// ---- what is refused
-// -----------------------------------------------------------------------------
+// ---- what is refused --------------------------------------------------------------------------
 START_TEST(files_that_are_none_are_refused) {
     ck_assert_ptr_null(onnx_load("tests/fixtures/none.onnx", NULL, NULL));
     expect_error(STATUS_IO, "it cannot be opened");
