@@ -53,6 +53,13 @@ static Status describe_outputs(Import *import) {
     for (size_t i = 0; i < graph->n_output && about->outputs; i++) {
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         const Value *value = import_value(import, import_find(import, name));
+        if (value && value->poisoned)
+            return error_set(
+                STATUS_NOT_IMPLEMENTED,
+                "onnx: %s: its output \"%s\" is behind an operator that is missing, %s, "
+                "and the file does not say what shape that gives. HINT: "
+                "onnx.shape_inference.infer_shapes",
+                import->path, name, about->missing[0].name);
         if (!value || value->kind == VALUE_UNKNOWN)
             return error_set(STATUS_FORMAT, "onnx: %s: its output \"%s\" is computed by no node",
                              import->path, name);

@@ -165,6 +165,8 @@ struct Import {
     Step **steps;
     int n_steps, step_room;
     int64_t folded; // elements of constants now held
+    int64_t worked; // of all that were folded
+    int64_t copied; // of parameters that the file holds once, and the model more often
     bool missing;   // operators are
     char text[256]; // "Conv /layer1/conv1/Conv", for messages
 };
@@ -180,6 +182,8 @@ Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int
                            double *out);
 Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
                           float *out);
+// Are so many there? Nothing is read.
+Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
 
@@ -192,8 +196,9 @@ const double *value_data(Import *import, Value *value);
 int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
 // Room for a folded constant: zeros. The shape may not be larger than what is bounded.
 Status value_fold(Import *import, Value *value, int type, Shape shape);
-void value_drop(Import *import, Value *value);       // its data, when nobody is still to come
-bool value_is_uniform(Import *import, Value *value); // are a stored one's numbers all alike?
+void value_drop(Import *import, Value *value);            // its data, when nobody is still to come
+Status import_copies(Import *import, const Value *value); // one more copy of a parameter: bounded
+bool value_is_uniform(Import *import, Value *value);      // are a stored one's numbers all alike?
 // Room in a block of `count` for one more. (It doubles.)
 Status import_grow(void **block, int count, size_t size);
 void import_free(Import *import);

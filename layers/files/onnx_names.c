@@ -183,6 +183,8 @@ static bool same_numbers(Import *import, const Value *a, const Value *b) {
     if (n < 2 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
     int64_t columns = b->flipped ? a->shape.dims[1] : 1, rows = b->flipped ? a->shape.dims[0] : 1;
     bool flips = b->flipped && !a->flipped;
+    if (onnx_stored_check(import, a->stored, n) || onnx_stored_check(import, b->stored, n))
+        return false;
     float *left = memory_new((size_t)n * sizeof(float));
     float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
     bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&

@@ -34,30 +34,6 @@ static Status note_missing(Import *import, const char *op_type) {
     return STATUS_OK;
 }
 
-// Goes on behind it with what the file records of its results.
-static Status missing(Import *import, const Node *node) {
-    const Onnx__Graph *graph = import->graph;
-    if (note_missing(import, node->op_type)) return error_status();
-    for (int i = 0; i < (int)node->n_output; i++) {
-        Value *value = node_output(import, node, i);
-        if (value) value->poisoned = true;
-        for (size_t k = 0; k < graph->n_value_info && value && value->poisoned; k++) {
-            const Onnx__ValueInfo *info = graph->value_info[k];
-            const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
-            if (!info->name || strcmp(info->name, value->name) != 0 || !type || !type->shape ||
-                type->shape->n_dim > TENSOR_MAX_DIMS)
-                continue;
-            Shape shape = {.ndim = (int)type->shape->n_dim};
-            for (int d = 0; d < shape.ndim; d++)
-                shape.dims[d] =
-                    type->shape->dim[d]->has_dim_value ? type->shape->dim[d]->dim_value : 1;
-            value->poisoned = false;
-            if (value_fold(import, value, type->elem_type, shape)) return error_status();
-        }
-    }
-    return STATUS_OK;
-}
-
 // ---- steps ------------------------------------------------------------------------------------
 // Of a
 // constant or parameter, of its shape; what runs has its own.
@@ -143,6 +119,47 @@ static Status add_slices(Import *import, const Node *node) {
     return error_status();
 }
 
+// In place of a result that nobody computes: zeros of the shape that the file records, at no cost.
+static Status add_zeros(Import *import, const Node *node, int output,
+                        const Onnx__TensorType *type) {
+    Step *step = step_new(import, node, onnx_operator("Expand"));
+    if (!step) return error_status();
+    import->steps[import->n_steps++] = step;
+    Shape *shape = &step->params.shape;
+    shape->ndim = (int)type->shape->n_dim;
+    for (int d = 0; d < shape->ndim; d++) {
+        const Onnx__Dimension *dim = type->shape->dim[d];
+        shape->dims[d] = dim->has_dim_value && dim->dim_value >= 0 ? dim->dim_value : 1;
+    }
+    step->type = type->elem_type;
+    step->n_out = 1;
+    step->out[0] = output;
+    if (step_input(import, step, import_constant(import, ONNX_FLOAT, SHAPE_SCALAR)))
+        return error_status();
+    return error_pending() ? error_status() : try_step(import, step);
+}
+
+// What is behind an operator that is missing is left out, unless the file says what it gives.
+static Status missing(Import *import, const Node *node) {
+    const Onnx__Graph *graph = import->graph;
+    if (note_missing(import, node->op_type)) return error_status();
+    for (int i = 0; i < (int)node->n_output; i++) {
+        int output = import_find(import, node->output[i]);
+        Value *value = import_value(import, output);
+        if (value) value->poisoned = true;
+        for (size_t k = 0; k < graph->n_value_info && value && value->poisoned; k++) {
+            const Onnx__ValueInfo *info = graph->value_info[k];
+            const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
+            if (!import->options->partial || !info->name || strcmp(info->name, value->name) != 0 ||
+                !type || !type->shape || type->shape->n_dim > TENSOR_MAX_DIMS)
+                continue;
+            value->poisoned = false;
+            if (add_zeros(import, node, output, type)) return error_status();
+        }
+    }
+    return STATUS_OK;
+}
+
 static Status add_step(Import *import, const Node *node, const Operator *op) {
     if (strcmp(op->name, "Split") == 0 && node->n_output > STEP_OUTPUTS)
         return add_slices(import, node);
@@ -173,7 +190,7 @@ static Status add_parameter(Import *import, int from, int to) {
     other->stored = value->stored;
     bool own = value_is_uniform(import, value) || onnx_paths_are_copies(value->name, other->name);
     other->twin = own ? -1 : value->twin >= 0 ? value->twin : from;
-    return error_status();
+    return own ? import_copies(import, value) : error_status();
 }
 
 // Whether the node only gives its input another name: what it computes is the input.
@@ -205,7 +222,7 @@ static Status rename_value(Import *import, const Node *node) {
 }
 
 // Weights that the older exporter turned, and stored once for copies of a block: each has its own.
-static bool is_stored_again(const Import *import, const Node *node) {
+static bool is_stored_again(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);
     Value *out = node_output(import, node, 0);
     if (strcmp(node->op_type, "Identity") != 0 || !in || !out || !in->initial ||
@@ -216,6 +233,7 @@ static bool is_stored_again(const Import *import, const Node *node) {
     out->shape = in->shape;
     out->stored = in->stored;
     out->initial = true;
+    import_copies(import, in);
     return true;
 }
 
@@ -273,7 +291,7 @@ static Status become(Import *import, const Node *node) {
         }
         return folder || op ? STATUS_OK : note_missing(import, node->op_type);
     }
-    if (is_stored_again(import, node)) return STATUS_OK;
+    if (is_stored_again(import, node)) return error_status();
     if (folder && (inputs.constant || shape_only)) return fold(import, node, folder, shape_only);
     if (node_input(import, node, 0) && node_output(import, node, 0) && ours &&
         renames(import, node))

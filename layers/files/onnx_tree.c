@@ -183,6 +183,9 @@ static Status fill(Import *import, const Value *value, Tensor *tensor) {
 static Tensor *parameter_new(Import *import, const Value *value) {
     Shape shape = value->shape;
     if (value->flipped) shape = SHAPE(shape.dims[1], shape.dims[0]);
+    int64_t count = shape_numel(shape);
+    if (context_current()->device->has_data && onnx_stored_check(import, value->stored, count))
+        return NULL;
     Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
     if (tensor && !fill(import, value, tensor)) return tensor;
     tensor_free(tensor);

@@ -10,6 +10,10 @@
 // Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands
 // of nodes about shapes and masks needs some hundred thousand.
 static const int64_t MOST_FOLDED = (int64_t)1 << 26;
+// And of all that are folded on the way: some seconds.
+static const int64_t MOST_WORKED = (int64_t)1 << 30;
+// Numbers that a model may have more often than its file: a gigabyte.
+static const int64_t MOST_COPIED = (int64_t)1 << 28;
 
 Status import_error(const Import *import, Status status, const char *format, ...) {
     char text[512];
@@ -81,7 +85,8 @@ static Status reserve(Import *import, Value *value, Shape shape) {
         if (shape.dims[i] < 0 || __builtin_mul_overflow(count, shape.dims[i], &count))
             return import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
                                 (long long)shape.dims[i]);
-    if (count > MOST_FOLDED - import->folded)
+    import->worked += count < MOST_WORKED ? count : MOST_WORKED;
+    if (count > MOST_FOLDED - import->folded || import->worked > MOST_WORKED)
         return import_error(import, STATUS_OUT_OF_MEMORY,
                             "constants of more than %lld numbers. HINT: smaller inputs",
                             (long long)MOST_FOLDED);
@@ -105,8 +110,9 @@ const double *value_data(Import *import, Value *value) {
                      "\"%s\" is not known before the model runs, and must be here", value->name);
         return NULL;
     }
-    if (!reserve(import, value, value->shape))
-        onnx_stored_doubles(import, value->stored, shape_numel(value->shape), value->data);
+    int64_t count = shape_numel(value->shape);
+    if (!onnx_stored_check(import, value->stored, count) && !reserve(import, value, value->shape))
+        onnx_stored_doubles(import, value->stored, count, value->data);
     return error_pending() ? NULL : value->data;
 }
 
@@ -115,6 +121,15 @@ void value_drop(Import *import, Value *value) {
     import->folded -= shape_numel(value->shape);
     memory_free(value->data);
     value->data = NULL;
+}
+
+Status import_copies(Import *import, const Value *value) {
+    int64_t count = shape_numel(value->shape);
+    import->copied += count < MOST_COPIED ? count : MOST_COPIED;
+    if (import->copied <= MOST_COPIED) return STATUS_OK;
+    return import_error(import, STATUS_OUT_OF_MEMORY,
+                        "copies of \"%s\" and others of more than %lld numbers", value->name,
+                        (long long)MOST_COPIED);
 }
 
 int64_t value_integer(const Value *value, int64_t index) {

@@ -344,6 +344,32 @@ START_TEST(numbers_beside_the_file_must_be_there) {
 }
 END_TEST
 
+// All that are missing are named at once; partial, what can be counted is.
+START_TEST(operators_that_are_missing_are_named) {
+    OnnxModel about;
+    ck_assert_ptr_null(onnx_load(FOLDER "missing.onnx", NULL, &about));
+    expect_error(STATUS_NOT_IMPLEMENTED, "2 operators are missing: Strange (2), Odd (1)");
+    onnx_model_free(&about);
+    const OnnxOptions partial = {.partial = true};
+    Layer *model = onnx_load(FOLDER "missing.onnx", &partial, &about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    ck_assert_int_eq(about.n_missing, 2);
+    ck_assert_str_eq(about.missing[0].name, "Strange");
+    ck_assert_int_eq(about.missing[0].count, 2);
+    ck_assert_int_eq(about.outputs[0].shape.dims[0], 5); // as the file has it
+    Tensor *x = tensor_zeros_new(SHAPE(2, 3));
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, 5 * 3 * 3);
+    tensor_free(x);
+    layer_free(model);
+    onnx_model_free(&about);
+    ck_assert_ptr_null(onnx_load(FOLDER "missing_end.onnx", &partial, &about));
+    expect_error(STATUS_NOT_IMPLEMENTED, "infer_shapes");
+    onnx_model_free(&about);
+}
+END_TEST
+
 START_TEST(memory_that_runs_out_is_said) {
     const char *const files[] = {"mlp.dy", "chargpt.ts", "gru_both", "split_uneven"};
     for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
@@ -392,6 +418,7 @@ int main(void) {
                                  {batch_norm_trains, 0},
                                  {files_that_are_none_are_refused, 0},
                                  {numbers_beside_the_file_must_be_there, 0},
+                                 {operators_that_are_missing_are_named, 0},
                                  {memory_that_runs_out_is_said, 0},
                                  {NULL, 0}};
     int status = harness_main("onnx", tests);
