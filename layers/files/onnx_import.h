@@ -263,8 +263,8 @@ Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_
 typedef struct Sides {
     int64_t kernel[2], stride[2], dilation[2], before[2], after[2];
 } Sides;
-// strides, dilations and pads; the kernel is 1 x 1 and the caller's.
-Status sides_read(Import *import, const Node *node, int dims, Sides *sides);
+// Of an input of one or two dimensions behind the channels, and a kernel of as many.
+Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[], Sides *sides);
 // With auto_pad SAME as many outputs as strides fit in; what is odd of the padding goes behind, or
 // before. Otherwise nothing.
 void sides_same(const Node *node, Shape in, int dims, Sides *sides);

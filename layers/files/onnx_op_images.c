@@ -49,13 +49,10 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     Sides sides;
     if (in && (dims < 1 || dims > 2))
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
-    if (error_pending() || sides_read(import, node, dims, &sides)) return error_status();
+    if (error_pending()) return error_status();
     if (attribute_ints(node, "kernel_shape", kernel, dims) != dims)
         return import_error(import, STATUS_FORMAT, "it has no kernel_shape of %d dimensions", dims);
-    for (int i = 0; i < dims; i++) sides.kernel[2 - dims + i] = kernel[i];
-    for (int i = 0; i < 2; i++)
-        if (sides.stride[i] < 1 || sides.dilation[i] < 1 || sides.kernel[i] < 1)
-            return import_error(import, STATUS_FORMAT, "a stride, dilation or window below 1");
+    if (sides_read(import, node, in->shape, kernel, &sides)) return error_status();
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
     bool excludes = average && attribute_int(node, "count_include_pad", 0) == 0;

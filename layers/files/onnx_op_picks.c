@@ -23,9 +23,10 @@ static bool is_run(const Value *index, int64_t size, int64_t *begin) {
     if (n == 0) return false;
     *begin = value_integer(index, 0);
     if (*begin < 0) *begin += size;
+    if (*begin < 0 || *begin > size || n > size - *begin) return false;
     for (int64_t i = 1; i < n; i++)
         if (value_integer(index, i) != *begin + i) return false;
-    return *begin >= 0 && *begin + n <= size;
+    return true;
 }
 
 // A constant index with what counts from the end counted from the beginning.

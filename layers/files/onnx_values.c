@@ -80,12 +80,14 @@ Value *import_value(const Import *import, int index) {
 
 // ---- numbers of constants ---------------------------------------------------------------------
 static Status reserve(Import *import, Value *value, Shape shape) {
-    int64_t count = 1;
+    int64_t count = 1; // where a size is 0, too, products of the others are no larger
     for (int i = 0; i < shape.ndim; i++)
-        if (shape.dims[i] < 0 || __builtin_mul_overflow(count, shape.dims[i], &count))
+        if (shape.dims[i] < 0 ||
+            __builtin_mul_overflow(count, shape.dims[i] ? shape.dims[i] : 1, &count))
             return import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
                                 (long long)shape.dims[i]);
     import->worked += count < MOST_WORKED ? count : MOST_WORKED;
+    count = shape_numel(shape);
     if (count > MOST_FOLDED - import->folded || import->worked > MOST_WORKED)
         return import_error(import, STATUS_OUT_OF_MEMORY,
                             "constants of more than %lld numbers. HINT: smaller inputs",
