@@ -323,6 +323,27 @@ START_TEST(files_that_are_none_are_refused) {
 }
 END_TEST
 
+START_TEST(hostile_files_are_refused) {
+    static const struct {
+        const char *name;
+        Status status;
+        const char *said;
+    } files[] = {{"bad_outside", STATUS_FORMAT, "which is not beside it or below"},
+                 {"bad_large", STATUS_FORMAT, "holds 1 numbers, not 3298534883328"},
+                 {"bad_fill", STATUS_OUT_OF_MEMORY, "constants of more than"},
+                 {"bad_cycle", STATUS_FORMAT, "\"b\" is stored nowhere, and no node before"},
+                 {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
+                 {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s.onnx", files[i].name);
+        Layer *model = onnx_load(path, NULL, NULL);
+        ck_assert_ptr_null(model);
+        expect_error(files[i].status, files[i].said);
+    }
+}
+END_TEST
+
 // mlp.dy's numbers are in a file beside it.
 START_TEST(numbers_beside_the_file_must_be_there) {
     char folder[] = "/tmp/onnx.XXXXXX", to[64], command[160];
@@ -417,6 +438,7 @@ int main(void) {
                                  {a_loaded_model_trains, 0},
                                  {batch_norm_trains, 0},
                                  {files_that_are_none_are_refused, 0},
+                                 {hostile_files_are_refused, 0},
                                  {numbers_beside_the_file_must_be_there, 0},
                                  {operators_that_are_missing_are_named, 0},
                                  {memory_that_runs_out_is_said, 0},
