@@ -11,6 +11,7 @@
 #include "layers/attention.h"
 #include "layers/containers.h"
 #include "layers/cost.h"
+#include "layers/files/onnx.h"
 #include "layers/init.h"
 #include "layers/layers1d.h"
 #include "layers/layers2d.h"

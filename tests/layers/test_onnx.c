@@ -187,6 +187,44 @@ START_TEST(layers_are_pytorchs_modules) {
 }
 END_TEST
 
+typedef struct Sites {
+    Observer observer;
+    const char *wanted;
+    int ops, found;
+} Sites;
+
+static void note_site(Observer *self, const OpCall *call) {
+    Sites *sites = (Sites *)self;
+    char path[128];
+    (void)call;
+    site_path(context_current(), context_current()->site, path, sizeof path);
+    sites->ops++;
+    sites->found += strcmp(path, sites->wanted) == 0;
+}
+
+// What a report charges to whom.
+START_TEST(ops_run_in_their_layers) {
+    OnnxModel about;
+    Case c = {.name = ""};
+    Tensor *in[MOST_ARRAYS];
+    Sites sites = {.observer = {.op_end = note_site}, .wanted = "h.1.fc"};
+    read_case("chargpt.ts", &c);
+    Layer *model = load("chargpt.ts", &about);
+    make_inputs(&c, &about, in);
+    Scope *scope = scope_open();
+    observer_add(&sites.observer);
+    ck_assert_ptr_nonnull(layer_forward(model, in[0]));
+    observer_remove(&sites.observer);
+    scope_close(scope);
+    ck_assert_int_eq(sites.found, 1); // product and bias are one
+    ck_assert_int_ge(sites.ops, 40);
+    free_inputs(&c, in);
+    layer_free(model);
+    onnx_model_free(&about);
+    free_case(&c);
+}
+END_TEST
+
 // Of a character GPT: the head's weights are the table's, which the exporter stored turned.
 START_TEST(tied_weights_are_one) {
     const char *const files[] = {"chargpt.ts", "chargpt.dy"};
@@ -431,6 +469,7 @@ int main(void) {
     read_names();
     const HarnessTest tests[] = {{models_give_what_they_gave, n_models},
                                  {layers_are_pytorchs_modules, 0},
+                                 {ops_run_in_their_layers, 0},
                                  {tied_weights_are_one, 0},
                                  {counts_are_pytorchs, 0},
                                  {layers_count_and_complain_by_path, 0},
