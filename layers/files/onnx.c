@@ -97,6 +97,7 @@ static Layer *load(Import *import) {
     import->about->steps = program->n_steps;
     Layer *model = graph_tree_new(import, program);
     if (model) import->about->parameters = layer_parameter_count(model);
+    layer_train(model, false);
     return model;
 }
 

@@ -136,7 +136,6 @@ START_TEST(models_give_what_they_gave) {
     read_case(names[_i], &c);
     Layer *model = load(c.name, &about);
     make_inputs(&c, &about, in);
-    layer_train(model, false);
     Scope *scope = scope_open();
     ck_assert_msg(!layer_forward_each(model, in, c.n_in, out, c.n_out), "%s: %s", c.name,
                   error_message());
