@@ -290,6 +290,16 @@ START_TEST(shapes_can_be_asked_for) {
     shape = (OnnxShape){.shape = SHAPE(3)};
     ck_assert_ptr_null(onnx_load(FOLDER "mlp.ts.onnx", &options, NULL));
     expect_error(STATUS_SHAPE, "dimensions");
+    for (int64_t batch = 1; batch <= 4; batch += 3) { // 1 where nobody asks
+        shape = (OnnxShape){.name = "x", .shape = SHAPE(batch, 6)};
+        Layer *model = onnx_load(FOLDER "free.onnx", batch > 1 ? &options : NULL, &about);
+        ck_assert_msg(model != NULL, "%s", error_message());
+        ck_assert_int_eq(about.inputs[0].shape.dims[0], batch);
+        ck_assert_int_eq(about.outputs[0].shape.dims[0], batch);
+        ck_assert_int_eq(about.steps, 3); // the shape was folded
+        layer_free(model);
+        onnx_model_free(&about);
+    }
 }
 END_TEST
 
