@@ -97,7 +97,7 @@ BLAS_LIBS := $(if $(filter openblas,$(BLAS)),$(OPENBLAS_LIBS))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. $(SYSTEM_CFLAGS) \
     $(BLAS_CFLAGS) $(OPTIMIZE_VARIANT) $(FLOATING_POINT) -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPTIMIZE_VARIANT) -pthread $(CFLAGS) $(LDFLAGS)
-LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) -lm -ldl $(LDLIBS)
+LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) $(PROTOBUF_LIBS) -lm -ldl $(LDLIBS)
 
 # ---- sources -----------------------------------------------------------------------------------
 LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files \
@@ -106,8 +106,14 @@ MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.
 PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
-LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES),\
-    $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) \
+# ONNX's container is read by protobuf-c, from what protoc-c makes of onnx.proto; where that is
+# missing, onnx_absent.c says so.
+GENERATED := build/generated
+ONNX_SOURCES := $(filter-out %/onnx_absent.c,$(wildcard layers/files/onnx*.c))
+ONNX_GENERATED := $(if $(FOUND_PROTOC),$(GENERATED)/onnx.pb-c.c)
+LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES) \
+    $(if $(FOUND_PROTOC),%/onnx_absent.c,$(ONNX_SOURCES)),\
+    $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) $(ONNX_GENERATED) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 # All that has objects; the rooms add theirs.
 SOURCES := $(LIBRARY_SOURCES) $(MAINS) $(PROGRAM_SOURCES)
@@ -154,6 +160,14 @@ $(BUILD)/%.o: %.c $(BUILD)/command
 	$(call compile,$(COMPILE) $(HIDDEN) $(DEFINES))
 # Only what a header marks as API (tensor/api.h) is seen outside the library.
 $(call objects,$(LIBRARY_SOURCES)): HIDDEN := -fvisibility=hidden
+$(GENERATED)/%.pb-c.c: layers/files/%.proto
+	@mkdir -p $(@D)
+	@$(FOUND_PROTOC) --c_out=$(@D) --proto_path=$(<D) $(<F)
+ifneq ($(FOUND_PROTOC),)
+$(call objects,$(ONNX_SOURCES)): $(ONNX_GENERATED)
+$(call objects,$(ONNX_SOURCES)): DEFINES = -I$(GENERATED) $(PROTOBUF_CFLAGS)
+$(call objects,$(ONNX_GENERATED)): DEFINES = -w $(PROTOBUF_CFLAGS) # not ours to warn of
+endif
 $(BUILD)/%.a:
 	@rm -f $@
 	@$(AR) rcs $@ $(filter %.o,$^)

@@ -29,8 +29,8 @@ int main(int argc, char **argv) {
                               "mobilenet_v2 --by op --sort time --top 5",
                               "vgg16 --device meta --memory-budget 8GB"},
                  .about =
-                     "Profiles training steps of a published network, by its name (--list), or "
-                     "of a\nmodel written as text, in a file or as "
+                     "Profiles training steps of a published network, by its name (--list); of an\n"
+                     "ONNX file (.onnx); or of a model written as text, in a file or as\n"
                      "'Linear(784,10) ReLU @ 64x784'.",
                  .epochs = 0},
         .find = program_find_network,

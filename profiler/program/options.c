@@ -61,11 +61,9 @@ static bool something_runs(const Options *options) {
     const struct {
         const char *name;
         bool given;
-    } runs[] = {{"trace", options->trace != NULL},
-                {"weights", options->weights},
-                {"leaks", options->leaks},
-                {"percentiles", options->percentiles},
-                {"calibrate", options->calibrate}};
+    } runs[] = {{"trace", options->trace != NULL},     {"output", options->output != NULL},
+                {"weights", options->weights},         {"leaks", options->leaks},
+                {"percentiles", options->percentiles}, {"calibrate", options->calibrate}};
     for (size_t i = 0; strcmp(options->device, "meta") == 0 && i < sizeof(runs) / sizeof(runs[0]);
          i++)
         if (runs[i].given)

@@ -10,7 +10,7 @@
 #include "profiler/report/preset.h"
 #include "profiler/report/report_views.h"
 
-enum { OPTIONS_MAX_LAYERS = 64, OPTIONS_MAX_FREEZE = 16 };
+enum { OPTIONS_MAX_LAYERS = 64, OPTIONS_MAX_FREEZE = 16, OPTIONS_MAX_INPUTS = 16 };
 
 // What the command lines of the programs differ in, beside the flags that only one takes.
 enum { PROGRAM_MLP = 1, PROGRAM_MODEL = 2 };
@@ -38,7 +38,10 @@ typedef struct Options {
     int64_t sample;                         // characters, written by what was trained on a text
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
-    bool inference, list;
+    const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
+    int n_inputs;
+    const char *output; // a file for the first result; NULL: none
+    bool inference, list, partial;
 
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
 

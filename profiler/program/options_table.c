@@ -103,6 +103,14 @@ static bool take_image(Options *options, const Flag *flag, const char *text) {
     return (good && !*end) || refuse(options, flag, text, "a side, as 224, or HEIGHTxWIDTH");
 }
 
+static bool take_input(Options *options, const Flag *flag, const char *text) {
+    if (!text[0]) return refuse(options, flag, text, "NAME=1x3x224x224, NAME=FILE.npy or FILE.npy");
+    if (options->n_inputs == OPTIONS_MAX_INPUTS)
+        return refuse(options, flag, text, "at most 16 inputs");
+    options->inputs[options->n_inputs++] = text;
+    return true;
+}
+
 static bool take_freeze(Options *options, const Flag *flag, const char *text) {
     if (!text[0]) return refuse(options, flag, text, "a layer or pattern, as 'features.*'");
     if (options->n_freeze == OPTIONS_MAX_FREEZE)
@@ -225,6 +233,12 @@ const Flag options_flags[] = {
      OTHER(take_image)},
     {OF_MODEL, MODEL, true, "tokens", "N", "of its texts (the network's)",
      COUNT(tokens, 1, 1 << 24)},
+    {OF_MODEL, MODEL, false, "input", "WHAT",
+     "of an ONNX file: NAME=1x3x224x224, NAME=FILE.npy,\n"
+     "                         or FILE.npy in the file's order; repeatable",
+     OTHER(take_input)},
+    {OF_MODEL, MODEL, false, "partial", NULL, "with --device meta: operators may be missing",
+     SWITCH(partial)},
     {OF_MODEL, MODEL, false, "classes", "N", "that it tells apart (the network's)",
      COUNT(classes, 1, 1 << 24)},
     {OF_MODEL, MODEL, true, "freeze", "PATTERN", "these do not train, as 'features.*'; repeatable",
@@ -299,6 +313,8 @@ const Flag options_flags[] = {
      "                         deepspeed, torchinfo, tinytorch",
      OTHER(take_preset)},
 
+    {OF_FILES, MODEL, false, "output", "FILE.npy", "what the network makes of its input",
+     TEXT(output)},
     {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
     {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
      TEXT(trace)},

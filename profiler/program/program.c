@@ -22,6 +22,7 @@ static int fail(const ProgramKind *kind) {
     case STATUS_IO:
     case STATUS_FORMAT:
     case STATUS_DEVICE:
+    case STATUS_NOT_IMPLEMENTED:
     case STATUS_OUT_OF_MEMORY:
         return EXIT_UNUSABLE;
     case STATUS_INVALID_ARGUMENT:
@@ -66,6 +67,21 @@ static int verdict_of(const Program *program) {
     return EXIT_FAILURE;
 }
 
+// Between words, in lines of 80 columns.
+static void print_wrapped(const char *text) {
+    enum { WIDTH = 80 };
+    while (strlen(text) > WIDTH) {
+        int length = WIDTH;
+        const char *newline = memchr(text, '\n', WIDTH);
+        if (newline) length = (int)(newline - text);
+        while (!newline && length > 0 && text[length] != ' ') length--;
+        if (length == 0) length = WIDTH; // one long word
+        printf("%.*s\n", length, text);
+        text += length + (text[length] == ' ' || text[length] == '\n');
+    }
+    printf("%s\n", text);
+}
+
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
     if (program->report && options->epochs > 0 && program->device->has_data)
@@ -87,6 +103,8 @@ static Status work(Program *program, int *output_error) {
         json_writer_discard(json);
         return status;
     }
+    if (!options->quiet && program->report && program->subject.remark[0])
+        print_wrapped(program->subject.remark);
     if (options_ask(options))
         status = program_answer(program);
     else if (program->report)

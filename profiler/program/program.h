@@ -23,6 +23,8 @@ typedef struct Subject {
     // Of profile_model, one of three: a network of the zoo; a model as text; a file of one.
     const struct ZooModel *network;
     const char *text, *file;
+    bool is_onnx;             // the file
+    char remark[400];         // what must be known before any number; "": nothing
     Shape sample;             // one sample of its input
     int64_t vocabulary;       // the input is int64 ids below that; 0: it is float32
     int64_t classes;          // it tells apart; 0: none, or not known beforehand
@@ -76,6 +78,10 @@ Layer *program_network_new(const Program *program);
 enum { PROGRAM_INPUT_TEXT = 64 };
 char *program_input_text(const struct ZooModel *network, const int64_t *dims,
                          char text[PROGRAM_INPUT_TEXT]);
+// program_onnx.c: the same of an ONNX file.
+Status program_find_onnx(Program *program);
+Layer *program_onnx_new(const Program *program);
+Tensor *program_onnx_input_new(const Program *program); // the first, as told; NULL: nothing is said
 // program_data.c: reads or draws images or a text where there will be training; says why not.
 Status program_load(Program *program);
 // program_text.c: the part of it that is about texts; what a model has learnt of one.

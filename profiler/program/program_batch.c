@@ -44,7 +44,11 @@ Status program_batch_new(Program *program) {
     const Subject *subject = &program->subject;
     Shape shape = {.ndim = subject->sample.ndim + 1, .dims = {subject->batch}}, out;
     for (int d = 1; d < shape.ndim; d++) shape.dims[d] = subject->sample.dims[d - 1];
-    if (subject->vocabulary > 0)
+    program->x = subject->is_onnx ? program_onnx_input_new(program) : NULL;
+    if (error_pending()) return error_status();
+    if (program->x)
+        shape = program->x->shape; // as it was told
+    else if (subject->vocabulary > 0)
         program->x = in_turn_new(shape, subject->vocabulary);
     else
         program->x = tensor_uniform_new(shape, 0.0f, 1.0f);

@@ -1,14 +1,16 @@
 // program_files.c -- the files that a program writes, and the steps that a trace shows.
 #include <stdio.h>
 
+#include "layers/files/npy.h"
 #include "profiler/files/tinytorch.h"
 #include "profiler/profiler.h"
 #include "profiler/program/program.h"
 #include "profiler/report/memory_curve.h"
 
 Status program_check_files(const Options *options) {
-    const char *files[] = {options->trace, options->memory_json, options->tinytorch};
-    for (int i = 0; i < 3; i++) {
+    const char *files[] = {options->trace, options->memory_json, options->tinytorch,
+                           options->output};
+    for (int i = 0; i < 4; i++) {
         if (files[i] && whole_file_check(files[i])) return error_status();
     }
     return STATUS_OK;
@@ -85,6 +87,23 @@ static Status write_trace(Program *program, const char *path) {
     return status;
 }
 
+// What the model makes of its input when it is used.
+static Status write_output(Program *program, const char *path) {
+    LayerModes modes;
+    Status status = layer_modes_save(program->model, &modes);
+    if (status) return status;
+    layer_train(program->model, false);
+    no_grad_begin();
+    Scope *scope = scope_open();
+    Tensor *y = layer_forward(program->model, program->x);
+    Tensor *dense = y ? tensor_contiguous(y) : NULL;
+    status = dense ? npy_write(dense, path) : error_status();
+    scope_close(scope);
+    no_grad_end();
+    layer_modes_restore(program->model, &modes);
+    return status;
+}
+
 Status program_write_files(Program *program, JsonWriter *json) {
     const Options *options = program->options;
     Status status = error_status(); // of a training that failed the JSON alone tells
@@ -93,6 +112,7 @@ Status program_write_files(Program *program, JsonWriter *json) {
         status = memory_write_json(&program->profile, options->memory_json);
     if (!status && options->tinytorch)
         status = tinytorch_write(&program->profile, options->tinytorch);
+    if (!status && options->output) status = write_output(program, options->output);
     if (!json) return status;
     Status written =
         profile_write_json(&program->profile, &program->training, program->command, json);

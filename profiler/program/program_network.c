@@ -120,15 +120,28 @@ static Status find_text(const Options *options, Subject *subject) {
     return subject->file ? error_status() : blame_argument();
 }
 
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 // ---- any ---------------------------------------------------------------------------------------
 Status program_find_network(Program *program) {
     const Options *options = program->options;
     const char *given = options->model;
     Subject *subject = &program->subject;
     const ZooModel *network = zoo_find(given);
+    if (network && options->n_inputs > 0)
+        return error_set(STATUS_INVALID_ARGUMENT, "--input: %s takes %s. HINT: --%s", given,
+                         network->vocabulary ? "texts" : "images",
+                         network->vocabulary ? "tokens" : "image");
     if (network) return find_named(network, options, subject);
     bool text = strpbrk(given, "(@") != NULL;
     if (!text && access(given, F_OK) != 0) return unknown(given);
+    if (!text && ends_with(given, ".onnx")) return program_find_onnx(program);
+    if (options->n_inputs > 0 || options->partial)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--input and --partial are for ONNX files. HINT: %s is none", given);
     *subject = (Subject){.text = text ? given : NULL, .file = text ? NULL : given};
     snprintf(subject->name, sizeof(subject->name), "%s", given);
     return find_text(options, subject);
@@ -137,6 +150,7 @@ Status program_find_network(Program *program) {
 Layer *program_network_new(const Program *program) {
     const Subject *subject = &program->subject;
     Shape input;
+    if (subject->is_onnx) return program_onnx_new(program);
     if (!subject->network) return read_text(subject, &input);
     ZooModel network = *subject->network;
     network.vocabulary = subject->vocabulary; // its own, or that of the text it is trained on

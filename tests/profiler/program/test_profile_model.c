@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "layers/files/npy.h"
 #include "layers/models/zoo.h"
 #include "layers/train/corpus.h"
 #include "profiler/report/text.h"
@@ -158,6 +159,63 @@ START_TEST(a_text_that_begins_with_words_is_given_words) {
 }
 END_TEST
 
+#define ONNX "tests/fixtures/onnx/"
+static bool reads_onnx(void) {
+    ProgramRun got = run(ONNX "mlp.ts.onnx --device meta --quiet");
+    bool reads = !strstr(got.err, "protobuf-c");
+    program_run_free(&got);
+    return reads;
+}
+
+// Counted as run; what it makes of an input goes to a file.
+START_TEST(an_onnx_file_is_a_network) {
+    if (!reads_onnx()) test_skip("this was built without protobuf-c");
+    char folder[] = "/tmp/ridgepoint-onnx-XXXXXX", arguments[300], path[80];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/y.npy", folder);
+    snprintf(arguments, sizeof arguments, ONNX "cnn.ts.onnx --iterations 1 --warmup 2 --output %s",
+             path);
+    json_t *ran = document_of("profile_model", arguments);
+    json_t *counted = document_of("profile_model", ONNX "cnn.ts.onnx --device meta");
+    document_check_same_counts(ran, counted, "cnn.ts.onnx");
+    Tensor *y = npy_read_new(path);
+    ck_assert_msg(y && y->shape.ndim == 2, "%s", error_message());
+    tensor_free(y);
+    // What it made, as the input of a next one: of the right shape or not.
+    snprintf(arguments, sizeof arguments, ONNX "cnn.ts.onnx --device meta --input %s", path);
+    ProgramRun got = run(arguments);
+    program_check_refusal(&got, 2, "input", "dimensions");
+    json_decref(ran);
+    json_decref(counted);
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
+static const struct {
+    const char *arguments, *what;
+    int status;
+} wrong_onnx[] = {
+    {"none.onnx", "none.onnx", 2},
+    {ONNX "cnn.ts.onnx --input nope=1x2x3x3", "whose inputs are", 2},
+    {ONNX "cnn.ts.onnx --input 1x2x3x3", "NAME=1x3x224x224", 2},
+    {ONNX "cnn.ts.onnx --input x=", "NAME=1x3x224x224", 2},
+    {ONNX "cnn.ts.onnx --input /nonexistent/x.npy", "/nonexistent/x.npy", 3},
+    {ONNX "cnn.ts.onnx --tokens 3", "--input", 2},
+    {ONNX "cnn.ts.onnx --output /nonexistent/y.npy --iterations 1", "/nonexistent/y.npy", 3},
+    {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", 2},
+    {"resnet18 --input x=1x3x4x4", "--image", 2},
+};
+enum { WRONG_ONNX = sizeof wrong_onnx / sizeof wrong_onnx[0] };
+
+START_TEST(what_does_not_fit_an_onnx_file_is_refused_in_one_line) {
+    if (!reads_onnx()) test_skip("this was built without protobuf-c");
+    ProgramRun got = run(wrong_onnx[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, wrong_onnx[_i].status, wrong_onnx[_i].what, "");
+}
+END_TEST
+
 START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
     ProgramRun got = run("mnist-cnn --batch 16 --iterations 2 --warmup 2 --epochs 1 --steps 3");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
@@ -212,17 +270,17 @@ END_TEST
 // char-gpt has the vocabulary of its text; gpt2 its own, in which there is room for it.
 START_TEST(a_model_of_characters_is_made_for_its_text) {
     Corpus text;
-    char line[80];
-    ck_assert_int_eq(corpus_read("LICENSE", &text), STATUS_OK);
+    char line[160];
+    ck_assert_int_eq(corpus_read("CHANGELOG.md", &text), STATUS_OK);
     int64_t parameters = 10770816 + (text.vocabulary - 65) * 384; // 10,770,816 of 65
     ck_assert_int_ne(text.vocabulary, 65);
-    ProgramRun got = run("char-gpt --device meta --data LICENSE");
+    ProgramRun got = run("char-gpt --device meta --data CHANGELOG.md");
     snprintf(line, sizeof line, "char-gpt 256 tokens of %d characters", text.vocabulary);
     part(got.out, line);
     snprintf(line, sizeof line, "  parameters %17s ", text_count(4 * parameters).s);
     part(got.out, line);
     program_run_free(&got);
-    got = run("gpt2 --device meta --tokens 64 --data LICENSE");
+    got = run("gpt2 --device meta --tokens 64 --data CHANGELOG.md");
     part(got.out, text_count(4 * 124439808LL).s);
     program_run_free(&got);
     corpus_free(&text);
@@ -255,6 +313,8 @@ int main(void) {
         {a_model_as_text_is_a_network, 0},
         {a_text_that_begins_with_words_is_given_words, 0},
         {counted_and_run_are_the_same, 3},
+        {an_onnx_file_is_a_network, 0},
+        {what_does_not_fit_an_onnx_file_is_refused_in_one_line, WRONG_ONNX},
         {the_report_is_in_images_and_it_trains_where_images_fit, 0},
         {it_trains_on_a_text_and_goes_on_with_it, 0},
         {a_model_of_characters_is_made_for_its_text, 0},

@@ -9,6 +9,7 @@
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
+#include "tests/helpers/work_folder.h"
 
 #define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
 
@@ -131,6 +132,36 @@ START_TEST(ten_epochs_of_mnist_reach_95_percent) {
 }
 END_TEST
 
+// ---- interrupted -------------------------------------------------------------------------------
+// Six steps at once, or three, an end, and three more: the same weights, state and place.
+START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
+    char commands[1200];
+    static const char *const models[] = {"profile_mlp --layers 784,8,10 --optimizer momentum",
+                                         "profile_model mnist-cnn"};
+    const char *program = program_path(_i ? "profile_model" : "profile_mlp");
+    work_folder_begin();
+    snprintf(commands, sizeof commands,
+             "run='%s%s --batch 32 --quiet --warmup 2 --iterations 1'; cd %s\n"
+             "$run --epochs 1 --steps 6 --checkpoint whole --every 4\n"
+             "$run --epochs 1 --steps 3 --checkpoint part --every 2\n"
+             "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
+             "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n",
+             program, strchr(models[_i], ' '), work_folder);
+    work_folder_run(commands);
+    work_folder_end();
+}
+END_TEST
+
+START_TEST(a_checkpoint_of_something_else_is_refused) {
+    ProgramRun got = run("--epochs 1 --resume README.md" QUICK);
+    program_check_refusal(&got, 3, "README.md", "safetensors");
+    got = run("--epochs 1 --resume /nonexistent/c" QUICK);
+    program_check_refusal(&got, 3, "/nonexistent/c", "");
+    got = run("--epochs 1 --steps 1 --checkpoint /nonexistent/c" QUICK);
+    program_check_refusal(&got, 3, "/nonexistent/c", "");
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_folder_that_cannot_be_used_is_refused_before_anything_is_measured, 0},
@@ -141,6 +172,8 @@ int main(void) {
         {training_that_diverges_is_status_1_and_names_the_step, 0},
         {the_default_run_learns_its_digits_and_an_untrained_net_guesses, 0},
         {ten_epochs_of_mnist_reach_95_percent, 0},
+        {a_training_that_is_resumed_ends_with_the_same_bytes, 2},
+        {a_checkpoint_of_something_else_is_refused, 0},
         {NULL, 0},
     };
     return harness_main("profile_training", tests);

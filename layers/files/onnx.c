@@ -1,0 +1,109 @@
+// onnx.c -- an ONNX file to layers: the stages in their order, and what is said of the file.
+#include "layers/files/onnx.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/files/onnx_graph.h"
+#include "tensor/memory.h"
+
+static const char folded_remark[] =
+    "batch norms were folded into convolutions by the exporter: what training costs is not the "
+    "original's. HINT: torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode."
+    "TRAINING, do_constant_folding=False) keeps them";
+
+// ---- what the file says of itself
+// ----------------------------------------------------------------
+static bool norms_are_folded(const Import *import) {
+    const Onnx__Graph *graph = import->graph;
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Node *node = graph->node[i];
+        if (!node->op_type || strcmp(node->op_type, "Conv") != 0 || node->n_input < 2) continue;
+        if (strncmp(node->input[1], "onnx::Conv_", 11) == 0) return true;
+        for (size_t k = 0; k < node->n_metadata_props; k++) {
+            const Onnx__Text *entry = node->metadata_props[k];
+            if (entry->value && strstr(entry->value, "FuseBatchNorm")) return true;
+        }
+    }
+    return false;
+}
+
+static Status describe(Import *import) {
+    OnnxModel *about = import->about;
+    const Onnx__Model *model = import->model;
+    const char *producer = model->producer_name ? model->producer_name : "";
+    const char *version = model->producer_version ? model->producer_version : "";
+    size_t size = strlen(producer) + strlen(version) + 2;
+    about->producer = memory_new(size);
+    if (!about->producer) return error_status();
+    snprintf(about->producer, size, "%s%s%s", producer, producer[0] && version[0] ? " " : "",
+             version);
+    about->opset = import->opset;
+    about->nodes = (int64_t)import->graph->n_node;
+    about->norms_folded = norms_are_folded(import);
+    about->remark = about->norms_folded ? folded_remark : "";
+    return STATUS_OK;
+}
+
+static Status describe_outputs(Import *import) {
+    OnnxModel *about = import->about;
+    const Onnx__Graph *graph = import->graph;
+    about->outputs = memory_new((graph->n_output + 1) * sizeof(OnnxPort));
+    for (size_t i = 0; i < graph->n_output && about->outputs; i++) {
+        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+        const Value *value = import_value(import, import_find(import, name));
+        if (!value || value->kind == VALUE_UNKNOWN)
+            return error_set(STATUS_FORMAT, "onnx: %s: its output \"%s\" is computed by no node",
+                             import->path, name);
+        OnnxPort *port = &about->outputs[i];
+        port->name = memory_copy_string(name);
+        if (!port->name) break;
+        about->n_outputs++;
+        port->shape = value->shape;
+        port->dtype =
+            onnx_is_float(value->type) || value->type == ONNX_BOOL ? DTYPE_FLOAT32 : DTYPE_INT64;
+    }
+    return error_status();
+}
+
+void onnx_model_free(OnnxModel *about) {
+    if (!about) return;
+    for (int i = 0; i < about->n_inputs; i++) memory_free(about->inputs[i].name);
+    for (int i = 0; i < about->n_outputs; i++) memory_free(about->outputs[i].name);
+    for (int i = 0; i < about->n_missing; i++) memory_free(about->missing[i].name);
+    memory_free(about->inputs);
+    memory_free(about->outputs);
+    memory_free(about->missing);
+    memory_free(about->producer);
+    memset(about, 0, sizeof *about);
+}
+
+// ---- the stages
+// ----------------------------------------------------------------------------------
+static Layer *load(Import *import) {
+    if (onnx_file_read(import) || describe(import) || import_walk(import)) return NULL;
+    if (describe_outputs(import)) return NULL;
+    import_finish(import);
+    if (import_paths(import) || import_tie(import)) return NULL;
+    Program *program = program_new(import);
+    if (!program) return NULL;
+    import->about->steps = program->n_steps;
+    Layer *model = graph_tree_new(import, program);
+    if (model) import->about->parameters = layer_parameter_count(model);
+    return model;
+}
+
+Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about) {
+    const OnnxOptions plain = {.shapes = NULL};
+    OnnxModel own;
+    Import import = {.path = path,
+                     .options = options ? options : &plain,
+                     .about = about ? about : &own};
+    memset(import.about, 0, sizeof own);
+    import.about->remark = "";
+    if (error_pending()) return NULL;
+    Layer *model = load(&import);
+    import_free(&import);
+    if (!about) onnx_model_free(&own);
+    return model;
+}

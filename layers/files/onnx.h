@@ -1,0 +1,75 @@
+// onnx.h -- models from ONNX files, as torch.onnx.export writes them with either of its exporters.
+// A file becomes layers whose paths are PyTorch's named_modules() where the exporter recorded them.
+//
+//     OnnxModel about;
+//     Layer *model = onnx_load("resnet18.onnx", NULL, &about);    // NULL: an error is pending
+//     Tensor *y = layer_forward(model, x);                        // in the file's order of inputs
+//     onnx_model_free(&about);
+//     layer_free(model);
+//
+// What depends on shapes and constants only is computed while a file is loaded, so a model is made
+// for the shapes that it was loaded with. Parameters are made on the context's device; on the meta
+// device their numbers are not read. Training goes by the tape as ever; what an exporter folded
+// away (dropout, batch norm fused into a convolution) is gone: `norms_folded`.
+#ifndef LAYERS_FILES_ONNX_H
+#define LAYERS_FILES_ONNX_H
+
+#include "layers/layer.h"
+
+RIDGEPOINT_API_BEGIN
+
+typedef struct OnnxShape { // what an input is to have where the file leaves sizes open
+    const char *name;      // NULL: the shapes are in the graph's order
+    Shape shape;
+} OnnxShape;
+
+typedef struct OnnxOptions {
+    const OnnxShape *shapes;
+    int n_shapes;
+    // Operators that are missing are no error: where the file records their output's shape, it goes
+    // on behind them with zeros of that shape. For counting, on the meta device.
+    bool partial;
+} OnnxOptions;
+
+typedef struct OnnxPort { // an input or output
+    char *name;
+    DType dtype; // as forward takes it: integers int64, all else float32; see below
+    Shape shape;
+} OnnxPort;
+
+typedef struct OnnxMissing {
+    char *name; // "NonMaxSuppression"
+    int64_t count;
+} OnnxMissing;
+
+typedef struct OnnxModel { // what a file says of itself
+    OnnxPort *inputs, *outputs;
+    int n_inputs, n_outputs;
+    int64_t opset;
+    char *producer;            // "pytorch 2.15.0"; "": it does not say
+    int64_t parameters_stored; // numbers, as the file holds them
+    int64_t parameters;        // tied ones once: as layer_parameter_count
+    int64_t nodes, steps;      // in the file; of them, what runs
+    bool norms_folded;         // batch norms are fused into convolutions
+    const char *remark;        // what a reader must know of it, one line; "": nothing
+    OnnxMissing *missing;      // with `partial`, else an error names them
+    int n_missing;
+} OnnxModel;
+
+// options NULL: the file's shapes, and 1 for every size that it leaves open. about may be NULL;
+// what it is filled with is yours, also after a failure. The model takes the graph's inputs in
+// their order: int64 where the file has integers or truth values (0 and 1), else float32; and gives
+// its outputs in theirs (layer_forward_each), the first four of them, conditions as float32.
+// STATUS_IO: the file, or one of numbers beside it; STATUS_FORMAT: what it holds is no such model;
+// STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
+// protobuf-c.
+Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about);
+// What a model takes for an input that forward is not called with (the last ones), so that one that
+// takes several can be called with its first: a mask, say. The model holds it, too. STATUS_SHAPE;
+// STATUS_INVALID_ARGUMENT: it is no model that onnx_load made.
+Status onnx_give_input(Layer *model, int input, Tensor *value);
+void onnx_model_free(OnnxModel *about); // what onnx_load filled; NULL is fine
+
+RIDGEPOINT_API_END
+
+#endif

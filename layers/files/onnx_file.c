@@ -1,0 +1,114 @@
+// onnx_file.c -- an ONNX file to protobuf-c's tree of it, whose memory is bounded by the file's
+// size. What is in the tree is nobody's business here.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/memory.h"
+
+// A message of two bytes becomes a struct of about a hundred: a file that holds nothing but those
+// may take this many times its size, and a file of numbers about its own.
+enum { MOST_TIMES = 128, MOST_MORE = 1 << 16 };
+
+struct Arena {
+    ProtobufCAllocator allocator;
+    size_t left;
+    bool exceeded;
+    Onnx__Model *model;
+};
+
+static void *arena_new(void *of, size_t bytes) {
+    struct Arena *arena = of;
+    if (bytes > arena->left) {
+        arena->exceeded = true;
+        return NULL;
+    }
+    arena->left -= bytes;
+    return memory_new(bytes ? bytes : 1);
+}
+
+static void arena_free(void *of, void *block) {
+    (void)of;
+    memory_free(block);
+}
+
+static Status cannot(const char *path, const char *what) {
+    return error_set(STATUS_IO, "onnx: %s: %s: %s", path, what, strerror(errno));
+}
+
+static Status read_bytes(const char *path, uint8_t **bytes, size_t *size) {
+    struct stat about;
+    FILE *file = fopen(path, "rb");
+    if (!file) return cannot(path, "it cannot be opened");
+    Status status = STATUS_OK;
+    if (fstat(fileno(file), &about)) {
+        status = cannot(path, "it cannot be read");
+    } else if (!S_ISREG(about.st_mode)) {
+        status = error_set(STATUS_IO, "onnx: %s: it is no file", path);
+    } else {
+        *size = (size_t)about.st_size;
+        *bytes = memory_new(*size ? *size : 1);
+        if (!*bytes)
+            status = error_status();
+        else if (fread(*bytes, 1, *size, file) != *size)
+            status = error_set(STATUS_IO, "onnx: %s: it ended while it was read", path);
+    }
+    fclose(file);
+    return status;
+}
+
+static Status unpack(Import *import, const uint8_t *bytes, size_t size) {
+    struct Arena *arena = memory_new(sizeof *arena);
+    if (!arena) return error_status();
+    import->arena = arena;
+    arena->allocator =
+        (ProtobufCAllocator){.alloc = arena_new, .free = arena_free, .allocator_data = arena};
+    arena->left = size * MOST_TIMES + MOST_MORE;
+    arena->model = onnx__model__unpack(&arena->allocator, size, bytes);
+    if (error_pending()) return error_status();
+    if (arena->exceeded)
+        return error_set(STATUS_FORMAT, "onnx: %s: it wants more than %d times its size of memory",
+                         import->path, MOST_TIMES);
+    if (!arena->model || !arena->model->graph || arena->model->graph->n_output == 0)
+        return error_set(STATUS_FORMAT,
+                         "onnx: %s: this is no ONNX model, or it is cut off. HINT: "
+                         "torch.onnx.export(model, inputs, \"model.onnx\") writes one",
+                         import->path);
+    import->model = arena->model;
+    import->graph = arena->model->graph;
+    return STATUS_OK;
+}
+
+static Status find_opset(Import *import) {
+    const Onnx__Model *model = import->model;
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const Onnx__Opset *opset = model->opset_import[i];
+        if (!opset->domain || !opset->domain[0] || strcmp(opset->domain, "ai.onnx") == 0)
+            import->opset = opset->version;
+    }
+    if (import->opset >= 7) return STATUS_OK;
+    return error_set(
+        STATUS_NOT_IMPLEMENTED,
+        "onnx: %s: its operators are of opset %lld. HINT: export with opset_version=18",
+        import->path, (long long)import->opset);
+}
+
+Status onnx_file_read(Import *import) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (!import->path || !import->path[0])
+        return error_set(STATUS_INVALID_ARGUMENT, "onnx_load: there is no path");
+    Status status = read_bytes(import->path, &bytes, &size);
+    if (!status) status = unpack(import, bytes, size);
+    memory_free(bytes);
+    return status ? status : find_opset(import);
+}
+
+void onnx_file_free(Import *import) {
+    struct Arena *arena = import->arena;
+    if (arena && arena->model) onnx__model__free_unpacked(arena->model, &arena->allocator);
+    memory_free(arena);
+    import->arena = NULL;
+}

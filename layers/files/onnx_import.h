@@ -1,0 +1,300 @@
+// onnx_import.h -- internal to the ONNX reader: what is known of a file while it becomes layers.
+// What programs see is onnx.h.
+#ifndef LAYERS_FILES_ONNX_IMPORT_H
+#define LAYERS_FILES_ONNX_IMPORT_H
+
+#include <onnx.pb-c.h>
+
+#include "layers/files/onnx.h"
+
+typedef Onnx__Node Node;
+
+// ONNX's element types (TensorProto.DataType).
+enum {
+    ONNX_FLOAT = 1,
+    ONNX_UINT8 = 2,
+    ONNX_INT8 = 3,
+    ONNX_UINT16 = 4,
+    ONNX_INT16 = 5,
+    ONNX_INT32 = 6,
+    ONNX_INT64 = 7,
+    ONNX_BOOL = 9,
+    ONNX_FLOAT16 = 10,
+    ONNX_DOUBLE = 11,
+    ONNX_UINT32 = 12,
+    ONNX_UINT64 = 13,
+    ONNX_BFLOAT16 = 16
+};
+bool onnx_is_float(int type); // in one of its precisions: all are float32 here
+
+// ---- values ------------------------------------------------------------------------------------
+typedef enum ValueKind {
+    VALUE_UNKNOWN,   // its node has not been reached, or there is none
+    VALUE_CONSTANT,  // known at import: stored in the file, or folded
+    VALUE_PARAMETER, // stored in the file, and learned
+    VALUE_RUN        // known when the model runs
+} ValueKind;
+
+typedef struct Value {
+    const char *name; // the file's
+    ValueKind kind;
+    int type; // ONNX_
+    Shape shape;
+    double *data;               // of a constant, once somebody has asked: any type fits a double
+    const Onnx__Tensor *stored; // in the file; NULL: it was computed
+    Tensor *tensor;             // during the walk, on the meta device, for shapes
+    int uses;                   // by nodes still to come, and the graph's outputs
+    int readers;                // all of them
+    int step;                   // whose result it is; -1: none
+    int alias;                  // the value that it is, with another name; -1: none
+    int twin;                   // a parameter whose numbers it shares; -1: none
+    bool flipped; // a parameter (k, n) in the file, and (n, k) here: as PyTorch has it
+    bool initial; // among the initialisers: not a node's constant
+    enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
+    bool held;        // by a step: it is needed when the model runs
+    bool is_state;    // running statistics: no gradient
+    bool poisoned;    // behind an operator that is missing
+    const char *role; // what its first user calls it: "weight"
+    int role_step;    // and that user; -1: none
+    int slot;         // in the program; -1: nothing that runs reads it
+} Value;
+
+// ---- steps: what runs
+// ----------------------------------------------------------------------------
+typedef struct Step Step;
+typedef struct Import Import;
+typedef struct Operator {
+    const char *name; // ONNX's
+    // Takes from the node what `run` needs: attributes and constant inputs into params, the others
+    // into step->in by step_input.
+    Status (*build)(Import *import, const Node *node, Step *step);
+    // Composes ops of tensor/: fills out. `training`: the layer's mode.
+    Status (*run)(const Step *step, bool training, Tensor *const in[], Tensor *out[]);
+    const char *module; // what PyTorch calls a layer that is this: "Conv2d"; NULL: it has none
+    // Of element-wise ones, for a `run` that several share.
+    Tensor *(*of_one)(Tensor *x);
+    Tensor *(*of_two)(Tensor *a, Tensor *b);
+    const Op *activation;
+    int type;          // ONNX's type of the result; 0: that of the first input
+    unsigned optional; // bit i: the step's input i may be absent
+} Operator;
+
+typedef struct ReduceParams {
+    int dims[TENSOR_MAX_DIMS], n_dims;
+    bool keep, nothing; // nothing: x as it is
+} ReduceParams;
+typedef struct PadParams {
+    int64_t before[TENSOR_MAX_DIMS], after[TENSOR_MAX_DIMS];
+    PadMode mode;
+    float value;
+    bool pads; // any at all
+} PadParams;
+typedef struct ConvParams {
+    ConvTranspose2dOptions options;
+    bool flat; // of sequences: along the width
+} ConvParams;
+typedef struct PoolParams {
+    Pool2dOptions options;
+    PadParams pad; // what a pool cannot pad by itself
+    bool flat;
+} PoolParams;
+typedef struct SliceParams { // of each dimension; step may be below 0, and begin is then the last
+    int64_t begin[TENSOR_MAX_DIMS], count[TENSOR_MAX_DIMS], step[TENSOR_MAX_DIMS];
+} SliceParams;
+typedef struct NormParams {
+    float epsilon, momentum;
+    int64_t groups;
+    Shape row;
+} NormParams;
+typedef struct RecurrentParams {
+    int64_t hidden;
+    bool reverse[2];
+    int directions, layout;
+} RecurrentParams;
+
+typedef union StepParams {
+    ReduceParams reduce;
+    PadParams pad;
+    ConvParams conv;
+    PoolParams pool;
+    SliceParams slice;
+    NormParams norm;
+    RecurrentParams recurrent;
+    ResizeOptions resize;
+    Shape shape;
+    struct {
+        int dim, count;
+        int64_t sizes[LAYER_MAX_OUTPUTS];
+    } split;
+    struct {
+        int dim, other;
+        int64_t count, sizes;
+        float value[4];
+        bool flags[4];
+        const Op *op;
+    } plain;
+} StepParams;
+
+enum { STEP_OUTPUTS = LAYER_MAX_OUTPUTS };
+
+struct Step {
+    const Operator *op;
+    const Node *node;
+    int *in; // values; -1: absent
+    int n_in;
+    int out[STEP_OUTPUTS];
+    int n_out;
+    StepParams params;
+    int type;   // ONNX's, of its results
+    char *path; // of its layer; NULL: the model itself
+    bool dead;  // joined into another, or nobody needs it
+};
+
+// ---- the import ------------------------------------------------------------------------------
+struct Import {
+    const char *path;         // of the file
+    const Onnx__Model *model; // in `arena`
+    const Onnx__Graph *graph;
+    struct Arena *arena;
+    const OnnxOptions *options; // never NULL
+    OnnxModel *about;           // never NULL
+    int64_t opset;
+    Value **values;
+    int n_values, value_room;
+    int *buckets, n_buckets; // values by name
+    int *chain;              // of a value: the next in its bucket
+    Step **steps;
+    int n_steps, step_room;
+    int64_t folded; // elements of constants now held
+    bool missing;   // operators are
+    char text[256]; // "Conv /layer1/conv1/Conv", for messages
+};
+
+enum { VALUE_ABSENT = -1 };
+
+// ---- reading the file (onnx_file.c, onnx_data.c) -----------------------------------------------
+Status onnx_file_read(Import *import); // path to model and graph
+void onnx_file_free(Import *import);
+// The elements of what the file stores, as doubles or as floats; out has room for `count`, which
+// is what its dims come to.
+Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int64_t count,
+                           double *out);
+Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
+                          float *out);
+// Its shape; an error where there are more dims than a tensor has here, or they overflow.
+Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
+
+// ---- values (onnx_values.c) --------------------------------------------------------------------
+int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none
+int import_value_new(Import *import, const char *name);  // VALUE_ABSENT with an error pending
+Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSENT
+// The numbers of a constant, once asked for; NULL with an error pending.
+const double *value_data(Import *import, Value *value);
+int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
+// Room for a folded constant: zeros. The shape may not be larger than what is bounded.
+Status value_fold(Import *import, Value *value, int type, Shape shape);
+void value_drop(Import *import, Value *value);       // its data, when nobody is still to come
+bool value_is_uniform(Import *import, Value *value); // are a stored one's numbers all alike?
+// Room in a block of `count` for one more. (It doubles.)
+Status import_grow(void **block, int count, size_t size);
+void import_free(Import *import);
+
+// Of a node: which value is its input i, or NULL (absent, or empty).
+Value *node_input(const Import *import, const Node *node, int i);
+Value *node_output(const Import *import, const Node *node, int i); // NULL: it has no such
+int node_input_index(const Import *import, const Node *node, int i);
+int64_t attribute_int(const Node *node, const char *name, int64_t otherwise);
+float attribute_float(const Node *node, const char *name, float otherwise);
+// How many; at most `room` are written. -1: there is no such attribute.
+int attribute_ints(const Node *node, const char *name, int64_t *out, int room);
+bool attribute_is(const Node *node, const char *name, const char *text, bool otherwise);
+const Onnx__Attribute *attribute_find(const Node *node, const char *name);
+// Integers that an attribute gave in old opsets and constant input i gives in new ones; as above.
+// An error is pending where they are not known at import.
+int import_ints(Import *import, const Node *node, const char *name, int i, int64_t *out, int room);
+// A dimension, counted from 0; -1 with an error pending.
+int import_axis(Import *import, int64_t axis, int ndim);
+// "onnx: Conv /conv1/Conv: ...", with what the node is.
+Status import_error(const Import *import, Status status, const char *format, ...)
+    __attribute__((cold, format(printf, 3, 4)));
+
+// ---- folding (onnx_fold*.c)
+// ---------------------------------------------------------------------- Fills a node's outputs,
+// its inputs being constants whose numbers are at hand (Shape's and Size's may be anything: their
+// shape is).
+typedef Status (*Fold)(Import *import, const Node *node);
+typedef struct Folder {
+    const char *name;
+    Fold fold;
+    int inputs; // so many at least it must have
+} Folder;
+const Folder *onnx_folder(const char *op_type); // NULL: nothing folds such a node
+// The tables of names that it looks through, each ended by an empty entry.
+extern const Folder onnx_fold_elements[], onnx_fold_moves[], onnx_fold_makers[], onnx_fold_places[];
+// Index i of an indices input, counted from 0; -1 with an error pending.
+int64_t fold_index(const Import *import, const Value *indices, int64_t i, int64_t size);
+double fold_round(int type, double x); // as a number of that type
+// out[i] = in[offset + the sum of index[d] stride[d]], over all indices of out's shape.
+void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t offset);
+// The strides with which a value of this shape is read as one of the other, to which it broadcasts.
+void fold_strides(Shape shape, Shape to, int64_t stride[]);
+
+// ---- shapes, by a node's attributes and constant inputs (onnx_shapes.c) ------------------------
+// Each fails with an error pending.
+Status shape_reshape(Import *import, const Node *node, Shape in, Shape *out); // also Squeeze,
+                                                                              // Unsqueeze, Flatten
+bool shape_reshapes(const char *op_type);                                     // is it one of them?
+Status shape_expand(Import *import, const Node *node, Shape in, Shape *out);
+Status shape_broadcast(Import *import, Shape a, Shape b, Shape *out);
+Status shape_slice(Import *import, const Node *node, Shape in, SliceParams *out);
+Status shape_permutation(Import *import, const Node *node, Shape in, int out[]);
+// Which dimensions a reduction goes over.
+Status shape_reduce(Import *import, const Node *node, Shape in, ReduceParams *out);
+// Split's: sizes of its parts along *axis.
+Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_t sizes[]);
+
+// ---- windows (onnx_sides.c)
+// ---------------------------------------------------------------------- Of one dimension numbers
+// stand at [1], along the width; those along the height are as if absent.
+typedef struct Sides {
+    int64_t kernel[2], stride[2], dilation[2], before[2], after[2];
+} Sides;
+// strides, dilations and pads; the kernel is 1 x 1 and the caller's.
+Status sides_read(Import *import, const Node *node, int dims, Sides *sides);
+// With auto_pad SAME as many outputs as strides fit in; what is odd of the padding goes behind, or
+// before. Otherwise nothing.
+void sides_same(const Node *node, Shape in, int dims, Sides *sides);
+
+// ---- run-time operators (onnx_op*.c) -----------------------------------------------------------
+const Operator *onnx_operator(const char *op_type); // NULL: it is missing
+// The tables that it looks through, each ended by an empty entry.
+extern const Operator onnx_elements[], onnx_activations[], onnx_moves[], onnx_picks[],
+    onnx_products[], onnx_images[], onnx_norms[], onnx_reductions[], onnx_recurrent[];
+Status step_input(Import *import, Step *step, int value); // VALUE_ABSENT: none
+// The node's first n inputs.
+Status step_inputs(Import *import, const Node *node, Step *step, int n);
+// The same, the i-th of which, where the file stores it, is called roles[i] (NULL: it stays what it
+// is): a parameter, if the operator is a layer, or its name says so.
+Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
+Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
+int import_constant(Import *import, int type, Shape shape); // a new one of zeros, without a name
+// A float tensor of the same values: what integers are computed as.
+Tensor *onnx_as_float(Tensor *x);
+Tensor *onnx_as_index(Tensor *x);
+
+// ---- the walk (onnx_walk.c), joining (onnx_join.c), names (onnx_names.c) -----------------------
+Status import_walk(Import *import);
+Status import_node(Import *import, const Node *node); // onnx_node.c
+// What is known of the newest step and those before it: fewer steps of the same result.
+void import_join(Import *import);
+void import_finish(Import *import);                 // drops steps whose results nobody needs
+bool onnx_same_layer(const Node *a, const Node *b); // by what the exporter recorded
+bool onnx_name_is_path(const char *name);           // of a parameter, as PyTorch gives it
+Status import_paths(Import *import);                // of steps
+Status import_tie(Import *import);                  // parameters of equal numbers
+
+// ---- the layers (onnx_graph.c)
+// -------------------------------------------------------------------
+Layer *onnx_graph_new(Import *import);
+
+#endif

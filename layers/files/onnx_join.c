@@ -1,0 +1,198 @@
+// onnx_join.c -- steps that exporters write out and the engine has as one: a product and its bias,
+// GELU by its formula, the guard around a softmax; and the end of steps that nobody needs.
+#include <math.h>
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+
+static bool is_op(const Step *step, const char *name) {
+    return step && !step->dead && strcmp(step->op->name, name) == 0;
+}
+
+static Step *step_of(const Import *import, int value) {
+    const Value *of = import_value(import, value);
+    return of && of->step >= 0 ? import->steps[of->step] : NULL;
+}
+
+// What the newest step gives, an earlier one gives from now on.
+static void move_result(Import *import, Step *from, int to) {
+    import->steps[to]->out[0] = from->out[0];
+    import->values[from->out[0]]->step = to;
+    from->dead = true;
+}
+
+// ---- a product and its bias
+// --------------------------------------------------------------------------
+static void join_bias(Import *import, Step *add) {
+    for (int i = 0; i < 2; i++) {
+        const Value *sum = import_value(import, add->in[i]);
+        Value *bias = import_value(import, add->in[1 - i]);
+        Step *product = step_of(import, add->in[i]);
+        if (!is_op(product, "Linear") || product->n_in != 2 || sum->readers != 1 || !bias ||
+            bias->kind != VALUE_PARAMETER || bias->shape.ndim != 1 ||
+            bias->shape.dims[0] != sum->shape.dims[sum->shape.ndim - 1])
+            continue;
+        if (step_input(import, product, add->in[1 - i])) return;
+        bias->role = "bias";
+        bias->role_step = sum->step;
+        move_result(import, add, sum->step);
+        return;
+    }
+}
+
+// ---- GELU (Hendrycks and Gimpel 2016)
+// -------------------------------------------------------------- A value as a number times factors,
+// through products that only this reads.
+enum { MOST_FACTORS = 4, MOST_DEPTH = 8 };
+typedef struct Factors {
+    double number;
+    int of[MOST_FACTORS], n;
+} Factors;
+
+static void take_apart(const Import *import, int value, int depth, Factors *factors) {
+    const Step *step = step_of(import, value);
+    bool mul = is_op(step, "Mul"), div = is_op(step, "Div");
+    bool number = (mul || div) && step->params.plain.dim != 0;
+    if (depth < MOST_DEPTH && number) {
+        double by = (double)step->params.plain.value[0];
+        factors->number = mul ? factors->number * by : factors->number / by;
+        take_apart(import, step->in[0], depth + 1, factors);
+    } else if (depth < MOST_DEPTH && mul) {
+        take_apart(import, step->in[0], depth + 1, factors);
+        take_apart(import, step->in[1], depth + 1, factors);
+    } else {
+        if (factors->n < MOST_FACTORS) factors->of[factors->n] = value;
+        factors->n++;
+    }
+}
+
+static Factors factors_of(const Import *import, int value) {
+    Factors factors = {.number = 1.0};
+    take_apart(import, value, 0, &factors);
+    return factors;
+}
+
+static bool near(double x, double wanted) { return fabs(x - wanted) < 1e-4 * fabs(wanted); }
+
+// Is the value c x?
+static bool is_multiple(const Import *import, int value, int x, double c) {
+    Factors factors = factors_of(import, value);
+    return factors.n == 1 && factors.of[0] == x && near(factors.number, c);
+}
+
+// Is it c x^3?
+static bool is_cube(const Import *import, int value, int x, double c) {
+    Factors factors = factors_of(import, value);
+    if (!near(factors.number, c)) return false;
+    if (factors.n == 3) return factors.of[0] == x && factors.of[1] == x && factors.of[2] == x;
+    const Step *power = factors.n == 1 ? step_of(import, factors.of[0]) : NULL;
+    return is_op(power, "Pow") && power->params.plain.dim != 0 && power->in[0] == x &&
+           power->params.plain.value[0] == 3.0f;
+}
+
+// sqrt(2 / pi) (x + 0.044715 x^3)
+static bool is_inner(const Import *import, int value, int x) {
+    Factors factors = factors_of(import, value);
+    const Step *sum = factors.n == 1 ? step_of(import, factors.of[0]) : NULL;
+    if (!is_op(sum, "Add") || sum->params.plain.dim != 0 ||
+        !near(factors.number, sqrt(2.0 / 3.14159265358979)))
+        return false;
+    return (sum->in[0] == x && is_cube(import, sum->in[1], x, 0.044715)) ||
+           (sum->in[1] == x && is_cube(import, sum->in[0], x, 0.044715));
+}
+
+// Of factor * x / 2, is the factor 1 + erf(x / sqrt 2), or 1 + tanh(...)?
+static bool is_gate(const Import *import, int value, int x, bool *by_tanh) {
+    const Step *sum = step_of(import, value);
+    if (!is_op(sum, "Add") || sum->params.plain.dim == 0 || sum->params.plain.value[0] != 1.0f)
+        return false;
+    const Step *inner = step_of(import, sum->in[0]);
+    *by_tanh = is_op(inner, "Tanh");
+    if (*by_tanh) return is_inner(import, inner->in[0], x);
+    return is_op(inner, "Erf") && is_multiple(import, inner->in[0], x, sqrt(0.5));
+}
+
+static void join_gelu(Import *import, Step *step) {
+    Factors factors = factors_of(import, step->out[0]);
+    bool by_tanh;
+    if (factors.n != 2 || !near(factors.number, 0.5)) return;
+    for (int i = 0; i < 2; i++) {
+        int x = factors.of[i];
+        if (!is_gate(import, factors.of[1 - i], x, &by_tanh)) continue;
+        step->op = onnx_operator("Gelu");
+        step->params = (StepParams){.plain = {.flags = {by_tanh}}};
+        step->n_in = 1;
+        step->in[0] = x;
+        return;
+    }
+}
+
+// ---- the guard around a softmax
+// ------------------------------------------------------------------ Can a row of what goes into it
+// be -infinity all over? Then softmax gives NaN, and the guard 0.
+static bool can_mask_all(Import *import, const Step *softmax) {
+    const Step *sum = step_of(import, softmax->in[0]);
+    if (is_op(sum, "Linear") || is_op(sum, "MatMul") || is_op(sum, "Mul") || is_op(sum, "Div"))
+        return false;
+    if (!is_op(sum, "Add") || sum->params.plain.dim != 0) return true;
+    for (int i = 0; i < 2; i++) {
+        Value *mask = import_value(import, sum->in[i]);
+        if (!mask || mask->kind != VALUE_CONSTANT || mask->shape.ndim < 1) continue;
+        const double *data = value_data(import, mask);
+        int64_t n = mask->shape.dims[mask->shape.ndim - 1];
+        for (int64_t row = 0; data && n > 0 && row < shape_numel(mask->shape) / n; row++) {
+            double most = -HUGE_VAL;
+            for (int64_t k = 0; k < n; k++) most = fmax(most, data[row * n + k]);
+            if (most == -HUGE_VAL) return true;
+        }
+        return !data;
+    }
+    return true;
+}
+
+static void join_guard(Import *import, Step *where) {
+    const Step *guard = step_of(import, where->in[0]), *softmax = step_of(import, where->in[2]);
+    Value *zero = import_value(import, where->in[1]);
+    if (!is_op(guard, "IsNaN") || guard->in[0] != where->in[2] || !is_op(softmax, "Softmax") ||
+        zero->kind != VALUE_CONSTANT || shape_numel(zero->shape) != 1)
+        return;
+    const double *data = value_data(import, zero);
+    if (!data || data[0] != 0.0 || can_mask_all(import, softmax)) return;
+    Value *result = import->values[where->out[0]], *rows = import->values[where->in[2]];
+    if (!shape_equal(result->shape, rows->shape)) return;
+    result->alias = where->in[2];
+    rows->uses += result->uses;
+    rows->readers += result->readers;
+    where->dead = true;
+}
+
+void import_join(Import *import) {
+    Step *step = import->steps[import->n_steps - 1];
+    if (is_op(step, "Add") && step->n_in == 2) join_bias(import, step);
+    if (is_op(step, "Mul")) join_gelu(import, step);
+    if (is_op(step, "Where")) join_guard(import, step);
+}
+
+// ---- what nobody needs
+// -------------------------------------------------------------------------------
+void import_finish(Import *import) {
+    const Onnx__Graph *graph = import->graph;
+    for (int i = 0; i < import->n_values; i++) import->values[i]->readers = 0;
+    for (size_t i = 0; i < graph->n_output; i++) {
+        Value *value = import_value(import, import_find(import, graph->output[i]->name));
+        if (value) value->readers++;
+    }
+    for (int i = import->n_steps - 1; i >= 0; i--) {
+        Step *step = import->steps[i];
+        bool needed = false;
+        for (int k = 0; k < step->n_out; k++) {
+            const Value *value = import_value(import, step->out[k]);
+            needed = needed || (value && value->readers > 0);
+        }
+        step->dead = step->dead || !needed;
+        for (int k = 0; k < step->n_in && !step->dead; k++) {
+            Value *value = import_value(import, step->in[k]);
+            if (value) value->readers++;
+        }
+    }
+}

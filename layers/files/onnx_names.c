@@ -1,0 +1,207 @@
+// onnx_names.c -- where in PyTorch's tree of modules the steps and parameters of a file belong, as
+// far as the exporter recorded it; and which parameters are one.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/memory.h"
+
+enum { MOST_DEPTH = 64 }; // of modules: trees are walked by recursion
+
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+// "embedding", "expand_3": what an operator of PyTorch's gave, folded; no parameter has a name of
+// its own that is one of these, and no dot.
+static bool is_made_by_op(const char *name) {
+    static const char *const ops[] = {
+        "embedding", "expand",    "add",    "mul",    "sub",   "div",   "view",   "reshape",
+        "transpose", "permute",   "cat",    "stack",  "clone", "where", "select", "unsqueeze",
+        "squeeze",   "slice",     "full",   "zeros",  "ones",  "index", "gather", "arange",
+        "triu",      "tril",      "sin",    "cos",    "exp",   "neg",   "linear", "masked_fill",
+        "repeat",    "getitem",   "matmul", "tile",   "pow",   "sqrt",  "log",    "sigmoid",
+        "full_like", "ones_like", "t",      "conv2d", "bmm",   "mm",    "to",     "contiguous"};
+    size_t n = strlen(name);
+    while (n > 0 && isdigit((unsigned char)name[n - 1])) n--;
+    if (name[n] != '\0' && n > 0 && name[n - 1] == '_') n--;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strlen(ops[i]) == n && memcmp(name, ops[i], n) == 0) return true;
+    return false;
+}
+
+// "layer1.0.conv1.weight", "cls_token"; not "onnx::Conv_193", "/Constant_output_0", "val_7", "193".
+static bool is_path(const char *name) {
+    int dots = 0;
+    for (const char *c = name; *c; c++) {
+        if (!isalnum((unsigned char)*c) && !strchr("_.-", *c)) return false;
+        if (*c == '.' && (c == name || c[1] == '.' || c[1] == '\0')) return false;
+        dots += *c == '.';
+    }
+    return name[0] != '\0' && dots < MOST_DEPTH;
+}
+
+bool onnx_name_is_path(const char *name) {
+    static const char *const made[] = {
+        "val_", "_val", "lifted_tensor", "_tensor_constant", "scalar_tensor", "const_", "onnx_"};
+    if (is_made_by_op(name)) return false;
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        if (begins(name, made[i])) return false;
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_' && !strchr(name, '.')) return false;
+    return is_path(name);
+}
+
+// ---- where a node ran
+// --------------------------------------------------------------------------------
+// "/layer1/layer1.0/conv1/Conv": a component that goes on from the one before stands for both.
+static char *path_of_node_name(const char *name) {
+    char *path = memory_copy_string("");
+    size_t size = strlen(name) + 1, length = 0, last = 0, last_length = 0;
+    char *grown = path ? memory_resize(path, 1, size) : NULL;
+    if (!grown) {
+        memory_free(path);
+        return NULL;
+    }
+    path = grown;
+    for (const char *part = name + 1, *end; (end = strchr(part, '/')); part = end + 1) {
+        size_t n = (size_t)(end - part);
+        bool goes_on = last_length > 0 && n > last_length && part[last_length] == '.' &&
+                       strncmp(part, path + last, last_length) == 0;
+        if (goes_on)
+            length = last;
+        else if (length > 0)
+            path[length++] = '.';
+        last = length;
+        last_length = n;
+        memcpy(path + length, part, n);
+        length += n;
+        path[length] = '\0';
+    }
+    return path;
+}
+
+// "['', 'layer1', 'layer1.0', 'layer1.0.relu', 'relu_1']": the last but one.
+static char *path_of_scopes(const char *scopes) {
+    const char *begin[2] = {"", ""};
+    size_t length[2] = {0};
+    for (const char *at = strchr(scopes, '\''); at; at = strchr(at, '\'')) {
+        const char *end = strchr(at + 1, '\'');
+        if (!end) break;
+        begin[0] = begin[1], length[0] = length[1];
+        begin[1] = at + 1, length[1] = (size_t)(end - at - 1);
+        at = end + 1;
+    }
+    char *path = memory_new(length[0] + 1);
+    if (path) memcpy(path, begin[0], length[0]);
+    return path;
+}
+
+static char *path_of_node(const Node *node) {
+    for (size_t i = 0; i < node->n_metadata_props; i++) {
+        const Onnx__Text *entry = node->metadata_props[i];
+        if (entry->key && entry->value && strcmp(entry->key, "pkg.torch.onnx.name_scopes") == 0)
+            return path_of_scopes(entry->value);
+    }
+    if (node->name && node->name[0] == '/') return path_of_node_name(node->name);
+    return memory_copy_string("");
+}
+
+bool onnx_same_layer(const Node *a, const Node *b) {
+    char *left = path_of_node(a), *right = left ? path_of_node(b) : NULL;
+    bool same = left && right && strcmp(left, right) == 0;
+    memory_free(left);
+    memory_free(right);
+    return same;
+}
+
+// A layer with a weight is where the weight is: an exporter that fuses names the last one fused.
+static char *path_of_weight(const Import *import, const Step *step) {
+    for (int i = 0; i < step->n_in && step->op->module; i++) {
+        const Value *value = import_value(import, step->in[i]);
+        const char *dot = value ? strrchr(value->name, '.') : NULL;
+        if (!dot || value->kind != VALUE_PARAMETER || !onnx_name_is_path(value->name)) continue;
+        char *path = memory_new((size_t)(dot - value->name) + 1);
+        if (path) memcpy(path, value->name, (size_t)(dot - value->name));
+        return path;
+    }
+    return NULL;
+}
+
+// A module that is called again gets a number from the older exporter: "relu_1" is "relu", where
+// there is one.
+static void undo_number(const Import *import, char *path) {
+    size_t n = strlen(path);
+    while (n > 0 && isdigit((unsigned char)path[n - 1])) n--;
+    if (n < 2 || path[n] == '\0' || path[n - 1] != '_') return;
+    for (int i = 0; i < import->n_steps; i++) {
+        const char *other = import->steps[i]->path;
+        if (other && strncmp(other, path, n - 1) == 0 && other[n - 1] == '\0') {
+            path[n - 1] = '\0';
+            return;
+        }
+    }
+}
+
+Status import_paths(Import *import) {
+    for (int i = 0; i < import->n_steps && !error_pending(); i++) {
+        Step *step = import->steps[i];
+        if (step->dead) continue;
+        step->path = path_of_weight(import, step);
+        bool by_weight = step->path != NULL;
+        if (!step->path && !error_pending()) step->path = path_of_node(step->node);
+        if (step->path && step->path[0] && !is_path(step->path)) step->path[0] = '\0';
+        if (step->path && !by_weight && step->node->name && step->node->name[0] == '/')
+            undo_number(import, step->path);
+    }
+    return error_status();
+}
+
+// ---- tied parameters
+// -------------------------------------------------------------------------------
+static bool same_numbers(Import *import, const Value *a, const Value *b) {
+    int64_t n = shape_numel(a->shape);
+    if (n < 2 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
+    int64_t columns = a->shape.dims[1], rows = a->shape.dims[0];
+    float *left = memory_new((size_t)n * sizeof(float));
+    float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
+    bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&
+                !onnx_stored_floats(import, b->stored, n, right);
+    bool varied = false;
+    for (int64_t i = 0; i < n && same; i++) {
+        int64_t at = b->flipped ? i % columns * rows + i / columns : i;
+        same = left[i] == right[at];
+        varied = varied || left[i] != left[0];
+    }
+    memory_free(left);
+    memory_free(right);
+    return same && varied;
+}
+
+// (rows, columns) as it is here.
+static Shape shape_here(const Value *value) {
+    Shape shape = value->shape;
+    return value->flipped ? SHAPE(shape.dims[1], shape.dims[0]) : shape;
+}
+
+// A table of rows, as of an embedding, whose numbers are a product's weights, too: exporters store
+// them twice, once turned.
+Status import_tie(Import *import) {
+    for (int t = 0; t < import->n_values; t++) {
+        const Value *table = import->values[t];
+        const Step *user = table->role_step >= 0 ? import->steps[table->role_step] : NULL;
+        if (table->kind != VALUE_PARAMETER || table->readers == 0 || !user || table->flipped ||
+            strcmp(user->op->name, "Gather") != 0 || table->shape.ndim != 2)
+            continue;
+        for (int i = 0; i < import->n_values && !error_pending(); i++) {
+            Value *other = import->values[i];
+            const Step *product = other->role_step >= 0 ? import->steps[other->role_step] : NULL;
+            if (i != t && other->kind == VALUE_PARAMETER && other->readers > 0 && other->twin < 0 &&
+                table->twin < 0 && product && strcmp(product->op->name, "Gather") != 0 &&
+                shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
+                other->twin = t;
+        }
+    }
+    return error_status();
+}

@@ -1,0 +1,179 @@
+// onnx_op_activations.c -- ONNX's activations as the engine's, with their parameters.
+#include <float.h>
+#include <math.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/op.h"
+#include "tensor/ops.h"
+
+static Status run_one(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    out[0] = step->op->of_one(onnx_as_float(in[0]));
+    return error_status();
+}
+
+// Two numbers of the node, and what is made of them.
+static Status build_numbers(Import *import, const Node *node, Step *step, const char *first,
+                            float otherwise, const char *second, float also) {
+    step->params.plain.value[0] = attribute_float(node, first, otherwise);
+    if (second) step->params.plain.value[1] = attribute_float(node, second, also);
+    return step_inputs(import, node, step, 1);
+}
+
+#define NUMBERS(of, first, otherwise, second, also, expression)                                    \
+    static Status build_##of(Import *import, const Node *node, Step *step) {                       \
+        return build_numbers(import, node, step, first, otherwise, second, also);                  \
+    }                                                                                              \
+    static Status run_##of(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {   \
+        (void)training;                                                                            \
+        const float *number = step->params.plain.value;                                            \
+        Tensor *x = onnx_as_float(in[0]);                                                          \
+        out[0] = expression;                                                                       \
+        return error_status();                                                                     \
+    }
+
+NUMBERS(leaky, "alpha", 0.01f, NULL, 0.0f, tensor_leaky_relu(x, number[0]))
+NUMBERS(elu, "alpha", 1.0f, NULL, 0.0f, tensor_elu(x, number[0]))
+NUMBERS(celu, "alpha", 1.0f, NULL, 0.0f, tensor_celu(x, number[0]))
+NUMBERS(thresholded, "alpha", 1.0f, NULL, 0.0f, tensor_threshold(x, number[0], 0.0f))
+NUMBERS(shrink, "lambd", 0.5f, "bias", 0.0f,
+        number[1] == 0.0f ? tensor_hardshrink(x, number[0]) : tensor_softshrink(x, number[0]))
+#undef NUMBERS
+
+static Tensor *softplus(Tensor *x) { return tensor_softplus(x, 1.0f, 20.0f); }
+static Tensor *swish(Tensor *x) { return tensor_silu(x); }
+
+// max(0, min(1, alpha x + beta)); PyTorch's has a sixth and a half.
+static Status build_hard_sigmoid(Import *import, const Node *node, Step *step) {
+    return build_numbers(import, node, step, "alpha", 0.2f, "beta", 0.5f);
+}
+
+static Status run_hard_sigmoid(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const float *number = step->params.plain.value;
+    Tensor *x = onnx_as_float(in[0]);
+    if (fabsf(number[0] - 1.0f / 6.0f) < 1e-6f && number[1] == 0.5f) {
+        out[0] = tensor_hardsigmoid(x);
+    } else {
+        Tensor *line = tensor_add_scalar(tensor_mul_scalar(x, number[0]), number[1]);
+        out[0] = tensor_clamp(line, 0.0f, 1.0f);
+    }
+    return error_status();
+}
+
+static Status build_gelu(Import *import, const Node *node, Step *step) {
+    step->params.plain.flags[0] = attribute_is(node, "approximate", "tanh", false);
+    return step_inputs(import, node, step, 1);
+}
+
+static Status run_gelu(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    out[0] = step->params.plain.flags[0] ? tensor_gelu_tanh(in[0]) : tensor_gelu(in[0]);
+    return error_status();
+}
+
+static float bound(Import *import, const Node *node, const char *name, int i, float otherwise) {
+    Value *value = node_input(import, node, i);
+    const double *data = value ? value_data(import, value) : NULL;
+    return data ? (float)data[0] : attribute_float(node, name, otherwise);
+}
+
+static Status build_clip(Import *import, const Node *node, Step *step) {
+    float *number = step->params.plain.value;
+    number[0] = bound(import, node, "min", 1, -INFINITY);
+    number[1] = bound(import, node, "max", 2, INFINITY);
+    if (number[0] == -FLT_MAX) number[0] = -INFINITY;
+    if (number[1] == FLT_MAX) number[1] = INFINITY;
+    return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_clip(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const float *number = step->params.plain.value;
+    Tensor *x = onnx_as_float(in[0]);
+    bool six = number[0] == 0.0f && number[1] == 6.0f;
+    out[0] = six ? tensor_relu6(x) : tensor_clamp(x, number[0], number[1]);
+    return error_status();
+}
+
+// The slopes broadcast to x (n, c, ...): they are one number, or one for each channel.
+static Status build_prelu(Import *import, const Node *node, Step *step) {
+    const char *const roles[] = {NULL, "weight"};
+    return step_weights(import, node, step, 2, roles);
+}
+
+static Status run_prelu(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)step, (void)training;
+    Tensor *slopes = in[1] ? tensor_reshape(in[1], SHAPE(in[1]->numel)) : NULL;
+    bool plain = slopes && (in[1]->numel == 1 ||
+                            (in[0]->shape.ndim >= 2 && in[1]->numel == in[0]->shape.dims[1]));
+    if (plain) {
+        out[0] = tensor_prelu(in[0], slopes);
+    } else {
+        Tensor *below = tensor_mul(tensor_clamp(in[0], -INFINITY, 0.0f), in[1]);
+        out[0] = tensor_add(tensor_relu(in[0]), below);
+    }
+    return error_status();
+}
+
+// ---- along a dimension
+// ------------------------------------------------------------------------------- Up to opset 12
+// all dimensions from the axis on are one.
+static Status build_softmax(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
+    bool old = import->opset < 13;
+    int axis = import_axis(import, attribute_int(node, "axis", old ? 1 : -1), in->shape.ndim);
+    step->params.plain.dim = axis;
+    step->params.plain.flags[0] = old && axis != in->shape.ndim - 1;
+    return axis < 0 ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_softmax(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *x = in[0];
+    int dim = step->params.plain.dim;
+    bool logs = step->op->name[0] == 'L', flat = step->params.plain.flags[0];
+    Shape shape = x->shape;
+    if (flat) {
+        int64_t rows = 1;
+        for (int i = 0; i < dim; i++) rows *= shape.dims[i];
+        x = tensor_reshape(x, SHAPE(rows, -1));
+        dim = 1;
+    }
+    Tensor *y = logs ? tensor_log_softmax(x, dim) : tensor_softmax(x, dim);
+    out[0] = flat ? tensor_reshape(y, shape) : y;
+    return error_status();
+}
+
+#define ONE(text, of, layer)                                                                       \
+    { .name = text, .build = step_build_one, .run = run_one, .of_one = of, .module = layer }
+const Operator onnx_activations[] = {
+    ONE("Relu", tensor_relu, "ReLU"),
+    ONE("Sigmoid", tensor_sigmoid, "Sigmoid"),
+    ONE("Tanh", tensor_tanh, "Tanh"),
+    ONE("HardSwish", tensor_hardswish, "Hardswish"),
+    ONE("Selu", tensor_selu, "SELU"),
+    ONE("Softsign", tensor_softsign, "Softsign"),
+    ONE("Softplus", softplus, "Softplus"),
+    ONE("Mish", tensor_mish, "Mish"),
+    ONE("Swish", swish, "SiLU"),
+    {.name = "LeakyRelu", .build = build_leaky, .run = run_leaky, .module = "LeakyReLU"},
+    {.name = "Elu", .build = build_elu, .run = run_elu, .module = "ELU"},
+    {.name = "Celu", .build = build_celu, .run = run_celu, .module = "CELU"},
+    {.name = "ThresholdedRelu",
+     .build = build_thresholded,
+     .run = run_thresholded,
+     .module = "Threshold"},
+    {.name = "Shrink", .build = build_shrink, .run = run_shrink, .module = "Hardshrink"},
+    {.name = "HardSigmoid",
+     .build = build_hard_sigmoid,
+     .run = run_hard_sigmoid,
+     .module = "Hardsigmoid"},
+    {.name = "Gelu", .build = build_gelu, .run = run_gelu, .module = "GELU"},
+    {.name = "Clip", .build = build_clip, .run = run_clip, .module = "ReLU6"},
+    {.name = "PRelu", .build = build_prelu, .run = run_prelu, .module = "PReLU"},
+    {.name = "Softmax", .build = build_softmax, .run = run_softmax, .module = "Softmax"},
+    {.name = "LogSoftmax", .build = build_softmax, .run = run_softmax, .module = "LogSoftmax"},
+    {.name = NULL},
+};

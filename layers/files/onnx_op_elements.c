@@ -1,0 +1,194 @@
+// onnx_op_elements.c -- ONNX's element-wise operators: arithmetic, functions, conditions, casts.
+// Activations have a file of their own.
+#include <math.h>
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/ops.h"
+
+// The engine computes in float32, which holds whole numbers up to 2^24: token ids and masks.
+Tensor *onnx_as_float(Tensor *x) {
+    return x && x->dtype != DTYPE_FLOAT32 ? tensor_cast(x, DTYPE_FLOAT32) : x;
+}
+
+Tensor *onnx_as_index(Tensor *x) {
+    return x && x->dtype != DTYPE_INT64 ? tensor_cast(x, DTYPE_INT64) : x;
+}
+
+static Status done(Tensor *y, Tensor *out[]) {
+    out[0] = y;
+    return error_status();
+}
+
+// ---- of one
+// ----------------------------------------------------------------------------------------
+static Status run_one(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    return done(step->op->of_one(onnx_as_float(in[0])), out);
+}
+
+// ---- of two, one of which may be a number
+// ---------------------------------------------------------- A number of the file that is no
+// parameter: the op of a tensor and a scalar.
+static bool number_of(Import *import, const Node *node, int i, int other, float *number) {
+    Value *value = node_input(import, node, i), *against = node_input(import, node, other);
+    if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1 || !against ||
+        against->kind == VALUE_CONSTANT || value->shape.ndim > against->shape.ndim)
+        return false;
+    const double *data = value_data(import, value);
+    if (data) *number = (float)data[0];
+    return data != NULL;
+}
+
+enum { NUMBER_NONE, NUMBER_SECOND, NUMBER_FIRST };
+
+static Status build_two(Import *import, const Node *node, Step *step) {
+    float *number = &step->params.plain.value[0];
+    bool turns = strcmp(node->op_type, "Add") == 0 || strcmp(node->op_type, "Mul") == 0;
+    step->params.plain.flags[0] = !onnx_is_float(step->type);
+    if (number_of(import, node, 1, 0, number)) {
+        step->params.plain.dim = NUMBER_SECOND;
+        return step_inputs(import, node, step, 1);
+    }
+    if (turns && number_of(import, node, 0, 1, number)) {
+        step->params.plain.dim = NUMBER_FIRST;
+        return step_input(import, step, node_input_index(import, node, 1));
+    }
+    if (error_pending()) return error_status();
+    const char *const roles[] = {"weight", "bias"};
+    return step_weights(import, node, step, 2, roles);
+}
+
+// Whole numbers divide without a rest.
+static Tensor *without_rest(const Step *step, Tensor *y) {
+    if (!step->params.plain.flags[0] || strcmp(step->op->name, "Div") != 0) return y;
+    return tensor_mul(tensor_sign(y), tensor_floor(tensor_abs(y)));
+}
+
+static Tensor *with_number(const Operator *op, Tensor *x, float s) {
+    if (op->of_two == tensor_add) return tensor_add_scalar(x, s);
+    if (op->of_two == tensor_sub) return tensor_sub_scalar(x, s);
+    if (op->of_two == tensor_mul) return tensor_mul_scalar(x, s);
+    if (op->of_two == tensor_div) return tensor_div_scalar(x, s);
+    return tensor_pow(x, s);
+}
+
+static Status run_arithmetic(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *a = onnx_as_float(in[0]), *y;
+    if (step->params.plain.dim != NUMBER_NONE)
+        y = with_number(step->op, a, step->params.plain.value[0]);
+    else
+        y = step->op->of_two(a, onnx_as_float(in[1]));
+    return done(without_rest(step, y), out);
+}
+
+// ---- of two and more
+// ---------------------------------------------------------------------------------
+static Status build_all(Import *import, const Node *node, Step *step) {
+    step->params.plain.dim = (int)node->n_input;
+    return step_inputs(import, node, step, (int)node->n_input);
+}
+
+static Status run_all(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *y = onnx_as_float(in[0]);
+    for (int i = 1; i < step->n_in; i++) y = step->op->of_two(y, onnx_as_float(in[i]));
+    if (strcmp(step->op->name, "Mean") == 0) y = tensor_div_scalar(y, (float)step->n_in);
+    return done(y, out);
+}
+
+static Status build_mod(Import *import, const Node *node, Step *step) {
+    step->params.plain.flags[0] = attribute_int(node, "fmod", 0) != 0;
+    return step_inputs(import, node, step, 2);
+}
+
+static Status run_mod(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *a = onnx_as_float(in[0]), *b = onnx_as_float(in[1]);
+    return done(step->params.plain.flags[0] ? tensor_fmod(a, b) : tensor_remainder(a, b), out);
+}
+
+static Tensor *either(Tensor *a, Tensor *b) { return tensor_logical_or(a, b); }
+static Tensor *one_of(Tensor *a, Tensor *b) {
+    return tensor_not_equal(tensor_logical_not(a), tensor_logical_not(b));
+}
+
+static Status build_where(Import *import, const Node *node, Step *step) {
+    const Value *chosen = node_input(import, node, 1);
+    step->type = chosen ? chosen->type : ONNX_FLOAT;
+    return step_inputs(import, node, step, 3);
+}
+
+static Status run_where(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)step, (void)training;
+    return done(tensor_where(onnx_as_float(in[0]), onnx_as_float(in[1]), onnx_as_float(in[2])),
+                out);
+}
+
+// ---- casts
+// -----------------------------------------------------------------------------------------
+static Status build_cast(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0), *like = node_input(import, node, 1);
+    int to = like ? like->type : (int)attribute_int(node, "to", ONNX_FLOAT);
+    step->params.plain.dim = in ? in->type : ONNX_FLOAT;
+    step->type = to;
+    return step_inputs(import, node, step, 1);
+}
+
+static Status run_cast(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    bool from_float = onnx_is_float(step->params.plain.dim);
+    if (step->type == ONNX_BOOL)
+        return done(tensor_logical_not(tensor_logical_not(onnx_as_float(in[0]))), out);
+    if (onnx_is_float(step->type)) return done(onnx_as_float(in[0]), out);
+    return done(from_float ? tensor_cast(in[0], DTYPE_INT64) : in[0], out);
+}
+
+#define ONE(text, of, ...)                                                                         \
+    { .name = text, .build = step_build_one, .run = run_one, .of_one = of, __VA_ARGS__ }
+#define TWO(text, of)                                                                              \
+    { .name = text, .build = build_two, .run = run_arithmetic, .of_two = of }
+#define ALL(text, of)                                                                              \
+    { .name = text, .build = build_all, .run = run_all, .of_two = of }
+#define CONDITION(text, of)                                                                        \
+    { .name = text, .build = build_all, .run = run_all, .of_two = of, .type = ONNX_BOOL }
+const Operator onnx_elements[] = {
+    TWO("Add", tensor_add),
+    TWO("Sub", tensor_sub),
+    TWO("Mul", tensor_mul),
+    TWO("Div", tensor_div),
+    TWO("Pow", tensor_pow_tensor),
+    ALL("Min", tensor_minimum),
+    ALL("Max", tensor_maximum),
+    ALL("Sum", tensor_add),
+    ALL("Mean", tensor_add),
+    CONDITION("Equal", tensor_equal),
+    CONDITION("Less", tensor_less),
+    CONDITION("LessOrEqual", tensor_less_equal),
+    CONDITION("Greater", tensor_greater),
+    CONDITION("GreaterOrEqual", tensor_greater_equal),
+    CONDITION("And", tensor_logical_and),
+    CONDITION("Or", either),
+    CONDITION("Xor", one_of),
+    ONE("Not", tensor_logical_not, .type = ONNX_BOOL),
+    ONE("IsNaN", tensor_isnan, .type = ONNX_BOOL),
+    ONE("Neg", tensor_neg, .type = 0),
+    ONE("Abs", tensor_abs, .type = 0),
+    ONE("Exp", tensor_exp, .type = 0),
+    ONE("Log", tensor_log, .type = 0),
+    ONE("Sqrt", tensor_sqrt, .type = 0),
+    ONE("Erf", tensor_erf, .type = 0),
+    ONE("Sin", tensor_sin, .type = 0),
+    ONE("Cos", tensor_cos, .type = 0),
+    ONE("Reciprocal", tensor_reciprocal, .type = 0),
+    ONE("Sign", tensor_sign, .type = 0),
+    ONE("Floor", tensor_floor, .type = 0),
+    ONE("Ceil", tensor_ceil, .type = 0),
+    ONE("Round", tensor_round, .type = 0),
+    {.name = "Mod", .build = build_mod, .run = run_mod},
+    {.name = "Where", .build = build_where, .run = run_where},
+    {.name = "Cast", .build = build_cast, .run = run_cast},
+    {.name = "CastLike", .build = build_cast, .run = run_cast},
+    {.name = NULL},
+};

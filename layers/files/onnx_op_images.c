@@ -1,0 +1,237 @@
+// onnx_op_images.c -- ONNX's pools, resizing, and channels that become places.
+#include <math.h>
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/ops.h"
+
+static Status done(Tensor *y, Tensor *out[]) {
+    out[0] = y;
+    return error_status();
+}
+
+static const Value *first_of(Import *import, const Node *node) {
+    const Value *in = node_input(import, node, 0);
+    if (!in) import_error(import, STATUS_FORMAT, "it has no input");
+    return in;
+}
+
+// ---- pools
+// -------------------------------------------------------------------------------------------
+static bool pool_pads_itself(const Sides *sides) {
+    for (int i = 0; i < 2; i++)
+        if (2 * sides->before[i] > sides->kernel[i] || 2 * sides->after[i] > sides->kernel[i])
+            return false;
+    return true;
+}
+
+// More padding than a pool takes is put around the image before.
+static Status pad_first(Import *import, Step *step, Sides *sides, bool excludes) {
+    PoolParams *pool = &step->params.pool;
+    if (pool_pads_itself(sides)) return STATUS_OK;
+    if (excludes)
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "padding of more than half the window, which does not count");
+    pool->pad.pads = true;
+    for (int i = 0; i < 2; i++) {
+        int dim = pool->flat ? 1 + i : 2 + i;
+        if (pool->flat && i == 0) continue;
+        pool->pad.before[dim] = sides->before[i];
+        pool->pad.after[dim] = sides->after[i];
+        sides->before[i] = sides->after[i] = 0;
+    }
+    return STATUS_OK;
+}
+
+static Status build_pool(Import *import, const Node *node, Step *step) {
+    const Value *in = first_of(import, node);
+    int dims = in ? in->shape.ndim - 2 : 0;
+    int64_t kernel[2];
+    Sides sides;
+    if (in && (dims < 1 || dims > 2))
+        import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
+    if (error_pending() || sides_read(import, node, dims, &sides)) return error_status();
+    if (attribute_ints(node, "kernel_shape", kernel, dims) != dims)
+        return import_error(import, STATUS_FORMAT, "it has no kernel_shape of %d dimensions", dims);
+    for (int i = 0; i < dims; i++) sides.kernel[2 - dims + i] = kernel[i];
+    for (int i = 0; i < 2; i++)
+        if (sides.stride[i] < 1 || sides.dilation[i] < 1 || sides.kernel[i] < 1)
+            return import_error(import, STATUS_FORMAT, "a stride, dilation or window below 1");
+    sides_same(node, in->shape, dims, &sides);
+    bool average = strcmp(node->op_type, "AveragePool") == 0;
+    bool excludes = average && attribute_int(node, "count_include_pad", 0) == 0;
+    step->params.pool.flat = dims == 1;
+    step->params.pool.pad.value = average ? 0.0f : -INFINITY;
+    if (pad_first(import, step, &sides, excludes)) return error_status();
+    step->params.pool.options = (Pool2dOptions){.kernel_h = sides.kernel[0],
+                                                .kernel_w = sides.kernel[1],
+                                                .stride_h = sides.stride[0],
+                                                .stride_w = sides.stride[1],
+                                                .padding_top = sides.before[0],
+                                                .padding_bottom = sides.after[0],
+                                                .padding_left = sides.before[1],
+                                                .padding_right = sides.after[1],
+                                                .dilation_h = sides.dilation[0],
+                                                .dilation_w = sides.dilation[1],
+                                                .ceil_mode = attribute_int(node, "ceil_mode", 0),
+                                                .exclude_pad = excludes};
+    return step_inputs(import, node, step, 1);
+}
+
+static Status run_pool(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const PoolParams *pool = &step->params.pool;
+    const Pool2dOptions *options = &pool->options;
+    bool average = step->op->name[0] == 'A';
+    Tensor *x = in[0];
+    if (pool->pad.pads)
+        x = tensor_pad(x, pool->pad.before, pool->pad.after, PAD_CONSTANT, pool->pad.value);
+    if (!pool->flat)
+        return done(average ? tensor_avg_pool2d(x, *options) : tensor_max_pool2d(x, *options), out);
+    Pool1dOptions flat = {.kernel = options->kernel_w,
+                          .stride = options->stride_w,
+                          .padding_left = options->padding_left,
+                          .padding_right = options->padding_right,
+                          .dilation = options->dilation_w,
+                          .ceil_mode = options->ceil_mode,
+                          .exclude_pad = options->exclude_pad};
+    return done(average ? tensor_avg_pool1d(x, flat) : tensor_max_pool1d(x, flat), out);
+}
+
+// Over all dimensions behind the channels.
+static Status run_global(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *x = in[0];
+    int ndim = x->shape.ndim, dims[TENSOR_MAX_DIMS];
+    bool average = strcmp(step->op->name, "GlobalAveragePool") == 0;
+    if (average && ndim == 4) return done(tensor_adaptive_avg_pool2d(x, 1, 1), out);
+    if (average && ndim == 3) return done(tensor_adaptive_avg_pool1d(x, 1), out);
+    for (int i = 2; i < ndim; i++) dims[i - 2] = i;
+    if (average && ndim > 2) return done(tensor_mean_dims(x, dims, ndim - 2, true), out);
+    for (int i = 2; i < ndim; i++) x = tensor_max(x, i, true);
+    return done(x, out);
+}
+
+// ---- resizing
+// ----------------------------------------------------------------------------------------
+typedef struct Named {
+    const char *name;
+    int value;
+} Named;
+static const Named modes[] = {
+    {"nearest", RESIZE_NEAREST}, {"linear", RESIZE_LINEAR}, {"cubic", RESIZE_CUBIC}, {NULL, 0}};
+static const Named coordinates[] = {{"half_pixel", RESIZE_HALF_PIXEL},
+                                    {"asymmetric", RESIZE_ASYMMETRIC},
+                                    {"align_corners", RESIZE_ALIGN_CORNERS},
+                                    {"pytorch_half_pixel", RESIZE_PYTORCH_HALF_PIXEL},
+                                    {NULL, 0}};
+static const Named roundings[] = {{"round_prefer_floor", RESIZE_ROUND_PREFER_FLOOR},
+                                  {"round_prefer_ceil", RESIZE_ROUND_PREFER_CEIL},
+                                  {"floor", RESIZE_FLOOR},
+                                  {"ceil", RESIZE_CEIL},
+                                  {NULL, 0}};
+
+// The first entry is what holds where the node says nothing.
+static int named(Import *import, const Node *node, const char *attribute, const Named *names) {
+    for (int i = 0; names[i].name; i++)
+        if (attribute_is(node, attribute, names[i].name, i == 0)) return names[i].value;
+    import_error(import, STATUS_NOT_IMPLEMENTED, "its %s is of a kind that is not known",
+                 attribute);
+    return 0;
+}
+
+// Sizes or scales of all dimensions, of which the last ones only may change.
+static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptions *options) {
+    bool old = strcmp(node->op_type, "Upsample") == 0 || import->opset < 11;
+    Value *sizes = old ? NULL : node_input(import, node, 3);
+    Value *scales = node_input(import, node, old ? 1 : 2);
+    Value *given = sizes && shape_numel(sizes->shape) > 0 ? sizes : scales;
+    int64_t axes[TENSOR_MAX_DIMS], size[2] = {0};
+    double scale[2] = {0};
+    int n_axes = attribute_ints(node, "axes", axes, TENSOR_MAX_DIMS);
+    if (n_axes < 0)
+        for (n_axes = 0; n_axes < in.ndim; n_axes++) axes[n_axes] = n_axes;
+    if (!given || !value_data(import, given) || shape_numel(given->shape) != n_axes)
+        return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
+    for (int i = 0; i < n_axes; i++) {
+        int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 2;
+        if (axis < 0) return error_status();
+        double wanted = given->data[i];
+        bool stays = given == sizes ? wanted == (double)in.dims[axis] : wanted == 1.0;
+        if (axis < 2 && !stays)
+            return import_error(import, STATUS_NOT_IMPLEMENTED, "of the batch or the channels");
+        if (axis < 2) continue;
+        if (!(wanted > 0.0 && wanted < 0x1p31))
+            return import_error(import, STATUS_FORMAT, "a size or scale of %g", wanted);
+        if (given == sizes)
+            size[at] = (int64_t)wanted;
+        else
+            scale[at] = wanted;
+    }
+    for (int at = 0; at < 2; at++)
+        if (size[at] == 0 && scale[at] == 0.0) scale[at] = 1.0;
+    options->out_h = size[0], options->out_w = size[1];
+    options->scale_h = scale[0], options->scale_w = scale[1];
+    return STATUS_OK;
+}
+
+static Status build_resize(Import *import, const Node *node, Step *step) {
+    const Value *in = first_of(import, node);
+    ResizeOptions *options = &step->params.resize;
+    if (in && in->shape.ndim != 3 && in->shape.ndim != 4)
+        import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", in->shape.ndim);
+    if (error_pending() || read_sizes(import, node, in->shape, options)) return error_status();
+    options->mode = (ResizeMode)named(import, node, "mode", modes);
+    if (strcmp(node->op_type, "Upsample") == 0 || import->opset < 11) {
+        options->coordinates = RESIZE_ASYMMETRIC;
+        options->rounding = RESIZE_FLOOR;
+        return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+    }
+    options->coordinates =
+        (ResizeCoordinates)named(import, node, "coordinate_transformation_mode", coordinates);
+    options->rounding = (ResizeRounding)named(import, node, "nearest_mode", roundings);
+    bool cubic = options->mode == RESIZE_CUBIC;
+    if (cubic && attribute_float(node, "cubic_coeff_a", -0.75f) != -0.75f)
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "cubic_coeff_a other than -0.75");
+    if (attribute_int(node, "antialias", 0) != 0)
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "antialias");
+    return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_resize(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    return done(tensor_resize(onnx_as_float(in[0]), step->params.resize), out);
+}
+
+// ---- channels and places
+// -------------------------------------------------------------------------
+static Status build_depth(Import *import, const Node *node, Step *step) {
+    step->params.plain.count = attribute_int(node, "blocksize", 0);
+    step->params.plain.flags[0] = attribute_is(node, "mode", "CRD", false);
+    return step_inputs(import, node, step, 1);
+}
+
+static Status run_depth(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    int64_t factor = step->params.plain.count;
+    return done(step->params.plain.flags[0] ? tensor_pixel_shuffle(in[0], factor)
+                                            : tensor_depth_to_space(in[0], factor),
+                out);
+}
+
+const Operator onnx_images[] = {
+    {.name = "MaxPool", .build = build_pool, .run = run_pool, .module = "MaxPool2d"},
+    {.name = "AveragePool", .build = build_pool, .run = run_pool, .module = "AvgPool2d"},
+    {.name = "GlobalAveragePool",
+     .build = step_build_one,
+     .run = run_global,
+     .module = "AdaptiveAvgPool2d"},
+    {.name = "GlobalMaxPool",
+     .build = step_build_one,
+     .run = run_global,
+     .module = "AdaptiveMaxPool2d"},
+    {.name = "Resize", .build = build_resize, .run = run_resize, .module = "Upsample"},
+    {.name = "Upsample", .build = build_resize, .run = run_resize, .module = "Upsample"},
+    {.name = "DepthToSpace", .build = build_depth, .run = run_depth, .module = "PixelShuffle"},
+    {.name = NULL},
+};

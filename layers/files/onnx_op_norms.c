@@ -1,0 +1,128 @@
+// onnx_op_norms.c -- ONNX's norms as the engine's.
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/ops.h"
+
+static Status done(Tensor *y, Tensor *out[]) {
+    out[0] = y;
+    return error_status();
+}
+
+static const char *const affine[] = {NULL, "weight", "bias"};
+
+static Status build_instance(Import *import, const Node *node, Step *step) {
+    step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
+    step->params.norm.groups = attribute_int(node, "num_groups", 0);
+    return step_weights(import, node, step, 3, affine);
+}
+
+static Status run_instance(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    return done(tensor_instance_norm(in[0], in[1], in[2], step->params.norm.epsilon), out);
+}
+
+// Up to opset 20 weights are of the groups, then of the channels.
+static Status run_group(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    int64_t groups = step->params.norm.groups;
+    int64_t channels = in[0]->shape.ndim > 1 ? in[0]->shape.dims[1] : 0;
+    Tensor *weights[2] = {in[1], in[2]};
+    for (int i = 0; i < 2; i++) {
+        if (!weights[i] || weights[i]->numel == channels || groups == 0) continue;
+        Tensor *each = tensor_reshape(weights[i], SHAPE(groups, 1));
+        each = tensor_expand(each, SHAPE(groups, channels / groups));
+        weights[i] = tensor_reshape(each, SHAPE(channels));
+    }
+    return done(tensor_group_norm(in[0], groups, weights[0], weights[1], step->params.norm.epsilon),
+                out);
+}
+
+// ---- of rows
+// -----------------------------------------------------------------------------------------
+static Status build_rows(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
+    int axis = import_axis(import, attribute_int(node, "axis", -1), in->shape.ndim);
+    if (axis < 0) return error_status();
+    step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
+    for (int i = axis; i < in->shape.ndim; i++)
+        step->params.norm.row.dims[step->params.norm.row.ndim++] = in->shape.dims[i];
+    return step_weights(import, node, step, 3, affine);
+}
+
+// Weights may broadcast to the row.
+static Tensor *of_row(Tensor *weight, Shape row) {
+    if (!weight || shape_equal(weight->shape, row)) return weight;
+    return tensor_contiguous(tensor_expand(weight, row));
+}
+
+static Status run_layer(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Shape row = step->params.norm.row;
+    return done(tensor_layer_norm(in[0], row, of_row(in[1], row), of_row(in[2], row),
+                                  step->params.norm.epsilon),
+                out);
+}
+
+static Status run_rms(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Shape row = step->params.norm.row;
+    return done(tensor_rms_norm(in[0], row, of_row(in[1], row), step->params.norm.epsilon), out);
+}
+
+// ---- of a batch
+// ---------------------------------------------------------------------------------- ONNX's
+// momentum is what the old statistics count, PyTorch's what the new ones do.
+static Status build_batch(Import *import, const Node *node, Step *step) {
+    static const char *const state_names[] = {"running_mean", "running_var"};
+    const char *const roles[] = {NULL, "weight", "bias", NULL, NULL};
+    step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
+    step->params.norm.momentum = 1.0f - attribute_float(node, "momentum", 0.9f);
+    if (step_weights(import, node, step, 5, roles)) return error_status();
+    for (int i = 3; i < 5; i++) {
+        Value *state = node_input(import, node, i);
+        if (!state || !node_input(import, node, 1) || !node_input(import, node, 2))
+            return import_error(import, STATUS_FORMAT, "it has no five inputs");
+        if (state->kind == VALUE_RUN || !state->stored || state->twin >= 0) continue;
+        state->kind = VALUE_PARAMETER; // but no gradient's
+        state->is_state = true;
+        if (!state->role) {
+            state->role = state_names[i - 3];
+            state->role_step = import->n_steps;
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status run_batch(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    RunningStatistics running = {.mean = in[3],
+                                 .variance = in[4],
+                                 .momentum = step->params.norm.momentum};
+    float epsilon = step->params.norm.epsilon;
+    if (training) return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, running), out);
+    return done(tensor_batch_norm_eval(in[0], in[1], in[2], epsilon, running), out);
+}
+
+const Operator onnx_norms[] = {
+    {.name = "BatchNormalization", .build = build_batch, .run = run_batch, .module = "BatchNorm2d"},
+    {.name = "InstanceNormalization",
+     .build = build_instance,
+     .run = run_instance,
+     .module = "InstanceNorm2d"},
+    {.name = "GroupNormalization",
+     .build = build_instance,
+     .run = run_group,
+     .module = "GroupNorm"},
+    {.name = "LayerNormalization",
+     .build = build_rows,
+     .run = run_layer,
+     .module = "LayerNorm",
+     .optional = 1 << 2},
+    {.name = "RMSNormalization",
+     .build = build_rows,
+     .run = run_rms,
+     .module = "RMSNorm",
+     .optional = 1 << 2},
+    {.name = NULL},
+};

@@ -1,0 +1,192 @@
+// onnx_op_products.c -- ONNX's products as the engine's: matrices, linear layers, convolutions and
+// their transposes.
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/ops.h"
+
+static Status done(Tensor *y, Tensor *out[]) {
+    out[0] = y;
+    return error_status();
+}
+
+// ---- matrices
+// ---------------------------------------------------------------------------------------- The
+// exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
+// turned back it is PyTorch's, and the product a linear layer. One that others read stays.
+static bool can_flip(const Value *weight) {
+    return weight && weight->kind == VALUE_PARAMETER && weight->stored && weight->shape.ndim == 2 &&
+           !onnx_name_is_path(weight->name) && weight->readers == 1 && !weight->tensor;
+}
+
+static Status run_linear(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *bias = step->n_in > 2 ? in[2] : NULL;
+    return done(tensor_linear(in[0], in[1], bias, NULL), out);
+}
+
+static const Operator linear = {
+    .name = "Linear", .run = run_linear, .module = "Linear", .optional = 1 << 2};
+
+static Status build_matmul(Import *import, const Node *node, Step *step) {
+    const char *const roles[] = {NULL, "weight"};
+    if (step_weights(import, node, step, 2, roles)) return error_status();
+    Value *weight = node_input(import, node, 1);
+    if (!node_input(import, node, 0) || !weight)
+        return import_error(import, STATUS_FORMAT, "it has no two inputs");
+    if (!can_flip(weight)) return STATUS_OK;
+    weight->flipped = true;
+    step->op = &linear;
+    return STATUS_OK;
+}
+
+static Status run_matmul(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)step, (void)training;
+    return done(tensor_matmul(onnx_as_float(in[0]), onnx_as_float(in[1])), out);
+}
+
+// alpha a b + beta c, each of a and b as it is or turned.
+static Status build_gemm(Import *import, const Node *node, Step *step) {
+    const char *const roles[] = {NULL, "weight", "bias"};
+    if (step_weights(import, node, step, 3, roles)) return error_status();
+    const Value *a = node_input(import, node, 0), *c = node_input(import, node, 2);
+    Value *b = node_input(import, node, 1);
+    if (!a || !b || a->shape.ndim != 2 || b->shape.ndim != 2)
+        return import_error(import, STATUS_SHAPE, "it has no two matrices");
+    float *number = step->params.plain.value;
+    number[0] = attribute_float(node, "alpha", 1.0f);
+    number[1] = c ? attribute_float(node, "beta", 1.0f) : 1.0f;
+    bool trans_a = attribute_int(node, "transA", 0) != 0;
+    bool trans_b = attribute_int(node, "transB", 0) != 0;
+    step->params.plain.flags[0] = trans_a;
+    step->params.plain.flags[1] = trans_b;
+    int64_t columns = b->shape.dims[trans_b ? 0 : 1];
+    bool row = !c || (c->shape.ndim == 1 && c->shape.dims[0] == columns);
+    if (trans_a || !row || number[0] != 1.0f || number[1] != 1.0f) return STATUS_OK;
+    if (!trans_b && !can_flip(b)) return STATUS_OK;
+    if (!trans_b) b->flipped = true;
+    step->op = &linear;
+    return STATUS_OK;
+}
+
+static Status run_gemm(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const bool *trans = step->params.plain.flags;
+    const float *number = step->params.plain.value;
+    Tensor *a = trans[0] ? tensor_transpose(in[0], 0, 1) : in[0];
+    Tensor *b = trans[1] ? tensor_transpose(in[1], 0, 1) : in[1];
+    Tensor *y = tensor_matmul(a, b), *c = step->n_in > 2 ? in[2] : NULL;
+    if (number[0] != 1.0f) y = tensor_mul_scalar(y, number[0]);
+    if (c && number[1] != 1.0f) c = tensor_mul_scalar(c, number[1]);
+    return done(c ? tensor_add(y, c) : y, out);
+}
+
+// ---- convolutions
+// ------------------------------------------------------------------------------------
+static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
+    return (Conv2dOptions){.stride_h = sides->stride[0],
+                           .stride_w = sides->stride[1],
+                           .padding_top = sides->before[0],
+                           .padding_bottom = sides->after[0],
+                           .padding_left = sides->before[1],
+                           .padding_right = sides->after[1],
+                           .dilation_h = sides->dilation[0],
+                           .dilation_w = sides->dilation[1],
+                           .groups = groups};
+}
+
+// What both kinds have in common: weights, sides and groups.
+static const Value *begin_conv(Import *import, const Node *node, Step *step, Sides *sides) {
+    const char *const roles[] = {NULL, "weight", "bias"};
+    if (step_weights(import, node, step, 3, roles)) return NULL;
+    const Value *in = node_input(import, node, 0), *weight = node_input(import, node, 1);
+    int dims = in ? in->shape.ndim - 2 : 0;
+    if (!weight || dims < 1 || dims > 2 || weight->shape.ndim != in->shape.ndim) {
+        import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
+        return NULL;
+    }
+    if (sides_read(import, node, dims, sides)) return NULL;
+    for (int i = 0; i < dims; i++) sides->kernel[2 - dims + i] = weight->shape.dims[2 + i];
+    for (int i = 0; i < 2; i++)
+        if (sides->stride[i] < 1 || sides->dilation[i] < 1) {
+            import_error(import, STATUS_FORMAT, "a stride or dilation below 1");
+            return NULL;
+        }
+    step->params.conv.flat = dims == 1;
+    return in;
+}
+
+static Status build_conv(Import *import, const Node *node, Step *step) {
+    Sides sides;
+    const Value *in = begin_conv(import, node, step, &sides);
+    if (!in) return error_status();
+    sides_same(node, in->shape, in->shape.ndim - 2, &sides);
+    step->params.conv.options.conv = options_of(&sides, attribute_int(node, "group", 1));
+    return STATUS_OK;
+}
+
+static Conv1dOptions flat_options(const Conv2dOptions *options) {
+    return (Conv1dOptions){.stride = options->stride_w,
+                           .padding_left = options->padding_left,
+                           .padding_right = options->padding_right,
+                           .dilation = options->dilation_w,
+                           .groups = options->groups};
+}
+
+static Status run_conv(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const Conv2dOptions *options = &step->params.conv.options.conv;
+    if (step->params.conv.flat)
+        return done(tensor_conv1d(in[0], in[1], in[2], flat_options(options)), out);
+    return done(tensor_conv2d(in[0], in[1], in[2], *options), out);
+}
+
+static Status build_transposed(Import *import, const Node *node, Step *step) {
+    Sides sides;
+    int64_t more[2] = {0}, wanted[2];
+    const Value *in = begin_conv(import, node, step, &sides);
+    if (!in) return error_status();
+    int dims = in->shape.ndim - 2, first = 2 - dims;
+    int64_t extra[2] = {0};
+    attribute_ints(node, "output_padding", extra, dims);
+    for (int i = 0; i < dims; i++) more[first + i] = extra[i];
+    bool sized = attribute_ints(node, "output_shape", wanted, dims) == dims;
+    bool lower = attribute_is(node, "auto_pad", "SAME_LOWER", false);
+    bool same = lower || attribute_is(node, "auto_pad", "SAME_UPPER", false);
+    for (int i = first; i < 2 && (sized || same); i++) {
+        int64_t size = in->shape.dims[in->shape.ndim - 2 + i];
+        int64_t full =
+            (size - 1) * sides.stride[i] + more[i] + (sides.kernel[i] - 1) * sides.dilation[i] + 1;
+        int64_t pad = full - (sized ? wanted[i - first] : size * sides.stride[i]);
+        pad = pad > 0 ? pad : 0;
+        sides.before[i] = lower || !same ? pad - pad / 2 : pad / 2;
+        sides.after[i] = pad - sides.before[i];
+    }
+    step->params.conv.options =
+        (ConvTranspose2dOptions){.conv = options_of(&sides, attribute_int(node, "group", 1)),
+                                 .output_padding_h = more[0],
+                                 .output_padding_w = more[1]};
+    return STATUS_OK;
+}
+
+static Status run_transposed(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const ConvTranspose2dOptions *options = &step->params.conv.options;
+    if (!step->params.conv.flat)
+        return done(tensor_conv_transpose2d(in[0], in[1], in[2], *options), out);
+    ConvTranspose1dOptions flat = {.conv = flat_options(&options->conv),
+                                   .output_padding = options->output_padding_w};
+    return done(tensor_conv_transpose1d(in[0], in[1], in[2], flat), out);
+}
+
+const Operator onnx_products[] = {
+    {.name = "MatMul", .build = build_matmul, .run = run_matmul, .module = "Linear"},
+    {.name = "Gemm", .build = build_gemm, .run = run_gemm, .module = "Linear", .optional = 1 << 2},
+    {.name = "Conv", .build = build_conv, .run = run_conv, .module = "Conv2d", .optional = 1 << 2},
+    {.name = "ConvTranspose",
+     .build = build_transposed,
+     .run = run_transposed,
+     .module = "ConvTranspose2d",
+     .optional = 1 << 2},
+    {.name = NULL},
+};

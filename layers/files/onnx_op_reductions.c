@@ -1,0 +1,104 @@
+// onnx_op_reductions.c -- ONNX's reductions, places of extremes, and running sums.
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/ops.h"
+
+static Status done(Tensor *y, Tensor *out[]) {
+    out[0] = y;
+    return error_status();
+}
+
+static Status build_reduce(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
+    if (shape_reduce(import, node, in->shape, &step->params.reduce)) return error_status();
+    return step_inputs(import, node, step, 1);
+}
+
+// One dimension after the other, the last one first, so that the others keep their places.
+static Tensor *one_by_one(Tensor *x, const ReduceParams *reduce,
+                          Tensor *(*of)(Tensor *x, int dim, bool keep)) {
+    for (int dim = TENSOR_MAX_DIMS - 1; dim >= 0; dim--)
+        for (int i = 0; i < reduce->n_dims; i++)
+            if (reduce->dims[i] == dim) x = of(x, dim, reduce->keep);
+    return x;
+}
+
+static Tensor *sum(Tensor *x, const ReduceParams *reduce) {
+    return tensor_sum_dims(x, reduce->dims, reduce->n_dims, reduce->keep);
+}
+
+static Tensor *reduce_by(const char *name, Tensor *x, const ReduceParams *reduce) {
+    if (strcmp(name, "ReduceMean") == 0)
+        return tensor_mean_dims(x, reduce->dims, reduce->n_dims, reduce->keep);
+    if (strcmp(name, "ReduceMax") == 0) return one_by_one(x, reduce, tensor_max);
+    if (strcmp(name, "ReduceMin") == 0) return one_by_one(x, reduce, tensor_min);
+    if (strcmp(name, "ReduceL1") == 0) return sum(tensor_abs(x), reduce);
+    if (strcmp(name, "ReduceSumSquare") == 0) return sum(tensor_mul(x, x), reduce);
+    if (strcmp(name, "ReduceL2") == 0) return tensor_sqrt(sum(tensor_mul(x, x), reduce));
+    if (strcmp(name, "ReduceLogSum") == 0) return tensor_log(sum(x, reduce));
+    return sum(x, reduce);
+}
+
+static Status run_reduce(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const ReduceParams *reduce = &step->params.reduce;
+    Tensor *x = onnx_as_float(in[0]);
+    bool same = reduce->nothing || (reduce->n_dims == 0 && x && x->shape.ndim == 0);
+    return done(same ? x : reduce_by(step->op->name, x, reduce), out);
+}
+
+// ---- along one dimension
+// -------------------------------------------------------------------------
+static Status build_extreme(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
+    int axis = import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim);
+    if (attribute_int(node, "select_last_index", 0) != 0)
+        import_error(import, STATUS_NOT_IMPLEMENTED, "select_last_index");
+    step->params.plain.dim = axis;
+    step->params.plain.flags[0] = attribute_int(node, "keepdims", 1) != 0;
+    return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_extreme(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *x = onnx_as_float(in[0]);
+    int dim = step->params.plain.dim;
+    bool keep = step->params.plain.flags[0], most = strcmp(step->op->name, "ArgMax") == 0;
+    return done(most ? tensor_argmax(x, dim, keep) : tensor_argmin(x, dim, keep), out);
+}
+
+static Status build_running(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    Value *dim = node_input(import, node, 1);
+    if (!in || !dim) return import_error(import, STATUS_FORMAT, "it has no axis");
+    if (!value_data(import, dim)) return error_status();
+    step->params.plain.dim = import_axis(import, value_integer(dim, 0), in->shape.ndim);
+    if (attribute_int(node, "exclusive", 0) != 0 || attribute_int(node, "reverse", 0) != 0)
+        import_error(import, STATUS_NOT_IMPLEMENTED, "exclusive or reverse");
+    return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_running(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    return done(tensor_cumsum(onnx_as_float(in[0]), step->params.plain.dim), out);
+}
+
+#define REDUCTION(text)                                                                            \
+    { .name = text, .build = build_reduce, .run = run_reduce }
+const Operator onnx_reductions[] = {
+    REDUCTION("ReduceMean"),
+    REDUCTION("ReduceSum"),
+    REDUCTION("ReduceMax"),
+    REDUCTION("ReduceMin"),
+    REDUCTION("ReduceL1"),
+    REDUCTION("ReduceL2"),
+    REDUCTION("ReduceSumSquare"),
+    REDUCTION("ReduceLogSum"),
+    {.name = "ArgMax", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
+    {.name = "ArgMin", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
+    {.name = "CumSum", .build = build_running, .run = run_running},
+    {.name = NULL},
+};

@@ -1,0 +1,37 @@
+// onnx_sides.c -- how windows move over an image or a sequence, by the attributes that convolutions
+// and pools have in common.
+#include "layers/files/onnx_import.h"
+
+Status sides_read(Import *import, const Node *node, int dims, Sides *sides) {
+    int64_t pads[4] = {0}, strides[2] = {1, 1}, dilations[2] = {1, 1};
+    int n = attribute_ints(node, "pads", pads, 4), first = 2 - dims;
+    int n_strides = attribute_ints(node, "strides", strides, 2);
+    int n_dilations = attribute_ints(node, "dilations", dilations, 2);
+    if ((n >= 0 && n != 2 * dims) || (n_strides >= 0 && n_strides != dims) ||
+        (n_dilations >= 0 && n_dilations != dims))
+        return import_error(import, STATUS_FORMAT,
+                            "its pads, strides or dilations are not of %d "
+                            "dimensions",
+                            dims);
+    *sides = (Sides){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    for (int i = 0; i < dims; i++) {
+        sides->stride[first + i] = strides[i];
+        sides->dilation[first + i] = dilations[i];
+        sides->before[first + i] = pads[i];
+        sides->after[first + i] = pads[dims + i];
+    }
+    return STATUS_OK;
+}
+
+void sides_same(const Node *node, Shape in, int dims, Sides *sides) {
+    bool lower = attribute_is(node, "auto_pad", "SAME_LOWER", false);
+    if (!lower && !attribute_is(node, "auto_pad", "SAME_UPPER", false)) return;
+    for (int i = 2 - dims; i < 2; i++) {
+        int64_t size = in.dims[in.ndim - 2 + i], out = (size - 1) / sides->stride[i] + 1;
+        int64_t held = (sides->kernel[i] - 1) * sides->dilation[i] + 1;
+        int64_t pad = (out - 1) * sides->stride[i] + held - size;
+        pad = pad > 0 ? pad : 0;
+        sides->before[i] = lower ? pad - pad / 2 : pad / 2;
+        sides->after[i] = pad - sides->before[i];
+    }
+}

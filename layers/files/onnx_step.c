@@ -1,0 +1,105 @@
+// onnx_step.c -- what a step reads: its inputs, and which of them are parameters of the layer that
+// it belongs to. What a node becomes is onnx_node.c's.
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/memory.h"
+
+Status import_grow(void **block, int count, size_t size) {
+    if (count & (count - 1)) return STATUS_OK; // room doubles at powers of two
+    size_t old = (size_t)count * size, more = count ? old * 2 : size;
+    void *grown = memory_resize(*block, old, more);
+    if (!grown) return error_status();
+    *block = grown;
+    return STATUS_OK;
+}
+
+Status step_input(Import *import, Step *step, int value) {
+    if (import_grow((void **)&step->in, step->n_in, sizeof(int))) return error_status();
+    if (value >= 0) import->values[value]->held = true;
+    step->in[step->n_in++] = value;
+    return STATUS_OK;
+}
+
+Status step_inputs(Import *import, const Node *node, Step *step, int n) {
+    for (int i = 0; i < n; i++)
+        if (step_input(import, step, node_input_index(import, node, i))) return error_status();
+    return STATUS_OK;
+}
+
+Status step_build_one(Import *import, const Node *node, Step *step) {
+    return step_inputs(import, node, step, 1);
+}
+
+bool value_is_uniform(Import *import, Value *value) {
+    int64_t n = shape_numel(value->shape);
+    if (value->uniform != UNIFORM_UNKNOWN) return value->uniform == UNIFORM;
+    float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
+    bool same = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
+    for (int64_t i = 1; i < n && same; i++) same = numbers[i] == numbers[0];
+    memory_free(numbers);
+    value->uniform = same ? UNIFORM : UNIFORM_NOT;
+    return same;
+}
+
+// One number for each channel: a bias, or a scale.
+static bool is_vector(Shape shape) {
+    int long_ones = 0;
+    for (int i = 0; i < shape.ndim; i++) long_ones += shape.dims[i] != 1;
+    return long_ones == 1;
+}
+
+// Numbers that a layer computes with, under a name that the exporter made.
+static void promote(Import *import, const Step *step, Value *value) {
+    bool norm = strstr(step->op->name, "Normalization") != NULL;
+    if (!(step->op->module || is_vector(value->shape)) || value->kind != VALUE_CONSTANT ||
+        !value->initial || value->tensor || !onnx_is_float(value->type) || value->shape.ndim < 1 ||
+        (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
+        return;
+    value->kind = VALUE_PARAMETER;
+    import->about->parameters_stored += shape_numel(value->shape);
+}
+
+// Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
+// zeros) and belong to several layers were no tied weights: each has its own.
+static int own_copy(Import *import, int at, const Node *node, const char *role) {
+    Value *value = import->values[at];
+    const Node *user = import->steps[value->role_step]->node;
+    if (onnx_same_layer(user, node) || !value_is_uniform(import, value)) return at;
+    int copy = import_value_new(import, NULL);
+    if (copy < 0) return at;
+    value = import->values[at];
+    *import->values[copy] = (Value){.name = "",
+                                    .kind = VALUE_PARAMETER,
+                                    .type = value->type,
+                                    .shape = value->shape,
+                                    .stored = value->stored,
+                                    .uniform = UNIFORM,
+                                    .readers = 1,
+                                    .step = -1,
+                                    .alias = -1,
+                                    .twin = -1,
+                                    .role = role,
+                                    .role_step = import->n_steps,
+                                    .slot = -1};
+    return copy;
+}
+
+Status step_weights(Import *import, const Node *node, Step *step, int n,
+                    const char *const roles[]) {
+    for (int i = 0; i < n; i++) {
+        int at = node_input_index(import, node, i);
+        Value *value = import_value(import, at);
+        if (value && roles[i]) promote(import, step, value);
+        if (value && roles[i] && value->kind == VALUE_PARAMETER) {
+            if (value->role && value->role_step < import->n_steps && !value->is_state) {
+                at = own_copy(import, at, node, roles[i]);
+            } else if (!value->role) {
+                value->role = roles[i];
+                value->role_step = import->n_steps;
+            }
+        }
+        if (error_pending() || step_input(import, step, at)) return error_status();
+    }
+    return STATUS_OK;
+}

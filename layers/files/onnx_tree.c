@@ -1,0 +1,268 @@
+// onnx_tree.c -- the tree of layers of a model from a file: one for each module that the exporter
+// recorded, with the parameters that are its own.
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/files/onnx_graph.h"
+#include "layers/parts.h"
+#include "tensor/context.h"
+#include "tensor/memory.h"
+
+static void free_part(Layer *self) { memory_free(((GraphLayer *)self)->type_name); }
+
+static void free_root(Layer *self) {
+    free_part(self);
+    program_free(((GraphLayer *)self)->program);
+}
+
+static GraphLayer *part_new(Program *program, const char *type, size_t length, bool is_root) {
+    const LayerType base = {.name = "Module", .size = sizeof(GraphLayer)};
+    GraphLayer *self = (GraphLayer *)layer_new(&base);
+    if (!self) return NULL;
+    self->type = (LayerType){.name = base.name,
+                             .size = base.size,
+                             .n_inputs = LAYER_ANY_INPUTS,
+                             .forward_each = is_root ? graph_forward : graph_part_forward,
+                             .n_outputs = LAYER_MAX_OUTPUTS,
+                             .free = is_root ? free_root : free_part};
+    if (is_root) self->type.n_outputs = program->n_outputs;
+    self->layer.type = &self->type;
+    self->program = program;
+    self->type_name = memory_new(length + 1);
+    if (!self->type_name) { // the program stays the caller's
+        self->program = NULL;
+        layer_free(&self->layer);
+        return NULL;
+    }
+    memcpy(self->type_name, type, length);
+    self->type.name = self->type_name;
+    return self;
+}
+
+// ---- the tree
+// ----------------------------------------------------------------------------------------
+static Layer *child_named(const Layer *layer, const char *name, size_t length) {
+    for (int i = 0; i < layer->n_children; i++)
+        if (strlen(layer->children[i]->name) == length &&
+            memcmp(layer->children[i]->name, name, length) == 0)
+            return layer->children[i];
+    return NULL;
+}
+
+static bool is_taken(const Layer *layer, const char *name) {
+    for (int i = 0; i < layer->n_parameters; i++)
+        if (strcmp(layer->parameters[i].name, name) == 0) return true;
+    for (int i = 0; i < layer->n_buffers; i++)
+        if (strcmp(layer->buffers[i].name, name) == 0) return true;
+    return child_named(layer, name, strlen(name)) != NULL;
+}
+
+// The layer of a path, made where there is none, with all above it.
+static Layer *layer_at(Layer *root, const char *path) {
+    Layer *layer = root;
+    while (layer && path[0]) {
+        size_t length = strcspn(path, ".");
+        Layer *child = child_named(layer, path, length);
+        if (!child) {
+            char *name = memory_new(length + 1);
+            GraphLayer *part =
+                name ? part_new(((GraphLayer *)root)->program, "Module", 6, false) : NULL;
+            if (part) memcpy(name, path, length);
+            child = part ? &part->layer : NULL;
+            if (child && layer_add_child(layer, name, child)) child = NULL;
+            memory_free(name);
+        }
+        layer = child;
+        path += length + (path[length] == '.');
+    }
+    return layer;
+}
+
+// ---- types
+// -------------------------------------------------------------------------------------------
+static void set_type(Layer *layer, const char *type, size_t length) {
+    GraphLayer *self = (GraphLayer *)layer;
+    char *name = memory_new(length + 1);
+    if (!name) return;
+    memcpy(name, type, length);
+    memory_free(self->type_name);
+    self->type_name = name;
+    self->type.name = name;
+}
+
+static bool has_type(const Layer *layer) { return strcmp(layer->type->name, "Module") != 0; }
+
+// The i-th of "['a', 'b']"; NULL: there is none.
+static const char *quoted(const char *list, int i, size_t *length) {
+    const char *at = strchr(list, '\'');
+    for (; at; at = strchr(at, '\'')) {
+        const char *end = strchr(at + 1, '\'');
+        if (!end) return NULL;
+        if (i-- == 0) {
+            *length = (size_t)(end - at - 1);
+            return at + 1;
+        }
+        at = end + 1;
+    }
+    return NULL;
+}
+
+static const char *property(const Node *node, const char *key) {
+    for (size_t i = 0; i < node->n_metadata_props; i++) {
+        const Onnx__Text *entry = node->metadata_props[i];
+        if (entry->key && entry->value && strcmp(entry->key, key) == 0) return entry->value;
+    }
+    return NULL;
+}
+
+// The newer exporter says of which class each module around a node is.
+static void types_of_classes(Layer *root, const Node *node) {
+    const char *scopes = property(node, "pkg.torch.onnx.name_scopes");
+    const char *classes = property(node, "pkg.torch.onnx.class_hierarchy");
+    for (int i = 0; scopes && classes && i < 64; i++) {
+        size_t length = 0, size = 0, next = 0;
+        char path[512];
+        const char *scope = quoted(scopes, i, &length), *type = quoted(classes, i, &size);
+        if (!scope || !type || !quoted(scopes, i + 1, &next)) return; // the last one is the op
+        if (length >= sizeof path) continue;
+        memcpy(path, scope, length);
+        path[length] = '\0';
+        Layer *layer = layer_find(root, path);
+        for (size_t k = size; k > 0; k--)
+            if (type[k - 1] == '.') {
+                type += k, size -= k;
+                break;
+            }
+        if (layer && !has_type(layer)) set_type(layer, type, size);
+    }
+}
+
+// A layer of one step, which PyTorch has as a layer, is that.
+static void type_of_step(const RunStep *step) {
+    const char *type = step->step.op->module;
+    if (!type) return;
+    char name[32];
+    size_t length = strlen(type);
+    snprintf(name, sizeof name, "%s", type);
+    bool conv = strncmp(type, "Conv", 4) == 0, pool = strstr(type, "Pool2d") != NULL;
+    bool flat = (conv && step->step.params.conv.flat) ||
+                (pool && strncmp(type, "Adaptive", 8) != 0 && step->step.params.pool.flat);
+    if (flat) name[length - 2] = '1';
+    set_type(step->layer, name, length);
+}
+
+static void name_types(Import *import, Layer *root, Program *program) {
+    for (int i = 0; i < import->n_steps && !error_pending(); i++)
+        if (!import->steps[i]->dead) types_of_classes(root, import->steps[i]->node);
+    for (int i = 0; i < program->n_steps && !error_pending(); i++) {
+        const RunStep *step = &program->steps[i];
+        bool alone = step->layer && !has_type(step->layer);
+        for (int k = 0; k < program->n_steps && alone; k++)
+            alone = k == i || program->steps[k].layer != step->layer;
+        if (alone) type_of_step(step);
+    }
+}
+
+// ---- parameters
+// --------------------------------------------------------------------------------------
+static Status fill(Import *import, const Value *value, Tensor *tensor) {
+    int64_t n = tensor->numel;
+    if (!tensor->device->has_data) return STATUS_OK;
+    if (tensor->device->on_host && !value->flipped)
+        return onnx_stored_floats(import, value->stored, n, tensor_data(tensor));
+    float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
+    float *turned = value->flipped ? memory_new((size_t)(n ? n : 1) * sizeof(float)) : numbers;
+    if (turned && numbers) onnx_stored_floats(import, value->stored, n, numbers);
+    int64_t rows = value->shape.ndim == 2 ? value->shape.dims[0] : 0;
+    int64_t columns = value->shape.ndim == 2 ? value->shape.dims[1] : 0;
+    for (int64_t j = 0; j < columns && value->flipped && !error_pending(); j++)
+        for (int64_t i = 0; i < rows; i++) turned[j * rows + i] = numbers[i * columns + j];
+    if (!error_pending()) tensor_write_floats(tensor, turned);
+    if (turned != numbers) memory_free(turned);
+    memory_free(numbers);
+    return error_status();
+}
+
+static Tensor *parameter_new(Import *import, const Value *value) {
+    Shape shape = value->shape;
+    if (value->flipped) shape = SHAPE(shape.dims[1], shape.dims[0]);
+    Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
+    if (tensor && !fill(import, value, tensor)) return tensor;
+    tensor_free(tensor);
+    return NULL;
+}
+
+// Its own name where it is PyTorch's; else what its user calls it, in that one's layer.
+static Layer *place_of(Import *import, Layer *root, const Value *value, char name[64]) {
+    const char *dot = strrchr(value->name, '.'), *own = dot ? dot + 1 : value->name;
+    char *path = NULL;
+    if (onnx_name_is_path(value->name)) {
+        bool folded = strcmp(own, "weight_bias") == 0; // a norm's, folded in
+        snprintf(name, 64, "%s", folded ? "bias" : own);
+        path = memory_copy_string(value->name);
+        if (path) path[dot ? dot - value->name : 0] = '\0';
+    } else {
+        const Step *user = value->role_step >= 0 ? import->steps[value->role_step] : NULL;
+        snprintf(name, 64, "%s", value->role ? value->role : "weight");
+        path = memory_copy_string(user && user->path ? user->path : "");
+    }
+    Layer *layer = path ? layer_at(root, path) : NULL;
+    memory_free(path);
+    for (int i = 2; layer && is_taken(layer, name); i++)
+        snprintf(name, 64, "%.40s_%d", value->role ? value->role : "weight", i);
+    return layer;
+}
+
+static Status add_parameter(Import *import, Layer *root, Program *program, Value *value) {
+    char name[64];
+    Layer *layer = place_of(import, root, value, name);
+    Tensor *tensor = layer ? parameter_new(import, value) : NULL;
+    if (!tensor) return error_status();
+    Slot *slot = &program->slots[value->slot];
+    slot->is_buffer = value->is_state;
+    slot->index = value->is_state ? layer->n_buffers : layer->n_parameters;
+    Status status = value->is_state ? layer_add_buffer(layer, name, tensor)
+                                    : layer_add_parameter(layer, name, tensor);
+    if (!status) slot->owner = layer;
+    return status;
+}
+
+// A tied one under its other path, too, where it has one.
+static Status add_twin(Import *import, Layer *root, Program *program, const Value *value) {
+    char name[64];
+    const Value *holder = import->values[value->twin];
+    if (!onnx_name_is_path(value->name) || holder->slot < 0) return STATUS_OK;
+    const Slot *slot = &program->slots[holder->slot];
+    Layer *layer = place_of(import, root, value, name);
+    if (!layer || !slot->owner) return error_status();
+    return layer_tie_parameter(layer, name, slot->owner->parameters[slot->index].tensor);
+}
+
+// ---- all of it
+// ---------------------------------------------------------------------------------------
+Layer *graph_tree_new(Import *import, Program *program) {
+    GraphLayer *self = part_new(program, "Graph", 5, true);
+    if (!self) {
+        program_free(program);
+        return NULL;
+    }
+    Layer *root = &self->layer;
+    for (int i = 0, at = 0; i < import->n_steps && !error_pending(); i++) {
+        const Step *step = import->steps[i];
+        if (step->dead) continue;
+        Layer *layer = layer_at(root, step->path);
+        program->steps[at++].layer = layer == root ? NULL : layer;
+    }
+    for (int i = 0; i < import->n_values && !error_pending(); i++) {
+        Value *value = import->values[i];
+        if (value->kind == VALUE_PARAMETER && value->slot >= 0 && value->twin < 0)
+            add_parameter(import, root, program, value);
+    }
+    for (int i = 0; i < import->n_values && !error_pending(); i++) {
+        const Value *value = import->values[i];
+        if (value->kind == VALUE_PARAMETER && value->twin >= 0 && value->readers > 0)
+            add_twin(import, root, program, value);
+    }
+    if (!error_pending()) name_types(import, root, program);
+    return layer_finished(root);
+}

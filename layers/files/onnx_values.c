@@ -1,0 +1,209 @@
+// onnx_values.c -- the values of a graph by name, the numbers of constants, and what a node says:
+// its inputs and attributes. Runs nothing.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/files/onnx_import.h"
+#include "tensor/memory.h"
+
+// Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands
+// of nodes about shapes and masks needs some hundred thousand.
+static const int64_t MOST_FOLDED = (int64_t)1 << 26;
+
+Status import_error(const Import *import, Status status, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return error_set(status, "onnx: %s: %s", import->text, text);
+}
+
+// ---- values by name
+// ------------------------------------------------------------------------------
+static int bucket_of(const Import *import, const char *name) {
+    uint32_t hash = 2166136261u; // Fowler, Noll, Vo
+    for (const char *c = name; *c; c++) hash = (hash ^ (uint8_t)*c) * 16777619u;
+    return (int)(hash % (uint32_t)import->n_buckets);
+}
+
+int import_find(const Import *import, const char *name) {
+    if (!name || !name[0] || import->n_buckets == 0) return VALUE_ABSENT;
+    int at = import->buckets[bucket_of(import, name)] - 1;
+    while (at >= 0 && strcmp(import->values[at]->name, name) != 0) at = import->chain[at] - 1;
+    while (at >= 0 && import->values[at]->alias >= 0) at = import->values[at]->alias;
+    return at;
+}
+
+static Status grow(Import *import) {
+    size_t old = (size_t)import->value_room, more = old ? old * 2 : 64;
+    Value **values = memory_resize(import->values, old * sizeof *values, more * sizeof *values);
+    if (!values) return error_status();
+    import->values = values;
+    int *chain = memory_resize(import->chain, old * sizeof *chain, more * sizeof *chain);
+    if (!chain) return error_status();
+    import->chain = chain;
+    import->value_room = (int)more;
+    return STATUS_OK;
+}
+
+int import_value_new(Import *import, const char *name) {
+    if (import->n_values == import->value_room && grow(import)) return VALUE_ABSENT;
+    Value *value = memory_new(sizeof *value);
+    if (!value) return VALUE_ABSENT;
+    int at = import->n_values;
+    *value = (Value){
+        .name = name ? name : "", .step = -1, .alias = -1, .twin = -1, .role_step = -1, .slot = -1};
+    import->values[import->n_values++] = value;
+    import->chain[at] = 0;
+    if (value->name[0] && import->n_buckets > 0) {
+        int *bucket = &import->buckets[bucket_of(import, name)];
+        import->chain[at] = *bucket;
+        *bucket = at + 1;
+    }
+    return at;
+}
+
+int import_constant(Import *import, int type, Shape shape) {
+    int at = import_value_new(import, NULL);
+    if (at >= 0 && value_fold(import, import->values[at], type, shape)) at = VALUE_ABSENT;
+    return at;
+}
+
+Value *import_value(const Import *import, int index) {
+    return index >= 0 ? import->values[index] : NULL;
+}
+
+// ---- numbers of constants
+// ------------------------------------------------------------------------
+static Status reserve(Import *import, Value *value, Shape shape) {
+    int64_t count = 1;
+    for (int i = 0; i < shape.ndim; i++)
+        if (shape.dims[i] < 0 || __builtin_mul_overflow(count, shape.dims[i], &count))
+            return import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
+                                (long long)shape.dims[i]);
+    if (count > MOST_FOLDED - import->folded)
+        return import_error(import, STATUS_OUT_OF_MEMORY,
+                            "constants of more than %lld numbers. HINT: smaller inputs",
+                            (long long)MOST_FOLDED);
+    value->data = memory_new((size_t)(count ? count : 1) * sizeof(double));
+    if (!value->data) return error_status();
+    import->folded += count;
+    value->shape = shape;
+    return STATUS_OK;
+}
+
+Status value_fold(Import *import, Value *value, int type, Shape shape) {
+    value->kind = VALUE_CONSTANT;
+    value->type = type;
+    return reserve(import, value, shape);
+}
+
+const double *value_data(Import *import, Value *value) {
+    if (value->data) return value->data;
+    if (value->kind == VALUE_RUN || !value->stored) {
+        import_error(import, STATUS_NOT_IMPLEMENTED,
+                     "\"%s\" is not known before the model runs, and must be here", value->name);
+        return NULL;
+    }
+    if (!reserve(import, value, value->shape))
+        onnx_stored_doubles(import, value->stored, shape_numel(value->shape), value->data);
+    return error_pending() ? NULL : value->data;
+}
+
+void value_drop(Import *import, Value *value) {
+    if (!value->data) return;
+    import->folded -= shape_numel(value->shape);
+    memory_free(value->data);
+    value->data = NULL;
+}
+
+int64_t value_integer(const Value *value, int64_t index) {
+    double x = value->data[index];
+    if (x >= 0x1p63) return INT64_MAX;
+    if (x <= -0x1p63) return INT64_MIN;
+    return x == x ? (int64_t)x : 0;
+}
+
+void import_free(Import *import) {
+    for (int i = 0; i < import->n_values; i++) {
+        tensor_free(import->values[i]->tensor);
+        memory_free(import->values[i]->data);
+        memory_free(import->values[i]);
+    }
+    for (int i = 0; i < import->n_steps; i++) {
+        memory_free(import->steps[i]->in);
+        memory_free(import->steps[i]->path);
+        memory_free(import->steps[i]);
+    }
+    memory_free(import->values);
+    memory_free(import->steps);
+    memory_free(import->chain);
+    memory_free(import->buckets);
+    onnx_file_free(import);
+}
+
+// ---- what a node says
+// ------------------------------------------------------------------------------
+int node_input_index(const Import *import, const Node *node, int i) {
+    return i < (int)node->n_input ? import_find(import, node->input[i]) : VALUE_ABSENT;
+}
+
+Value *node_input(const Import *import, const Node *node, int i) {
+    return import_value(import, node_input_index(import, node, i));
+}
+
+Value *node_output(const Import *import, const Node *node, int i) {
+    return i < (int)node->n_output ? import_value(import, import_find(import, node->output[i]))
+                                   : NULL;
+}
+
+const Onnx__Attribute *attribute_find(const Node *node, const char *name) {
+    for (size_t i = 0; i < node->n_attribute; i++)
+        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, name) == 0)
+            return node->attribute[i];
+    return NULL;
+}
+
+int64_t attribute_int(const Node *node, const char *name, int64_t otherwise) {
+    const Onnx__Attribute *found = attribute_find(node, name);
+    return found && found->has_i ? found->i : otherwise;
+}
+
+float attribute_float(const Node *node, const char *name, float otherwise) {
+    const Onnx__Attribute *found = attribute_find(node, name);
+    return found && found->has_f ? found->f : otherwise;
+}
+
+int attribute_ints(const Node *node, const char *name, int64_t *out, int room) {
+    const Onnx__Attribute *found = attribute_find(node, name);
+    if (!found) return -1;
+    for (size_t i = 0; i < found->n_ints && i < (size_t)room; i++) out[i] = found->ints[i];
+    return found->n_ints > INT32_MAX ? INT32_MAX : (int)found->n_ints;
+}
+
+bool attribute_is(const Node *node, const char *name, const char *text, bool otherwise) {
+    const Onnx__Attribute *found = attribute_find(node, name);
+    if (!found || !found->has_s) return otherwise;
+    return found->s.len == strlen(text) && memcmp(found->s.data, text, found->s.len) == 0;
+}
+
+int import_ints(Import *import, const Node *node, const char *name, int i, int64_t *out, int room) {
+    int count = name ? attribute_ints(node, name, out, room) : -1;
+    Value *value = count < 0 ? node_input(import, node, i) : NULL;
+    if (value && value_data(import, value)) {
+        int64_t n = shape_numel(value->shape);
+        for (int64_t k = 0; k < n && k < room; k++) out[k] = value_integer(value, k);
+        count = n > INT32_MAX ? INT32_MAX : (int)n;
+    }
+    if (count > room)
+        import_error(import, STATUS_FORMAT, "%d numbers where at most %d can be", count, room);
+    return count;
+}
+
+int import_axis(Import *import, int64_t axis, int ndim) {
+    if (axis >= -ndim && axis < ndim) return (int)(axis < 0 ? axis + ndim : axis);
+    import_error(import, STATUS_FORMAT, "axis %lld of %d dimensions", (long long)axis, ndim);
+    return -1;
+}

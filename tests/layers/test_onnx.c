@@ -1,0 +1,404 @@
+// test_onnx.c -- models from ONNX files: what PyTorch's exporters write and models of one node,
+// beside PyTorch's and ONNX's own results (tests/fixtures/make_onnx.py); names, parameters and tied
+// weights; training; what is refused. Hostile bytes are fuzz_onnx.c's.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layers/cost.h"
+#include "layers/files/onnx.h"
+#include "layers/train/optimizer.h"
+#include "tensor/memory.h"
+#include "tensor/ops.h"
+#include "tests/helpers/expect.h"
+
+#define FOLDER "tests/fixtures/onnx/"
+enum { MOST_MODELS = 128, MOST_ARRAYS = 8 };
+
+// ---- the table of expected values
+// ----------------------------------------------------------------
+typedef struct Array {
+    Shape shape;
+    bool whole;
+    float *values;
+    int64_t *labels;
+} Array;
+
+typedef struct Case {
+    char name[64];
+    long parameters;
+    int n_in, n_out;
+    Array arrays[MOST_ARRAYS];
+} Case;
+
+static char *names[MOST_MODELS];
+static int n_models;
+
+static void read_names(void) {
+    FILE *file = fopen(FOLDER "onnx.txt", "r");
+    char *line = NULL;
+    size_t room = 0;
+    while (file && getline(&line, &room, file) > 0 && n_models < MOST_MODELS) {
+        char name[64];
+        if (sscanf(line, "model %63s", name) == 1) names[n_models++] = strdup(name);
+    }
+    free(line);
+    if (file) fclose(file);
+}
+
+static void read_array(FILE *file, Array *array) {
+    char kind[16];
+    ck_assert_int_eq(fscanf(file, "%15s %d", kind, &array->shape.ndim), 2);
+    for (int d = 0; d < array->shape.ndim; d++) {
+        long long size;
+        ck_assert_int_eq(fscanf(file, "%lld", &size), 1);
+        array->shape.dims[d] = size;
+    }
+    int64_t n = shape_numel(array->shape);
+    array->whole = strcmp(kind, "float") != 0;
+    array->values = malloc((size_t)(n + 1) * sizeof(float));
+    array->labels = malloc((size_t)(n + 1) * sizeof(int64_t));
+    for (int64_t i = 0; i < n; i++) {
+        double value;
+        ck_assert_int_eq(fscanf(file, "%lf", &value), 1);
+        array->values[i] = (float)value;
+        array->labels[i] = array->whole ? (int64_t)value : 0;
+    }
+}
+
+static void read_case(const char *name, Case *c) {
+    FILE *file = fopen(FOLDER "onnx.txt", "r");
+    char *line = NULL;
+    size_t room = 0;
+    ck_assert_ptr_nonnull(file);
+    while (getline(&line, &room, file) > 0) {
+        long flops;
+        if (sscanf(line, "model %63s %ld %ld %d %d", c->name, &c->parameters, &flops, &c->n_in,
+                   &c->n_out) == 5 &&
+            strcmp(c->name, name) == 0)
+            break;
+    }
+    ck_assert_str_eq(c->name, name);
+    for (int i = 0; i < c->n_in + c->n_out; i++) read_array(file, &c->arrays[i]);
+    free(line);
+    fclose(file);
+}
+
+static void free_case(Case *c) {
+    for (int i = 0; i < c->n_in + c->n_out; i++) {
+        free(c->arrays[i].values);
+        free(c->arrays[i].labels);
+    }
+}
+
+static Layer *load(const char *name, OnnxModel *about) {
+    char path[128];
+    snprintf(path, sizeof path, FOLDER "%s.onnx", name);
+    Layer *model = onnx_load(path, NULL, about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    return model;
+}
+
+static void make_inputs(const Case *c, const OnnxModel *about, Tensor *in[]) {
+    ck_assert_int_eq(about->n_inputs, c->n_in);
+    for (int i = 0; i < c->n_in; i++) {
+        const Array *array = &c->arrays[i];
+        ck_assert(shape_equal(about->inputs[i].shape, array->shape));
+        ck_assert_int_eq(about->inputs[i].dtype, array->whole ? DTYPE_INT64 : DTYPE_FLOAT32);
+        in[i] = array->whole ? tensor_from_labels_new(array->shape, array->labels)
+                             : tensor_from_floats_new(array->shape, array->values);
+        ck_assert_ptr_nonnull(in[i]);
+    }
+}
+
+static void free_inputs(const Case *c, Tensor *in[]) {
+    for (int i = 0; i < c->n_in; i++) tensor_free(in[i]);
+}
+
+static void compare(const Case *c, int i, const OnnxModel *about, Tensor *got) {
+    const Array *want = &c->arrays[c->n_in + i];
+    char text[SHAPE_TEXT];
+    ck_assert_msg(shape_equal(got->shape, want->shape), "%s: output %d is %s", c->name, i,
+                  shape_text(got->shape, text));
+    ck_assert(shape_equal(about->outputs[i].shape, want->shape));
+    float *values = malloc((size_t)(got->numel + 1) * sizeof(float));
+    ck_assert_int_eq(tensor_read_floats(got, values), STATUS_OK);
+    harness_assert_close(values, want->values, got->numel, 2e-5, 1e-5, c->name);
+    free(values);
+}
+
+// Every model of the table, its outputs, and that a dry run of it costs what a run does.
+START_TEST(models_give_what_they_gave) {
+    Case c = {.name = ""};
+    OnnxModel about;
+    Tensor *in[MOST_ARRAYS], *out[LAYER_MAX_OUTPUTS];
+    read_case(names[_i], &c);
+    Layer *model = load(c.name, &about);
+    make_inputs(&c, &about, in);
+    layer_train(model, false);
+    Scope *scope = scope_open();
+    ck_assert_msg(!layer_forward_each(model, in, c.n_in, out, c.n_out), "%s: %s", c.name,
+                  error_message());
+    for (int i = 0; i < c.n_out; i++) compare(&c, i, &about, out[i]);
+    Tensor *again = layer_forward_many(model, in, c.n_in); // nothing of a run stays behind
+    compare(&c, 0, &about, again);
+    LayerCost cost;
+    ck_assert_msg(!layer_cost(model, in, c.n_in, &cost), "%s: %s", c.name, error_message());
+    ck_assert_int_eq(cost.uncounted, 0);
+    scope_close(scope);
+    ck_assert_int_eq(layer_parameter_count(model), about.parameters);
+    free_inputs(&c, in);
+    layer_free(model);
+    onnx_model_free(&about);
+    free_case(&c);
+    expect_no_error();
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+// ---- what the file is said to be
+// -----------------------------------------------------------------
+static void expect_layer(Layer *model, const char *path, const char *type) {
+    Layer *found = layer_find(model, path);
+    ck_assert_msg(found != NULL, "no layer \"%s\"", path);
+    ck_assert_str_eq(found->type->name, type);
+}
+
+START_TEST(layers_are_pytorchs_modules) {
+    OnnxModel about;
+    Layer *model = load("cnn.ts", &about);
+    expect_layer(model, "0", "Conv2d");
+    expect_layer(model, "4.1.conv1", "Conv2d");
+    expect_layer(model, "4.1.relu", "Module"); // called twice
+    expect_layer(model, "4.1.down.0", "Conv2d");
+    expect_layer(model, "7", "Linear");
+    ck_assert(about.norms_folded && strstr(about.remark, "torch.onnx.export") != NULL);
+    layer_free(model);
+    onnx_model_free(&about);
+    model = load("chargpt.dy", &about);
+    expect_layer(model, "h.1", "Block");
+    expect_layer(model, "h.1.ln_1", "LayerNorm");
+    expect_layer(model, "h.1.fc", "Linear");
+    ck_assert(!about.norms_folded);
+    ck_assert_int_eq(about.opset, 20);
+    ck_assert_int_eq(strncmp(about.producer, "pytorch ", 8), 0);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// Of a character GPT: the head's weights are the table's, which the exporter stored turned.
+START_TEST(tied_weights_are_one) {
+    const char *const files[] = {"chargpt.ts", "chargpt.dy"};
+    for (int i = 0; i < 2; i++) {
+        OnnxModel about;
+        Case c = {.name = ""};
+        read_case(files[i], &c);
+        Layer *model = load(files[i], &about);
+        // without the positions (6, 8), which the exporter folded, and with the tied ones once
+        ck_assert_int_eq(about.parameters, c.parameters - 48);
+        ck_assert_int_gt(about.parameters_stored, 0);
+        layer_free(model);
+        onnx_model_free(&about);
+        free_case(&c);
+    }
+}
+END_TEST
+
+START_TEST(counts_are_pytorchs) {
+    const char *const files[] = {"mlp.ts",     "mlp.dy",     "style.ts",   "style.dy",  "lstm.ts",
+                                 "lstm.dy",    "gru.ts",     "gru.dy",     "acts.ts",   "acts.dy",
+                                 "encoder.ts", "encoder.dy", "shuffle.ts", "shuffle.dy"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        OnnxModel about;
+        Case c = {.name = ""};
+        read_case(files[i], &c);
+        Layer *model = load(files[i], &about);
+        ck_assert_msg(about.parameters == c.parameters, "%s: %lld parameters, not %ld", files[i],
+                      (long long)about.parameters, c.parameters);
+        layer_free(model);
+        onnx_model_free(&about);
+        free_case(&c);
+    }
+}
+END_TEST
+
+// mlp: 2 x (6 x 5 + 5 x 3) multiply-adds; in layers whose errors are named.
+START_TEST(layers_count_and_complain_by_path) {
+    OnnxModel about;
+    Layer *model = load("mlp.dy", &about);
+    Tensor *x = tensor_zeros_new(SHAPE(2, 6)), *wrong = tensor_zeros_new(SHAPE(2, 7));
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, 2 * (6 * 5 + 5 * 3));
+    Scope *scope = scope_open();
+    ck_assert_ptr_null(layer_forward(model, wrong));
+    expect_error(STATUS_SHAPE, "loaded for (2, 6)");
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(wrong);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// Free sizes: what was exported with them, or with 1; and a size that the file fixes.
+START_TEST(shapes_can_be_asked_for) {
+    OnnxModel about;
+    OnnxShape shape = {.shape = SHAPE(3, 6)};
+    OnnxOptions options = {.shapes = &shape, .n_shapes = 1};
+    ck_assert_ptr_null(onnx_load(FOLDER "mlp.ts.onnx", &options, &about));
+    expect_error(STATUS_SHAPE, "has the size 2 as dimension 0, not 3");
+    onnx_model_free(&about);
+    shape = (OnnxShape){.shape = SHAPE(3)};
+    ck_assert_ptr_null(onnx_load(FOLDER "mlp.ts.onnx", &options, NULL));
+    expect_error(STATUS_SHAPE, "dimensions");
+}
+END_TEST
+
+// ---- training
+// ------------------------------------------------------------------------------------
+START_TEST(a_loaded_model_trains) {
+    OnnxModel about;
+    Layer *model = load("cnn.dy", &about);
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_ADAM));
+    Tensor *x = tensor_uniform_new(SHAPE(1, 3, 16, 16), -1.0f, 1.0f), *labels;
+    labels = tensor_from_labels_new(SHAPE(1), (int64_t[]){2});
+    double first = 0.0, last = 0.0;
+    ck_assert_int_eq(autograd_enable(), STATUS_OK);
+    for (int step = 0; step < 30; step++) {
+        Scope *scope = scope_open();
+        optimizer_zero_grad(optimizer);
+        Tensor *loss = tensor_cross_entropy(layer_forward(model, x), labels);
+        ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+        ck_assert_int_eq(optimizer_step(optimizer), STATUS_OK);
+        last = tensor_item(loss);
+        if (step == 0) first = last;
+        scope_close(scope);
+    }
+    ck_assert_msg(last < 0.8 * first, "the loss went from %g to %g", first, last);
+    tensor_free(x);
+    tensor_free(labels);
+    optimizer_free(optimizer);
+    layer_free(model);
+    onnx_model_free(&about);
+    expect_no_error();
+}
+END_TEST
+
+// In training the batch's statistics count, and the running ones follow.
+START_TEST(batch_norm_trains) {
+    OnnxModel about;
+    Layer *model = load("batch", &about);
+    Tensor *x = tensor_uniform_new(SHAPE(2, 3, 5, 4), 4.0f, 5.0f);
+    float before[3], after[3];
+    ParameterList list;
+    ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
+    ck_assert_int_eq(list.count, 4);
+    ck_assert(!list.items[1].is_buffer && list.items[2].is_buffer); // c3, by the file
+    tensor_read_floats(list.items[2].tensor, before);
+    Scope *scope = scope_open();
+    layer_train(model, true);
+    ck_assert_ptr_nonnull(layer_forward(model, x));
+    scope_close(scope);
+    tensor_read_floats(list.items[2].tensor, after);
+    for (int i = 0; i < 3; i++) // PyTorch's momentum is 0.1
+        ck_assert_double_eq_tol((double)after[i], 0.9 * (double)before[i] + 0.45, 0.02);
+    parameter_list_free(&list);
+    tensor_free(x);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// ---- what is refused
+// -----------------------------------------------------------------------------
+START_TEST(files_that_are_none_are_refused) {
+    ck_assert_ptr_null(onnx_load("tests/fixtures/none.onnx", NULL, NULL));
+    expect_error(STATUS_IO, "it cannot be opened");
+    ck_assert_ptr_null(onnx_load("tests", NULL, NULL));
+    expect_error(STATUS_IO, "tests");
+    ck_assert_ptr_null(onnx_load(NULL, NULL, NULL));
+    expect_error(STATUS_INVALID_ARGUMENT, "no path");
+    ck_assert_ptr_null(onnx_load("tests/README.md", NULL, NULL));
+    expect_error(STATUS_FORMAT, "no ONNX model");
+}
+END_TEST
+
+// mlp.dy's numbers are in a file beside it.
+START_TEST(numbers_beside_the_file_must_be_there) {
+    char folder[] = "/tmp/onnx.XXXXXX", to[64], command[160];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(to, sizeof to, "%s/mlp.onnx", folder);
+    snprintf(command, sizeof command, "cp " FOLDER "mlp.dy.onnx %s", to);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_ptr_null(onnx_load(to, NULL, NULL));
+    expect_error(STATUS_IO, "mlp.dy.onnx.data");
+    snprintf(command, sizeof command, "head -c 50 " FOLDER "mlp.dy.onnx.data >%s/mlp.dy.onnx.data",
+             folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_ptr_null(onnx_load(to, NULL, NULL));
+    expect_error(STATUS_FORMAT, "ends before");
+    unlink(to);
+    snprintf(to, sizeof to, "%s/mlp.dy.onnx.data", folder);
+    unlink(to);
+    rmdir(folder);
+}
+END_TEST
+
+START_TEST(memory_that_runs_out_is_said) {
+    const char *const files[] = {"mlp.dy", "chargpt.ts", "gru_both", "split_uneven"};
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s.onnx", files[k]);
+        bool loaded = false;
+        for (uint64_t n = 1; !loaded; n = n < 60 ? n + 1 : n + 37) {
+            OnnxModel about;
+            memory_fail_at(n);
+            Layer *model = onnx_load(path, NULL, &about);
+            memory_fail_at(0);
+            loaded = model != NULL;
+            if (!loaded) expect_error(STATUS_OUT_OF_MEMORY, "");
+            layer_free(model);
+            onnx_model_free(&about);
+            ck_assert_int_eq(expect_live_bytes(), 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(all_of_it) { test_skip("this build has no protobuf-c: make setup"); }
+END_TEST
+
+// A build without protobuf-c says in one line what to install.
+static bool is_absent(void) {
+    Layer *model = onnx_load(FOLDER "mlp.ts.onnx", NULL, NULL);
+    bool absent = !model && strstr(error_message(), "libprotobuf-c-dev") != NULL;
+    layer_free(model);
+    error_clear();
+    context_release_thread();
+    return absent;
+}
+
+int main(void) {
+    const HarnessTest none[] = {{all_of_it, 0}, {NULL, 0}};
+    if (is_absent()) return harness_main("onnx", none);
+    read_names();
+    const HarnessTest tests[] = {{models_give_what_they_gave, n_models},
+                                 {layers_are_pytorchs_modules, 0},
+                                 {tied_weights_are_one, 0},
+                                 {counts_are_pytorchs, 0},
+                                 {layers_count_and_complain_by_path, 0},
+                                 {shapes_can_be_asked_for, 0},
+                                 {a_loaded_model_trains, 0},
+                                 {batch_norm_trains, 0},
+                                 {files_that_are_none_are_refused, 0},
+                                 {numbers_beside_the_file_must_be_there, 0},
+                                 {memory_that_runs_out_is_said, 0},
+                                 {NULL, 0}};
+    int status = harness_main("onnx", tests);
+    for (int i = 0; i < n_models; i++) free(names[i]);
+    return status;
+}
