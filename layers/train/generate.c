@@ -36,12 +36,12 @@ static int64_t likeliest(const float *logits, int64_t n) {
 }
 
 // By softmax(logits / temperature); -1: they are not finite.
-static int64_t draw(const float *logits, int64_t n, float temperature) {
+static int64_t draw(const float *logits, int64_t n, double temperature) {
     int64_t best = likeliest(logits, n);
     double sum = 0.0, below = 0.0;
     for (int64_t i = 0; i < n; i++) sum += exp((double)(logits[i] - logits[best]) / temperature);
     if (!isfinite(sum)) return -1;
-    double at = sum * random_next_uniform(&context_current()->random);
+    double at = sum * (double)random_next_uniform(&context_current()->random);
     for (int64_t i = 0; i < n; i++) {
         below += exp((double)(logits[i] - logits[best]) / temperature);
         if (at < below) return i;
@@ -53,7 +53,7 @@ static Status next(Layer *model, GenerateOptions options, int64_t *ids, int64_t 
     int64_t seen = at < options.window ? at : options.window, vocabulary = 0;
     float *logits = last_logits(model, ids + at - seen, seen, &vocabulary);
     if (!logits) return error_status();
-    ids[at] = options.temperature > 0.0f ? draw(logits, vocabulary, options.temperature)
+    ids[at] = options.temperature > 0.0f ? draw(logits, vocabulary, (double)options.temperature)
                                          : likeliest(logits, vocabulary);
     memory_free(logits);
     if (ids[at] >= 0) return STATUS_OK;

@@ -7,7 +7,6 @@
 
 #include "layers/files/npy.h"
 #include "layers/models/zoo.h"
-#include "layers/train/corpus.h"
 #include "profiler/report/text.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
@@ -69,12 +68,6 @@ static const struct {
     {"/dev", "/dev", "file", 3},
     {"lenet5 --fuse", "--fuse", "--inference", 2},
     {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
-    {"char-gpt --data /nonexistent", "/nonexistent", "path", 3},
-    {"char-gpt --data /dev", "/dev", "no regular file", 3},
-    {"char-gpt --data /dev/null", "/dev/null", "no regular file", 3},
-    {"char-gpt --data .clang-format --tokens 200", "200 tokens", "fewer --tokens", 3},
-    {"Embedding(9,4)Linear(4,9)@2x8 --data Makefile", "9", "char-gpt", 3},
-    {"Embedding(60,4)@2x8 --epochs 1", "no logits", "char-gpt", 2},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
@@ -231,62 +224,6 @@ START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
 }
 END_TEST
 
-// What `text` says from `from` on; fails where it does not.
-static const char *part(const char *text, const char *from) {
-    const char *at = strstr(text, from);
-    ck_assert_msg(at != NULL, "no \"%s\" in:\n%s", from, text);
-    return at;
-}
-
-// Its loss beside that of pairs, a curve, a sample; the sample is the same, letter for letter, when
-// the training stopped on the way and another process went on with it.
-START_TEST(it_trains_on_a_text_and_goes_on_with_it) {
-    char file[] = "/tmp/ridgepoint-state-XXXXXX", arguments[240];
-    close(mkstemp(file));
-    const char *const how[] = {"--steps 60", "--steps 25 --sample 0 --checkpoint",
-                               "--steps 60 --resume"};
-    ProgramRun got[3];
-    for (int i = 0; i < 3; i++) {
-        snprintf(arguments, sizeof arguments,
-                 "Embedding(256,16)Dropout(0.1)Linear(16,256)@8x32 --data CHANGELOG.md --lr 0.02 "
-                 "--iterations 1 --warmup 2 %s %s",
-                 how[i], i > 0 ? file : "");
-        got[i] = run(arguments);
-        ck_assert_msg(got[i].status == 0 && !got[i].err[0], "%s", got[i].err);
-        part(got[i].out, "TRAINING  CHANGELOG.md: ");
-        part(got[i].out, " tokens/s): mean loss ");
-        part(got[i].out, " nats a character, ");
-        part(got[i].out, "*** training loss   --- a table of pairs, ");
-    }
-    ck_assert_ptr_null(strstr(got[1].out, "SAMPLE"));
-    ck_assert_int_gt(strlen(part(got[0].out, "SAMPLE")), 200);
-    ck_assert_str_eq(part(got[0].out, "SAMPLE"), part(got[2].out, "SAMPLE"));
-    part(got[2].out, "\n        step 26 ");
-    for (int i = 0; i < 3; i++) program_run_free(&got[i]);
-    unlink(file);
-}
-END_TEST
-
-// char-gpt has the vocabulary of its text; gpt2 its own, in which there is room for it.
-START_TEST(a_model_of_characters_is_made_for_its_text) {
-    Corpus text;
-    char line[160];
-    ck_assert_int_eq(corpus_read("CHANGELOG.md", &text), STATUS_OK);
-    int64_t parameters = 10770816 + (text.vocabulary - 65) * 384; // 10,770,816 of 65
-    ck_assert_int_ne(text.vocabulary, 65);
-    ProgramRun got = run("char-gpt --device meta --data CHANGELOG.md");
-    snprintf(line, sizeof line, "char-gpt 256 tokens of %d characters", text.vocabulary);
-    part(got.out, line);
-    snprintf(line, sizeof line, "  parameters %17s ", text_count(4 * parameters).s);
-    part(got.out, line);
-    program_run_free(&got);
-    got = run("gpt2 --device meta --tokens 64 --data CHANGELOG.md");
-    part(got.out, text_count(4 * 124439808LL).s);
-    program_run_free(&got);
-    corpus_free(&text);
-}
-END_TEST
-
 // A row for each of the hundred layers would bury those that matter.
 START_TEST(of_many_layers_the_report_shows_those_that_matter) {
     ProgramRun got = run("resnet50 --device meta");
@@ -316,8 +253,6 @@ int main(void) {
         {an_onnx_file_is_a_network, 0},
         {what_does_not_fit_an_onnx_file_is_refused_in_one_line, WRONG_ONNX},
         {the_report_is_in_images_and_it_trains_where_images_fit, 0},
-        {it_trains_on_a_text_and_goes_on_with_it, 0},
-        {a_model_of_characters_is_made_for_its_text, 0},
         {of_many_layers_the_report_shows_those_that_matter, 0},
         {NULL, 0},
     };
