@@ -67,6 +67,7 @@ Status program_batch_new(Program *program) {
         return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "%s: it has no logits of the token that follows each, so that no text can "
-                     "teach it. HINT: char-gpt and gpt2 have; or --epochs 0",
+                     "teach it. HINT: char-gpt and gpt2 have; without --data and "
+                     "--epochs it is profiled all the same",
                      subject->name);
 }
