@@ -74,8 +74,8 @@ static void print_losses(const Program *program, CorpusEntropy entropy) {
     double ours = told->held_out_loss, pairs = told->bigram_loss;
     printf("  held out: %.3f nats a character, %s the %.3f of a table of its pairs\n", ours,
            ours < pairs ? "below" : "not below", pairs);
-    printf("  the text's own entropy: %.3f by characters, %.3f by pairs\n\n", entropy.unigram,
-           entropy.bigram);
+    printf("  own entropy of the part trained on: %.3f by characters, %.3f by pairs\n\n",
+           entropy.unigram, entropy.bigram);
 }
 
 // ---- a sample ----------------------------------------------------------------------------------
