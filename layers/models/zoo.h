@@ -19,6 +19,7 @@ typedef struct ZooModel {
     // tokens (tokens, 0, 0), no more. Most take images of other heights and widths.
     int64_t input[3];
     int64_t vocabulary; // 0: it takes images
+    bool of_characters; // of these; made for a text it has the text's vocabulary instead
     int64_t classes;    // that its output tells apart; 0: it has another output
     // What makes it, one of three: of the classes alone; of the variant, too; of numbers.
     Layer *(*plain)(int64_t classes);

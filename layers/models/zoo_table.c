@@ -83,7 +83,8 @@ static Layer *llama_of(const ZooModel *model, int64_t classes) {
 const ZooModel zoo_models[] = {
     {"mnist-cnn", "small enough to train here", MNIST, .plain = mnist_cnn_new},
     {"mnist-resnet", "", MNIST, .plain = mnist_resnet_new},
-    {"char-gpt", "", TOKENS(256, 65), FORM(gpt2_of, 384, 6, 6)},
+    {"char-gpt", "", TOKENS(256, 65), .of_characters = true, FORM(gpt2_of, 384, 6, 6)},
+    {"char-gpt-mini", "", TOKENS(128, 65), .of_characters = true, FORM(gpt2_of, 128, 4, 4)},
 
     {"lenet5", "LeCun et al. 1998", .input = {1, 32, 32}, .classes = 10, .plain = lenet5_new},
     {"alexnet", "Krizhevsky 2014", IMAGES(224), .plain = alexnet_new},

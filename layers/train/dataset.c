@@ -1,9 +1,11 @@
-// dataset.c -- owns labelled images in host memory, and parts them. Batches are loader.c.
-#include "layers/train/dataset.h"
+// dataset.c -- owns labelled images in host memory, parts them, and is a loader's source of them.
+// Batches are loader.c.
+#include "layers/train/source.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/math.h"
 #include "tensor/memory.h"
 
 void dataset_free(Dataset *dataset) {
@@ -60,4 +62,31 @@ Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset 
     dataset_free(dataset);
     *dataset = first;
     return STATUS_OK;
+}
+
+// ---- for a loader ------------------------------------------------------------------------------
+KERNEL static void convert(const uint8_t *from, int64_t n, float mean, float scale, float *to) {
+    for (int64_t i = 0; i < n; i++) to[i] = ((float)from[i] / 255.0f - mean) * scale;
+}
+
+static void fill_image(const LoaderSource *source, const LoaderOptions *options, int64_t item,
+                       void *x, int64_t *labels) {
+    const Dataset *dataset = source->data;
+    int64_t pixels = dataset->rows * dataset->columns;
+    convert(dataset->images + item * pixels, pixels, options->mean, options->scale, x);
+    *labels = dataset->labels[item];
+}
+
+Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
+    if (!dataset) error_set(STATUS_INVALID_ARGUMENT, "loader: no dataset");
+    if (!dataset) return NULL;
+    int64_t rows = dataset->rows, columns = dataset->columns;
+    LoaderSource images = {.data = dataset,
+                           .samples = dataset->count,
+                           .sample =
+                               options.planes ? SHAPE(1, rows, columns) : SHAPE(rows * columns),
+                           .label = SHAPE_SCALAR,
+                           .dtype = DTYPE_FLOAT32,
+                           .fill = fill_image};
+    return loader_new_from(images, options);
 }

@@ -1,5 +1,5 @@
-// dataset.h -- labelled images in host memory, and batches of them as tensors.
-// Where they come from: idx.h (MNIST, Fashion-MNIST folders), digits.h (drawn, no download).
+// dataset.h -- labelled images in host memory, and loaders: batches as tensors, of these or of a
+// text (corpus.h). Where images come from: idx.h (MNIST folders), digits.h (drawn, no download).
 #ifndef LAYERS_TRAIN_DATASET_H
 #define LAYERS_TRAIN_DATASET_H
 
@@ -40,8 +40,8 @@ typedef struct LoaderOptions {
     bool planes;       // images as (batch, 1, rows, columns), for convolutions
 } LoaderOptions;
 typedef struct Batch {
-    Tensor *images; // (batch, rows * columns) float32, or as `planes` says
-    Tensor *labels; // (batch) int64
+    Tensor *images; // (batch, rows * columns) float32, or as `planes` says; of a text int64 ids
+    Tensor *labels; // (batch) int64; of a text (batch, tokens)
     int64_t count;
 } Batch;
 // Borrows the dataset; stands at the start of a first epoch. NULL with an error pending when there
@@ -57,9 +57,9 @@ int64_t loader_batches(const Loader *loader); // per epoch
 
 // Where a loader stands, and what it must be made of for that to be the same place.
 typedef struct LoaderPosition {
-    int64_t epoch; // epochs started: 1 from loader_new on
-    int64_t batch; // of this epoch, delivered
-    int64_t images, batch_size;
+    int64_t epoch;              // epochs started: 1 from loader_new on
+    int64_t batch;              // of this epoch, delivered
+    int64_t images, batch_size; // images, or windows of a text, in an epoch
     uint64_t seed;
     bool shuffle, drop_last;
 } LoaderPosition;

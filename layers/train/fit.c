@@ -183,23 +183,36 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
     return status;
 }
 
-// ---- accuracy ----------------------------------------------------------------------------------
-static int64_t count_right(Layer *model, const Batch *batch) {
+// ---- without a step ----------------------------------------------------------------------------
+// Of the images in a batch, those that are recognised.
+static double count_right(Tensor *logits, const Batch *batch) {
     int64_t right = 0, *guess = memory_new(2 * (size_t)batch->count * sizeof(int64_t));
-    if (!guess) return 0;
+    if (!guess) return 0.0;
     int64_t *label = guess + batch->count;
-    Scope *scope = scope_open();
-    Tensor *best = tensor_argmax(layer_forward(model, batch->images), 1, false);
+    Tensor *best = tensor_argmax(logits, 1, false);
     bool read =
         best && !tensor_read_labels(best, guess) && !tensor_read_labels(batch->labels, label);
     for (int64_t i = 0; read && i < batch->count; i++) right += guess[i] == label[i];
-    scope_close(scope);
     memory_free(guess);
-    return right;
+    return (double)right;
 }
 
-Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
-    int64_t right = 0, total = 0;
+// By the batch's losses, or, without a loss, by what it recognises.
+static double judge(Layer *model, const Batch *batch, LossFunction loss) {
+    Scope *scope = scope_open();
+    Tensor *output = layer_forward(model, batch->images), *mean = NULL;
+    double sum = 0.0;
+    if (!loss)
+        sum = count_right(output, batch);
+    else if ((mean = loss(output, batch->labels)))
+        sum = tensor_item(mean) * (double)batch->count;
+    scope_close(scope);
+    return sum;
+}
+
+static Status judge_all(Layer *model, Loader *loader, LossFunction loss, double *mean) {
+    double sum = 0.0;
+    int64_t total = 0;
     Batch batch;
     LayerModes modes;
     if (layer_modes_save(model, &modes)) return error_status();
@@ -207,11 +220,19 @@ Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
     no_grad_begin();
     loader_start_epoch(loader);
     while (!error_pending() && loader_next(loader, &batch)) {
-        right += count_right(model, &batch);
+        sum += judge(model, &batch, loss);
         total += batch.count;
     }
     no_grad_end();
     layer_modes_restore(model, &modes);
-    *accuracy = total > 0 ? (double)right / (double)total : (double)NAN;
+    *mean = total > 0 ? sum / (double)total : (double)NAN;
     return error_status();
+}
+
+Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
+    return judge_all(model, loader, NULL, accuracy);
+}
+
+Status train_mean_loss(Layer *model, Loader *loader, LossFunction loss, double *mean) {
+    return judge_all(model, loader, loss ? loss : loss_cross_entropy, mean);
 }

@@ -53,8 +53,10 @@ Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result);
 
-// Share of images whose largest logit is their label, in inference mode.
+// In inference mode, over all that the loader delivers in an epoch: the share of images whose
+// largest logit is their label; the mean loss of a sample (`loss` NULL: loss_cross_entropy).
 Status train_accuracy(Layer *model, Loader *loader, double *accuracy);
+Status train_mean_loss(Layer *model, Loader *loader, LossFunction loss, double *mean);
 
 RIDGEPOINT_API_END
 

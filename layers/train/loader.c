@@ -1,28 +1,27 @@
-// loader.c -- batches of a dataset as tensors: shuffles, converts pixels, copies labels.
-// The thread that may do so ahead of time is ring.c's; the images themselves are dataset.c's.
+// loader.c -- batches of samples as tensors, in an order that is shuffled for each epoch. What a
+// sample is, its source says (source.h); the thread that may fill ahead of time is ring.c's.
 #include <stdatomic.h>
 #include <string.h>
 
-#include "layers/train/dataset.h"
 #include "layers/train/ring.h"
+#include "layers/train/source.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
-#include "tensor/math.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
 struct Loader {
-    const Dataset *dataset; // borrowed
+    LoaderSource source;
     LoaderOptions options;
     RandomState random;
-    int64_t *order;            // the images, as this epoch delivers them
+    int64_t *order;            // the items, as this epoch delivers them
     int64_t epoch;             // how many were started
     int64_t next;              // the batch that loader_next delivers
     int64_t first;             // the batch with which the ring began
     Batch full, last;          // `last` looks at the front of `full`; NULL when not needed
     Ring *ring;                // of Rows; NULL without a thread
-    Storage *pixels, *classes; // without one: staging, for memory that the host cannot write
+    Storage *inputs, *classes; // without one: staging, for memory that the host cannot write
 
     int64_t delivered, wait_nanoseconds, depths; // depths: the sum of those that next() found
     int max_depth;
@@ -31,25 +30,24 @@ struct Loader {
 
 // A batch in host memory.
 typedef struct Rows {
-    int64_t *labels; // (count)
-    float *images;   // (count, pixels)
+    int64_t *labels;
+    void *x;
 } Rows;
 
 static int64_t last_count(const Loader *loader) {
-    return loader->options.drop_last ? 0 : loader->dataset->count % loader->options.batch;
+    return loader->options.drop_last ? 0 : loader->source.samples % loader->options.batch;
 }
 
 int64_t loader_batches(const Loader *loader) {
     if (!loader) error_set(STATUS_INVALID_ARGUMENT, "loader: there is none (NULL)");
     if (!loader) return 0;
-    return loader->dataset->count / loader->options.batch + (last_count(loader) > 0);
+    return loader->source.samples / loader->options.batch + (last_count(loader) > 0);
 }
 
-static Status check_options(const Dataset *dataset, LoaderOptions options) {
-    if (!dataset) return error_set(STATUS_INVALID_ARGUMENT, "loader: no dataset");
+static Status check_options(const LoaderSource *source, LoaderOptions options) {
     if (options.batch < 1) {
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "loader: a batch of %lld images. HINT: at least 1",
+                         "loader: a batch of %lld samples. HINT: at least 1",
                          (long long)options.batch);
     }
     if (options.prefetch < 0 || options.prefetch > LOADER_MAX_PREFETCH) {
@@ -57,43 +55,34 @@ static Status check_options(const Dataset *dataset, LoaderOptions options) {
                          "loader: prefetch of %d batches. HINT: 0 (no thread) to %d",
                          options.prefetch, LOADER_MAX_PREFETCH);
     }
-    if (dataset->count < (options.drop_last ? options.batch : 1)) {
+    if (source->samples < (options.drop_last ? options.batch : 1)) {
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "loader: %lld images give no batch of %lld. HINT: a smaller batch, or "
-                         "more images",
-                         (long long)dataset->count, (long long)options.batch);
+                         "loader: %lld samples give no batch of %lld. HINT: a smaller batch, or "
+                         "more samples",
+                         (long long)source->samples, (long long)options.batch);
     }
     return STATUS_OK;
 }
 
 // ---- filling: by the ring's thread, or by the caller ------------------------------------------
 
-static int64_t image_pixels(const Loader *loader) {
-    return loader->dataset->rows * loader->dataset->columns;
-}
-
 static int64_t batch_count(const Loader *loader, int64_t index) {
-    int64_t left = loader->dataset->count - index * loader->full.count;
+    int64_t left = loader->source.samples - index * loader->full.count;
     return left < loader->full.count ? left : loader->full.count;
 }
 
-KERNEL static void convert(const uint8_t *from, int64_t n, float mean, float scale, float *to) {
-    for (int64_t i = 0; i < n; i++) to[i] = ((float)from[i] / 255.0f - mean) * scale;
-}
-
-// The images of batch `index` in this epoch's order. Reads only what stays as it is while a thread
-// runs.
+// Batch `index` in this epoch's order. Reads only what stays as it is while a thread runs.
 static void fill(Loader *loader, int64_t index, Rows to) {
     int64_t start = clock_nanoseconds();
-    const Dataset *dataset = loader->dataset;
-    const LoaderOptions *options = &loader->options;
+    const LoaderSource *source = &loader->source;
     const int64_t *order = loader->order + index * loader->full.count;
-    int64_t pixels = image_pixels(loader), count = batch_count(loader, index);
-    for (int64_t i = 0; i < count; i++) {
-        convert(dataset->images + order[i] * pixels, pixels, options->mean, options->scale,
-                to.images + i * pixels);
-        to.labels[i] = dataset->labels[order[i]];
-    }
+    int64_t labels = shape_numel(source->label), count = batch_count(loader, index);
+    int64_t bytes = shape_numel(source->sample) * dtype_size(source->dtype);
+    bool numbered = source->numbered && loader->options.shuffle;
+    int64_t before = numbered ? (loader->epoch - 1) * source->samples : 0;
+    for (int64_t i = 0; i < count; i++)
+        source->fill(source, &loader->options, before + order[i], (char *)to.x + i * bytes,
+                     to.labels + i * labels);
     atomic_fetch_add_explicit(&loader->fill_nanoseconds, clock_nanoseconds() - start,
                               memory_order_relaxed);
 }
@@ -101,7 +90,7 @@ static void fill(Loader *loader, int64_t index, Rows to) {
 // Labels first: eight-byte values want the slot's alignment.
 static Rows slot_rows(const Loader *loader, void *slot) {
     int64_t *labels = slot;
-    return (Rows){labels, (float *)(void *)(labels + loader->full.count)};
+    return (Rows){labels, labels + loader->full.labels->numel};
 }
 
 static void fill_slot(void *argument, int64_t index, void *slot) {
@@ -122,17 +111,21 @@ static Status make_last(Loader *loader, int64_t count) {
     return error_status();
 }
 
+static Shape in_batch(int64_t count, Shape sample) {
+    Shape shape = {.ndim = sample.ndim + 1, .dims = {count}};
+    for (int d = 0; d < sample.ndim; d++) shape.dims[d + 1] = sample.dims[d];
+    return shape;
+}
+
 static Status make_batches(Loader *loader) {
-    const Dataset *dataset = loader->dataset;
+    const LoaderSource *source = &loader->source;
     int64_t batch = loader->options.batch;
     Batch *full = &loader->full;
-    full->count = batch < dataset->count ? batch : dataset->count;
-    Shape shape = SHAPE(full->count, image_pixels(loader));
-    if (loader->options.planes) shape = SHAPE(full->count, 1, dataset->rows, dataset->columns);
-    full->images = tensor_new_as(shape, DTYPE_FLOAT32, MEM_DATA);
-    full->labels = tensor_new_as(SHAPE(full->count), DTYPE_INT64, MEM_DATA);
+    full->count = batch < source->samples ? batch : source->samples;
+    full->images = tensor_new_as(in_batch(full->count, source->sample), source->dtype, MEM_DATA);
+    full->labels = tensor_new_as(in_batch(full->count, source->label), DTYPE_INT64, MEM_DATA);
     if (!full->images || !full->labels) return error_status();
-    int64_t rest = dataset->count > batch ? last_count(loader) : 0;
+    int64_t rest = source->samples > batch ? last_count(loader) : 0;
     return rest > 0 ? make_last(loader, rest) : STATUS_OK;
 }
 
@@ -148,14 +141,14 @@ static Status make_room(Loader *loader) {
     }
     if (!loader->ring && !error_pending() && !device->on_host) {
         Device *host = device_cpu();
-        loader->pixels = storage_new(host, tensor_bytes(full->images), MEM_STAGING);
+        loader->inputs = storage_new(host, tensor_bytes(full->images), MEM_STAGING);
         loader->classes = storage_new(host, tensor_bytes(full->labels), MEM_STAGING);
     }
     return error_status();
 }
 
 static Status prepare(Loader *loader) {
-    int64_t count = loader->dataset->count;
+    int64_t count = loader->source.samples;
     loader->order = memory_new((size_t)count * sizeof(int64_t));
     if (!loader->order) return STATUS_OUT_OF_MEMORY;
     for (int64_t i = 0; i < count; i++) loader->order[i] = i;
@@ -163,11 +156,11 @@ static Status prepare(Loader *loader) {
     return status ? status : make_room(loader);
 }
 
-Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
-    if (check_options(dataset, options)) return NULL;
+Loader *loader_new_from(LoaderSource source, LoaderOptions options) {
+    if (check_options(&source, options)) return NULL;
     Loader *loader = memory_new(sizeof(*loader));
     if (!loader) return NULL;
-    loader->dataset = dataset;
+    loader->source = source;
     loader->options = options;
     loader->random.seed = options.seed;
     if (prepare(loader)) {
@@ -185,7 +178,7 @@ void loader_free(Loader *loader) {
     tensor_free(loader->last.labels);
     tensor_free(loader->full.images);
     tensor_free(loader->full.labels);
-    storage_release(loader->pixels);
+    storage_release(loader->inputs);
     storage_release(loader->classes);
     memory_free(loader->order);
     memory_free(loader);
@@ -204,10 +197,10 @@ static Batch batch_here(Batch batch) {
 
 // Without a thread: on the meta device there is nothing to fill.
 static Loader *twin_of(const Loader *loader) {
-    size_t bytes = (size_t)loader->dataset->count * sizeof(int64_t);
+    size_t bytes = (size_t)loader->source.samples * sizeof(int64_t);
     Loader *twin = memory_new(sizeof(Loader));
     if (!twin) return NULL;
-    *twin = (Loader){.dataset = loader->dataset, // its thread may be adding to the time of filling
+    *twin = (Loader){.source = loader->source, // its thread may be adding to the time of filling
                      .options = loader->options,
                      .random = loader->random,
                      .epoch = loader->epoch,
@@ -242,8 +235,8 @@ static void rest(Loader *loader) {
 
 static void shuffle(Loader *loader) {
     loader->epoch++;
-    if (loader->options.shuffle)
-        random_shuffle(&loader->random, loader->order, loader->dataset->count);
+    if (loader->options.shuffle && !loader->source.numbered)
+        random_shuffle(&loader->random, loader->order, loader->source.samples);
 }
 
 static void go_on(Loader *loader, int64_t batch) {
@@ -266,7 +259,7 @@ LoaderPosition loader_position(const Loader *loader) {
     const LoaderOptions *options = &loader->options;
     return (LoaderPosition){.epoch = loader->epoch,
                             .batch = loader->next,
-                            .images = loader->dataset->count,
+                            .images = loader->source.samples,
                             .batch_size = options->batch,
                             .seed = options->seed,
                             .shuffle = options->shuffle,
@@ -278,8 +271,8 @@ static Status check_position(const Loader *loader, LoaderPosition to) {
     if (to.images != own.images || to.batch_size != own.batch_size || to.seed != own.seed ||
         to.shuffle != own.shuffle || to.drop_last != own.drop_last)
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "loader_seek: the place is in batches of %lld of %lld images by seed "
-                         "%llu, this loader's are %lld of %lld by %llu. HINT: the same images, "
+                         "loader_seek: the place is in batches of %lld of %lld samples by seed "
+                         "%llu, this loader's are %lld of %lld by %llu. HINT: the same data, "
                          "batch, seed, shuffle and drop_last",
                          (long long)to.batch_size, (long long)to.images,
                          (unsigned long long)to.seed, (long long)own.batch_size,
@@ -310,7 +303,7 @@ Status loader_seek(Loader *loader, LoaderPosition position) {
 // ---- delivering ------------------------------------------------------------------------------
 static Status send(const Batch *batch, Rows rows) {
     Device *device = batch->images->device;
-    Status status = device_from_host(device, batch->images->storage->data, rows.images,
+    Status status = device_from_host(device, batch->images->storage->data, rows.x,
                                      (size_t)tensor_bytes(batch->images));
     if (status) return status;
     return device_from_host(device, batch->labels->storage->data, rows.labels,
@@ -335,9 +328,8 @@ static Status deliver(Loader *loader, Batch *batch) {
     Device *device = batch->images->device;
     if (!device->has_data) return STATUS_OK; // meta: the shapes are all there is
     if (loader->ring) return deliver_filled(loader, batch);
-    Rows rows = device->on_host ? (Rows){tensor_labels(batch->labels), tensor_data(batch->images)}
-                                : (Rows){loader->classes->data, loader->pixels->data};
-    if (!rows.labels || !rows.images) return error_status();
+    Rows rows = device->on_host ? (Rows){batch->labels->storage->data, batch->images->storage->data}
+                                : (Rows){loader->classes->data, loader->inputs->data};
     fill(loader, loader->next, rows);
     return device->on_host ? STATUS_OK : send(batch, rows);
 }

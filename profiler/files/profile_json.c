@@ -205,6 +205,10 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
     member_integer(json, "steps", fit->steps);
     member_real(json, "final_loss", fit->final_loss);
     member_real(json, "test_accuracy", training->test_accuracy);
+    if (!isnan(training->held_out_loss)) {
+        member_real(json, "held_out_loss", training->held_out_loss);
+        member_real(json, "bigram_loss", training->bigram_loss);
+    }
     member_real(json, "samples_per_second", (double)fit->samples / fit->seconds);
     member_real(json, "data_wait_seconds", fit->data_wait_seconds);
     json_writer_end_object(json);

@@ -11,6 +11,9 @@ typedef struct ProfileTraining { // what training after the profile reached
     const char *absent;          // for this reason
     FitResult fit;
     double test_accuracy; // NaN: there was no test set
+    // Of a text, nats a symbol of the part held out: the model's, and that of a table of pairs
+    // counted in the other part (corpus_bigram_loss). NaN: it was no text.
+    double held_out_loss, bigram_loss;
 } ProfileTraining;
 
 // Writes the whole document and closes the writer (json_file_open), in every case; `command` is the

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/train/dataset.h"
+
 enum { MOST_FLAGS = 64 }; // asserted where the table for getopt_long is made
 
 bool options_refuse(const Options *options, const char *format, ...) {
@@ -174,6 +176,13 @@ static bool take_flags(int argc, char **argv, Options *options) {
     }
 }
 
+// Where none are given by themselves, a limit of steps alone is one.
+static int64_t epochs_unsaid(const Options *options) {
+    if (options_ask(options)) return 0;
+    bool steps_alone = options->line->epochs == 0 && options->steps > 0;
+    return steps_alone ? LOADER_MOST_EPOCHS : options->line->epochs;
+}
+
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options) {
     *options = (Options){.line = line,
                          .layers = {784, 512, 256, 10},
@@ -184,11 +193,12 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .optimizer = OPTIMIZER_ADAM,
                          .learning_rate = (double)NAN,
                          .device = "cpu",
+                         .sample = 200,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
     if (line->argument && !options->help && optind < argc) options->model = argv[optind++];
     if (!fit_together(options)) return false;
-    if (options->epochs < 0) options->epochs = options_ask(options) ? 0 : line->epochs;
+    if (options->epochs < 0) options->epochs = epochs_unsaid(options);
     if (!keeps_what_there_is(options)) return false;
     if (optind == argc) return true;
     return options_refuse(options, "%s: unexpected argument; see %s --help", argv[optind],

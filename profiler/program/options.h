@@ -35,6 +35,7 @@ typedef struct Options {
     // Of profile_model; 0: the network's own.
     int64_t image[2]; // height, width
     int64_t tokens, classes;
+    int64_t sample;                         // characters, written by what was trained on a text
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
     const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
@@ -48,7 +49,7 @@ typedef struct Options {
     OptimizerKind optimizer;
     double learning_rate;            // NaN: the optimizer's default
     const char *device;              // its name: one of those in --help
-    const char *data;                // NULL: generated digits
+    const char *data;                // NULL: generated digits, or sentences
     const char *checkpoint, *resume; // files; NULL: none
     int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's
     const char *peaks;               // a machine file; NULL: this machine's own ceilings

@@ -85,7 +85,7 @@ static void print_wrapped(const char *text) {
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
     if (program->report && options->epochs > 0 && program->device->has_data)
-        printf("\nTRAINING  none: %s. --data trains on other images.\n", program->training.absent);
+        printf("\nTRAINING  none: %s. --data trains on other data.\n", program->training.absent);
 }
 
 // Profile, report or answer, train, and write the files last: of a training that failed the JSON
@@ -144,7 +144,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
     program.terminal =
         !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-    program.training.test_accuracy = (double)NAN;
+    program.training.test_accuracy = program.training.held_out_loss = (double)NAN;
     int code = work(&program, output_error) ? fail(kind) : verdict_of(&program);
     profile_free(&program.profile);
     tensor_free(program.x);
@@ -152,6 +152,8 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     layer_free(program.model);
     dataset_free(&program.images.train);
     dataset_free(&program.images.test);
+    corpus_free(&program.texts.train);
+    corpus_free(&program.texts.held_out);
     return code;
 }
 

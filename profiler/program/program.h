@@ -3,13 +3,19 @@
 #ifndef PROFILER_PROGRAM_PROGRAM_H
 #define PROFILER_PROGRAM_PROGRAM_H
 
+#include "layers/train/corpus.h"
 #include "profiler/files/profile_json.h"
 #include "profiler/program/options.h"
+#include "profiler/report/loss_plot.h"
 
 typedef struct Images {
     Dataset train, test;
     bool was_split; // the folder had one set only; its last fifth became the test set
 } Images;
+
+typedef struct Texts {
+    Corpus train, held_out;
+} Texts;
 
 // What is profiled, and what a step of it is given.
 typedef struct Subject {
@@ -46,7 +52,8 @@ struct Program {
     bool terminal;       // progress on standard error is seen
     bool failed;         // a threshold, or a comparison: exit status 1
     Subject subject;
-    Images images;      // empty: nothing is trained
+    Images images;      // it is trained on these,
+    Texts texts;        // or on these; or, where both are empty, not at all
     Layer *model;       // that was profiled
     Tensor *x, *labels; // its resident batch
     LossFunction loss;  // that fits its output
@@ -60,7 +67,8 @@ int program_main(int argc, char **argv, const ProgramKind *kind);
 
 OptimizerConfig program_optimizer(const Options *options);
 Layer *program_model_new(const Program *program);   // the same weights each time
-Loader *program_loader_new(const Program *program); // of the training images, in batches
+Loader *program_loader_new(const Program *program); // of what it is trained on, in batches
+bool program_has_data(const Program *program);      // to train on
 bool program_planes(const Program *program);        // images as (n, 1, h, w), not flat
 
 // program_network.c: the network that profile_model's argument names, and what it takes.
@@ -74,8 +82,13 @@ char *program_input_text(const struct ZooModel *network, const int64_t *dims,
 Status program_find_onnx(Program *program);
 Layer *program_onnx_new(const Program *program);
 Tensor *program_onnx_input_new(const Program *program); // the first, as told; NULL: nothing is said
-// program_data.c: reads or draws the images where there will be training; says why not.
+// program_data.c: reads or draws images or a text where there will be training; says why not.
 Status program_load(Program *program);
+// program_text.c: the part of it that is about texts; what a model has learnt of one.
+bool program_takes_text(const Subject *subject);
+Status program_load_text(Program *program);
+Status program_judge_text(Program *program, Layer *model);
+Status program_print_text(const Program *program, Layer *model, const LossCurve *curve);
 // program_batch.c: a resident batch, and the loss that fits what the model makes of it.
 Status program_batch_new(Program *program);
 // program_profile.c: obtains ceilings, builds model and batch, profiles.

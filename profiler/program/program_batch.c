@@ -61,5 +61,13 @@ Status program_batch_new(Program *program) {
     } else {
         program->labels = tensor_uniform_new(out, 0.0f, 1.0f);
     }
-    return program->labels ? STATUS_OK : error_status();
+    if (!program->labels) return error_status();
+    bool text = program->texts.train.count > 0;
+    if (!text || (logits && shape_equal(program->labels->shape, program->x->shape)))
+        return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "%s: it has no logits of the token that follows each, so that no text can "
+                     "teach it. HINT: char-gpt and gpt2 have; without --data and "
+                     "--epochs it is profiled all the same",
+                     subject->name);
 }

@@ -1,4 +1,5 @@
-// program_data.c -- the images that a program trains on: a folder's, or drawn.
+// program_data.c -- what a program trains on: images of a folder, or drawn; texts are
+// program_text.c's.
 #include <string.h>
 
 #include "layers/train/digits.h"
@@ -33,22 +34,22 @@ static Status check_fit(const Subject *subject, const Dataset *data) {
                      subject->name);
 }
 
-// Whether there is anything to train on; when not, why.
-static bool can_train(Program *program) {
+// Says why there is nothing to train on, where there is not.
+static void find_absent(Program *program) {
     const Options *options = program->options;
     const Subject *subject = &program->subject;
     ProfileTraining *training = &program->training;
     bool digits = takes_pixels(subject, DIGITS_SIDE, DIGITS_SIDE) && subject->classes >= 10;
+    bool drawn = digits || program_takes_text(subject);
     if (options->epochs == 0)
         training->absent = "--epochs 0";
     else if (!program->device->has_data)
         training->absent = "nothing runs on the meta device";
-    else if (!options->data && !digits)
+    else if (!options->data && !drawn)
         training->absent = "drawn digits have 784 pixels and 10 classes";
-    return !training->absent;
 }
 
-Status program_load(Program *program) {
+static Status load_images(Program *program) {
     const Options *options = program->options;
     Images *images = &program->images;
     if (options->data) { // what cannot be read is told, whether it will be used or not
@@ -57,11 +58,20 @@ Status program_load(Program *program) {
         if (!status) status = check_fit(&program->subject, &images->train);
         if (status) return status;
     }
-    bool train = can_train(program);
-    if (!train || options->data) return STATUS_OK;
+    if (program->training.absent || options->data) return STATUS_OK;
     Status status =
         digits_generate(TRAIN_DIGITS + TEST_DIGITS, (uint64_t)options->seed, &images->train);
     return status ? status : dataset_split(&images->train, TEST_DIGITS, 0, &images->test);
+}
+
+Status program_load(Program *program) {
+    find_absent(program);
+    return program_takes_text(&program->subject) ? program_load_text(program)
+                                                 : load_images(program);
+}
+
+bool program_has_data(const Program *program) {
+    return program->images.train.count > 0 || program->texts.train.count > 0;
 }
 
 bool program_planes(const Program *program) { return program->subject.sample.ndim == 3; }
@@ -75,5 +85,7 @@ Loader *program_loader_new(const Program *program) {
                           .seed = (uint64_t)options->seed,
                           .prefetch = spare_core ? 2 : 0, // else it would only take turns with us
                           .planes = program_planes(program)};
-    return loader_new(&program->images.train, load);
+    return program->texts.train.count > 0
+               ? corpus_loader_new(&program->texts.train, program->subject.sample.dims[0], load)
+               : loader_new(&program->images.train, load);
 }

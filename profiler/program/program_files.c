@@ -76,7 +76,7 @@ static Status write_trace(Program *program, const char *path) {
     Profiler *profiler = profiler_new(how);
     step.optimizer = profiler ? optimizer_new(program->model, program_optimizer(options)) : NULL;
     Status status = step.optimizer ? STATUS_OK : error_status();
-    bool data = program->images.train.count > 0 && !program->training.absent;
+    bool data = program_has_data(program) && !program->training.absent;
     if (!status && data) step.loader = program_loader_new(program);
     if (!status && data && !step.loader) status = error_status();
     if (!status) status = record_steps(&step, profiler);

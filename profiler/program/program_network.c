@@ -151,6 +151,8 @@ Layer *program_network_new(const Program *program) {
     const Subject *subject = &program->subject;
     Shape input;
     if (subject->is_onnx) return program_onnx_new(program);
-    if (subject->network) return zoo_new(subject->network, program->options->classes);
-    return read_text(subject, &input);
+    if (!subject->network) return read_text(subject, &input);
+    ZooModel network = *subject->network;
+    network.vocabulary = subject->vocabulary; // its own, or that of the text it is trained on
+    return zoo_new(&network, program->options->classes);
 }

@@ -169,7 +169,7 @@ Status program_profile(Program *program) {
         program->device->on_host && program->device->has_data ? check_memory(program) : STATUS_OK;
     if (!status && has_ceilings(program)) status = obtain_machine(program);
     if (!status) status = make_model(program);
-    bool data = program->images.train.count > 0 && options->epochs > 0;
+    bool data = program_has_data(program) && options->epochs > 0;
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();
     if (!status) status = watch_profile(program, loader);

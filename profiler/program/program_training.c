@@ -1,4 +1,4 @@
-// program_training.c -- trains the model on the images, after the report.
+// program_training.c -- trains the model on the images or the text, after the report.
 #include <stdio.h>
 
 #include "layers/files/checkpoint.h"
@@ -14,15 +14,17 @@ typedef struct Training {
     Checkpoint checkpoint; // model, optimizer and loader as they are
     int64_t every;         // steps; 0: no checkpoint is written
     ProgressLine line;
+    LossCurve curve;
 } Training;
 
 static void show_progress(Training *training, const FitProgress *p) {
     int64_t done = p->step - training->checkpoint.step; // by this run
     if (!progress_due(&training->line) && p->step < p->steps) return;
     double left = p->seconds / (double)done * (double)(p->steps - p->step);
-    fprintf(stderr, "\rtraining: epoch %lld/%lld, step %lld/%lld, loss %.4f, %s left\033[K",
-            (long long)p->epoch, (long long)p->epochs, (long long)p->step, (long long)p->steps,
-            p->loss, text_duration(left).s);
+    fprintf(stderr, "\rtraining: epoch %lld", (long long)p->epoch);
+    if (p->epochs < LOADER_MOST_EPOCHS) fprintf(stderr, "/%lld", (long long)p->epochs);
+    fprintf(stderr, ", step %lld/%lld, loss %.4f, %s left\033[K", (long long)p->step,
+            (long long)p->steps, p->loss, text_duration(left).s);
     fflush(stderr);
 }
 
@@ -30,6 +32,9 @@ static void show_progress(Training *training, const FitProgress *p) {
 static void after_step(void *argument, const FitProgress *p) {
     Training *training = argument;
     if (training->program->terminal) show_progress(training, p);
+    LossCurve *curve = &training->curve;
+    if (curve->last == 0) *curve = (LossCurve){.first = p->step, .last = p->steps};
+    loss_curve_add(curve, p->step, p->loss);
     bool due = training->every > 0 && (p->step % training->every == 0 || p->step == p->steps);
     if (!due) return;
     Checkpoint now = training->checkpoint;
@@ -54,45 +59,61 @@ static Status run_fit(Program *program, Training *training) {
     return train_fit(from->model, from->optimizer, from->loader, how, &program->training.fit);
 }
 
-static Status fit(Program *program, Layer *model, Optimizer *optimizer) {
-    ProfileTraining *told = &program->training;
-    Loader *loader = program_loader_new(program);
-    Training training = {.program = program,
-                         .checkpoint = {.model = model, .optimizer = optimizer, .loader = loader}};
-    Status status = loader ? run_fit(program, &training) : error_status();
-    loader_free(loader);
-    progress_clear(program);
-    if (status) return status;
+static Status judge_images(Program *program, Layer *model) {
     LoaderOptions test = {.batch = TEST_BATCH, .scale = 1.0f, .planes = program_planes(program)};
-    loader = loader_new(&program->images.test, test);
-    status = loader ? train_accuracy(model, loader, &told->test_accuracy) : error_status();
+    Loader *loader = loader_new(&program->images.test, test);
+    Status status =
+        loader ? train_accuracy(model, loader, &program->training.test_accuracy) : error_status();
     loader_free(loader);
     return status;
 }
 
-static void print_training(const Program *program) {
+static bool has_text(const Program *program) { return program->texts.train.count > 0; }
+
+static Status fit(Program *program, Training *training) {
+    Checkpoint *all = &training->checkpoint;
+    all->loader = program_loader_new(program);
+    Status status = all->loader ? run_fit(program, training) : error_status();
+    loader_free(all->loader);
+    all->loader = NULL;
+    progress_clear(program);
+    if (status) return status;
+    return has_text(program) ? program_judge_text(program, all->model)
+                             : judge_images(program, all->model);
+}
+
+static Status print_training(const Program *program, Layer *model, const LossCurve *curve) {
     const ProfileTraining *training = &program->training;
     const Images *images = &program->images;
+    const Texts *texts = &program->texts;
+    const Subject *subject = &program->subject;
     const FitResult *f = &training->fit;
-    printf("\nTRAINING  %s: %s for training, %s held out%s\n", images->train.name,
-           text_count(images->train.count).s, text_count(images->test.count).s,
+    bool text = has_text(program);
+    printf("\nTRAINING  %s: %s%s for training, %s held out%s\n", training->data,
+           text_count(text ? texts->train.count : images->train.count).s, text ? " characters" : "",
+           text_count(text ? texts->held_out.count : images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
-    printf("  %lld epoch%s, %s steps in %s (%s %s/s): mean loss %.4f\n  test accuracy %.2f%%\n",
-           (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s,
-           text_duration(f->seconds).s,
-           text_short_count((int64_t)((double)f->samples / f->seconds)).s, program->subject.unit,
-           f->final_loss, 100.0 * training->test_accuracy);
+    double units = (double)(f->samples * subject->units_per_sample);
+    printf("  %lld epoch%s, %s steps in %s (%s %s/s): mean loss %.4f\n", (long long)f->epochs,
+           f->epochs == 1 ? "" : "s", text_count(f->steps).s, text_duration(f->seconds).s,
+           text_short_count((int64_t)(units / f->seconds)).s, subject->unit, f->final_loss);
+    if (text) return program_print_text(program, model, curve);
+    printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);
+    return STATUS_OK;
 }
 
 Status program_train(Program *program) {
     const Options *options = program->options;
     Layer *model = program_model_new(program);
     Optimizer *optimizer = model ? optimizer_new(model, program_optimizer(options)) : NULL;
-    Status status = optimizer ? fit(program, model, optimizer) : error_status();
+    Training training = {.program = program,
+                         .checkpoint = {.model = model, .optimizer = optimizer}};
+    Status status = optimizer ? fit(program, &training) : error_status();
     if (!status) {
-        program->training.data = program->images.train.name;
-        if (program->report) print_training(program);
-        if (options->weights) status = weights_print(model, stdout);
+        program->training.data =
+            has_text(program) ? program->texts.train.name : program->images.train.name;
+        if (program->report) status = print_training(program, model, &training.curve);
+        if (!status && options->weights) status = weights_print(model, stdout);
     } else {
         program->training.absent = error_message();
     }

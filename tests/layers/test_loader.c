@@ -229,11 +229,11 @@ START_TEST(what_cannot_be_loaded_is_an_error) {
     ck_assert_ptr_null(loader_new(&dataset, behind));
     data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "prefetch of -1 batches");
     ck_assert_ptr_null(loader_new(&dataset, options(0)));
-    data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "a batch of 0 images");
+    data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "a batch of 0 samples");
     ck_assert_ptr_null(loader_new(&empty, options(1)));
-    data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "0 images give no batch of 1");
+    data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "0 samples give no batch of 1");
     ck_assert_ptr_null(loader_new(&dataset, all));
-    data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "103 images give no batch of 200");
+    data_expect_error(error_status(), STATUS_INVALID_ARGUMENT, "103 samples give no batch of 200");
 }
 END_TEST
 

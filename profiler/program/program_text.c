@@ -1,0 +1,152 @@
+// program_text.c -- the text that a program trains on, and what a model has learnt of it: its loss
+// on what was held out beside that of a table of pairs, the curve of its losses, a sample.
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/models/zoo.h"
+#include "layers/train/generate.h"
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+#include "tensor/memory.h"
+
+enum { DRAWN_CHARACTERS = 200000, HELD_OUT_PART = 10, WIDTH = 76 };
+static const float temperature = 0.8f;
+
+// ---- the text ----------------------------------------------------------------------------------
+bool program_takes_text(const Subject *subject) {
+    return subject->vocabulary > 0 && subject->sample.ndim == 1;
+}
+
+static Status check_fit(const Subject *subject, const Corpus *text) {
+    int64_t tokens = subject->sample.dims[0], held_out = text->count / HELD_OUT_PART;
+    if (text->vocabulary > subject->vocabulary)
+        return error_set(
+            STATUS_FORMAT,
+            "--data: %s has %d different characters, and %s knows %lld. HINT: char-gpt "
+            "takes any",
+            text->name, text->vocabulary, subject->name, (long long)subject->vocabulary);
+    if (held_out > tokens) return STATUS_OK;
+    return error_set(STATUS_FORMAT,
+                     "--data: %s has %lld characters, so that the tenth held out is no longer than "
+                     "the %lld tokens of a sample. HINT: a longer text, or fewer --tokens",
+                     text->name, (long long)text->count, (long long)tokens);
+}
+
+// A network of characters is made for those that there are.
+static void take_vocabulary(Subject *subject, const Corpus *text) {
+    if (!subject->network || !subject->network->of_characters) return;
+    subject->vocabulary = text->vocabulary;
+    size_t used = strlen(subject->name);
+    snprintf(subject->name + used, sizeof(subject->name) - used, " of %d characters",
+             text->vocabulary);
+}
+
+Status program_load_text(Program *program) {
+    const Options *options = program->options;
+    Texts *texts = &program->texts;
+    if (program->training.absent && !options->data) return STATUS_OK;
+    Status status = options->data
+                        ? corpus_read(options->data, &texts->train)
+                        : corpus_generate(DRAWN_CHARACTERS, (uint64_t)options->seed, &texts->train);
+    if (status) return status;
+    take_vocabulary(&program->subject, &texts->train);
+    if (check_fit(&program->subject, &texts->train)) return error_status();
+    return corpus_split(&texts->train, texts->train.count / HELD_OUT_PART, &texts->held_out);
+}
+
+// ---- what was learnt ---------------------------------------------------------------------------
+Status program_judge_text(Program *program, Layer *model) {
+    enum { TOKENS_AT_ONCE = 4096 };
+    const Texts *texts = &program->texts;
+    ProfileTraining *told = &program->training;
+    int64_t tokens = program->subject.sample.dims[0];
+    LoaderOptions all = {.batch = tokens < TOKENS_AT_ONCE ? TOKENS_AT_ONCE / tokens : 1};
+    Loader *loader = corpus_loader_new(&texts->held_out, tokens, all);
+    Status status = loader ? train_mean_loss(model, loader, program->loss, &told->held_out_loss)
+                           : error_status();
+    loader_free(loader);
+    return status ? status
+                  : corpus_bigram_loss(&texts->train, &texts->held_out, &told->bigram_loss);
+}
+
+static void print_losses(const Program *program, CorpusEntropy entropy) {
+    const ProfileTraining *told = &program->training;
+    double ours = told->held_out_loss, pairs = told->bigram_loss;
+    printf("  held out: %.3f nats a character, %s the %.3f of a table of its pairs\n", ours,
+           ours < pairs ? "below" : "not below", pairs);
+    printf("  own entropy of the part trained on: %.3f by characters, %.3f by pairs\n\n",
+           entropy.unigram, entropy.bigram);
+}
+
+// ---- a sample ----------------------------------------------------------------------------------
+typedef struct Sampling {
+    const Program *program;
+    ProgressLine line;
+} Sampling;
+
+static void show_sampling(void *argument, int64_t made) {
+    Sampling *sampling = argument;
+    if (!progress_due(&sampling->line)) return;
+    fprintf(stderr, "\rwriting a sample: %lld of %lld characters\033[K", (long long)made,
+            (long long)sampling->program->options->sample);
+    fflush(stderr);
+}
+
+// Within the report's width, and nothing but what prints.
+static void print_characters(const char *text) {
+    int column = 0;
+    while (*text) {
+        int bytes = text_printable_bytes(text), size = bytes > 0 ? bytes : 1;
+        bool ends = *text == '\n';
+        if (ends || column == WIDTH) putchar('\n');
+        if (ends || column == WIDTH) column = 0;
+        const char *shown = bytes > 0 ? text : *text == '\t' ? " " : "?";
+        if (!ends && column++ == 0) printf("  ");
+        if (!ends) printf("%.*s", size, shown);
+        text += size;
+    }
+    printf("\n");
+}
+
+// It begins as a line does, or, where there are none, as what was held out.
+static Status write_sample(const Program *program, Layer *model, int64_t *ids, char *text) {
+    const Corpus *known = &program->texts.train;
+    int64_t count = program->options->sample;
+    Sampling sampling = {.program = program};
+    GenerateOptions how = {.window = program->subject.sample.dims[0],
+                           .temperature = temperature,
+                           .progress = program->terminal ? show_sampling : NULL,
+                           .argument = &sampling};
+    int line_end = corpus_id(known, '\n');
+    ids[0] = line_end >= 0 ? line_end : program->texts.held_out.ids[0];
+    Status status = generate_tokens(model, how, ids, 1, count + 1);
+    progress_clear(program);
+    for (int64_t i = 0; i < count && !status; i++) // of a model that knows more: ?
+        text[i] = ids[i + 1] < known->vocabulary ? (char)known->symbols[ids[i + 1]] : '\x7f';
+    return status;
+}
+
+static Status print_sample(const Program *program, Layer *model) {
+    size_t count = (size_t)program->options->sample;
+    if (count == 0) return STATUS_OK;
+    int64_t *ids = memory_new((count + 1) * sizeof(int64_t));
+    char *text = memory_new(count + 1);
+    Status status = ids && text ? write_sample(program, model, ids, text) : error_status();
+    if (!status) {
+        printf("\nSAMPLE  at temperature %.1f\n", (double)temperature);
+        print_characters(text);
+    }
+    memory_free(ids);
+    memory_free(text);
+    return status;
+}
+
+// ---- all of it ---------------------------------------------------------------------------------
+Status program_print_text(const Program *program, Layer *model, const LossCurve *curve) {
+    CorpusEntropy entropy;
+    Status status = corpus_entropy(&program->texts.train, &entropy);
+    if (status) return status;
+    print_losses(program, entropy);
+    loss_plot(curve, program->training.bigram_loss, "a table of pairs", stdout);
+    return print_sample(program, model);
+}

@@ -1,0 +1,122 @@
+// test_profile_text.c -- ./profile_model on texts: which it takes, what it tells of a training on
+// one, and that a training that was interrupted ends in the same letters. Networks:
+// test_profile_model.c.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layers/train/corpus.h"
+#include "profiler/report/text.h"
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define QUICK " --iterations 1 --warmup 2 --peaks tests/fixtures/peaks.json"
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
+}
+
+// ---- what is refused ---------------------------------------------------------------------------
+static const struct {
+    const char *arguments, *what, *hint;
+    int status;
+} wrong[] = {
+    {"char-gpt --data /nonexistent", "/nonexistent", "path", 3},
+    {"char-gpt --data /dev", "/dev", "no regular file", 3},
+    {"char-gpt --data /dev/null", "/dev/null", "no regular file", 3},
+    {"char-gpt --data .clang-format --tokens 200", "200 tokens", "fewer --tokens", 3},
+    {"Embedding(9,4)Linear(4,9)@2x8 --data Makefile", "9", "char-gpt", 3},
+    {"Embedding(60,4)@2x8 --epochs 1", "no logits", "char-gpt", 2},
+};
+enum { WRONG = sizeof wrong / sizeof wrong[0] };
+
+START_TEST(a_text_that_does_not_fit_is_refused_in_one_line) {
+    ProgramRun got = run(wrong[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, wrong[_i].status, wrong[_i].what, wrong[_i].hint);
+}
+END_TEST
+
+// ---- what is told ------------------------------------------------------------------------------
+// What `text` says from `from` on; fails where it does not.
+static const char *part(const char *text, const char *from) {
+    const char *at = strstr(text, from);
+    ck_assert_msg(at != NULL, "no \"%s\" in:\n%s", from, text);
+    return at;
+}
+
+// Its loss beside that of pairs, a curve, a sample; the sample is the same, letter for letter, when
+// the training stopped on the way and another process went on with it.
+START_TEST(it_trains_on_a_text_and_goes_on_with_it) {
+    char file[] = "/tmp/ridgepoint-state-XXXXXX", arguments[240];
+    close(mkstemp(file));
+    const char *const how[] = {"--steps 60", "--steps 25 --sample 0 --checkpoint",
+                               "--steps 60 --resume"};
+    ProgramRun got[3];
+    for (int i = 0; i < 3; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "Embedding(256,16)Dropout(0.1)Linear(16,256)@8x32 --data CHANGELOG.md --lr 0.02 "
+                 "%s %s" QUICK,
+                 how[i], i > 0 ? file : "");
+        got[i] = run(arguments);
+        ck_assert_msg(got[i].status == 0 && !got[i].err[0], "%s", got[i].err);
+        part(got[i].out, "TRAINING  CHANGELOG.md: ");
+        part(got[i].out, " tokens/s): mean loss ");
+        part(got[i].out, " nats a character, ");
+        part(got[i].out, "*** training loss   --- a table of pairs, ");
+    }
+    ck_assert_ptr_null(strstr(got[1].out, "SAMPLE"));
+    ck_assert_int_gt(strlen(part(got[0].out, "SAMPLE")), 200);
+    ck_assert_str_eq(part(got[0].out, "SAMPLE"), part(got[2].out, "SAMPLE"));
+    part(got[2].out, "\n        step 26 ");
+    for (int i = 0; i < 3; i++) program_run_free(&got[i]);
+    unlink(file);
+}
+END_TEST
+
+// char-gpt has the vocabulary of its text; gpt2 its own, in which there is room for it.
+START_TEST(a_model_of_characters_is_made_for_its_text) {
+    Corpus text;
+    char line[160];
+    ck_assert_int_eq(corpus_read("CHANGELOG.md", &text), STATUS_OK);
+    int64_t parameters = 10770816 + (text.vocabulary - 65) * 384; // 10,770,816 of 65
+    ck_assert_int_ne(text.vocabulary, 65);
+    ProgramRun got = run("char-gpt --device meta --data CHANGELOG.md");
+    snprintf(line, sizeof line, "char-gpt 256 tokens of %d characters", text.vocabulary);
+    part(got.out, line);
+    snprintf(line, sizeof line, "  parameters %17s ", text_count(4 * parameters).s);
+    part(got.out, line);
+    program_run_free(&got);
+    got = run("gpt2 --device meta --tokens 64 --data CHANGELOG.md");
+    part(got.out, text_count(4 * 124439808LL).s);
+    program_run_free(&got);
+    corpus_free(&text);
+}
+END_TEST
+
+// Sentences are drawn where no text is given; the JSON has both losses, exactly.
+START_TEST(without_a_text_sentences_are_drawn) {
+    json_t *document =
+        document_of("profile_model", "Embedding(64,64)@32x32 --lr 0.1 --steps 400" QUICK);
+    ck_assert_str_eq(json_string_value(document_at(document, "training.data")),
+                     "generated sentences");
+    double loss = document_real(document, "training.held_out_loss"),
+           pairs = document_real(document, "training.bigram_loss");
+    ck_assert_msg(pairs > 1.4 && pairs < 1.8, "pairs lose %g", pairs);
+    ck_assert_msg(loss > pairs && loss < pairs + 0.1, "%g, pairs %g", loss, pairs);
+    json_decref(document);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_text_that_does_not_fit_is_refused_in_one_line, WRONG},
+        {it_trains_on_a_text_and_goes_on_with_it, 0},
+        {a_model_of_characters_is_made_for_its_text, 0},
+        {without_a_text_sentences_are_drawn, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_text", tests);
+}
