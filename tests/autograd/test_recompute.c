@@ -47,6 +47,27 @@ START_TEST(a_marked_layer_keeps_its_input_only_and_counts_forward_twice) {
 }
 END_TEST
 
+// What is inside dies as early as where nothing is recorded.
+START_TEST(forward_needs_no_more_than_inference) {
+    Layer *block = block_new();
+    Tensor *x = leaf_new(SHAPE(2, 4), 0.5f);
+    int64_t peak[2];
+    for (int marked = 0; marked < 2; marked++) {
+        layer_recompute(block, marked);
+        Scope *scope = scope_open();
+        ledger_reset_peak(context_ledger());
+        if (!marked) no_grad_begin();
+        Tensor *y = layer_forward(block, layer_forward(block, x));
+        ck_assert(tensor_wants_grad(y) == marked);
+        peak[marked] = context_ledger()->peak.total;
+        scope_close(scope);
+    }
+    ck_assert_int_eq(peak[1], peak[0]);
+    tensor_free(x);
+    layer_free(block);
+}
+END_TEST
+
 START_TEST(where_nothing_is_recorded_it_is_a_layer_like_others) {
     Layer *block = block_new();
     Tensor *x = tensor_full_new(SHAPE(2, 4), 0.5f);
@@ -240,6 +261,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_marked_layer_keeps_its_input_only_and_counts_forward_twice, 0},
+        {forward_needs_no_more_than_inference, 0},
         {where_nothing_is_recorded_it_is_a_layer_like_others, 0},
         {inputs_that_are_gone_are_there_again, 0},
         {several_results_of_which_some_are_used, 16},
