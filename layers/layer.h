@@ -120,6 +120,9 @@ void layer_train(Layer *self, bool training); // this layer and all below; true 
 // parameters, or the mode it trains in changed since forward.
 //     layer_recompute(layer_find(model, "layer1"), true);
 Status layer_recompute(Layer *self, bool recompute);
+// Marks those whose path matches, as by fnmatch: "layer1.*", "h.*"; of layers in one another only
+// the outermost. *count: how many; 0 is no error.
+Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count);
 
 // What runs change of this layer and all below, beside parameters: the training flags, and what
 // buffers hold (running statistics), to be put back after an evaluation or a trial. A buffer that

@@ -2,6 +2,9 @@
 // a layer is still what it was. How it is run again is autograd/recompute.c's.
 #include "autograd/recompute.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
+
 #include "layers/parts.h"
 
 _Static_assert((int)RECOMPUTE_RESULTS >= (int)LAYER_MAX_OUTPUTS, "a part gives a layer's results");
@@ -56,4 +59,31 @@ Status layer_recompute(Layer *self, bool recompute) {
     if (recompute) return layer_recompute_mark(self);
     self->recompute = false; // what was recorded may still be run again
     return STATUS_OK;
+}
+
+// ---- by path -----------------------------------------------------------------------------------
+enum { MOST_PATH = 256 }; // a longer one is matched by its beginning
+
+static Status mark_below(Layer *layer, const char *around, const char *pattern, int64_t *count) {
+    for (int i = 0; i < layer->n_children; i++) {
+        Layer *child = layer->children[i];
+        char path[MOST_PATH];
+        snprintf(path, sizeof(path), "%s%s%s", around, around[0] ? "." : "", child->name);
+        bool matches = fnmatch(pattern, path, 0) == 0;
+        Status status =
+            matches ? layer_recompute_mark(child) : mark_below(child, path, pattern, count);
+        if (status) return status;
+        *count += matches;
+    }
+    return STATUS_OK;
+}
+
+Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count) {
+    *count = 0;
+    if (error_pending()) return error_status();
+    if (!self || !pattern)
+        return error_set(STATUS_INVALID_ARGUMENT, "layer_recompute_matching: no %s",
+                         self ? "pattern" : "layer");
+    self = layer_here(self);
+    return self ? mark_below(self, "", pattern, count) : error_status();
 }

@@ -37,6 +37,7 @@ typedef struct Options {
     int64_t tokens, classes;
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
+    const char *recompute; // a pattern of paths, or NULL
     bool inference, list;
 
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms

@@ -258,6 +258,25 @@ START_TEST(a_forward_that_is_not_the_same_each_time_is_an_error) {
 }
 END_TEST
 
+// ---- by path -----------------------------------------------------------------------------------
+START_TEST(of_nested_layers_a_pattern_marks_the_outermost) {
+    Layer *model = sequential_new(), *list = sequential_new();
+    int64_t count;
+    layer_add_child(model, "h", list);
+    layer_append(list, block_new());
+    layer_append(list, block_new());
+    ck_assert_int_eq(layer_recompute_matching(model, "h.*", &count), STATUS_OK);
+    ck_assert_int_eq(count, 2);
+    ck_assert(!list->recompute && list->children[0]->recompute && list->children[1]->recompute);
+    ck_assert(!list->children[0]->children[0]->recompute);
+    ck_assert_int_eq(layer_recompute_matching(model, "x*", &count), STATUS_OK);
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(layer_recompute_matching(model, NULL, &count), STATUS_INVALID_ARGUMENT);
+    error_clear();
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_marked_layer_keeps_its_input_only_and_counts_forward_twice, 0},
@@ -267,6 +286,7 @@ int main(void) {
         {several_results_of_which_some_are_used, 16},
         {a_layer_that_is_not_what_it_was_is_an_error_and_no_wrong_gradient, CHANGES},
         {a_forward_that_is_not_the_same_each_time_is_an_error, sizeof(others) / sizeof(others[0])},
+        {of_nested_layers_a_pattern_marks_the_outermost, 0},
         {NULL, 0},
     };
     return harness_main("recompute", tests);
