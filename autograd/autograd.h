@@ -48,6 +48,10 @@ Status autograd_backward_from(Tensor *output, Tensor *grad_output);
 int64_t autograd_saved_bytes(void); // kept for backward, each storage once, activations only
 int autograd_node_count(void);
 
+// Is a layer's forward run again, for backward (layer_recompute)? What it keeps beside its results
+// changed the first time.
+bool autograd_recomputing(void);
+
 // Compares backward with central differences, element by element.
 //     bool wrong = autograd_gradcheck(f, NULL, inputs, 2, gradcheck_defaults(), stderr);
 typedef Tensor *(*GradcheckFunction)(Tensor *const inputs[], int n_inputs, void *user);

@@ -24,20 +24,22 @@ static Status was_walked(const char *what) {
                      what);
 }
 
-static void reach(Node *node, int *count) {
+static Status not_the_same(const Node *node) {
+    return error_set(STATUS_STATE,
+                     "backward: running forward again, %s read a result that it had not read "
+                     "before. HINT: what is recomputed does the same each time",
+                     node->call.op->name);
+}
+
+void walk_reach(Node *node, int *count) {
     if (node->reached) return;
     node->reached = true;
     origin_hold(&node->origin);
     (*count)++;
 }
 
-// Marks the nodes that lead to `last`, and holds them: *count. What would stop the walk is found
-// here, before any gradient has changed.
-static Status reach_all(const Tape *tape, Node *last, int *count) {
+Status walk_reach_all(const Tape *tape, Node *last, uint64_t first, int *count) {
     int visited = 0;
-    *count = 0;
-    if (!last->call.op) return was_walked("the graph of this loss");
-    reach(last, count);
     for (Node *node = last; visited < *count; node = node->previous) {
         if (!node->reached) continue;
         visited++;
@@ -47,10 +49,21 @@ static Status reach_all(const Tape *tape, Node *last, int *count) {
             Node *from = node_of(tape, in[bit_take(&left)]);
             if (!from) continue;
             if (!from->call.op) return was_walked("a part of this graph");
-            reach(from, count);
+            if (from->number >= first)
+                walk_reach(from, count);
+            else if (!from->reached) // the walk around this one comes to those before
+                return not_the_same(node);
         }
     }
     return STATUS_OK;
+}
+
+// Marks the nodes that lead to `last`, and holds them: *count.
+static Status reach_all(const Tape *tape, Node *last, int *count) {
+    *count = 0;
+    if (!last->call.op) return was_walked("the graph of this loss");
+    walk_reach(last, count);
+    return walk_reach_all(tape, last, 0, count);
 }
 
 static void drop_gradients(Node *node) {
@@ -73,7 +86,7 @@ static Node *leave(Node *node, bool keep) {
     return previous;
 }
 
-static Status walk(Tape *tape, Node *last, int count, bool keep) {
+Status walk(Tape *tape, Node *last, int count, bool keep) {
     Scope *scope = scope_open(); // what a rule leaves behind goes before the next one runs
     Status status = error_status();
     for (Node *node = last; count > 0;) {

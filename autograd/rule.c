@@ -150,6 +150,11 @@ static void go_on(Context *context, Tape *tape, Running with) {
 
 Status rule_run(Tape *tape, Node *node) {
     Context *context = context_current();
+    context->site = node->site; // backward is charged to the layer that caused it
+    if (rule_check(node))
+        return error_status(); // again: a gradient may be an operand, and has been added to
+    if (retain(node)) return error_status();
+    if (node->again) return recompute_walk(tape, node);
     Running outer = running_of(context, tape);
     enum { FEW = 8 };
     Tensor *few[FEW] = {0}, **grad_in = few;
@@ -160,10 +165,7 @@ Status rule_run(Tape *tape, Node *node) {
         if (!grad_in) return STATUS_OUT_OF_MEMORY;
         version = (uint32_t *)(void *)(grad_in + n);
     }
-    context->site = node->site;       // backward is charged to the layer that caused it
-    Status status = rule_check(node); // again: a gradient may be an operand, and has been added to
-    if (!status) status = retain(node);
-    if (!status) status = call_rule(context, tape, node, grad_in, version);
+    Status status = call_rule(context, tape, node, grad_in, version);
     if (!status) status = deliver_all(tape, node, grad_in);
     go_on(context, tape, outer);
     if (grad_in != few) memory_free(grad_in);

@@ -105,6 +105,8 @@ void node_spend(Node *node) {
     }
     if (node->many) memory_free(node->many);
     node->many = NULL;
+    recompute_release(node->again);
+    node->again = NULL;
     node->call.op = NULL;
     unlink_node(tape, node);
 }
@@ -196,6 +198,8 @@ static Status record(Recorder *self, OpCall *call) {
     node->origin = (Origin){.recorder = self, .release = release, .holders = call->n_out};
     node->call = *call;
     node->site = context_current()->site;
+    node->number = tape->recorded++;
+    node->again = NULL;
     node->reached = false;
     node->n_saved = 0;
     Tensor **in = node_inputs(node);
@@ -208,7 +212,7 @@ static Status record(Recorder *self, OpCall *call) {
         call->out[i]->origin = &node->origin;
         call->out[i]->origin_output = (uint8_t)i;
     }
-    if (call->op->saves) save_all(tape, node, call, call->op->saves(call));
+    if (call->op->saves && !tape->light) save_all(tape, node, call, call->op->saves(call));
     link_node(tape, node);
     return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #define AUTOGRAD_TAPE_H
 
 #include "autograd/autograd.h"
+#include "autograd/recompute.h"
 #include "tensor/handle.h"
 
 enum {
@@ -24,6 +25,9 @@ typedef struct Node {
     bool reached;                    // by the walk that goes on: it holds it
     int n_saved;                     // buffers that it keeps for its rule
     int site;                        // the layer it ran in
+    uint64_t number;                 // how many the tape recorded before it
+    Recompute *again;                // has no rule, but is run again; NULL: an op
+    uint64_t state;                  // of `again` when it ran
     struct Node *previous, *next;    // on the tape, in the order they ran
     struct Node *waiting;            // to be freed, or to be used again
     Tensor *in[NODE_INPUTS], **many; // a reference each
@@ -42,6 +46,8 @@ typedef struct Tape {
     Node *last;        // on the tape are the nodes that can still be walked
     Node *free_nodes;
     int count;
+    uint64_t recorded;  // nodes so far
+    int light;          // > 0: nodes are made, to know what leads where, and nothing is saved
     Node *running;      // whose rule runs
     uint64_t added;     // bit i: that rule added its gradient of in[i] to what was there
     SharedSave *shared; // always with room for one more node's
@@ -67,6 +73,18 @@ static inline Tensor *node_tensor(const Node *node, int place) {
 static inline Node *node_of(const Tape *tape, const Tensor *t) {
     return t->origin && t->origin->recorder == &tape->recorder ? (Node *)t->origin : NULL;
 }
+
+// backward.c: marks a node as one to be walked, and holds it.
+void walk_reach(Node *node, int *count);
+// From the marked nodes, *count of them, to all that lead to them: those of number `first` and on.
+// What would stop the walk is found here, before any gradient has changed.
+Status walk_reach_all(const Tape *tape, Node *last, uint64_t first, int *count);
+// Runs the rules of so many marked nodes, from `last` back, and lets go of them; only that while an
+// error is pending.
+Status walk(Tape *tape, Node *last, int count, bool keep);
+
+// recompute.c: runs what the node stands for again, and walks back over it.
+Status recompute_walk(Tape *tape, Node *node);
 
 // rule.c: STATUS_STATE when a saved buffer was written in place since.
 Status rule_check(const Node *node);

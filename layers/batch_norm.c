@@ -31,13 +31,14 @@ static Tensor *normalise(Layer *self, Tensor *x) {
     Tensor *weight = norm->affine ? self->parameters[0].tensor : NULL;
     Tensor *bias = norm->affine ? self->parameters[1].tensor : NULL;
     RunningStatistics running = {.momentum = norm->momentum};
-    if (norm->tracks) {
+    bool evaluates = norm->tracks && !self->training;
+    bool follow = norm->tracks && !autograd_recomputing(); // else they did the first time
+    if (evaluates || follow) {
         running.mean = self->buffers[0].tensor;
         running.variance = self->buffers[1].tensor;
         running.batches = self->buffers[2].tensor;
     }
-    if (norm->tracks && !self->training)
-        return tensor_batch_norm_eval(x, weight, bias, norm->epsilon, running);
+    if (evaluates) return tensor_batch_norm_eval(x, weight, bias, norm->epsilon, running);
     return tensor_batch_norm(x, weight, bias, norm->epsilon, running);
 }
 

@@ -50,10 +50,12 @@ static Layer *twin_of(Layer *layer) {
     twin->is_twin = true;
     twin->parent = NULL;
     twin->children = NULL;
+    twin->again = NULL;
     twin->n_children = twin->n_parameters = twin->n_buffers = 0;
     twin->name = memory_copy_string(layer->name);
     twin->parameters = copy_list(layer->parameters, layer->n_parameters, &twin->n_parameters);
     twin->buffers = copy_list(layer->buffers, layer->n_buffers, &twin->n_buffers);
+    if (twin->recompute) layer_recompute_mark(twin);
     if (error_pending() || copy_children(twin, layer)) {
         twin_free(twin); // half a twin must not be met
         return NULL;

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "autograd/recompute.h"
 #include "layers/parts.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
@@ -182,6 +183,7 @@ void layer_dismantle(Layer *self) {
         layer_free(self->children[i]);
     }
     layer_drop_state(self);
+    layer_recompute_forget(self);
     memory_free(self->children);
     memory_free(self->name);
     memory_free(self);
@@ -220,7 +222,7 @@ static Status check_outputs(const Layer *self, int n_out) {
                      given, given == 1 ? "" : "s", n_out);
 }
 
-static void run(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
+void layer_run(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     if (self->type->forward_each)
         self->type->forward_each(self, in, n_in, out);
     else
@@ -239,7 +241,10 @@ Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out
     Scope *scope = fits ? scope_open() : NULL;
     if (scope) {
         Tensor *results[LAYER_MAX_OUTPUTS] = {NULL};
-        run(self, in, n_in, results);
+        if (self->recompute)
+            recompute_forward(self->again, in, n_in, results, n_out);
+        else
+            layer_run(self, in, n_in, results);
         scope_close_with_each(scope, results, n_out);
         for (int i = 0; i < n_out; i++) out[i] = results[i];
     }

@@ -70,10 +70,12 @@ struct Layer {
     int n_parameters;
     Parameter *buffers; // owned: state that no gradient changes, such as running statistics
     int n_buffers;
-    bool training;   // dropout acts, batch norm goes by the batch
-    int dry_depth;   // dry runs (cost.h) that were around when it was made
-    bool is_twin;    // it stands for another in one
-    uint64_t serial; // of this process's layers, from 1: no other has had it, or will
+    bool training;           // dropout acts, batch norm goes by the batch
+    int dry_depth;           // dry runs (cost.h) that were around when it was made
+    bool is_twin;            // it stands for another in one
+    bool recompute;          // layer_recompute
+    struct Recompute *again; // by which graphs run it; NULL: it never was marked
+    uint64_t serial;         // of this process's layers, from 1: no other has had it, or will
 };
 
 // For the authors of layers: a zeroed struct of the type; NULL with an error pending.
@@ -107,6 +109,20 @@ Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
 // two above give the first.
 Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out);
 void layer_train(Layer *self, bool training); // this layer and all below; true from the start
+
+// Activation checkpointing: from now on forward keeps the layer's inputs for backward, and nothing
+// of what is inside; backward runs forward again, with the random numbers of the first time, and
+// goes on through that. Gradients are the same, bit for bit; it takes less memory and a second
+// forward, phase PHASE_RECOMPUTE. Layers inside that are marked, too, are run once more each.
+// What a layer keeps beside its results (running statistics) it must not change while
+// autograd_recomputing(). At most 16 inputs, and 3 results that want a gradient; these are of one
+// graph, which the backward of any of them frees. Backward gives STATUS_STATE where the layer, its
+// parameters, or the mode it trains in changed since forward.
+//     layer_recompute(layer_find(model, "layer1"), true);
+Status layer_recompute(Layer *self, bool recompute);
+// Marks those whose path matches, as by fnmatch: "layer1.*", "h.*"; of layers in one another only
+// the outermost. *count: how many; 0 is no error.
+Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count);
 
 // What runs change of this layer and all below, beside parameters: the training flags, and what
 // buffers hold (running statistics), to be put back after an evaluation or a trial. A buffer that

@@ -42,7 +42,12 @@ Tensor *layer_attend(Tensor *heads[3], Tensor *mask, AttentionOptions options, b
 Status layer_check_row(const char *who, Shape row, float epsilon);
 Status layer_check_epsilon(const char *who, float epsilon);
 
-void layer_drop_state(Layer *self); // it has no parameters and buffers of its own any more
+// What forward does without being recorded: fills out, LAYER_MAX_OUTPUTS of them.
+void layer_run(Layer *self, Tensor *const in[], int n_in, Tensor *out[]);
+
+Status layer_recompute_mark(Layer *self);
+void layer_recompute_forget(Layer *self); // it is not marked any more
+void layer_drop_state(Layer *self);       // it has no parameters and buffers of its own any more
 
 // The end of a layer, or of a twin: it leaves its parent and its children, and is freed with what
 // it owns.

@@ -15,9 +15,9 @@ const char *report_phase_name(ReportPhase phase) {
 }
 
 ReportPhase profile_report_phase(Phase phase) {
-    static const ReportPhase of[PHASE_COUNT] = {REPORT_FORWARD, REPORT_BACKWARD,
+    static const ReportPhase of[PHASE_COUNT] = {REPORT_FORWARD,        REPORT_BACKWARD,
                                                 REPORT_BACKWARD_INPUT, REPORT_BACKWARD_WEIGHT,
-                                                REPORT_OPTIMIZER};
+                                                REPORT_BACKWARD,       REPORT_OPTIMIZER};
     return of[phase];
 }
 

@@ -138,7 +138,7 @@ typedef struct ProfilerRow { // an op or kernel, a layer, a scope or a copy, in 
     char path[96];           // "data loading", "fc1"; "(model)": outside any
     char name[48];           // "linear", "attn"; a site's own type: "Linear", "scope"
     EventKind kind;          // EVENT_OP, EVENT_SITE or EVENT_COPY
-    Phase phase;             // of an op
+    Phase phase;             // of an op, and of a layer: forward, or recompute
     int64_t calls;
     double seconds, self_seconds; // in all; self: without what is nested in it
     double device_seconds;        // the device's own, of ops and copies; 0 where it has none

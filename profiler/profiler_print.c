@@ -17,7 +17,7 @@ typedef struct Sheet {
 } Sheet;
 
 // Of backward, what it is for.
-static const char *const suffixes[PHASE_COUNT] = {"", " bwd", " dX", " dW", " opt"};
+static const char *const suffixes[PHASE_COUNT] = {"", " bwd", " dX", " dW", " again", " opt"};
 
 // "matmul dW"
 static Text name_of(const ProfilerRow *row) {

@@ -75,7 +75,7 @@ static bool has_extent(const ProfileEvent *event) {
 static bool alike(const ProfileEvent *a, const ProfileEvent *b) {
     if (a->kind != b->kind || a->site != b->site) return false;
     if (a->kind == EVENT_COPY) return a->to_host == b->to_host;
-    return a->kind == EVENT_SITE || (a->op == b->op && a->phase == b->phase);
+    return a->phase == b->phase && (a->kind == EVENT_SITE || a->op == b->op);
 }
 
 static Group *group_of(Gathering *g, const ProfileEvent *event) {
@@ -141,9 +141,9 @@ static Status take_event(Gathering *g, int64_t at) {
 // ---- rows ------------------------------------------------------------------------------------
 static ProfilerRow row_of(const Context *context, const Group *group) {
     const ProfileEvent *like = &group->like;
-    bool op = like->kind == EVENT_OP;
+    bool op = like->kind == EVENT_OP, site = like->kind == EVENT_SITE;
     ProfilerRow row = {.kind = (EventKind)like->kind,
-                       .phase = op ? (Phase)like->phase : PHASE_FORWARD,
+                       .phase = op || site ? (Phase)like->phase : PHASE_FORWARD,
                        .calls = group->calls,
                        .seconds = 1e-9 * (double)group->total,
                        .self_seconds = 1e-9 * (double)group->self,

@@ -120,6 +120,7 @@ static void keep_memory(Observer *observer, const Storage *storage, int64_t delt
 static void keep_saved(Observer *observer, const Storage *storage, int site) {
     StepRecord *record = (StepRecord *)observer;
     if (storage->category != MEM_ACTIVATION || record->only_traffic) return;
+    if (context_current()->phase == PHASE_RECOMPUTE) return; // kept for a moment, within backward
     if (site + 1 >= record->n_saved) {
         int n = 2 * (site + 1) + 32;
         int64_t *grown =

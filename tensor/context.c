@@ -111,8 +111,9 @@ void no_grad_end(void) {
     if (context->no_grad > 0) context->no_grad--;
 }
 
-static const char *const phase_names[PHASE_COUNT] = {"forward", "backward", "backward_input",
-                                                     "backward_weight", "optimizer"};
+static const char *const phase_names[PHASE_COUNT] = {"forward",        "backward",
+                                                     "backward_input", "backward_weight",
+                                                     "recompute",      "optimizer"};
 const char *phase_name(Phase phase) {
     return (unsigned)phase < PHASE_COUNT ? phase_names[phase] : "?";
 }

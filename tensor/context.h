@@ -18,6 +18,7 @@ typedef enum Phase {
     PHASE_BACKWARD,        // accumulation, broadcasting reductions, the seed
     PHASE_BACKWARD_INPUT,  // gradients of activations
     PHASE_BACKWARD_WEIGHT, // gradients of parameters
+    PHASE_RECOMPUTE,       // what backward runs again of forward, because it was not kept
     PHASE_OPTIMIZER,
     PHASE_COUNT
 } Phase;

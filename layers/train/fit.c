@@ -17,20 +17,27 @@ static Tensor *keep_number(Tensor *loss) {
     return number;
 }
 
+// Which of the batches this is whose gradients add up to one optimizer step.
+typedef struct Turn {
+    bool first, last;
+    int64_t of; // so many
+} Turn;
+
 // What a device works on it finishes later, and to read a loss is to wait for all of it: it goes to
 // *unread, the caller's, and the next steps can be queued meanwhile. On the host it is *loss, and
 // known before backward. On meta it is NaN.
 static Status step(Layer *model, Optimizer *optimizer, LossFunction function, const Batch *batch,
-                   double *loss, Tensor **unread) {
+                   Turn turn, double *loss, Tensor **unread) {
     Scope *scope = scope_open();
-    optimizer_zero_grad(optimizer);
+    if (turn.first) optimizer_zero_grad(optimizer);
     Tensor *output = layer_forward(model, batch->images);
     Tensor *mean_loss = function(output, batch->labels);
     bool known = mean_loss && mean_loss->device->on_host;
     *loss = known ? tensor_item(mean_loss) : (double)NAN;
     if (!known || isfinite(*loss)) { // else a step would only spread it over every weight
-        autograd_backward(mean_loss);
-        optimizer_step(optimizer);
+        float share = 1.0f / (float)turn.of;
+        autograd_backward(turn.of > 1 ? tensor_mul_scalar(mean_loss, share) : mean_loss);
+        if (turn.last) optimizer_step(optimizer);
     }
     bool later = !known && mean_loss && mean_loss->device->has_data;
     if (later && !error_pending()) *unread = keep_number(mean_loss);
@@ -47,7 +54,8 @@ Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function
     Batch batch = {.images = x, .labels = labels};
     double known;
     Tensor *unread = NULL;
-    Status status = step(model, optimizer, function, &batch, &known, &unread);
+    Turn turn = {.first = true, .last = true, .of = 1};
+    Status status = step(model, optimizer, function, &batch, turn, &known, &unread);
     if (!status && loss) *loss = unread ? tensor_item(unread) : known;
     tensor_free(unread);
     return status ? status : error_status();
@@ -94,6 +102,14 @@ static Status read_losses(Fit *fit, const Batch *batch) {
     return status;
 }
 
+// The last ones of the run may be fewer.
+static Turn turn_of(const Fit *fit) {
+    int64_t many = fit->options.accumulate, place = fit->result->steps % many;
+    int64_t left = fit->steps - (fit->result->steps - place); // from the first of them on
+    int64_t of = left < many ? left : many;
+    return (Turn){.first = place == 0, .last = place == of - 1, .of = of};
+}
+
 static Status one_step(Fit *fit, const Batch *batch, bool last) {
     if (fit->options.schedule)
         optimizer_set_learning_rate(fit->optimizer,
@@ -101,7 +117,7 @@ static Status one_step(Fit *fit, const Batch *batch, bool last) {
     LossFunction function = fit->options.loss ? fit->options.loss : loss_cross_entropy;
     Tensor *unread = NULL;
     double loss;
-    Status status = step(fit->model, fit->optimizer, function, batch, &loss, &unread);
+    Status status = step(fit->model, fit->optimizer, function, batch, turn_of(fit), &loss, &unread);
     if (unread) fit->unread[fit->n_unread++] = unread;
     if (status) return status;
     fit->result->steps++;
@@ -147,6 +163,12 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
 
 static Status check_options(FitOptions *options) {
     if (options->read_every == 0) options->read_every = 50;
+    if (options->accumulate == 0) options->accumulate = 1;
+    if (options->accumulate < 1 || options->steps_done % options->accumulate != 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "train_fit: gradients of %lld batches are to add up, and %lld steps are "
+                         "done. HINT: 1 or more, and steps that are a multiple",
+                         (long long)options->accumulate, (long long)options->steps_done);
     if (options->steps_done < 0)
         return error_set(STATUS_INVALID_ARGUMENT, "train_fit: %lld steps are done. HINT: 0 or more",
                          (long long)options->steps_done);

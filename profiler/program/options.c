@@ -108,7 +108,8 @@ static bool trains(const Options *options) {
                  {"leaks", options->leaks},
                  {"memory-budget", options->memory_budget > 0},
                  {"epochs", options->epochs > 0},
-                 {"freeze", options->n_freeze > 0}};
+                 {"freeze", options->n_freeze > 0},
+                 {"recompute", options->recompute != NULL}};
     for (size_t i = 0; options->inference && i < sizeof(needs) / sizeof(needs[0]); i++)
         if (needs[i].given)
             return options_refuse(options, "--%s is about training; leave out --inference",

@@ -38,6 +38,7 @@ typedef struct Options {
     int64_t sample;                         // characters, written by what was trained on a text
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
+    const char *recompute;                  // a pattern of paths, or NULL
     const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
     int n_inputs;
     const char *output; // a file for the first result; NULL: none

@@ -243,6 +243,8 @@ const Flag options_flags[] = {
      COUNT(classes, 1, 1 << 24)},
     {OF_MODEL, MODEL, true, "freeze", "PATTERN", "these do not train, as 'features.*'; repeatable",
      OTHER(take_freeze)},
+    {OF_MODEL, MODEL, false, "recompute", "PATTERN",
+     "these keep their inputs only, as 'layer?.*'; run again in backward", TEXT(recompute)},
     {OF_MODEL, MODEL, false, "fuse", NULL,
      "with --inference: batch norms go into the products before", SWITCH(fuse)},
     {OF_MODEL, MODEL, false, "inference", NULL, "profile a forward alone, in evaluation mode",

@@ -29,10 +29,21 @@ static Status freeze(Layer *model, const Options *options) {
     return STATUS_OK;
 }
 
+static Status mark_recomputed(Layer *model, const char *pattern) {
+    int64_t count;
+    if (!pattern || layer_recompute_matching(model, pattern, &count)) return error_status();
+    if (count > 0) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--recompute %s: no layer's path matches. HINT: --by layer lists them",
+                     pattern);
+}
+
 Layer *program_model_new(const Program *program) {
     context_seed((uint64_t)program->options->seed); // profile and training have the same weights
     Layer *model = program->kind->model_new(program);
-    if (!model || !freeze(model, program->options)) return model;
+    if (!model ||
+        (!freeze(model, program->options) && !mark_recomputed(model, program->options->recompute)))
+        return model;
     layer_free(model);
     return NULL;
 }

@@ -27,11 +27,9 @@ const char *view_sort_name(ViewSort sort) {
 
 static const struct {
     const char *cell, *label;
-} phases[PHASE_COUNT] = {{"fwd", "forward"},
-                         {"bwd", "backward, rest"},
-                         {"dx", "backward, inputs"},
-                         {"dW", "backward, weights"},
-                         {"opt", "optimizer"}};
+} phases[PHASE_COUNT] = {{"fwd", "forward"},         {"bwd", "backward, rest"},
+                         {"dx", "backward, inputs"}, {"dW", "backward, weights"},
+                         {"fw2", "recomputed"},      {"opt", "optimizer"}};
 
 typedef struct Unit { // one a column, so that it can be added up by eye
     double size;

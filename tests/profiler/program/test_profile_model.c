@@ -54,6 +54,7 @@ static const struct {
     {"lenet5 --layers 3,4", "--layers", "unknown", 2},
     {"lenet5 --freeze=", "--freeze", "features", 2},
     {"lenet5 --device meta --freeze nope", "--freeze nope", "matches", 2},
+    {"lenet5 --device meta --recompute nope", "--recompute nope", "matches", 2},
     {"lenet5 --device meta --image 8", "conv2", "", 2}, // the kernel is larger than what is left
     {"lenet5 --inference --freeze fc1", "--freeze", "--inference", 2},
     {"lenet5 --inference --leaks", "--leaks", "--inference", 2},

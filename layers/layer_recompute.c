@@ -1,0 +1,89 @@
+// layer_recompute.c -- layers that are marked to be run again in backward, and what tells that such
+// a layer is still what it was. How it is run again is autograd/recompute.c's.
+#include "autograd/recompute.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "layers/parts.h"
+
+_Static_assert((int)RECOMPUTE_RESULTS >= (int)LAYER_MAX_OUTPUTS, "a part gives a layer's results");
+
+static void run(void *part, Tensor *const in[], int n_in, Tensor *out[]) {
+    layer_run(part, in, n_in, out);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t mix_tensor(uint64_t hash, const Tensor *t) {
+    hash = mix(hash, (uint64_t)(uintptr_t)t);
+    hash = mix(hash, t->flags & TENSOR_LEAF_GRAD);
+    return mix(hash, t->storage->version);
+}
+
+// What values depend on: which layers, in which mode, with which parameters. Buffers only where
+// they are read and not written, in evaluation: in training they go on from batch to batch.
+static uint64_t state_below(uint64_t hash, const Layer *layer) {
+    hash = mix(mix(hash, layer->serial), layer->training);
+    for (int i = 0; i < layer->n_parameters; i++)
+        hash = mix_tensor(hash, layer->parameters[i].tensor);
+    for (int i = 0; i < layer->n_buffers && !layer->training; i++)
+        hash = mix_tensor(hash, layer->buffers[i].tensor);
+    for (int i = 0; i < layer->n_children; i++) hash = state_below(hash, layer->children[i]);
+    return hash;
+}
+
+static uint64_t state(const void *part) { return state_below(0, part); }
+
+Status layer_recompute_mark(Layer *self) {
+    if (!self->again)
+        self->again = recompute_new((Recompute){.run = run, .state = state, .part = self});
+    self->recompute = self->again != NULL;
+    return self->again ? STATUS_OK : STATUS_OUT_OF_MEMORY;
+}
+
+// A graph that would run it again finds that it cannot.
+void layer_recompute_forget(Layer *self) {
+    if (self->again) self->again->part = NULL;
+    recompute_release(self->again);
+}
+
+Status layer_recompute(Layer *self, bool recompute) {
+    if (error_pending()) return error_status();
+    if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_recompute: the layer is NULL");
+    self = layer_here(self);
+    if (!self) return error_status();
+    if (recompute) return layer_recompute_mark(self);
+    self->recompute = false; // what was recorded may still be run again
+    return STATUS_OK;
+}
+
+// ---- by path -----------------------------------------------------------------------------------
+enum { MOST_PATH = 256 }; // a longer one is matched by its beginning
+
+static Status mark_below(Layer *layer, const char *around, const char *pattern, int64_t *count) {
+    for (int i = 0; i < layer->n_children; i++) {
+        Layer *child = layer->children[i];
+        char path[MOST_PATH];
+        snprintf(path, sizeof(path), "%s%s%s", around, around[0] ? "." : "", child->name);
+        bool matches = fnmatch(pattern, path, 0) == 0;
+        Status status =
+            matches ? layer_recompute_mark(child) : mark_below(child, path, pattern, count);
+        if (status) return status;
+        *count += matches;
+    }
+    return STATUS_OK;
+}
+
+Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count) {
+    *count = 0;
+    if (error_pending()) return error_status();
+    if (!self || !pattern)
+        return error_set(STATUS_INVALID_ARGUMENT, "layer_recompute_matching: no %s",
+                         self ? "pattern" : "layer");
+    self = layer_here(self);
+    return self ? mark_below(self, "", pattern, count) : error_status();
+}
