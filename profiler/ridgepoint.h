@@ -14,6 +14,7 @@
 #include "layers/files/checkpoint.h"
 #include "layers/files/model_text.h"
 #include "layers/files/npy.h"
+#include "layers/files/onnx.h"
 #include "layers/files/safetensors.h"
 #include "layers/init.h"
 #include "layers/layers1d.h"

@@ -12,14 +12,15 @@ static const char folded_remark[] =
     "original's. HINT: torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode."
     "TRAINING, do_constant_folding=False) keeps them";
 
-// ---- what the file says of itself
-// ----------------------------------------------------------------
+// ---- what the file says of itself -------------------------------------------------------------
 static bool norms_are_folded(const Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_node; i++) {
         const Node *node = graph->node[i];
-        if (!node->op_type || strcmp(node->op_type, "Conv") != 0 || node->n_input < 2) continue;
-        if (strncmp(node->input[1], "onnx::Conv_", 11) == 0) return true;
+        if (!node->op_type || strcmp(node->op_type, "Conv") != 0 || node->n_input < 3) continue;
+        if (strncmp(node->input[1], "onnx::Conv_", 11) == 0 &&
+            strncmp(node->input[2], "onnx::Conv_", 11) == 0)
+            return true;
         for (size_t k = 0; k < node->n_metadata_props; k++) {
             const Onnx__Text *entry = node->metadata_props[k];
             if (entry->value && strstr(entry->value, "FuseBatchNorm")) return true;
@@ -52,6 +53,13 @@ static Status describe_outputs(Import *import) {
     for (size_t i = 0; i < graph->n_output && about->outputs; i++) {
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         const Value *value = import_value(import, import_find(import, name));
+        if (value && value->poisoned)
+            return error_set(
+                STATUS_NOT_IMPLEMENTED,
+                "onnx: %s: its output \"%s\" is behind an operator that is missing, %s, "
+                "and the file does not say what shape that gives. HINT: "
+                "onnx.shape_inference.infer_shapes",
+                import->path, name, about->missing[0].name);
         if (!value || value->kind == VALUE_UNKNOWN)
             return error_set(STATUS_FORMAT, "onnx: %s: its output \"%s\" is computed by no node",
                              import->path, name);
@@ -78,8 +86,7 @@ void onnx_model_free(OnnxModel *about) {
     memset(about, 0, sizeof *about);
 }
 
-// ---- the stages
-// ----------------------------------------------------------------------------------
+// ---- the stages -------------------------------------------------------------------------------
 static Layer *load(Import *import) {
     if (onnx_file_read(import) || describe(import) || import_walk(import)) return NULL;
     if (describe_outputs(import)) return NULL;
@@ -90,6 +97,7 @@ static Layer *load(Import *import) {
     import->about->steps = program->n_steps;
     Layer *model = graph_tree_new(import, program);
     if (model) import->about->parameters = layer_parameter_count(model);
+    layer_train(model, false);
     return model;
 }
 

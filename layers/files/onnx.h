@@ -10,7 +10,9 @@
 // What depends on shapes and constants only is computed while a file is loaded, so a model is made
 // for the shapes that it was loaded with. Parameters are made on the context's device; on the meta
 // device their numbers are not read. Training goes by the tape as ever; what an exporter folded
-// away (dropout, batch norm fused into a convolution) is gone: `norms_folded`.
+// away (dropout, batch norm fused into a convolution) is gone: `norms_folded`. A model comes as it
+// was exported, in evaluation: layer_train(model, true) has batch norms go by the batch, and
+// dropout act where the export kept it.
 #ifndef LAYERS_FILES_ONNX_H
 #define LAYERS_FILES_ONNX_H
 

@@ -29,8 +29,7 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
     return STATUS_OK;
 }
 
-// ---- elements
-// ------------------------------------------------------------------------------------
+// ---- elements ---------------------------------------------------------------------------------
 static float half_value(uint16_t bits) { // IEEE 754 binary16
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff, word;
     float value;
@@ -102,8 +101,7 @@ static const Element *element_of(const Onnx__Tensor *stored) {
     return NULL;
 }
 
-// ---- where they are
-// --------------------------------------------------------------------------------
+// ---- where they are ---------------------------------------------------------------------------
 typedef struct Source {
     const char *bytes;
     size_t stride, count;
@@ -128,6 +126,7 @@ static bool location_stays(const char *location) {
     return true;
 }
 
+// source NULL: is it there?
 static Status read_part(const Import *import, const char *location, const char *path,
                         int64_t offset, Source *source, size_t bytes) {
     struct stat about;
@@ -143,7 +142,7 @@ static Status read_part(const Import *import, const char *location, const char *
     if (!fits) {
         status = error_set(STATUS_FORMAT, "onnx: %s: \"%s\" ends before what it should hold",
                            import->path, location);
-    } else {
+    } else if (source) {
         source->owned = memory_new(bytes ? bytes : 1);
         if (!source->owned)
             status = error_status();
@@ -175,13 +174,14 @@ static Status read_external(const Import *import, const Onnx__Tensor *stored, in
     Status status =
         read_part(import, location, path, offset ? strtoll(offset, NULL, 10) : 0, source, bytes);
     memory_free(path);
+    if (!source) return status;
     source->bytes = source->owned;
     source->stride = element->size;
     source->count = (size_t)count;
     return status;
 }
 
-static void read_field(const Onnx__Tensor *stored, Field field, Source *source) {
+static void look_into_field(const Onnx__Tensor *stored, Field field, Source *source) {
     switch (field) {
     case FIELD_FLOAT:
         *source = (Source){(const char *)stored->float_data, 4, stored->n_float_data, NULL};
@@ -211,10 +211,19 @@ static Status open_source(const Import *import, const Onnx__Tensor *stored, int6
         *source = (Source){(const char *)stored->raw_data.data, element->size,
                            stored->raw_data.len / element->size, NULL};
     else
-        read_field(stored, element->field, source);
+        look_into_field(stored, element->field, source);
     if (source->count == (size_t)count) return STATUS_OK;
     return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" holds %zu numbers, not %lld", import->path,
                      stored->name ? stored->name : "", source->count, (long long)count);
+}
+
+Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count) {
+    Source source;
+    const Element *element = element_of(stored);
+    if (!element) return error_status();
+    if (stored->data_location == EXTERNAL)
+        return read_external(import, stored, count, element, NULL);
+    return open_source(import, stored, count, element, &source);
 }
 
 Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int64_t count,

@@ -49,8 +49,7 @@ void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t o
     }
 }
 
-// ---- of two
-// ----------------------------------------------------------------------------------------
+// ---- of two -----------------------------------------------------------------------------------
 static double add(double a, double b) { return a + b; }
 static double sub(double a, double b) { return a - b; }
 static double mul(double a, double b) { return a * b; }
@@ -129,8 +128,7 @@ static Status fold_binary(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// ---- of one
-// ----------------------------------------------------------------------------------------
+// ---- of one -----------------------------------------------------------------------------------
 static double negative(double x) { return -x; }
 static double inverse(double x) { return 1.0 / x; }
 static double not(double x) { return x == 0.0; }
@@ -209,8 +207,7 @@ static Status fold_where(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// ---- reductions
-// ------------------------------------------------------------------------------------
+// ---- reductions -------------------------------------------------------------------------------
 static const struct {
     const char *name;
     double (*of)(double, double);

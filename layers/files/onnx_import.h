@@ -27,7 +27,7 @@ enum {
 };
 bool onnx_is_float(int type); // in one of its precisions: all are float32 here
 
-// ---- values ------------------------------------------------------------------------------------
+// ---- values -----------------------------------------------------------------------------------
 typedef enum ValueKind {
     VALUE_UNKNOWN,   // its node has not been reached, or there is none
     VALUE_CONSTANT,  // known at import: stored in the file, or folded
@@ -59,8 +59,7 @@ typedef struct Value {
     int slot;         // in the program; -1: nothing that runs reads it
 } Value;
 
-// ---- steps: what runs
-// ----------------------------------------------------------------------------
+// ---- steps: what runs -------------------------------------------------------------------------
 typedef struct Step Step;
 typedef struct Import Import;
 typedef struct Operator {
@@ -150,7 +149,7 @@ struct Step {
     bool dead;  // joined into another, or nobody needs it
 };
 
-// ---- the import ------------------------------------------------------------------------------
+// ---- the import -------------------------------------------------------------------------------
 struct Import {
     const char *path;         // of the file
     const Onnx__Model *model; // in `arena`
@@ -166,13 +165,15 @@ struct Import {
     Step **steps;
     int n_steps, step_room;
     int64_t folded; // elements of constants now held
+    int64_t worked; // of all that were folded
+    int64_t copied; // of parameters that the file holds once, and the model more often
     bool missing;   // operators are
     char text[256]; // "Conv /layer1/conv1/Conv", for messages
 };
 
 enum { VALUE_ABSENT = -1 };
 
-// ---- reading the file (onnx_file.c, onnx_data.c) -----------------------------------------------
+// ---- reading the file (onnx_file.c, onnx_data.c) ----------------------------------------------
 Status onnx_file_read(Import *import); // path to model and graph
 void onnx_file_free(Import *import);
 // The elements of what the file stores, as doubles or as floats; out has room for `count`, which
@@ -181,10 +182,12 @@ Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int
                            double *out);
 Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
                           float *out);
+// Are so many there? Nothing is read.
+Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
 
-// ---- values (onnx_values.c) --------------------------------------------------------------------
+// ---- values (onnx_values.c) -------------------------------------------------------------------
 int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none
 int import_value_new(Import *import, const char *name);  // VALUE_ABSENT with an error pending
 Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSENT
@@ -193,8 +196,9 @@ const double *value_data(Import *import, Value *value);
 int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
 // Room for a folded constant: zeros. The shape may not be larger than what is bounded.
 Status value_fold(Import *import, Value *value, int type, Shape shape);
-void value_drop(Import *import, Value *value);       // its data, when nobody is still to come
-bool value_is_uniform(Import *import, Value *value); // are a stored one's numbers all alike?
+void value_drop(Import *import, Value *value);            // its data, when nobody is still to come
+Status import_copies(Import *import, const Value *value); // one more copy of a parameter: bounded
+bool value_is_uniform(Import *import, Value *value);      // are a stored one's numbers all alike?
 // Room in a block of `count` for one more. (It doubles.)
 Status import_grow(void **block, int count, size_t size);
 void import_free(Import *import);
@@ -218,8 +222,8 @@ int import_axis(Import *import, int64_t axis, int ndim);
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-// ---- folding (onnx_fold*.c)
-// ---------------------------------------------------------------------- Fills a node's outputs,
+// ---- folding (onnx_fold*.c) -------------------------------------------------------------------
+// Fills a node's outputs,
 // its inputs being constants whose numbers are at hand (Shape's and Size's may be anything: their
 // shape is).
 typedef Status (*Fold)(Import *import, const Node *node);
@@ -239,7 +243,7 @@ void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t o
 // The strides with which a value of this shape is read as one of the other, to which it broadcasts.
 void fold_strides(Shape shape, Shape to, int64_t stride[]);
 
-// ---- shapes, by a node's attributes and constant inputs (onnx_shapes.c) ------------------------
+// ---- shapes, by a node's attributes and constant inputs (onnx_shapes.c) -----------------------
 // Each fails with an error pending.
 Status shape_reshape(Import *import, const Node *node, Shape in, Shape *out); // also Squeeze,
                                                                               // Unsqueeze, Flatten
@@ -253,23 +257,24 @@ Status shape_reduce(Import *import, const Node *node, Shape in, ReduceParams *ou
 // Split's: sizes of its parts along *axis.
 Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_t sizes[]);
 
-// ---- windows (onnx_sides.c)
-// ---------------------------------------------------------------------- Of one dimension numbers
+// ---- windows (onnx_sides.c) -------------------------------------------------------------------
+// Of one dimension numbers
 // stand at [1], along the width; those along the height are as if absent.
 typedef struct Sides {
     int64_t kernel[2], stride[2], dilation[2], before[2], after[2];
 } Sides;
-// strides, dilations and pads; the kernel is 1 x 1 and the caller's.
-Status sides_read(Import *import, const Node *node, int dims, Sides *sides);
+// Of an input of one or two dimensions behind the channels, and a kernel of as many.
+Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[], Sides *sides);
 // With auto_pad SAME as many outputs as strides fit in; what is odd of the padding goes behind, or
 // before. Otherwise nothing.
 void sides_same(const Node *node, Shape in, int dims, Sides *sides);
 
-// ---- run-time operators (onnx_op*.c) -----------------------------------------------------------
+// ---- run-time operators (onnx_op*.c) ----------------------------------------------------------
 const Operator *onnx_operator(const char *op_type); // NULL: it is missing
 // The tables that it looks through, each ended by an empty entry.
 extern const Operator onnx_elements[], onnx_activations[], onnx_moves[], onnx_picks[],
-    onnx_products[], onnx_images[], onnx_norms[], onnx_reductions[], onnx_recurrent[];
+    onnx_products[], onnx_images[], onnx_norms[], onnx_reductions[], onnx_recurrent[],
+    onnx_attention[];
 Status step_input(Import *import, Step *step, int value); // VALUE_ABSENT: none
 // The node's first n inputs.
 Status step_inputs(Import *import, const Node *node, Step *step, int n);
@@ -282,19 +287,20 @@ int import_constant(Import *import, int type, Shape shape); // a new one of zero
 Tensor *onnx_as_float(Tensor *x);
 Tensor *onnx_as_index(Tensor *x);
 
-// ---- the walk (onnx_walk.c), joining (onnx_join.c), names (onnx_names.c) -----------------------
+// ---- the walk (onnx_walk.c), joining (onnx_join.c), names (onnx_names.c) ----------------------
 Status import_walk(Import *import);
 Status import_node(Import *import, const Node *node); // onnx_node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
 void import_join(Import *import);
-void import_finish(Import *import);                 // drops steps whose results nobody needs
-bool onnx_same_layer(const Node *a, const Node *b); // by what the exporter recorded
-bool onnx_name_is_path(const char *name);           // of a parameter, as PyTorch gives it
-Status import_paths(Import *import);                // of steps
-Status import_tie(Import *import);                  // parameters of equal numbers
+void import_finish(Import *import);                       // drops steps whose results nobody needs
+bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
+bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
+bool onnx_copied_layer(const Node *a, const Node *b);
+bool onnx_name_is_path(const char *name); // of a parameter, as PyTorch gives it
+Status import_paths(Import *import);      // of steps
+Status import_tie(Import *import);        // parameters of equal numbers
 
-// ---- the layers (onnx_graph.c)
-// -------------------------------------------------------------------
+// ---- the layers (onnx_graph.c) ----------------------------------------------------------------
 Layer *onnx_graph_new(Import *import);
 
 #endif

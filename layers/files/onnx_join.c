@@ -21,8 +21,7 @@ static void move_result(Import *import, Step *from, int to) {
     from->dead = true;
 }
 
-// ---- a product and its bias
-// --------------------------------------------------------------------------
+// ---- a product and its bias -------------------------------------------------------------------
 static void join_bias(Import *import, Step *add) {
     for (int i = 0; i < 2; i++) {
         const Value *sum = import_value(import, add->in[i]);
@@ -40,8 +39,8 @@ static void join_bias(Import *import, Step *add) {
     }
 }
 
-// ---- GELU (Hendrycks and Gimpel 2016)
-// -------------------------------------------------------------- A value as a number times factors,
+// ---- GELU (Hendrycks and Gimpel 2016) ---------------------------------------------------------
+// A value as a number times factors,
 // through products that only this reads.
 enum { MOST_FACTORS = 4, MOST_DEPTH = 8 };
 typedef struct Factors {
@@ -127,9 +126,8 @@ static void join_gelu(Import *import, Step *step) {
     }
 }
 
-// ---- the guard around a softmax
-// ------------------------------------------------------------------ Can a row of what goes into it
-// be -infinity all over? Then softmax gives NaN, and the guard 0.
+// ---- the guard around a softmax ---------------------------------------------------------------
+// Can a row of what goes into it be -infinity all over? Then softmax gives NaN, and the guard 0.
 static bool can_mask_all(Import *import, const Step *softmax) {
     const Step *sum = step_of(import, softmax->in[0]);
     if (is_op(sum, "Linear") || is_op(sum, "MatMul") || is_op(sum, "Mul") || is_op(sum, "Div"))
@@ -173,8 +171,7 @@ void import_join(Import *import) {
     if (is_op(step, "Where")) join_guard(import, step);
 }
 
-// ---- what nobody needs
-// -------------------------------------------------------------------------------
+// ---- what nobody needs ------------------------------------------------------------------------
 void import_finish(Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (int i = 0; i < import->n_values; i++) import->values[i]->readers = 0;

@@ -53,8 +53,19 @@ bool onnx_name_is_path(const char *name) {
     return is_path(name);
 }
 
-// ---- where a node ran
-// --------------------------------------------------------------------------------
+// Do two paths differ in numbers only? "layers.0.fc.weight" and "layers.1.fc.weight" are copies, as
+// of a block that was copied before it was trained; tied weights have other names.
+bool onnx_paths_are_copies(const char *a, const char *b) {
+    while (*a || *b) {
+        while (*a >= '0' && *a <= '9') a++;
+        while (*b >= '0' && *b <= '9') b++;
+        if (*a != *b) return false;
+        if (*a) a++, b++;
+    }
+    return true;
+}
+
+// ---- where a node ran -------------------------------------------------------------------------
 // "/layer1/layer1.0/conv1/Conv": a component that goes on from the one before stands for both.
 static char *path_of_node_name(const char *name) {
     char *path = memory_copy_string("");
@@ -108,6 +119,14 @@ static char *path_of_node(const Node *node) {
     return memory_copy_string("");
 }
 
+bool onnx_copied_layer(const Node *a, const Node *b) {
+    char *left = path_of_node(a), *right = left ? path_of_node(b) : NULL;
+    bool copied = right && strcmp(left, right) != 0 && onnx_paths_are_copies(left, right);
+    memory_free(left);
+    memory_free(right);
+    return copied;
+}
+
 bool onnx_same_layer(const Node *a, const Node *b) {
     char *left = path_of_node(a), *right = left ? path_of_node(b) : NULL;
     bool same = left && right && strcmp(left, right) == 0;
@@ -158,19 +177,21 @@ Status import_paths(Import *import) {
     return error_status();
 }
 
-// ---- tied parameters
-// -------------------------------------------------------------------------------
+// ---- tied parameters --------------------------------------------------------------------------
 static bool same_numbers(Import *import, const Value *a, const Value *b) {
     int64_t n = shape_numel(a->shape);
     if (n < 2 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
-    int64_t columns = a->shape.dims[1], rows = a->shape.dims[0];
+    int64_t columns = b->flipped ? a->shape.dims[1] : 1, rows = b->flipped ? a->shape.dims[0] : 1;
+    bool flips = b->flipped && !a->flipped;
+    if (onnx_stored_check(import, a->stored, n) || onnx_stored_check(import, b->stored, n))
+        return false;
     float *left = memory_new((size_t)n * sizeof(float));
     float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
     bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&
                 !onnx_stored_floats(import, b->stored, n, right);
     bool varied = false;
     for (int64_t i = 0; i < n && same; i++) {
-        int64_t at = b->flipped ? i % columns * rows + i / columns : i;
+        int64_t at = flips ? i % columns * rows + i / columns : i;
         same = left[i] == right[at];
         varied = varied || left[i] != left[0];
     }
@@ -187,21 +208,44 @@ static Shape shape_here(const Value *value) {
 
 // A table of rows, as of an embedding, whose numbers are a product's weights, too: exporters store
 // them twice, once turned.
+static void tie_to_table(Import *import, int at) {
+    const Value *table = import->values[at];
+    if (table->shape.ndim != 2 || table->flipped) return;
+    for (int i = 0; i < import->n_values && !error_pending(); i++) {
+        Value *other = import->values[i];
+        const Step *product = other->role_step >= 0 ? import->steps[other->role_step] : NULL;
+        if (i != at && other->kind == VALUE_PARAMETER && other->readers > 0 && other->twin < 0 &&
+            product && strcmp(product->op->name, "Gather") != 0 &&
+            shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
+            other->twin = at;
+    }
+}
+
+// Weights of a layer that was called again: the newer exporter turns and stores them again.
+static void tie_to_last_call(Import *import, int at) {
+    Value *value = import->values[at];
+    const Node *user = import->steps[value->role_step]->node;
+    for (int i = 0; i < at && value->twin < 0 && !error_pending(); i++) {
+        const Value *other = import->values[i];
+        if (other->kind == VALUE_PARAMETER && other->readers > 0 && other->role_step >= 0 &&
+            other->twin < 0 && other->flipped == value->flipped &&
+            strcmp(other->role, value->role) == 0 && shape_equal(other->shape, value->shape) &&
+            onnx_same_layer(import->steps[other->role_step]->node, user) &&
+            same_numbers(import, other, value))
+            value->twin = i;
+    }
+}
+
 Status import_tie(Import *import) {
-    for (int t = 0; t < import->n_values; t++) {
-        const Value *table = import->values[t];
-        const Step *user = table->role_step >= 0 ? import->steps[table->role_step] : NULL;
-        if (table->kind != VALUE_PARAMETER || table->readers == 0 || !user || table->flipped ||
-            strcmp(user->op->name, "Gather") != 0 || table->shape.ndim != 2)
+    for (int i = 0; i < import->n_values && !error_pending(); i++) {
+        const Value *value = import->values[i];
+        if (value->kind != VALUE_PARAMETER || value->readers == 0 || value->role_step < 0 ||
+            value->twin >= 0)
             continue;
-        for (int i = 0; i < import->n_values && !error_pending(); i++) {
-            Value *other = import->values[i];
-            const Step *product = other->role_step >= 0 ? import->steps[other->role_step] : NULL;
-            if (i != t && other->kind == VALUE_PARAMETER && other->readers > 0 && other->twin < 0 &&
-                table->twin < 0 && product && strcmp(product->op->name, "Gather") != 0 &&
-                shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
-                other->twin = t;
-        }
+        if (strcmp(import->steps[value->role_step]->op->name, "Gather") == 0)
+            tie_to_table(import, i);
+        else if (!onnx_name_is_path(value->name) && value->initial)
+            tie_to_last_call(import, i);
     }
     return error_status();
 }

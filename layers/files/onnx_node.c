@@ -6,12 +6,11 @@
 #include "layers/files/onnx_import.h"
 #include "tensor/memory.h"
 
-// ---- operators
-// -------------------------------------------------------------------------------------
+// ---- operators --------------------------------------------------------------------------------
 const Operator *onnx_operator(const char *op_type) {
-    const Operator *const tables[] = {onnx_elements, onnx_activations, onnx_moves,
-                                      onnx_picks,    onnx_products,    onnx_images,
-                                      onnx_norms,    onnx_reductions,  onnx_recurrent};
+    const Operator *const tables[] = {onnx_elements,  onnx_activations, onnx_moves, onnx_picks,
+                                      onnx_products,  onnx_images,      onnx_norms, onnx_reductions,
+                                      onnx_recurrent, onnx_attention};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const Operator *op = tables[t]; op->name; op++)
             if (strcmp(op->name, op_type) == 0) return op;
@@ -35,32 +34,8 @@ static Status note_missing(Import *import, const char *op_type) {
     return STATUS_OK;
 }
 
-// Goes on behind it with what the file records of its results.
-static Status missing(Import *import, const Node *node) {
-    const Onnx__Graph *graph = import->graph;
-    if (note_missing(import, node->op_type)) return error_status();
-    for (int i = 0; i < (int)node->n_output; i++) {
-        Value *value = node_output(import, node, i);
-        if (value) value->poisoned = true;
-        for (size_t k = 0; k < graph->n_value_info && value && value->poisoned; k++) {
-            const Onnx__ValueInfo *info = graph->value_info[k];
-            const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
-            if (!info->name || strcmp(info->name, value->name) != 0 || !type || !type->shape ||
-                type->shape->n_dim > TENSOR_MAX_DIMS)
-                continue;
-            Shape shape = {.ndim = (int)type->shape->n_dim};
-            for (int d = 0; d < shape.ndim; d++)
-                shape.dims[d] =
-                    type->shape->dim[d]->has_dim_value ? type->shape->dim[d]->dim_value : 1;
-            value->poisoned = false;
-            if (value_fold(import, value, type->elem_type, shape)) return error_status();
-        }
-    }
-    return STATUS_OK;
-}
-
-// ---- steps
-// ----------------------------------------------------------------------------------------- Of a
+// ---- steps ------------------------------------------------------------------------------------
+// Of a
 // constant or parameter, of its shape; what runs has its own.
 static Tensor *shadow_of(Value *value) {
     if (!value || value->tensor) return value ? value->tensor : NULL;
@@ -144,6 +119,47 @@ static Status add_slices(Import *import, const Node *node) {
     return error_status();
 }
 
+// In place of a result that nobody computes: zeros of the shape that the file records, at no cost.
+static Status add_zeros(Import *import, const Node *node, int output,
+                        const Onnx__TensorType *type) {
+    Step *step = step_new(import, node, onnx_operator("Expand"));
+    if (!step) return error_status();
+    import->steps[import->n_steps++] = step;
+    Shape *shape = &step->params.shape;
+    shape->ndim = (int)type->shape->n_dim;
+    for (int d = 0; d < shape->ndim; d++) {
+        const Onnx__Dimension *dim = type->shape->dim[d];
+        shape->dims[d] = dim->has_dim_value && dim->dim_value >= 0 ? dim->dim_value : 1;
+    }
+    step->type = type->elem_type;
+    step->n_out = 1;
+    step->out[0] = output;
+    if (step_input(import, step, import_constant(import, ONNX_FLOAT, SHAPE_SCALAR)))
+        return error_status();
+    return error_pending() ? error_status() : try_step(import, step);
+}
+
+// What is behind an operator that is missing is left out, unless the file says what it gives.
+static Status missing(Import *import, const Node *node) {
+    const Onnx__Graph *graph = import->graph;
+    if (note_missing(import, node->op_type)) return error_status();
+    for (int i = 0; i < (int)node->n_output; i++) {
+        int output = import_find(import, node->output[i]);
+        Value *value = import_value(import, output);
+        if (value) value->poisoned = true;
+        for (size_t k = 0; k < graph->n_value_info && value && value->poisoned; k++) {
+            const Onnx__ValueInfo *info = graph->value_info[k];
+            const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
+            if (!import->options->partial || !info->name || strcmp(info->name, value->name) != 0 ||
+                !type || !type->shape || type->shape->n_dim > TENSOR_MAX_DIMS)
+                continue;
+            value->poisoned = false;
+            if (add_zeros(import, node, output, type)) return error_status();
+        }
+    }
+    return STATUS_OK;
+}
+
 static Status add_step(Import *import, const Node *node, const Operator *op) {
     if (strcmp(op->name, "Split") == 0 && node->n_output > STEP_OUTPUTS)
         return add_slices(import, node);
@@ -163,20 +179,7 @@ static Status add_step(Import *import, const Node *node, const Operator *op) {
     return status;
 }
 
-// ---- other names
-// -----------------------------------------------------------------------------------
-// Do two paths differ in numbers only? "layers.0.fc.weight" and "layers.1.fc.weight" are copies, as
-// of a block that was copied before it was trained; tied weights have other names.
-static bool are_copies(const char *a, const char *b) {
-    while (*a || *b) {
-        while (*a >= '0' && *a <= '9') a++;
-        while (*b >= '0' && *b <= '9') b++;
-        if (*a != *b) return false;
-        if (*a) a++, b++;
-    }
-    return true;
-}
-
+// ---- other names ------------------------------------------------------------------------------
 // The older exporter stores equal numbers once, and names the others by an Identity. Where they are
 // all alike (a fresh norm's ones, a bias's zeros) they were no tied weights.
 static Status add_parameter(Import *import, int from, int to) {
@@ -185,15 +188,22 @@ static Status add_parameter(Import *import, int from, int to) {
     other->type = value->type;
     other->shape = value->shape;
     other->stored = value->stored;
-    bool own = value_is_uniform(import, value) || are_copies(value->name, other->name);
+    bool own = value_is_uniform(import, value) || onnx_paths_are_copies(value->name, other->name);
     other->twin = own ? -1 : value->twin >= 0 ? value->twin : from;
-    return error_status();
+    return own ? import_copies(import, value) : error_status();
 }
 
 // Whether the node only gives its input another name: what it computes is the input.
-static bool renames(const Import *import, const Node *node) {
-    if (strcmp(node->op_type, "Identity") == 0 || strcmp(node->op_type, "Dropout") == 0)
-        return true;
+static bool renames(Import *import, const Node *node) {
+    if (strcmp(node->op_type, "Identity") == 0) return true;
+    if (strcmp(node->op_type, "Dropout") == 0) { // without its third input it does nothing
+        Value *trains = node_input(import, node, 2);
+        const double *data = trains && trains->kind == VALUE_CONSTANT && trains->stored
+                                 ? value_data(import, trains)
+                             : trains ? trains->data
+                                      : NULL;
+        return !data || data[0] == 0.0;
+    }
     const Value *in = node_input(import, node, 0);
     if (strcmp(node->op_type, "Cast") == 0 && in)
         return onnx_is_float(in->type) && onnx_is_float((int)attribute_int(node, "to", 0));
@@ -211,8 +221,23 @@ static Status rename_value(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// ---- a node
-// ----------------------------------------------------------------------------------------
+// Weights that the older exporter turned, and stored once for copies of a block: each has its own.
+static bool is_stored_again(Import *import, const Node *node) {
+    const Value *in = node_input(import, node, 0);
+    Value *out = node_output(import, node, 0);
+    if (strcmp(node->op_type, "Identity") != 0 || !in || !out || !in->initial ||
+        in->kind == VALUE_RUN || !onnx_is_float(in->type) || onnx_name_is_path(in->name))
+        return false;
+    out->kind = VALUE_CONSTANT;
+    out->type = in->type;
+    out->shape = in->shape;
+    out->stored = in->stored;
+    out->initial = true;
+    import_copies(import, in);
+    return true;
+}
+
+// ---- a node -----------------------------------------------------------------------------------
 typedef struct Inputs {
     bool constant; // all of them
     bool poisoned; // one of them
@@ -266,8 +291,9 @@ static Status become(Import *import, const Node *node) {
         }
         return folder || op ? STATUS_OK : note_missing(import, node->op_type);
     }
+    if (is_stored_again(import, node)) return error_status();
     if (folder && (inputs.constant || shape_only)) return fold(import, node, folder, shape_only);
-    if (node->n_output > 0 && node_input(import, node, 0) && node_output(import, node, 0) && ours &&
+    if (node_input(import, node, 0) && node_output(import, node, 0) && ours &&
         renames(import, node))
         return rename_value(import, node);
     if (!op) return missing(import, node);

@@ -116,8 +116,8 @@ static Status run_prelu(const Step *step, bool training, Tensor *const in[], Ten
     return error_status();
 }
 
-// ---- along a dimension
-// ------------------------------------------------------------------------------- Up to opset 12
+// ---- along a dimension ------------------------------------------------------------------------
+// Up to opset 12
 // all dimensions from the axis on are one.
 static Status build_softmax(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);

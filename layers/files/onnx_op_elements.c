@@ -20,15 +20,14 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// ---- of one
-// ----------------------------------------------------------------------------------------
+// ---- of one -----------------------------------------------------------------------------------
 static Status run_one(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     return done(step->op->of_one(onnx_as_float(in[0])), out);
 }
 
-// ---- of two, one of which may be a number
-// ---------------------------------------------------------- A number of the file that is no
+// ---- of two, one of which may be a number -----------------------------------------------------
+// A number of the file that is no
 // parameter: the op of a tensor and a scalar.
 static bool number_of(Import *import, const Node *node, int i, int other, float *number) {
     Value *value = node_input(import, node, i), *against = node_input(import, node, other);
@@ -83,8 +82,7 @@ static Status run_arithmetic(const Step *step, bool training, Tensor *const in[]
     return done(without_rest(step, y), out);
 }
 
-// ---- of two and more
-// ---------------------------------------------------------------------------------
+// ---- of two and more --------------------------------------------------------------------------
 static Status build_all(Import *import, const Node *node, Step *step) {
     step->params.plain.dim = (int)node->n_input;
     return step_inputs(import, node, step, (int)node->n_input);
@@ -126,8 +124,7 @@ static Status run_where(const Step *step, bool training, Tensor *const in[], Ten
                 out);
 }
 
-// ---- casts
-// -----------------------------------------------------------------------------------------
+// ---- casts ------------------------------------------------------------------------------------
 static Status build_cast(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *like = node_input(import, node, 1);
     int to = like ? like->type : (int)attribute_int(node, "to", ONNX_FLOAT);

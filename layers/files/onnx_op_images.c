@@ -16,8 +16,7 @@ static const Value *first_of(Import *import, const Node *node) {
     return in;
 }
 
-// ---- pools
-// -------------------------------------------------------------------------------------------
+// ---- pools ------------------------------------------------------------------------------------
 static bool pool_pads_itself(const Sides *sides) {
     for (int i = 0; i < 2; i++)
         if (2 * sides->before[i] > sides->kernel[i] || 2 * sides->after[i] > sides->kernel[i])
@@ -50,13 +49,10 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     Sides sides;
     if (in && (dims < 1 || dims > 2))
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
-    if (error_pending() || sides_read(import, node, dims, &sides)) return error_status();
+    if (error_pending()) return error_status();
     if (attribute_ints(node, "kernel_shape", kernel, dims) != dims)
         return import_error(import, STATUS_FORMAT, "it has no kernel_shape of %d dimensions", dims);
-    for (int i = 0; i < dims; i++) sides.kernel[2 - dims + i] = kernel[i];
-    for (int i = 0; i < 2; i++)
-        if (sides.stride[i] < 1 || sides.dilation[i] < 1 || sides.kernel[i] < 1)
-            return import_error(import, STATUS_FORMAT, "a stride, dilation or window below 1");
+    if (sides_read(import, node, in->shape, kernel, &sides)) return error_status();
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
     bool excludes = average && attribute_int(node, "count_include_pad", 0) == 0;
@@ -112,8 +108,7 @@ static Status run_global(const Step *step, bool training, Tensor *const in[], Te
     return done(x, out);
 }
 
-// ---- resizing
-// ----------------------------------------------------------------------------------------
+// ---- resizing ---------------------------------------------------------------------------------
 typedef struct Named {
     const char *name;
     int value;
@@ -203,8 +198,7 @@ static Status run_resize(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_resize(onnx_as_float(in[0]), step->params.resize), out);
 }
 
-// ---- channels and places
-// -------------------------------------------------------------------------
+// ---- channels and places ----------------------------------------------------------------------
 static Status build_depth(Import *import, const Node *node, Step *step) {
     step->params.plain.count = attribute_int(node, "blocksize", 0);
     step->params.plain.flags[0] = attribute_is(node, "mode", "CRD", false);

@@ -16,8 +16,7 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// ---- views
-// -----------------------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------------------------
 static Status build_reshape(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     if (!in || shape_reshape(import, node, in->shape, &step->params.shape)) return error_status();
@@ -81,8 +80,7 @@ static Status run_tile(const Step *step, bool training, Tensor *const in[], Tens
     return done(y, out);
 }
 
-// ---- parts
-// -------------------------------------------------------------------------------------------
+// ---- parts ------------------------------------------------------------------------------------
 static Status build_slice(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     if (!in || shape_slice(import, node, in->shape, &step->params.slice)) return error_status();
@@ -133,8 +131,7 @@ static Status run_split(const Step *step, bool training, Tensor *const in[], Ten
     return error_status();
 }
 
-// ---- together
-// ------------------------------------------------------------------------------------
+// ---- together ---------------------------------------------------------------------------------
 static Status build_concat(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 1), in->shape.ndim) : -1;
@@ -157,8 +154,7 @@ static Status run_concat(const Step *step, bool training, Tensor *const in[], Te
     return done(y, out);
 }
 
-// ---- ends
-// --------------------------------------------------------------------------------------------
+// ---- ends -------------------------------------------------------------------------------------
 static bool pad_mode(const Node *node, PadMode *mode) {
     static const struct {
         const char *name;

@@ -38,8 +38,7 @@ static Status run_group(const Step *step, bool training, Tensor *const in[], Ten
                 out);
 }
 
-// ---- of rows
-// -----------------------------------------------------------------------------------------
+// ---- of rows ----------------------------------------------------------------------------------
 static Status build_rows(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
@@ -71,8 +70,8 @@ static Status run_rms(const Step *step, bool training, Tensor *const in[], Tenso
     return done(tensor_rms_norm(in[0], row, of_row(in[1], row), step->params.norm.epsilon), out);
 }
 
-// ---- of a batch
-// ---------------------------------------------------------------------------------- ONNX's
+// ---- of a batch -------------------------------------------------------------------------------
+// ONNX's
 // momentum is what the old statistics count, PyTorch's what the new ones do.
 static Status build_batch(Import *import, const Node *node, Step *step) {
     static const char *const state_names[] = {"running_mean", "running_var"};
@@ -100,6 +99,7 @@ static Status run_batch(const Step *step, bool training, Tensor *const in[], Ten
                                  .variance = in[4],
                                  .momentum = step->params.norm.momentum};
     float epsilon = step->params.norm.epsilon;
+    for (int i = 1; i < step->n_out && i < 3; i++) out[i] = in[2 + i]; // the same, in place
     if (training) return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, running), out);
     return done(tensor_batch_norm_eval(in[0], in[1], in[2], epsilon, running), out);
 }

@@ -23,9 +23,10 @@ static bool is_run(const Value *index, int64_t size, int64_t *begin) {
     if (n == 0) return false;
     *begin = value_integer(index, 0);
     if (*begin < 0) *begin += size;
+    if (*begin < 0 || *begin > size || n > size - *begin) return false;
     for (int64_t i = 1; i < n; i++)
         if (value_integer(index, i) != *begin + i) return false;
-    return *begin >= 0 && *begin + n <= size;
+    return true;
 }
 
 // A constant index with what counts from the end counted from the beginning.
@@ -43,8 +44,8 @@ static int from_begin(Import *import, int at, int64_t size) {
     return other;
 }
 
-// ---- Gather
-// ---------------------------------------------------------------------------------------- dim: the
+// ---- Gather -----------------------------------------------------------------------------------
+// dim: the
 // axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
@@ -106,8 +107,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_permute(rows, order), out);
 }
 
-// ---- GatherElements
-// --------------------------------------------------------------------------------
+// ---- GatherElements ---------------------------------------------------------------------------
 static Status build_elements(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim) : -1;
@@ -122,8 +122,8 @@ static Status run_elements(const Step *step, bool training, Tensor *const in[], 
                 out);
 }
 
-// ---- GatherND
-// -------------------------------------------------------------------------------------- Index
+// ---- GatherND ---------------------------------------------------------------------------------
+// Index
 // (..., depth) names places in x's dimensions behind the first `dim`, its batch; sizes: depth
 static Status build_nd(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
@@ -183,8 +183,8 @@ static Status run_nd(const Step *step, bool training, Tensor *const in[], Tensor
     return done(tensor_reshape(found, shape), out);
 }
 
-// ---- ScatterND
-// ------------------------------------------------------------------------------------- With known
+// ---- ScatterND --------------------------------------------------------------------------------
+// With known
 // places: rows of x and, below them, of the updates, picked by a constant index.
 static Status build_scatter(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node), *updates = node_input(import, node, 2);

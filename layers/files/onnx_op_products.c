@@ -10,8 +10,8 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// ---- matrices
-// ---------------------------------------------------------------------------------------- The
+// ---- matrices ---------------------------------------------------------------------------------
+// The
 // exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
 // turned back it is PyTorch's, and the product a linear layer. One that others read stays.
 static bool can_flip(const Value *weight) {
@@ -81,8 +81,7 @@ static Status run_gemm(const Step *step, bool training, Tensor *const in[], Tens
     return done(c ? tensor_add(y, c) : y, out);
 }
 
-// ---- convolutions
-// ------------------------------------------------------------------------------------
+// ---- convolutions -----------------------------------------------------------------------------
 static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
     return (Conv2dOptions){.stride_h = sides->stride[0],
                            .stride_w = sides->stride[1],
@@ -105,13 +104,7 @@ static const Value *begin_conv(Import *import, const Node *node, Step *step, Sid
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
         return NULL;
     }
-    if (sides_read(import, node, dims, sides)) return NULL;
-    for (int i = 0; i < dims; i++) sides->kernel[2 - dims + i] = weight->shape.dims[2 + i];
-    for (int i = 0; i < 2; i++)
-        if (sides->stride[i] < 1 || sides->dilation[i] < 1) {
-            import_error(import, STATUS_FORMAT, "a stride or dilation below 1");
-            return NULL;
-        }
+    if (sides_read(import, node, in->shape, weight->shape.dims + 2, sides)) return NULL;
     step->params.conv.flat = dims == 1;
     return in;
 }
@@ -149,7 +142,11 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
     int dims = in->shape.ndim - 2, first = 2 - dims;
     int64_t extra[2] = {0};
     attribute_ints(node, "output_padding", extra, dims);
-    for (int i = 0; i < dims; i++) more[first + i] = extra[i];
+    for (int i = 0; i < dims; i++) {
+        if (extra[i] < 0 || extra[i] > INT32_MAX)
+            return import_error(import, STATUS_FORMAT, "its output_padding");
+        more[first + i] = extra[i];
+    }
     bool sized = attribute_ints(node, "output_shape", wanted, dims) == dims;
     bool lower = attribute_is(node, "auto_pad", "SAME_LOWER", false);
     bool same = lower || attribute_is(node, "auto_pad", "SAME_UPPER", false);
@@ -157,6 +154,8 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
         int64_t size = in->shape.dims[in->shape.ndim - 2 + i];
         int64_t full =
             (size - 1) * sides.stride[i] + more[i] + (sides.kernel[i] - 1) * sides.dilation[i] + 1;
+        if (sized && (wanted[i - first] < 0 || wanted[i - first] > INT32_MAX))
+            return import_error(import, STATUS_FORMAT, "its output_shape");
         int64_t pad = full - (sized ? wanted[i - first] : size * sides.stride[i]);
         pad = pad > 0 ? pad : 0;
         sides.before[i] = lower || !same ? pad - pad / 2 : pad / 2;

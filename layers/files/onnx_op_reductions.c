@@ -49,8 +49,7 @@ static Status run_reduce(const Step *step, bool training, Tensor *const in[], Te
     return done(same ? x : reduce_by(step->op->name, x, reduce), out);
 }
 
-// ---- along one dimension
-// -------------------------------------------------------------------------
+// ---- along one dimension ----------------------------------------------------------------------
 static Status build_extreme(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     if (!in) return import_error(import, STATUS_FORMAT, "it has no input");

@@ -6,8 +6,8 @@
 #include "tensor/context.h"
 #include "tensor/memory.h"
 
-// ---- slots
-// ------------------------------------------------------------------------------------------- Of
+// ---- slots ------------------------------------------------------------------------------------
+// Of
 // tied parameters there is one.
 static Value *holder(const Import *import, int at) {
     Value *value = import_value(import, at);
@@ -40,8 +40,7 @@ static void give_slots(const Import *import, Program *program) {
         give_slot(import, program, import_find(import, import->about->inputs[i].name));
 }
 
-// ---- constants
-// ---------------------------------------------------------------------------------------
+// ---- constants --------------------------------------------------------------------------------
 static Tensor *constant_new(Import *import, Value *value) {
     int64_t n = shape_numel(value->shape);
     bool integer = !onnx_is_float(value->type) && value->type != ONNX_BOOL;
@@ -75,8 +74,7 @@ static Status make_constants(Import *import, Program *program) {
     return error_status();
 }
 
-// ---- steps
-// -------------------------------------------------------------------------------------------
+// ---- steps ------------------------------------------------------------------------------------
 static Status copy_step(const Import *import, const Step *from, RunStep *to) {
     to->step = *from;
     to->step.path = NULL;

@@ -4,8 +4,7 @@
 
 #include "layers/files/onnx_import.h"
 
-// ---- reshapes
-// ------------------------------------------------------------------------------------
+// ---- reshapes ---------------------------------------------------------------------------------
 static Status too_many(const Import *import, int n) {
     return import_error(import, STATUS_NOT_IMPLEMENTED, "%d dimensions, at most %d are possible", n,
                         TENSOR_MAX_DIMS);
@@ -92,8 +91,11 @@ static Status same(Import *import, const Node *node, Shape in, Shape *out) {
 static const struct {
     const char *name;
     Status (*shape)(Import *import, const Node *node, Shape in, Shape *out);
-} reshapes[] = {{"Reshape", plain_reshape}, {"Flatten", flatten}, {"Squeeze", squeeze},
-                {"Unsqueeze", unsqueeze},   {"Identity", same},   {"Dropout", same}};
+} reshapes[] = {{"Reshape", plain_reshape},
+                {"Flatten", flatten},
+                {"Squeeze", squeeze},
+                {"Unsqueeze", unsqueeze},
+                {"Identity", same}};
 
 bool shape_reshapes(const char *op_type) {
     for (size_t i = 0; i < sizeof reshapes / sizeof reshapes[0]; i++)
@@ -107,8 +109,7 @@ Status shape_reshape(Import *import, const Node *node, Shape in, Shape *out) {
     return reshapes[i].shape(import, node, in, out);
 }
 
-// ---- others
-// ----------------------------------------------------------------------------------------
+// ---- others -----------------------------------------------------------------------------------
 Status shape_broadcast(Import *import, Shape a, Shape b, Shape *out) {
     char left[SHAPE_TEXT], right[SHAPE_TEXT];
     *out = (Shape){.ndim = a.ndim > b.ndim ? a.ndim : b.ndim};

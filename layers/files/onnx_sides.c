@@ -2,25 +2,42 @@
 // and pools have in common.
 #include "layers/files/onnx_import.h"
 
-Status sides_read(Import *import, const Node *node, int dims, Sides *sides) {
+// So that no sum or product of these overflows.
+static bool is_sane(int64_t number, int64_t least) {
+    return number >= least && number <= INT32_MAX;
+}
+
+static Status check(const Import *import, Shape in, int dims, const Sides *sides) {
+    bool sane = true;
+    for (int i = 2 - dims; i < 2; i++)
+        sane = sane && is_sane(sides->kernel[i], 1) && is_sane(sides->stride[i], 1) &&
+               is_sane(sides->dilation[i], 1) && is_sane(sides->before[i], -INT32_MAX) &&
+               is_sane(sides->after[i], -INT32_MAX) && is_sane(in.dims[in.ndim - 2 + i], 0);
+    if (sane) return STATUS_OK;
+    return import_error(import, STATUS_FORMAT,
+                        "a window, stride, dilation or image of a size that "
+                        "none can have");
+}
+
+Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[],
+                  Sides *sides) {
     int64_t pads[4] = {0}, strides[2] = {1, 1}, dilations[2] = {1, 1};
-    int n = attribute_ints(node, "pads", pads, 4), first = 2 - dims;
+    int dims = in.ndim - 2, first = 2 - dims, n = attribute_ints(node, "pads", pads, 4);
     int n_strides = attribute_ints(node, "strides", strides, 2);
     int n_dilations = attribute_ints(node, "dilations", dilations, 2);
     if ((n >= 0 && n != 2 * dims) || (n_strides >= 0 && n_strides != dims) ||
         (n_dilations >= 0 && n_dilations != dims))
         return import_error(import, STATUS_FORMAT,
-                            "its pads, strides or dilations are not of %d "
-                            "dimensions",
-                            dims);
+                            "its pads, strides or dilations are not of %d dimensions", dims);
     *sides = (Sides){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
     for (int i = 0; i < dims; i++) {
+        sides->kernel[first + i] = kernel[i];
         sides->stride[first + i] = strides[i];
         sides->dilation[first + i] = dilations[i];
         sides->before[first + i] = pads[i];
         sides->after[first + i] = pads[dims + i];
     }
-    return STATUS_OK;
+    return check(import, in, dims, sides);
 }
 
 void sides_same(const Node *node, Shape in, int dims, Sides *sides) {

@@ -34,6 +34,7 @@ Status step_build_one(Import *import, const Node *node, Step *step) {
 bool value_is_uniform(Import *import, Value *value) {
     int64_t n = shape_numel(value->shape);
     if (value->uniform != UNIFORM_UNKNOWN) return value->uniform == UNIFORM;
+    if (onnx_stored_check(import, value->stored, n)) return false;
     float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
     bool same = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
     for (int64_t i = 1; i < n && same; i++) same = numbers[i] == numbers[0];
@@ -61,12 +62,14 @@ static void promote(Import *import, const Step *step, Value *value) {
 }
 
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
-// zeros) and belong to several layers were no tied weights: each has its own.
+// zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
+// own.
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
-    if (onnx_same_layer(user, node) || !value_is_uniform(import, value)) return at;
-    int copy = import_value_new(import, NULL);
+    if (onnx_same_layer(user, node)) return at;
+    if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
+    int copy = import_copies(import, value) ? -1 : import_value_new(import, NULL);
     if (copy < 0) return at;
     value = import->values[at];
     *import->values[copy] = (Value){.name = "",
@@ -74,7 +77,7 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
                                     .type = value->type,
                                     .shape = value->shape,
                                     .stored = value->stored,
-                                    .uniform = UNIFORM,
+                                    .uniform = value->uniform,
                                     .readers = 1,
                                     .step = -1,
                                     .alias = -1,

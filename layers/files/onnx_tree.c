@@ -39,8 +39,7 @@ static GraphLayer *part_new(Program *program, const char *type, size_t length, b
     return self;
 }
 
-// ---- the tree
-// ----------------------------------------------------------------------------------------
+// ---- the tree ---------------------------------------------------------------------------------
 static Layer *child_named(const Layer *layer, const char *name, size_t length) {
     for (int i = 0; i < layer->n_children; i++)
         if (strlen(layer->children[i]->name) == length &&
@@ -78,8 +77,7 @@ static Layer *layer_at(Layer *root, const char *path) {
     return layer;
 }
 
-// ---- types
-// -------------------------------------------------------------------------------------------
+// ---- types ------------------------------------------------------------------------------------
 static void set_type(Layer *layer, const char *type, size_t length) {
     GraphLayer *self = (GraphLayer *)layer;
     char *name = memory_new(length + 1);
@@ -163,8 +161,7 @@ static void name_types(Import *import, Layer *root, Program *program) {
     }
 }
 
-// ---- parameters
-// --------------------------------------------------------------------------------------
+// ---- parameters -------------------------------------------------------------------------------
 static Status fill(Import *import, const Value *value, Tensor *tensor) {
     int64_t n = tensor->numel;
     if (!tensor->device->has_data) return STATUS_OK;
@@ -186,6 +183,9 @@ static Status fill(Import *import, const Value *value, Tensor *tensor) {
 static Tensor *parameter_new(Import *import, const Value *value) {
     Shape shape = value->shape;
     if (value->flipped) shape = SHAPE(shape.dims[1], shape.dims[0]);
+    int64_t count = shape_numel(shape);
+    if (context_current()->device->has_data && onnx_stored_check(import, value->stored, count))
+        return NULL;
     Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
     if (tensor && !fill(import, value, tensor)) return tensor;
     tensor_free(tensor);
@@ -238,8 +238,7 @@ static Status add_twin(Import *import, Layer *root, Program *program, const Valu
     return layer_tie_parameter(layer, name, slot->owner->parameters[slot->index].tensor);
 }
 
-// ---- all of it
-// ---------------------------------------------------------------------------------------
+// ---- all of it --------------------------------------------------------------------------------
 Layer *graph_tree_new(Import *import, Program *program) {
     GraphLayer *self = part_new(program, "Graph", 5, true);
     if (!self) {

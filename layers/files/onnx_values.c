@@ -10,6 +10,10 @@
 // Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands
 // of nodes about shapes and masks needs some hundred thousand.
 static const int64_t MOST_FOLDED = (int64_t)1 << 26;
+// And of all that are folded on the way: some seconds.
+static const int64_t MOST_WORKED = (int64_t)1 << 30;
+// Numbers that a model may have more often than its file: a gigabyte.
+static const int64_t MOST_COPIED = (int64_t)1 << 28;
 
 Status import_error(const Import *import, Status status, const char *format, ...) {
     char text[512];
@@ -20,8 +24,7 @@ Status import_error(const Import *import, Status status, const char *format, ...
     return error_set(status, "onnx: %s: %s", import->text, text);
 }
 
-// ---- values by name
-// ------------------------------------------------------------------------------
+// ---- values by name ---------------------------------------------------------------------------
 static int bucket_of(const Import *import, const char *name) {
     uint32_t hash = 2166136261u; // Fowler, Noll, Vo
     for (const char *c = name; *c; c++) hash = (hash ^ (uint8_t)*c) * 16777619u;
@@ -75,15 +78,17 @@ Value *import_value(const Import *import, int index) {
     return index >= 0 ? import->values[index] : NULL;
 }
 
-// ---- numbers of constants
-// ------------------------------------------------------------------------
+// ---- numbers of constants ---------------------------------------------------------------------
 static Status reserve(Import *import, Value *value, Shape shape) {
-    int64_t count = 1;
+    int64_t count = 1; // where a size is 0, too, products of the others are no larger
     for (int i = 0; i < shape.ndim; i++)
-        if (shape.dims[i] < 0 || __builtin_mul_overflow(count, shape.dims[i], &count))
+        if (shape.dims[i] < 0 ||
+            __builtin_mul_overflow(count, shape.dims[i] ? shape.dims[i] : 1, &count))
             return import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
                                 (long long)shape.dims[i]);
-    if (count > MOST_FOLDED - import->folded)
+    import->worked += count < MOST_WORKED ? count : MOST_WORKED;
+    count = shape_numel(shape);
+    if (count > MOST_FOLDED - import->folded || import->worked > MOST_WORKED)
         return import_error(import, STATUS_OUT_OF_MEMORY,
                             "constants of more than %lld numbers. HINT: smaller inputs",
                             (long long)MOST_FOLDED);
@@ -107,8 +112,9 @@ const double *value_data(Import *import, Value *value) {
                      "\"%s\" is not known before the model runs, and must be here", value->name);
         return NULL;
     }
-    if (!reserve(import, value, value->shape))
-        onnx_stored_doubles(import, value->stored, shape_numel(value->shape), value->data);
+    int64_t count = shape_numel(value->shape);
+    if (!onnx_stored_check(import, value->stored, count) && !reserve(import, value, value->shape))
+        onnx_stored_doubles(import, value->stored, count, value->data);
     return error_pending() ? NULL : value->data;
 }
 
@@ -117,6 +123,15 @@ void value_drop(Import *import, Value *value) {
     import->folded -= shape_numel(value->shape);
     memory_free(value->data);
     value->data = NULL;
+}
+
+Status import_copies(Import *import, const Value *value) {
+    int64_t count = shape_numel(value->shape);
+    import->copied += count < MOST_COPIED ? count : MOST_COPIED;
+    if (import->copied <= MOST_COPIED) return STATUS_OK;
+    return import_error(import, STATUS_OUT_OF_MEMORY,
+                        "copies of \"%s\" and others of more than %lld numbers", value->name,
+                        (long long)MOST_COPIED);
 }
 
 int64_t value_integer(const Value *value, int64_t index) {
@@ -144,8 +159,7 @@ void import_free(Import *import) {
     onnx_file_free(import);
 }
 
-// ---- what a node says
-// ------------------------------------------------------------------------------
+// ---- what a node says -------------------------------------------------------------------------
 int node_input_index(const Import *import, const Node *node, int i) {
     return i < (int)node->n_input ? import_find(import, node->input[i]) : VALUE_ABSENT;
 }

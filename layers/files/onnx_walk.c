@@ -11,8 +11,7 @@ static Status bad_name(const Import *import, const char *name) {
     return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" is computed twice", import->path, name);
 }
 
-// ---- what is stored
-// --------------------------------------------------------------------------------
+// ---- what is stored ---------------------------------------------------------------------------
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -47,8 +46,7 @@ static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     return STATUS_OK;
 }
 
-// ---- what comes in
-// ---------------------------------------------------------------------------------
+// ---- what comes in ----------------------------------------------------------------------------
 static const OnnxShape *shape_given(const Import *import, const char *name, int index) {
     const OnnxOptions *options = import->options;
     for (int i = 0; i < options->n_shapes; i++) {
@@ -110,8 +108,7 @@ static Status add_input(Import *import, const Onnx__ValueInfo *info) {
     return error_status();
 }
 
-// ---- who reads what
-// --------------------------------------------------------------------------------
+// ---- who reads what ---------------------------------------------------------------------------
 static Status add_outputs(Import *import, const Node *node) {
     for (size_t i = 0; i < node->n_output; i++) {
         const char *name = node->output[i];
@@ -148,8 +145,7 @@ static Status note_values(Import *import) {
     return STATUS_OK;
 }
 
-// ---- operators that are missing
-// ------------------------------------------------------------------
+// ---- operators that are missing ---------------------------------------------------------------
 static Status report_missing(const Import *import) {
     const OnnxModel *about = import->about;
     char text[400] = "";

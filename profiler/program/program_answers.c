@@ -31,8 +31,21 @@ static void print_budget(const Program *program, const Budget *budget) {
     printf("  a sample more    %s B: too much\n", text_count(budget->next_bytes).s);
 }
 
+// A model whose shapes are written into it takes its own batch, or none.
+static Status answer_fixed(Program *program) {
+    int64_t limit = program->options->memory_budget, peak = program->profile.predicted.peak.total;
+    printf("MEMORY BUDGET  %s B for a training step with %s\n", text_count(limit).s,
+           program->profile.optimizer);
+    printf("  it takes no batch but %s, and that takes %s B: it %s\n",
+           text_count(program->profile.batch).s, text_count(peak).s,
+           peak <= limit ? "fits" : "does not fit");
+    program->failed = peak > limit;
+    return STATUS_OK;
+}
+
 static Status answer_budget(Program *program) {
     const Options *options = program->options;
+    if (program->profile.one_batch) return answer_fixed(program);
     BudgetTask task = {program->model, program->x, program->labels, program->loss};
     Budget budget;
     Status status = budget_largest_batch(&task, program_optimizer(options), options->memory_budget,

@@ -44,13 +44,15 @@ static void print_slowest(const Profile *profile, FILE *file) {
         return;
     }
     const Roofline *roofline = &slowest->phase[REPORT_STEP].roofline;
-    fprintf(file, "  Start with %s: %s of the step",
-            text_fit(report_layer_name(profile, slowest).s, 24).s, text_percent(most / step).s);
+    char rest[REPORT_WIDTH] = ".";
     if (roofline->judged)
-        fprintf(file, "; %s%s, at %s of its roof", bound_name(roofline->bound),
-                roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
-                text_percent(roofline->roof_fraction).s);
-    fprintf(file, ".\n");
+        snprintf(rest, sizeof(rest), "; %s%s, at %.8s of its roof.", bound_name(roofline->bound),
+                 roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
+                 text_percent(roofline->roof_fraction).s);
+    int room = REPORT_WIDTH - (int)(strlen("  Start with : 100% of the step") + strlen(rest));
+    fprintf(file, "  Start with %s: %s of the step%s\n",
+            text_fit_end(report_layer_name(profile, slowest).s, room).s,
+            text_percent(most / step).s, rest);
 }
 
 // "GPU busy 61% of the step; 34 launches of 4.10 us; batch copy 201 kB 18.0 us"

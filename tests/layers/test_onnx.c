@@ -17,8 +17,7 @@
 #define FOLDER "tests/fixtures/onnx/"
 enum { MOST_MODELS = 128, MOST_ARRAYS = 8 };
 
-// ---- the table of expected values
-// ----------------------------------------------------------------
+// ---- the table of expected values -------------------------------------------------------------
 typedef struct Array {
     Shape shape;
     bool whole;
@@ -137,7 +136,6 @@ START_TEST(models_give_what_they_gave) {
     read_case(names[_i], &c);
     Layer *model = load(c.name, &about);
     make_inputs(&c, &about, in);
-    layer_train(model, false);
     Scope *scope = scope_open();
     ck_assert_msg(!layer_forward_each(model, in, c.n_in, out, c.n_out), "%s: %s", c.name,
                   error_message());
@@ -158,8 +156,7 @@ START_TEST(models_give_what_they_gave) {
 }
 END_TEST
 
-// ---- what the file is said to be
-// -----------------------------------------------------------------
+// ---- what the file is said to be --------------------------------------------------------------
 static void expect_layer(Layer *model, const char *path, const char *type) {
     Layer *found = layer_find(model, path);
     ck_assert_msg(found != NULL, "no layer \"%s\"", path);
@@ -186,6 +183,44 @@ START_TEST(layers_are_pytorchs_modules) {
     ck_assert_int_eq(strncmp(about.producer, "pytorch ", 8), 0);
     layer_free(model);
     onnx_model_free(&about);
+}
+END_TEST
+
+typedef struct Sites {
+    Observer observer;
+    const char *wanted;
+    int ops, found;
+} Sites;
+
+static void note_site(Observer *self, const OpCall *call) {
+    Sites *sites = (Sites *)self;
+    char path[128];
+    (void)call;
+    site_path(context_current(), context_current()->site, path, sizeof path);
+    sites->ops++;
+    sites->found += strcmp(path, sites->wanted) == 0;
+}
+
+// What a report charges to whom.
+START_TEST(ops_run_in_their_layers) {
+    OnnxModel about;
+    Case c = {.name = ""};
+    Tensor *in[MOST_ARRAYS];
+    Sites sites = {.observer = {.op_end = note_site}, .wanted = "h.1.fc"};
+    read_case("chargpt.ts", &c);
+    Layer *model = load("chargpt.ts", &about);
+    make_inputs(&c, &about, in);
+    Scope *scope = scope_open();
+    observer_add(&sites.observer);
+    ck_assert_ptr_nonnull(layer_forward(model, in[0]));
+    observer_remove(&sites.observer);
+    scope_close(scope);
+    ck_assert_int_eq(sites.found, 1); // product and bias are one
+    ck_assert_int_ge(sites.ops, 40);
+    free_inputs(&c, in);
+    layer_free(model);
+    onnx_model_free(&about);
+    free_case(&c);
 }
 END_TEST
 
@@ -255,11 +290,20 @@ START_TEST(shapes_can_be_asked_for) {
     shape = (OnnxShape){.shape = SHAPE(3)};
     ck_assert_ptr_null(onnx_load(FOLDER "mlp.ts.onnx", &options, NULL));
     expect_error(STATUS_SHAPE, "dimensions");
+    for (int64_t batch = 1; batch <= 4; batch += 3) { // 1 where nobody asks
+        shape = (OnnxShape){.name = "x", .shape = SHAPE(batch, 6)};
+        Layer *model = onnx_load(FOLDER "free.onnx", batch > 1 ? &options : NULL, &about);
+        ck_assert_msg(model != NULL, "%s", error_message());
+        ck_assert_int_eq(about.inputs[0].shape.dims[0], batch);
+        ck_assert_int_eq(about.outputs[0].shape.dims[0], batch);
+        ck_assert_int_eq(about.steps, 3); // the shape was folded
+        layer_free(model);
+        onnx_model_free(&about);
+    }
 }
 END_TEST
 
-// ---- training
-// ------------------------------------------------------------------------------------
+// ---- training ---------------------------------------------------------------------------------
 START_TEST(a_loaded_model_trains) {
     OnnxModel about;
     Layer *model = load("cnn.dy", &about);
@@ -313,8 +357,7 @@ START_TEST(batch_norm_trains) {
 }
 END_TEST
 
-// ---- what is refused
-// -----------------------------------------------------------------------------
+// ---- what is refused --------------------------------------------------------------------------
 START_TEST(files_that_are_none_are_refused) {
     ck_assert_ptr_null(onnx_load("tests/fixtures/none.onnx", NULL, NULL));
     expect_error(STATUS_IO, "it cannot be opened");
@@ -324,6 +367,27 @@ START_TEST(files_that_are_none_are_refused) {
     expect_error(STATUS_INVALID_ARGUMENT, "no path");
     ck_assert_ptr_null(onnx_load("tests/README.md", NULL, NULL));
     expect_error(STATUS_FORMAT, "no ONNX model");
+}
+END_TEST
+
+START_TEST(hostile_files_are_refused) {
+    static const struct {
+        const char *name;
+        Status status;
+        const char *said;
+    } files[] = {{"bad_outside", STATUS_FORMAT, "which is not beside it or below"},
+                 {"bad_large", STATUS_FORMAT, "holds 1 numbers, not 3221225472"},
+                 {"bad_fill", STATUS_OUT_OF_MEMORY, "constants of more than"},
+                 {"bad_cycle", STATUS_FORMAT, "\"b\" is stored nowhere, and no node before"},
+                 {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
+                 {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s.onnx", files[i].name);
+        Layer *model = onnx_load(path, NULL, NULL);
+        ck_assert_ptr_null(model);
+        expect_error(files[i].status, files[i].said);
+    }
 }
 END_TEST
 
@@ -345,6 +409,32 @@ START_TEST(numbers_beside_the_file_must_be_there) {
     snprintf(to, sizeof to, "%s/mlp.dy.onnx.data", folder);
     unlink(to);
     rmdir(folder);
+}
+END_TEST
+
+// All that are missing are named at once; partial, what can be counted is.
+START_TEST(operators_that_are_missing_are_named) {
+    OnnxModel about;
+    ck_assert_ptr_null(onnx_load(FOLDER "missing.onnx", NULL, &about));
+    expect_error(STATUS_NOT_IMPLEMENTED, "2 operators are missing: Strange (2), Odd (1)");
+    onnx_model_free(&about);
+    const OnnxOptions partial = {.partial = true};
+    Layer *model = onnx_load(FOLDER "missing.onnx", &partial, &about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    ck_assert_int_eq(about.n_missing, 2);
+    ck_assert_str_eq(about.missing[0].name, "Strange");
+    ck_assert_int_eq(about.missing[0].count, 2);
+    ck_assert_int_eq(about.outputs[0].shape.dims[0], 5); // as the file has it
+    Tensor *x = tensor_zeros_new(SHAPE(2, 3));
+    LayerCost cost;
+    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, 5 * 3 * 3);
+    tensor_free(x);
+    layer_free(model);
+    onnx_model_free(&about);
+    ck_assert_ptr_null(onnx_load(FOLDER "missing_end.onnx", &partial, &about));
+    expect_error(STATUS_NOT_IMPLEMENTED, "infer_shapes");
+    onnx_model_free(&about);
 }
 END_TEST
 
@@ -388,6 +478,7 @@ int main(void) {
     read_names();
     const HarnessTest tests[] = {{models_give_what_they_gave, n_models},
                                  {layers_are_pytorchs_modules, 0},
+                                 {ops_run_in_their_layers, 0},
                                  {tied_weights_are_one, 0},
                                  {counts_are_pytorchs, 0},
                                  {layers_count_and_complain_by_path, 0},
@@ -395,7 +486,9 @@ int main(void) {
                                  {a_loaded_model_trains, 0},
                                  {batch_norm_trains, 0},
                                  {files_that_are_none_are_refused, 0},
+                                 {hostile_files_are_refused, 0},
                                  {numbers_beside_the_file_must_be_there, 0},
+                                 {operators_that_are_missing_are_named, 0},
                                  {memory_that_runs_out_is_said, 0},
                                  {NULL, 0}};
     int status = harness_main("onnx", tests);

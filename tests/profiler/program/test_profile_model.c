@@ -178,6 +178,9 @@ START_TEST(an_onnx_file_is_a_network) {
     snprintf(arguments, sizeof arguments, ONNX "cnn.ts.onnx --device meta --input %s", path);
     ProgramRun got = run(arguments);
     program_check_refusal(&got, 2, "input", "dimensions");
+    got = run(ONNX "cnn.ts.onnx --device meta --memory-budget 3kB"); // its shapes are its own
+    ck_assert_msg(got.status == 1 && strstr(got.out, "takes no batch but 1"), "%s", got.out);
+    program_run_free(&got);
     json_decref(ran);
     json_decref(counted);
     unlink(path);
