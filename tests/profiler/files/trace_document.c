@@ -224,7 +224,9 @@ static void check_arrows(const TraceDocument *document) {
         if (!path || strcmp(path, "(model)") == 0 || !phase_begins(to, "backward")) continue;
         for (int k = i - 1; k >= 0 && !from; k--) {
             const TraceSlice *slice = &document->slices[k];
-            if (same_place(slice, to) && !phase_begins(slice, "optimizer")) from = slice;
+            if (same_place(slice, to) && !phase_begins(slice, "optimizer") &&
+                !phase_begins(slice, "recompute"))
+                from = slice;
         }
         if (!from || !phase_begins(from, "forward")) continue;
         ck_assert_msg(has_arrow(document, from, to), "no arrow to %s in %s", to->name, path);

@@ -22,9 +22,10 @@ static double bytes_of(OpCost cost) { return (double)(cost.bytes_read + cost.byt
 
 static bool is_about(const Profile *profile, ViewBy by, const PrintedRow *row,
                      const ProfileOp *op) {
-    static const char *const labels[PHASE_COUNT] = {"forward", "backward, rest", "backward, inputs",
-                                                    "backward, weights", "optimizer"};
-    static const char *const cells[PHASE_COUNT] = {"fwd", "bwd", "dx", "dW", "opt"};
+    static const char *const labels[PHASE_COUNT] = {"forward",          "backward, rest",
+                                                    "backward, inputs", "backward, weights",
+                                                    "recomputed",       "optimizer"};
+    static const char *const cells[PHASE_COUNT] = {"fwd", "bwd", "dx", "dW", "fw2", "opt"};
     if (by == VIEW_BY_PHASE) return strcmp(row->label, labels[op->record.phase]) == 0;
     if (strcmp(row->phase, cells[op->record.phase]) != 0) return false;
     char label[256];
