@@ -9,8 +9,7 @@
 
 enum { LARGEST_BITS = 53, MESSAGE = 640, PLACE = 160, QUOTED = 40 };
 
-// ---- where
-// ---------------------------------------------------------------------------------------
+// ---- where ------------------------------------------------------------------------------------
 // "lenet.txt: line 3, column 14"
 static void write_place(const TextReader *reader, const char *at, char place[PLACE]) {
     int line = 1;

@@ -92,8 +92,7 @@ static Layer *self_attention_new(BertOptions o) {
     return layer;
 }
 
-// ---- what ends both halves: norm(dropout(dense(y)) + x) of y and x
-// -------------------------------
+// ---- what ends both halves: norm(dropout(dense(y)) + x) of y and x ----------------------------
 enum { DENSE, OUTPUT_NORM, OUTPUT_DROPOUT };
 
 static Tensor *output_forward(Layer *self, Tensor *const in[], int n_in) {

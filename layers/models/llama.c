@@ -23,8 +23,7 @@ static Tensor *run(Layer *self, int child, Tensor *x) {
     return layer_forward(self->children[child], x);
 }
 
-// ---- attention: of x, and the cosines and sines (s, d / 2) of its positions
-// ----------------------
+// ---- attention: of x, and the cosines and sines (s, d / 2) of its positions -------------------
 typedef struct Attention {
     Layer layer;
     int64_t head_dim;

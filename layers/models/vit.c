@@ -76,8 +76,7 @@ static Layer *block_new(VitOptions o) {
     return self;
 }
 
-// ---- the encoder: positions are added, then the blocks, then a norm
-// ------------------------------
+// ---- the encoder: positions are added, then the blocks, then a norm ---------------------------
 static Tensor *encoder_forward(Layer *self, Tensor *const in[], int n_in) {
     Tensor *x = tensor_add(in[0], self->parameters[0].tensor); // (n, s, e) + (1, s, e)
     return x ? layer_run_in_order(self, &x, n_in) : NULL;

@@ -4,8 +4,8 @@
 //     Corpus text, held_out;
 //     corpus_read("book.txt", &text);
 //     corpus_split(&text, text.count / 10, &held_out);
-//     Loader *loader = corpus_loader_new(&text, 128, (LoaderOptions){.batch = 16, .shuffle =
-//     true});
+//     LoaderOptions options = {.batch = 16, .shuffle = true};
+//     Loader *loader = corpus_loader_new(&text, 128, options);
 //
 // A symbol is a byte, so that any text has at most 256 of them and none is unknown; a letter
 // outside ASCII is two or more in UTF-8.

@@ -94,9 +94,12 @@ static Status print_training(const Program *program, Layer *model, const LossCur
            text_count(text ? texts->held_out.count : images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
     double units = (double)(f->samples * subject->units_per_sample);
-    printf("  %lld epoch%s, %s steps in %s (%s %s/s): mean loss %.4f\n", (long long)f->epochs,
-           f->epochs == 1 ? "" : "s", text_count(f->steps).s, text_duration(f->seconds).s,
-           text_short_count((int64_t)(units / f->seconds)).s, subject->unit, f->final_loss);
+    if (f->samples == 0)
+        printf("  nothing was left to do: all %s steps were done before\n", text_count(f->steps).s);
+    else
+        printf("  %lld epoch%s, %s steps in %s (%s %s/s): mean loss %.4f\n", (long long)f->epochs,
+               f->epochs == 1 ? "" : "s", text_count(f->steps).s, text_duration(f->seconds).s,
+               text_short_count((int64_t)(units / f->seconds)).s, subject->unit, f->final_loss);
     if (text) return program_print_text(program, model, curve);
     printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);
     return STATUS_OK;

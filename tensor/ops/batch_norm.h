@@ -81,8 +81,7 @@ MATH_INLINE void lanes_add(LaneSums *lanes, const void *row, int64_t n,
     }
 }
 
-// ---- y = (x - mean) scale + shift
-// ----------------------------------------------------------------
+// ---- y = (x - mean) scale + shift -------------------------------------------------------------
 typedef struct Affine { // of a channel; the mean is about + rest
     float about, rest, scale, shift;
 } Affine;

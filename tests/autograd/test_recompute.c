@@ -116,8 +116,7 @@ START_TEST(inputs_that_are_gone_are_there_again) {
 }
 END_TEST
 
-// ---- several results, and who else is at the graph
-// -----------------------------------------------
+// ---- several results, and who else is at the graph --------------------------------------------
 static Tensor *captured; // a result of outside, and never an input
 
 static Status split(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {

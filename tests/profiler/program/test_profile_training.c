@@ -145,7 +145,9 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
              "$run --epochs 1 --steps 6 --checkpoint whole --every 4\n"
              "$run --epochs 1 --steps 3 --checkpoint part --every 2\n"
              "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
-             "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n",
+             "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n"
+             "${run%%--quiet*} ${run#*--quiet} --epochs 1 --steps 6 --resume rest >told\n"
+             "grep -q 'nothing was left to do: all 6 steps' told\n",
              program, strchr(models[_i], ' '), work_folder);
     work_folder_run(commands);
     work_folder_end();
