@@ -110,7 +110,8 @@ PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 # missing, onnx_absent.c says so.
 GENERATED := build/generated
 ONNX_SOURCES := $(filter-out %/onnx_absent.c,$(wildcard layers/files/onnx*.c))
-ONNX_GENERATED := $(if $(FOUND_PROTOC),$(GENERATED)/onnx.pb-c.c)
+ONNX_GENERATED := $(if $(FOUND_PROTOC),\
+    $(patsubst layers/files/%.proto,$(GENERATED)/%.pb-c.c,$(wildcard layers/files/onnx.proto)))
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES) \
     $(if $(FOUND_PROTOC),%/onnx_absent.c,$(ONNX_SOURCES)),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) $(ONNX_GENERATED) \
