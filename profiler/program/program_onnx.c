@@ -180,8 +180,9 @@ Layer *program_onnx_new(const Program *program) {
 Tensor *program_onnx_input_new(const Program *program) {
     Told told;
     OnnxModel about = {.remark = ""};
+    if (read_inputs(program->options, &told)) return NULL;
     Context *context = context_new(); // the file is asked once more for its inputs, not for numbers
-    if (!context || read_inputs(program->options, &told)) return NULL;
+    if (!context) return NULL;
     context_push(context);
     context_set_device(device_meta());
     layer_free(load(program, &told, &about));
@@ -236,8 +237,9 @@ Status program_find_onnx(Program *program) {
                          "--input NAME=1x3x224x224, or --batch");
     Told told;
     OnnxModel about = {.remark = ""};
+    if (read_inputs(options, &told)) return error_status();
     Context *context = context_new();
-    if (!context || read_inputs(options, &told)) return error_status();
+    if (!context) return error_status();
     context_push(context);
     context_set_device(device_meta());
     layer_free(load(program, &told, &about));
