@@ -10,7 +10,7 @@ const ZooModel *zoo_at(int index) {
 }
 
 const ZooModel *zoo_find(const char *name) {
-    for (int i = 0; i < zoo_model_count; i++)
+    for (int i = 0; name && i < zoo_model_count; i++)
         if (strcmp(zoo_models[i].name, name) == 0) return &zoo_models[i];
     return NULL;
 }
@@ -50,7 +50,7 @@ static int distance(const char *a, const char *b) {
 const char *zoo_nearest(const char *name) {
     const char *nearest = NULL;
     int least = 4; // more would be another name
-    if (strlen(name) > LONGEST) return NULL;
+    if (!name || strlen(name) > LONGEST) return NULL;
     for (int i = 0; i < zoo_model_count; i++) {
         int apart = distance(name, zoo_models[i].name);
         if (apart >= least) continue;
