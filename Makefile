@@ -183,7 +183,7 @@ $(PROGRAMS): $(PROGRAM_FOLDER)%: $(BUILD)/profiler/%.o $(call objects,$(PROGRAM_
 	$(call link,$(LIBS))
 
 # ---- running -----------------------------------------------------------------------------------
-run: $(PROGRAM_FOLDER)profile_mlp ## profile an MLP of three linear layers, and train it
+run: $(PROGRAM_FOLDER)profile_mlp $(PROGRAMS) ## profile an MLP of three linear layers, and train it
 	@./$<
 
 # ---- installing --------------------------------------------------------------------------------
