@@ -78,6 +78,7 @@ static void statistics_of(const Tensor *tensor, double *deviation, double *magni
 static void assert_initial(const Layer *layer, const InitialFacts *facts) {
     ck_assert_ptr_nonnull(layer);
     const Tensor *weight = layer->parameters[0].tensor;
+    // Two samples are compared, torchvision's and ours: ten times a deviation's own standard error.
     double deviation, magnitude, largest, tolerance = 10.0 / sqrt(2.0 * (double)weight->numel);
     statistics_of(weight, &deviation, &magnitude, &largest);
     ck_assert_msg(fabs(deviation / facts->deviation - 1.0) < tolerance &&
