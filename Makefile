@@ -101,19 +101,19 @@ LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) $(PROTOBUF_LIBS) -lm -ldl $(LDLIBS)
 
 # ---- sources -----------------------------------------------------------------------------------
 LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files \
-    profiler profiler/machine profiler/report profiler/files
+    layers/files/onnx profiler profiler/machine profiler/report profiler/files
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.
 PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 # ONNX's container is read by protobuf-c, from what protoc-c makes of onnx.proto; where that is
-# missing, onnx_absent.c says so.
+# missing, absent.c says so.
 GENERATED := build/generated
-ONNX_SOURCES := $(filter-out %/onnx_absent.c,$(wildcard layers/files/onnx*.c))
+ONNX_SOURCES := $(filter-out %/absent.c,$(wildcard layers/files/onnx/*.c))
 ONNX_GENERATED := $(if $(FOUND_PROTOC),\
-    $(patsubst layers/files/%.proto,$(GENERATED)/%.pb-c.c,$(wildcard layers/files/onnx.proto)))
+    $(patsubst layers/files/onnx/%.proto,$(GENERATED)/%.pb-c.c,$(wildcard layers/files/onnx/*.proto)))
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES) \
-    $(if $(FOUND_PROTOC),%/onnx_absent.c,$(ONNX_SOURCES)),\
+    $(if $(FOUND_PROTOC),%/onnx/absent.c,$(ONNX_SOURCES)),\
     $(wildcard $(LIBRARY_FOLDERS:%=%/*.c))) $(ONNX_GENERATED) \
     $(filter %/blas_$(BLAS).c,$(BLAS_SOURCES))
 # All that has objects; the rooms add theirs.
@@ -161,7 +161,7 @@ $(BUILD)/%.o: %.c $(BUILD)/command
 	$(call compile,$(COMPILE) $(HIDDEN) $(DEFINES))
 # Only what a header marks as API (tensor/api.h) is seen outside the library.
 $(call objects,$(LIBRARY_SOURCES)): HIDDEN := -fvisibility=hidden
-$(GENERATED)/%.pb-c.c: layers/files/%.proto
+$(GENERATED)/%.pb-c.c: layers/files/onnx/%.proto
 	@mkdir -p $(@D)
 	@$(FOUND_PROTOC) --c_out=$(@D) --proto_path=$(<D) $(<F)
 ifneq ($(FOUND_PROTOC),)

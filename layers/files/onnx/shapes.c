@@ -1,8 +1,8 @@
-// onnx_shapes.c -- what nodes that move numbers make of a shape: for constants, which are moved at
+// shapes.c -- what nodes that move numbers make of a shape: for constants, which are moved at
 // import, and for what runs. Moves nothing.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 // ---- reshapes ---------------------------------------------------------------------------------
 static Status too_many(const Import *import, int n) {

@@ -1,7 +1,7 @@
-// onnx_fold_places.c -- constants read and written at places that other constants name.
+// fold_places.c -- constants read and written at places that other constants name.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 // Rows of whole numbers that name places in the first dimensions of `in`: in how many, how many
 // rows there are, and how many numbers stand at each place. An error where they do not fit.

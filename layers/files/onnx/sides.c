@@ -1,6 +1,6 @@
-// onnx_sides.c -- how windows move over an image or a sequence, by the attributes that convolutions
+// sides.c -- how windows move over an image or a sequence, by the attributes that convolutions
 // and pools have in common.
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 // So that no sum or product of these overflows.
 static bool is_sane(int64_t number, int64_t least) {

@@ -1,7 +1,7 @@
-// onnx_op_norms.c -- ONNX's norms as the engine's.
+// op_norms.c -- ONNX's norms as the engine's.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 static Status done(Tensor *y, Tensor *out[]) {

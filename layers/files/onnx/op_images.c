@@ -1,8 +1,8 @@
-// onnx_op_images.c -- ONNX's pools, resizing, and channels that become places.
+// op_images.c -- ONNX's pools, resizing, and channels that become places.
 #include <math.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 static Status done(Tensor *y, Tensor *out[]) {

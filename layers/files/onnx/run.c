@@ -1,7 +1,7 @@
-// onnx_run.c -- a model from a file, running: step after step, each in the layer that it belongs
+// run.c -- a model from a file, running: step after step, each in the layer that it belongs
 // to, and what nobody reads any more is let go.
 #include "layers/files/onnx.h"
-#include "layers/files/onnx_graph.h"
+#include "layers/files/onnx/graph.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"

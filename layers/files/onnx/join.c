@@ -1,9 +1,9 @@
-// onnx_join.c -- steps that exporters write out and the engine has as one: a product and its bias,
+// join.c -- steps that exporters write out and the engine has as one: a product and its bias,
 // GELU by its formula, the guard around a softmax; and the end of steps that nobody needs.
 #include <math.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 static bool is_op(const Step *step, const char *name) {
     return step && !step->dead && strcmp(step->op->name, name) == 0;

@@ -1,8 +1,8 @@
-// onnx_op_moves.c -- ONNX's operators that move numbers and compute none: views, slices, joins,
-// ends. What picks by an index is onnx_op_picks.c's.
+// op_moves.c -- ONNX's operators that move numbers and compute none: views, slices, joins,
+// ends. What picks by an index is op_picks.c's.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 static const Value *first_of(Import *import, const Node *node) {

@@ -1,11 +1,11 @@
-// onnx_names.c -- where in PyTorch's tree of modules the steps and parameters of a file belong, as
+// names.c -- where in PyTorch's tree of modules the steps and parameters of a file belong, as
 // far as the exporter recorded it; and which parameters are one.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 enum { MOST_DEPTH = 64 }; // of modules: trees are walked by recursion

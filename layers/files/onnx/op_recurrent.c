@@ -1,7 +1,7 @@
-// onnx_op_recurrent.c -- ONNX's LSTM and GRU, from one end or both, as passes of the engine's.
+// op_recurrent.c -- ONNX's LSTM and GRU, from one end or both, as passes of the engine's.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // In which order ONNX's gates are PyTorch's: i o f c as i f g o, z r h as r z n.

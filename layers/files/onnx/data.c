@@ -1,4 +1,4 @@
-// onnx_data.c -- the numbers that an ONNX file stores, in it or in a file beside it, of any element
+// data.c -- the numbers that an ONNX file stores, in it or in a file beside it, of any element
 // type, as doubles or floats. Trusts no count, offset or name.
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 bool onnx_is_float(int type) {

@@ -1,9 +1,9 @@
-// onnx_walk.c -- over the nodes of a graph in their order, after what is stored and what comes in
-// has been noted. What one node becomes is onnx_node.c's.
+// walk.c -- over the nodes of a graph in their order, after what is stored and what comes in
+// has been noted. What one node becomes is node.c's.
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"
 

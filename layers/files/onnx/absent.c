@@ -1,4 +1,4 @@
-// onnx_absent.c -- stands for onnx_load and all behind it where the library was built without
+// absent.c -- stands for onnx_load and all behind it where the library was built without
 // protobuf-c, which reads the container of such files. Reads nothing.
 #include <string.h>
 

@@ -1,8 +1,8 @@
-// onnx_fold_moves.c -- constants moved at import: reshaped, sliced, picked, joined. Computes
+// fold_moves.c -- constants moved at import: reshaped, sliced, picked, joined. Computes
 // nothing with them.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 static Status fold_shape(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);

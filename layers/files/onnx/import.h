@@ -1,4 +1,4 @@
-// onnx_import.h -- internal to the ONNX reader: what is known of a file while it becomes layers.
+// import.h -- internal to the ONNX reader: what is known of a file while it becomes layers.
 // What programs see is onnx.h.
 #ifndef LAYERS_FILES_ONNX_IMPORT_H
 #define LAYERS_FILES_ONNX_IMPORT_H
@@ -173,7 +173,7 @@ struct Import {
 
 enum { VALUE_ABSENT = -1 };
 
-// ---- reading the file (onnx_file.c, onnx_data.c) ----------------------------------------------
+// ---- reading the file (file.c, data.c) ----------------------------------------------
 Status onnx_file_read(Import *import); // path to model and graph
 void onnx_file_free(Import *import);
 // The elements of what the file stores, as doubles or as floats; out has room for `count`, which
@@ -187,7 +187,7 @@ Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
 
-// ---- values (onnx_values.c) -------------------------------------------------------------------
+// ---- values (values.c) -------------------------------------------------------------------
 int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none
 int import_value_new(Import *import, const char *name);  // VALUE_ABSENT with an error pending
 Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSENT
@@ -243,7 +243,7 @@ void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t o
 // The strides with which a value of this shape is read as one of the other, to which it broadcasts.
 void fold_strides(Shape shape, Shape to, int64_t stride[]);
 
-// ---- shapes, by a node's attributes and constant inputs (onnx_shapes.c) -----------------------
+// ---- shapes, by a node's attributes and constant inputs (shapes.c) -----------------------
 // Each fails with an error pending.
 Status shape_reshape(Import *import, const Node *node, Shape in, Shape *out); // also Squeeze,
                                                                               // Unsqueeze, Flatten
@@ -257,7 +257,7 @@ Status shape_reduce(Import *import, const Node *node, Shape in, ReduceParams *ou
 // Split's: sizes of its parts along *axis.
 Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_t sizes[]);
 
-// ---- windows (onnx_sides.c) -------------------------------------------------------------------
+// ---- windows (sides.c) -------------------------------------------------------------------
 // Of one dimension numbers
 // stand at [1], along the width; those along the height are as if absent.
 typedef struct Sides {
@@ -287,9 +287,9 @@ int import_constant(Import *import, int type, Shape shape); // a new one of zero
 Tensor *onnx_as_float(Tensor *x);
 Tensor *onnx_as_index(Tensor *x);
 
-// ---- the walk (onnx_walk.c), joining (onnx_join.c), names (onnx_names.c) ----------------------
+// ---- the walk (walk.c), joining (join.c), names (names.c) ----------------------
 Status import_walk(Import *import);
-Status import_node(Import *import, const Node *node); // onnx_node.c
+Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
 void import_join(Import *import);
 void import_finish(Import *import);                       // drops steps whose results nobody needs
@@ -300,7 +300,7 @@ bool onnx_name_is_path(const char *name); // of a parameter, as PyTorch gives it
 Status import_paths(Import *import);      // of steps
 Status import_tie(Import *import);        // parameters of equal numbers
 
-// ---- the layers (onnx_graph.c) ----------------------------------------------------------------
+// ---- the layers (program.c, tree.c, run.c) ----------------------------------------------------
 Layer *onnx_graph_new(Import *import);
 
 #endif

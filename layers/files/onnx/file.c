@@ -1,11 +1,11 @@
-// onnx_file.c -- an ONNX file to protobuf-c's tree of it, whose memory is bounded by the file's
+// file.c -- an ONNX file to protobuf-c's tree of it, whose memory is bounded by the file's
 // size. What is in the tree is nobody's business here.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 // A message of two bytes becomes a struct of about a hundred: a file that holds nothing but those

@@ -1,8 +1,8 @@
-// onnx_program.c -- what an import found, as steps that run: values get slots, constants tensors,
-// and each slot an end. The tree of layers around them is onnx_tree.c's.
+// program.c -- what an import found, as steps that run: values get slots, constants tensors,
+// and each slot an end. The tree of layers around them is tree.c's.
 #include <string.h>
 
-#include "layers/files/onnx_graph.h"
+#include "layers/files/onnx/graph.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"
 

@@ -1,8 +1,8 @@
-// onnx_op_activations.c -- ONNX's activations as the engine's, with their parameters.
+// op_activations.c -- ONNX's activations as the engine's, with their parameters.
 #include <float.h>
 #include <math.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 

@@ -1,9 +1,9 @@
-// onnx_tree.c -- the tree of layers of a model from a file: one for each module that the exporter
+// tree.c -- the tree of layers of a model from a file: one for each module that the exporter
 // recorded, with the parameters that are its own.
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/files/onnx_graph.h"
+#include "layers/files/onnx/graph.h"
 #include "layers/parts.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"

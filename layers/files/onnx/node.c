@@ -1,9 +1,9 @@
-// onnx_node.c -- what one node of a graph becomes: a constant, another name of a value, or a step,
+// node.c -- what one node of a graph becomes: a constant, another name of a value, or a step,
 // whose results' shapes its own code finds on the meta device.
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 // ---- operators --------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-// onnx_step.c -- what a step reads: its inputs, and which of them are parameters of the layer that
-// it belongs to. What a node becomes is onnx_node.c's.
+// step.c -- what a step reads: its inputs, and which of them are parameters of the layer that
+// it belongs to. What a node becomes is node.c's.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 Status import_grow(void **block, int count, size_t size) {

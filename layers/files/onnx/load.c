@@ -1,10 +1,10 @@
-// onnx.c -- an ONNX file to layers: the stages in their order, and what is said of the file.
+// load.c -- an ONNX file to layers: the stages in their order, and what is said of the file.
 #include "layers/files/onnx.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/files/onnx_graph.h"
+#include "layers/files/onnx/graph.h"
 #include "tensor/memory.h"
 
 static const char folded_remark[] =

@@ -1,9 +1,9 @@
-// onnx_op_elements.c -- ONNX's element-wise operators: arithmetic, functions, conditions, casts.
+// op_elements.c -- ONNX's element-wise operators: arithmetic, functions, conditions, casts.
 // Activations have a file of their own.
 #include <math.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // The engine computes in float32, which holds whole numbers up to 2^24: token ids and masks.

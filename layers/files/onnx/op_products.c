@@ -1,8 +1,8 @@
-// onnx_op_products.c -- ONNX's products as the engine's: matrices, linear layers, convolutions and
+// op_products.c -- ONNX's products as the engine's: matrices, linear layers, convolutions and
 // their transposes.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 static Status done(Tensor *y, Tensor *out[]) {

@@ -1,8 +1,8 @@
-// onnx_op_picks.c -- ONNX's operators that pick numbers by an index, most of them as rows of a
+// op_picks.c -- ONNX's operators that pick numbers by an index, most of them as rows of a
 // table: an embedding, whatever it is called.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 static const Value *first_of(Import *import, const Node *node) {

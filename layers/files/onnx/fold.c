@@ -1,10 +1,10 @@
-// onnx_fold.c -- constants computed at import, element by element: arithmetic, comparisons,
+// fold.c -- constants computed at import, element by element: arithmetic, comparisons,
 // functions, reductions. Moves and makers of constants have files of their own.
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 const Folder *onnx_folder(const char *op_type) {
     const Folder *const tables[] = {onnx_fold_elements, onnx_fold_moves, onnx_fold_makers,

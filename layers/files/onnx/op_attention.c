@@ -1,8 +1,8 @@
-// onnx_op_attention.c -- what is more than one op of ONNX's in PyTorch's, and one since opset 23:
+// op_attention.c -- what is more than one op of ONNX's in PyTorch's, and one since opset 23:
 // attention; and dropout, which only a model exported for training has.
 #include <math.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // ---- Attention --------------------------------------------------------------------------------

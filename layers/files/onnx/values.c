@@ -1,10 +1,10 @@
-// onnx_values.c -- the values of a graph by name, the numbers of constants, and what a node says:
+// values.c -- the values of a graph by name, the numbers of constants, and what a node says:
 // its inputs and attributes. Runs nothing.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 // Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands

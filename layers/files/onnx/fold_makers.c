@@ -1,9 +1,9 @@
-// onnx_fold_makers.c -- constants that nodes make: written out in the file, ranges, filled ones,
+// fold_makers.c -- constants that nodes make: written out in the file, ranges, filled ones,
 // triangles, running sums, places of what is not zero.
 #include <math.h>
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 static Status one_number(Import *import, Value *out, int type, double x) {
     if (!value_fold(import, out, type, SHAPE_SCALAR)) out->data[0] = x;

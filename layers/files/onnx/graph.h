@@ -1,9 +1,9 @@
-// onnx_graph.h -- internal to the ONNX reader: the steps of a model as they run, and the layers
+// graph.h -- internal to the ONNX reader: the steps of a model as they run, and the layers
 // that they run in. What the file was is gone by then.
 #ifndef LAYERS_FILES_ONNX_GRAPH_H
 #define LAYERS_FILES_ONNX_GRAPH_H
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 
 // Where a value is found while the model runs.
 typedef struct Slot {

@@ -1,7 +1,7 @@
-// onnx_op_reductions.c -- ONNX's reductions, places of extremes, and running sums.
+// op_reductions.c -- ONNX's reductions, places of extremes, and running sums.
 #include <string.h>
 
-#include "layers/files/onnx_import.h"
+#include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 static Status done(Tensor *y, Tensor *out[]) {
