@@ -3,6 +3,7 @@
 #include "layers/files/model_text.h"
 
 #include <ctype.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,22 +146,37 @@ static Status read_shape(TextReader *reader, Shape *shape) {
     return STATUS_OK;
 }
 
-Layer *model_text_parse(const char *name, const char *text, Shape *input,
-                        const ModelTextLayer *further) {
-    *input = (Shape){0};
-    if (!text) error_set(STATUS_INVALID_ARGUMENT, "%s: no text", name);
-    if (error_pending()) return NULL;
-    TextReader reader = {.name = name, .text = text, .at = text, .further = further};
-    Layer *model = read_chain(&reader);
+static Layer *read_whole(TextReader *reader, Shape *input) {
+    Layer *model = read_chain(reader);
     if (!model) return NULL;
-    Status status = reader_changes(&reader, model);
-    if (!status) status = read_shape(&reader, input);
-    if (!status && reader_peek(&reader))
-        status = reader_malformed(&reader, reader.at, "what is neither a layer nor a shape");
+    Status status = reader_changes(reader, model);
+    if (!status) status = read_shape(reader, input);
+    if (!status && reader_peek(reader))
+        status = reader_malformed(reader, reader->at, "what is neither a layer nor a shape");
     if (!status) return model;
     layer_free(model);
-    *input = (Shape){0};
     return NULL;
+}
+
+// Numbers and letters are C's in every locale of the program's.
+Layer *model_text_parse(const char *name, const char *text, Shape *input,
+                        const ModelTextLayer *further) {
+    Shape found = {0};
+    if (input) *input = found;
+    if (!text) error_set(STATUS_INVALID_ARGUMENT, "%s: no text", name);
+    if (error_pending()) return NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) {
+        error_set(STATUS_OUT_OF_MEMORY, "%s: no room for a locale", name);
+        return NULL;
+    }
+    TextReader reader = {.name = name, .text = text, .at = text, .further = further};
+    locale_t programs = uselocale(plain);
+    Layer *model = read_whole(&reader, &found);
+    uselocale(programs);
+    freelocale(plain);
+    if (input && model) *input = found;
+    return model;
 }
 
 Layer *model_text_read_with(const char *text, Shape *input, const ModelTextLayer *further) {

@@ -33,9 +33,10 @@ RIDGEPOINT_API_BEGIN
 enum { MODEL_TEXT_LAYERS = 1024, MODEL_TEXT_DEPTH = 32 };
 
 // The model, yours to layer_free, on the context's device, and its input's shape (ndim 0 where the
-// text has no @). NULL with an error pending, which names line and column: STATUS_FORMAT for a
-// malformed text; what a constructor refuses is its own error. A short text can ask for much
-// memory: where that matters read it on device_meta() first, and ask layer_parameter_count.
+// text has no @; `input` may be NULL). NULL with an error pending, which names line and column:
+// STATUS_FORMAT for a malformed text; what a constructor refuses is its own error. A short text can
+// ask for much memory: where that matters read it on device_meta() first, and ask
+// layer_parameter_count.
 Layer *model_text_read(const char *text, Shape *input);
 
 // The same of a file, of at most a mebibyte. STATUS_IO: it cannot be read.

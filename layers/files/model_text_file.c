@@ -36,7 +36,7 @@ static char *read_all(FILE *file, const char *path) {
 }
 
 Layer *model_text_read_file(const char *path, Shape *input) {
-    *input = (Shape){0};
+    if (input) *input = (Shape){0};
     if (!path) error_set(STATUS_INVALID_ARGUMENT, "model text: no path");
     if (error_pending()) return NULL;
     FILE *file = fopen(path, "rb");

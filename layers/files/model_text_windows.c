@@ -58,7 +58,7 @@ static Layer *make_conv_transpose1d(const double *a) {
     return conv_transpose1d_new(whole(a[0]), whole(a[1]), whole(a[2]), options, a[7] != 0.0);
 }
 
-// ---- pools  --------------------------------------------------------------------
+// ---- pools -------------------------------------------------------------------------------------
 static Pool2dOptions pool2d_options(const double *side) {
     return (Pool2dOptions){.kernel_h = whole(side[KERNEL_H]),
                            .kernel_w = whole(side[KERNEL_W]),

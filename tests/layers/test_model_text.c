@@ -2,6 +2,7 @@
 // files. What is refused: test_model_text_errors.c.
 #include "layers/files/model_text.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -469,6 +470,18 @@ START_TEST(a_file_that_is_none_is_refused) {
 }
 END_TEST
 
+START_TEST(a_text_means_the_same_in_every_locale) {
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+        test_skip("no locale with a decimal comma is installed");
+    ck_assert_str_eq(localeconv()->decimal_point, ",");
+    Layer *model = model_text_read("Dropout(0.25) LayerScale(8,1.5e-3)", NULL);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    ck_assert_str_eq(localeconv()->decimal_point, ","); // the program's own stays
+    setlocale(LC_ALL, "C");
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_chain_is_a_sequential_with_numbered_children, 0},
@@ -488,6 +501,7 @@ int main(void) {
         {a_program_s_own_layers_come_first, 0},
         {a_file_is_read_as_its_text, 0},
         {a_file_that_is_none_is_refused, 0},
+        {a_text_means_the_same_in_every_locale, 0},
         {NULL, 0},
     };
     return harness_main("model_text", tests);
