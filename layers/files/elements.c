@@ -21,21 +21,23 @@ LOAD(load_i16, int16_t, int64_t)
 LOAD(load_u32, uint32_t, int64_t)
 LOAD(load_i32, int32_t, int64_t)
 LOAD(load_i64, int64_t, int64_t)
-LOAD(load_f32, float, float)
-LOAD(load_f64, double, float)
+LOAD(load_f32, float, double)
+LOAD(load_f64, double, double)
 #undef LOAD
 
 static int64_t load_bool(const uint8_t *at) { return *at != 0; }
 
-static float load_bf16(const uint8_t *at) { return math_from_bits((uint32_t)load_u16(at) << 16); }
+static double load_bf16(const uint8_t *at) {
+    return (double)math_from_bits((uint32_t)load_u16(at) << 16);
+}
 
 // IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction.
-static float load_f16(const uint8_t *at) {
+static double load_f16(const uint8_t *at) {
     uint32_t half = (uint32_t)load_u16(at), sign = (half & 0x8000u) << 16;
     uint32_t exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
-    if (exponent == 31) return math_from_bits(sign | 0x7f800000u | fraction << 13);
-    if (exponent > 0) return math_from_bits(sign | (exponent + 112) << 23 | fraction << 13);
-    float tiny = ldexpf((float)fraction, -24); // subnormal there, normal here
+    if (exponent == 31) return (double)math_from_bits(sign | 0x7f800000u | fraction << 13);
+    if (exponent > 0) return (double)math_from_bits(sign | (exponent + 112) << 23 | fraction << 13);
+    double tiny = ldexp((double)fraction, -24); // subnormal there, normal here
     return sign ? -tiny : tiny;
 }
 
@@ -98,7 +100,7 @@ void element_convert(const Element *element, const uint8_t *from, int64_t n, DTy
     }
     for (int64_t i = 0; i < n; i++, from += element->size) {
         if (element->real)
-            reals[i] = element->real(from);
+            reals[i] = (float)element->real(from);
         else if (dtype == DTYPE_FLOAT32)
             reals[i] = (float)element->integer(from);
         else if (dtype == DTYPE_INT64)

@@ -12,7 +12,7 @@ typedef struct Element { // one kind of number; little-endian unless said otherw
     int size;            // bytes
     int bits;            // of an integer, without its sign
     bool is_signed;
-    float (*real)(const uint8_t *at);      // of a floating-point number; a NaN stays one
+    double (*real)(const uint8_t *at);     // of a floating-point number; a NaN stays one
     int64_t (*integer)(const uint8_t *at); // of an integer that int64 holds
 } Element;
 

@@ -360,7 +360,7 @@ END_TEST
 // ---- what is refused --------------------------------------------------------------------------
 START_TEST(files_that_are_none_are_refused) {
     ck_assert_ptr_null(onnx_load("tests/fixtures/none.onnx", NULL, NULL));
-    expect_error(STATUS_IO, "it cannot be opened");
+    expect_error(STATUS_IO, "cannot be read: No such file");
     ck_assert_ptr_null(onnx_load("tests", NULL, NULL));
     expect_error(STATUS_IO, "tests");
     ck_assert_ptr_null(onnx_load(NULL, NULL, NULL));
@@ -399,7 +399,13 @@ START_TEST(numbers_beside_the_file_must_be_there) {
     snprintf(command, sizeof command, "cp " FOLDER "mlp.dy.onnx %s", to);
     ck_assert_int_eq(system(command), 0);
     ck_assert_ptr_null(onnx_load(to, NULL, NULL));
-    expect_error(STATUS_IO, "mlp.dy.onnx.data");
+    expect_error(STATUS_IO, "mlp.onnx: its numbers: ");
+    snprintf(command, sizeof command, "mkfifo %s/mlp.dy.onnx.data", folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_ptr_null(onnx_load(to, NULL, NULL)); // and nobody waits for its writer
+    expect_error(STATUS_IO, "mlp.dy.onnx.data: cannot be read: it is no regular file");
+    snprintf(command, sizeof command, "rm %s/mlp.dy.onnx.data", folder);
+    ck_assert_int_eq(system(command), 0);
     snprintf(command, sizeof command, "head -c 50 " FOLDER "mlp.dy.onnx.data >%s/mlp.dy.onnx.data",
              folder);
     ck_assert_int_eq(system(command), 0);

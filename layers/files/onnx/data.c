@@ -1,11 +1,10 @@
 // data.c -- the numbers that an ONNX file stores, in it or in a file beside it, of any element
 // type, as doubles or floats. Trusts no count, offset or name.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "layers/files/input_file.h"
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
@@ -30,84 +29,34 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
 }
 
 // ---- elements ---------------------------------------------------------------------------------
-static float half_value(uint16_t bits) { // IEEE 754 binary16
-    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff, word;
-    float value;
-    if (rest >= 0x7c00) { // infinite, or none
-        word = sign | 0x7f800000 | (rest & 0x3ff) << 13;
-    } else if (rest >= 0x400) {
-        word = sign | ((rest << 13) + ((127 - 15) << 23));
-    } else {
-        value = (float)rest * 0x1p-24f;
-        return sign ? -value : value;
-    }
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-static float brain_value(uint16_t bits) {
-    uint32_t word = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-#define AS(name, type, conversion)                                                                 \
-    static double name(const void *at) {                                                           \
-        type x;                                                                                    \
-        memcpy(&x, at, sizeof x);                                                                  \
-        return (double)(conversion);                                                               \
-    }
-AS(of_float, float, x)
-AS(of_double, double, x)
-AS(of_uint8, uint8_t, x)
-AS(of_int8, int8_t, x)
-AS(of_uint16, uint16_t, x)
-AS(of_int16, int16_t, x)
-AS(of_int32, int32_t, x)
-AS(of_uint32, uint32_t, x)
-AS(of_int64, int64_t, x)
-AS(of_uint64, uint64_t, x)
-AS(of_bool, uint8_t, x != 0)
-AS(of_half, uint16_t, half_value(x))
-AS(of_brain, uint16_t, brain_value(x))
-#undef AS
-
 // In which repeated field of the message elements are, where they are not raw bytes.
 typedef enum Field { FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_DOUBLE, FIELD_UINT64 } Field;
 
-typedef struct Element {
+typedef struct Kind {
     int type;
-    size_t size;                  // in raw data
-    double (*read)(const void *); // from there; of a field that is wider, from its first bytes
+    const char *element; // safetensors' name of such a number
     Field field;
-} Element;
+} Kind;
 
-static const Element elements[] = {
-    {ONNX_FLOAT, 4, of_float, FIELD_FLOAT},    {ONNX_UINT8, 1, of_uint8, FIELD_INT32},
-    {ONNX_INT8, 1, of_int8, FIELD_INT32},      {ONNX_UINT16, 2, of_uint16, FIELD_INT32},
-    {ONNX_INT16, 2, of_int16, FIELD_INT32},    {ONNX_INT32, 4, of_int32, FIELD_INT32},
-    {ONNX_INT64, 8, of_int64, FIELD_INT64},    {ONNX_BOOL, 1, of_bool, FIELD_INT32},
-    {ONNX_FLOAT16, 2, of_half, FIELD_INT32},   {ONNX_DOUBLE, 8, of_double, FIELD_DOUBLE},
-    {ONNX_UINT32, 4, of_uint32, FIELD_UINT64}, {ONNX_UINT64, 8, of_uint64, FIELD_UINT64},
-    {ONNX_BFLOAT16, 2, of_brain, FIELD_INT32},
+static const Kind kinds[] = {
+    {ONNX_FLOAT, "F32", FIELD_FLOAT},     {ONNX_UINT8, "U8", FIELD_INT32},
+    {ONNX_INT8, "I8", FIELD_INT32},       {ONNX_UINT16, "U16", FIELD_INT32},
+    {ONNX_INT16, "I16", FIELD_INT32},     {ONNX_INT32, "I32", FIELD_INT32},
+    {ONNX_INT64, "I64", FIELD_INT64},     {ONNX_BOOL, "BOOL", FIELD_INT32},
+    {ONNX_FLOAT16, "F16", FIELD_INT32},   {ONNX_DOUBLE, "F64", FIELD_DOUBLE},
+    {ONNX_UINT32, "U32", FIELD_UINT64},   {ONNX_UINT64, "U64", FIELD_UINT64},
+    {ONNX_BFLOAT16, "BF16", FIELD_INT32},
 };
 
-static const Element *element_of(const Onnx__Tensor *stored) {
-    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
-        if (elements[i].type == stored->data_type) return &elements[i];
+static const Kind *kind_of(const Onnx__Tensor *stored) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].type == stored->data_type) return &kinds[i];
     error_set(STATUS_NOT_IMPLEMENTED, "onnx: \"%s\" is of the element type %d, which is not read",
               stored->name ? stored->name : "", stored->data_type);
     return NULL;
 }
 
-// ---- where they are ---------------------------------------------------------------------------
-typedef struct Source {
-    const char *bytes;
-    size_t stride, count;
-    void *owned;
-} Source;
-
+// ---- in a file beside it ----------------------------------------------------------------------
 static const char *external_entry(const Onnx__Tensor *stored, const char *key) {
     for (size_t i = 0; i < stored->n_external_data; i++) {
         const Onnx__Text *entry = stored->external_data[i];
@@ -126,37 +75,18 @@ static bool location_stays(const char *location) {
     return true;
 }
 
-// source NULL: is it there?
-static Status read_part(const Import *import, const char *location, const char *path,
-                        int64_t offset, Source *source, size_t bytes) {
-    struct stat about;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return error_set(STATUS_IO,
-                         "onnx: %s: its numbers are in \"%s\", which cannot be opened: %s. HINT: "
-                         "it belongs beside the model",
-                         import->path, location, strerror(errno));
-    Status status = STATUS_OK;
-    bool fits = !fstat(fileno(file), &about) && S_ISREG(about.st_mode) && offset >= 0 &&
-                offset <= about.st_size && bytes <= (size_t)(about.st_size - offset);
-    if (!fits) {
-        status = error_set(STATUS_FORMAT, "onnx: %s: \"%s\" ends before what it should hold",
-                           import->path, location);
-    } else if (source) {
-        source->owned = memory_new(bytes ? bytes : 1);
-        if (!source->owned)
-            status = error_status();
-        else if (fseeko(file, (off_t)offset, SEEK_SET) ||
-                 fread(source->owned, 1, bytes, file) != bytes)
-            status =
-                error_set(STATUS_IO, "onnx: %s: \"%s\" cannot be read", import->path, location);
-    }
-    fclose(file);
-    return status;
+// What was said of it, with the model in front.
+static Status cannot_open(const Import *import) {
+    char said[512];
+    Status status = error_status();
+    snprintf(said, sizeof said, "%s", error_message());
+    error_clear();
+    return error_set(status, "onnx: %s: %s", import->path, said);
 }
 
-static Status read_external(const Import *import, const Onnx__Tensor *stored, int64_t count,
-                            const Element *element, Source *source) {
+// Opens the file that is named, for `count` numbers, which are in it.
+static Status open_external(const Import *import, const Onnx__Tensor *stored, int64_t count,
+                            InputFile *file, InputNumbers *numbers) {
     const char *location = external_entry(stored, "location");
     const char *offset = external_entry(stored, "offset"), *slash = strrchr(import->path, '/');
     if (!location_stays(location))
@@ -164,92 +94,131 @@ static Status read_external(const Import *import, const Onnx__Tensor *stored, in
                          "onnx: %s: \"%s\" names the file \"%s\", which is not beside it or below",
                          import->path, stored->name ? stored->name : "", location ? location : "");
     int folder = slash ? (int)(slash - import->path) + 1 : 0;
-    size_t length = (size_t)folder + strlen(location) + 1, bytes;
-    if (__builtin_mul_overflow((size_t)count, element->size, &bytes))
-        return error_set(STATUS_OVERFLOW, "onnx: %s: \"%s\" is too large", import->path,
-                         stored->name ? stored->name : "");
+    size_t length = (size_t)folder + strlen(location) + 1;
     char *path = memory_new(length);
     if (!path) return error_status();
     snprintf(path, length, "%.*s%s", folder, import->path, location);
-    Status status =
-        read_part(import, location, path, offset ? strtoll(offset, NULL, 10) : 0, source, bytes);
+    Status status = input_open("its numbers", path, file);
+    if (status) cannot_open(import);
     memory_free(path);
-    if (!source) return status;
-    source->bytes = source->owned;
-    source->stride = element->size;
-    source->count = (size_t)count;
-    return status;
+    file->who = "onnx";
+    file->name = location;
+    numbers->at = offset ? strtoll(offset, NULL, 10) : 0;
+    if (status) return status;
+    int64_t left = file->size - numbers->at;
+    if (numbers->at >= 0 && left >= 0 && count <= left / numbers->element->size) return STATUS_OK;
+    input_close(file);
+    return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" ends before what it should hold",
+                     import->path, location);
 }
 
+// ---- where they are ---------------------------------------------------------------------------
+typedef struct Source {
+    InputNumbers numbers; // of the file, where they are in one beside the model
+    InputFile file;
+    const uint8_t *bytes; // or here, one every so many bytes
+    size_t stride, count;
+    bool is_raw; // little-endian; in a field numbers are this machine's
+} Source;
+
 static void look_into_field(const Onnx__Tensor *stored, Field field, Source *source) {
-    switch (field) {
-    case FIELD_FLOAT:
-        *source = (Source){(const char *)stored->float_data, 4, stored->n_float_data, NULL};
-        break;
-    case FIELD_INT32:
-        *source = (Source){(const char *)stored->int32_data, 4, stored->n_int32_data, NULL};
-        break;
-    case FIELD_INT64:
-        *source = (Source){(const char *)stored->int64_data, 8, stored->n_int64_data, NULL};
-        break;
-    case FIELD_DOUBLE:
-        *source = (Source){(const char *)stored->double_data, 8, stored->n_double_data, NULL};
-        break;
-    default:
-        *source = (Source){(const char *)stored->uint64_data, 8, stored->n_uint64_data, NULL};
-    }
+    const struct {
+        const void *numbers;
+        size_t stride, count;
+    } fields[] = {[FIELD_FLOAT] = {stored->float_data, 4, stored->n_float_data},
+                  [FIELD_INT32] = {stored->int32_data, 4, stored->n_int32_data},
+                  [FIELD_INT64] = {stored->int64_data, 8, stored->n_int64_data},
+                  [FIELD_DOUBLE] = {stored->double_data, 8, stored->n_double_data},
+                  [FIELD_UINT64] = {stored->uint64_data, 8, stored->n_uint64_data}};
+    source->bytes = fields[field].numbers;
+    source->stride = fields[field].stride;
+    source->count = fields[field].count;
+    // A number that is narrower than its field is its lower end.
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && source->count > 0)
+        source->bytes += source->stride - (size_t)source->numbers.element->size;
 }
 
 enum { EXTERNAL = 1 };
 
 static Status open_source(const Import *import, const Onnx__Tensor *stored, int64_t count,
-                          const Element *element, Source *source) {
-    *source = (Source){0};
+                          Source *source) {
+    const Kind *kind = kind_of(stored);
+    *source = (Source){.file.descriptor = -1};
+    if (!kind) return error_status();
+    source->numbers.element = element_by_name(kind->element);
     if (stored->data_location == EXTERNAL)
-        return read_external(import, stored, count, element, source);
-    if (stored->has_raw_data)
-        *source = (Source){(const char *)stored->raw_data.data, element->size,
-                           stored->raw_data.len / element->size, NULL};
-    else
-        look_into_field(stored, element->field, source);
+        return open_external(import, stored, count, &source->file, &source->numbers);
+    if (stored->has_raw_data) {
+        source->bytes = stored->raw_data.data;
+        source->stride = (size_t)source->numbers.element->size;
+        source->count = stored->raw_data.len / source->stride;
+        source->is_raw = true;
+    } else {
+        look_into_field(stored, kind->field, source);
+    }
     if (source->count == (size_t)count) return STATUS_OK;
     return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" holds %zu numbers, not %lld", import->path,
                      stored->name ? stored->name : "", source->count, (long long)count);
 }
 
+// ---- asked ------------------------------------------------------------------------------------
+static double number_at(const Source *source, size_t i) {
+    const Element *element = source->numbers.element;
+    uint8_t bytes[sizeof(uint64_t)];
+    uint64_t large;
+    memcpy(bytes, source->bytes + i * source->stride, (size_t)element->size);
+    if (source->is_raw) element_order(element, false, bytes, 1);
+    if (element->real) return element->real(bytes);
+    if (element->integer) return (double)element->integer(bytes);
+    memcpy(&large, bytes, sizeof large); // U64 is what is left, and no tensor holds it
+    return (double)large;
+}
+
 Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count) {
     Source source;
-    const Element *element = element_of(stored);
-    if (!element) return error_status();
-    if (stored->data_location == EXTERNAL)
-        return read_external(import, stored, count, element, NULL);
-    return open_source(import, stored, count, element, &source);
+    Status status = open_source(import, stored, count, &source);
+    input_close(&source.file);
+    return status;
+}
+
+// What is in a file beside the model comes here: *read, yours to free.
+static Status bring(Source *source, int64_t count, uint8_t **read) {
+    if (source->file.descriptor < 0) return STATUS_OK;
+    source->stride = (size_t)source->numbers.element->size;
+    size_t bytes = (size_t)count * source->stride;
+    source->bytes = *read = memory_new(bytes + 1);
+    source->is_raw = true;
+    return *read ? input_read(&source->file, source->numbers.at, *read, bytes) : error_status();
 }
 
 Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int64_t count,
                            double *out) {
     Source source;
-    const Element *element = element_of(stored);
-    if (!element) return error_status();
-    Status status = open_source(import, stored, count, element, &source);
-    for (int64_t i = 0; i < count && !status; i++)
-        out[i] = element->read(source.bytes + (size_t)i * source.stride);
-    memory_free(source.owned);
+    uint8_t *read = NULL;
+    Status status = open_source(import, stored, count, &source);
+    if (!status) status = bring(&source, count, &read);
+    for (size_t i = 0; i < (size_t)count && !status; i++) out[i] = number_at(&source, i);
+    memory_free(read);
+    input_close(&source.file);
     return status;
 }
 
 Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
                           float *out) {
     Source source;
-    const Element *element = element_of(stored);
-    if (!element) return error_status();
-    Status status = open_source(import, stored, count, element, &source);
-    if (!status && element->type == ONNX_FLOAT) {
-        if (count > 0) memcpy(out, source.bytes, (size_t)count * sizeof(float));
+    uint8_t *read = NULL;
+    Status status = open_source(import, stored, count, &source);
+    const Element *element = source.numbers.element;
+    if (!status && source.file.descriptor >= 0 && element_fits(element, DTYPE_FLOAT32)) {
+        status = input_read_numbers(&source.file, source.numbers, count, DTYPE_FLOAT32, out);
+    } else if (!status && count > 0 && element == element_of(DTYPE_FLOAT32) &&
+               (!source.is_raw || element_in_order(element, false))) {
+        memcpy(out, source.bytes, (size_t)count * sizeof(float));
     } else {
-        for (int64_t i = 0; i < count && !status; i++)
-            out[i] = (float)element->read(source.bytes + (size_t)i * source.stride);
+        if (!status) status = bring(&source, count, &read);
+        for (size_t i = 0; i < (size_t)count && !status; i++) out[i] = (float)number_at(&source, i);
     }
-    memory_free(source.owned);
+    memory_free(read);
+    input_close(&source.file);
     return status;
 }

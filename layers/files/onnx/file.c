@@ -1,10 +1,8 @@
 // file.c -- an ONNX file to protobuf-c's tree of it, whose memory is bounded by the file's
 // size. What is in the tree is nobody's business here.
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "layers/files/input_file.h"
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
@@ -34,28 +32,14 @@ static void arena_free(void *of, void *block) {
     memory_free(block);
 }
 
-static Status cannot(const char *path, const char *what) {
-    return error_set(STATUS_IO, "onnx: %s: %s: %s", path, what, strerror(errno));
-}
-
 static Status read_bytes(const char *path, uint8_t **bytes, size_t *size) {
-    struct stat about;
-    FILE *file = fopen(path, "rb");
-    if (!file) return cannot(path, "it cannot be opened");
-    Status status = STATUS_OK;
-    if (fstat(fileno(file), &about)) {
-        status = cannot(path, "it cannot be read");
-    } else if (!S_ISREG(about.st_mode)) {
-        status = error_set(STATUS_IO, "onnx: %s: it is no file", path);
-    } else {
-        *size = (size_t)about.st_size;
-        *bytes = memory_new(*size ? *size : 1);
-        if (!*bytes)
-            status = error_status();
-        else if (fread(*bytes, 1, *size, file) != *size)
-            status = error_set(STATUS_IO, "onnx: %s: it ended while it was read", path);
-    }
-    fclose(file);
+    InputFile file;
+    Status status = input_open("onnx", path, &file);
+    if (status) return status;
+    *size = (size_t)file.size;
+    *bytes = memory_new(*size + 1);
+    status = *bytes ? input_read(&file, 0, *bytes, *size) : error_status();
+    input_close(&file);
     return status;
 }
 

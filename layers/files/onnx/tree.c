@@ -56,7 +56,13 @@ static bool is_taken(const Layer *layer, const char *name) {
     return child_named(layer, name, strlen(name)) != NULL;
 }
 
-// The layer of a path, made where there is none, with all above it.
+static Layer *child_new(Layer *root, Layer *parent, const char *name) {
+    GraphLayer *part = part_new(((GraphLayer *)root)->program, "Module", 6, false);
+    return part && !layer_add_child(parent, name, &part->layer) ? &part->layer : NULL;
+}
+
+// The layer of a path, made where there is none, with all above it. What would be below a parameter
+// stays beside it: only names that are not PyTorch's say so.
 static Layer *layer_at(Layer *root, const char *path) {
     Layer *layer = root;
     while (layer && path[0]) {
@@ -64,12 +70,11 @@ static Layer *layer_at(Layer *root, const char *path) {
         Layer *child = child_named(layer, path, length);
         if (!child) {
             char *name = memory_new(length + 1);
-            GraphLayer *part =
-                name ? part_new(((GraphLayer *)root)->program, "Module", 6, false) : NULL;
-            if (part) memcpy(name, path, length);
-            child = part ? &part->layer : NULL;
-            if (child && layer_add_child(layer, name, child)) child = NULL;
+            if (name) memcpy(name, path, length);
+            bool taken = name && is_taken(layer, name);
+            if (name && !taken) child = child_new(root, layer, name);
             memory_free(name);
+            if (taken) return layer;
         }
         layer = child;
         path += length + (path[length] == '.');
