@@ -35,9 +35,8 @@ static Patch patch_at(const ConvSizes &s, Patch patch) {
     return patch;
 }
 
-// ---- unfolding and folding
-// ----------------------------------------------------------------------- Blocks share out rows and
-// images, threads the columns: little is divided for each element.
+// ---- unfolding and folding --------------------------------------------------------------------
+// Blocks share out rows and images, threads the columns: little is divided for each element.
 static unsigned pairs_grid(int64_t pairs) {
     return (unsigned)smaller(at_least_one(pairs), CUDA_MOST_BLOCKS);
 }
@@ -89,9 +88,8 @@ __global__ static void add_bias(float *y, const float *bias, int64_t planes, int
             y[plane * p + i] += bias[plane % channels];
 }
 
-// ---- forward
-// ------------------------------------------------------------------------------------- The operand
-// b of a product: the unfolded patch, or the images as they are.
+// ---- forward ----------------------------------------------------------------------------------
+// The operand b of a product: the unfolded patch, or the images as they are.
 static Status unfolded(CudaDevice *cuda, const ConvSizes &s, const float *x, const Patch &patch,
                        float *scratch, Product *p) {
     p->b = scratch;
@@ -162,9 +160,9 @@ CUDA_OP(conv2d) {
                        call_in(call, 2), planes, s.p, channels);
 }
 
-// ---- the input's gradient
-// ------------------------------------------------------------------------ dx (images, channels, h,
-// w) of one group = folded weight^T (rows, outputs) . dy (outputs, columns)
+// ---- the input's gradient ---------------------------------------------------------------------
+// dx (images, channels, h, w) of one group = folded weight^T (rows, outputs) . dy (outputs,
+// columns)
 static Status input_patch(CudaDevice *cuda, const OpCall *call, const ConvSizes &s, Patch patch,
                           float *scratch) {
     Product p = {};
@@ -214,10 +212,9 @@ CUDA_OP(conv_transpose2d) {
                        call_in(call, 2), planes, s.height * s.width, channels);
 }
 
-// ---- the weight's gradient
-// ----------------------------------------------------------------------- packed (outputs, images,
-// columns) = that part of dy (all images, groups, outputs, p): the columns of many images side by
-// side, so that one product adds up over all of them
+// ---- the weight's gradient --------------------------------------------------------------------
+// packed (outputs, images, columns) = that part of dy (all images, groups, outputs, p): the columns
+// of many images side by side, so that one product adds up over all of them
 __global__ static void pack(const float *dy, float *packed, ConvSizes s, Patch patch) {
     for (int64_t pair = blockIdx.x; pair < s.outputs * patch.images; pair += gridDim.x) {
         int64_t o = pair / patch.images, image = pair - o * patch.images;
@@ -273,9 +270,8 @@ CUDA_OP(conv2d_backward_weight) {
     return status;
 }
 
-// ---- the bias's gradient
-// ------------------------------------------------------------------------- dbias (channels) = the
-// sum of each channel of dy (images, channels, p); a block a channel
+// ---- the bias's gradient ----------------------------------------------------------------------
+// dbias (channels) = the sum of each channel of dy (images, channels, p); a block a channel
 __global__ static void sum_channels(const float *dy, float *dbias, int64_t images, int64_t channels,
                                     int64_t p) {
     __shared__ double shared[REDUCE_WARPS];

@@ -84,12 +84,11 @@ CUDA_OP(gather) {
                        index, (float4 *)picked, walk, n / 4, status_word(cuda));
 }
 
-// ---- gather_backward: table [index (size...)] += picked (size...), of zeros or a sum
-// ------------- A lane is a place in all dimensions but the indexed one. Lanes meet different
-// elements of the table, so a thread walks one lane in order, and equal indices always add up as on
-// the CPU. Where lanes are long, each has several threads: all read the whole lane, and each adds
-// to its own part of the table's rows. Reading an index is cheap, beside an addition that waits for
-// memory, and
+// ---- gather_backward: table [index (size...)] += picked (size...), of zeros or a sum ----------
+// A lane is a place in all dimensions but the indexed one. Lanes meet different elements of the
+// table, so a thread walks one lane in order, and equal indices always add up as on the CPU. Where
+// lanes are long, each has several threads: all read the whole lane, and each adds to its own part
+// of the table's rows. Reading an index is cheap, beside an addition that waits for memory, and
 // __restrict__ lets it be read ahead of such additions.
 enum { MOST_PARTS = 64, INDICES_PER_PART = 32 };
 

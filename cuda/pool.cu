@@ -36,9 +36,8 @@ static __device__ inline Range windows_over(const OpWindow *w, int d, int64_t pl
     return range_within(range, 0, outputs);
 }
 
-// ---- max
-// ------------------------------------------------------------------------------------------- y,
-// where (planes, ho, wo) of x (planes, h, w); where may be NULL. As on the CPU: the first of
+// ---- max --------------------------------------------------------------------------------------
+// y, where (planes, ho, wo) of x (planes, h, w); where may be NULL. As on the CPU: the first of
 // equals, the last NaN.
 __global__ static void largest(const float *x, float *y, int64_t *where, Planes s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
@@ -97,9 +96,8 @@ CUDA_OP(max_pool2d_backward) {
                        call_out(call, 0), planes_of(call, call->out[0], call->in[0]), n);
 }
 
-// ---- mean
-// ------------------------------------------------------------------------------------------ How
-// many elements the mean of output (oh, ow) is of.
+// ---- mean -------------------------------------------------------------------------------------
+// How many elements the mean of output (oh, ow) is of.
 static __device__ inline float divisor(const Planes &s, int64_t oh, int64_t ow) {
     return (float)(window_count(&s.window, 0, oh, s.flags) *
                    window_count(&s.window, 1, ow, s.flags));
@@ -152,9 +150,8 @@ CUDA_OP(avg_pool2d_backward) {
                        call_out(call, 0), planes_of(call, call->out[0], call->in[0]), n);
 }
 
-// ---- mean of regions
-// ------------------------------------------------------------------------------- y (planes, ho,
-// wo) of x (planes, h, w); the sum in double, for a region may be the whole plane
+// ---- mean of regions --------------------------------------------------------------------------
+// y (planes, ho, wo) of x (planes, h, w); the sum in double, for a region may be the whole plane
 __global__ static void region_mean(const float *x, float *y, Planes s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
         Place at = place_of(e, s.out_height, s.out_width);

@@ -153,9 +153,8 @@ MATH_INLINE float math_tanhshrink_backward(float grad, float x) {
     return grad * t * t;
 }
 
-// ---- GELU
-// ---------------------------------------------------------------------------------------- x
-// Phi(x), with Phi the standard normal distribution: x/2 (1 + erf(x / sqrt 2)).
+// ---- GELU --------------------------------------------------------------------------------------
+// x Phi(x), with Phi the standard normal distribution: x/2 (1 + erf(x / sqrt 2)).
 MATH_INLINE float math_gelu(float x) { return 0.5f * x * (1.0f + math_erf(x * 0.70710678f)); }
 
 // Phi(x) + x phi(x), with phi the standard normal density.

@@ -5,8 +5,7 @@
 
 #include "tensor/math.h"
 
-// ---- LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): c' = f c + i g, h' = o tanh(c')
-// ---
+// ---- LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): c' = f c + i g, h' = o tanh(c') -
 typedef struct LstmElement { // after their functions: sigmoid of i, f and o, tanh of g
     float i, f, g, o, cell, hidden;
 } LstmElement;

@@ -247,7 +247,7 @@ typedef struct ResizeOptions {
 Tensor *tensor_resize(Tensor *x, ResizeOptions options);
 // (n, c r r, h, w) to (n, c, h r, w r), and back, as PyTorch's (ONNX DepthToSpace: CRD): channel
 // (c r + i) r + j goes to row h r + i, column w r + j. depth_to_space has channel (i r + j) c
-// (DCR).
+// (DCR). The factor r is from 1 to 32,767.
 Tensor *tensor_pixel_shuffle(Tensor *x, int64_t factor);
 Tensor *tensor_pixel_unshuffle(Tensor *x, int64_t factor);
 Tensor *tensor_depth_to_space(Tensor *x, int64_t factor);

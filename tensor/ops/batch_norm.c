@@ -6,7 +6,7 @@
 #include <math.h>
 
 enum { X, WEIGHT, BIAS, RUNNING_MEAN, RUNNING_VARIANCE, BATCHES }; // inputs; and outputs:
-enum { Y, MEAN, RSTD };
+enum { Y, MEAN, RSTD };                                            // those of every norm first
 
 Tensor *tensor_batch_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon,
                           RunningStatistics running) {
@@ -27,10 +27,7 @@ Status batch_norm_check(const OpCall *call) {
                             "the %s is not (%lld,). HINT: it has a number for "
                             "each channel",
                             names[i], (long long)x->dims[1]);
-    if (call->params.value[0] >= 0.0f) return STATUS_OK;
-    return op_error(call, STATUS_INVALID_ARGUMENT,
-                    "epsilon is %g. HINT: a small number, such as 1e-5",
-                    (double)call->params.value[0]);
+    return norm_check_epsilon(call);
 }
 
 static Status check_running(const OpCall *call) {
@@ -224,12 +221,6 @@ static Status batch_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 // ---- backward ----------------------------------------------------------------------------------
-static unsigned batch_norm_saves(const OpCall *call) {
-    bool input = call_needs(call, X), weight = call_needs(call, WEIGHT);
-    unsigned saves = input || weight ? SAVE_IN(X) | SAVE_OUT(MEAN) | SAVE_OUT(RSTD) : 0;
-    return input && call->in[WEIGHT] ? saves | SAVE_IN(WEIGHT) : saves;
-}
-
 Status batch_norm_run_backward(const Op *op, const OpCall *saved, Tensor *grad_in[],
                                Tensor *in[5]) {
     OpParams params = saved->params;
@@ -251,20 +242,8 @@ static Status batch_norm_backward(const OpCall *saved, Tensor *grad_out[], Tenso
     return batch_norm_run_backward(&op_batch_norm_backward, saved, grad_in, in);
 }
 
-#define RSTD_FORMULA ", rstd = 1 / sqrt(variance + epsilon)"
-void batch_norm_vary(OpStory *story, const OpParams *params, unsigned given) {
-    bool weight = given & SAVE_IN(WEIGHT), bias = given & SAVE_IN(BIAS);
-    (void)params;
-    if (weight) story->elementwise.each++;
-    if (bias) story->bias = (OpRule){PER_OUTPUT, .each = 1};
-    story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD_FORMULA
-                     : weight       ? "y = (x - mean) rstd weight" RSTD_FORMULA
-                     : bias         ? "y = (x - mean) rstd + bias" RSTD_FORMULA
-                                    : "y = (x - mean) rstd" RSTD_FORMULA;
-}
-
 static void training_vary(OpStory *story, const OpParams *params, unsigned given) {
-    batch_norm_vary(story, params, given);
+    norm_vary(story, params, given);
     if (given & SAVE_IN(RUNNING_MEAN)) story->elementwise.more += 7;
 }
 
@@ -285,10 +264,11 @@ const Op op_batch_norm = {
     .infer = batch_norm_infer,
     .mutates = batch_norm_mutates,
     .backward = batch_norm_backward,
-    .saves = batch_norm_saves,
-    .story = STORY(.formula = "y = (x - mean) rstd" RSTD_FORMULA, .out = "y",
-                   .in = {"x", "weight", "bias", "running mean", "running variance", "batches"},
-                   .elementwise = {PER_CHANNEL, .each = 5, .more = 1},
-                   .transcendental = {PER_CHANNEL, .more = 1},
-                   .extra = "mean and rstd of a channel", .extra_bytes = {PER_CHANNEL, .more = 8},
-                   .keeps = KEEP_X | KEEP_EXTRA, .kind = KIND_NORM, .vary = training_vary)};
+    .saves = norm_saves,
+    .story =
+        STORY(.formula = "y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)", .out = "y",
+              .in = {"x", "weight", "bias", "running mean", "running variance", "batches"},
+              .elementwise = {PER_CHANNEL, .each = 5, .more = 1},
+              .transcendental = {PER_CHANNEL, .more = 1}, .extra = "mean and rstd of a channel",
+              .extra_bytes = {PER_CHANNEL, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
+              .kind = KIND_NORM, .vary = training_vary)};

@@ -61,18 +61,7 @@ MATH_INLINE void lanes_add(LaneSums *lanes, const void *row, int64_t n,
             first[k] = lanes->first[k];
             second[k] = lanes->second[k];
         }
-        int64_t i = from;
-        for (; i + NORM_LANES <= end; i += NORM_LANES)
-            for (int k = 0; k < NORM_LANES; k++) {
-                NormTerm t = term(row, i + k);
-                first[k] += t.first;
-                second[k] += t.second;
-            }
-        for (int k = 0; i + k < end; k++) {
-            NormTerm t = term(row, i + k);
-            first[k] += t.first;
-            second[k] += t.second;
-        }
+        norm_add(first, second, row, from, end, term);
         for (int k = 0; k < NORM_LANES; k++) {
             lanes->first[k] = first[k];
             lanes->second[k] = second[k];
@@ -119,6 +108,5 @@ MATH_INLINE float number_or(const OpCall *call, int input, int64_t channel, floa
 Status batch_norm_check(const OpCall *call);
 // The gradients that are wanted, by `op`, whose inputs are in[]: NULL for what it then needs not.
 Status batch_norm_run_backward(const Op *op, const OpCall *saved, Tensor *grad_in[], Tensor *in[5]);
-void batch_norm_vary(OpStory *story, const OpParams *params, unsigned given);
 
 #endif

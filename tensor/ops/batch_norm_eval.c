@@ -81,4 +81,4 @@ const Op op_batch_norm_eval = {
                    .out = "y", .in = {"x", "weight", "bias", "mean", "variance"},
                    .elementwise = {PER_CHANNEL, .each = 2, .more = 1},
                    .transcendental = {PER_CHANNEL, .more = 1}, .keeps = KEEP_X,
-                   .kind = KIND_NORM_EVAL, .vary = batch_norm_vary)};
+                   .kind = KIND_NORM_EVAL, .vary = norm_vary)};

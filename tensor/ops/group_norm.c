@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-enum { X, WEIGHT, BIAS }; // inputs; and outputs:
-enum { Y, MEAN, RSTD };
-
 Tensor *tensor_group_norm(Tensor *x, int64_t groups, Tensor *weight, Tensor *bias, float epsilon) {
     OpParams params = {.value = {epsilon}, .count = groups};
     return OP_RUN(op_group_norm, &params, x, weight, bias);
@@ -31,7 +28,7 @@ Tensor *tensor_instance_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsi
 
 // ---- shapes ------------------------------------------------------------------------------------
 static Status check_groups(const OpCall *call) {
-    const Tensor *x = call->in[X];
+    const Tensor *x = call->in[NORM_X];
     int64_t groups = call->params.count;
     if (x->shape.ndim < 2)
         return op_error(call, STATUS_SHAPE,
@@ -52,46 +49,41 @@ static Status check_groups(const OpCall *call) {
 
 static Status group_norm_infer(OpCall *call) {
     if (check_groups(call)) return error_status();
-    const Tensor *x = call->in[X];
+    const Tensor *x = call->in[NORM_X];
     Shape *group = &call->params.shape;
     int64_t groups = call->params.count, channels = x->shape.dims[1];
-    for (int i = WEIGHT; i <= BIAS; i++)
+    for (int i = NORM_WEIGHT; i <= NORM_BIAS; i++)
         if (call->in[i] && !shape_equal(call->in[i]->shape, SHAPE(channels)))
             return op_error(call, STATUS_SHAPE, "the %s is not (%lld,). HINT: one for each channel",
-                            i == WEIGHT ? "weight" : "bias", (long long)channels);
+                            i == NORM_WEIGHT ? "weight" : "bias", (long long)channels);
     *group = (Shape){.ndim = x->shape.ndim - 1, .dims = {channels / groups}};
     for (int i = 1; i < group->ndim; i++) group->dims[i] = x->shape.dims[i + 1];
     Shape rows = SHAPE(x->shape.dims[0], groups);
-    Status status = op_output_like(call, Y, x);
-    if (!status) status = op_output(call, MEAN, DTYPE_FLOAT32, rows);
-    return status ? status : op_output(call, RSTD, DTYPE_FLOAT32, rows);
+    Status status = op_output_like(call, NORM_Y, x);
+    if (!status) status = op_output(call, NORM_MEAN, DTYPE_FLOAT32, rows);
+    return status ? status : op_output(call, NORM_RSTD, DTYPE_FLOAT32, rows);
 }
 
 // ---- the kernel --------------------------------------------------------------------------------
 static OpWork group_norm_work(const OpCall *call) {
-    int64_t n = groups_of(call->in[X], &call->params).n;
-    return (OpWork){.items = call->out[MEAN]->numel, .cost = (double)(n ? n : 1)};
-}
-
-MATH_INLINE Moments moments_of(const float *x, int64_t n, double epsilon) {
-    const double squares_hold = 0x1p-80; // smaller ones have lost digits, or all of them
-    Moments m = norm_moments(x, n);
-    return m.variance + epsilon < squares_hold ? norm_moments_in_double(x, n) : m;
+    int64_t n = groups_of(call->in[NORM_X], &call->params).n;
+    return (OpWork){.items = call->out[NORM_MEAN]->numel, .cost = (double)(n ? n : 1)};
 }
 
 KERNEL static Status group_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    Groups g = groups_of(call->in[X], &call->params);
+    Groups g = groups_of(call->in[NORM_X], &call->params);
     double epsilon = (double)call->params.value[0];
     for (int64_t r = begin; r < end; r++) {
-        const float *x = call_in(call, X) + r * g.n;
-        float *y = call_out(call, Y) + r * g.n;
-        Moments m = moments_of(x, g.n, epsilon);
+        const float *x = call_in(call, NORM_X) + r * g.n;
+        float *y = call_out(call, NORM_Y) + r * g.n;
+        Moments m = norm_moments(x, g.n, epsilon);
         float rstd = (float)(1.0 / sqrt(m.variance + epsilon));
-        call_out(call, MEAN)[r] = m.about + m.rest;
-        call_out(call, RSTD)[r] = rstd;
+        call_out(call, NORM_MEAN)[r] = m.about + m.rest;
+        call_out(call, NORM_RSTD)[r] = rstd;
         const float *weights =
-            call->in[WEIGHT] ? call_in(call, WEIGHT) + first_channel(&g, r) : NULL;
-        const float *biases = call->in[BIAS] ? call_in(call, BIAS) + first_channel(&g, r) : NULL;
+            call->in[NORM_WEIGHT] ? call_in(call, NORM_WEIGHT) + first_channel(&g, r) : NULL;
+        const float *biases =
+            call->in[NORM_BIAS] ? call_in(call, NORM_BIAS) + first_channel(&g, r) : NULL;
         if (g.spatial == 1 || (!weights && !biases)) { // a row of a layer norm
             norm_write(x, y, g.n, m, rstd, weights, biases);
             continue;
@@ -106,12 +98,6 @@ KERNEL static Status group_norm_cpu(const OpCall *call, int64_t begin, int64_t e
 }
 
 // ---- backward ----------------------------------------------------------------------------------
-static unsigned group_norm_saves(const OpCall *call) {
-    bool input = call_needs(call, X), weight = call_needs(call, WEIGHT);
-    unsigned saves = input || weight ? SAVE_IN(X) | SAVE_OUT(MEAN) | SAVE_OUT(RSTD) : 0;
-    return input && call->in[WEIGHT] ? saves | SAVE_IN(WEIGHT) : saves;
-}
-
 // dbias where no dweight goes with it: dy, summed over each channel and then over the samples.
 static Status bias_backward(Tensor **slot, Tensor *grad, const OpParams *params) {
     Groups g = groups_of(grad, params);
@@ -121,32 +107,10 @@ static Status bias_backward(Tensor **slot, Tensor *grad, const OpParams *params)
 }
 
 static Status group_norm_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    Tensor *grad = grad_out[Y], *x = saved->in[X];
-    Tensor *mean = saved->out[MEAN], *rstd = saved->out[RSTD];
-    OpParams params = saved->params;
-    if (call_needs(saved, X) && OP_INTO(&grad_in[X], op_group_norm_backward, &params, grad, x,
-                                        saved->in[WEIGHT], mean, rstd))
-        return error_status();
-    bool bias = call_needs(saved, BIAS);
-    if (!call_needs(saved, WEIGHT))
-        return bias ? bias_backward(&grad_in[BIAS], grad, &params) : STATUS_OK;
-    params.flags = bias ? NORM_WITH_BIAS : 0;
-    Tensor **slots[] = {&grad_in[WEIGHT], &grad_in[BIAS]};
-    return op_run_into_each(slots, bias ? 2 : 1, &op_group_norm_backward_weight, &params,
-                            OP_INPUTS(grad, x, mean, rstd));
-}
-
-static void group_norm_vary(OpStory *story, const OpParams *params, unsigned given) {
-    bool weight = given & SAVE_IN(WEIGHT), bias = given & SAVE_IN(BIAS);
-    (void)params;
-    if (weight) story->elementwise.each++;
-    if (bias) story->bias = (OpRule){PER_OUTPUT, .each = 1};
-#define RSTD_FORMULA ", rstd = 1 / sqrt(variance + epsilon), of each group"
-    story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD_FORMULA
-                     : weight       ? "y = (x - mean) rstd weight" RSTD_FORMULA
-                     : bias         ? "y = (x - mean) rstd + bias" RSTD_FORMULA
-                                    : "y = (x - mean) rstd" RSTD_FORMULA;
-#undef RSTD_FORMULA
+    Status status = norm_run_backward(saved, grad_out[NORM_Y], grad_in, &op_group_norm_backward,
+                                      &op_group_norm_backward_weight);
+    if (status || !norm_wants_bias_alone(saved)) return status;
+    return bias_backward(&grad_in[NORM_BIAS], grad_out[NORM_Y], &saved->params);
 }
 
 // Of each group of n elements what layer_norm.c has of a row.
@@ -155,13 +119,13 @@ const Op op_group_norm = {
     .name = "group_norm",
     .kernel = group_norm_cpu,
     .n_inputs = 3,
-    .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS),
+    .optional = SAVE_IN(NORM_WEIGHT) | SAVE_IN(NORM_BIAS),
     .infer = group_norm_infer,
     .work = group_norm_work,
     .backward = group_norm_backward,
-    .saves = group_norm_saves,
+    .saves = norm_saves,
     .story = STORY(.formula = "y = (x - mean) rstd", .out = "y", .in = {"x", "weight", "bias"},
                    .elementwise = {PER_BLOCK, .each = 5, .more = 1},
                    .transcendental = {PER_BLOCK, .more = 1}, .extra = "mean and rstd of a group",
                    .extra_bytes = {PER_BLOCK, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
-                   .kind = KIND_NORM, .vary = group_norm_vary)};
+                   .kind = KIND_NORM, .vary = norm_vary)};

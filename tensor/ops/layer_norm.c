@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-enum { X, WEIGHT, BIAS }; // inputs; and outputs:
-enum { Y, MEAN, RSTD };
-
 Tensor *tensor_layer_norm(Tensor *x, Shape row, Tensor *weight, Tensor *bias, float epsilon) {
     OpParams params = {.value = {epsilon}, .shape = row};
     return OP_RUN(op_layer_norm, &params, x, weight, bias);
@@ -33,23 +30,23 @@ Status norm_check_row(const OpCall *call) {
         return op_error(call, STATUS_SHAPE,
                         "a row of %d dimensions. HINT: at least one, such as SHAPE(768)", row.ndim);
     char text[SHAPE_TEXT];
-    if (!ends_in(call->in[X], row))
+    if (!ends_in(call->in[NORM_X], row))
         return op_error(call, STATUS_SHAPE, "x does not end in %s. HINT: a row is x's last sizes",
                         shape_text(row, text));
-    for (int i = WEIGHT; i < call->n_in; i++)
+    for (int i = NORM_WEIGHT; i < call->n_in; i++)
         if (call->in[i] && !shape_equal(call->in[i]->shape, row))
             return op_error(call, STATUS_SHAPE, "the %s is not %s. HINT: it has the shape of a row",
-                            i == WEIGHT ? "weight" : "bias", shape_text(row, text));
+                            i == NORM_WEIGHT ? "weight" : "bias", shape_text(row, text));
     return norm_check_epsilon(call);
 }
 
 static Status layer_norm_infer(OpCall *call) {
     if (norm_check_row(call)) return error_status();
-    Shape rows = call->in[X]->shape;
+    Shape rows = call->in[NORM_X]->shape;
     rows.ndim -= call->params.shape.ndim;
-    Status status = op_output_like(call, Y, call->in[X]);
-    if (!status) status = op_output(call, MEAN, DTYPE_FLOAT32, rows);
-    return status ? status : op_output(call, RSTD, DTYPE_FLOAT32, rows);
+    Status status = op_output_like(call, NORM_Y, call->in[NORM_X]);
+    if (!status) status = op_output(call, NORM_MEAN, DTYPE_FLOAT32, rows);
+    return status ? status : op_output(call, NORM_RSTD, DTYPE_FLOAT32, rows);
 }
 
 // ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
@@ -66,31 +63,49 @@ Moments norm_moments_in_double(const float *x, int64_t n) {
 }
 
 static OpWork layer_norm_work(const OpCall *call) {
-    int64_t n = norm_rows_of(call->in[X], &call->params).n;
-    return (OpWork){.items = call->out[MEAN]->numel, .cost = (double)(n ? n : 1)};
+    int64_t n = norm_rows_of(call->in[NORM_X], &call->params).n;
+    return (OpWork){.items = call->out[NORM_MEAN]->numel, .cost = (double)(n ? n : 1)};
 }
 
 KERNEL static Status layer_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t n = norm_rows_of(call->in[X], &call->params).n;
-    const float *weight = call->in[WEIGHT] ? call_in(call, WEIGHT) : NULL;
-    const float *bias = call->in[BIAS] ? call_in(call, BIAS) : NULL;
+    int64_t n = norm_rows_of(call->in[NORM_X], &call->params).n;
+    const float *weight = call->in[NORM_WEIGHT] ? call_in(call, NORM_WEIGHT) : NULL;
+    const float *bias = call->in[NORM_BIAS] ? call_in(call, NORM_BIAS) : NULL;
+    double epsilon = (double)call->params.value[0];
     for (int64_t r = begin; r < end; r++) {
-        const float *x = call_in(call, X) + r * n;
-        float *y = call_out(call, Y) + r * n;
-        Moments m = norm_moments(x, n);
-        float rstd = (float)(1.0 / sqrt(m.variance + (double)call->params.value[0]));
-        call_out(call, MEAN)[r] = m.about + m.rest;
-        call_out(call, RSTD)[r] = rstd;
+        const float *x = call_in(call, NORM_X) + r * n;
+        float *y = call_out(call, NORM_Y) + r * n;
+        Moments m = norm_moments(x, n, epsilon);
+        float rstd = (float)(1.0 / sqrt(m.variance + epsilon));
+        call_out(call, NORM_MEAN)[r] = m.about + m.rest;
+        call_out(call, NORM_RSTD)[r] = rstd;
         norm_write(x, y, n, m, rstd, weight, bias);
     }
     return STATUS_OK;
 }
 
 // ---- backward ----------------------------------------------------------------------------------
-static unsigned layer_norm_saves(const OpCall *call) {
-    bool input = call_needs(call, X), weight = call_needs(call, WEIGHT);
-    unsigned saves = input || weight ? SAVE_IN(X) | SAVE_OUT(MEAN) | SAVE_OUT(RSTD) : 0;
-    return input && call->in[WEIGHT] ? saves | SAVE_IN(WEIGHT) : saves;
+unsigned norm_saves(const OpCall *call) {
+    bool input = call_needs(call, NORM_X), weight = call_needs(call, NORM_WEIGHT);
+    unsigned saves =
+        input || weight ? SAVE_IN(NORM_X) | SAVE_OUT(NORM_MEAN) | SAVE_OUT(NORM_RSTD) : 0;
+    return input && call->in[NORM_WEIGHT] ? saves | SAVE_IN(NORM_WEIGHT) : saves;
+}
+
+Status norm_run_backward(const OpCall *saved, Tensor *grad, Tensor *grad_in[], const Op *of_x,
+                         const Op *of_weight) {
+    Tensor *x = saved->in[NORM_X], *weight = saved->in[NORM_WEIGHT];
+    Tensor *mean = saved->out[NORM_MEAN], *rstd = saved->out[NORM_RSTD];
+    OpParams params = saved->params;
+    if (call_needs(saved, NORM_X) &&
+        OP_INTO(&grad_in[NORM_X], *of_x, &params, grad, x, weight, mean, rstd))
+        return error_status();
+    if (!call_needs(saved, NORM_WEIGHT)) return STATUS_OK;
+    bool bias = call_needs(saved, NORM_BIAS);
+    params.flags = bias ? NORM_WITH_BIAS : 0;
+    Tensor **slots[] = {&grad_in[NORM_WEIGHT], &grad_in[NORM_BIAS]};
+    return op_run_into_each(slots, bias ? 2 : 1, of_weight, &params,
+                            OP_INPUTS(grad, x, mean, rstd));
 }
 
 // dbias where no dweight goes with it: dy, as a matrix of rows, summed over them.
@@ -105,32 +120,23 @@ static Status bias_backward(Tensor **slot, Tensor *grad, const Tensor *bias) {
 }
 
 static Status layer_norm_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    Tensor *grad = grad_out[Y], *x = saved->in[X], *weight = saved->in[WEIGHT];
-    Tensor *mean = saved->out[MEAN], *rstd = saved->out[RSTD];
-    OpParams params = saved->params;
-    if (call_needs(saved, X) &&
-        OP_INTO(&grad_in[X], op_layer_norm_backward, &params, grad, x, weight, mean, rstd))
-        return error_status();
-    bool bias = call_needs(saved, BIAS);
-    if (!call_needs(saved, WEIGHT))
-        return bias ? bias_backward(&grad_in[BIAS], grad, saved->in[BIAS]) : STATUS_OK;
-    params.flags = bias ? NORM_WITH_BIAS : 0;
-    Tensor **slots[] = {&grad_in[WEIGHT], &grad_in[BIAS]};
-    return op_run_into_each(slots, bias ? 2 : 1, &op_layer_norm_backward_weight, &params,
-                            OP_INPUTS(grad, x, mean, rstd));
+    Status status = norm_run_backward(saved, grad_out[NORM_Y], grad_in, &op_layer_norm_backward,
+                                      &op_layer_norm_backward_weight);
+    if (status || !norm_wants_bias_alone(saved)) return status;
+    return bias_backward(&grad_in[NORM_BIAS], grad_out[NORM_Y], saved->in[NORM_BIAS]);
 }
 
-static void layer_norm_vary(OpStory *story, const OpParams *params, unsigned given) {
-    bool weight = given & SAVE_IN(WEIGHT), bias = given & SAVE_IN(BIAS);
+void norm_vary(OpStory *story, const OpParams *params, unsigned given) {
+    bool weight = given & SAVE_IN(NORM_WEIGHT), bias = given & SAVE_IN(NORM_BIAS);
     (void)params;
     if (weight) story->elementwise.each++;
     if (bias) story->bias = (OpRule){PER_OUTPUT, .each = 1};
-#define RSTD_FORMULA ", rstd = 1 / sqrt(variance + epsilon)"
-    story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD_FORMULA
-                     : weight       ? "y = (x - mean) rstd weight" RSTD_FORMULA
-                     : bias         ? "y = (x - mean) rstd + bias" RSTD_FORMULA
-                                    : "y = (x - mean) rstd" RSTD_FORMULA;
-#undef RSTD_FORMULA
+#define RSTD ", rstd = 1 / sqrt(variance + epsilon)"
+    story->formula = weight && bias ? "y = (x - mean) rstd weight + bias" RSTD
+                     : weight       ? "y = (x - mean) rstd weight" RSTD
+                     : bias         ? "y = (x - mean) rstd + bias" RSTD
+                                    : "y = (x - mean) rstd" RSTD;
+#undef RSTD
 }
 
 // Per row of n: for the mean n - 1 adds and a division, for x - mean n, for the variance n
@@ -141,14 +147,14 @@ const Op op_layer_norm = {
     .name = "layer_norm",
     .kernel = layer_norm_cpu,
     .n_inputs = 3,
-    .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS),
+    .optional = SAVE_IN(NORM_WEIGHT) | SAVE_IN(NORM_BIAS),
     .infer = layer_norm_infer,
     .work = layer_norm_work,
     .backward = layer_norm_backward,
-    .saves = layer_norm_saves,
+    .saves = norm_saves,
     .story =
         STORY(.formula = "y = (x - mean) rstd, rstd = 1 / sqrt(variance + epsilon)", .out = "y",
               .in = {"x", "weight", "bias"}, .elementwise = {PER_BLOCK, .each = 5, .more = 1},
               .transcendental = {PER_BLOCK, .more = 1}, .extra = "mean and rstd of a row",
               .extra_bytes = {PER_BLOCK, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
-              .kind = KIND_NORM, .vary = layer_norm_vary)};
+              .kind = KIND_NORM, .vary = norm_vary)};

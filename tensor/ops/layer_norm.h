@@ -21,8 +21,19 @@ static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
 Status norm_check_row(const OpCall *call);
 Status norm_check_epsilon(const OpCall *call);
 
-// Flag of the backward of weights: dbias is wanted, too.
+// ---- of norms of x, weight, bias (in this order) to y, mean, rstd ------------------------------
+enum { NORM_X, NORM_WEIGHT, NORM_BIAS };
+enum { NORM_Y, NORM_MEAN, NORM_RSTD };
+unsigned norm_saves(const OpCall *call);
+void norm_vary(OpStory *story, const OpParams *params, unsigned given);
+// Runs `of_x` on dy, x, weight, mean, rstd, and `of_weight`, which gives dbias, too, where the
+// flag says so, on dy, x, mean, rstd. Without a dweight dbias is left to the caller.
 enum { NORM_WITH_BIAS = 1 };
+Status norm_run_backward(const OpCall *saved, Tensor *grad, Tensor *grad_in[], const Op *of_x,
+                         const Op *of_weight);
+static inline bool norm_wants_bias_alone(const OpCall *saved) {
+    return call_needs(saved, NORM_BIAS) && !call_needs(saved, NORM_WEIGHT);
+}
 
 typedef struct NormSums {
     double first, second;
@@ -34,24 +45,29 @@ typedef struct NormTerm {
 // As reduce_sum, but of twice as many lanes: gcc vectorises two sums at once from there on.
 enum { NORM_LANES = 32 };
 
+// The lanes += both parts of term(row, j), j from i up to `end`.
+MATH_INLINE void norm_add(float first[NORM_LANES], float second[NORM_LANES], const void *row,
+                          int64_t i, int64_t end, NormTerm (*term)(const void *, int64_t)) {
+    for (; i + NORM_LANES <= end; i += NORM_LANES)
+        for (int k = 0; k < NORM_LANES; k++) {
+            NormTerm t = term(row, i + k);
+            first[k] += t.first;
+            second[k] += t.second;
+        }
+    for (int k = 0; i + k < end; k++) {
+        NormTerm t = term(row, i + k);
+        first[k] += t.first;
+        second[k] += t.second;
+    }
+}
+
 // The sums of both parts of term(row, j) over n elements j: lanes, in blocks of REDUCE_BLOCK.
 MATH_INLINE NormSums norm_sums(const void *row, int64_t n,
                                NormTerm (*term)(const void *, int64_t)) {
     NormSums sums = {0.0, 0.0};
     for (int64_t from = 0; from < n; from += REDUCE_BLOCK) {
-        int64_t end = n - from < REDUCE_BLOCK ? n : from + REDUCE_BLOCK, i = from;
         float first[NORM_LANES] = {0}, second[NORM_LANES] = {0};
-        for (; i + NORM_LANES <= end; i += NORM_LANES)
-            for (int k = 0; k < NORM_LANES; k++) {
-                NormTerm t = term(row, i + k);
-                first[k] += t.first;
-                second[k] += t.second;
-            }
-        for (int k = 0; i + k < end; k++) {
-            NormTerm t = term(row, i + k);
-            first[k] += t.first;
-            second[k] += t.second;
-        }
+        norm_add(first, second, row, from, n - from < REDUCE_BLOCK ? n : from + REDUCE_BLOCK, term);
         for (int half = NORM_LANES / 2; half > 0; half /= 2)
             for (int k = 0; k < half; k++) {
                 first[k] += first[k + half];
@@ -82,14 +98,20 @@ MATH_INLINE NormTerm distance_and_square(const void *row, int64_t j) {
 // Of rows whose sum, or whose squares, a float does not hold: few, and they may take their time.
 Moments norm_moments_in_double(const float *x, int64_t n);
 
+// Does a float hold such a mean of squares, to which epsilon is added? Of smaller ones it has lost
+// digits, or all of them.
+MATH_INLINE bool norm_square_holds(double square, double epsilon) {
+    return square + epsilon >= 0x1p-80 && isfinite(square);
+}
+
 // In float, the mean of numbers far from 0 is not good enough to square their distances from it.
 // So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
-MATH_INLINE Moments norm_moments(const float *x, int64_t n) {
+MATH_INLINE Moments norm_moments(const float *x, int64_t n, double epsilon) {
     if (n == 0) return (Moments){(float)NAN, 0.0f, (double)NAN}; // of nothing
     Centred row = {x, reduce_sum(x, n) / (float)n};
     NormSums sums = norm_sums(&row, n, distance_and_square);
     double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
-    if (!isfinite(variance)) return norm_moments_in_double(x, n);
+    if (!norm_square_holds(variance, epsilon)) return norm_moments_in_double(x, n);
     return (Moments){row.about, (float)rest, variance < 0.0 ? 0.0 : variance}; // < 0: rounded
 }
 

@@ -9,13 +9,14 @@ static Tensor *rearranged(Tensor *x, Shape parts, const int *order, Shape out) {
 
 static bool fits(const char *op, const Tensor *x, int64_t factor, bool channels) {
     char text[SHAPE_TEXT];
-    bool four = x->shape.ndim == 4 && factor >= 1 && factor <= INT32_MAX;
     const int64_t *dims = x->shape.dims;
+    bool four = x->shape.ndim == 4 && factor >= 1 && factor <= INT16_MAX;
+    for (int i = 1; four && i < 4; i++) four = dims[i] <= INT32_MAX; // no size beyond 2^63
     if (four && (channels ? dims[1] % (factor * factor) == 0
                           : dims[2] % factor == 0 && dims[3] % factor == 0))
         return true;
     error_set(four ? STATUS_SHAPE : STATUS_INVALID_ARGUMENT,
-              "%s of %s by %lld. HINT: x is (n, c, h, w), the factor at least 1, and %s", op,
+              "%s of %s by %lld. HINT: x is (n, c, h, w), the factor from 1 to 32767, and %s", op,
               shape_text(x->shape, text), (long long)factor,
               channels ? "its square divides c" : "it divides h and w");
     return false;

@@ -52,6 +52,9 @@ static Status resize_infer(OpCall *call) {
             return op_error(call, STATUS_INVALID_ARGUMENT,
                             "a size that is none. HINT: out_h and out_w from 1 to 2^31 - 1, or "
                             "scales that give such");
+        if (!(call->params.value[d] <= (float)INT32_MAX)) // places are to fit an int64
+            return op_error(call, STATUS_INVALID_ARGUMENT,
+                            "a scale that is next to 0. HINT: from 2^-31 on, or 0 where sizes say");
         w->input[d] = (int32_t)x->shape.dims[2 + d];
     }
     return op_output(call, 0, DTYPE_FLOAT32,

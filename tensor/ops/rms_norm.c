@@ -28,11 +28,9 @@ static double mean_square_in_double(const float *x, int64_t n) {
 }
 
 MATH_INLINE float rstd_of(const float *x, int64_t n, double epsilon) {
-    const double squares_hold = 0x1p-80; // smaller ones have lost digits, or all of them
     Centred row = {x, 0.0f};
     double square = norm_sums(&row, n, distance_and_square).second / (double)n;
-    if (!(square + epsilon >= squares_hold) || !isfinite(square))
-        square = mean_square_in_double(x, n);
+    if (!norm_square_holds(square, epsilon)) square = mean_square_in_double(x, n);
     return (float)(1.0 / sqrt(square + epsilon));
 }
 

@@ -26,12 +26,10 @@ static OpWork var_work(const OpCall *call) {
 }
 
 KERNEL static Status var_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const double squares_hold = 0x1p-80; // smaller ones have lost digits, or all of them
     int64_t n = row_length(call->in[0]);
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, 0) + r * n;
-        Moments m = norm_moments(x, n);
-        if (m.variance < squares_hold) m = norm_moments_in_double(x, n);
+        Moments m = norm_moments(x, n, 0.0);
         double y = math_unbiased(m.variance, (double)n, (double)call->params.value[0]);
         call_out(call, 0)[r] = (float)(call->params.flags & VAR_ROOT ? sqrt(y) : y);
     }
@@ -63,7 +61,7 @@ KERNEL static Status var_backward_cpu(const OpCall *call, int64_t begin, int64_t
     for (int64_t r = begin; r < end; r++) {
         const float *x = call_in(call, X) + r * n;
         float *dx = call_out(call, 0) + r * n;
-        Moments m = norm_moments(x, n);
+        Moments m = norm_moments(x, n, 0.0);
         float rest = m.rest == m.rest ? m.rest : 0.0f; // NaN: the mean is infinite
         float slope = y ? math_deviation_slope(dy[r], y[r], (double)n, correction)
                         : math_variance_slope(dy[r], (double)n, correction);

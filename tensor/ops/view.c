@@ -122,10 +122,11 @@ const Op op_permute = {.id = OP_permute,
 Tensor *tensor_slice(Tensor *x, int dim, int64_t begin, int64_t end, int64_t step) {
     if (!x) return OP_RUN(op_slice, NULL, x);
     int d = dim < 0 ? dim + x->shape.ndim : dim;
-    int64_t size = d >= 0 && d < x->shape.ndim ? x->shape.dims[d] : -1;
+    bool found = d >= 0 && d < x->shape.ndim;
+    int64_t size = found ? x->shape.dims[d] : 0;
     int64_t first = begin < 0 ? begin + size : begin;
     int64_t last = end == SLICE_END ? size : end < 0 ? end + size : end;
-    if (first < 0 || last > size || first > last || step < 1) {
+    if (!found || first < 0 || last > size || first > last || step < 1) {
         char text[SHAPE_TEXT];
         error_set(
             STATUS_SHAPE,

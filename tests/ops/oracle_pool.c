@@ -3,9 +3,9 @@
 #include "tensor/ops/window.h"
 #include "tests/ops/oracle.h"
 
-// ---- windows: max_pool2d, avg_pool2d
-// ------------------------------------------------------------- One window more as long as it fits,
-// or, in ceil mode, as long as the one before ends too early and it begins before the image's end.
+// ---- windows: max_pool2d, avg_pool2d ----------------------------------------------------------
+// One window more as long as it fits, or, in ceil mode, as long as the one before ends too early
+// and it begins before the image's end.
 static int64_t windows_along(const OpWindow *w, int d, bool ceil_mode) {
     int64_t span = w->dilation[d] * (w->kernel[d] - 1) + 1, count = 0;
     int64_t padded = w->before[d] + w->input[d] + w->after[d];
@@ -139,9 +139,8 @@ static bool avg_pool2d_backward(OracleCall *call) {
     return true;
 }
 
-// ---- regions: adaptive_avg_pool2d
-// ---------------------------------------------------------------- Element i of `size` belongs to
-// region o of n when its span [i, i + 1) meets [o, o + 1) size / n.
+// ---- regions: adaptive_avg_pool2d -------------------------------------------------------------
+// Element i of `size` belongs to region o of n when its span [i, i + 1) meets [o, o + 1) size / n.
 static bool belongs(int64_t i, int64_t o, int64_t size, int64_t n) {
     return (i + 1) * n > o * size && i * n < (o + 1) * size;
 }

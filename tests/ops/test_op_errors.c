@@ -103,6 +103,8 @@ START_TEST(views_refuse_what_does_not_fit) {
         ck_assert_ptr_null(tensor_slice(x, 1, ranges[i][0], ranges[i][1], ranges[i][2]));
         assert_refused("slice", STATUS_SHAPE, "(2, 3)");
     }
+    ck_assert_ptr_null(tensor_slice(x, 2, INT64_MIN, SLICE_END, 1));
+    assert_refused("slice of no dimension", STATUS_SHAPE, "dimension 2");
     tensor_free(x);
     scope_close(scope);
 }
