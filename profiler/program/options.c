@@ -24,8 +24,8 @@ bool options_refuse(const Options *options, const char *format, ...) {
 }
 
 bool options_ask(const Options *options) {
-    return options->explain || options->has_view || options->memory || options->leaks ||
-           options->weights || options->memory_budget > 0 || options->has_preset;
+    return options->summary || options->explain || options->has_view || options->memory ||
+           options->leaks || options->weights || options->memory_budget > 0 || options->has_preset;
 }
 
 static bool takes(const Options *options, int flag) {
@@ -127,7 +127,8 @@ static bool compares(const Options *options) {
     const struct {
         const char *name;
         bool given;
-    } alone[] = {{"explain", options->explain},
+    } alone[] = {{"summary", options->summary},
+                 {"explain", options->explain},
                  {"by, --top and --layer", options->has_view},
                  {"memory", options->memory},
                  {"memory-budget", options->memory_budget > 0},
@@ -183,6 +184,9 @@ static bool keeps_what_there_is(const Options *options) {
 static bool fit_together(const Options *options) {
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
+    if (options->depth >= 0 && !options->summary)
+        return options_refuse(options, "--depth %lld: of what? --summary",
+                              (long long)options->depth);
     bool told = options->help || options->version || options->devices || options->list;
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
@@ -241,6 +245,14 @@ static int64_t epochs_unsaid(const Options *options) {
     return steps_alone ? LOADER_MOST_EPOCHS : options->line->epochs;
 }
 
+// The tree of layers alone is counted, so that nothing need run for it.
+static bool needs_counts_only(const Options *options) {
+    Options others = *options;
+    others.summary = false;
+    return options->summary && !options_ask(&others) && options->epochs <= 0 && !options->json &&
+           !options->trace && !options->output && !options->tinytorch && !options->memory_json;
+}
+
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options) {
     *options = (Options){.line = line,
                          .layers = {784, 512, 256, 10},
@@ -252,11 +264,13 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .learning_rate = (double)NAN,
                          .device = "cpu",
                          .sample = 200,
+                         .depth = -1,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
     take_models(argc, argv, options);
     if (!sorts(options) || !fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
+    if (needs_counts_only(options)) options->device = "meta";
     if (!keeps_what_there_is(options)) return false;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)

@@ -282,6 +282,10 @@ const Flag options_flags[] = {
      "ceilings from a file (JSON) instead of measured ones", TEXT(peaks)},
     {OF_MEASURING, BOTH, false, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
 
+    {OF_QUESTIONS, BOTH, true, "summary", NULL, "its layers as a tree; alone it runs nothing",
+     SWITCH(summary)},
+    {OF_QUESTIONS, BOTH, false, "depth", "N", "of that tree: so many levels (3)",
+     COUNT(depth, 0, 1000)},
     {OF_QUESTIONS, BOTH, true, "explain", "[LAYER]",
      "how its numbers were made; LAYER may be 'fc*'", OTHER(take_explain)},
     {OF_QUESTIONS, BOTH, true, "by", "WHAT", "table by layer, op or phase", OTHER(take_by)},
