@@ -24,14 +24,14 @@ int main(int argc, char **argv) {
     static const ProgramKind kind = {
         .line = {.name = "profile_model",
                  .program = PROGRAM_MODEL,
-                 .argument = "NAME|FILE",
+                 .argument = "NAME|FILE ...",
                  .examples = {"resnet50 --batch 8 --image 224",
-                              "mobilenet_v2 --by op --sort time --top 5",
+                              "resnet18 mobilenet_v2 --device meta",
                               "vgg16 --device meta --memory-budget 8GB"},
                  .about =
                      "Profiles training steps of a published network, by its name (--list); of an\n"
                      "ONNX file (.onnx); or of a model written as text, in a file or as\n"
-                     "'Linear(784,10) ReLU @ 64x784'.",
+                     "'Linear(784,10) ReLU @ 64x784'. Several are compared.",
                  .epochs = 0},
         .find = program_find_network,
         .model_new = program_network_new,

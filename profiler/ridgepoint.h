@@ -37,6 +37,7 @@
 #include "profiler/profiler.h"
 #include "profiler/report/advice.h"
 #include "profiler/report/explain.h"
+#include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report.h"

@@ -231,7 +231,7 @@ static void write_advice(JsonWriter *json, const Profile *profile) {
     json_writer_end_array(json);
 }
 
-static void write_created(JsonWriter *json) {
+void json_created(JsonWriter *json) {
     char created[32] = "";
     time_t now = time(NULL);
     struct tm utc;
@@ -252,14 +252,14 @@ static void write_comparison(JsonWriter *json, const Profile *profile) {
     member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
 }
 
-static void write_document(JsonWriter *json, const Profile *profile,
-                           const ProfileTraining *training, const char *command) {
+void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
+                   const char *command) {
     static const char *const kinds[] = {[PROFILE_TRAINING] = "training",
                                         [PROFILE_BACKWARD] = "backward",
                                         [PROFILE_INFERENCE] = "inference"};
     json_writer_begin_object(json);
     member_text(json, "schema", "ridgepoint.profile/v1");
-    write_created(json);
+    json_created(json);
     member_text(json, "command", command);
     member_text(json, "kind", kinds[profile->kind]);
     write_environment(json, profile);
@@ -279,7 +279,7 @@ static void write_document(JsonWriter *json, const Profile *profile,
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
                           const char *command, JsonWriter *json) {
     bool failed_before = error_pending(); // of a training that failed the document tells
-    write_document(json, profile, training, command);
+    json_document(json, profile, training, command);
     if (failed_before || !error_pending()) return json_writer_close(json);
     json_writer_discard(json); // it lacks something
     return error_status();

@@ -22,4 +22,9 @@ typedef struct ProfileTraining { // what training after the profile reached
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
                           const char *command, JsonWriter *json);
 
+// The same of several, as an object of schema ridgepoint.comparison/v1 with one such document each
+// in its `models`. Nothing was trained.
+Status profile_write_json_each(const Profile *const profiles[], int n, const char *command,
+                               JsonWriter *json);
+
 #endif

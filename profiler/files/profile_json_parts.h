@@ -4,7 +4,7 @@
 #define PROFILER_FILES_PROFILE_JSON_PARTS_H
 
 #include "profiler/files/json_members.h"
-#include "profiler/profile.h"
+#include "profiler/files/profile_json.h"
 
 void json_shape(JsonWriter *json, const char *key, Shape shape);              // ndim -1: null
 void json_latency(JsonWriter *json, const char *key, const Latency *latency); // count 0: null
@@ -15,5 +15,10 @@ void json_phase(JsonWriter *json, const Machine *machine, const char *key,
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase);
 void json_card(JsonWriter *json, const Profile *profile); // "device", where it has a memory
 void json_ops(JsonWriter *json, const Profile *profile);  // "ops": in the order in which they ended
+
+// The whole of one profile, as a value; the member that says when.
+void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
+                   const char *command);
+void json_created(JsonWriter *json);
 
 #endif

@@ -24,8 +24,8 @@ bool options_refuse(const Options *options, const char *format, ...) {
 }
 
 bool options_ask(const Options *options) {
-    return options->explain || options->has_view || options->memory || options->leaks ||
-           options->weights || options->memory_budget > 0 || options->has_preset;
+    return options->summary || options->explain || options->has_view || options->memory ||
+           options->leaks || options->weights || options->memory_budget > 0 || options->has_preset;
 }
 
 static bool takes(const Options *options, int flag) {
@@ -99,6 +99,56 @@ static bool files_differ(const Options *options) {
     return true;
 }
 
+// Which key that is depends on how many networks there are.
+static bool sorts(Options *options) {
+    const char *key = options->sort;
+    bool several = options->n_models > 1, found = !key;
+    for (int i = 0; several && !found && i < COMPARISON_SORT_COUNT; i++) {
+        options->comparison_sort = (ComparisonSort)i;
+        found = strcmp(key, comparison_sort_name(options->comparison_sort)) == 0;
+    }
+    for (int i = 0; !several && !found && i < VIEW_SORT_COUNT; i++) {
+        options->view.sort = (ViewSort)i;
+        found = options->has_view = strcmp(key, view_sort_name(options->view.sort)) == 0;
+    }
+    if (!found)
+        return options_refuse(options, "--sort %s: expected %s", key,
+                              several ? "order, parameters, flops, bytes, memory or time"
+                                      : "order, time, flops, bytes or roof");
+    if (several && options->comparison_sort == COMPARISON_TIME &&
+        strcmp(options->device, "meta") == 0)
+        return options_refuse(options,
+                              "--sort time: nothing runs on the meta device; --sort flops");
+    return true;
+}
+
+// What is asked of one network, and has no row in a table of several.
+static bool compares(const Options *options) {
+    const struct {
+        const char *name;
+        bool given;
+    } alone[] = {{"summary", options->summary},
+                 {"explain", options->explain},
+                 {"by, --top and --layer", options->has_view},
+                 {"memory", options->memory},
+                 {"memory-budget", options->memory_budget > 0},
+                 {"leaks", options->leaks},
+                 {"weights", options->weights},
+                 {"flop-convention", options->has_preset},
+                 {"output", options->output != NULL},
+                 {"trace", options->trace != NULL},
+                 {"memory-json", options->memory_json != NULL},
+                 {"tinytorch", options->tinytorch != NULL},
+                 {"epochs, --steps", options->epochs > 0 || options->steps > 0},
+                 {"checkpoint", options->checkpoint != NULL},
+                 {"resume", options->resume != NULL}};
+    for (size_t i = 0; options->n_models > 1 && i < sizeof(alone) / sizeof(alone[0]); i++)
+        if (alone[i].given)
+            return options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
+                                  alone[i].name, options->n_models, options->models[1]);
+    return true;
+}
+
 // What --inference leaves out.
 static bool trains(const Options *options) {
     const struct {
@@ -134,6 +184,9 @@ static bool keeps_what_there_is(const Options *options) {
 static bool fit_together(const Options *options) {
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
+    if (options->depth >= 0 && !options->summary)
+        return options_refuse(options, "--depth %lld: of what? --summary",
+                              (long long)options->depth);
     bool told = options->help || options->version || options->devices || options->list;
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
@@ -141,7 +194,7 @@ static bool fit_together(const Options *options) {
     if (options->line->argument && !options->model && !told)
         return options_refuse(options, "which network? %s --list names them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);
-    return something_runs(options) && files_differ(options) && trains(options);
+    return compares(options) && something_runs(options) && files_differ(options) && trains(options);
 }
 
 // The flags of this program, for getopt_long; each is found again as 256 + its place.
@@ -177,11 +230,27 @@ static bool take_flags(int argc, char **argv, Options *options) {
     }
 }
 
+// Of a program that takes none, and of more than there is room for, some are left over.
+static void take_models(int argc, char **argv, Options *options) {
+    bool takes = options->line->argument && !options->help;
+    while (takes && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
+        options->models[options->n_models++] = argv[optind++];
+    options->model = options->models[0];
+}
+
 // Where none are given by themselves, a limit of steps alone is one.
 static int64_t epochs_unsaid(const Options *options) {
     if (options_ask(options)) return 0;
     bool steps_alone = options->line->epochs == 0 && options->steps > 0;
     return steps_alone ? LOADER_MOST_EPOCHS : options->line->epochs;
+}
+
+// The tree of layers alone is counted, so that nothing need run for it.
+static bool needs_counts_only(const Options *options) {
+    Options others = *options;
+    others.summary = false;
+    return options->summary && !options_ask(&others) && options->epochs <= 0 && !options->json &&
+           !options->trace && !options->output && !options->tinytorch && !options->memory_json;
 }
 
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options) {
@@ -195,13 +264,18 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .learning_rate = (double)NAN,
                          .device = "cpu",
                          .sample = 200,
+                         .depth = -1,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
-    if (line->argument && !options->help && optind < argc) options->model = argv[optind++];
-    if (!fit_together(options)) return false;
+    take_models(argc, argv, options);
+    if (!sorts(options) || !fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
+    if (needs_counts_only(options)) options->device = "meta";
     if (!keeps_what_there_is(options)) return false;
     if (optind == argc) return true;
+    if (options->n_models == OPTIONS_MAX_MODELS)
+        return options_refuse(options, "%s: more than %d networks; compare some of them",
+                              argv[optind], OPTIONS_MAX_MODELS);
     return options_refuse(options, "%s: unexpected argument; see %s --help", argv[optind],
                           line->name);
 }

@@ -7,17 +7,23 @@
 #include <stdint.h>
 
 #include "layers/train/optimizer.h"
+#include "profiler/report/comparison.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report_views.h"
 
-enum { OPTIONS_MAX_LAYERS = 64, OPTIONS_MAX_FREEZE = 16, OPTIONS_MAX_INPUTS = 16 };
+enum {
+    OPTIONS_MAX_LAYERS = 64,
+    OPTIONS_MAX_FREEZE = 16,
+    OPTIONS_MAX_INPUTS = 16,
+    OPTIONS_MAX_MODELS = 32
+};
 
 // What the command lines of the programs differ in, beside the flags that only one takes.
 enum { PROGRAM_MLP = 1, PROGRAM_MODEL = 2 };
 typedef struct ProgramLine {
     const char *name;        // "profile_mlp"
     unsigned program;        // PROGRAM_MLP or PROGRAM_MODEL
-    const char *argument;    // what it takes beside flags: "NAME|FILE"; NULL: nothing
+    const char *argument;    // what it takes beside flags: "NAME|FILE ..."; NULL: nothing
     const char *examples[3]; // what follows the name
     const char *about;       // what it does: a line or two
     int64_t batch, epochs;   // where nothing is said; epochs where no question is asked
@@ -25,7 +31,9 @@ typedef struct ProgramLine {
 
 typedef struct Options {
     const ProgramLine *line;
-    const char *model; // its argument; NULL: none given
+    const char *model;                      // its argument, the first of them; NULL: none given
+    const char *models[OPTIONS_MAX_MODELS]; // all of them: several are compared
+    int n_models;
 
     // Of profile_mlp:
     int64_t layers[OPTIONS_MAX_LAYERS];
@@ -61,7 +69,10 @@ typedef struct Options {
     bool explain;
     const char *explain_layer; // NULL: all
     ViewOptions view;
-    bool has_view, memory, leaks, weights;
+    const char *sort; // its rows', or a comparison's; NULL: not said
+    ComparisonSort comparison_sort;
+    bool has_view, memory, leaks, weights, summary;
+    int64_t depth;         // of the summary; -1: not said
     int64_t memory_budget; // bytes; 0: not asked
     Preset preset;
     bool has_preset;

@@ -153,16 +153,6 @@ static bool take_by(Options *options, const Flag *flag, const char *text) {
     return refuse(options, flag, text, "layer, op or phase");
 }
 
-static bool take_sort(Options *options, const Flag *flag, const char *text) {
-    for (int sort = 0; sort < VIEW_SORT_COUNT; sort++)
-        if (strcmp(text, view_sort_name((ViewSort)sort)) == 0) {
-            options->view.sort = (ViewSort)sort;
-            options->has_view = true;
-            return true;
-        }
-    return refuse(options, flag, text, "order, time, flops, bytes or roof");
-}
-
 static bool take_top(Options *options, const Flag *flag, const char *text) {
     options->has_view = true;
     return take_count(options, flag, text);
@@ -292,11 +282,17 @@ const Flag options_flags[] = {
      "ceilings from a file (JSON) instead of measured ones", TEXT(peaks)},
     {OF_MEASURING, BOTH, false, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
 
+    {OF_QUESTIONS, BOTH, true, "summary", NULL, "its layers as a tree; alone it runs nothing",
+     SWITCH(summary)},
+    {OF_QUESTIONS, BOTH, false, "depth", "N", "of that tree: so many levels (3)",
+     COUNT(depth, 0, 1000)},
     {OF_QUESTIONS, BOTH, true, "explain", "[LAYER]",
      "how its numbers were made; LAYER may be 'fc*'", OTHER(take_explain)},
     {OF_QUESTIONS, BOTH, true, "by", "WHAT", "table by layer, op or phase", OTHER(take_by)},
     {OF_QUESTIONS, BOTH, false, "sort", "KEY",
-     "of that table: order, time, flops, bytes, roof (order)", OTHER(take_sort)},
+     "of that table: order, time, flops, bytes, roof (order);\n"
+     "                         of several networks also parameters, memory",
+     TEXT(sort)},
     {OF_QUESTIONS, BOTH, false, "top", "N", "its first N rows, the others in one", take_top,
      offsetof(Options, view.top), 1, INT32_MAX},
     {OF_QUESTIONS, BOTH, false, "layer", "PATTERN", "its rows of these layers, as 'fc*'",

@@ -52,23 +52,23 @@ static int flush_output(void) {
 }
 
 // One line where prediction and execution differ, or where an op has no cost and --strict is given.
-static int verdict_of(const Program *program) {
+int program_verdict(const Program *program) {
     const Profile *profile = &program->profile;
     const char *name = program->kind->line.name;
     bool ran = profile->totals[REPORT_STEP].latency.count > 0;
     if (ran && !profile->reconciled) {
-        fprintf(stderr, "%s: predicted is not executed: %s\n", name, profile->difference);
+        fprintf(stderr, "%s: %s: predicted is not executed: %s\n", name, profile->model,
+                profile->difference);
         return EXIT_FAILURE;
     }
     if (program->failed) return EXIT_FAILURE; // the answer has said why
     if (!program->options->strict || profile->n_uncounted == 0) return EXIT_SUCCESS;
-    fprintf(stderr, "%s: --strict: op %s has no cost, so the totals lack it\n", name,
-            profile->uncounted[0]);
+    fprintf(stderr, "%s: --strict: op %s of %s has no cost, so the totals lack it\n", name,
+            profile->uncounted[0], profile->model);
     return EXIT_FAILURE;
 }
 
-// Between words, in lines of 80 columns.
-static void print_wrapped(const char *text) {
+void program_print_wrapped(const char *text) {
     enum { WIDTH = 80 };
     while (strlen(text) > WIDTH) {
         int length = WIDTH;
@@ -104,7 +104,7 @@ static Status work(Program *program, int *output_error) {
         return status;
     }
     if (!options->quiet && program->report && program->subject.remark[0])
-        print_wrapped(program->subject.remark);
+        program_print_wrapped(program->subject.remark);
     if (options_ask(options))
         status = program_answer(program);
     else if (program->report)
@@ -137,6 +137,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     Program program = {.kind = kind,
                        .options = options,
                        .device = device,
+                       .progress = "profiling",
                        .command = command,
                        .report = !options->quiet};
     for (int i = 0; i < 4; i++) // one of them has standard output
@@ -145,7 +146,9 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     program.terminal =
         !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     program.training.test_accuracy = program.training.held_out_loss = (double)NAN;
-    int code = work(&program, output_error) ? fail(kind) : verdict_of(&program);
+    bool several = options->n_models > 1;
+    Status status = several ? program_compare(&program) : work(&program, output_error);
+    int code = status ? fail(kind) : several ? program.failed : program_verdict(&program);
     profile_free(&program.profile);
     tensor_free(program.x);
     tensor_free(program.labels);

@@ -51,6 +51,7 @@ struct Program {
     bool report;         // to standard output
     bool terminal;       // progress on standard error is seen
     bool failed;         // a threshold, or a comparison: exit status 1
+    char progress[64];   // what a line of progress begins with: "profiling"
     Subject subject;
     Images images;      // it is trained on these,
     Texts texts;        // or on these; or, where both are empty, not at all
@@ -93,8 +94,14 @@ Status program_print_text(const Program *program, Layer *model, const LossCurve 
 Status program_batch_new(Program *program);
 // program_profile.c: obtains ceilings, builds model and batch, profiles.
 Status program_profile(Program *program);
+Status program_check_memory(const Program *program); // has this machine enough for a step?
 // program_training.c: trains a fresh model, and tells.
 Status program_train(Program *program);
+// program_compare.c: several networks, one after the other, and a table of them.
+Status program_compare(Program *program);
+// program.c: an exit status, after one line on why; text between words, in lines of 80 columns.
+int program_verdict(const Program *program);
+void program_print_wrapped(const char *text);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
 Status program_check_files(const Options *options);             // can they be written?
@@ -102,6 +109,7 @@ Status program_write_files(Program *program, JsonWriter *json); // the JSON last
 
 // A line of progress on standard error, at most every 0.1 s.
 typedef struct ProgressLine {
+    const char *what;    // "profiling"; only where the line says it
     double begun, shown; // when; and when it was last drawn
 } ProgressLine;
 bool progress_due(ProgressLine *line);

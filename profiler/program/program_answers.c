@@ -6,6 +6,7 @@
 #include "profiler/leak.h"
 #include "profiler/program/program.h"
 #include "profiler/report/explain.h"
+#include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"
@@ -109,7 +110,12 @@ Status program_answer(Program *program) {
     const Profile *profile = &program->profile;
     Status status = STATUS_OK;
     int answers = 0;
-    if (options->explain) {
+    if (options->summary) {
+        separate(&answers);
+        int depth = options->depth >= 0 ? (int)options->depth : LAYER_TREE_DEPTH;
+        status = layer_tree_print(profile, program->model, depth, stdout);
+    }
+    if (!status && options->explain) {
         separate(&answers);
         status = explain_print(profile, options->explain_layer, stdout);
     }

@@ -91,7 +91,7 @@ static void show_profiling(void *argument, double fraction) {
     ProgressLine *line = argument;
     if (!progress_due(line)) return;
     double gone = line->shown - line->begun;
-    fprintf(stderr, "\rprofiling: %.0f%%", 100.0 * fraction);
+    fprintf(stderr, "\r%s: %.0f%%", line->what, 100.0 * fraction);
     if (fraction > 0.0)
         fprintf(stderr, ", %s left", text_duration(gone / fraction * (1.0 - fraction)).s);
     fprintf(stderr, "\033[K");
@@ -130,7 +130,8 @@ static Status run_profile(Program *program, ProfileOptions how) {
 }
 
 // Counted first, on the meta device: the system ends a program that takes more than there is.
-static Status check_memory(const Program *program) {
+Status program_check_memory(const Program *program) {
+    if (!program->device->on_host || !program->device->has_data) return STATUS_OK;
     int threads = context_current()->threads;
     Context *context = context_new();
     if (!context) return error_status();
@@ -160,7 +161,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     const Options *options = program->options;
     ProfileOptions how = profile_defaults();
     double now = clock_seconds();
-    ProgressLine line = {.begun = now, .shown = now};
+    ProgressLine line = {.what = program->progress, .begun = now, .shown = now};
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
@@ -176,8 +177,7 @@ static Status watch_profile(Program *program, Loader *loader) {
 
 Status program_profile(Program *program) {
     const Options *options = program->options;
-    Status status =
-        program->device->on_host && program->device->has_data ? check_memory(program) : STATUS_OK;
+    Status status = program_check_memory(program);
     if (!status && has_ceilings(program)) status = obtain_machine(program);
     if (!status) status = make_model(program);
     bool data = program_has_data(program) && options->epochs > 0;

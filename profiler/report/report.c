@@ -10,14 +10,17 @@
 #include "profiler/report/report_table.h"
 
 // ---- headline --------------------------------------------------------------------------------
+Text report_rate(const Profile *profile, const Latency *latency) {
+    double per_second = (double)profile->units / latency->statistics.median;
+    if (!(per_second < 1e18)) return (Text){"-"}; // of a model of no ops it may be any
+    return per_second < 99.5 ? text_number(per_second)
+                             : text_short_count((int64_t)(per_second + 0.5));
+}
+
 static void print_rate_line(FILE *file, const char *what, const Latency *latency,
                             const Profile *profile) {
     const LatencyStatistics *s = &latency->statistics;
-    double per_second = (double)profile->units / s->median; // of a model of no ops it may be any
-    bool known = per_second < 1e18;
-    Text rate = !known              ? (Text){"-"}
-                : per_second < 99.5 ? text_number(per_second)
-                                    : text_short_count((int64_t)(per_second + 0.5));
+    Text rate = report_rate(profile, latency);
     char spread[300] = "(median)";
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,

@@ -24,4 +24,7 @@ const ProfileLayer *report_slowest_layer(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
 Text report_bound(const Profile *profile, const Roofline *roofline);
 
+// How many units ("images") a second, where one lot takes that latency.
+Text report_rate(const Profile *profile, const Latency *latency);
+
 #endif

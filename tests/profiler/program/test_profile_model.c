@@ -46,7 +46,6 @@ static const struct {
     {"--batch 2", "which network", "resnet50", 2},
     {"resnet51", "resnet51", "did you mean resnet50", 2},
     {"nothing-like-it", "nothing-like-it", "--list", 2},
-    {"resnet18 vgg11", "vgg11", "unexpected", 2},
     {"lenet5 --tokens 5", "--tokens", "--image", 2},
     {"lenet5 --image 32x", "--image 32x", "HEIGHTxWIDTH", 2},
     {"lenet5 --image 0", "--image 0", "224", 2},
