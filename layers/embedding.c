@@ -1,6 +1,5 @@
 // embedding.c -- a table with a row of features for each index
 #include "layers/parts.h"
-#include "tensor/handle.h"
 
 typedef struct Embedding {
     Layer layer;
@@ -23,11 +22,6 @@ static const LayerType embedding_type = {.name = "Embedding",
                                          .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
                                          .forward = forward};
 
-static Tensor *table_new(int64_t count, int64_t features) {
-    Tensor *t = tensor_new_as(SHAPE(count, features), DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill_normal(t, 0.0f, 1.0f));
-}
-
 Layer *embedding_new(int64_t count, int64_t features) {
     if (count < 0 || features < 0) {
         error_set(STATUS_INVALID_ARGUMENT,
@@ -39,6 +33,6 @@ Layer *embedding_new(int64_t count, int64_t features) {
     if (!self) return NULL;
     self->num_embeddings = count;
     self->embedding_dim = features;
-    layer_add_parameter(&self->layer, "weight", table_new(count, features));
+    layer_add_parameter(&self->layer, "weight", layer_normal_new(SHAPE(count, features), 1.0f));
     return layer_finished(&self->layer);
 }
