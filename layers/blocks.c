@@ -52,7 +52,7 @@ enum { AVERAGE, FC1, ACTIVATION, FC2, GATE }; // children, in order
 static Tensor *squeeze_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *gate = in[0]; // (n, c, h, w), and (n, c, 1, 1) from the first child on
-    for (int i = AVERAGE; i <= GATE && gate; i++) gate = layer_forward(self->children[i], gate);
+    for (int i = AVERAGE; i <= GATE && gate; i++) gate = layer_run_child(self, i, gate);
     return gate ? tensor_mul(in[0], gate) : NULL;
 }
 

@@ -7,6 +7,14 @@
 
 #include "layers/parts.h"
 
+Layer *layer_child(const Layer *self, int i) {
+    return i < self->n_children ? self->children[i] : NULL;
+}
+
+Tensor *layer_run_child(const Layer *self, int i, Tensor *x) {
+    return layer_forward(layer_child(self, i), x);
+}
+
 // ---- in order ----------------------------------------------------------------------------------
 enum { ORDER_MOST = 8 };
 

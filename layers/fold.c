@@ -13,39 +13,43 @@
 // ---- what runs behind what ---------------------------------------------------------------------
 typedef struct Pair {
     Tensor *made;           // by the product; held, so that no other is taken for it
-    const Tensor *weight;   // of the product
+    const Tensor *weight;   // of the product; NULL, as `made`: the norm took something else
     const Tensor *variance; // of the norm that took it; NULL: none did
     float epsilon;
-    int uses; // of `made`
+    int uses; // of `made`, being a result of the whole among them
 } Pair;
 
 typedef struct Watch {
     Observer observer; // first
     Pair *pairs;
-    int count, room;
+    int count, room; // full: there may have been more
 } Watch;
 
 enum { PRODUCT_WEIGHT = 1, NORM_X = 0, NORM_VARIANCE = 4 }; // inputs
 
-static void note_use(Watch *watch, const OpCall *call, const Tensor *used) {
-    for (int i = 0; i < watch->count; i++) {
-        Pair *pair = &watch->pairs[i];
-        if (pair->made != used) continue;
-        pair->uses++;
-        if (call->op->id != OP_batch_norm_eval) continue;
-        pair->variance = call->in[NORM_VARIANCE];
-        pair->epsilon = call->params.value[0];
+// The pair whose product made it, with one use more; NULL: none did.
+static Pair *note_use(Watch *watch, const Tensor *used) {
+    for (int i = 0; used && i < watch->count; i++) {
+        if (watch->pairs[i].made != used) continue;
+        watch->pairs[i].uses++;
+        return &watch->pairs[i];
     }
+    return NULL;
 }
 
 static void look(Observer *self, const OpCall *call) {
     Watch *watch = (Watch *)self;
-    for (int i = 0; i < call->n_in; i++)
-        if (call->in[i]) note_use(watch, call, call->in[i]);
     bool product = call->op->id == OP_conv2d || call->op->id == OP_linear;
-    if (!product || !call->out[0] || watch->count == watch->room) return;
-    watch->pairs[watch->count++] =
-        (Pair){.made = tensor_retain(call->out[0]), .weight = call->in[PRODUCT_WEIGHT]};
+    bool norm = call->op->id == OP_batch_norm_eval, full = watch->count == watch->room;
+    Pair *taken = note_use(watch, call->in[NORM_X]);
+    for (int i = NORM_X + 1; i < call->n_in; i++) note_use(watch, call->in[i]);
+    if (product && call->out[0] && !full)
+        watch->pairs[watch->count++] =
+            (Pair){.made = tensor_retain(call->out[0]), .weight = call->in[PRODUCT_WEIGHT]};
+    if (norm && !taken && !full) taken = &watch->pairs[watch->count++];
+    if (!norm || !taken) return;
+    taken->variance = call->in[NORM_VARIANCE];
+    taken->epsilon = call->params.value[0];
 }
 
 static int count_layers(const Layer *self) {
@@ -168,7 +172,7 @@ static bool find_fold(Layer *model, const Watch *watch, const Pair *pair, Fold *
     for (int i = 0; i < watch->count; i++) {
         const Pair *other = &watch->pairs[i];
         if (other != pair && (other->weight == pair->weight || other->variance == pair->variance))
-            return false;
+            return false; // one of them runs twice
     }
     find_owners(model, pair->weight, &product);
     find_owners(model, pair->variance, &norm);
@@ -185,7 +189,10 @@ static Status watch_forward(Layer *model, Tensor *const in[], int n_in, Watch *w
     observer_add(&watch->observer);
     no_grad_begin();
     Scope *scope = scope_open();
-    layer_forward_many(twin, in, n_in);
+    Tensor *results[LAYER_MAX_OUTPUTS] = {NULL};
+    layer_forward_each(twin, in, n_in, results,
+                       twin->type->forward_each ? twin->type->n_outputs : 1);
+    for (int i = 0; i < LAYER_MAX_OUTPUTS; i++) note_use(watch, results[i]);
     scope_close(scope);
     no_grad_end();
     observer_remove(&watch->observer);
@@ -196,12 +203,12 @@ Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *coun
     *count = 0;
     Context *context = dry_run_begin(self);
     if (!context) return error_status();
-    int room = 8 * count_layers(self), n = 0; // a layer that runs more often than that is left
+    int room = 8 * count_layers(self) + 1, n = 0; // of layers that run more often none is folded
     Watch watch = {.observer = {.op_end = look}, .room = room};
     watch.pairs = memory_new((size_t)room * sizeof(Pair));
     Fold *folds = memory_new((size_t)room * sizeof(Fold));
     Status status = watch.pairs && folds ? watch_forward(self, in, n_in, &watch) : error_status();
-    for (int i = 0; i < watch.count && !status; i++)
+    for (int i = 0; i < watch.count && watch.count < watch.room && !status; i++)
         n += find_fold(self, &watch, &watch.pairs[i], &folds[n]);
     for (int i = 0; i < watch.count; i++) tensor_free(watch.pairs[i].made);
     memory_free(watch.pairs);

@@ -24,6 +24,16 @@ Tensor *init_parameter_new(Shape shape, float bound) {
     return tensor_filled(t, tensor_fill_uniform(t, -bound, bound));
 }
 
+Tensor *layer_filled_new(Shape shape, float value) {
+    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
+    return tensor_filled(t, tensor_fill(t, value));
+}
+
+Tensor *layer_normal_new(Shape shape, float deviation) {
+    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
+    return tensor_filled(t, tensor_fill_normal(t, 0.0f, deviation));
+}
+
 Layer *layer_finished_with(Layer *self, Shape weight, int64_t bias) {
     double fan_in = 1.0;
     for (int i = 1; i < weight.ndim; i++) fan_in *= (double)weight.dims[i];

@@ -167,11 +167,12 @@ Status layer_tie(Layer *self, const char *path, const char *other_path);
 // paths of parameters that were; 0 is no error.
 Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count);
 
-// For inference alone: each batch norm whose input is a convolution's or linear layer's output, and
-// whose running statistics nobody else has, goes into that product's weight and bias, and is an
-// Identity from then on: fewer numbers, ops and bytes, and the same values but for rounding. `in`
-// is an input to see the layers run on, in a dry run; *count: how many norms. Before an optimizer
-// is made: what is trained after it is another network.
+// For inference alone: each batch norm whose input is the output of a convolution of images, or of
+// a linear layer, goes into that product's weight and bias, and is an Identity from then on: fewer
+// numbers, ops and bytes, and the same values but for rounding. Left as it is: where that output is
+// read by others, or is a result; where one of the two runs twice, or shares what it has. `in` is
+// an input to see the layers run on, in a dry run; *count: how many norms. Before an optimizer is
+// made: what is trained after it is another network.
 Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *count);
 
 // In a dry run, what stands for a layer that comes in from outside; else the layer itself. NULL
@@ -237,6 +238,8 @@ Layer *batch_norm1d_new(int64_t features, BatchNormOptions options);
 // weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...)
 // in [0, count), gives (..., features).
 Layer *embedding_new(int64_t count, int64_t features);
+// The same with a row, counted from the end where it is negative, that is 0 and has no gradient.
+Layer *embedding_new_padded(int64_t count, int64_t features, int64_t padding_idx);
 // Dimensions start_dim to end_dim, both included, become one; a view. Negative ones count from the
 // end: PyTorch's nn.Flatten() is flatten_new(1, -1).
 Layer *flatten_new(int start_dim, int end_dim);

@@ -1,6 +1,5 @@
 // layer_norm.c -- normalises each row of x, a row being its last sizes, and scales and shifts it
 #include "layers/parts.h"
-#include "tensor/handle.h"
 
 typedef struct LayerNorm {
     Layer layer;
@@ -30,11 +29,6 @@ static const LayerType layer_norm_type = {.name = "LayerNorm",
                                           .n_attributes =
                                               sizeof(attributes) / sizeof(attributes[0]),
                                           .forward = forward};
-
-Tensor *layer_filled_new(Shape shape, float value) {
-    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill(t, value));
-}
 
 Status layer_check_epsilon(const char *who, float epsilon) {
     if (epsilon >= 0.0f) return STATUS_OK;

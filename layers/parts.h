@@ -24,8 +24,16 @@ void layer_print_convolution(FILE *file, const int64_t channels[2], const int64_
 Status layer_check_convolution(const char *name, const int64_t channels[2], const int64_t kernel[2],
                                int64_t groups);
 
-// A parameter of one number all over, of this shape.
+// A parameter of this shape: one number all over; normal, with a mean of 0.
 Tensor *layer_filled_new(Shape shape, float value);
+Tensor *layer_normal_new(Shape shape, float deviation);
+// An embedding whose table is normal; padding_idx NULL: no row of it is padding.
+Layer *layer_embedding_new(int64_t count, int64_t features, float deviation,
+                           const int64_t *padding_idx);
+
+// Child i; NULL, which layer_forward refuses, where it has left. And what it makes of x.
+Layer *layer_child(const Layer *self, int i);
+Tensor *layer_run_child(const Layer *self, int i, Tensor *x);
 // The children one after the other, each on what the one before gave and on in[1] ... as they are.
 Tensor *layer_run_in_order(Layer *self, Tensor *const in[], int n_in);
 

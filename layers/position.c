@@ -5,7 +5,6 @@
 #include "layers/attention.h"
 #include "layers/parts.h"
 #include "tensor/context.h"
-#include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 
@@ -56,15 +55,10 @@ static Layer *positions_new(const LayerType *type, int64_t count, int64_t featur
     return &self->layer;
 }
 
-static Tensor *learned_new(int64_t count, int64_t features) {
-    Tensor *t = tensor_new_as(SHAPE(count, features), DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill_normal(t, 0.0f, 0.02f));
-}
-
 Layer *positional_embedding_new(int64_t count, int64_t features) {
     Layer *self = positions_new(&embedding_type, count, features);
     if (!self) return NULL;
-    layer_add_parameter(self, "weight", learned_new(count, features));
+    layer_add_parameter(self, "weight", layer_normal_new(SHAPE(count, features), 0.02f));
     return layer_finished(self);
 }
 

@@ -1,6 +1,5 @@
 // prelu.c -- a leaky ReLU that learns its slopes: one for each channel, or one for all
 #include "layers/parts.h"
-#include "tensor/handle.h"
 
 typedef struct PRelu {
     Layer layer;
@@ -21,11 +20,6 @@ static const LayerType prelu_type = {.name = "PReLU",
                                      .n_attributes = 1,
                                      .forward = forward};
 
-static Tensor *slopes_new(int64_t count, float slope) {
-    Tensor *t = tensor_new_as(SHAPE(count), DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill(t, slope));
-}
-
 Layer *prelu_new(int64_t num_parameters, float slope) {
     if (num_parameters < 1) {
         error_set(STATUS_INVALID_ARGUMENT,
@@ -36,6 +30,6 @@ Layer *prelu_new(int64_t num_parameters, float slope) {
     PRelu *self = (PRelu *)layer_new(&prelu_type);
     if (!self) return NULL;
     self->num_parameters = num_parameters;
-    layer_add_parameter(&self->layer, "weight", slopes_new(num_parameters, slope));
+    layer_add_parameter(&self->layer, "weight", layer_filled_new(SHAPE(num_parameters), slope));
     return layer_finished(&self->layer);
 }

@@ -9,11 +9,19 @@
 typedef struct TransformerLayer {
     Layer layer;
     bool norm_first;
-    Layer *self_attn, *multihead_attn; // the latter of a decoder only, else NULL
-    Layer *linear1, *dropout, *linear2;
-    Layer *norm[3], *drop[3]; // of each part, in order
-    int parts;
+    int parts; // 2; of a decoder 3: "multihead_attn" comes second
 } TransformerLayer;
+
+// Children, in this order: an attention for each part but the last one, then so many; and then a
+// norm and a dropout for each part.
+enum { LINEAR1, DROPOUT, LINEAR2, NORMS };
+static int child_behind(const TransformerLayer *self, int i) { return self->parts - 1 + i; }
+static int norm_of(const TransformerLayer *self, int part) {
+    return child_behind(self, NORMS + part);
+}
+static int drop_of(const TransformerLayer *self, int part) {
+    return norm_of(self, self->parts + part);
+}
 
 static const LayerAttribute attributes[] = {
     {"norm_first", ATTRIBUTE_FLAG, offsetof(TransformerLayer, norm_first)},
@@ -32,28 +40,30 @@ TransformerLayerOptions transformer_layer_defaults(void) {
 // ---- forward --------------------------------------------------------------------------------
 // What a part reads of x, and what it makes of x and of its own result y, (b, s, d_model) each.
 static Tensor *read_by(const TransformerLayer *self, int part, Tensor *x) {
-    return self->norm_first ? layer_forward(self->norm[part], x) : x;
+    return self->norm_first ? layer_run_child(&self->layer, norm_of(self, part), x) : x;
 }
 
 static Tensor *add_to(const TransformerLayer *self, int part, Tensor *x, Tensor *y) {
-    Tensor *sum = tensor_add(x, layer_forward(self->drop[part], y));
-    return self->norm_first ? sum : layer_forward(self->norm[part], sum);
+    Tensor *sum = tensor_add(x, layer_run_child(&self->layer, drop_of(self, part), y));
+    return self->norm_first ? sum : layer_run_child(&self->layer, norm_of(self, part), sum);
 }
 
 static Tensor *attend(const TransformerLayer *self, Tensor *x, Tensor *mask) {
     Tensor *in[2] = {read_by(self, 0, x), mask};
-    return add_to(self, 0, x, layer_forward_many(self->self_attn, in, 2));
+    return add_to(self, 0, x, layer_forward_many(layer_child(&self->layer, 0), in, 2));
 }
 
 static Tensor *attend_to(const TransformerLayer *self, Tensor *x, Tensor *memory, Tensor *mask) {
     Tensor *in[4] = {read_by(self, 1, x), memory, memory, mask};
-    return add_to(self, 1, x, layer_forward_many(self->multihead_attn, in, 4));
+    return add_to(self, 1, x, layer_forward_many(layer_child(&self->layer, 1), in, 4));
 }
 
 static Tensor *widen(const TransformerLayer *self, Tensor *x) {
     int last = self->parts - 1;
-    Tensor *wide = layer_forward(self->linear1, read_by(self, last, x));
-    return add_to(self, last, x, layer_forward(self->linear2, layer_forward(self->dropout, wide)));
+    Tensor *y = read_by(self, last, x);
+    for (int i = LINEAR1; i <= LINEAR2; i++)
+        y = layer_run_child(&self->layer, child_behind(self, i), y);
+    return add_to(self, last, x, y);
 }
 
 // x, a decoder's memory, and a mask for each attention, of which there are `parts` - 1.
@@ -68,7 +78,7 @@ static Tensor *forward(Layer *layer, Tensor *const in[], int n_in) {
         return NULL;
     }
     Tensor *x = attend(self, in[0], n_in > least ? in[least] : NULL);
-    if (self->multihead_attn) x = attend_to(self, x, in[1], n_in > 3 ? in[3] : NULL);
+    if (self->parts == 3) x = attend_to(self, x, in[1], n_in > 3 ? in[3] : NULL);
     return widen(self, x);
 }
 
@@ -86,11 +96,6 @@ static const LayerType decoder_type = {.name = "TransformerDecoderLayer",
                                        .forward = forward};
 
 // ---- making one -----------------------------------------------------------------------------
-static void add(TransformerLayer *self, const char *name, Layer **place, Layer *child) {
-    *place = child;
-    layer_add_child(&self->layer, name, child);
-}
-
 static Layer *norm_new(TransformerLayerOptions o) {
     Shape row = SHAPE(o.d_model);
     return o.bias ? layer_norm_new(row, o.layer_norm_eps, true)
@@ -107,19 +112,19 @@ static Layer *new_of(const LayerType *type, int parts, TransformerLayerOptions o
     static const char *const norms[] = {"norm1", "norm2", "norm3"}, *const drops[] = {"dropout1",
                                                                                       "dropout2",
                                                                                       "dropout3"};
-    TransformerLayer *self = (TransformerLayer *)layer_new(type);
+    Layer *self = layer_new(type);
     if (!self) return NULL;
-    self->norm_first = o.norm_first;
-    self->parts = parts;
-    add(self, "self_attn", &self->self_attn, attention_new(o, o.causal));
-    if (parts == 3) add(self, "multihead_attn", &self->multihead_attn, attention_new(o, false));
-    add(self, "linear1", &self->linear1,
-        linear_new_fused(o.d_model, o.dim_feedforward, o.bias, o.activation));
-    add(self, "dropout", &self->dropout, dropout_new(o.dropout));
-    add(self, "linear2", &self->linear2, linear_new(o.dim_feedforward, o.d_model, o.bias));
-    for (int i = 0; i < parts; i++) add(self, norms[i], &self->norm[i], norm_new(o));
-    for (int i = 0; i < parts; i++) add(self, drops[i], &self->drop[i], dropout_new(o.dropout));
-    return layer_finished(&self->layer);
+    ((TransformerLayer *)self)->norm_first = o.norm_first;
+    ((TransformerLayer *)self)->parts = parts;
+    layer_add_child(self, "self_attn", attention_new(o, o.causal));
+    if (parts == 3) layer_add_child(self, "multihead_attn", attention_new(o, false));
+    layer_add_child(self, "linear1",
+                    linear_new_fused(o.d_model, o.dim_feedforward, o.bias, o.activation));
+    layer_add_child(self, "dropout", dropout_new(o.dropout));
+    layer_add_child(self, "linear2", linear_new(o.dim_feedforward, o.d_model, o.bias));
+    for (int i = 0; i < parts; i++) layer_add_child(self, norms[i], norm_new(o));
+    for (int i = 0; i < parts; i++) layer_add_child(self, drops[i], dropout_new(o.dropout));
+    return layer_finished(self);
 }
 
 Layer *transformer_encoder_layer_new(TransformerLayerOptions options) {

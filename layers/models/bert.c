@@ -20,26 +20,26 @@ BertOptions bert_defaults(void) {
                          .dropout = 0.1f};
 }
 
-static Tensor *run(Layer *self, int child, Tensor *x) {
-    return layer_forward(self->children[child], x);
-}
-
 static Layer *norm_new(BertOptions o) { return layer_norm_new(SHAPE(o.embed_dim), 1e-12f, true); }
 
 // ---- embeddings: of ids, and types or NULL, all (b, s) ------------------------------------------
+enum { PAD = 0 }; // the token, in vocabularies of BERT
 enum { WORDS, POSITIONS, TYPES, EMBEDDINGS_NORM, EMBEDDINGS_DROPOUT };
 
-static Tensor *rows_of(const Layer *table, int64_t count) {
-    return tensor_slice(table->parameters[0].tensor, 0, 0, count, 1);
+// The first rows of a child's table; it may have left.
+static Tensor *rows_of(const Layer *self, int child, int64_t count) {
+    const Layer *table = layer_child(self, child);
+    Tensor *all = table && table->n_parameters ? table->parameters[0].tensor : NULL;
+    return tensor_slice(all, 0, 0, count, 1);
 }
 
 static Tensor *embeddings_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *x = run(self, WORDS, in[0]);
-    Tensor *types = in[1] ? run(self, TYPES, in[1]) : rows_of(self->children[TYPES], 1);
-    Tensor *positions = rows_of(self->children[POSITIONS], in[0]->shape.dims[1]);
+    Tensor *x = layer_run_child(self, WORDS, in[0]);
+    Tensor *types = in[1] ? layer_run_child(self, TYPES, in[1]) : rows_of(self, TYPES, 1);
+    Tensor *positions = rows_of(self, POSITIONS, in[0]->shape.dims[1]);
     x = tensor_add(tensor_add(x, types), positions);
-    return run(self, EMBEDDINGS_DROPOUT, run(self, EMBEDDINGS_NORM, x));
+    return layer_run_child(self, EMBEDDINGS_DROPOUT, layer_run_child(self, EMBEDDINGS_NORM, x));
 }
 
 static const LayerType embeddings_type = {.name = "BertEmbeddings",
@@ -49,7 +49,8 @@ static const LayerType embeddings_type = {.name = "BertEmbeddings",
 
 static Layer *embeddings_new(BertOptions o) {
     Layer *self = layer_new(&embeddings_type);
-    layer_add_child(self, "word_embeddings", normal_embedding_new(o.vocab_size, o.embed_dim));
+    layer_add_child(self, "word_embeddings",
+                    layer_embedding_new(o.vocab_size, o.embed_dim, 0.02f, &(int64_t){PAD}));
     layer_add_child(self, "position_embeddings", normal_embedding_new(o.context, o.embed_dim));
     layer_add_child(self, "token_type_embeddings",
                     normal_embedding_new(o.token_types, o.embed_dim));
@@ -70,7 +71,8 @@ static Tensor *self_attention_forward(Layer *layer, Tensor *const in[], int n_in
     const SelfAttention *self = (SelfAttention *)layer;
     AttentionOptions options = {.dropout = layer->training ? self->dropout : 0.0f};
     Tensor *heads[3]; // query, key, value: (b, heads, s, d)
-    for (int i = 0; i < 3; i++) heads[i] = layer_heads(run(layer, i, in[0]), self->head_dim);
+    for (int i = 0; i < 3; i++)
+        heads[i] = layer_heads(layer_run_child(layer, i, in[0]), self->head_dim);
     return layer_attend(heads, n_in > 1 ? in[1] : NULL, options, self->by_formula);
 }
 
@@ -97,8 +99,8 @@ enum { DENSE, OUTPUT_NORM, OUTPUT_DROPOUT };
 
 static Tensor *output_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *y = run(self, OUTPUT_DROPOUT, run(self, DENSE, in[0]));
-    return run(self, OUTPUT_NORM, tensor_add(y, in[1]));
+    Tensor *y = layer_run_child(self, OUTPUT_DROPOUT, layer_run_child(self, DENSE, in[0]));
+    return layer_run_child(self, OUTPUT_NORM, tensor_add(y, in[1]));
 }
 
 static const LayerType output_type = {
@@ -117,8 +119,8 @@ enum { SELF, ATTENTION_OUTPUT };
 enum { ATTENTION, INTERMEDIATE, OUTPUT };
 
 static Tensor *attention_forward(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *y[2] = {layer_forward_many(self->children[SELF], in, n_in), in[0]};
-    return layer_forward_many(self->children[ATTENTION_OUTPUT], y, 2);
+    Tensor *y[2] = {layer_forward_many(layer_child(self, SELF), in, n_in), in[0]};
+    return layer_forward_many(layer_child(self, ATTENTION_OUTPUT), y, 2);
 }
 
 static const LayerType attention_type = {.name = "BertAttention",
@@ -127,9 +129,9 @@ static const LayerType attention_type = {.name = "BertAttention",
                                          .forward = attention_forward};
 
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *x = layer_forward_many(self->children[ATTENTION], in, n_in);
-    Tensor *y[2] = {run(self, INTERMEDIATE, x), x};
-    return layer_forward_many(self->children[OUTPUT], y, 2);
+    Tensor *x = layer_forward_many(layer_child(self, ATTENTION), in, n_in);
+    Tensor *y[2] = {layer_run_child(self, INTERMEDIATE, x), x};
+    return layer_forward_many(layer_child(self, OUTPUT), y, 2);
 }
 
 static const LayerType block_type = {.name = "BertLayer",
@@ -210,10 +212,10 @@ static Tensor *mask_of_scores(Tensor *mask) {
 static Status model_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     if (check_inputs(self, in, n_in)) return error_status();
     Tensor *given[2] = {in[0], n_in > 1 ? in[1] : NULL};
-    Tensor *x[2] = {layer_forward_many(self->children[EMBEDDINGS], given, 2),
+    Tensor *x[2] = {layer_forward_many(layer_child(self, EMBEDDINGS), given, 2),
                     mask_of_scores(n_in > 2 ? in[2] : NULL)};
-    out[0] = layer_forward_many(self->children[ENCODER], x, 2);
-    out[1] = run(self, POOLER, out[0]);
+    out[0] = layer_forward_many(layer_child(self, ENCODER), x, 2);
+    out[1] = layer_run_child(self, POOLER, out[0]);
     return error_status();
 }
 

@@ -56,8 +56,8 @@ static Layer *norm_new(int64_t channels) {
 // x (n, c, h, w) + stochastic depth of layer_scale (c, 1, 1) * block(x)
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *y = tensor_mul(self->parameters[0].tensor, layer_forward(child_at(self, 0), in[0]));
-    return tensor_add(layer_forward(child_at(self, 1), y), in[0]);
+    Tensor *y = tensor_mul(self->parameters[0].tensor, layer_run_child(self, 0, in[0]));
+    return tensor_add(layer_run_child(self, 1, y), in[0]);
 }
 
 static const LayerType block_type = {.name = "CNBlock",

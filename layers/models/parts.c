@@ -31,10 +31,8 @@ static Layer *norm_of(ConvNorm part) {
 }
 
 Layer *conv_padded_new(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups) {
-    Conv2dOptions options = conv2d_padded(conv2d_defaults(), kernel / 2);
-    options.stride_h = options.stride_w = stride;
-    options.groups = groups;
-    return conv2d_new(in, out, kernel, kernel, options, false);
+    return conv_of(
+        (ConvNorm){.in = in, .out = out, .kernel = kernel, .stride = stride, .groups = groups});
 }
 
 void append_conv_norm(Layer *sequential, ConvNorm part) {
@@ -99,10 +97,6 @@ Layer *max_pool_new(int64_t kernel, int64_t stride, int64_t padding, bool ceil_m
 void add_average(Layer *model) {
     layer_add_child(model, "avgpool", adaptive_avg_pool2d_new(1, 1));
     layer_add_child(model, "flatten", flatten_new(1, -1));
-}
-
-Layer *child_at(const Layer *self, int i) {
-    return i < self->n_children ? self->children[i] : NULL;
 }
 
 int64_t rounded_to(double channels, int64_t multiple) {

@@ -39,9 +39,6 @@ Layer *max_pool_new(int64_t kernel, int64_t stride, int64_t padding, bool ceil_m
 // "avgpool" of whole planes, and "flatten": (n, c, h, w) -> (n, c).
 void add_average(Layer *model);
 
-// Child i; NULL, which layer_forward refuses, where it has left.
-Layer *child_at(const Layer *self, int i);
-
 // To the next multiple, and at most a tenth less than asked for.
 int64_t rounded_to(double channels, int64_t multiple);
 

@@ -13,9 +13,9 @@
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
     int f = self->n_children == 3 ? 1 : 0; // behind it the activation
     (void)n_in;
-    Tensor *x = f > 0 ? layer_forward(child_at(self, 0), in[0]) : in[0];
-    Tensor *y = tensor_add(x, layer_forward(child_at(self, f), in[0]));
-    return layer_forward(child_at(self, f + 1), y);
+    Tensor *x = f > 0 ? layer_run_child(self, 0, in[0]) : in[0];
+    Tensor *y = tensor_add(x, layer_run_child(self, f, in[0]));
+    return layer_run_child(self, f + 1, y);
 }
 
 static const LayerType block_type = {.name = "ResBottleneckBlock",

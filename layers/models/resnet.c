@@ -9,26 +9,25 @@
 #include "tensor/ops.h"
 
 // ---- a block: convolutions, and what it got added to them --------------------------------------
-enum { MOST_CONVOLUTIONS = 3 };
-
+// Children: "conv1", "bn1", "conv2" ..., "relu", and "downsample" where what it got has not the
+// shape of what comes out.
 typedef struct Block {
     Layer layer;
-    Layer *conv[MOST_CONVOLUTIONS], *norm[MOST_CONVOLUTIONS], *relu;
-    Layer *downsample; // NULL: what it got has the shape of what comes out
     int n_convolutions;
 } Block;
 
 // relu(norm(conv(... relu(norm(conv(x)))))) + x), x by way of `downsample` where the shape changes
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    const Block *block = (Block *)self;
+    int convolutions = ((Block *)self)->n_convolutions, relu = 2 * convolutions;
     Tensor *y = in[0];
     (void)n_in;
-    for (int i = 0; i < block->n_convolutions; i++) {
-        y = layer_forward(block->norm[i], layer_forward(block->conv[i], y));
-        if (i + 1 < block->n_convolutions) y = layer_forward(block->relu, y);
+    for (int i = 0; i < convolutions; i++) {
+        y = layer_run_child(self, 2 * i + 1, layer_run_child(self, 2 * i, y));
+        if (i + 1 < convolutions) y = layer_run_child(self, relu, y);
     }
-    Tensor *x = block->downsample ? layer_forward(block->downsample, in[0]) : in[0];
-    return layer_forward(block->relu, tensor_add(y, x));
+    bool downsamples = self->n_children > relu + 1;
+    Tensor *x = downsamples ? layer_run_child(self, relu + 1, in[0]) : in[0];
+    return layer_run_child(self, relu, tensor_add(y, x));
 }
 
 static const LayerType basic_type = {.name = "BasicBlock",
@@ -41,12 +40,11 @@ static const LayerType bottleneck_type = {.name = "Bottleneck",
 // "conv1" and "bn1", the first time.
 static void add_convolution(Block *block, Layer *conv, int64_t channels) {
     char name[16];
-    int i = block->n_convolutions++;
-    snprintf(name, sizeof(name), "conv%d", i + 1);
-    layer_add_child(&block->layer, name, block->conv[i] = conv);
-    block->norm[i] = batch_norm2d_new(channels, batch_norm_defaults());
-    snprintf(name, sizeof(name), "bn%d", i + 1);
-    layer_add_child(&block->layer, name, block->norm[i]);
+    int number = ++block->n_convolutions;
+    snprintf(name, sizeof(name), "conv%d", number);
+    layer_add_child(&block->layer, name, conv);
+    snprintf(name, sizeof(name), "bn%d", number);
+    layer_add_child(&block->layer, name, batch_norm2d_new(channels, batch_norm_defaults()));
 }
 
 enum { EXPANSION = 4 }; // of a bottleneck's channels at its end
@@ -64,10 +62,10 @@ static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int
         add_convolution(block, conv_padded_new(in, channels, 3, stride, 1), channels);
         add_convolution(block, conv_padded_new(channels, channels, 3, 1, 1), channels);
     }
-    layer_add_child(&block->layer, "relu", block->relu = relu_new());
+    layer_add_child(&block->layer, "relu", relu_new());
     if (stride != 1 || in != out) {
         ConvNorm part = {.in = in, .out = out, .kernel = 1, .stride = stride};
-        layer_add_child(&block->layer, "downsample", block->downsample = conv_norm_new(part));
+        layer_add_child(&block->layer, "downsample", conv_norm_new(part));
     }
     return layer_finished(&block->layer);
 }

@@ -27,13 +27,13 @@ static Tensor *split_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *first = tensor_slice(in[0], 1, 0, channels / 2, 1);
     Tensor *second = tensor_slice(in[0], 1, channels / 2, channels, 1);
-    return joined(first, layer_forward(child_at(self, BRANCH2), second));
+    return joined(first, layer_run_child(self, BRANCH2, second));
 }
 
 static Tensor *halving_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *first = layer_forward(child_at(self, BRANCH1), in[0]);
-    return joined(first, layer_forward(child_at(self, BRANCH2), in[0]));
+    Tensor *first = layer_run_child(self, BRANCH1, in[0]);
+    return joined(first, layer_run_child(self, BRANCH2, in[0]));
 }
 
 static const LayerType split_type = {.name = "InvertedResidual",

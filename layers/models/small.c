@@ -2,15 +2,17 @@
 // blocks in the manner of He et al. 2016. Nobody published these; they have no weights but yours.
 #include "layers/containers.h"
 #include "layers/models/models.h"
+#include "layers/models/parts.h"
 #include "layers/parts.h"
+#include "tensor/op.h"
 
 // 3 x 3, as wide and high as before where the stride is 1; batch norm, and ReLU where wanted.
 static void add_conv_norm(Layer *parent, int64_t in, int64_t out, int64_t stride, bool relu) {
-    Conv2dOptions options = conv2d_padded(conv2d_defaults(), 1);
-    options.stride_h = options.stride_w = stride;
-    layer_append(parent, conv2d_new(in, out, 3, 3, options, false));
-    layer_append(parent, batch_norm2d_new(out, batch_norm_defaults()));
-    if (relu) layer_append(parent, relu_new());
+    append_conv_norm(parent, (ConvNorm){.in = in,
+                                        .out = out,
+                                        .kernel = 3,
+                                        .stride = stride,
+                                        .activation = relu ? &op_relu : NULL});
 }
 
 Layer *mnist_cnn_new(int64_t classes) {
@@ -51,8 +53,7 @@ Layer *mnist_resnet_new(int64_t classes) {
         layer_add_child(model, names[stage], blocks);
         in = channels;
     }
-    layer_add_child(model, "avgpool", adaptive_avg_pool2d_new(1, 1));
-    layer_add_child(model, "flatten", flatten_new(1, -1));
+    add_average(model);
     layer_add_child(model, "fc", linear_new(in, classes, true));
     return layer_finished(model);
 }

@@ -10,7 +10,7 @@ enum { SQUEEZE = 0, EXPAND1 = 2, EXPAND3 = 4 }; // children, each followed by it
 
 // A convolution and the ReLU behind it.
 static Tensor *two(const Layer *self, int i, Tensor *x) {
-    return layer_forward(child_at(self, i + 1), layer_forward(child_at(self, i), x));
+    return layer_run_child(self, i + 1, layer_run_child(self, i, x));
 }
 
 // x (n, in, h, w), squeezed to few channels; then 1 x 1 and 3 x 3 results of these, side by side

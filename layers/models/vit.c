@@ -10,7 +10,6 @@
 #include "layers/models/token_parts.h"
 #include "layers/models/transformers.h"
 #include "tensor/context.h"
-#include "tensor/handle.h"
 #include "tensor/ops.h"
 
 VitOptions vit_defaults(void) {
@@ -23,10 +22,6 @@ VitOptions vit_defaults(void) {
                         .classes = 1000};
 }
 
-static Tensor *run(Layer *self, int child, Tensor *x) {
-    return layer_forward(self->children[child], x);
-}
-
 static Layer *norm_new(VitOptions o) { return layer_norm_new(SHAPE(o.embed_dim), 1e-6f, true); }
 
 // ---- a block ------------------------------------------------------------------------------------
@@ -34,9 +29,11 @@ enum { LN_1, SELF_ATTENTION, DROPOUT, LN_2, MLP };
 
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *y = run(self, DROPOUT, run(self, SELF_ATTENTION, run(self, LN_1, in[0])));
+    Tensor *y =
+        layer_run_child(self, DROPOUT,
+                        layer_run_child(self, SELF_ATTENTION, layer_run_child(self, LN_1, in[0])));
     Tensor *x = tensor_add(y, in[0]);
-    return tensor_add(x, run(self, MLP, run(self, LN_2, x)));
+    return tensor_add(x, layer_run_child(self, MLP, layer_run_child(self, LN_2, x)));
 }
 
 static const LayerType block_type = {.name = "EncoderBlock",
@@ -86,11 +83,6 @@ static const LayerType encoder_type = {.name = "Encoder",
                                        .size = sizeof(Layer),
                                        .forward = encoder_forward};
 
-static Tensor *normal_new(Shape shape, float deviation) {
-    Tensor *t = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
-    return tensor_filled(t, tensor_fill_normal(t, 0.0f, deviation));
-}
-
 static Layer *encoder_new(VitOptions o, int64_t tokens) {
     Layer *self = layer_new(&encoder_type), *blocks = sequential_new();
     for (int64_t i = 0; i < o.layers && !error_pending(); i++) {
@@ -98,7 +90,8 @@ static Layer *encoder_new(VitOptions o, int64_t tokens) {
         snprintf(name, sizeof(name), "encoder_layer_%lld", (long long)i);
         layer_add_child(blocks, name, block_new(o));
     }
-    layer_add_parameter(self, "pos_embedding", normal_new(SHAPE(1, tokens, o.embed_dim), 0.02f));
+    layer_add_parameter(self, "pos_embedding",
+                        layer_normal_new(SHAPE(1, tokens, o.embed_dim), 0.02f));
     layer_add_child(self, "dropout", dropout_new(o.dropout));
     layer_add_child(self, "layers", blocks);
     layer_add_child(self, "ln", norm_new(o));
@@ -131,15 +124,16 @@ static Tensor *model_forward(Layer *layer, Tensor *const in[], int n_in) {
                   shape_text(*shape, text), (long long)side, (long long)side);
         return NULL;
     }
-    Tensor *patches = run(layer, CONV_PROJ, in[0]); // (n, e, side / patch, side / patch)
+    Tensor *patches =
+        layer_run_child(layer, CONV_PROJ, in[0]); // (n, e, side / patch, side / patch)
     Tensor *rows = tensor_reshape(patches, SHAPE(n, self->embed_dim, -1));
     Tensor *both[2] = {
         tensor_expand(layer->parameters[0].tensor, SHAPE(n, 1, self->embed_dim)),
         tensor_transpose(rows, 1, 2),
     };
-    Tensor *x = run(layer, ENCODER, tensor_concat(both, 2, 1)); // (n, 1 + patches, e)
+    Tensor *x = layer_run_child(layer, ENCODER, tensor_concat(both, 2, 1)); // (n, 1 + patches, e)
     Tensor *of_class = tensor_reshape(tensor_slice(x, 1, 0, 1, 1), SHAPE(n, self->embed_dim));
-    return run(layer, HEADS, of_class);
+    return layer_run_child(layer, HEADS, of_class);
 }
 
 static const LayerType model_type = {.name = "VisionTransformer",

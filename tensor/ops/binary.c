@@ -112,17 +112,22 @@ KERNEL static Status maximum_cpu(const OpCall *call, int64_t begin, int64_t end)
     return binary_range(call, begin, end, math_max);
 }
 
-static Status maximum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+// Of a minimum an input gets the gradient where in a maximum the other one would.
+static Status choice_backward(const OpCall *saved, Tensor *grad, Tensor *grad_in[], bool smaller) {
     for (int i = 0; i < 2; i++) {
         if (!call_needs(saved, i)) continue;
-        Tensor *mine = saved->in[i], *other = saved->in[1 - i], *whole = NULL;
-        bool direct = shape_equal(grad_out[0]->shape, mine->shape);
-        if (OP_INTO(direct ? &grad_in[i] : &whole, op_maximum_backward, NULL, grad_out[0], mine,
-                    other))
+        Tensor *mine = saved->in[i], *whole = NULL;
+        Tensor *larger = saved->in[smaller ? 1 - i : i], *less = saved->in[smaller ? i : 1 - i];
+        bool direct = shape_equal(grad->shape, mine->shape);
+        if (OP_INTO(direct ? &grad_in[i] : &whole, op_maximum_backward, NULL, grad, larger, less))
             return error_status();
         if (!direct && backward_sum_to(&grad_in[i], whole, mine)) return error_status();
     }
     return STATUS_OK;
+}
+
+static Status maximum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    return choice_backward(saved, grad_out[0], grad_in, false);
 }
 
 // ---- backward: grad where mine is larger, half of it where both are equal -----------------------
@@ -171,18 +176,8 @@ KERNEL static Status minimum_cpu(const OpCall *call, int64_t begin, int64_t end)
     return binary_range(call, begin, end, math_min);
 }
 
-// One gets the gradient where in a maximum the other one would.
 static Status minimum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    for (int i = 0; i < 2; i++) {
-        if (!call_needs(saved, i)) continue;
-        Tensor *mine = saved->in[i], *other = saved->in[1 - i], *whole = NULL;
-        bool direct = shape_equal(grad_out[0]->shape, mine->shape);
-        if (OP_INTO(direct ? &grad_in[i] : &whole, op_maximum_backward, NULL, grad_out[0], other,
-                    mine))
-            return error_status();
-        if (!direct && backward_sum_to(&grad_in[i], whole, mine)) return error_status();
-    }
-    return STATUS_OK;
+    return choice_backward(saved, grad_out[0], grad_in, true);
 }
 
 const Op op_minimum = {.id = OP_minimum,

@@ -98,11 +98,10 @@ static int64_t row_source(const Sides *s, int64_t r) {
     return found;
 }
 
-static OpWork rows_of(const Tensor *t) {
-    return (OpWork){.items = row_count(t), .cost = (double)row_length(t)};
+static OpWork rows_work(const OpCall *call) { // of what is written
+    const Tensor *out = call->out[0];
+    return (OpWork){.items = row_count(out), .cost = (double)row_length(out)};
 }
-static OpWork pad_work(const OpCall *call) { return rows_of(call->out[0]); }
-static OpWork pad_backward_work(const OpCall *call) { return rows_of(call->out[0]); }
 
 KERNEL static Status pad_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Sides s = sides_of(call, &call->in[0]->shape);
@@ -146,7 +145,7 @@ static void pad_vary(OpStory *story, const OpParams *params, unsigned given) {
 const Op op_pad = {.id = OP_pad,
                    .name = "pad",
                    .kernel = pad_cpu,
-                   .work = pad_work,
+                   .work = rows_work,
                    .n_inputs = 1,
                    .infer = pad_infer,
                    .backward = pad_backward,
@@ -219,7 +218,7 @@ static void pad_backward_vary(OpStory *story, const OpParams *params, unsigned g
 const Op op_pad_backward = {.id = OP_pad_backward,
                             .name = "pad_backward",
                             .kernel = pad_backward_cpu,
-                            .work = pad_backward_work,
+                            .work = rows_work,
                             .n_inputs = 1,
                             .infer = pad_backward_infer,
                             .story = STORY(.formula = "dx = dy without its ends", .out = "dx",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "layers/cost.h"
+#include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 
 double model_mixed(int64_t place) {
@@ -165,4 +166,26 @@ int64_t model_check_dry_run(Layer *model, Tensor *x) {
     ck_assert_int_eq(peak.category[MEM_WORKSPACE], real.category[MEM_WORKSPACE]);
     ck_assert_int_eq(peak.category[MEM_ACTIVATION], real.category[MEM_ACTIVATION]);
     return measured;
+}
+
+void model_check_failures(LayerMaker make, const void *of, Tensor *const in[], int n_in,
+                          int least) {
+    int64_t live = expect_live_bytes();
+    int failures = 0;
+    for (uint64_t n = 1; n < 10000; n += 1 + n / 128, failures++) {
+        memory_fail_at(n);
+        Layer *layer = make(of);
+        Scope *scope = scope_open();
+        Tensor *y = layer_forward_many(layer, in, n_in);
+        if (y) autograd_backward(tensor_mean(y, DIM_ALL, false));
+        memory_fail_at(0);
+        bool done = !error_pending();
+        if (!done) expect_error(STATUS_OUT_OF_MEMORY, "");
+        scope_close(scope);
+        layer_free(layer);
+        ck_assert_int_eq(expect_live_bytes(), live);
+        if (done) break;
+    }
+    expect_no_error();
+    ck_assert_int_gt(failures, least);
 }

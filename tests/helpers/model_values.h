@@ -31,6 +31,12 @@ typedef struct ModelStep {
 } ModelStep;
 void model_check_step(Layer *model, const ModelStep *step);
 
+// Makes a layer, runs it on `in`, and backward from the mean of its result, while one request after
+// the other fails, up to the last: fails the test unless each is reported and everything is freed,
+// or where there are not more than `least` of them.
+typedef Layer *(*LayerMaker)(const void *of);
+void model_check_failures(LayerMaker make, const void *of, Tensor *const in[], int n_in, int least);
+
 // A step of the model as it is, by a dry run and then really: fails the test unless both keep as
 // many bytes for backward and have the same peaks. Gives these bytes. Only model and input may be
 // live.

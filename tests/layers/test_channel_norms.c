@@ -8,8 +8,8 @@
 #include "layers/layers2d.h"
 #include "profiler/profile.h"
 #include "profiler/report/preset.h"
-#include "tensor/memory.h"
 #include "tests/helpers/expect.h"
+#include "tests/helpers/model_values.h"
 
 static const float epsilon = 1e-5f;
 
@@ -328,27 +328,11 @@ START_TEST(what_does_not_fit_is_refused_and_says_what_does) {
 }
 END_TEST
 
-// Every allocation of making one, and of a step of it, may fail.
+static Layer *made_new(const void *of) { return ((const struct Made *)of)->make(true); }
+
 START_TEST(any_request_may_fail) {
-    const struct Made *of = &made[_i];
-    int failures = 0;
-    Tensor *x = tensor_normal_new(of->x, 0.0f, 1.0f);
-    int64_t live = expect_live_bytes();
-    for (uint64_t n = 1; n < 1000; n++, failures++) {
-        Scope *scope = scope_open();
-        memory_fail_at(n);
-        Layer *layer = of->make(true);
-        Tensor *y = layer ? layer_forward(layer, x) : NULL;
-        Status status = y ? autograd_backward(tensor_sum(y, DIM_ALL, false)) : error_status();
-        memory_fail_at(0);
-        scope_close(scope);
-        layer_free(layer);
-        if (status == STATUS_OK) break;
-        expect_error(STATUS_OUT_OF_MEMORY, "");
-        ck_assert_int_eq(expect_live_bytes(), live);
-    }
-    expect_no_error();
-    ck_assert_int_gt(failures, 15);
+    Tensor *x = tensor_normal_new(made[_i].x, 0.0f, 1.0f);
+    model_check_failures(made_new, &made[_i], &x, 1, 15);
     tensor_free(x);
 }
 END_TEST

@@ -7,7 +7,6 @@
 #include "layers/containers.h"
 #include "layers/cost.h"
 #include "layers/transformer.h"
-#include "tensor/memory.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 #include "tests/fixtures/transformers.h"
@@ -253,26 +252,15 @@ START_TEST(what_fits_no_layer_is_refused) {
 }
 END_TEST
 
+static Layer *decoder_new(const void *unused) {
+    (void)unused;
+    return transformer_decoder_layer_new(small_options());
+}
+
 START_TEST(any_request_may_fail) {
     context_set_threads(1);
     Tensor *x = model_input_new(SHAPE(2, 4, 6), 11);
-    int64_t live = expect_live_bytes();
-    int failures = 0;
-    for (uint64_t n = 1; n < 2000; n++, failures++) {
-        memory_fail_at(n);
-        Layer *layer = transformer_decoder_layer_new(small_options());
-        Scope *scope = scope_open();
-        Tensor *y = layer_forward_many(layer, (Tensor *[]){x, x}, 2);
-        if (y) autograd_backward(tensor_mean(y, DIM_ALL, false));
-        memory_fail_at(0);
-        bool done = !error_pending();
-        if (!done) expect_error(STATUS_OUT_OF_MEMORY, "");
-        scope_close(scope);
-        layer_free(layer);
-        ck_assert_int_eq(expect_live_bytes(), live);
-        if (done) break;
-    }
-    ck_assert_int_gt(failures, 100);
+    model_check_failures(decoder_new, NULL, (Tensor *[]){x, x}, 2, 100);
     tensor_free(x);
 }
 END_TEST
