@@ -10,6 +10,8 @@
 void report_print_table(const Profile *profile, FILE *file);
 void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
 void report_print_evidence(const Profile *profile, FILE *file); // report_evidence.c
+// Lines of the memory section: accumulated batches; recomputed layers, and whether that fits.
+void report_print_changes(const Profile *profile, FILE *file);
 // A card's own memory, in two lines, beside what the ledger keeps of it in free blocks.
 void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file);
 
