@@ -69,6 +69,24 @@ START_TEST(a_step_is_so_many_batches_and_one_update) {
 }
 END_TEST
 
+// Of the same batch three times, each a third.
+START_TEST(gradients_are_the_mean_of_the_batches) {
+    Net net = net_random(_i);
+    net.options.dropout = 0.0f;
+    NetTask task = net_task_new(&net);
+    Tensor *weight = task.model->children[0]->parameters[0].tensor;
+    float one[60 * 60], three[60 * 60];
+    Profile profile = profile_of(&task, &net, 1);
+    tensor_read_floats(tensor_grad(weight), one);
+    profile_free(&profile);
+    profile = profile_of(&task, &net, 3);
+    tensor_read_floats(tensor_grad(weight), three);
+    profile_free(&profile);
+    harness_assert_close(three, one, (int)weight->numel, 1e-6, 1e-5, "gradients");
+    net_task_free(&task);
+}
+END_TEST
+
 // What is largest in it is what grows with the batch.
 START_TEST(the_peak_is_well_below_that_of_a_large_batch) {
     Net net = {.sizes = {20, 30, 10}, .n_sizes = 3, .batch = 32, .options = mlp_defaults()};
@@ -122,6 +140,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_step_is_so_many_batches_and_one_update, 24},
+        {gradients_are_the_mean_of_the_batches, 12},
         {the_peak_is_well_below_that_of_a_large_batch, 0},
         {the_largest_batch_is_that_of_such_a_step, 6},
         {what_makes_no_sense_is_refused, 0},

@@ -151,9 +151,12 @@ END_TEST
 START_TEST(every_answer_takes_several_batches) {
     ProgramRun got =
         run("profile_mlp", "--accumulate 3 --batch 8 --epochs 0 --layers 20,9,4 --leaks "
-                           "--memory --memory-budget 90kB --explain" QUICK);
+                           "--memory --memory-budget 90kB --explain fc2" QUICK);
     ck_assert_msg(got.status == 0 && !got.err[0], "%d: %s", got.status, got.err);
     ck_assert_ptr_nonnull(strstr(got.out, "memory does not grow"));
+    ck_assert_ptr_nonnull(strstr(got.out, "  a step is 3 batches of 8: peak "));
+    ck_assert_ptr_nonnull(strstr(got.out, "3 times in a step of 3 batches\n"));
+    ck_assert_ptr_nonnull(strstr(got.out, "2 times in a step of 3 batches\n")); // what is added
     ck_assert_ptr_nonnull(strstr(got.out, " B for a training step with Adam, of 3 batches\n"));
     ck_assert_ptr_nonnull(strstr(got.out, ": as predicted"));
     program_run_free(&got);
