@@ -40,6 +40,9 @@ void tensor_zero_grad(Tensor *tensor); // marks it empty; touches no memory
 // run forward again.
 Status autograd_backward(Tensor *loss);
 Status autograd_backward_keep(Tensor *loss); // keeps the graph, so it can be walked again
+// The same of factor x loss, without an op for it: 1 / n of each of n batches whose gradients add
+// up to those of one large one.
+Status autograd_backward_scaled(Tensor *loss, float factor);
 // With a starting gradient of the output's shape instead of 1.
 Status autograd_backward_from(Tensor *output, Tensor *grad_output);
 

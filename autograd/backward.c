@@ -106,16 +106,16 @@ Status walk(Tape *tape, Node *last, int count, bool keep) {
     return status;
 }
 
-// d loss / d loss = 1
-static Tensor *seed_new(Context *context, const Tensor *loss) {
+// d (factor x loss) / d loss
+static Tensor *seed_new(Context *context, const Tensor *loss, float factor) {
     Tensor *seed =
         handle_new("gradient", DTYPE_FLOAT32, &loss->shape, loss->device, context->scope);
-    if (!seed || handle_allocate(seed, MEM_ACTIVATION) || tensor_fill(seed, 1.0f)) return NULL;
+    if (!seed || handle_allocate(seed, MEM_ACTIVATION) || tensor_fill(seed, factor)) return NULL;
     return seed;
 }
 
-// `grad` NULL: starts from 1.
-static Status backward_from(Tensor *output, Tensor *grad, bool keep) {
+// `grad` NULL: starts from `factor`.
+static Status backward_from(Tensor *output, Tensor *grad, float factor, bool keep) {
     Context *context = context_current();
     Tape *tape = tape_current();
     Node *node = node_of(tape, output);
@@ -127,7 +127,7 @@ static Status backward_from(Tensor *output, Tensor *grad, bool keep) {
     context->site = node->site;
     context->no_grad++;
     Status status = reach_all(tape, node, &count);
-    if (!status && !grad) grad = seed_new(context, output);
+    if (!status && !grad) grad = seed_new(context, output, factor);
     // A leaf's gradient is written to on the way.
     if (!status && grad && grad->storage && grad->storage->category == MEM_GRADIENT)
         grad = OP_RUN(op_contiguous, NULL, grad);
@@ -146,10 +146,10 @@ static Status backward_from(Tensor *output, Tensor *grad, bool keep) {
     return status;
 }
 
-static Status backward(Tensor *loss, bool keep) {
+static Status backward(Tensor *loss, float factor, bool keep) {
     if (error_pending()) return error_status();
     if (check_start(tape_current(), loss, "autograd_backward")) return error_status();
-    if (loss->numel == 1) return backward_from(loss, NULL, keep);
+    if (loss->numel == 1) return backward_from(loss, NULL, factor, keep);
     char text[SHAPE_TEXT];
     return error_set(STATUS_SHAPE,
                      "autograd_backward: the loss has shape %s, not one element. "
@@ -157,8 +157,11 @@ static Status backward(Tensor *loss, bool keep) {
                      shape_text(loss->shape, text));
 }
 
-Status autograd_backward(Tensor *loss) { return backward(loss, false); }
-Status autograd_backward_keep(Tensor *loss) { return backward(loss, true); }
+Status autograd_backward(Tensor *loss) { return backward(loss, 1.0f, false); }
+Status autograd_backward_keep(Tensor *loss) { return backward(loss, 1.0f, true); }
+Status autograd_backward_scaled(Tensor *loss, float factor) {
+    return backward(loss, factor, false);
+}
 
 Status autograd_backward_from(Tensor *output, Tensor *grad_output) {
     if (error_pending()) return error_status();
@@ -167,7 +170,7 @@ Status autograd_backward_from(Tensor *output, Tensor *grad_output) {
         return error_set(STATUS_DTYPE, "autograd_backward_from: the gradient is %s, not float32",
                          dtype_name((DType)grad_output->dtype));
     if (grad_output && shape_equal(output->shape, grad_output->shape))
-        return backward_from(output, grad_output, false);
+        return backward_from(output, grad_output, 1.0f, false);
     return error_set(STATUS_SHAPE,
                      "autograd_backward_from: the gradient must have the output's shape");
 }

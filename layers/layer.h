@@ -124,6 +124,10 @@ Status layer_recompute(Layer *self, bool recompute);
 // the outermost. *count: how many; 0 is no error.
 Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count);
 
+// Marks layers as those of another model are: one of the same children, by name. STATUS_SHAPE, and
+// nothing has changed: it is another.
+Status layer_recompute_as(Layer *self, const Layer *other);
+
 // What runs change of this layer and all below, beside parameters: the training flags, and what
 // buffers hold (running statistics), to be put back after an evaluation or a trial. A buffer that
 // still holds the same is left alone.

@@ -4,6 +4,7 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "layers/parts.h"
 
@@ -86,4 +87,36 @@ Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count
                          self ? "pattern" : "layer");
     self = layer_here(self);
     return self ? mark_below(self, "", pattern, count) : error_status();
+}
+
+// ---- as another's ------------------------------------------------------------------------------
+static bool is_same_tree(const Layer *a, const Layer *b) {
+    bool same = a->n_children == b->n_children;
+    for (int i = 0; i < a->n_children && same; i++)
+        same = strcmp(a->children[i]->name, b->children[i]->name) == 0 &&
+               is_same_tree(a->children[i], b->children[i]);
+    return same;
+}
+
+static Status mark_as(Layer *layer, const Layer *other) {
+    Status status = other->recompute ? layer_recompute_mark(layer) : STATUS_OK;
+    if (!other->recompute) layer->recompute = false;
+    for (int i = 0; i < layer->n_children && !status; i++)
+        status = mark_as(layer->children[i], other->children[i]);
+    return status;
+}
+
+Status layer_recompute_as(Layer *self, const Layer *other) {
+    if (error_pending()) return error_status();
+    if (!self || !other)
+        return error_set(STATUS_INVALID_ARGUMENT, "layer_recompute_as: the %s is NULL",
+                         self ? "other layer" : "layer");
+    self = layer_here(self);
+    other = layer_here((Layer *)other);
+    if (!self || !other) return error_status();
+    if (is_same_tree(self, other)) return mark_as(self, other);
+    return error_set(STATUS_SHAPE,
+                     "layer_recompute_as: %s and %s have not the same children. HINT: two models "
+                     "made alike",
+                     self->type->name, other->type->name);
 }

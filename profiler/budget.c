@@ -4,30 +4,37 @@
 
 #include <math.h>
 
-#include "profiler/profile_parts.h"
+#include "profiler/budget_parts.h"
 #include "profiler/system.h"
 #include "tensor/memory.h"
 
 // ---- dry runs --------------------------------------------------------------------------------
-typedef struct Plan {
-    Work work;        // as given: dry runs of other batches differ from it by samples
-    Context *context; // a dry one, in which the labels live; the caller's ledger sees nothing
-} Plan;
-
 static Status check(const BudgetTask *task) {
     if (error_pending()) return error_status();
     if (!task->model || !task->x)
         return error_set(STATUS_INVALID_ARGUMENT, "budget: %s is NULL",
                          task->model ? "x" : "the model");
+    if (task->accumulate < 0 || task->accumulate > PROFILE_MOST_BATCHES)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "budget: the gradients of %lld batches are to add up. HINT: 1 to %d",
+                         (long long)task->accumulate, PROFILE_MOST_BATCHES);
     if (task->x->shape.ndim == 0)
         return error_set(STATUS_SHAPE, "budget: x is one number. HINT: its first dimension is the "
                                        "batch; one sample of 784 is (1, 784)");
     return STATUS_OK;
 }
 
-static void plan_end(Plan *plan) {
+void budget_plan_end(Plan *plan) {
     tensor_free(plan->work.labels);
     dry_run_end(plan->context);
+}
+
+Status budget_check_bytes(int64_t bytes) {
+    if (error_pending() || (bytes >= 0 && bytes >> BUDGET_MOST_POWER == 0) ||
+        bytes == (int64_t)1 << BUDGET_MOST_POWER)
+        return error_status();
+    return error_set(STATUS_INVALID_ARGUMENT, "budget: %lld bytes. HINT: 0 to 2^60, an exbibyte",
+                     (long long)bytes);
 }
 
 // What labels a batch of so many samples has.
@@ -41,11 +48,14 @@ static DType labels_dtype(const BudgetTask *task) {
 }
 
 static Work work_of(const BudgetTask *task) {
-    return (Work){
-        .kind = PROFILE_TRAINING, .model = task->model, .x = (Tensor *)task->x, .loss = task->loss};
+    return (Work){.kind = PROFILE_TRAINING,
+                  .model = task->model,
+                  .x = (Tensor *)task->x,
+                  .loss = task->loss,
+                  .accumulate = task->accumulate};
 }
 
-static Status plan_begin(const BudgetTask *task, Plan *plan) {
+Status budget_plan_begin(const BudgetTask *task, Plan *plan) {
     *plan = (Plan){.work = work_of(task)};
     Status status = check(task);
     if (status) return status;
@@ -53,14 +63,14 @@ static Status plan_begin(const BudgetTask *task, Plan *plan) {
     plan->context = dry_run_begin(task->model);
     plan->work.labels = plan->context ? tensor_new(labels, labels_dtype(task)) : NULL;
     if (plan->work.labels) return STATUS_OK;
-    plan_end(plan);
+    budget_plan_end(plan);
     return error_status();
 }
 
 // ---- the search ------------------------------------------------------------------------------
 enum { GUESSES = 8 }; // then by halves
 
-static const int64_t most_bytes = (int64_t)1 << 60; // so that twice that can be counted
+static const int64_t most_bytes = (int64_t)1 << BUDGET_MOST_POWER;
 
 typedef struct Point {
     int64_t batch, bytes;
@@ -235,16 +245,14 @@ static Status verify_batch(const BudgetTask *task, OptimizerConfig config, Budge
 // ---- the two questions -----------------------------------------------------------------------
 Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                             bool verify, Budget *budget) {
-    if (!error_pending() && (bytes < 0 || bytes > most_bytes))
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "budget: %lld bytes. HINT: 0 to 2^60, an exbibyte", (long long)bytes);
+    if (budget_check_bytes(bytes)) return error_status();
     Plan plan;
-    Status status = plan_begin(task, &plan);
+    Status status = budget_plan_begin(task, &plan);
     if (status) return status;
     Search search = {
         .plan = &plan, .config = optimizer, .bytes = bytes, .exceeds.bytes = INT64_MAX};
     status = search_batch(&search);
-    plan_end(&plan);
+    budget_plan_end(&plan);
     if (status) return status;
     Budget found = {.batch = search.fits.batch,
                     .peak_bytes = search.fits.bytes,
@@ -257,13 +265,13 @@ Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, i
 
 Status budget_by_optimizer(const BudgetTask *task, int64_t peak[OPTIMIZER_COUNT]) {
     Plan plan;
-    Status status = plan_begin(task, &plan);
+    Status status = budget_plan_begin(task, &plan);
     if (status) return status;
     ProfileMemory memory[OPTIMIZER_COUNT];
     for (int k = 0; k < OPTIMIZER_COUNT && !status; k++)
         status = profile_predict_peak(&plan.work, optimizer_defaults((OptimizerKind)k),
                                       SHAPE_SCALAR, 0, &memory[k]);
-    plan_end(&plan);
+    budget_plan_end(&plan);
     for (int k = 0; k < OPTIMIZER_COUNT && !status; k++) peak[k] = memory[k].peak.total;
     return status;
 }

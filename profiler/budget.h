@@ -1,4 +1,5 @@
-// budget.h -- what would fit: the largest batch for so many bytes, and what each optimizer needs.
+// budget.h -- what would fit: the largest batch for so many bytes, what each optimizer needs, and
+// which layers to recompute.
 // Predicted by dry runs of the model's own step, so equal to what a run will measure. Bytes are
 // requested ones, of the model, its gradients, the optimizer, the batch and all that a step makes;
 // nothing else that is alive is counted.
@@ -22,6 +23,7 @@ typedef struct BudgetTask { // the step in question
     const Tensor *x;      // a batch of any size: its shape behind the batch counts
     const Tensor *labels; // of that batch; NULL: one label per sample
     LossFunction loss;    // NULL: loss_cross_entropy
+    int64_t accumulate;   // batches in a step (FitOptions.accumulate); 0: 1
 } BudgetTask;
 
 // bytes: 0 to 2^60. Searches by dry runs, about five; then, with `verify`
@@ -34,6 +36,32 @@ Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, i
 // Peak bytes of that step with each optimizer's defaults, by a dry run each. peak is written on
 // success.
 Status budget_by_optimizer(const BudgetTask *task, int64_t peak[OPTIMIZER_COUNT]);
+
+// ---- recomputation -----------------------------------------------------------------------------
+typedef struct RecomputeChoice {
+    bool fits;                       // the peak is at most the budget
+    int64_t layers;                  // that are marked now
+    int64_t refused;                 // that cannot be run again: tried alone, and left out
+    int64_t plain_bytes, peak_bytes; // of a training step's peak, with no layer marked, and now
+    uint64_t plain_flops, flops;     // of that step in all
+    int64_t runs;                    // dry runs that it took
+} RecomputeChoice;
+
+// Chooses which layers are to be run again in backward (layer_recompute), so that a training step's
+// peak fits into `bytes`, 0 to 2^60, for few FLOPs more; marks them, and no others. Each set in
+// question is predicted by a dry run: all layers of a depth, from the outermost on, less as many as
+// can be spared, tried in three orders (those that keep the fewest bytes for a FLOP first, those
+// that cost most, the last ones); of the sets that fit, the one of the fewest FLOPs. That no other
+// set would do with fewer is not promised. Where none fits, the one of the lowest peak is marked,
+// and `fits` is false. What a layer holds is not touched; the marks change, and *choice is written,
+// on success.
+//
+//     RecomputeChoice choice;
+//     BudgetTask task = {.model = model, .x = x, .labels = labels};
+//     budget_recompute(&task, optimizer_defaults(OPTIMIZER_ADAM), 2000000000, &choice);
+//     train_fit(model, optimizer, loader, options, &result); // at a peak of choice.peak_bytes
+Status budget_recompute(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
+                        RecomputeChoice *choice);
 
 RIDGEPOINT_API_END
 

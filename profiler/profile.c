@@ -21,7 +21,9 @@ static Status describe(const Work *work, OptimizerConfig config, const ProfileOp
     profile->input = x->shape;
     profile->batch = x->shape.ndim ? x->shape.dims[0] : 1;
     snprintf(profile->unit, sizeof(profile->unit), "%s", options->unit ? options->unit : "samples");
-    profile->units = options->units > 0 ? options->units : profile->batch;
+    profile->accumulate = work_batches(work);
+    profile->budget = options->budget;
+    profile->units = options->units > 0 ? options->units : profile->batch * profile->accumulate;
     profile->parameters = layer_parameter_count(work->model);
     profile->trainable_parameters = layer_trainable_count(work->model);
     profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
@@ -96,7 +98,9 @@ static Status try_forward(const Work *work, const ProfileOptions *options, Shape
     scope_close(scope);
     no_grad_end();
     double seconds = clock_seconds() - work->begun; // backward takes about twice as long
-    profile_tell(work, options, &(StepTimes){.forward = seconds, .total = 3.0 * seconds});
+    double batches = (double)work_batches(work);
+    profile_tell(work, options,
+                 &(StepTimes){.forward = batches * seconds, .total = 3.0 * batches * seconds});
     if (error_pending() || isfinite(value)) return error_status();
     return train_explain_non_finite(work->model, work->x, 0, value);
 }
@@ -125,6 +129,24 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     return status;
 }
 
+static Status check(const Work *work, const ProfileOptions *options) {
+    bool training = work->kind == PROFILE_TRAINING;
+    if (!work->model || !work->x || (training && !work->labels))
+        return error_set(STATUS_INVALID_ARGUMENT, "profile: %s is NULL",
+                         !work->model ? "the model"
+                         : !work->x   ? "x"
+                                      : "labels");
+    if (options->accumulate < 0 || options->accumulate > (training ? PROFILE_MOST_BATCHES : 1))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "profile: the gradients of %lld batches are to add up. HINT: of a "
+                         "training step, 1 to %d",
+                         (long long)options->accumulate, PROFILE_MOST_BATCHES);
+    if (options->iterations <= INT64_MAX / (int64_t)sizeof(double)) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "profile: %lld samples are more than memory has an address for",
+                     (long long)options->iterations);
+}
+
 static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions options,
                            Profile *profile) {
     memset(profile, 0, sizeof(*profile));
@@ -132,11 +154,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     profile->cpu_seconds = profile->device_busy_fraction = (double)NAN;
     if (options.warmup == 1) options.warmup = 2;
     if (error_pending()) return error_status();
-    if (!work->model || !work->x || (work->kind == PROFILE_TRAINING && !work->labels))
-        return error_set(STATUS_INVALID_ARGUMENT, "profile: %s is NULL",
-                         !work->model ? "the model"
-                         : !work->x   ? "x"
-                                      : "labels");
+    if (check(work, &options)) return error_status();
     work->model = layer_here(work->model); // in a dry run: then nothing is measured
     work->x = tensor_here(work->x);
     work->labels = tensor_here(work->labels);
@@ -146,10 +164,6 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     if (status) return status;
     profile->has_machine = options.machine != NULL;
     if (options.machine) profile->machine = *options.machine;
-    if (options.iterations > INT64_MAX / (int64_t)sizeof(double))
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "profile: %lld samples are more than memory has an address for",
-                         (long long)options.iterations);
     config.learning_rate = 0.0f; // the same work, and the model stays as it is
     LayerModes modes;
     status = layer_modes_save(work->model, &modes);
@@ -170,8 +184,12 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
 
 Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile) {
-    Work work = {
-        .kind = PROFILE_TRAINING, .model = model, .x = x, .labels = labels, .loss = options.loss};
+    Work work = {.kind = PROFILE_TRAINING,
+                 .model = model,
+                 .x = x,
+                 .labels = labels,
+                 .loss = options.loss,
+                 .accumulate = options.accumulate};
     return profile_work(&work, config, options, profile);
 }
 

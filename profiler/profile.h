@@ -28,13 +28,14 @@ typedef struct ProfilePhase {
     Roofline roofline; // zero where no machine was given
 } ProfilePhase;
 
-// What a report shows of a layer and of the whole: backward is the sum of the two parts below it
+// What a report shows of a layer and of the whole: backward is the sum of the three parts below it
 // and of the rest (accumulation, broadcasting reductions).
 typedef enum ReportPhase {
     REPORT_FORWARD,
     REPORT_BACKWARD,
     REPORT_BACKWARD_INPUT,
     REPORT_BACKWARD_WEIGHT,
+    REPORT_RECOMPUTE, // forward of marked layers, run again (layer_recompute)
     REPORT_OPTIMIZER,
     REPORT_STEP, // forward + backward + optimizer
     REPORT_COUNT
@@ -70,18 +71,26 @@ typedef struct ProfileMemoryEvent { // a change of memory in the step
 } ProfileMemoryEvent;
 
 typedef enum ProfileKind { // what a step is
-    PROFILE_TRAINING,      // forward, cross-entropy, backward, optimizer
+    PROFILE_TRAINING,      // forward, cross-entropy, backward (so many times), optimizer
     PROFILE_BACKWARD,      // forward, and backward from an output gradient of ones
     PROFILE_INFERENCE,     // forward, without gradients, in inference mode
 } ProfileKind;
 
-enum { PROFILE_UNCOUNTED = 64 };
+enum { PROFILE_UNCOUNTED = 64, PROFILE_PATHS = 160, PROFILE_MOST_BATCHES = 1 << 16 };
+
+typedef struct ProfileRecompute { // what marking layers changed (layer_recompute)
+    int64_t layers;               // marked; 0: the rest is zero
+    char paths[PROFILE_PATHS];    // "layer1.*, layer2.0": all of them, or cut with ", ..."
+    int64_t plain_bytes;          // the peak of the same step with none marked, by a dry run
+    uint64_t plain_flops;         // and its total FLOPs
+} ProfileRecompute;
 
 typedef struct Profile {
     ProfileKind kind;
     char model[160];
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
+    int64_t accumulate; // batches in a step, whose gradients add up; 1: one
     char unit[16];      // what a step's rate counts: "samples", "images", "tokens"
     int64_t units;      // of it in a step
     char optimizer[32]; // "": none
@@ -120,6 +129,9 @@ typedef struct Profile {
     int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
 
     ProfileMemory predicted, measured;
+    ProfileRecompute recompute;
+    int64_t budget;            // ProfileOptions.budget
+    int64_t large_batch_bytes; // the peak, were the batches of a step one; 0: they are
     int64_t unaccounted_bytes, reserved_bytes, cached_bytes, process_peak_bytes;
     bool has_card; // it ran on a device with a memory of its own: of that, when all was over
     DeviceMemory card;
@@ -142,6 +154,10 @@ typedef struct ProfileOptions {
     const char *unit;       // what a step's rate counts, "images"; NULL: "samples"
     int64_t units;          // so many in a step; 0: the batch's samples
     const Machine *machine; // for verdicts; NULL: none
+    int64_t accumulate;     // of training: batches of x in a step, each loss divided by their
+                            // number (FitOptions.accumulate); 0: 1; at most
+                            // PROFILE_MOST_BATCHES
+    int64_t budget;         // bytes that a step's peak is to fit into, for the report; 0: none
     Loader *loader;         // endless; what a step would wait for its next batch. NULL: not asked
     // Between steps; fraction: the share of all seconds that have gone. NULL: none
     void (*progress)(void *argument, double fraction);

@@ -6,9 +6,8 @@
 #include "profiler/profile_parts.h"
 #include "tensor/memory.h"
 
-static const char *const phase_names[REPORT_COUNT] = {"forward",        "backward",
-                                                      "backward_input", "backward_weight",
-                                                      "optimizer",      "step"};
+static const char *const phase_names[REPORT_COUNT] = {
+    "forward", "backward", "backward_input", "backward_weight", "recompute", "optimizer", "step"};
 
 const char *report_phase_name(ReportPhase phase) {
     return (unsigned)phase < REPORT_COUNT ? phase_names[phase] : "?";
@@ -17,7 +16,7 @@ const char *report_phase_name(ReportPhase phase) {
 ReportPhase profile_report_phase(Phase phase) {
     static const ReportPhase of[PHASE_COUNT] = {REPORT_FORWARD,        REPORT_BACKWARD,
                                                 REPORT_BACKWARD_INPUT, REPORT_BACKWARD_WEIGHT,
-                                                REPORT_BACKWARD,       REPORT_OPTIMIZER};
+                                                REPORT_RECOMPUTE,      REPORT_OPTIMIZER};
     return of[phase];
 }
 
@@ -56,7 +55,10 @@ Status profile_count_step(const Work *work, const Machine *machine, StepRecord *
     if (status) return status;
     describe_peak(context_current(), memory);
     memory->saved_bytes = 0;
-    for (int i = 0; i < record->n_saved; i++) memory->saved_bytes += record->saved_bytes[i];
+    for (int i = 0; i < record->n_saved; i++) { // of one batch: the next one keeps as much again
+        record->saved_bytes[i] /= work_batches(work);
+        memory->saved_bytes += record->saved_bytes[i];
+    }
     return status;
 }
 
@@ -93,8 +95,7 @@ static void add_to_phases(ProfilePhase phases[REPORT_COUNT], const OpRecord *op)
     ReportPhase phase = profile_report_phase(op->phase);
     add_op(&phases[phase], op);
     add_op(&phases[REPORT_STEP], op);
-    if (phase == REPORT_BACKWARD_INPUT || phase == REPORT_BACKWARD_WEIGHT)
-        add_op(&phases[REPORT_BACKWARD], op);
+    if (report_part_of_backward(phase)) add_op(&phases[REPORT_BACKWARD], op);
 }
 
 static void take_op(Profile *profile, const OpRecord *op, int layer) {

@@ -41,7 +41,8 @@ Status profile_begin_device(Measurement *m, int64_t samples) {
                          "profile: a recording has the time stamps of %s. HINT: stop it first",
                          device->name);
     m->profile->has_device_times = true;
-    m->marks = memory_new((size_t)(WORK_STAMPS * m->profile->steps_per_sample) * sizeof(int64_t));
+    int64_t marks = work_stamps(m->work) * m->profile->steps_per_sample;
+    m->marks = memory_new((size_t)marks * sizeof(int64_t));
     if (!m->marks) return STATUS_OUT_OF_MEMORY;
     Status status = latency_make_room(&m->profile->launch, samples);
     return status ? status : measure_stamp(m);
@@ -50,20 +51,26 @@ Status profile_begin_device(Measurement *m, int64_t samples) {
 Status profile_reserve_marks(Measurement *m) {
     Device *device = device_of(m);
     if (!m->marks) return STATUS_OK;
-    return device->stamps_reserve(device, WORK_STAMPS * m->profile->steps_per_sample);
+    return device->stamps_reserve(device, work_stamps(m->work) * m->profile->steps_per_sample);
 }
 
+// What lies between the marks of a sample: of each batch forward and backward in turn, then the
+// optimizer; each less what a stamp adds.
 Status profile_mark_phases(Measurement *m, StepTimes *mean) {
     Device *device = device_of(m);
-    int64_t steps = m->profile->steps_per_sample, sums[WORK_STAMPS] = {0};
-    Status status = device->stamps_read(device, WORK_STAMPS * steps, m->marks);
+    int64_t steps = m->profile->steps_per_sample, stamps = work_stamps(m->work);
+    double stamp = m->stamp * (double)work_batches(m->work);
+    int64_t sums[3] = {0}; // forward, backward, optimizer
+    Status status = device->stamps_read(device, stamps * steps, m->marks);
     if (status) return status;
     for (int64_t i = 0; i < steps; i++)
-        for (int p = 1; p < WORK_STAMPS; p++)
-            sums[p] += m->marks[WORK_STAMPS * i + p] - m->marks[WORK_STAMPS * i + p - 1];
-    double *const phases[WORK_STAMPS] = {NULL, &mean->forward, &mean->backward, &mean->optimizer};
-    for (int p = 1; p < WORK_STAMPS; p++)
-        *phases[p] = fmax(0.0, 1e-9 * (double)sums[p] / (double)steps - m->stamp);
+        for (int64_t p = 1; p < stamps; p++) {
+            int phase = p == stamps - 1 ? 2 : p % 2 ? 0 : 1;
+            sums[phase] += m->marks[stamps * i + p] - m->marks[stamps * i + p - 1];
+        }
+    mean->forward = fmax(0.0, 1e-9 * (double)sums[0] / (double)steps - stamp);
+    mean->backward = fmax(0.0, 1e-9 * (double)sums[1] / (double)steps - stamp);
+    mean->optimizer = fmax(0.0, 1e-9 * (double)sums[2] / (double)steps - m->stamp);
     return STATUS_OK;
 }
 

@@ -44,7 +44,7 @@ static void add_op(Profile *profile, ProfileOp *op, double seconds) {
     ProfilePhase *phases = profile->layers[op->layer].phase;
     ReportPhase phase = profile_report_phase(op->record.phase);
     add_seconds(&phases[phase], seconds);
-    if (phase != REPORT_BACKWARD_INPUT && phase != REPORT_BACKWARD_WEIGHT) return;
+    if (!report_part_of_backward(phase)) return;
     add_seconds(&phases[REPORT_BACKWARD], seconds);
     add_seconds(&profile->totals[phase], seconds);
 }
@@ -57,8 +57,8 @@ Status profile_take_events(Measurement *m) {
     for (int i = 0; i < profile->n_layers; i++)
         for (int p = 0; p < REPORT_STEP; p++)
             latency_push(&profile->layers[i].phase[p].latency, 0.0);
-    latency_push(&profile->totals[REPORT_BACKWARD_INPUT].latency, 0.0);
-    latency_push(&profile->totals[REPORT_BACKWARD_WEIGHT].latency, 0.0);
+    for (int p = REPORT_BACKWARD + 1; p < REPORT_OPTIMIZER; p++)
+        latency_push(&profile->totals[p].latency, 0.0);
     for (int64_t i = 0; i < profile->n_ops; i++) {
         double seconds = 0.0;
         for (int64_t k = 0; k < steps; k++) seconds += seconds_of(m, k * profile->n_ops + i);

@@ -23,6 +23,8 @@ typedef struct Work { // what a step is; the dry run has its own, over the same 
     Tensor *x, *labels, *out; // labels: PROFILE_TRAINING; out: PROFILE_BACKWARD, the output's
                               // gradient, all ones
     LossFunction loss;        // PROFILE_TRAINING; NULL: loss_cross_entropy
+    int64_t accumulate;       // PROFILE_TRAINING: batches in a step; 0: 1
+    bool plain;               // a dry run is to leave no layer marked for recomputation
     ParameterList parameters; // PROFILE_BACKWARD: whose gradients each step forgets
     double begun;             // when the profile was asked for, by clock_seconds
 } Work;
@@ -38,9 +40,11 @@ Tensor *work_loss(const Work *work, Tensor *out); // of what the model gave
 Status work_bystanders(const Work *work, MemoryUse *others);
 
 // One step, with the clock read between its phases. A device with stamps is not waited for between
-// them, so that phases are the launching's, unless they are marked: by WORK_STAMPS stamps from
-// number `first` on, which the caller reserves and reads.
-enum { WORK_STAMPS = 4 }; // the step's beginning, and the end of each phase
+// them, so that phases are the launching's, unless they are marked: by work_stamps() stamps from
+// number `first` on, which the caller reserves and reads: the step's beginning, the ends of each
+// batch's forward and backward in turn, and the end of the optimizer.
+int64_t work_batches(const Work *work); // in a step, at least 1
+int64_t work_stamps(const Work *work);
 Status work_step(const Work *work, StepTimes *times);
 Status work_step_marked(const Work *work, int64_t first, StepTimes *times);
 // Forward alone, without gradients, in whichever mode the model is.
@@ -62,9 +66,25 @@ Status profile_take_counts(Profile *profile, const StepRecord *record, const Lay
 // comparison of every predicted count with the profile's executed ones. `out`: the output's shape.
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile);
 
-// Memory of the same step over a batch of `more` samples more (or fewer), by a dry run alone.
+// A step by a dry run alone, over a batch of `more` samples more (or fewer).
+typedef struct DryStep {
+    Shape out; // of the output, as for profile_predict
+    int64_t more;
+    // May be NULL: sees the record while the dry run's context is there.
+    Status (*look)(struct DryStep *self, const StepRecord *record, const Layer *model);
+    void *argument;       // the caller's
+    ProfileMemory memory; // found
+    uint64_t flops;       // found: in all
+} DryStep;
+Status profile_predict_step(const Work *work, OptimizerConfig config, DryStep *step);
+// Only its memory.
 Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out, int64_t more,
                             ProfileMemory *memory);
+
+// profile_recompute.c: of a layer and all below it, how many are marked for recomputation, and
+// which: "layer1.*, h.0-7, fc1", cut with ", ..."; and no marks any more.
+int64_t profile_marked(const Layer *model, char *paths, size_t size);
+Status profile_unmark(Layer *model);
 
 // Latencies of steps, layers and ops, which must be those that were counted.
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile);
@@ -117,5 +137,8 @@ Status profile_hold(const Measurement *m); // until about a step is launched
 // Which report phase an op's phase adds to, besides the step: itself, and for backward's parts
 // both.
 ReportPhase profile_report_phase(Phase phase);
+static inline bool report_part_of_backward(ReportPhase phase) {
+    return phase > REPORT_BACKWARD && phase < REPORT_OPTIMIZER;
+}
 
 #endif

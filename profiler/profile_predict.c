@@ -83,8 +83,12 @@ static void reconcile(Profile *profile, const Profile *predicted) {
 // The same work over a resident batch that is larger by `more` samples, in the dry context.
 static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
                              Work *work) {
-    *work = (Work){.kind = like->kind, .model = layer_here(like->model), .loss = like->loss};
+    *work = (Work){.kind = like->kind,
+                   .model = layer_here(like->model),
+                   .loss = like->loss,
+                   .accumulate = like->accumulate};
     if (!work->model) return error_status();
+    if (like->plain) profile_unmark(work->model);
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
     Shape shape = like->x->shape;
     if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
@@ -112,18 +116,17 @@ static void dry_work_end(Work *work) {
     tensor_free(work->labels);
 }
 
-static Status dry_step(const Work *like, OptimizerConfig config, Shape out, int64_t more,
-                       ProfileMemory *memory, Profile *to_reconcile) {
+Status profile_predict_step(const Work *like, OptimizerConfig config, DryStep *step) {
     Context *context = dry_run_begin(like->model);
     if (!context) return error_status();
     Work work;
     StepRecord record = {0};
-    Profile predicted = {0};
-    Status status = dry_work_begin(like, config, out, more, &work);
-    if (!status) status = profile_count_step(&work, NULL, &record, memory);
-    if (!status && to_reconcile) status = profile_take_counts(&predicted, &record, work.model);
-    if (!status && to_reconcile) reconcile(to_reconcile, &predicted);
-    profile_free(&predicted);
+    Status status = dry_work_begin(like, config, step->out, step->more, &work);
+    if (!status) status = profile_count_step(&work, NULL, &record, &step->memory);
+    step->flops = 0;
+    for (int64_t i = 0; i < record.n_ops && !status; i++)
+        step->flops += op_cost_total_flops(record.ops[i].cost);
+    if (!status && step->look) status = step->look(step, &record, work.model);
     step_record_free(&record);
     dry_work_end(&work);
     dry_run_end(context);
@@ -132,7 +135,19 @@ static Status dry_step(const Work *like, OptimizerConfig config, Shape out, int6
 
 Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out, int64_t more,
                             ProfileMemory *memory) {
-    return dry_step(work, config, out, more, memory, NULL);
+    DryStep step = {.out = out, .more = more};
+    Status status = profile_predict_step(work, config, &step);
+    if (!status) *memory = step.memory;
+    return status;
+}
+
+static Status look_to_reconcile(DryStep *step, const StepRecord *record, const Layer *model) {
+    Profile *profile = step->argument, predicted = {0};
+    Status status = profile_take_counts(&predicted, record, model);
+    profile->predicted = step->memory;
+    if (!status) reconcile(profile, &predicted);
+    profile_free(&predicted);
+    return status;
 }
 
 static Status dry_inference(const Work *like, int64_t *bytes) {
@@ -145,18 +160,45 @@ static Status dry_inference(const Work *like, int64_t *bytes) {
     return status;
 }
 
-Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+// ---- what else a step could be -----------------------------------------------------------------
+// Where layers are marked for recomputation: which, and what the step would be without.
+static Status predict_plain(const Work *work, OptimizerConfig config, Shape out,
+                            ProfileRecompute *recompute) {
+    recompute->layers = profile_marked(work->model, recompute->paths, sizeof(recompute->paths));
+    if (recompute->layers == 0 || work->kind == PROFILE_INFERENCE) return STATUS_OK;
+    Work plain = *work;
+    plain.plain = true;
+    DryStep step = {.out = out};
+    Status status = profile_predict_step(&plain, config, &step);
+    recompute->plain_bytes = step.memory.peak.total;
+    recompute->plain_flops = step.flops;
+    return status;
+}
+
+// A larger batch, by which the peak of a model of any batch can be told. A shape that is written
+// into the model is no fault of this batch, and what 64 bits do not count no answer.
+static Status predict_larger(const Work *work, OptimizerConfig config, Shape out,
+                             Profile *profile) {
     ProfileMemory larger;
-    Status status = dry_step(work, config, out, 0, &profile->predicted, profile);
-    if (status) return status;
-    status = profile_predict_peak(work, config, out, 1, &larger);
+    Work one = *work;
+    one.accumulate = 1;
+    int64_t more = work->x->shape.ndim > 0 ? work->x->shape.dims[0] : 0;
+    Status status = profile_predict_peak(work, config, out, 1, &larger);
     profile->one_batch = status && status != STATUS_OUT_OF_MEMORY;
-    if (profile->one_batch) { // a shape that is written into the model: no fault of this batch
-        error_clear();
-        status = STATUS_OK;
-    } else {
-        profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
+    if (!status) profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
+    if (!status && work_batches(work) > 1) {
+        status = profile_predict_peak(&one, config, out, more * (work_batches(work) - 1), &larger);
+        if (!status) profile->large_batch_bytes = larger.peak.total;
     }
-    if (status) return status;
-    return dry_inference(work, &profile->inference_bytes);
+    if (status == STATUS_OUT_OF_MEMORY) return status;
+    error_clear();
+    return STATUS_OK;
+}
+
+Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+    DryStep step = {.out = out, .look = look_to_reconcile, .argument = profile};
+    Status status = profile_predict_step(work, config, &step);
+    if (!status) status = predict_plain(work, config, out, &profile->recompute);
+    if (!status) status = predict_larger(work, config, out, profile);
+    return status ? status : dry_inference(work, &profile->inference_bytes);
 }

@@ -14,6 +14,7 @@ static double limited(double each, double fewest, double most, double limit) {
 static void expect(const Work *work, const ProfileOptions *o, const StepTimes *step,
                    double seconds[STAGE_COUNT]) {
     double round = 2.0 * step->total, forward = fmax(step->forward, 1e-9);
+    forward /= (double)work_batches(work); // of one batch
     double fewest = o->iterations > 0 ? (double)o->iterations : PROFILE_FEWEST_SAMPLES;
     double most = o->iterations > 0 ? (double)o->iterations : PROFILE_MOST_SAMPLES;
     double enough = o->percentiles ? (double)statistics_samples_needed(99.9) : 0.0;

@@ -91,19 +91,20 @@ typedef enum Turn { UNOBSERVED, OBSERVED, HELD } Turn;
 
 // The mean of the steps of one sample, without what reading the clock took.
 static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
-    int64_t steps = m->profile->steps_per_sample;
+    int64_t steps = m->profile->steps_per_sample, stamps = work_stamps(m->work);
+    double batches = (double)work_batches(m->work); // the clock is read twice in each
     bool marked = turn == UNOBSERVED && m->marks;
     *mean = (StepTimes){0};
     for (int64_t i = 0; i < steps; i++) {
         StepTimes times;
         Status status = turn == HELD ? profile_hold(m) : STATUS_OK;
-        if (!status) status = work_step_marked(m->work, marked ? WORK_STAMPS * i : -1, &times);
+        if (!status) status = work_step_marked(m->work, marked ? stamps * i : -1, &times);
         if (status) return status;
         mean->launching += times.launching;
-        mean->forward += fmax(0.0, times.forward - m->clock);
-        mean->backward += fmax(0.0, times.backward - m->clock);
+        mean->forward += fmax(0.0, times.forward - batches * m->clock);
+        mean->backward += fmax(0.0, times.backward - batches * m->clock);
         mean->optimizer += fmax(0.0, times.optimizer - m->clock);
-        mean->total += fmax(0.0, times.total - 4.0 * m->clock); // of the five readings in it
+        mean->total += fmax(0.0, times.total - (2.0 + 2.0 * batches) * m->clock);
     }
     mean->forward /= (double)steps;
     mean->backward /= (double)steps;

@@ -40,6 +40,8 @@ Tensor *work_loss(const Work *work, Tensor *out) {
     return loss(out, work->labels);
 }
 
+int64_t work_batches(const Work *work) { return work->accumulate > 1 ? work->accumulate : 1; }
+
 static Tensor *forward(const Work *work) {
     Tensor *out = layer_forward(work->model, work->x);
     return work->kind == PROFILE_TRAINING ? work_loss(work, out) : out;
@@ -47,7 +49,7 @@ static Tensor *forward(const Work *work) {
 
 static void backward(const Work *work, Tensor *out) {
     if (work->kind == PROFILE_TRAINING)
-        autograd_backward(out);
+        autograd_backward_scaled(out, 1.0f / (float)work_batches(work));
     else if (work->kind == PROFILE_BACKWARD && tensor_wants_grad(out))
         autograd_backward_from(out, work->out); // else nothing in it wants a gradient
 }
@@ -61,31 +63,49 @@ static int64_t end_phase(Device *device, int64_t stamp) {
     return clock_nanoseconds();
 }
 
-static int64_t stamp_after(int64_t first, int phases) { return first < 0 ? -1 : first + phases; }
+static int64_t stamp_after(int64_t first, int64_t phases) {
+    return first < 0 ? -1 : first + phases;
+}
+
+int64_t work_stamps(const Work *work) { return 2 + 2 * work_batches(work); }
 
 Status work_step(const Work *work, StepTimes *times) { return work_step_marked(work, -1, times); }
 
+// One batch of the step, number i. The end of its backward, and to *times what its phases took.
+static int64_t run_batch(const Work *work, int64_t i, int64_t first, int64_t start,
+                         StepTimes *times) {
+    Device *device = work->x->device;
+    Tensor *out = forward(work);
+    int64_t forward_end = end_phase(device, stamp_after(first, 2 * i + 1));
+    backward(work, out);
+    int64_t backward_end = end_phase(device, stamp_after(first, 2 * i + 2));
+    times->forward += 1e-9 * (double)(forward_end - start);
+    times->backward += 1e-9 * (double)(backward_end - forward_end);
+    return backward_end;
+}
+
+// Of the last batch what the model gave lives on through the optimizer's step, as in train_fit.
 Status work_step_marked(const Work *work, int64_t first, StepTimes *times) {
     Device *device = work->x->device;
+    int64_t batches = work_batches(work);
     if (work->kind == PROFILE_INFERENCE) no_grad_begin();
-    int64_t start = first < 0 ? clock_nanoseconds() : end_phase(device, first);
-    Scope *scope = scope_open();
-    forget_gradients(work);
-    Tensor *out = forward(work);
-    int64_t forward_end = end_phase(device, stamp_after(first, 1));
-    backward(work, out);
-    int64_t backward_end = end_phase(device, stamp_after(first, 2));
+    *times = (StepTimes){0};
+    int64_t start = first < 0 ? clock_nanoseconds() : end_phase(device, first), at = start;
+    Scope *scope = NULL;
+    for (int64_t i = 0; i < batches; i++) {
+        scope_close(scope);
+        scope = scope_open();
+        if (i == 0) forget_gradients(work);
+        at = run_batch(work, i, first, at, times);
+    }
     if (work->optimizer) optimizer_step(work->optimizer);
-    int64_t update_end = end_phase(device, stamp_after(first, 3));
+    int64_t update_end = end_phase(device, stamp_after(first, 2 * batches + 1));
     scope_close(scope);
     device_synchronize(device); // of one that has stamps, the only time
-    int64_t end = clock_nanoseconds();
     if (work->kind == PROFILE_INFERENCE) no_grad_end();
-    *times = (StepTimes){.forward = 1e-9 * (double)(forward_end - start),
-                         .backward = 1e-9 * (double)(backward_end - forward_end),
-                         .optimizer = 1e-9 * (double)(update_end - backward_end),
-                         .total = 1e-9 * (double)(end - start),
-                         .launching = 1e-9 * (double)(update_end - start)};
+    times->optimizer = 1e-9 * (double)(update_end - at);
+    times->total = 1e-9 * (double)(clock_nanoseconds() - start);
+    times->launching = 1e-9 * (double)(update_end - start);
     return error_status();
 }
 

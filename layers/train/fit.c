@@ -35,8 +35,7 @@ static Status step(Layer *model, Optimizer *optimizer, LossFunction function, co
     bool known = mean_loss && mean_loss->device->on_host;
     *loss = known ? tensor_item(mean_loss) : (double)NAN;
     if (!known || isfinite(*loss)) { // else a step would only spread it over every weight
-        float share = 1.0f / (float)turn.of;
-        autograd_backward(turn.of > 1 ? tensor_mul_scalar(mean_loss, share) : mean_loss);
+        autograd_backward_scaled(mean_loss, 1.0f / (float)turn.of);
         if (turn.last) optimizer_step(optimizer);
     }
     bool later = !known && mean_loss && mean_loss->device->has_data;
@@ -161,10 +160,12 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
     return STATUS_OK;
 }
 
-static Status check_options(FitOptions *options) {
+// `steps`: how many the run is to have in all.
+static Status check_options(FitOptions *options, int64_t steps) {
     if (options->read_every == 0) options->read_every = 50;
     if (options->accumulate == 0) options->accumulate = 1;
-    if (options->accumulate < 1 || options->steps_done % options->accumulate != 0)
+    bool whole = options->accumulate > 0 && options->steps_done % options->accumulate == 0;
+    if (!whole && (options->accumulate < 1 || options->steps_done < steps))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "train_fit: gradients of %lld batches are to add up, and %lld steps are "
                          "done. HINT: 1 or more, and steps that are a multiple",
@@ -181,9 +182,10 @@ static Status check_options(FitOptions *options) {
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result) {
     *result = (FitResult){.final_loss = (double)NAN};
-    if (check_options(&options)) return error_status();
-    int64_t batches = loader_batches(loader), first_epoch = 1;
+    int64_t batches = loader_batches(loader), first_epoch = 1, steps = options.epochs * batches;
     if (batches < 1) return error_status(); // no loader
+    if (options.max_steps > 0 && options.max_steps < steps) steps = options.max_steps;
+    if (check_options(&options, steps)) return error_status();
     first_epoch += options.steps_done / batches;
     result->steps = options.steps_done;
     result->epochs = first_epoch - 1;
@@ -193,9 +195,8 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
                .options = options,
                .result = result,
                .start = clock_seconds(),
-               .steps = options.epochs * batches,
+               .steps = steps,
                .loss = (double)NAN};
-    if (options.max_steps > 0 && options.max_steps < fit.steps) fit.steps = options.max_steps;
     layer_train(model, true);
     Status status = STATUS_OK;
     for (int64_t epoch = first_epoch; epoch <= options.epochs && !status && !done(&fit); epoch++)

@@ -33,7 +33,7 @@ typedef struct FitOptions {
     // Batches whose gradients add up before the optimizer's step, each loss divided by their
     // number: of as many images each, and without statistics of the batch, that is the gradient of
     // one large batch, in the memory of a small one. 0: 1. The run's last ones may be fewer. A step
-    // stays one batch everywhere else; steps_done is a multiple.
+    // stays one batch everywhere else; steps_done is a multiple, or all that there are to do.
     int64_t accumulate;
 } FitOptions;
 enum { FIT_READ_MOST = 64 };

@@ -97,6 +97,7 @@ static void write_document(JsonWriter *json, const Profile *profile, const Memor
     member_text(json, "model", profile->model);
     member_text(json, "device", profile->device);
     member_integer(json, "batch", profile->batch);
+    member_integer(json, "accumulate", profile->accumulate);
     member_text(json, "optimizer", profile->optimizer[0] ? profile->optimizer : NULL);
     json_writer_begin_record(json_writer_key(json, "start"));
     write_use(json, &profile->measured.start);

@@ -60,6 +60,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_text(json, "name", profile->model);
     json_shape(json, "input_shape", profile->input);
     member_integer(json, "batch", profile->batch);
+    member_integer(json, "accumulate", profile->accumulate);
     member_text(json, "dtype", "float32");
     member_integer(json, "parameters", profile->parameters);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
@@ -91,12 +92,15 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     json_writer_key(json, "totals");
     json_writer_begin_object(json);
     for (int p = 0; p < REPORT_STEP; p++)
-        json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &totals[p], true);
+        json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &totals[p],
+                   p != REPORT_RECOMPUTE || totals[p].ops > 0);
+    member_count(json, "recomputed_flops", 2 * totals[REPORT_RECOMPUTE].cost.macs);
     json_writer_key(json, "step");
     json_writer_begin_object(json);
     json_phase_members(json, &profile->machine, &totals[REPORT_STEP]);
     member_real(json, "samples_per_second",
-                (double)profile->batch / latency_median(&totals[REPORT_STEP].latency));
+                (double)(profile->accumulate * profile->batch) /
+                    latency_median(&totals[REPORT_STEP].latency));
     member_text(json, "unit", profile->unit);
     member_real(json, "units_per_second",
                 (double)profile->units / latency_median(&totals[REPORT_STEP].latency));
@@ -113,50 +117,6 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "unattributed_seconds", profile->unattributed_seconds);
     if (totals[REPORT_STEP].latency.count == 0)
         member_text(json, "latency_reason", "nothing ran on the meta device");
-    json_writer_end_object(json);
-}
-
-static void write_memory_side(JsonWriter *json, const char *key, const ProfileMemory *memory,
-                              const char *absent) {
-    if (absent) {
-        char reason[48];
-        snprintf(reason, sizeof(reason), "%s_reason", key);
-        member_null(json, key);
-        member_text(json, reason, absent);
-        return;
-    }
-    json_writer_key(json, key);
-    json_writer_begin_object(json);
-    json_categories(json, &memory->peak);
-    member_integer(json, "peak_bytes", memory->peak.total);
-    member_integer(json, "saved_bytes", memory->saved_bytes);
-    json_writer_end_object(json);
-}
-
-static void write_memory(JsonWriter *json, const Profile *profile) {
-    json_writer_key(json, "memory");
-    json_writer_begin_object(json);
-    bool ran = profile->totals[REPORT_STEP].latency.count > 0;
-    write_memory_side(json, "measured", &profile->measured,
-                      ran ? NULL : "nothing ran on the meta device");
-    write_memory_side(json, "predicted", &profile->predicted, NULL);
-    member_integer(json, "unaccounted_bytes", profile->unaccounted_bytes);
-    member_integer(json, "reserved_bytes", profile->reserved_bytes);
-    if (profile->process_peak_bytes >= 0) {
-        member_integer(json, "process_peak_bytes", profile->process_peak_bytes);
-    } else {
-        member_null(json, "process_peak_bytes");
-        member_text(json, "process_peak_bytes_reason", "/proc/self/status has no VmHWM");
-    }
-    member_text(json, "peak_op", profile->measured.peak_op);
-    member_integer(json, "inference_peak_bytes", profile->inference_bytes);
-    if (profile->one_batch) {
-        member_null(json, "bytes_per_sample");
-        member_text(json, "bytes_per_sample_reason", "the model takes no batch but this");
-    } else {
-        member_integer(json, "bytes_per_sample", profile->bytes_per_sample);
-    }
-    json_card(json, profile);
     json_writer_end_object(json);
 }
 
@@ -180,6 +140,7 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
         member_integer(json, "parameters", layer->parameters);
         member_integer(json, "saved_bytes", layer->saved_bytes);
         member_real(json, "speedup_without", speedup_without(profile, layer));
+        member_count(json, "recomputed_flops", 2 * layer->phase[REPORT_RECOMPUTE].cost.macs);
         for (int p = 0; p < REPORT_STEP; p++) {
             bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
             bool happened = layer->phase[part ? REPORT_BACKWARD : p].ops > 0;
@@ -266,7 +227,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     write_machine(json, profile);
     write_model(json, profile);
     write_totals(json, profile);
-    write_memory(json, profile);
+    json_memory(json, profile);
     write_layers(json, profile);
     json_ops(json, profile);
     write_advice(json, profile);

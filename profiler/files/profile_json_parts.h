@@ -13,8 +13,9 @@ void json_categories(JsonWriter *json, const MemoryUse *use); // "parameter_byte
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,
                 const ProfilePhase *phase, bool happened);
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase);
-void json_card(JsonWriter *json, const Profile *profile); // "device", where it has a memory
-void json_ops(JsonWriter *json, const Profile *profile);  // "ops": in the order in which they ended
+void json_memory(JsonWriter *json, const Profile *profile); // "memory"
+void json_card(JsonWriter *json, const Profile *profile);   // "device", where it has a memory
+void json_ops(JsonWriter *json, const Profile *profile); // "ops": in the order in which they ended
 
 // The whole of one profile, as a value; the member that says when.
 void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,

@@ -25,7 +25,12 @@ bool options_refuse(const Options *options, const char *format, ...) {
 
 bool options_ask(const Options *options) {
     return options->summary || options->explain || options->has_view || options->memory ||
-           options->leaks || options->weights || options->memory_budget > 0 || options->has_preset;
+           options->leaks || options->weights || options->has_preset ||
+           (options->memory_budget > 0 && !options_choose_recompute(options));
+}
+
+bool options_choose_recompute(const Options *options) {
+    return options->recompute && strcmp(options->recompute, "auto") == 0;
 }
 
 static bool takes(const Options *options, int flag) {
@@ -159,6 +164,7 @@ static bool trains(const Options *options) {
                  {"memory-budget", options->memory_budget > 0},
                  {"epochs", options->epochs > 0},
                  {"freeze", options->n_freeze > 0},
+                 {"accumulate", options->accumulate > 1},
                  {"recompute", options->recompute != NULL}};
     for (size_t i = 0; options->inference && i < sizeof(needs) / sizeof(needs[0]); i++)
         if (needs[i].given)
@@ -187,6 +193,9 @@ static bool fit_together(const Options *options) {
     if (options->depth >= 0 && !options->summary)
         return options_refuse(options, "--depth %lld: of what? --summary",
                               (long long)options->depth);
+    if (options_choose_recompute(options) && options->memory_budget == 0)
+        return options_refuse(options, "--recompute auto: to fit into what? --memory-budget SIZE, "
+                                       "as 2GB");
     bool told = options->help || options->version || options->devices || options->list;
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
@@ -258,6 +267,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .layers = {784, 512, 256, 10},
                          .n_layers = 4,
                          .batch = line->batch,
+                         .accumulate = 1,
                          .epochs = -1,
                          .activation = &op_relu,
                          .optimizer = OPTIMIZER_ADAM,

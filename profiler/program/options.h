@@ -46,7 +46,7 @@ typedef struct Options {
     int64_t sample;                         // characters, written by what was trained on a text
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
-    const char *recompute;                  // a pattern of paths, or NULL
+    const char *recompute;                  // a pattern of paths, "auto", or NULL
     const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
     int n_inputs;
     const char *output; // a file for the first result; NULL: none
@@ -54,7 +54,8 @@ typedef struct Options {
 
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
 
-    int64_t batch, epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
+    int64_t batch, accumulate; // samples at a time; so many times in a step
+    int64_t epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
     double learning_rate;            // NaN: the optimizer's default
     const char *device;              // its name: one of those in --help
@@ -86,6 +87,8 @@ typedef struct Options {
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);
 // The first page, or what the topic explains; false after one line on standard error.
 bool options_print_help(const Options *options);
+// Are layers to be chosen that fit into the memory budget? Then that is no question.
+bool options_choose_recompute(const Options *options);
 // Whether a question was asked, whose answer takes the report's place.
 bool options_ask(const Options *options);
 

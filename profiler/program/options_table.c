@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/profile.h"
+
 static bool refuse(const Options *options, const Flag *flag, const char *text,
                    const char *expected) {
     return options_refuse(options, "--%s %s: expected %s", flag->name, text, expected);
@@ -234,13 +236,17 @@ const Flag options_flags[] = {
     {OF_MODEL, MODEL, true, "freeze", "PATTERN", "these do not train, as 'features.*'; repeatable",
      OTHER(take_freeze)},
     {OF_MODEL, MODEL, false, "recompute", "PATTERN",
-     "these keep their inputs only, as 'layer?.*'; run again in backward", TEXT(recompute)},
+     "these keep their inputs only, as 'layer?.*'; run again in\n"
+     "                         backward; auto: those that --memory-budget takes",
+     TEXT(recompute)},
     {OF_MODEL, MODEL, false, "fuse", NULL,
      "with --inference: batch norms go into the products before", SWITCH(fuse)},
     {OF_MODEL, MODEL, false, "inference", NULL, "profile a forward alone, in evaluation mode",
      SWITCH(inference)},
     {OF_MODEL, MLP, true, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},
+    {OF_MODEL, BOTH, false, "accumulate", "N", "batches of --batch in a step; gradients add up (1)",
+     COUNT(accumulate, 1, PROFILE_MOST_BATCHES)},
     {OF_MODEL, BOTH, true, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)",
      OTHER(take_optimizer)},
     {OF_MODEL, BOTH, false, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",

@@ -88,6 +88,14 @@ static void print_untrained(const Program *program) {
         printf("\nTRAINING  none: %s. --data trains on other data.\n", program->training.absent);
 }
 
+// Layers that could not be chosen are told, too.
+static void print_refused(const Program *program) {
+    int64_t refused = program->choice.refused;
+    if (program->report && refused > 0)
+        printf("%lld layer%s cannot be run again, and %s not chosen\n", (long long)refused,
+               refused == 1 ? "" : "s", refused == 1 ? "was" : "were");
+}
+
 // Profile, report or answer, train, and write the files last: of a training that failed the JSON
 // says why.
 static Status work(Program *program, int *output_error) {
@@ -109,6 +117,7 @@ static Status work(Program *program, int *output_error) {
         status = program_answer(program);
     else if (program->report)
         report_print(&program->profile, stdout);
+    print_refused(program);
     *output_error = flush_output(); // the reader sees it before training starts
     if (!status && !program->training.absent)
         status = program_train(program);

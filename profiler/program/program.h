@@ -4,6 +4,7 @@
 #define PROFILER_PROGRAM_PROGRAM_H
 
 #include "layers/train/corpus.h"
+#include "profiler/budget.h"
 #include "profiler/files/profile_json.h"
 #include "profiler/program/options.h"
 #include "profiler/report/loss_plot.h"
@@ -53,11 +54,12 @@ struct Program {
     bool failed;         // a threshold, or a comparison: exit status 1
     char progress[64];   // what a line of progress begins with: "profiling"
     Subject subject;
-    Images images;      // it is trained on these,
-    Texts texts;        // or on these; or, where both are empty, not at all
-    Layer *model;       // that was profiled
-    Tensor *x, *labels; // its resident batch
-    LossFunction loss;  // that fits its output
+    Images images;          // it is trained on these,
+    Texts texts;            // or on these; or, where both are empty, not at all
+    Layer *model;           // that was profiled
+    RecomputeChoice choice; // --recompute auto: how it was marked
+    Tensor *x, *labels;     // its resident batch
+    LossFunction loss;      // that fits its output
     Machine machine;
     Profile profile;
     ProfileTraining training;
@@ -67,10 +69,11 @@ struct Program {
 int program_main(int argc, char **argv, const ProgramKind *kind);
 
 OptimizerConfig program_optimizer(const Options *options);
-Layer *program_model_new(const Program *program);   // the same weights each time
-Loader *program_loader_new(const Program *program); // of what it is trained on, in batches
-bool program_has_data(const Program *program);      // to train on
-bool program_planes(const Program *program);        // images as (n, 1, h, w), not flat
+BudgetTask program_budget_task(const Program *program); // its step, to be predicted
+Layer *program_model_new(const Program *program);       // the same weights each time
+Loader *program_loader_new(const Program *program);     // of what it is trained on, in batches
+bool program_has_data(const Program *program);          // to train on
+bool program_planes(const Program *program);            // images as (n, 1, h, w), not flat
 
 // program_network.c: the network that profile_model's argument names, and what it takes.
 Status program_find_network(Program *program);
@@ -104,7 +107,9 @@ int program_verdict(const Program *program);
 void program_print_wrapped(const char *text);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
-Status program_check_files(const Options *options);             // can they be written?
+Status program_check_files(const Options *options); // can they be written?
+// A training step on the resident batch, or on those of a loader, in scopes of its own.
+Status program_step(const Program *program, Optimizer *optimizer, Loader *loader);
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
 
 // A line of progress on standard error, at most every 0.1 s.

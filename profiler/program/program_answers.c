@@ -12,10 +12,16 @@
 #include "profiler/report/weights.h"
 
 // ---- the largest batch -----------------------------------------------------------------------
+static void print_budget_head(const Program *program) {
+    printf("MEMORY BUDGET  %s B for a training step with %s",
+           text_count(program->options->memory_budget).s, program->profile.optimizer);
+    if (program->profile.accumulate > 1)
+        printf(", of %s batches", text_count(program->profile.accumulate).s);
+    printf("\n");
+}
+
 static void print_budget(const Program *program, const Budget *budget) {
-    int64_t limit = program->options->memory_budget;
-    printf("MEMORY BUDGET  %s B for a training step with %s\n", text_count(limit).s,
-           program->profile.optimizer);
+    print_budget_head(program);
     if (budget->batch == 0) {
         printf("  not even one sample fits: it takes %s B\n", text_count(budget->next_bytes).s);
         return;
@@ -35,8 +41,7 @@ static void print_budget(const Program *program, const Budget *budget) {
 // A model whose shapes are written into it takes its own batch, or none.
 static Status answer_fixed(Program *program) {
     int64_t limit = program->options->memory_budget, peak = program->profile.predicted.peak.total;
-    printf("MEMORY BUDGET  %s B for a training step with %s\n", text_count(limit).s,
-           program->profile.optimizer);
+    print_budget_head(program);
     printf("  it takes no batch but %s, and that takes %s B: it %s\n",
            text_count(program->profile.batch).s, text_count(peak).s,
            peak <= limit ? "fits" : "does not fit");
@@ -47,7 +52,7 @@ static Status answer_fixed(Program *program) {
 static Status answer_budget(Program *program) {
     const Options *options = program->options;
     if (program->profile.one_batch) return answer_fixed(program);
-    BudgetTask task = {program->model, program->x, program->labels, program->loss};
+    BudgetTask task = program_budget_task(program);
     Budget budget;
     Status status = budget_largest_batch(&task, program_optimizer(options), options->memory_budget,
                                          program->device->has_data, &budget);
@@ -71,14 +76,12 @@ static void print_leaks(const LeakReport *report) {
     }
 }
 
-static Status watch_steps(Program *program, Optimizer *optimizer, LeakTest *test) {
+static Status watch_steps(const Program *program, Optimizer *optimizer, LeakTest *test) {
     enum { WARMUP = 3, STEPS = 50 };
     Status status = STATUS_OK;
     for (int i = 0; i < WARMUP + STEPS && !status; i++) {
         if (i == WARMUP) leak_start(test); // by then gradients and state are there
-        double loss;
-        status = train_step_with(program->model, optimizer, program->loss, program->x,
-                                 program->labels, &loss);
+        status = program_step(program, optimizer, NULL);
         if (i >= WARMUP) leak_step(test);
     }
     leak_stop(test);
@@ -131,7 +134,7 @@ Status program_answer(Program *program) {
         separate(&answers);
         status = memory_print(profile, stdout);
     }
-    if (!status && options->memory_budget > 0) {
+    if (!status && options->memory_budget > 0 && !options_choose_recompute(options)) {
         separate(&answers);
         status = answer_budget(program);
     }

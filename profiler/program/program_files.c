@@ -25,30 +25,42 @@ typedef struct TracedStep {
     Loader *loader; // NULL: the resident batch
 } TracedStep;
 
-static Status next_batch(const TracedStep *step, Batch *batch) {
-    const Program *program = step->program;
+static Status next_batch(const Program *program, Loader *loader, Batch *batch) {
     *batch = (Batch){program->x, program->labels, program->subject.batch};
-    if (!step->loader) return STATUS_OK;
+    if (!loader) return STATUS_OK;
     PROFILE_SCOPE("data loading") {
-        if (!loader_next(step->loader, batch) && !error_pending()) {
-            loader_start_epoch(step->loader);
-            loader_next(step->loader, batch);
+        if (!loader_next(loader, batch) && !error_pending()) {
+            loader_start_epoch(loader);
+            loader_next(loader, batch);
         }
     }
     return error_status();
 }
 
-// PyTorch's five lines, with scopes around those that are no layer.
-static Status run_step(const TracedStep *step) {
+// Forward and backward of one of the step's batches. *loss: of the last one, within its scope.
+static Status run_batch(const Program *program, Loader *loader, Tensor **loss) {
     Batch batch;
-    Status status = next_batch(step, &batch);
+    Status status = next_batch(program, loader, &batch);
     if (status) return status;
-    Scope *scope = scope_open();
-    optimizer_zero_grad(step->optimizer);
-    Tensor *output = layer_forward(step->program->model, batch.images);
-    Tensor *loss = step->program->loss(output, batch.labels);
-    PROFILE_SCOPE("backward") { autograd_backward(loss); }
-    PROFILE_SCOPE("optimizer") { optimizer_step(step->optimizer); }
+    Tensor *output = layer_forward(program->model, batch.images);
+    *loss = program->loss(output, batch.labels);
+    float share = 1.0f / (float)program->options->accumulate;
+    PROFILE_SCOPE("backward") { autograd_backward_scaled(*loss, share); }
+    return error_status();
+}
+
+// PyTorch's five lines, with scopes around those that are no layer.
+Status program_step(const Program *program, Optimizer *optimizer, Loader *loader) {
+    Scope *scope = NULL;
+    Tensor *loss = NULL;
+    Status status = STATUS_OK;
+    optimizer_zero_grad(optimizer);
+    for (int64_t i = 0; i < program->options->accumulate && !status; i++) {
+        scope_close(scope);
+        scope = scope_open();
+        status = run_batch(program, loader, &loss);
+    }
+    PROFILE_SCOPE("optimizer") { optimizer_step(optimizer); }
     if (!error_pending()) profiler_counter("loss", (double)tensor_item(loss));
     scope_close(scope);
     return error_status();
@@ -57,7 +69,7 @@ static Status run_step(const TracedStep *step) {
 static Status record_steps(const TracedStep *step, Profiler *profiler) {
     Status status = profiler_start(profiler);
     for (int i = 0; i < TRACE_WARMUP + TRACE_STEPS && !status; i++) {
-        status = run_step(step);
+        status = program_step(step->program, step->optimizer, step->loader);
         profiler_step(profiler);
     }
     profiler_stop(profiler);

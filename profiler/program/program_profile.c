@@ -29,8 +29,12 @@ static Status freeze(Layer *model, const Options *options) {
     return STATUS_OK;
 }
 
-static Status mark_recomputed(Layer *model, const char *pattern) {
+// Where layers are to be chosen (choose_recomputed), as in the model that was profiled.
+static Status mark_recomputed(const Program *program, Layer *model) {
+    const char *pattern = program->options->recompute;
     int64_t count;
+    if (options_choose_recompute(program->options))
+        return program->model ? layer_recompute_as(model, program->model) : STATUS_OK;
     if (!pattern || layer_recompute_matching(model, pattern, &count)) return error_status();
     if (count > 0) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
@@ -41,8 +45,7 @@ static Status mark_recomputed(Layer *model, const char *pattern) {
 Layer *program_model_new(const Program *program) {
     context_seed((uint64_t)program->options->seed); // profile and training have the same weights
     Layer *model = program->kind->model_new(program);
-    if (!model ||
-        (!freeze(model, program->options) && !mark_recomputed(model, program->options->recompute)))
+    if (!model || (!freeze(model, program->options) && !mark_recomputed(program, model)))
         return model;
     layer_free(model);
     return NULL;
@@ -111,10 +114,27 @@ static Status fold_norms(Program *program) {
     return status;
 }
 
+BudgetTask program_budget_task(const Program *program) {
+    return (BudgetTask){.model = program->model,
+                        .x = program->x,
+                        .labels = program->labels,
+                        .loss = program->loss,
+                        .accumulate = program->options->accumulate};
+}
+
+static Status choose_recomputed(Program *program) {
+    const Options *options = program->options;
+    if (!options_choose_recompute(options)) return STATUS_OK;
+    BudgetTask task = program_budget_task(program);
+    return budget_recompute(&task, program_optimizer(options), options->memory_budget,
+                            &program->choice);
+}
+
 static Status make_model(Program *program) {
     const Options *options = program->options;
     program->model = program_model_new(program);
     if (!program->model || program_batch_new(program)) return error_status();
+    if (choose_recomputed(program)) return error_status();
     return options->inference && options->fuse ? fold_norms(program) : STATUS_OK;
 }
 
@@ -122,7 +142,9 @@ static Status run_profile(Program *program, ProfileOptions how) {
     const Subject *subject = &program->subject;
     how.loss = program->loss;
     how.unit = subject->unit;
-    how.units = subject->batch * subject->units_per_sample;
+    how.units = subject->batch * subject->units_per_sample * program->options->accumulate;
+    how.accumulate = program->options->accumulate;
+    if (options_choose_recompute(program->options)) how.budget = program->options->memory_budget;
     if (program->options->inference)
         return profile_inference(program->model, program->x, how, &program->profile);
     return profile_training(program->model, program_optimizer(program->options), program->x,
@@ -153,7 +175,7 @@ Status program_check_memory(const Program *program) {
     return error_set(
         STATUS_OUT_OF_MEMORY,
         "%s: a step takes %s, and this machine has %s free. HINT: --device meta counts "
-        "it; a smaller --batch, --optimizer sgd or --inference takes less",
+        "it; a smaller --batch (and --accumulate), --optimizer sgd or --inference takes less",
         program->subject.name, text_bytes_si(bytes).s, text_bytes_si(available).s);
 }
 
@@ -171,6 +193,10 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.argument = &line;
     Status status = run_profile(program, how);
     progress_clear(program);
+    const ProfileMemory *peak =
+        has_ceilings(program) ? &program->profile.measured : &program->profile.predicted;
+    program->failed = options_choose_recompute(options) &&
+                      (!program->choice.fits || peak->peak.total > options->memory_budget);
     snprintf(program->profile.model, sizeof(program->profile.model), "%s", program->subject.name);
     return status;
 }

@@ -12,10 +12,16 @@ enum { TEST_BATCH = 500 };
 typedef struct Training {
     const Program *program;
     Checkpoint checkpoint; // model, optimizer and loader as they are
-    int64_t every;         // steps; 0: no checkpoint is written
+    int64_t every;         // batches; 0: no checkpoint is written
     ProgressLine line;
     LossCurve curve;
 } Training;
+
+// train_fit counts batches; of the optimizer's steps they make.
+static int64_t steps_of(const Program *program, int64_t batches) {
+    int64_t each = program->options->accumulate;
+    return batches / each + (batches % each != 0);
+}
 
 static void show_progress(Training *training, const FitProgress *p) {
     int64_t done = p->step - training->checkpoint.step; // by this run
@@ -23,8 +29,9 @@ static void show_progress(Training *training, const FitProgress *p) {
     double left = p->seconds / (double)done * (double)(p->steps - p->step);
     fprintf(stderr, "\rtraining: epoch %lld", (long long)p->epoch);
     if (p->epochs < LOADER_MOST_EPOCHS) fprintf(stderr, "/%lld", (long long)p->epochs);
-    fprintf(stderr, ", step %lld/%lld, loss %.4f, %s left\033[K", (long long)p->step,
-            (long long)p->steps, p->loss, text_duration(left).s);
+    fprintf(stderr, ", step %lld/%lld, loss %.4f, %s left\033[K",
+            (long long)steps_of(training->program, p->step),
+            (long long)steps_of(training->program, p->steps), p->loss, text_duration(left).s);
     fflush(stderr);
 }
 
@@ -33,8 +40,10 @@ static void after_step(void *argument, const FitProgress *p) {
     Training *training = argument;
     if (training->program->terminal) show_progress(training, p);
     LossCurve *curve = &training->curve;
-    if (curve->last == 0) *curve = (LossCurve){.first = p->step, .last = p->steps};
-    loss_curve_add(curve, p->step, p->loss);
+    int64_t step = steps_of(training->program, p->step);
+    if (curve->last == 0)
+        *curve = (LossCurve){.first = step, .last = steps_of(training->program, p->steps)};
+    loss_curve_add(curve, step, p->loss);
     bool due = training->every > 0 && (p->step % training->every == 0 || p->step == p->steps);
     if (!due) return;
     Checkpoint now = training->checkpoint;
@@ -48,15 +57,20 @@ static Status run_fit(Program *program, Training *training) {
     Checkpoint *from = &training->checkpoint;
     if (options->resume && checkpoint_read(from, options->resume)) return error_status();
     FitOptions how = {.epochs = options->epochs,
-                      .max_steps = options->steps,
+                      .max_steps = options->steps * options->accumulate,
                       .steps_done = from->step,
+                      .accumulate = options->accumulate,
                       .loss = program->loss,
                       .progress = after_step,
                       .argument = training};
     training->line.shown = clock_seconds();
+    int64_t epoch = steps_of(program, loader_batches(from->loader)); // from one step to another
     if (options->checkpoint)
-        training->every = options->every ? options->every : loader_batches(from->loader);
-    return train_fit(from->model, from->optimizer, from->loader, how, &program->training.fit);
+        training->every = (options->every ? options->every : epoch) * options->accumulate;
+    FitResult *fit = &program->training.fit;
+    Status status = train_fit(from->model, from->optimizer, from->loader, how, fit);
+    fit->steps = steps_of(program, fit->steps);
+    return status;
 }
 
 static Status judge_images(Program *program, Layer *model) {
@@ -93,13 +107,18 @@ static Status print_training(const Program *program, Layer *model, const LossCur
            text_count(text ? texts->train.count : images->train.count).s, text ? " characters" : "",
            text_count(text ? texts->held_out.count : images->test.count).s,
            images->was_split ? " (one set only: split)" : "");
+    char batches[48] = "";
+    if (program->options->accumulate > 1)
+        snprintf(batches, sizeof(batches), " of %lld batches",
+                 (long long)program->options->accumulate);
     double units = (double)(f->samples * subject->units_per_sample);
     if (f->samples == 0)
         printf("  nothing was left to do: all %s steps were done before\n", text_count(f->steps).s);
     else
-        printf("  %lld epoch%s, %s steps in %s (%s %s/s): mean loss %.4f\n", (long long)f->epochs,
-               f->epochs == 1 ? "" : "s", text_count(f->steps).s, text_duration(f->seconds).s,
-               text_short_count((int64_t)(units / f->seconds)).s, subject->unit, f->final_loss);
+        printf("  %lld epoch%s, %s steps%s in %s (%s %s/s): mean loss %.4f\n", (long long)f->epochs,
+               f->epochs == 1 ? "" : "s", text_count(f->steps).s, batches,
+               text_duration(f->seconds).s, text_short_count((int64_t)(units / f->seconds)).s,
+               subject->unit, f->final_loss);
     if (text) return program_print_text(program, model, curve);
     printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);
     return STATUS_OK;

@@ -105,7 +105,8 @@ static void print_times(const Compared *row, FILE *file) {
     const Profile *profile = row->profile;
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     Text rate;
-    snprintf(rate.s, sizeof(rate.s), "%.60s %s/s", report_rate(profile, step).s, profile->unit);
+    snprintf(rate.s, sizeof(rate.s), "%.60s %s/s", report_rate(profile->units, step).s,
+             profile->unit);
     print_name(row, file);
     print_cell(text_duration(latency_median(step)), 10, file);
     print_cell(interval(step), 21, file);

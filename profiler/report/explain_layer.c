@@ -196,6 +196,30 @@ static void print_sum(const Profile *profile, int index, FILE *file) {
 }
 
 // ---- one layer -------------------------------------------------------------------------------
+// The same work in another batch of the step.
+static bool is_repeated(const ProfileOp *a, const ProfileOp *b) {
+    const OpRecord *x = &a->record, *y = &b->record;
+    return a->layer == b->layer && x->op == y->op && x->phase == y->phase &&
+           shape_equal(x->out, y->out) && memcmp(&x->cost, &y->cost, sizeof(x->cost)) == 0;
+}
+
+// Of a step of several batches what all have in common is explained once.
+static void explain_once(const Profile *profile, int64_t place, FILE *file) {
+    const ProfileOp *op = &profile->ops[place];
+    int64_t before = 0, times = 0;
+    for (int64_t i = 0; i < profile->n_ops && profile->accumulate > 1; i++) {
+        bool same = is_repeated(op, &profile->ops[i]);
+        times += same;
+        before += same && i < place;
+    }
+    if (before > 0) return;
+    fputc('\n', file);
+    explain_op(profile, op, file);
+    if (times > 1)
+        flow_line(file, "so often", "%s times in a step of %s batches", text_count(times).s,
+                  text_count(profile->accumulate).s);
+}
+
 void explain_layer(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
     fputc('\n', file);
@@ -204,11 +228,8 @@ void explain_layer(const Profile *profile, int index, FILE *file) {
     print_share(profile, layer, file);
     print_gain(profile, layer, file);
     print_missing(profile, index, file);
-    for (int64_t i = 0; i < profile->n_ops; i++) {
-        if (profile->ops[i].layer != index) continue;
-        fputc('\n', file);
-        explain_op(profile, &profile->ops[i], file);
-    }
+    for (int64_t i = 0; i < profile->n_ops; i++)
+        if (profile->ops[i].layer == index) explain_once(profile, i, file);
     if (layer->phase[REPORT_STEP].ops > 1) print_sum(profile, index, file);
 }
 

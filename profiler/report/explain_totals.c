@@ -54,10 +54,13 @@ static void print_backward(const Profile *profile, FILE *file) {
     uint64_t forward = totals[REPORT_FORWARD].cost.macs, all = totals[REPORT_BACKWARD].cost.macs;
     uint64_t input = totals[REPORT_BACKWARD_INPUT].cost.macs;
     uint64_t weight = totals[REPORT_BACKWARD_WEIGHT].cost.macs;
-    const Term terms[] = {{"backward_input", input}, {"backward_weight", weight}};
+    uint64_t again = totals[REPORT_RECOMPUTE].cost.macs;
+    const Term terms[] = {{"backward_input", input},
+                          {"backward_weight", weight},
+                          {"recomputed forward", again}};
     if (forward == 0 || all == 0) return;
     Flow flow = flow_open(file, "backward");
-    flow_sum(&flow, terms, 2, all, "multiply-adds");
+    flow_sum(&flow, terms, again > 0 ? 3 : 2, all, "multiply-adds");
     flow_say(&flow, ", %.4g x forward's %s", (double)all / (double)forward,
              text_count((int64_t)forward).s);
     flow_close(&flow);

@@ -171,6 +171,7 @@ static void print_state(const Profile *profile, FILE *file) {
 static void print_all(const Profile *profile, const MemoryCurve *curve,
                       const ProfileLayer **keepers, FILE *file) {
     memory_plot(profile, curve, file);
+    report_print_changes(profile, file);
     print_peak(profile, curve, file);
     print_kept(profile, keepers, file);
     print_optimizers(profile, curve, file);

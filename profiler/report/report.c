@@ -10,17 +10,17 @@
 #include "profiler/report/report_table.h"
 
 // ---- headline --------------------------------------------------------------------------------
-Text report_rate(const Profile *profile, const Latency *latency) {
-    double per_second = (double)profile->units / latency->statistics.median;
+Text report_rate(int64_t units, const Latency *latency) {
+    double per_second = (double)units / latency->statistics.median;
     if (!(per_second < 1e18)) return (Text){"-"}; // of a model of no ops it may be any
     return per_second < 99.5 ? text_number(per_second)
                              : text_short_count((int64_t)(per_second + 0.5));
 }
 
-static void print_rate_line(FILE *file, const char *what, const Latency *latency,
+static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t units,
                             const Profile *profile) {
     const LatencyStatistics *s = &latency->statistics;
-    Text rate = report_rate(profile, latency);
+    Text rate = report_rate(units, latency);
     char spread[300] = "(median)";
     if (s->ci95_reached)
         snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
@@ -79,9 +79,11 @@ static void print_device(const Profile *profile, FILE *file) {
 static void print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
-    char tail[96];
-    int n = snprintf(tail, sizeof(tail), " | batch %lld | fp32%s%s", (long long)profile->batch,
-                     profile->optimizer[0] ? " | " : "", profile->optimizer);
+    char tail[96], times[24] = "";
+    if (profile->accumulate > 1)
+        snprintf(times, sizeof(times), " x %lld", (long long)profile->accumulate);
+    int n = snprintf(tail, sizeof(tail), " | batch %lld%s | fp32%s%s", (long long)profile->batch,
+                     times, profile->optimizer[0] ? " | " : "", profile->optimizer);
     int room = REPORT_WIDTH - n;
     fprintf(file, "%s%s\n", text_fit(profile->model, room).s, tail);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
@@ -102,9 +104,10 @@ static void print_head(const Profile *profile, FILE *file) {
     static const char *const steps[] = {[PROFILE_TRAINING] = "Training step",
                                         [PROFILE_BACKWARD] = "Fwd and bwd",
                                         [PROFILE_INFERENCE] = "Forward"};
-    print_rate_line(file, steps[profile->kind], step, profile);
+    int64_t units = profile->units, batch = units / profile->accumulate;
+    print_rate_line(file, steps[profile->kind], step, units, profile);
     if (profile->inference.count > 0)
-        print_rate_line(file, "Forward only", &profile->inference, profile);
+        print_rate_line(file, "Forward only", &profile->inference, batch, profile);
     print_device(profile, file);
     print_slowest(profile, file);
     fprintf(file, "\n");
@@ -142,6 +145,7 @@ static void print_memory(const Profile *profile, FILE *file) {
     else
         fprintf(file, "each sample more %s%s\n", profile->bytes_per_sample >= 0 ? "+" : "",
                 text_bytes_si(profile->bytes_per_sample).s);
+    report_print_changes(profile, file);
     if (profile->has_card) report_print_card(&profile->card, profile->cached_bytes, file);
 }
 

@@ -177,7 +177,8 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
     fprintf(file, "  %s of %s %s are matrix products (PyTorch's count)",
             text_number(2.0 * (double)step->macs / units->flops).s,
             text_number((double)op_cost_total_flops(*step) / units->flops).s, units->flops_name);
-    double times = (double)backward->macs / (double)forward->macs;
+    uint64_t again = profile->totals[REPORT_RECOMPUTE].cost.macs;
+    double times = (double)(backward->macs - again) / (double)forward->macs;
     if (forward->macs > 0 && profile->totals[REPORT_BACKWARD].ops > 0)
         fprintf(file, "; their backward is\n  %.4g x forward", times);
     const ProfilePhase *first = profile->n_layers > 0 ? profile->layers[0].phase : NULL;
@@ -185,6 +186,10 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
         times < 1.9995) // else it would read "2 x, not 2 x"
         fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
     fprintf(file, ".\n");
+    if (again > 0)
+        fprintf(file, "  Recomputed layers add %s %s to it, %.4g x forward, run again.\n",
+                text_number(2.0 * (double)again / units->flops).s, units->flops_name,
+                (double)again / (double)forward->macs);
 }
 
 void report_print_table(const Profile *profile, FILE *file) {

@@ -10,6 +10,8 @@
 void report_print_table(const Profile *profile, FILE *file);
 void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
 void report_print_evidence(const Profile *profile, FILE *file); // report_evidence.c
+// Lines of the memory section: accumulated batches; recomputed layers, and whether that fits.
+void report_print_changes(const Profile *profile, FILE *file);
 // A card's own memory, in two lines, beside what the ledger keeps of it in free blocks.
 void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file);
 
@@ -25,6 +27,6 @@ const ProfileLayer *report_slowest_layer(const Profile *profile);
 Text report_bound(const Profile *profile, const Roofline *roofline);
 
 // How many units ("images") a second, where one lot takes that latency.
-Text report_rate(const Profile *profile, const Latency *latency);
+Text report_rate(int64_t units, const Latency *latency);
 
 #endif

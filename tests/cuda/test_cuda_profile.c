@@ -86,6 +86,32 @@ START_TEST(a_step_takes_what_the_slower_of_the_two_takes) {
 }
 END_TEST
 
+// Its phases are marked by the device as they take turns, forward and backward of each batch.
+START_TEST(a_step_of_three_batches_has_three_forwards_of_time) {
+    CudaTask task;
+    Profile one, three;
+    ProfileOptions options = few(SAMPLES);
+    cuda_task_start(&task, hosts[_i]);
+    ck_assert_msg(profile_task(&task, options, &one) == 0, "%s", error_message());
+    options.accumulate = 3;
+    ck_assert_msg(profile_task(&task, options, &three) == 0, "%s", error_message());
+    ck_assert_msg(three.reconciled, "%s", three.difference);
+    double phases = 0.0, step = latency_median(&three.totals[REPORT_STEP].latency);
+    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
+    for (int i = 0; i < 3; i++) phases += latency_median(&three.totals[parts[i]].latency);
+    ck_assert_msg(fabs(phases - step) < 2e-6, "%g of %g", phases, step);
+    double forward = latency_median(&one.totals[REPORT_FORWARD].latency);
+    double forwards = latency_median(&three.totals[REPORT_FORWARD].latency);
+    ck_assert_msg(fabs(forwards - 3.0 * forward) < 0.05 * forwards + 1e-6, "%g, not 3 x %g",
+                  forwards, forward);
+    double update = latency_median(&one.totals[REPORT_OPTIMIZER].latency);
+    ck_assert_double_eq_tol(latency_median(&three.totals[REPORT_OPTIMIZER].latency), update, 1e-6);
+    profile_free(&one);
+    profile_free(&three);
+    cuda_task_free(&task);
+}
+END_TEST
+
 START_TEST(the_batch_stays_what_it_is) {
     CudaTask task;
     Profile profile;
@@ -316,6 +342,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {each_op_takes_what_the_device_works_for_it, 2},
         {a_step_takes_what_the_slower_of_the_two_takes, 2},
+        {a_step_of_three_batches_has_three_forwards_of_time, 2},
         {the_batch_stays_what_it_is, 0},
         {a_batch_that_takes_longer_to_carry_than_to_learn_from_is_transfer_bound, 2},
         {the_report_tells_in_80_columns, 0},

@@ -66,8 +66,8 @@ static const char *const counts[] = {
     "macs",        "flops",      "bias_flops",   "elementwise_flops", "transcendental_flops",
     "total_flops", "bytes_read", "bytes_written"};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
-static const char *const phases[] = {"forward", "backward", "backward_input", "backward_weight",
-                                     "optimizer"};
+static const char *const phases[] = {"forward",         "backward",  "backward_input",
+                                     "backward_weight", "recompute", "optimizer"};
 enum { PHASES = sizeof phases / sizeof phases[0], BACKWARD = 1 };
 
 static json_int_t count(json_t *phase, const char *name) { // 0 where the phase did not happen
@@ -145,8 +145,11 @@ static void check_layer(json_t *layer) {
     ck_assert_msg(parts == !json_is_null(backward), "%s: backward without its parts", path);
     ck_assert_msg(count(backward, "macs") ==
                       count(document_at(layer, "backward_input"), "macs") +
-                          count(document_at(layer, "backward_weight"), "macs"),
-                  "%s: products outside input and weight", path);
+                          count(document_at(layer, "backward_weight"), "macs") +
+                          document_integer(layer, "recomputed_flops") / 2,
+                  "%s: products outside input, weight and what ran again", path);
+    ck_assert_int_eq(2 * count(document_at(layer, "recompute"), "macs"),
+                     document_integer(layer, "recomputed_flops"));
     document_at(layer, "type");
     document_at(layer, "input_shape");
     document_at(layer, "output_shape");
@@ -210,6 +213,7 @@ void document_check(json_t *document) {
                                        "model.name",
                                        "model.input_shape",
                                        "model.batch",
+                                       "model.accumulate",
                                        "model.dtype",
                                        "model.trainable_parameters",
                                        "model.parameter_bytes",
@@ -224,7 +228,11 @@ void document_check(json_t *document) {
     json_t *reconciled = document_at(document, "reconciled");
     ck_assert(ran ? json_is_true(reconciled) : json_is_null(reconciled));
     json_t *totals = document_at(document, "totals"), *layer;
-    for (int p = 0; p < PHASES; p++) check_phase(document_at(totals, phases[p]), phases[p]);
+    for (int p = 0; p < PHASES; p++)
+        if (!json_is_null(document_at(totals, phases[p])))
+            check_phase(document_at(totals, phases[p]), phases[p]);
+    ck_assert_int_eq(2 * count(document_at(totals, "recompute"), "macs"),
+                     document_integer(totals, "recomputed_flops"));
     check_phase(document_at(totals, "step"), "step");
     size_t i;
     json_array_foreach(document_at(document, "layers"), i, layer) check_layer(layer);

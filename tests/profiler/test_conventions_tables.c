@@ -138,6 +138,8 @@ START_TEST(documents_have_the_keys_that_the_page_explains) {
     static Keys keys;
     json_t *trained = document_new("--layers 784,8,10 --batch 16 --epochs 1 --steps 2");
     json_t *counted = document_new("--layers 8,4 --device meta");
+    json_t *marked = document_of("profile_model", "mnist-cnn --device meta --recompute features");
+    collect(&keys, marked);
     collect(&keys, trained);
     collect(&keys, counted);
     page_read(&table, "keys");
@@ -153,6 +155,7 @@ START_TEST(documents_have_the_keys_that_the_page_explains) {
         }
     json_decref(trained);
     json_decref(counted);
+    json_decref(marked);
 }
 END_TEST
 

@@ -1,0 +1,65 @@
+// report_changes.c -- what was done to a step so that it takes less memory, and what that changed:
+// layers that run again in backward, batches whose gradients add up. Every figure is the profile's.
+#include <string.h>
+
+#include "profiler/report/report.h"
+#include "profiler/report/report_table.h"
+
+// "+11%", of the step's FLOPs.
+static Text flops_more(const Profile *profile) {
+    const ProfileRecompute *recompute = &profile->recompute;
+    double now = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost), share = 0.0;
+    if (recompute->plain_flops > 0) share = now / (double)recompute->plain_flops - 1.0;
+    Text text;
+    snprintf(text.s, sizeof(text.s), "%s%.12s", share >= 0.0 ? "+" : "", text_percent(share).s);
+    return text;
+}
+
+static void print_recomputed(const Profile *profile, FILE *file) {
+    const ProfileRecompute *recompute = &profile->recompute;
+    char tail[80];
+    int n = snprintf(tail, sizeof(tail), " (%s layer%s):", text_count(recompute->layers).s,
+                     recompute->layers == 1 ? "" : "s");
+    Text paths = text_fit(recompute->paths, REPORT_WIDTH - (int)strlen("  recomputed: ") - n);
+    fprintf(file, "  recomputed: %s%s\n", paths.s, tail);
+    if (recompute->plain_bytes == 0) return;
+    uint64_t again = op_cost_total_flops(profile->totals[REPORT_RECOMPUTE].cost);
+    fprintf(file, "    peak %s -> %s, %s FLOP (%s run again)\n",
+            text_bytes_si(recompute->plain_bytes).s, text_bytes_si(profile->measured.peak.total).s,
+            flops_more(profile).s, text_short_count((int64_t)again).s);
+}
+
+// Never silent: what was asked for, and whether it is so.
+static void print_budget(const Profile *profile, FILE *file) {
+    int64_t peak = profile->measured.peak.total, budget = profile->budget;
+    bool ran = profile->totals[REPORT_STEP].latency.count > 0;
+    const char *how = ran ? "measured" : "predicted";
+    if (peak > budget)
+        fprintf(file,
+                "  budget %s: DOES NOT FIT; of the sets of layers tried this takes least.\n"
+                "    A smaller --batch takes less, and --accumulate makes up for it.\n",
+                text_bytes_si(budget).s);
+    else if (profile->recompute.layers == 0)
+        fprintf(file, "  budget %s: fits as it is (%s), nothing is recomputed\n",
+                text_bytes_si(budget).s, how);
+    else
+        fprintf(file, "  budget %s: fits (%s), %s to spare\n", text_bytes_si(budget).s, how,
+                text_bytes_si(budget - peak).s);
+}
+
+static void print_accumulated(const Profile *profile, FILE *file) {
+    int64_t large = profile->large_batch_bytes, batches = profile->accumulate;
+    fprintf(file, "  a step is %s batches of %s: peak %s", text_count(batches).s,
+            text_count(profile->batch).s, text_bytes_si(profile->measured.peak.total).s);
+    if (large > 0)
+        fprintf(file, "; --batch %lld would take %s", (long long)(batches * profile->batch),
+                text_bytes_si(large).s);
+    fprintf(file, "\n");
+}
+
+void report_print_changes(const Profile *profile, FILE *file) {
+    if (profile->accumulate > 1) print_accumulated(profile, file);
+    if (profile->recompute.layers > 0 && profile->kind != PROFILE_INFERENCE)
+        print_recomputed(profile, file);
+    if (profile->budget > 0) print_budget(profile, file);
+}

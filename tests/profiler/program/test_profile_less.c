@@ -1,0 +1,208 @@
+// test_profile_less.c -- the programs' ways to a step that takes less memory: layers that run
+// again, chosen or named, and batches whose gradients add up. That the report says what was done.
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define QUICK " --iterations 2 --warmup 2 --peaks tests/fixtures/peaks.json"
+
+static ProgramRun run(const char *program, const char *arguments) {
+    return program_run(program_path(program), arguments, PROGRAM_CAPTURED);
+}
+
+static void expect_says(const char *arguments, int status, const char *const says[], int n) {
+    ProgramRun got = run("profile_model", arguments);
+    ck_assert_msg(got.status == status && !got.err[0], "%s: %d, %s", arguments, got.status,
+                  got.err);
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(strstr(got.out, says[i]) != NULL, "%s: no \"%s\" in\n%s", arguments, says[i],
+                      got.out);
+    char *rest = got.out;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_run_free(&got);
+}
+
+// ---- named layers ------------------------------------------------------------------------------
+START_TEST(marked_layers_run_again_and_all_counts_follow) {
+    static const char *const where[] = {"--device meta", QUICK + 1};
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 %s", where[_i]);
+    json_t *plain = document_of("profile_model", arguments);
+    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 --recompute stage* %s",
+             where[_i]);
+    json_t *marked = document_of("profile_model", arguments);
+    static const char *const same[] = {"totals.forward.macs", "totals.backward_input.macs",
+                                       "totals.backward_weight.macs",
+                                       "totals.optimizer.total_flops"};
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(document_integer(marked, same[i]), document_integer(plain, same[i]));
+    json_int_t again = document_integer(marked, "totals.recomputed_flops");
+    ck_assert(again > 0 && again < document_integer(plain, "totals.forward.flops"));
+    ck_assert_int_eq(document_integer(marked, "totals.backward.flops") -
+                         document_integer(plain, "totals.backward.flops"),
+                     again);
+    ck_assert_int_eq(document_integer(plain, "totals.recomputed_flops"), 0);
+    ck_assert(json_is_null(document_at(plain, "memory.recompute")));
+    ck_assert_int_eq(document_integer(marked, "memory.recompute.plain_peak_bytes"),
+                     document_integer(plain, "memory.predicted.peak_bytes"));
+    ck_assert_int_eq(document_integer(marked, "memory.recompute.plain_total_flops"),
+                     document_integer(plain, "totals.step.total_flops"));
+    ck_assert_int_eq(document_integer(marked, "memory.recompute.layers"), 3);
+    // A recomputed layer keeps its input only; what it keeps when it runs again is not counted.
+    ck_assert_int_lt(2 * document_integer(marked, "memory.predicted.saved_bytes"),
+                     document_integer(plain, "memory.predicted.saved_bytes"));
+    json_decref(plain);
+    json_decref(marked);
+}
+END_TEST
+
+START_TEST(the_report_says_what_runs_again) {
+    expect_says("mnist-resnet --recompute stage* --device meta", 0,
+                (const char *[]){"  recomputed: stage1-stage3 (3 layers):\n    peak ", "% FLOP (",
+                                 " run again)\n", "  Recomputed layers add ",
+                                 " x forward, run again.\n"},
+                5);
+    expect_says("mnist-resnet --recompute stage* --device meta --explain", 0,
+                (const char *[]){" recomputed forward "}, 1);
+}
+END_TEST
+
+// ---- chosen layers -----------------------------------------------------------------------------
+START_TEST(layers_are_chosen_so_that_the_peak_fits_and_it_is_so) {
+    json_t *plain = document_of("profile_model", "mnist-resnet --batch 16 --device meta");
+    json_int_t peak = document_integer(plain, "memory.predicted.peak_bytes");
+    char arguments[200];
+    snprintf(arguments, sizeof arguments,
+             "mnist-resnet --batch 16 --recompute auto --memory-budget %lld" QUICK,
+             (long long)peak * 9 / 10);
+    json_t *document = document_of("profile_model", arguments);
+    ck_assert_int_le(document_integer(document, "memory.measured.peak_bytes"), peak * 9 / 10);
+    ck_assert_int_eq(document_integer(document, "memory.recompute.plain_peak_bytes"), peak);
+    ck_assert_int_eq(document_integer(document, "memory.budget_bytes"), peak * 9 / 10);
+    expect_says(arguments, 0,
+                (const char *[]){"  recomputed: stage", "  budget ", ": fits (measured), ",
+                                 "predicted = executed: every count of every layer"},
+                4);
+    json_decref(document);
+    json_decref(plain);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_told_and_no_success) {
+    expect_says("mnist-resnet --batch 16 --device meta --recompute auto --memory-budget 1MB", 1,
+                (const char *[]){"  recomputed: ", "  budget 1.00 MB: DOES NOT FIT; ", "--batch"},
+                3);
+    expect_says("mnist-resnet --batch 16 --device meta --recompute auto --memory-budget 1GB", 0,
+                (const char *[]){"fits as it is (predicted), nothing is recomputed\n"}, 1);
+    // Nothing in it could be run again instead of being kept.
+    expect_says("Linear(9,4)@5x9 --device meta --recompute auto --memory-budget 1kB", 1,
+                (const char *[]){"DOES NOT FIT"}, 1);
+}
+END_TEST
+
+// The chosen layers are those of the model that is trained, too.
+START_TEST(what_was_chosen_is_trained) {
+    expect_says(
+        "mnist-cnn --batch 16 --recompute auto --memory-budget 3MB --accumulate 2 --epochs 1 "
+        "--steps 3" QUICK,
+        1,
+        (const char *[]){"DOES NOT FIT", "batch 16 x 2 |", "1 epoch, 3 steps of 2 batches in ",
+                         "  test accuracy "},
+        4);
+}
+END_TEST
+
+// ---- batches that add up -----------------------------------------------------------------------
+START_TEST(a_step_of_several_batches_is_reported_as_such) {
+    static const char *const where[] = {"--device meta", QUICK + 1};
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 %s", where[_i]);
+    json_t *one = document_of("profile_model", arguments);
+    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 --accumulate 3 %s", where[_i]);
+    json_t *three = document_of("profile_model", arguments);
+    json_t *large = document_of("profile_model", "mnist-cnn --batch 18 --device meta");
+    ck_assert_int_eq(document_integer(three, "model.accumulate"), 3);
+    ck_assert_int_eq(document_integer(three, "model.batch"), 6);
+    ck_assert_int_eq(document_integer(one, "model.accumulate"), 1);
+    ck_assert_int_eq(document_integer(three, "totals.forward.total_flops"),
+                     3 * document_integer(one, "totals.forward.total_flops"));
+    ck_assert_int_eq(document_integer(three, "totals.backward.macs"),
+                     document_integer(large, "totals.backward.macs"));
+    ck_assert_int_eq(document_integer(three, "totals.optimizer.total_flops"),
+                     document_integer(one, "totals.optimizer.total_flops"));
+    ck_assert_int_eq(document_integer(three, "memory.large_batch_peak_bytes"),
+                     document_integer(large, "memory.predicted.peak_bytes"));
+    ck_assert(json_is_null(document_at(one, "memory.large_batch_peak_bytes")));
+    if (_i) {
+        double seconds = document_real(three, "totals.step.latency.median");
+        double rate = document_real(three, "totals.step.units_per_second");
+        ck_assert_double_eq_tol(rate * seconds, 18.0, 1e-6);
+    }
+    json_decref(one);
+    json_decref(three);
+    json_decref(large);
+}
+END_TEST
+
+START_TEST(every_answer_takes_several_batches) {
+    ProgramRun got =
+        run("profile_mlp", "--accumulate 3 --batch 8 --epochs 0 --layers 20,9,4 --leaks "
+                           "--memory --memory-budget 90kB --explain fc2" QUICK);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%d: %s", got.status, got.err);
+    ck_assert_ptr_nonnull(strstr(got.out, "memory does not grow"));
+    ck_assert_ptr_nonnull(strstr(got.out, "  a step is 3 batches of 8: peak "));
+    ck_assert_ptr_nonnull(strstr(got.out, "3 times in a step of 3 batches\n"));
+    ck_assert_ptr_nonnull(strstr(got.out, "2 times in a step of 3 batches\n")); // what is added
+    ck_assert_ptr_nonnull(strstr(got.out, " B for a training step with Adam, of 3 batches\n"));
+    ck_assert_ptr_nonnull(strstr(got.out, ": as predicted"));
+    program_run_free(&got);
+    got = run("profile_mlp", "--accumulate 3 --batch 8 --epochs 0 --layers 20,9,4" QUICK);
+    ck_assert_ptr_nonnull(strstr(got.out, "| batch 8 x 3 |"));
+    ck_assert_ptr_nonnull(strstr(got.out, "step = 24 samples;"));
+    ck_assert_ptr_nonnull(strstr(got.out, "  a step is 3 batches of 8: peak "));
+    ck_assert_ptr_nonnull(strstr(got.out, "; --batch 24 would take "));
+    program_run_free(&got);
+}
+END_TEST
+
+// ---- what is refused ---------------------------------------------------------------------------
+static const struct {
+    const char *program, *arguments, *what, *hint;
+} wrong[] = {
+    {"profile_model", "lenet5 --recompute auto", "--recompute auto", "--memory-budget SIZE"},
+    {"profile_model", "lenet5 --recompute auto --memory-budget 0", "--memory-budget", "500MB"},
+    {"profile_model", "lenet5 --device meta --recompute x.*", "--recompute x.*", "--by layer"},
+    {"profile_model", "lenet5 --inference --recompute fc1", "--recompute", "--inference"},
+    {"profile_model", "lenet5 --inference --accumulate 2", "--accumulate", "--inference"},
+    {"profile_model", "lenet5 --accumulate 0", "--accumulate 0", "from 1 to"},
+    {"profile_mlp", "--accumulate -3", "--accumulate -3", "from 1 to"},
+    {"profile_mlp", "--accumulate 99999999", "--accumulate 99999999", "from 1 to 65536"},
+    {"profile_mlp", "--recompute fc1", "--recompute", "unknown"},
+};
+enum { WRONG = sizeof wrong / sizeof wrong[0] };
+
+START_TEST(what_does_not_fit_together_is_refused_in_one_line) {
+    ProgramRun got = run(wrong[_i].program, wrong[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, 2, wrong[_i].what, wrong[_i].hint);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {marked_layers_run_again_and_all_counts_follow, 2},
+        {the_report_says_what_runs_again, 0},
+        {layers_are_chosen_so_that_the_peak_fits_and_it_is_so, 0},
+        {what_does_not_fit_is_told_and_no_success, 0},
+        {what_was_chosen_is_trained, 0},
+        {a_step_of_several_batches_is_reported_as_such, 2},
+        {every_answer_takes_several_batches, 0},
+        {what_does_not_fit_together_is_refused_in_one_line, WRONG},
+        {NULL, 0},
+    };
+    return harness_main("profile_less", tests);
+}
