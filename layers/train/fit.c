@@ -164,6 +164,7 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
 static Status check_options(FitOptions *options) {
     if (options->read_every == 0) options->read_every = 50;
     if (options->accumulate == 0) options->accumulate = 1;
+    if (options->schedule && schedule_check(options->schedule)) return error_status();
     if (options->accumulate < 1 || options->steps_done % options->accumulate != 0)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "train_fit: gradients of %lld batches are to add up, and %lld steps are "
