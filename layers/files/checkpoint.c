@@ -72,17 +72,20 @@ static Status write(const Checkpoint *checkpoint, const Tensors *tensors, const 
                          "checkpoint_write: step %lld of epoch %lld. HINT: both from 0 on",
                          (long long)checkpoint->step, (long long)checkpoint->epoch);
     Numbers numbers = gather(checkpoint);
-    if (error_pending()) return error_status();
+    char *frozen = error_pending() ? NULL : checkpoint_frozen_new(&tensors->model);
+    if (!frozen) return error_status();
     char text[CHECKPOINT_MOST_FIELDS][CHECKPOINT_TEXT];
-    const char *metadata[2 * (CHECKPOINT_MOST_FIELDS + 1)] = {"schema", schema};
-    int n = 2;
+    const char *metadata[2 * (CHECKPOINT_MOST_FIELDS + 2)] = {"schema", schema, "frozen", frozen};
+    int n = 4;
     for (int i = 0; i < checkpoint_field_count(); i++) {
         if (!checkpoint_has_field(checkpoint, i)) continue;
         checkpoint_field_write(&numbers, i, text[i]);
         metadata[n++] = checkpoint_field_key(i);
         metadata[n++] = text[i];
     }
-    return safetensors_write(&tensors->all, metadata, n / 2, path);
+    Status status = safetensors_write(&tensors->all, metadata, n / 2, path);
+    memory_free(frozen);
+    return status;
 }
 
 Status checkpoint_write(const Checkpoint *checkpoint, const char *path) {
@@ -101,6 +104,12 @@ static Status refuse(const Safetensors *file, const char *key) {
                      "checkpoint: %s: %s is not in its metadata, or no value for it. HINT: is it a "
                      "file of checkpoint_write, with optimizer, loader and schedule?",
                      safetensors_input(file)->name, key);
+}
+
+static Status check_frozen(const Tensors *tensors, const Safetensors *file) {
+    const char *lines = safetensors_metadata(file, "frozen");
+    if (!lines) return refuse(file, "frozen");
+    return checkpoint_check_frozen(safetensors_input(file)->name, lines, &tensors->model);
 }
 
 static Status read_numbers(const Checkpoint *checkpoint, const Safetensors *file,
@@ -139,6 +148,7 @@ static Status read(Checkpoint *checkpoint, const Tensors *tensors, const Safeten
     Numbers numbers = {0};
     SafetensorsPlan model = {0}, optimizer = {0};
     Status status = read_numbers(checkpoint, file, &numbers);
+    if (!status && checkpoint->optimizer) status = check_frozen(tensors, file);
     if (!status)
         status =
             safetensors_plan(file, &tensors->model, checkpoint->model->type->name, ours, &model);

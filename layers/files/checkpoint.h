@@ -9,7 +9,7 @@
 //
 // The steps that follow are those of a run that was never interrupted, bit for bit, with the same
 // build and kind of machine. What a program decides itself it also sets again itself: which
-// parameters are frozen, and layer_train.
+// parameters are frozen (others are an error), and layer_train.
 #ifndef LAYERS_FILES_CHECKPOINT_H
 #define LAYERS_FILES_CHECKPOINT_H
 
@@ -38,7 +38,8 @@ Status checkpoint_write(const Checkpoint *checkpoint, const char *path);
 // Sets the model's weights, the optimizer's state and settings, the loader's place, the schedule,
 // the current context's random numbers, step and epoch. Until all was found to fit, nothing
 // changes: STATUS_IO, STATUS_FORMAT; STATUS_INVALID_ARGUMENT, STATUS_SHAPE, STATUS_DTYPE: it is of
-// another model, optimizer, loader, or other data (LoaderPosition).
+// another model, optimizer, loader, or other data (LoaderPosition), or, with an
+// optimizer, other parameters are frozen.
 Status checkpoint_read(Checkpoint *checkpoint, const char *path);
 
 RIDGEPOINT_API_END

@@ -25,4 +25,10 @@ void checkpoint_field_write(const CheckpointNumbers *numbers, int field,
 // False: the text is no value of this field.
 bool checkpoint_field_read(CheckpointNumbers *numbers, int field, const char *text);
 
+// checkpoint_frozen.c: the paths of those that do not train, a line each; yours to memory_free.
+// NULL: out of memory.
+char *checkpoint_frozen_new(const ParameterList *state);
+// STATUS_INVALID_ARGUMENT: others are frozen in this model; the first is named.
+Status checkpoint_check_frozen(const char *file, const char *lines, const ParameterList *state);
+
 #endif

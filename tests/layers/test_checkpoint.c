@@ -156,11 +156,36 @@ START_TEST(other_data_of_the_same_size_is_noticed_and_both_are_named) {
 }
 END_TEST
 
+// Of every optimizer, SGD too, which has no state that would be missing.
+START_TEST(other_frozen_parameters_are_noticed_and_named) {
+    work_folder_begin();
+    Checkpoint training = training_new(training_kinds[_i], 1),
+               other = training_new(training_kinds[_i], 2);
+    int64_t count;
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("run")), STATUS_OK);
+    layer_freeze(other.model, "1.bias", true, &count);
+    ck_assert(checkpoint_read(&other, byte_file_path("run")));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "1.bias trained when it was written, and is");
+    layer_freeze(other.model, "1.bias", false, &count);
+    layer_freeze(other.model, "0.bias", false, &count);
+    ck_assert(checkpoint_read(&other, byte_file_path("run")));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "0.bias was frozen when it was written, and");
+    Checkpoint model = {.model = other.model}; // to be used, not to be trained
+    ck_assert_int_eq(checkpoint_read(&model, byte_file_path("run")), STATUS_OK);
+    layer_freeze(other.model, "0.bias", true, &count);
+    ck_assert_msg(!checkpoint_read(&other, byte_file_path("run")), "%s", error_message());
+    training_free(&training);
+    training_free(&other);
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {{a_run_killed_between_any_two_steps_goes_on_bit_for_bit,
                                   TRAINING_KINDS},
                                  {train_fit_goes_on_where_it_was, 5},
                                  {a_loader_goes_to_any_place_that_there_is_and_no_other, 0},
+                                 {other_frozen_parameters_are_noticed_and_named, TRAINING_KINDS},
                                  {other_data_of_the_same_size_is_noticed_and_both_are_named, 2},
                                  {NULL, 0}};
     return harness_main("checkpoint", tests);

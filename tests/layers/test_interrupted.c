@@ -62,9 +62,9 @@ END_TEST
 // The file of a checkpoint, with one of its texts changed.
 static const char *write_lie(const Safetensors *file, const char *key, const char *text) {
     enum { FIELDS = CHECKPOINT_MOST_FIELDS };
-    const char *metadata[2 * (FIELDS + 1)] = {"schema"};
-    const int n = 1 + checkpoint_field_count();
-    for (int i = 1; i < n; i++) metadata[2 * i] = checkpoint_field_key(i - 1);
+    const char *metadata[2 * (FIELDS + 2)] = {"schema", "", "frozen"};
+    const int n = 2 + checkpoint_field_count();
+    for (int i = 2; i < n; i++) metadata[2 * i] = checkpoint_field_key(i - 2);
     ParameterEntry items[64];
     ParameterList list = {items, (int)safetensors_count(file)};
     for (int i = 0; i < n; i++) {
@@ -86,7 +86,10 @@ START_TEST(texts_that_are_no_values_are_refused) {
     static const struct {
         const char *key, *text;
         Status status;
-    } lies[] = {{"schema", "ridgepoint.checkpoint/v2", STATUS_FORMAT},
+    } lies[] = {{"frozen", "", STATUS_INVALID_ARGUMENT},
+                {"frozen", "0.bias\n1.bias\n", STATUS_INVALID_ARGUMENT},
+                {"frozen", "0.bias", STATUS_INVALID_ARGUMENT}, // no line
+                {"schema", "ridgepoint.checkpoint/v2", STATUS_FORMAT},
                 {"step", "-1", STATUS_FORMAT},
                 {"step", "", STATUS_FORMAT},
                 {"step", "9223372036854775808", STATUS_FORMAT},
