@@ -36,7 +36,7 @@ const char *schedule_name(ScheduleKind kind) {
 
 // ---- all of it ---------------------------------------------------------------------------------
 Status schedule_check(const Schedule *s) {
-    if (!s) return error_set(STATUS_INVALID_ARGUMENT, "schedule: there is none (NULL)");
+    if (!s) return error_set(STATUS_INVALID_ARGUMENT, "schedule: there is no schedule (NULL)");
     if ((unsigned)s->kind >= SCHEDULE_COUNT)
         return error_set(STATUS_INVALID_ARGUMENT, "schedule: there is no kind %d", (int)s->kind);
     const struct {
