@@ -32,7 +32,8 @@ int main(int argc, char **argv) {
                      "Profiles training steps of a published network, by its name (--list); of an\n"
                      "ONNX file (.onnx); or of a model written as text, in a file or as\n"
                      "'Linear(784,10) ReLU @ 64x784'. Several are compared.",
-                 .epochs = 0},
+                 .epochs = 0,
+                 .schedule = SCHEDULE_COSINE},
         .find = program_find_network,
         .model_new = program_network_new,
         .list = list};

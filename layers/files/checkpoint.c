@@ -1,8 +1,7 @@
 // checkpoint.c -- one safetensors file of all that training depends on: tensors under prefixes, and
-// numbers as texts in the metadata, by one table for writing and reading.
-#include "layers/files/checkpoint.h"
+// numbers as texts in the metadata (checkpoint_fields.c).
+#include "layers/files/checkpoint_fields.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,98 +9,7 @@
 #include "tensor/memory.h"
 
 static const char schema[] = "ridgepoint.checkpoint/v1";
-
-// ---- numbers -----------------------------------------------------------------------------------
-typedef struct Numbers { // beside the tensors
-    int64_t step, epoch;
-    RandomState random;
-    OptimizerConfig optimizer;
-    int64_t optimizer_steps;
-    LoaderPosition loader;
-} Numbers;
-
-typedef enum Part { ALWAYS, OF_OPTIMIZER, OF_LOADER } Part;
-typedef enum FieldKind { COUNT, WORD, REAL, FLAG } FieldKind; // int64_t, uint64_t, float, bool
-
-static const struct {
-    const char *key;
-    Part part;
-    FieldKind kind;
-    size_t offset;
-} fields[] = {
-    {"step", ALWAYS, COUNT, offsetof(Numbers, step)},
-    {"epoch", ALWAYS, COUNT, offsetof(Numbers, epoch)},
-    {"random.seed", ALWAYS, WORD, offsetof(Numbers, random.seed)},
-    {"random.offset", ALWAYS, WORD, offsetof(Numbers, random.offset)},
-    {"optimizer.learning_rate", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.learning_rate)},
-    {"optimizer.momentum", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.momentum)},
-    {"optimizer.nesterov", OF_OPTIMIZER, FLAG, offsetof(Numbers, optimizer.nesterov)},
-    {"optimizer.weight_decay", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.weight_decay)},
-    {"optimizer.beta1", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.beta1)},
-    {"optimizer.beta2", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.beta2)},
-    {"optimizer.epsilon", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.epsilon)},
-    {"optimizer.clip_norm", OF_OPTIMIZER, REAL, offsetof(Numbers, optimizer.clip_norm)},
-    {"optimizer.steps", OF_OPTIMIZER, COUNT, offsetof(Numbers, optimizer_steps)},
-    {"loader.epoch", OF_LOADER, COUNT, offsetof(Numbers, loader.epoch)},
-    {"loader.batch", OF_LOADER, COUNT, offsetof(Numbers, loader.batch)},
-    {"loader.images", OF_LOADER, COUNT, offsetof(Numbers, loader.images)},
-    {"loader.batch_size", OF_LOADER, COUNT, offsetof(Numbers, loader.batch_size)},
-    {"loader.seed", OF_LOADER, WORD, offsetof(Numbers, loader.seed)},
-    {"loader.shuffle", OF_LOADER, FLAG, offsetof(Numbers, loader.shuffle)},
-    {"loader.drop_last", OF_LOADER, FLAG, offsetof(Numbers, loader.drop_last)},
-};
-enum { FIELDS = sizeof fields / sizeof fields[0], TEXT = 32, MOST_PAIRS = FIELDS + 2 };
-
-static bool has_part(const Checkpoint *checkpoint, Part part) {
-    return part == ALWAYS ||
-           (part == OF_OPTIMIZER ? checkpoint->optimizer != NULL : checkpoint->loader != NULL);
-}
-
-// A real number so that it is read back as the same, whatever the locale: by jansson.
-static void write_real(float value, char text[TEXT]) {
-    json_t *number = json_real((double)value); // NULL: not finite
-    size_t length = json_dumpb(number, text, TEXT - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
-    text[length < TEXT ? length : 0] = '\0';
-    json_decref(number);
-}
-
-static bool read_real(const char *text, float *value) {
-    json_t *number = json_loads(text, JSON_DECODE_ANY, NULL);
-    bool is_number = json_is_number(number);
-    if (is_number) *value = (float)json_number_value(number);
-    json_decref(number);
-    return is_number;
-}
-
-static bool read_word(const char *text, uint64_t most, uint64_t *value) {
-    bool good = text[0] != '\0';
-    *value = 0;
-    for (; *text && good; text++)
-        good = *text >= '0' && *text <= '9' && !__builtin_mul_overflow(*value, 10, value) &&
-               !__builtin_add_overflow(*value, (uint64_t)(*text - '0'), value) && *value <= most;
-    return good;
-}
-
-static void write_field(const Numbers *numbers, int i, char text[TEXT]) {
-    const char *at = (const char *)numbers + fields[i].offset;
-    if (fields[i].kind == COUNT) snprintf(text, TEXT, "%lld", (long long)*(const int64_t *)at);
-    if (fields[i].kind == WORD)
-        snprintf(text, TEXT, "%llu", (unsigned long long)*(const uint64_t *)at);
-    if (fields[i].kind == REAL) write_real(*(const float *)at, text);
-    if (fields[i].kind == FLAG) snprintf(text, TEXT, "%d", *(const bool *)at);
-}
-
-static bool read_field(Numbers *numbers, int i, const char *text) {
-    static const uint64_t most[] = {[COUNT] = INT64_MAX, [WORD] = UINT64_MAX, [FLAG] = 1};
-    char *at = (char *)numbers + fields[i].offset;
-    if (fields[i].kind == REAL) return read_real(text, (float *)at);
-    uint64_t word;
-    if (!read_word(text, most[fields[i].kind], &word)) return false;
-    if (fields[i].kind == COUNT) *(int64_t *)at = (int64_t)word;
-    if (fields[i].kind == WORD) *(uint64_t *)at = word;
-    if (fields[i].kind == FLAG) *(bool *)at = word;
-    return true;
-}
+typedef CheckpointNumbers Numbers;
 
 // ---- writing -----------------------------------------------------------------------------------
 // Adds what `from` lists, under names that begin with the prefix.
@@ -154,6 +62,7 @@ static Numbers gather(const Checkpoint *checkpoint) {
         numbers.optimizer_steps = optimizer_steps(checkpoint->optimizer);
     }
     if (checkpoint->loader) numbers.loader = loader_position(checkpoint->loader);
+    if (checkpoint->schedule) numbers.schedule = *checkpoint->schedule;
     return numbers;
 }
 
@@ -163,21 +72,20 @@ static Status write(const Checkpoint *checkpoint, const Tensors *tensors, const 
                          "checkpoint_write: step %lld of epoch %lld. HINT: both from 0 on",
                          (long long)checkpoint->step, (long long)checkpoint->epoch);
     Numbers numbers = gather(checkpoint);
-    if (error_pending()) return error_status();
-    char text[FIELDS][TEXT];
-    const char *metadata[2 * MOST_PAIRS] = {"schema", schema};
-    int n = 2;
-    if (checkpoint->optimizer) {
-        metadata[n++] = "optimizer.kind";
-        metadata[n++] = optimizer_flag(numbers.optimizer.kind);
-    }
-    for (int i = 0; i < FIELDS; i++) {
-        if (!has_part(checkpoint, fields[i].part)) continue;
-        write_field(&numbers, i, text[i]);
-        metadata[n++] = fields[i].key;
+    char *frozen = error_pending() ? NULL : checkpoint_frozen_new(&tensors->model);
+    if (!frozen) return error_status();
+    char text[CHECKPOINT_MOST_FIELDS][CHECKPOINT_TEXT];
+    const char *metadata[2 * (CHECKPOINT_MOST_FIELDS + 2)] = {"schema", schema, "frozen", frozen};
+    int n = 4;
+    for (int i = 0; i < checkpoint_field_count(); i++) {
+        if (!checkpoint_has_field(checkpoint, i)) continue;
+        checkpoint_field_write(&numbers, i, text[i]);
+        metadata[n++] = checkpoint_field_key(i);
         metadata[n++] = text[i];
     }
-    return safetensors_write(&tensors->all, metadata, n / 2, path);
+    Status status = safetensors_write(&tensors->all, metadata, n / 2, path);
+    memory_free(frozen);
+    return status;
 }
 
 Status checkpoint_write(const Checkpoint *checkpoint, const char *path) {
@@ -194,33 +102,30 @@ Status checkpoint_write(const Checkpoint *checkpoint, const char *path) {
 static Status refuse(const Safetensors *file, const char *key) {
     return error_set(STATUS_FORMAT,
                      "checkpoint: %s: %s is not in its metadata, or no value for it. HINT: is it a "
-                     "file of checkpoint_write, with optimizer and loader?",
+                     "file of checkpoint_write, with optimizer, loader and schedule?",
                      safetensors_input(file)->name, key);
 }
 
-static Status read_kind(const Safetensors *file, OptimizerKind *kind) {
-    const char *flag = safetensors_metadata(file, "optimizer.kind");
-    for (int i = 0; flag && i < OPTIMIZER_COUNT; i++) {
-        *kind = (OptimizerKind)i;
-        if (strcmp(flag, optimizer_flag(*kind)) == 0) return STATUS_OK;
-    }
-    return refuse(file, "optimizer.kind");
+static Status check_frozen(const Tensors *tensors, const Safetensors *file) {
+    const char *lines = safetensors_metadata(file, "frozen");
+    if (!lines) return refuse(file, "frozen");
+    return checkpoint_check_frozen(safetensors_input(file)->name, lines, &tensors->model);
 }
 
 static Status read_numbers(const Checkpoint *checkpoint, const Safetensors *file,
                            Numbers *numbers) {
     const char *found = safetensors_metadata(file, "schema");
     if (!found || strcmp(found, schema) != 0) return refuse(file, "the schema");
-    Status status = checkpoint->optimizer ? read_kind(file, &numbers->optimizer.kind) : STATUS_OK;
-    for (int i = 0; i < FIELDS && !status; i++) {
-        if (!has_part(checkpoint, fields[i].part)) continue;
-        const char *text = safetensors_metadata(file, fields[i].key);
-        if (!text || !read_field(numbers, i, text)) status = refuse(file, fields[i].key);
+    for (int i = 0; i < checkpoint_field_count(); i++) {
+        if (!checkpoint_has_field(checkpoint, i)) continue;
+        const char *text = safetensors_metadata(file, checkpoint_field_key(i));
+        if (!text || !checkpoint_field_read(numbers, i, text))
+            return refuse(file, checkpoint_field_key(i));
     }
-    if (!status && checkpoint->optimizer)
-        status = optimizer_check_restore(checkpoint->optimizer, numbers->optimizer,
-                                         numbers->optimizer_steps);
-    return status;
+    if (checkpoint->schedule && schedule_check(&numbers->schedule)) return error_status();
+    if (!checkpoint->optimizer) return STATUS_OK;
+    return optimizer_check_restore(checkpoint->optimizer, numbers->optimizer,
+                                   numbers->optimizer_steps);
 }
 
 // All checks are made, but the loader's, which it makes itself before it moves.
@@ -231,6 +136,7 @@ static Status restore(Checkpoint *checkpoint, const Numbers *numbers) {
     if (checkpoint->optimizer)
         status =
             optimizer_restore(checkpoint->optimizer, numbers->optimizer, numbers->optimizer_steps);
+    if (checkpoint->schedule) *checkpoint->schedule = numbers->schedule;
     context_current()->random = numbers->random;
     checkpoint->step = numbers->step;
     checkpoint->epoch = numbers->epoch;
@@ -242,6 +148,7 @@ static Status read(Checkpoint *checkpoint, const Tensors *tensors, const Safeten
     Numbers numbers = {0};
     SafetensorsPlan model = {0}, optimizer = {0};
     Status status = read_numbers(checkpoint, file, &numbers);
+    if (!status && checkpoint->optimizer) status = check_frozen(tensors, file);
     if (!status)
         status =
             safetensors_plan(file, &tensors->model, checkpoint->model->type->name, ours, &model);

@@ -1,10 +1,15 @@
-// whole_file.c -- a temporary beside the target, and a rename at the end.
+// whole_file.c -- a temporary beside the target, without a name where the system has such, and a
+// rename at the end.
 #include "layers/files/whole_file.h"
 
 #include "tensor/memory.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +23,7 @@ struct WholeFile {
     bool owned;
     char *path;      // for messages, and where the temporary goes in the end
     char *temporary; // NULL when written directly
+    bool nameless;   // the temporary has no name yet
     int error;       // errno of the first failure; 0: none
 };
 
@@ -46,6 +52,20 @@ WholeFile *whole_file_on(FILE *file, const char *name) {
     return NULL;
 }
 
+typedef struct Place {
+    char folder[PATH_MAX];
+    const char *name; // in it; within the path that it is of
+} Place;
+
+static Place place_of(const char *path) {
+    Place place = {.folder = ".", .name = path};
+    const char *slash = strrchr(path, '/');
+    if (!slash) return place;
+    snprintf(place.folder, sizeof(place.folder), "%.*s", (int)(slash + 1 - path), path);
+    place.name = slash + 1;
+    return place;
+}
+
 // Finds the file that `path` names, through symbolic links, or the one that it would make, and
 // whether it can be replaced: in time, before long work. Returns an errno, or 0.
 static int find_target(const char *path, char target[PATH_MAX]) {
@@ -58,11 +78,7 @@ static int find_target(const char *path, char target[PATH_MAX]) {
     if (exists && S_ISDIR(found.st_mode)) return EISDIR;
     if (exists && access(target, W_OK) != 0) return errno;
 
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", target);
-    char *name = strrchr(folder, '/');
-    if (name) name[1] = '\0';
-    return access(name ? folder : ".", W_OK | X_OK) == 0 ? 0 : errno;
+    return access(place_of(target).folder, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 // Devices and pipes cannot be replaced.
@@ -108,13 +124,78 @@ WholeFile *whole_file_open(const char *path) {
 }
 
 // ---- writing -----------------------------------------------------------------------------------
-// Makes the temporary beside the target (a rename cannot cross file systems), with the permissions
-// of the file it will replace; "x" refuses to reuse what another process, or a crash, left there.
+// The n-th name for a temporary beside the target: a rename cannot cross file systems.
+static void name_temporary(WholeFile *self, int n) {
+    snprintf(self->temporary, strlen(self->path) + TEMPORARY_ENDING, "%s.%ld-%d.tmp", self->path,
+             (long)getpid(), n);
+}
+
+// A file may get its name by this link to it.
+typedef struct DescriptorPath {
+    char text[40];
+} DescriptorPath;
+static DescriptorPath descriptor_path(int descriptor) {
+    DescriptorPath path;
+    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", descriptor);
+    return path;
+}
+
+// A file without a name, which ends with its writer, however that ends. NULL: not on this system or
+// file system.
+static FILE *open_nameless(const char *path) {
+#ifdef O_TMPFILE
+    Place place = place_of(path);
+    int descriptor = open(place.folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (descriptor < 0) return NULL;
+    FILE *file =
+        access(descriptor_path(descriptor).text, F_OK) == 0 ? fdopen(descriptor, "w") : NULL;
+    if (!file) (void)close(descriptor);
+    return file;
+#else
+    (void)path;
+    return NULL;
+#endif
+}
+
+// Past a number; NULL: there is none.
+static const char *past_number(const char *text, long *number) {
+    char *end;
+    errno = 0;
+    *number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
+    return *number >= 0 && errno == 0 ? end : NULL;
+}
+
+// "NAME.PID-N.tmp" of a process that there is no more.
+static bool is_leftover(const char *entry, const char *name) {
+    size_t length = strlen(name);
+    long process, n;
+    if (strncmp(entry, name, length) != 0 || entry[length] != '.') return false;
+    const char *at = past_number(entry + length + 1, &process);
+    at = at && *at == '-' ? past_number(at + 1, &n) : NULL;
+    return at && strcmp(at, ".tmp") == 0 && process > 0 && process <= INT_MAX &&
+           kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+// What earlier writers of this file left that were killed while it had a name. Only where there are
+// nameless ones: not on a file system of several machines, whose processes nobody knows here.
+static void remove_leftovers(const WholeFile *self) {
+    Place place = place_of(self->path);
+    DIR *entries = opendir(place.folder);
+    if (!entries) return;
+    for (struct dirent *entry; (entry = readdir(entries));)
+        if (is_leftover(entry->d_name, place.name))
+            (void)unlinkat(dirfd(entries), entry->d_name, 0);
+    (void)closedir(entries);
+}
+
+// With the permissions of the file that it will replace.
 static void make_temporary(WholeFile *self) {
-    size_t size = strlen(self->path) + TEMPORARY_ENDING;
+    self->file = open_nameless(self->path);
+    self->nameless = self->file != NULL;
+    if (self->nameless) remove_leftovers(self);
     for (int attempt = 0; attempt < 100 && !self->file; attempt++) {
-        snprintf(self->temporary, size, "%s.%ld-%d.tmp", self->path, (long)getpid(), attempt);
-        self->file = fopen(self->temporary, "wx");
+        name_temporary(self, attempt);
+        self->file = fopen(self->temporary, "wx"); // "x": not what a crash left there
         if (!self->file && errno != EEXIST) break;
     }
     if (!self->file) self->error = errno;
@@ -122,6 +203,18 @@ static void make_temporary(WholeFile *self) {
     // Best effort: a file system without permissions has none to keep.
     if (self->file && stat(self->path, &old) == 0)
         (void)fchmod(fileno(self->file), old.st_mode & 0777);
+}
+
+// A rename needs a name. Between the two the file is whole, if under another name.
+static void give_name(WholeFile *self) {
+    DescriptorPath from = descriptor_path(fileno(self->file));
+    int attempt = 0;
+    do {
+        name_temporary(self, attempt);
+        self->nameless =
+            linkat(AT_FDCWD, from.text, AT_FDCWD, self->temporary, AT_SYMLINK_FOLLOW) != 0;
+    } while (self->nameless && errno == EEXIST && ++attempt < 100);
+    if (self->nameless) self->error = errno;
 }
 
 static bool can_write(WholeFile *self) {
@@ -154,10 +247,12 @@ Status whole_file_close(WholeFile *self) {
     // A full disk shows only now, when the buffered bytes have to go somewhere.
     bool open = can_write(self) || self->file;
     if (open && fflush(self->file) != 0 && self->error == 0) self->error = errno;
+    if (open && self->nameless && self->error == 0) give_name(self);
     if (open && self->owned && fclose(self->file) != 0 && self->error == 0) self->error = errno;
     if (self->temporary && self->error == 0 && rename(self->temporary, self->path) != 0)
         self->error = errno;
-    if (self->temporary && open && self->error != 0) (void)unlink(self->temporary);
+    bool left = open && self->temporary && !self->nameless && self->error != 0;
+    if (left) (void)unlink(self->temporary);
     // A reader of the pipe that has had enough is no failure of ours.
     if (!self->temporary && self->error == EPIPE) self->error = 0;
     Status status = self->error == 0 ? STATUS_OK : cannot_write(self->path, self->error);
@@ -168,6 +263,6 @@ Status whole_file_close(WholeFile *self) {
 void whole_file_discard(WholeFile *self) {
     if (!self) return;
     if (self->file && self->owned) (void)fclose(self->file);
-    if (self->file && self->temporary) (void)unlink(self->temporary);
+    if (self->file && self->temporary && !self->nameless) (void)unlink(self->temporary);
     handle_free(self);
 }

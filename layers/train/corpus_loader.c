@@ -1,6 +1,7 @@
 // corpus_loader.c -- windows of a text as a loader's source. The text itself is corpus.c's, batches
 // and their places are loader.c's.
 #include "layers/train/corpus.h"
+#include "layers/train/fingerprint.h"
 #include "layers/train/source.h"
 
 // Any of the places where a window fits, by 64 random bits of the item's own: so many that their
@@ -23,6 +24,12 @@ static void fill_window(const LoaderSource *source, const LoaderOptions *options
     }
 }
 
+static uint64_t fingerprint(const void *data) {
+    const Corpus *corpus = data;
+    uint64_t hash = fingerprint_add(0, corpus->symbols, (size_t)corpus->vocabulary);
+    return fingerprint_add(hash, corpus->ids, (size_t)corpus->count);
+}
+
 Loader *corpus_loader_new(const Corpus *corpus, int64_t tokens, LoaderOptions options) {
     if (error_pending()) return NULL;
     if (!corpus || !corpus->ids || tokens < 1 || corpus->count < tokens + 1) {
@@ -33,11 +40,13 @@ Loader *corpus_loader_new(const Corpus *corpus, int64_t tokens, LoaderOptions op
         return NULL;
     }
     LoaderSource windows = {.data = corpus,
+                            .name = corpus->name,
                             .samples = (corpus->count - 1) / tokens,
                             .sample = SHAPE(tokens),
                             .label = SHAPE(tokens),
                             .dtype = DTYPE_INT64,
                             .numbered = true,
-                            .fill = fill_window};
+                            .fill = fill_window,
+                            .fingerprint = fingerprint};
     return loader_new_from(windows, options);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layers/train/fingerprint.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"
 
@@ -77,16 +78,28 @@ static void fill_image(const LoaderSource *source, const LoaderOptions *options,
     *labels = dataset->labels[item];
 }
 
+static uint64_t fingerprint(const void *data) {
+    const Dataset *dataset = data;
+    int64_t sizes[] = {dataset->count, dataset->rows, dataset->columns};
+    size_t pixels = (size_t)(dataset->count * dataset->rows * dataset->columns);
+    uint64_t hash = fingerprint_add(0, sizes, sizeof(sizes));
+    if (!dataset->images || !dataset->labels) return hash; // sizes alone, for the meta device
+    hash = fingerprint_add(hash, dataset->images, pixels);
+    return fingerprint_add(hash, dataset->labels, (size_t)dataset->count);
+}
+
 Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
     if (!dataset) error_set(STATUS_INVALID_ARGUMENT, "loader: no dataset");
     if (!dataset) return NULL;
     int64_t rows = dataset->rows, columns = dataset->columns;
     LoaderSource images = {.data = dataset,
+                           .name = dataset->name,
                            .samples = dataset->count,
                            .sample =
                                options.planes ? SHAPE(1, rows, columns) : SHAPE(rows * columns),
                            .label = SHAPE_SCALAR,
                            .dtype = DTYPE_FLOAT32,
-                           .fill = fill_image};
+                           .fill = fill_image,
+                           .fingerprint = fingerprint};
     return loader_new_from(images, options);
 }

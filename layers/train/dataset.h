@@ -62,12 +62,14 @@ typedef struct LoaderPosition {
     int64_t images, batch_size; // images, or windows of a text, in an epoch
     uint64_t seed;
     bool shuffle, drop_last;
+    uint64_t fingerprint; // of the data, as it was when a place was first asked for
+    char data[160];       // its name then: to be told, no part of the place
 } LoaderPosition;
 enum { LOADER_MOST_EPOCHS = 1000000 }; // that can be gone through to a position
 LoaderPosition loader_position(const Loader *loader);
 // Goes there, and delivers from then on what a loader would that went there by itself. Takes the
 // time of the shuffles on the way. STATUS_INVALID_ARGUMENT, and nothing has changed: no such
-// place, or one of another loader.
+// place, or one of another loader, or in other data.
 Status loader_seek(Loader *loader, LoaderPosition position);
 
 // Since loader_new. Filling, in the thread or without one in loader_next, is reading the images and

@@ -164,6 +164,7 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
 static Status check_options(FitOptions *options, int64_t steps) {
     if (options->read_every == 0) options->read_every = 50;
     if (options->accumulate == 0) options->accumulate = 1;
+    if (options->schedule && schedule_check(options->schedule)) return error_status();
     bool whole = options->accumulate > 0 && options->steps_done % options->accumulate == 0;
     if (!whole && (options->accumulate < 1 || options->steps_done < steps))
         return error_set(STATUS_INVALID_ARGUMENT,

@@ -1,6 +1,7 @@
 // loader.c -- batches of samples as tensors, in an order that is shuffled for each epoch. What a
 // sample is, its source says (source.h); the thread that may fill ahead of time is ring.c's.
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "layers/train/ring.h"
@@ -19,6 +20,7 @@ struct Loader {
     int64_t epoch;             // how many were started
     int64_t next;              // the batch that loader_next delivers
     int64_t first;             // the batch with which the ring began
+    uint64_t fingerprint;      // of the data; 0: nobody has asked yet
     Batch full, last;          // `last` looks at the front of `full`; NULL when not needed
     Ring *ring;                // of Rows; NULL without a thread
     Storage *inputs, *classes; // without one: staging, for memory that the host cannot write
@@ -205,6 +207,7 @@ static Loader *twin_of(const Loader *loader) {
                      .random = loader->random,
                      .epoch = loader->epoch,
                      .next = loader->next,
+                     .fingerprint = loader->fingerprint,
                      .delivered = loader->delivered};
     twin->full = batch_here(loader->full);
     twin->last = batch_here(loader->last);
@@ -253,21 +256,43 @@ void loader_start_epoch(Loader *loader) {
 }
 
 // ---- places ----------------------------------------------------------------------------------
+// Read once: of a gigabyte it takes a moment, and a place is asked for at each checkpoint.
+static uint64_t fingerprint_of(Loader *loader) {
+    if (loader->fingerprint == 0)
+        loader->fingerprint = loader->source.fingerprint(loader->source.data);
+    return loader->fingerprint;
+}
+
 LoaderPosition loader_position(const Loader *loader) {
     loader = here((Loader *)loader);
     if (!loader) return (LoaderPosition){0};
     const LoaderOptions *options = &loader->options;
-    return (LoaderPosition){.epoch = loader->epoch,
-                            .batch = loader->next,
-                            .images = loader->source.samples,
-                            .batch_size = options->batch,
-                            .seed = options->seed,
-                            .shuffle = options->shuffle,
-                            .drop_last = options->drop_last};
+    LoaderPosition position = {.epoch = loader->epoch,
+                               .batch = loader->next,
+                               .images = loader->source.samples,
+                               .batch_size = options->batch,
+                               .seed = options->seed,
+                               .shuffle = options->shuffle,
+                               .drop_last = options->drop_last,
+                               .fingerprint = fingerprint_of((Loader *)loader)};
+    snprintf(position.data, sizeof(position.data), "%s", loader->source.name);
+    return position;
+}
+
+// Other data of the same size would go unnoticed, and be trained on.
+static Status check_data(LoaderPosition to, LoaderPosition own) {
+    if (to.fingerprint == own.fingerprint) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "loader_seek: the place is in other data: it is in '%s' (%lld samples, "
+                     "%016llx), this loader has '%s' (%lld samples, %016llx). HINT: the data that "
+                     "it was trained on, unchanged",
+                     to.data, (long long)to.images, (unsigned long long)to.fingerprint, own.data,
+                     (long long)own.images, (unsigned long long)own.fingerprint);
 }
 
 static Status check_position(const Loader *loader, LoaderPosition to) {
     LoaderPosition own = loader_position(loader);
+    if (check_data(to, own)) return error_status();
     if (to.images != own.images || to.batch_size != own.batch_size || to.seed != own.seed ||
         to.shuffle != own.shuffle || to.drop_last != own.drop_last)
         return error_set(STATUS_INVALID_ARGUMENT,

@@ -7,17 +7,12 @@
 
 RIDGEPOINT_API_BEGIN
 
-#define OPTIMIZER_LIST(X)                                                                          \
-    X(SGD, "sgd", "SGD")                                                                           \
-    X(MOMENTUM, "momentum", "Momentum")                                                            \
-    X(ADAM, "adam", "Adam")                                                                        \
-    X(ADAMW, "adamw", "AdamW")
-
 typedef enum OptimizerKind {
-#define OPTIMIZER_ENUM(name, flag, text) OPTIMIZER_##name,
-    OPTIMIZER_LIST(OPTIMIZER_ENUM)
-#undef OPTIMIZER_ENUM
-        OPTIMIZER_COUNT
+    OPTIMIZER_SGD,
+    OPTIMIZER_MOMENTUM,
+    OPTIMIZER_ADAM,
+    OPTIMIZER_ADAMW,
+    OPTIMIZER_COUNT
 } OptimizerKind;
 const char *optimizer_flag(OptimizerKind kind); // "adamw"
 const char *optimizer_name(OptimizerKind kind); // "AdamW"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "tensor/api.h"
+#include "tensor/status.h"
 
 RIDGEPOINT_API_BEGIN
 
@@ -12,7 +12,9 @@ typedef enum ScheduleKind {
     SCHEDULE_CONSTANT,
     SCHEDULE_STEP,   // base * gamma^floor(step / period)          torch.optim.lr_scheduler.StepLR
     SCHEDULE_COSINE, // from base to floor along half a cosine     CosineAnnealingLR
+    SCHEDULE_COUNT
 } ScheduleKind;
+const char *schedule_name(ScheduleKind kind); // "cosine"
 
 typedef struct Schedule {
     ScheduleKind kind;
@@ -25,6 +27,8 @@ typedef struct Schedule {
 
 // The learning rate of a step, counted from 0. The kind's own steps start when the warm-up ends.
 float schedule_rate(const Schedule *schedule, int64_t step);
+// STATUS_INVALID_ARGUMENT: there is none (NULL), or no such kind; a number is below 0 or no number.
+Status schedule_check(const Schedule *schedule);
 
 RIDGEPOINT_API_END
 

@@ -7,6 +7,7 @@
 
 typedef struct LoaderSource {
     const void *data;    // borrowed
+    const char *name;    // of the data, for messages; borrowed
     int64_t samples;     // in an epoch
     Shape sample, label; // of one of them: x; its labels, int64
     DType dtype;         // of x
@@ -17,6 +18,7 @@ typedef struct LoaderSource {
     // call an op.
     void (*fill)(const struct LoaderSource *source, const LoaderOptions *options, int64_t item,
                  void *x, int64_t *labels);
+    uint64_t (*fingerprint)(const void *data); // of all of it; fingerprint.h
 } LoaderSource;
 
 // As loader_new.

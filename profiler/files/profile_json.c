@@ -164,6 +164,10 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
     member_text(json, "data", training->data);
     member_integer(json, "epochs", fit->epochs);
     member_integer(json, "steps", fit->steps);
+    member_text(json, "schedule", schedule_name(training->schedule.kind));
+    member_real(json, "learning_rate", (double)training->schedule.base);
+    member_real(json, "final_learning_rate", training->final_rate);
+    member_integer(json, "warmup_steps", training->schedule.warmup);
     member_real(json, "final_loss", fit->final_loss);
     member_real(json, "test_accuracy", training->test_accuracy);
     if (!isnan(training->held_out_loss)) {

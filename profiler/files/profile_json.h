@@ -10,6 +10,8 @@ typedef struct ProfileTraining { // what training after the profile reached
     const char *data;            // "generated digits", or the folder; NULL: there was no training,
     const char *absent;          // for this reason
     FitResult fit;
+    Schedule schedule;    // of its learning rate,
+    double final_rate;    // which was this in the end
     double test_accuracy; // NaN: there was no test set
     // Of a text, nats a symbol of the part held out: the model's, and that of a table of pairs
     // counted in the other part (corpus_bigram_loss). NaN: it was no text.

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,6 +174,28 @@ static bool trains(const Options *options) {
     return true;
 }
 
+// What is said of the rate, and says nothing: of no training, or of one that it does not change in.
+static bool schedule_makes_sense(const Options *options) {
+    const RateOptions *rate = &options->rate;
+    bool constant = rate->kind == SCHEDULE_CONSTANT;
+    const struct {
+        const char *name;
+        bool given, changes;
+    } flags[] = {{"schedule", rate->has_kind, false},
+                 {"lr-warmup", rate->warmup.count > 0, false},
+                 {"lr-period", rate->period.count > 0, true},
+                 {"lr-factor", !isnan(rate->factor), true}};
+    for (int i = 0; i < 4; i++) {
+        if (flags[i].given && options->epochs == 0)
+            return options_refuse(options, "--%s is about training; add --epochs N", flags[i].name);
+        if (flags[i].given && flags[i].changes && constant)
+            return options_refuse(options,
+                                  "--%s: a constant rate has none; --schedule cosine or step",
+                                  flags[i].name);
+    }
+    return true;
+}
+
 static bool keeps_what_there_is(const Options *options) {
     if (options->every > 0 && !options->checkpoint)
         return options_refuse(options, "--every %lld: of what? --checkpoint FILE",
@@ -262,6 +285,11 @@ static bool needs_counts_only(const Options *options) {
            !options->trace && !options->output && !options->tinytorch && !options->memory_json;
 }
 
+// A training without a last epoch has no end to go down to.
+static ScheduleKind schedule_unsaid(const Options *options) {
+    return options->epochs < LOADER_MOST_EPOCHS ? options->line->schedule : SCHEDULE_CONSTANT;
+}
+
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options) {
     *options = (Options){.line = line,
                          .layers = {784, 512, 256, 10},
@@ -271,7 +299,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .epochs = -1,
                          .activation = &op_relu,
                          .optimizer = OPTIMIZER_ADAM,
-                         .learning_rate = (double)NAN,
+                         .rate = {.base = (double)NAN, .factor = (double)NAN},
                          .device = "cpu",
                          .sample = 200,
                          .depth = -1,
@@ -280,8 +308,9 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     take_models(argc, argv, options);
     if (!sorts(options) || !fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
+    if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
-    if (!keeps_what_there_is(options)) return false;
+    if (!keeps_what_there_is(options) || !schedule_makes_sense(options)) return false;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "%s: more than %d networks; compare some of them",

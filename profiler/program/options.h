@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "layers/train/optimizer.h"
+#include "layers/train/schedule.h"
 #include "profiler/report/comparison.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report_views.h"
@@ -27,7 +28,23 @@ typedef struct ProgramLine {
     const char *examples[3]; // what follows the name
     const char *about;       // what it does: a line or two
     int64_t batch, epochs;   // where nothing is said; epochs where no question is asked
+    ScheduleKind schedule;   // where epochs limit a training
 } ProgramLine;
+
+// A part of a training, as typed: steps, or epochs, whose steps are known when there is data.
+typedef struct Length {
+    int64_t count; // 0: not said
+    bool epochs;
+} Length;
+
+// How the learning rate goes with the steps.
+typedef struct RateOptions {
+    double base; // NaN: the optimizer's default
+    ScheduleKind kind;
+    bool has_kind; // was said
+    Length warmup, period;
+    double factor; // NaN: the kind's
+} RateOptions;
 
 typedef struct Options {
     const ProgramLine *line;
@@ -57,7 +74,7 @@ typedef struct Options {
     int64_t batch, accumulate; // samples at a time; so many times in a step
     int64_t epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
     OptimizerKind optimizer;
-    double learning_rate;            // NaN: the optimizer's default
+    RateOptions rate;
     const char *device;              // its name: one of those in --help
     const char *data;                // NULL: generated digits, or sentences
     const char *checkpoint, *resume; // files; NULL: none

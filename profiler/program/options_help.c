@@ -119,8 +119,9 @@ bool options_print_help(const Options *options) {
         return true;
     }
     if (print_flags(options->line, topic)) return true;
-    return options_refuse(options,
-                          "--help %s: there is no such topic; there are: model, measuring, "
-                          "questions, files, other, all, activations, counts, roofline, status",
-                          topic);
+    return options_refuse(
+        options,
+        "--help %s: there is no such topic; there are: model, training, "
+        "measuring, questions, files, other, all, activations, counts, roofline, status",
+        topic);
 }

@@ -80,7 +80,37 @@ static bool take_learning_rate(Options *options, const Flag *flag, const char *t
     bool usable = (float)value > 0.0f && isfinite((float)value); // as the steps will use it
     if (end == text || *end || !usable)
         return refuse(options, flag, text, "a number above 0 that a float can hold, as 0.001");
-    options->learning_rate = value;
+    options->rate.base = value;
+    return true;
+}
+
+static bool take_schedule(Options *options, const Flag *flag, const char *text) {
+    for (int k = 0; k < SCHEDULE_COUNT; k++)
+        if (strcmp(text, schedule_name((ScheduleKind)k)) == 0) {
+            options->rate.kind = (ScheduleKind)k;
+            options->rate.has_kind = true;
+            return true;
+        }
+    return refuse(options, flag, text, "constant, step or cosine");
+}
+
+// "200" steps, or "2ep"
+static bool take_length(Options *options, const Flag *flag, const char *text) {
+    Length *length = (Length *)(void *)((char *)options + flag->offset);
+    char *end;
+    bool good = whole_number(text, &end, &length->count);
+    length->epochs = good && strcmp(end, "ep") == 0;
+    good = good && length->count >= 1 && length->count <= INT32_MAX;
+    return (good && (!*end || length->epochs)) ||
+           refuse(options, flag, text, "steps, as 200, or epochs, as 2ep");
+}
+
+static bool take_factor(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0.0 && value <= 1.0))
+        return refuse(options, flag, text, "a number from 0 to 1, as 0.1");
+    options->rate.factor = value;
     return true;
 }
 
@@ -199,10 +229,12 @@ static bool take_size(Options *options, const Flag *flag, const char *text) {
 #define COUNT(member, least, most) take_count, offsetof(Options, member), least, most
 #define TEXT(member) take_text, offsetof(Options, member), 0, 0
 #define SWITCH(member) take_switch, offsetof(Options, member), 0, 0
+#define LENGTH(member) take_length, offsetof(Options, member), 0, 0
 #define OTHER(take) take, 0, 0, 0
 enum { MLP = PROGRAM_MLP, MODEL = PROGRAM_MODEL, BOTH = MLP | MODEL };
 const FlagTopic flag_topics[] = {
-    {"model", "The model and its training"},
+    {"model", "The model"},
+    {"training", "Its training"},
     {"measuring", "Measuring"},
     {"questions", "Questions, answered instead of the report (trains only if --epochs says so)"},
     {"files", "Files (- is standard output)"},
@@ -210,7 +242,7 @@ const FlagTopic flag_topics[] = {
 };
 const int flag_topic_count = (int)(sizeof(flag_topics) / sizeof(flag_topics[0]));
 
-enum { OF_MODEL, OF_MEASURING, OF_QUESTIONS, OF_FILES, OF_OTHER }; // their places
+enum { OF_MODEL, OF_TRAINING, OF_MEASURING, OF_QUESTIONS, OF_FILES, OF_OTHER }; // their places
 const Flag options_flags[] = {
     {OF_MODEL, MLP, true, "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
      OTHER(take_layers)},
@@ -247,29 +279,43 @@ const Flag options_flags[] = {
     {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, BOTH, false, "accumulate", "N", "batches of --batch in a step; gradients add up (1)",
      COUNT(accumulate, 1, PROFILE_MOST_BATCHES)},
-    {OF_MODEL, BOTH, true, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)",
+    {OF_TRAINING, BOTH, true, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)",
      OTHER(take_optimizer)},
-    {OF_MODEL, BOTH, false, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",
+    {OF_TRAINING, BOTH, false, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",
      OTHER(take_learning_rate)},
-    {OF_MODEL, MLP, true, "epochs", "N", "passes over the training data; 0: profile only (5)",
+    {OF_TRAINING, MLP, false, "schedule", "NAME", "of that rate: constant, step, cosine (constant)",
+     OTHER(take_schedule)},
+    {OF_TRAINING, MODEL, false, "schedule", "NAME",
+     "of that rate: constant, step, cosine (cosine;\n"
+     "                         where --steps alone is the limit: constant)",
+     OTHER(take_schedule)},
+    {OF_TRAINING, BOTH, false, "lr-warmup", "N",
+     "steps, or Nep: epochs, in which it rises first (0)", LENGTH(rate.warmup)},
+    {OF_TRAINING, BOTH, false, "lr-period", "N",
+     "steps, or Nep, that the cosine takes (all that is\n"
+     "                         left), or from one drop to the next (a third of that)",
+     LENGTH(rate.period)},
+    {OF_TRAINING, BOTH, false, "lr-factor", "F",
+     "what of it the cosine leaves (0), or each drop (0.1)", OTHER(take_factor)},
+    {OF_TRAINING, MLP, true, "epochs", "N", "passes over the training data; 0: profile only (5)",
      COUNT(epochs, 0, 1 << 20)},
-    {OF_MODEL, MODEL, false, "epochs", "N", "passes over training data; 0: profile only (0)",
+    {OF_TRAINING, MODEL, false, "epochs", "N", "passes over training data; 0: profile only (0)",
      COUNT(epochs, 0, 1 << 20)},
-    {OF_MODEL, BOTH, false, "steps", "N", "stop training after so many steps; 0: no limit (0)",
+    {OF_TRAINING, BOTH, false, "steps", "N", "stop training after so many steps; 0: no limit (0)",
      COUNT(steps, 0, INT32_MAX)},
-    {OF_MODEL, BOTH, false, "checkpoint", "FILE", "keeps a training's whole state, to go on from",
-     TEXT(checkpoint)},
-    {OF_MODEL, BOTH, false, "every", "N", "steps between two of them (an epoch's)",
+    {OF_TRAINING, BOTH, false, "checkpoint", "FILE",
+     "keeps a training's whole state, to go on from", TEXT(checkpoint)},
+    {OF_TRAINING, BOTH, false, "every", "N", "steps between two of them (an epoch's)",
      COUNT(every, 1, INT32_MAX)},
-    {OF_MODEL, BOTH, false, "resume", "FILE", "goes on where a checkpoint stands, bit for bit",
+    {OF_TRAINING, BOTH, false, "resume", "FILE", "goes on where a checkpoint stands, bit for bit",
      TEXT(resume)},
-    {OF_MODEL, MLP, false, "data", "DIR", "folder of IDX files (MNIST); else digits are drawn",
+    {OF_TRAINING, MLP, false, "data", "DIR", "folder of IDX files (MNIST); else digits are drawn",
      TEXT(data)},
-    {OF_MODEL, MODEL, false, "data", "PATH", "folder of IDX files, or a text; else these are drawn",
-     TEXT(data)},
-    {OF_MODEL, MODEL, false, "sample", "N", "characters to write after training on a text (200)",
+    {OF_TRAINING, MODEL, false, "data", "PATH",
+     "folder of IDX files, or a text; else these are drawn", TEXT(data)},
+    {OF_TRAINING, MODEL, false, "sample", "N", "characters to write after training on a text (200)",
      COUNT(sample, 0, 1 << 20)},
-    {OF_MODEL, BOTH, false, "seed", "N", "of weights, drawn data and shuffles (1)",
+    {OF_TRAINING, BOTH, false, "seed", "N", "of weights, drawn data and shuffles (1)",
      COUNT(seed, 0, INT64_MAX)},
     {OF_MODEL, BOTH, false, "threads", "N", "threads that compute (all cores)",
      COUNT(threads, 1, 64)},

@@ -98,6 +98,14 @@ Status program_batch_new(Program *program);
 // program_profile.c: obtains ceilings, builds model and batch, profiles.
 Status program_profile(Program *program);
 Status program_check_memory(const Program *program); // has this machine enough for a step?
+
+// program_schedule.c: the learning rates of a training in epochs of so many batches. *said: the
+// command line has a word on them; else a checkpoint's hold.
+Status program_schedule(const Options *options, int64_t batches, Schedule *schedule, bool *said);
+// They shall move the weights to the end.
+Status program_check_schedule(const Options *options, const Schedule *schedule, int64_t batches);
+Status program_try_schedule(const Program *program); // both, before the work
+void program_print_schedule(const Schedule *schedule);
 // program_training.c: trains a fresh model, and tells.
 Status program_train(Program *program);
 // program_compare.c: several networks, one after the other, and a table of them.

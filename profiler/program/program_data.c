@@ -66,8 +66,10 @@ static Status load_images(Program *program) {
 
 Status program_load(Program *program) {
     find_absent(program);
-    return program_takes_text(&program->subject) ? program_load_text(program)
-                                                 : load_images(program);
+    Status status =
+        program_takes_text(&program->subject) ? program_load_text(program) : load_images(program);
+    bool trains = !status && !program->training.absent && program_has_data(program);
+    return trains ? program_try_schedule(program) : status;
 }
 
 bool program_has_data(const Program *program) {

@@ -10,7 +10,7 @@
 
 OptimizerConfig program_optimizer(const Options *options) {
     OptimizerConfig config = optimizer_defaults(options->optimizer);
-    if (!isnan(options->learning_rate)) config.learning_rate = (float)options->learning_rate;
+    if (!isnan(options->rate.base)) config.learning_rate = (float)options->rate.base;
     return config;
 }
 

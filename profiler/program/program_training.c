@@ -52,14 +52,30 @@ static void after_step(void *argument, const FitProgress *p) {
     checkpoint_write(&now, training->program->options->checkpoint);
 }
 
+// Where it goes on, and by which learning rates: those of the command line, where it has a word on
+// them; of the checkpoint; or the usual ones.
+static Status begin(Program *program, Checkpoint *from) {
+    const Options *options = program->options;
+    int64_t batches = loader_batches(from->loader);
+    Schedule wanted, kept;
+    bool said;
+    if (program_schedule(options, batches, &wanted, &said)) return error_status();
+    from->schedule = &kept;
+    if (options->resume && checkpoint_read(from, options->resume)) return error_status();
+    from->schedule = &program->training.schedule;
+    *from->schedule = options->resume && !said ? kept : wanted;
+    return program_check_schedule(options, from->schedule, batches);
+}
+
 static Status run_fit(Program *program, Training *training) {
     const Options *options = program->options;
     Checkpoint *from = &training->checkpoint;
-    if (options->resume && checkpoint_read(from, options->resume)) return error_status();
+    if (begin(program, from)) return error_status();
     FitOptions how = {.epochs = options->epochs,
                       .max_steps = options->steps * options->accumulate,
                       .steps_done = from->step,
                       .accumulate = options->accumulate,
+                      .schedule = from->schedule,
                       .loss = program->loss,
                       .progress = after_step,
                       .argument = training};
@@ -92,6 +108,7 @@ static Status fit(Program *program, Training *training) {
     all->loader = NULL;
     progress_clear(program);
     if (status) return status;
+    program->training.final_rate = (double)optimizer_config(all->optimizer).learning_rate;
     return has_text(program) ? program_judge_text(program, all->model)
                              : judge_images(program, all->model);
 }
@@ -119,6 +136,7 @@ static Status print_training(const Program *program, Layer *model, const LossCur
                f->epochs == 1 ? "" : "s", text_count(f->steps).s, batches,
                text_duration(f->seconds).s, text_short_count((int64_t)(units / f->seconds)).s,
                subject->unit, f->final_loss);
+    if (f->samples > 0) program_print_schedule(&training->schedule);
     if (text) return program_print_text(program, model, curve);
     printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);
     return STATUS_OK;

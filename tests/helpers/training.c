@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "tensor/memory.h"
 #include "tests/helpers/byte_file.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/work_folder.h"
@@ -12,6 +13,7 @@ const Dataset training_dataset = {.count = TRAINING_IMAGES,
                                   .rows = 2,
                                   .columns = 3,
                                   .classes = TRAINING_CLASSES,
+                                  .name = "squares",
                                   .images = pixels,
                                   .labels = classes};
 
@@ -31,11 +33,15 @@ static Layer *model_new(bool tied) {
     return model;
 }
 
+const Schedule training_schedule = {
+    .kind = SCHEDULE_COSINE, .base = 0.05f, .warmup = 3, .period = TRAINING_STEPS - 3};
+
 Checkpoint training_new(Training with, uint64_t seed) {
     for (int i = 0; i < TRAINING_IMAGES * TRAINING_PIXELS; i++) pixels[i] = (uint8_t)(i * i % 251);
     for (int i = 0; i < TRAINING_IMAGES; i++) classes[i] = (uint8_t)(i % TRAINING_CLASSES);
     context_seed(seed);
-    Checkpoint training = {.model = model_new(with.tied)};
+    Checkpoint training = {.model = model_new(with.tied), .schedule = memory_new(sizeof(Schedule))};
+    *training.schedule = training_schedule;
     OptimizerConfig config = optimizer_defaults(with.kind);
     config.clip_norm = 0.5f;
     training.optimizer = optimizer_new(training.model, config);
@@ -52,11 +58,8 @@ void training_free(Checkpoint *training) {
     loader_free(training->loader);
     optimizer_free(training->optimizer);
     layer_free(training->model);
+    memory_free(training->schedule);
 }
-
-const Schedule training_schedule = {.kind = SCHEDULE_COSINE,
-                                    .base = 0.05f,
-                                    .period = TRAINING_STEPS};
 
 const Training training_kinds[TRAINING_KINDS] = {{OPTIMIZER_ADAM, 0, false},
                                                  {OPTIMIZER_ADAMW, 3, true},
@@ -67,7 +70,7 @@ double training_step(Checkpoint *training) {
     Batch batch;
     double loss = 0;
     optimizer_set_learning_rate(training->optimizer,
-                                schedule_rate(&training_schedule, training->step));
+                                schedule_rate(training->schedule, training->step));
     if (!loader_next(training->loader, &batch)) {
         loader_start_epoch(training->loader);
         training->epoch++;

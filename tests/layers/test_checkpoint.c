@@ -21,7 +21,8 @@ START_TEST(a_run_killed_between_any_two_steps_goes_on_bit_for_bit) {
     ck_assert_int_eq(checkpoint_write(&whole, byte_file_path("end")), STATUS_OK);
     training_free(&whole);
     for (int killed = 0; killed < TRAINING_STEPS; killed++) {
-        Checkpoint again = training_new(with, 1000 + (uint64_t)killed); // other weights
+        Checkpoint again = training_new(with, 1000 + (uint64_t)killed);        // other weights
+        *again.schedule = (Schedule){.kind = SCHEDULE_CONSTANT, .base = 7.0f}; // another rate, too
         snprintf(name, sizeof name, "at-%d", killed);
         ck_assert_msg(!checkpoint_read(&again, byte_file_path(name)), "%s", error_message());
         ck_assert_int_eq(again.step, killed);
@@ -60,15 +61,18 @@ START_TEST(train_fit_goes_on_where_it_was) {
                again = training_new(training_kinds[0], 4);
     Saver saver = {&whole, stops[_i]};
     FitOptions options = {
-        .epochs = 2, .schedule = &training_schedule, .progress = save_at, .argument = &saver};
+        .epochs = 2, .schedule = whole.schedule, .progress = save_at, .argument = &saver};
     FitResult fit;
     ck_assert_int_eq(train_fit(whole.model, whole.optimizer, whole.loader, options, &fit),
                      STATUS_OK);
     double last = fit.final_loss;
+    ck_assert(optimizer_config(whole.optimizer).learning_rate ==
+              schedule_rate(whole.schedule, 2 * TRAINING_BATCHES - 1));
     ck_assert_int_eq(checkpoint_write(&whole, byte_file_path("end")), STATUS_OK);
     ck_assert_msg(!checkpoint_read(&again, byte_file_path("mid")), "%s", error_message());
     saver = (Saver){&again, 0};
     options.steps_done = again.step;
+    options.schedule = again.schedule;
     ck_assert_msg(!train_fit(again.model, again.optimizer, again.loader, options, &fit), "%s",
                   error_message());
     ck_assert_int_eq(fit.steps, 2 * TRAINING_BATCHES);
@@ -119,11 +123,70 @@ START_TEST(a_loader_goes_to_any_place_that_there_is_and_no_other) {
 }
 END_TEST
 
+// One pixel of one image, or one label, is another: of as many images under any name.
+START_TEST(other_data_of_the_same_size_is_noticed_and_both_are_named) {
+    work_folder_begin();
+    Checkpoint training = training_new(training_kinds[_i], 1);
+    LoaderOptions options = {
+        .batch = TRAINING_BATCH, .shuffle = true, .seed = 11, .scale = 1.0f, .prefetch = _i};
+    Dataset other = training_dataset, same = training_dataset;
+    uint8_t pixels[TRAINING_IMAGES * TRAINING_PIXELS], labels[TRAINING_IMAGES];
+    memcpy(pixels, training_dataset.images, sizeof pixels);
+    memcpy(labels, training_dataset.labels, sizeof labels);
+    other.images = pixels;
+    other.labels = labels;
+    snprintf(other.name, sizeof other.name, "nearly \"squ\xe4res\"");
+    snprintf(same.name, sizeof same.name, "moved");
+    if (_i == 0) pixels[sizeof pixels - 1] ^= 1;
+    if (_i > 0) labels[0] ^= 1;
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("run")), STATUS_OK);
+    loader_free(training.loader);
+    training.loader = loader_new(&other, options);
+    ck_assert(checkpoint_read(&training, byte_file_path("run")));
+    ck_assert_ptr_nonnull(strstr(error_message(), "is in 'squares' (22 samples, "));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "has 'nearly \"squ\xe4res\"' (22 samples, ");
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("other")), STATUS_OK);
+    loader_free(training.loader);
+    training.loader = loader_new(&same, options);
+    ck_assert(checkpoint_read(&training, byte_file_path("other")));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "is in 'nearly \"squ?res\"' (22 samples, ");
+    ck_assert_msg(!checkpoint_read(&training, byte_file_path("run")), "%s", error_message());
+    training_free(&training);
+    work_folder_end();
+}
+END_TEST
+
+// Of every optimizer, SGD too, which has no state that would be missing.
+START_TEST(other_frozen_parameters_are_noticed_and_named) {
+    work_folder_begin();
+    Checkpoint training = training_new(training_kinds[_i], 1),
+               other = training_new(training_kinds[_i], 2);
+    int64_t count;
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("run")), STATUS_OK);
+    layer_freeze(other.model, "1.bias", true, &count);
+    ck_assert(checkpoint_read(&other, byte_file_path("run")));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "1.bias trained when it was written, and is");
+    layer_freeze(other.model, "1.bias", false, &count);
+    layer_freeze(other.model, "0.bias", false, &count);
+    ck_assert(checkpoint_read(&other, byte_file_path("run")));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "0.bias was frozen when it was written, and");
+    Checkpoint model = {.model = other.model}; // to be used, not to be trained
+    ck_assert_int_eq(checkpoint_read(&model, byte_file_path("run")), STATUS_OK);
+    layer_freeze(other.model, "0.bias", true, &count);
+    ck_assert_msg(!checkpoint_read(&other, byte_file_path("run")), "%s", error_message());
+    training_free(&training);
+    training_free(&other);
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {{a_run_killed_between_any_two_steps_goes_on_bit_for_bit,
                                   TRAINING_KINDS},
                                  {train_fit_goes_on_where_it_was, 5},
                                  {a_loader_goes_to_any_place_that_there_is_and_no_other, 0},
+                                 {other_frozen_parameters_are_noticed_and_named, TRAINING_KINDS},
+                                 {other_data_of_the_same_size_is_noticed_and_both_are_named, 2},
                                  {NULL, 0}};
     return harness_main("checkpoint", tests);
 }

@@ -181,7 +181,8 @@ END_TEST
 
 START_TEST(a_loader_of_windows_goes_to_any_place) {
     enum { TOKENS = 4, STEPS = 14 };
-    Corpus text = corpus_of("how much wood would a woodchuck chuck");
+    const char *const line = "how much wood would a woodchuck chuck";
+    Corpus text = corpus_of(line), near = corpus_of("How much wood would a woodchuck chuck");
     LoaderOptions options = {.batch = 2, .shuffle = true, .seed = 9, .prefetch = _i};
     Loader *loader = corpus_loader_new(&text, TOKENS, options);
     for (int step = 0; step < STEPS; step++) {
@@ -206,6 +207,11 @@ START_TEST(a_loader_of_windows_goes_to_any_place) {
     ck_assert(loader_seek(other, place));
     expect_error(STATUS_INVALID_ARGUMENT, "of 9 samples");
     loader_free(other);
+    other = corpus_loader_new(&near, TOKENS, options);
+    ck_assert(loader_seek(other, place));
+    expect_error(STATUS_INVALID_ARGUMENT, "in other data");
+    loader_free(other);
+    corpus_free(&near);
     loader_free(loader);
     corpus_free(&text);
 }

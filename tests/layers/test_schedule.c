@@ -5,6 +5,7 @@
 #include "tests/helpers/harness.h"
 
 #include <math.h>
+#include <string.h>
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof((array)[0])))
 
@@ -38,6 +39,33 @@ START_TEST(warm_up_rises_linearly_then_the_kind_takes_over) {
     ck_assert(schedule_rate(&schedule, 5) == 0.1f); // the second step after the warm-up
     float dropped = schedule_rate(&schedule, 6), want = 0.01f;
     harness_assert_close(&dropped, &want, 1, 0.0, 1e-6, "first drop");
+}
+END_TEST
+
+START_TEST(schedules_that_are_none_are_refused) {
+    const Schedule good = {.kind = SCHEDULE_COSINE, .base = 0.1f, .warmup = 3, .period = 10};
+    Schedule wrong[] = {good, good, good, good, good, good};
+    wrong[0].kind = SCHEDULE_COUNT;
+    wrong[1].base = NAN;
+    wrong[2].gamma = -1.0f;
+    wrong[3].floor = INFINITY;
+    wrong[4].warmup = -1;
+    wrong[5].period = INT64_MIN;
+    static const char *const names[] = {"kind 3", "base", "gamma", "floor", "warmup", "period"};
+    ck_assert_int_eq(schedule_check(&good), STATUS_OK);
+    for (int i = 0; i < 6; i++) {
+        ck_assert_int_eq(schedule_check(&wrong[i]), STATUS_INVALID_ARGUMENT);
+        ck_assert_msg(strstr(error_message(), names[i]) != NULL, "%s", error_message());
+        error_clear();
+    }
+    ck_assert(isnan(schedule_rate(&wrong[0], 5)) && error_pending());
+    error_clear();
+    ck_assert(isnan(schedule_rate(NULL, 5)) && error_pending());
+    error_clear();
+    ck_assert_str_eq(schedule_name(SCHEDULE_STEP), "step");
+    ck_assert_str_eq(schedule_name(SCHEDULE_COUNT), "?");
+    ck_assert(schedule_rate(&good, INT64_MAX) == 0.0f);
+    ck_assert(schedule_rate(&(Schedule){.kind = SCHEDULE_STEP, .base = 1.0f}, 3) == 0.0f);
 }
 END_TEST
 
@@ -149,6 +177,7 @@ int main(void) {
         {step_schedule_is_pytorchs_step_lr, 0},
         {cosine_schedule_is_pytorchs_and_stays_at_its_floor, 0},
         {warm_up_rises_linearly_then_the_kind_takes_over, 0},
+        {schedules_that_are_none_are_refused, 0},
         {nesterov_follows_pytorch, 0},
         {clipping_scales_all_gradients_together_as_pytorch, 0},
         {small_gradients_are_left_alone_and_many_sum_alike_on_any_thread_count, 0},

@@ -19,50 +19,23 @@ static ProgramRun run(const char *arguments) {
 
 // ---- options ---------------------------------------------------------------------------------
 START_TEST(help_lists_every_option_and_succeeds) {
-    static const char *const options[] = {"--layers N,N,...",
-                                          "--activation NAME",
-                                          "--fuse",
-                                          "--no-fuse",
-                                          "--batch N",
-                                          "--accumulate N",
-                                          "--optimizer NAME",
-                                          "--lr RATE",
-                                          "--epochs N",
-                                          "--steps N",
-                                          "--checkpoint FILE",
-                                          "--every N",
-                                          "--resume FILE",
-                                          "--data DIR",
-                                          "--seed N",
-                                          "--threads N",
-                                          "--device NAME",
-                                          "--iterations N",
-                                          "--warmup N",
-                                          "--percentiles",
-                                          "--calibrate",
-                                          "--peaks FILE",
-                                          "--strict",
-                                          "--summary",
-                                          "--depth N",
-                                          "--explain [LAYER]",
-                                          "--by WHAT",
-                                          "--sort KEY",
-                                          "--top N",
-                                          "--layer PATTERN",
-                                          "--memory ",
-                                          "--memory-budget SIZE",
-                                          "--leaks",
-                                          "--weights",
-                                          "--flop-convention NAME",
-                                          "--json FILE",
-                                          "--trace FILE",
-                                          "--memory-json FILE",
-                                          "--tinytorch FILE",
-                                          "--devices",
-                                          "--quiet",
-                                          "--help",
-                                          "--version",
-                                          "Exit status"};
+    static const char *const options[] = {
+        "--layers N,N,...", "--activation NAME", "--fuse",
+        "--no-fuse",        "--batch N",         "--accumulate N",
+        "--optimizer NAME", "--lr RATE",         "--schedule NAME",
+        "--lr-warmup N",    "--lr-period N",     "--lr-factor F",
+        "--epochs N",       "--steps N",         "--checkpoint FILE",
+        "--every N",        "--resume FILE",     "--data DIR",
+        "--seed N",         "--threads N",       "--device NAME",
+        "--iterations N",   "--warmup N",        "--percentiles",
+        "--calibrate",      "--peaks FILE",      "--strict",
+        "--summary",        "--depth N",         "--explain [LAYER]",
+        "--by WHAT",        "--sort KEY",        "--top N",
+        "--layer PATTERN",  "--memory ",         "--memory-budget SIZE",
+        "--leaks",          "--weights",         "--flop-convention NAME",
+        "--json FILE",      "--trace FILE",      "--memory-json FILE",
+        "--tinytorch FILE", "--devices",         "--quiet",
+        "--help",           "--version",         "Exit status"};
     ProgramRun got = run("--help all");
     ck_assert_int_eq(got.status, 0);
     ck_assert_str_eq(got.err, "");
@@ -74,7 +47,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
     char *rest = got.out;
     for (char *line; (line = strsep(&rest, "\n"));)
         ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
-    ck_assert_msg(listed == 43, "%d options in --help all, but this test knows 43", listed);
+    ck_assert_msg(listed == 47, "%d options in --help all, but this test knows 47", listed);
     program_run_free(&got);
 }
 END_TEST
@@ -154,6 +127,17 @@ static const struct {
     {"--lr 0", "--lr 0", "above 0"},
     {"--lr nan", "--lr nan", "above 0"},
     {"--lr 0.1x", "--lr 0.1x", "above 0"},
+    {"--schedule sine", "--schedule sine", "constant, step or cosine"},
+    {"--schedule cosine --epochs 0", "--schedule", "add --epochs N"},
+    {"--schedule cosine --explain", "--schedule", "add --epochs N"},
+    {"--lr-period 5", "--lr-period", "--schedule cosine or step"},
+    {"--lr-factor 0.5 --schedule constant", "--lr-factor", "--schedule cosine or step"},
+    {"--lr-warmup 0", "--lr-warmup 0", "steps, as 200"},
+    {"--lr-warmup 2epochs", "--lr-warmup 2epochs", "as 2ep"},
+    {"--lr-period -3", "--lr-period -3", "steps, as 200"},
+    {"--lr-period 99999999999", "--lr-period 9", "steps, as 200"},
+    {"--lr-factor 1.5", "--lr-factor 1.5", "from 0 to 1"},
+    {"--lr-factor nan", "--lr-factor nan", "from 0 to 1"},
     {"--epochs -1", "--epochs -1", "from 0 to"},
     {"--steps 1.5", "--steps 1.5", "whole number"},
     {"--seed x", "--seed x", "whole number"},

@@ -1,5 +1,6 @@
 // test_profile_training.c -- ./profile_mlp from outside: the data it trains on, and what it
 // reaches.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,15 +121,25 @@ START_TEST(the_default_run_learns_its_digits_and_an_untrained_net_guesses) {
 }
 END_TEST
 
-START_TEST(ten_epochs_of_mnist_reach_95_percent) {
+// As README says it, and a little below what three seeds each reached: 96.4 to 97.1 %, and 98.75 to
+// 98.85 %.
+static const struct {
+    const char *program, *arguments;
+    double least;
+} reached[] = {{"profile_mlp", "--epochs 10", 0.95},
+               {"profile_model", "mnist-cnn --batch 64 --epochs 6", 0.985}};
+
+START_TEST(real_images_are_learnt) {
     const char *folder = getenv("RIDGEPOINT_MNIST");
     char arguments[DATA_PATH];
     if (!folder) folder = "../shared/data/mnist";
     if (access(folder, R_OK) != 0)
         test_skip("no MNIST: set RIDGEPOINT_MNIST to a folder with its test files");
-    snprintf(arguments, sizeof arguments, "--epochs 10 --data %s" QUICK, folder);
-    double accuracy = accuracy_of(arguments);
-    ck_assert_msg(accuracy >= 0.95, "%g of the held-out images", accuracy);
+    snprintf(arguments, sizeof arguments, "%s --data %s" QUICK, reached[_i].arguments, folder);
+    json_t *document = document_of(reached[_i].program, arguments);
+    double accuracy = document_real(document, "training.test_accuracy");
+    json_decref(document);
+    ck_assert_msg(accuracy >= reached[_i].least, "%g of the held-out images", accuracy);
 }
 END_TEST
 
@@ -167,6 +178,97 @@ START_TEST(a_checkpoint_of_something_else_is_refused) {
 }
 END_TEST
 
+// ---- learning rates ----------------------------------------------------------------------------
+// 10,000 digits are 313 steps of 32 an epoch. A rate is that of step `last` of those planned.
+static const struct {
+    const char *arguments, *schedule;
+    double rate, last;
+    int warmup;
+} rates[] = {
+    {"--epochs 1 --steps 9", "constant", 0.001, 0.001, 0},
+    {"--epochs 1 --steps 9 --schedule cosine", "cosine", 0.001, 0.0005 * (1 + 0.99677818),
+     0}, // cos(pi 8/313)
+    {"--epochs 1 --steps 9 --lr 0.5 --lr-warmup 12", "constant", 0.5, 0.5 * 9 / 12, 12},
+    {"--epochs 2 --steps 9 --lr-warmup 1ep --schedule cosine", "cosine", 0.001, 0.001 * 9 / 313,
+     313},
+    {"--epochs 1 --steps 9 --schedule cosine --lr-period 6 --lr-factor 0.25", "cosine", 0.001,
+     0.00025, 0},
+    {"--epochs 1 --steps 9 --schedule step --lr-period 4", "step", 0.001, 0.00001, 0},
+    {"--epochs 1 --steps 9 --schedule step --lr-period 1ep", "step", 0.001, 0.001, 0},
+    {"--epochs 1 --steps 210 --schedule step --lr-factor 0.5", "step", 0.001, 0.0005, 0},
+};
+enum { RATES = sizeof rates / sizeof rates[0] };
+
+START_TEST(the_learning_rate_goes_as_is_said) {
+    char arguments[DATA_PATH];
+    snprintf(arguments, sizeof arguments, "--layers 784,4,10 --batch 32 %s" QUICK,
+             rates[_i].arguments);
+    json_t *document = document_new(arguments);
+    json_t *training = document_at(document, "training");
+    double rate = document_real(training, "learning_rate");
+    double last = document_real(training, "final_learning_rate");
+    ck_assert_str_eq(json_string_value(document_at(training, "schedule")), rates[_i].schedule);
+    ck_assert_msg(fabs(rate / rates[_i].rate - 1.0) < 1e-6, "%.9g", rate);
+    ck_assert_msg(fabs(last / rates[_i].last - 1.0) < 1e-6, "%.9g, not %.9g", last, rates[_i].last);
+    ck_assert_int_eq(document_integer(training, "warmup_steps"), rates[_i].warmup);
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(rates_that_train_nothing_are_refused_before_the_work) {
+    ProgramRun got = run("--epochs 1 --lr-warmup 1ep" QUICK);
+    program_check_refusal(&got, 2, "--lr-warmup: 157 steps, and the training has 157", "fewer");
+    got = run("--epochs 1 --schedule cosine --lr-period 100" QUICK);
+    program_check_refusal(&got, 2, "is 0 from step 101 on, and the training has 157", "cosine");
+    got = run("--epochs 1 --schedule step --lr-factor 0" QUICK);
+    program_check_refusal(&got, 2, "is 0 from step 54 on", "--lr-factor above 0");
+    got = run("--epochs 1 --steps 100 --schedule cosine --lr-period 100 --quiet" QUICK);
+    ck_assert_msg(got.status == 0, "%s", got.err);
+    program_run_free(&got);
+}
+END_TEST
+
+// A program that is killed at any moment, six times, ends with the bytes of one that was not.
+START_TEST(a_training_that_is_killed_goes_on_to_the_same_bytes) {
+    char commands[1200];
+    static const char *const hows[] = {"--schedule cosine --lr-warmup 5",
+                                       "--schedule step --lr-period 9"};
+    work_folder_begin();
+    snprintf(commands, sizeof commands,
+             "cd %s; run='%s --layers 784,64,10 --batch 100 --quiet --warmup 2 --iterations 1'\n"
+             "run=\"$run --epochs 2 --steps 150 --threads 1 --every 1 %s --checkpoint\"\n"
+             "$run whole || exit 1\n"
+             "for after in 0.2 0.3 0.25 0.4 0.35 0.22; do\n"
+             "  timeout -s KILL $after $run part $(test -e part && echo --resume part) && break\n"
+             "done 2>killed\n"
+             "$run part $(test -e part && echo --resume part) || exit 1\n"
+             "cmp whole part && ls && test $(ls | wc -l) = 3\n",
+             work_folder, program_path("profile_mlp"), hows[_i]);
+    work_folder_run(commands);
+    work_folder_end();
+}
+END_TEST
+
+// The checkpoint's schedule holds unless the command line has a word on it; one that has come to
+// its end is not gone on with in silence.
+START_TEST(a_checkpoint_keeps_the_schedule) {
+    char commands[1400];
+    work_folder_begin();
+    snprintf(commands, sizeof commands,
+             "cd %s; run='%s --layers 784,8,10 --batch 1000 --warmup 2 --iterations 1 --quiet'\n"
+             "rate='--schedule cosine --lr-warmup 4 --lr 0.01'\n"
+             "$run --epochs 2 --steps 20 $rate --checkpoint whole &&\n"
+             "$run --epochs 2 --steps 7 $rate --checkpoint part &&\n"
+             "$run --epochs 2 --resume part --checkpoint rest && cmp whole rest || exit 1\n"
+             "$run --epochs 2 --resume part --lr 0.02 --checkpoint other && ! cmp -s whole other\n"
+             "! $run --epochs 3 --resume whole 2>told && grep -q 'is 0 from step 21 on' told &&\n"
+             "$run --epochs 3 --resume whole --schedule cosine\n",
+             work_folder, program_path("profile_mlp"));
+    work_folder_run(commands);
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_folder_that_cannot_be_used_is_refused_before_anything_is_measured, 0},
@@ -176,9 +278,13 @@ int main(void) {
         {the_seed_decides_the_result, 0},
         {training_that_diverges_is_status_1_and_names_the_step, 0},
         {the_default_run_learns_its_digits_and_an_untrained_net_guesses, 0},
-        {ten_epochs_of_mnist_reach_95_percent, 0},
+        {real_images_are_learnt, 2},
         {a_training_that_is_resumed_ends_with_the_same_bytes, 4},
         {a_checkpoint_of_something_else_is_refused, 0},
+        {the_learning_rate_goes_as_is_said, RATES},
+        {rates_that_train_nothing_are_refused_before_the_work, 0},
+        {a_training_that_is_killed_goes_on_to_the_same_bytes, 2},
+        {a_checkpoint_keeps_the_schedule, 0},
         {NULL, 0},
     };
     return harness_main("profile_training", tests);

@@ -1,0 +1,89 @@
+// program_schedule.c -- how the learning rate goes with the steps of a training: from what the
+// command line says, or does not, to a Schedule; and in words. The rates are
+// layers/train/schedule.c.
+#include <math.h>
+#include <stdio.h>
+
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+
+// Epochs limit it; else --steps alone does, and no epoch is its last.
+static bool has_epochs(const Options *options) { return options->epochs < LOADER_MOST_EPOCHS; }
+
+// That the schedule is laid out over. --steps beside --epochs only ends it early, so that a part of
+// a training has the rates of the whole.
+static int64_t whole(const Options *options, int64_t batches) {
+    return has_epochs(options) ? options->epochs * batches : options->steps;
+}
+
+static int64_t last_step(const Options *options, int64_t batches) {
+    int64_t all = whole(options, batches);
+    return options->steps > 0 && options->steps < all ? options->steps : all;
+}
+
+static int64_t in_steps(Length length, int64_t batches) {
+    return length.epochs ? length.count * batches : length.count;
+}
+
+static bool is_said(const RateOptions *rate) {
+    return rate->has_kind || !isnan(rate->base) || rate->warmup.count > 0 ||
+           rate->period.count > 0 || !isnan(rate->factor);
+}
+
+Status program_schedule(const Options *options, int64_t batches, Schedule *schedule, bool *said) {
+    const RateOptions *rate = &options->rate;
+    int64_t warmup = in_steps(rate->warmup, batches), left = whole(options, batches) - warmup;
+    ScheduleKind kind = rate->kind;
+    *said = is_said(rate);
+    if (left < 1)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--lr-warmup: %lld steps, and the training has %lld. HINT: fewer, or more "
+                         "--epochs",
+                         (long long)warmup, (long long)(left + warmup));
+    bool step = kind == SCHEDULE_STEP;
+    double factor = !isnan(rate->factor) ? rate->factor : step ? 0.1 : 0.0;
+    int64_t period = step ? (left + 2) / 3 : left;
+    if (rate->period.count > 0) period = in_steps(rate->period, batches);
+    float base = program_optimizer(options).learning_rate;
+    *schedule = (Schedule){.kind = kind, .base = base, .warmup = warmup};
+    if (kind != SCHEDULE_CONSTANT) schedule->period = period;
+    if (step) schedule->gamma = (float)factor;
+    if (kind == SCHEDULE_COSINE) schedule->floor = base * (float)factor;
+    return STATUS_OK;
+}
+
+Status program_check_schedule(const Options *options, const Schedule *schedule, int64_t batches) {
+    int64_t last = last_step(options, batches), moved = -1, zero = last - 1;
+    if (last < 1 || schedule_rate(schedule, zero) != 0.0f) return error_status();
+    while (zero - moved > 1) { // once 0, it stays 0
+        int64_t middle = moved + (zero - moved) / 2;
+        *(schedule_rate(schedule, middle) == 0.0f ? &zero : &moved) = middle;
+    }
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "the learning rate is 0 from step %lld on, and the training has %lld. HINT: "
+                     "--schedule cosine reaches to its end; or --lr-factor above 0",
+                     (long long)zero + 1, (long long)last);
+}
+
+Status program_try_schedule(const Program *program) {
+    Loader *loader = program_loader_new(program); // it knows what an epoch is
+    int64_t batches = loader ? loader_batches(loader) : 0;
+    loader_free(loader);
+    Schedule schedule;
+    bool said;
+    if (!loader || program_schedule(program->options, batches, &schedule, &said))
+        return error_status();
+    return program->options->resume && !said
+               ? STATUS_OK
+               : program_check_schedule(program->options, &schedule, batches);
+}
+
+void program_print_schedule(const Schedule *s) {
+    printf("  learning rate %.4g, %s", (double)s->base, schedule_name(s->kind));
+    if (s->kind == SCHEDULE_COSINE)
+        printf(" to %.3g in %s steps", (double)s->floor, text_count(s->period).s);
+    if (s->kind == SCHEDULE_STEP)
+        printf(": times %.3g every %s steps", (double)s->gamma, text_count(s->period).s);
+    if (s->warmup > 0) printf(", after a warm-up of %s", text_count(s->warmup).s);
+    printf("\n");
+}
