@@ -28,12 +28,11 @@ static void expect_says(const char *arguments, int status, const char *const say
 
 // ---- named layers ------------------------------------------------------------------------------
 START_TEST(marked_layers_run_again_and_all_counts_follow) {
-    static const char *const where[] = {"--device meta", QUICK + 1};
+    static const char *const where[] = {" --device meta", QUICK};
     char arguments[200];
-    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 %s", where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4%s", where[_i]);
     json_t *plain = document_of("profile_model", arguments);
-    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 --recompute stage* %s",
-             where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 --recompute stage*%s", where[_i]);
     json_t *marked = document_of("profile_model", arguments);
     static const char *const same[] = {"totals.forward.macs", "totals.backward_input.macs",
                                        "totals.backward_weight.macs",
@@ -139,11 +138,11 @@ END_TEST
 
 // ---- batches that add up -----------------------------------------------------------------------
 START_TEST(a_step_of_several_batches_is_reported_as_such) {
-    static const char *const where[] = {"--device meta", QUICK + 1};
+    static const char *const where[] = {" --device meta", QUICK};
     char arguments[200];
-    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 %s", where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6%s", where[_i]);
     json_t *one = document_of("profile_model", arguments);
-    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 --accumulate 3 %s", where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 --accumulate 3%s", where[_i]);
     json_t *three = document_of("profile_model", arguments);
     json_t *large = document_of("profile_model", "mnist-cnn --batch 18 --device meta");
     ck_assert_int_eq(document_integer(three, "model.accumulate"), 3);
