@@ -49,12 +49,12 @@ typedef struct RecomputeChoice {
 
 // Chooses which layers are to be run again in backward (layer_recompute), so that a training step's
 // peak fits into `bytes`, 0 to 2^60, for few FLOPs more; marks them, and no others. Each set in
-// question is predicted by a dry run: all layers of a depth, from the outermost on, less as many as
-// can be spared, tried in three orders (those that keep the fewest bytes for a FLOP first, those
-// that cost most, the last ones); of the sets that fit, the one of the fewest FLOPs. That no other
-// set would do with fewer is not promised. Where none fits, the one of the lowest peak is marked,
-// and `fits` is false. What a layer holds is not touched; the marks change, and *choice is written,
-// on success.
+// question is predicted by a dry run: all layers of a depth, for each depth, and all there are, in
+// one another; less as many as can be spared, tried in three orders (those that keep the fewest
+// bytes for a FLOP first, those that cost most, the last ones); of the sets that fit, the one of
+// the fewest FLOPs. That no other set would do with fewer is not promised. Where none fits, the one
+// of the lowest peak is marked, and `fits` is false. What a layer holds is not touched; the marks
+// change, and *choice is written, on success.
 //
 //     RecomputeChoice choice;
 //     BudgetTask task = {.model = model, .x = x, .labels = labels};

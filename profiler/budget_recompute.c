@@ -207,7 +207,7 @@ static Status try_depth(Choosing *c, int depth) {
 static Status try_all(Choosing *c) {
     Status status = STATUS_OK;
     for (int depth = 1; depth <= c->deepest && !status; depth++) status = try_depth(c, depth);
-    return status || c->found.fits ? status : try_depth(c, 0);
+    return status ? status : try_depth(c, 0);
 }
 
 static Status choose(Choosing *c) {

@@ -76,7 +76,7 @@ typedef enum ProfileKind { // what a step is
     PROFILE_INFERENCE,     // forward, without gradients, in inference mode
 } ProfileKind;
 
-enum { PROFILE_UNCOUNTED = 64, PROFILE_PATHS = 160, PROFILE_MOST_BATCHES = 1 << 16 };
+enum { PROFILE_UNCOUNTED = 64, PROFILE_PATHS = 400, PROFILE_MOST_BATCHES = 1 << 10 };
 
 typedef struct ProfileRecompute { // what marking layers changed (layer_recompute)
     int64_t layers;               // marked; 0: the rest is zero

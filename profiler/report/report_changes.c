@@ -15,13 +15,29 @@ static Text flops_more(const Profile *profile) {
     return text;
 }
 
+// "  recomputed: h.0-7, h.9 (9 layers):", on as many lines as it takes, broken behind commas.
+static void print_paths(const ProfileRecompute *recompute, FILE *file) {
+    const char *at = recompute->paths;
+    int column = fprintf(file, "  recomputed:");
+    while (*at) {
+        size_t length = strcspn(at, ",") + (strchr(at, ',') != NULL);
+        Text piece;
+        snprintf(piece.s, sizeof(piece.s), "%.*s", (int)length, at);
+        piece = text_fit(piece.s, REPORT_WIDTH - 5);
+        if (column + 1 + text_width(piece.s) > REPORT_WIDTH) column = fprintf(file, "\n   ") - 1;
+        fprintf(file, " %s", piece.s);
+        column += 1 + text_width(piece.s);
+        at += length + (at[length] == ' ');
+    }
+    Text count = text_count(recompute->layers);
+    bool breaks = column + 12 + text_width(count.s) > REPORT_WIDTH;
+    fprintf(file, "%s(%s layer%s):\n", breaks ? "\n    " : " ", count.s,
+            recompute->layers == 1 ? "" : "s");
+}
+
 static void print_recomputed(const Profile *profile, FILE *file) {
     const ProfileRecompute *recompute = &profile->recompute;
-    char tail[80];
-    int n = snprintf(tail, sizeof(tail), " (%s layer%s):", text_count(recompute->layers).s,
-                     recompute->layers == 1 ? "" : "s");
-    Text paths = text_fit(recompute->paths, REPORT_WIDTH - (int)strlen("  recomputed: ") - n);
-    fprintf(file, "  recomputed: %s%s\n", paths.s, tail);
+    print_paths(recompute, file);
     if (recompute->plain_bytes == 0) return;
     uint64_t again = op_cost_total_flops(profile->totals[REPORT_RECOMPUTE].cost);
     fprintf(file, "    peak %s -> %s, %s FLOP (%s run again)\n",
@@ -34,11 +50,14 @@ static void print_budget(const Profile *profile, FILE *file) {
     int64_t peak = profile->measured.peak.total, budget = profile->budget;
     bool ran = profile->totals[REPORT_STEP].latency.count > 0;
     const char *how = ran ? "measured" : "predicted";
+    const char *advice = profile->batch > 1
+                             ? "A smaller --batch takes less, and --accumulate makes up for it"
+                             : "--optimizer sgd takes less";
     if (peak > budget)
-        fprintf(file,
-                "  budget %s: DOES NOT FIT; of the sets of layers tried this takes least.\n"
-                "    A smaller --batch takes less, and --accumulate makes up for it.\n",
-                text_bytes_si(budget).s);
+        fprintf(file, "  budget %s: DOES NOT FIT; %s.\n    %s.\n", text_bytes_si(budget).s,
+                profile->recompute.layers > 0 ? "of the sets of layers tried this takes least"
+                                              : "no layer that runs again would help",
+                advice);
     else if (profile->recompute.layers == 0)
         fprintf(file, "  budget %s: fits as it is (%s), nothing is recomputed\n",
                 text_bytes_si(budget).s, how);

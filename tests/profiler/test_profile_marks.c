@@ -89,11 +89,11 @@ START_TEST(a_profile_says_what_the_marks_changed) {
 END_TEST
 
 START_TEST(many_marks_are_cut) {
-    Layer *model = model_new(200);
-    for (int i = 0; i < 200; i += 2) layer_recompute(model->children[i], true);
+    Layer *model = model_new(400);
+    for (int i = 0; i < 400; i += 2) layer_recompute(model->children[i], true);
     ProfileRecompute marks = marks_of(model);
     size_t length = strlen(marks.paths);
-    ck_assert_int_eq(marks.layers, 100);
+    ck_assert_int_eq(marks.layers, 200);
     ck_assert(length < PROFILE_PATHS && length > PROFILE_PATHS - 8);
     ck_assert_str_eq(marks.paths + length - 5, ", ...");
     layer_free(model);

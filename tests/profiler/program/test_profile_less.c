@@ -28,12 +28,11 @@ static void expect_says(const char *arguments, int status, const char *const say
 
 // ---- named layers ------------------------------------------------------------------------------
 START_TEST(marked_layers_run_again_and_all_counts_follow) {
-    static const char *const where[] = {"--device meta", QUICK + 1};
+    static const char *const where[] = {" --device meta", QUICK};
     char arguments[200];
-    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 %s", where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4%s", where[_i]);
     json_t *plain = document_of("profile_model", arguments);
-    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 --recompute stage* %s",
-             where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-resnet --batch 4 --recompute stage*%s", where[_i]);
     json_t *marked = document_of("profile_model", arguments);
     static const char *const same[] = {"totals.forward.macs", "totals.backward_input.macs",
                                        "totals.backward_weight.macs",
@@ -71,6 +70,22 @@ START_TEST(the_report_says_what_runs_again) {
 }
 END_TEST
 
+// "1.989 x forward": what backward is without what runs again.
+static double times_forward(const char *arguments) {
+    ProgramRun got = run("profile_model", arguments);
+    const char *at = strstr(got.out, "their backward is\n");
+    double times = 0.0;
+    ck_assert_msg(at && sscanf(at, "their backward is %lf x forward", &times) == 1, "%s", got.out);
+    program_run_free(&got);
+    return times;
+}
+
+START_TEST(backward_is_as_many_times_forward_as_it_was) {
+    double plain = times_forward("mnist-resnet --device meta");
+    ck_assert_double_eq(times_forward("mnist-resnet --recompute stage* --device meta"), plain);
+}
+END_TEST
+
 // ---- chosen layers -----------------------------------------------------------------------------
 START_TEST(layers_are_chosen_so_that_the_peak_fits_and_it_is_so) {
     json_t *plain = document_of("profile_model", "mnist-resnet --batch 16 --device meta");
@@ -100,7 +115,12 @@ START_TEST(what_does_not_fit_is_told_and_no_success) {
                 (const char *[]){"fits as it is (predicted), nothing is recomputed\n"}, 1);
     // Nothing in it could be run again instead of being kept.
     expect_says("Linear(9,4)@5x9 --device meta --recompute auto --memory-budget 1kB", 1,
-                (const char *[]){"DOES NOT FIT"}, 1);
+                (const char *[]){"DOES NOT FIT; no layer that runs again would help.\n"}, 1);
+    // Many, of long names: all of them.
+    expect_says("gpt2 --device meta --tokens 1024 --recompute transformer.h.*.mlp", 0,
+                (const char *[]){"recomputed: transformer.h.0.mlp, ",
+                                 "transformer.h.11.mlp\n    (12 layers):\n"},
+                2);
 }
 END_TEST
 
@@ -118,11 +138,11 @@ END_TEST
 
 // ---- batches that add up -----------------------------------------------------------------------
 START_TEST(a_step_of_several_batches_is_reported_as_such) {
-    static const char *const where[] = {"--device meta", QUICK + 1};
+    static const char *const where[] = {" --device meta", QUICK};
     char arguments[200];
-    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 %s", where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6%s", where[_i]);
     json_t *one = document_of("profile_model", arguments);
-    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 --accumulate 3 %s", where[_i]);
+    snprintf(arguments, sizeof arguments, "mnist-cnn --batch 6 --accumulate 3%s", where[_i]);
     json_t *three = document_of("profile_model", arguments);
     json_t *large = document_of("profile_model", "mnist-cnn --batch 18 --device meta");
     ck_assert_int_eq(document_integer(three, "model.accumulate"), 3);
@@ -144,6 +164,20 @@ START_TEST(a_step_of_several_batches_is_reported_as_such) {
     }
     json_decref(one);
     json_decref(three);
+    json_decref(large);
+}
+END_TEST
+
+// The same images in the same order: what is learnt is the same but for rounding.
+START_TEST(training_by_several_batches_is_training_by_a_large_one) {
+    json_t *small = document_new("--accumulate 4 --batch 16 --epochs 1 --steps 20" QUICK);
+    json_t *large = document_new("--batch 64 --epochs 1 --steps 20" QUICK);
+    ck_assert_int_eq(document_integer(small, "training.steps"), 20);
+    ck_assert_double_eq_tol(document_real(small, "training.final_loss"),
+                            document_real(large, "training.final_loss"), 1e-4);
+    ck_assert_double_eq_tol(document_real(small, "training.test_accuracy"),
+                            document_real(large, "training.test_accuracy"), 0.01);
+    json_decref(small);
     json_decref(large);
 }
 END_TEST
@@ -180,7 +214,7 @@ static const struct {
     {"profile_model", "lenet5 --inference --accumulate 2", "--accumulate", "--inference"},
     {"profile_model", "lenet5 --accumulate 0", "--accumulate 0", "from 1 to"},
     {"profile_mlp", "--accumulate -3", "--accumulate -3", "from 1 to"},
-    {"profile_mlp", "--accumulate 99999999", "--accumulate 99999999", "from 1 to 65536"},
+    {"profile_mlp", "--accumulate 99999999", "--accumulate 99999999", "from 1 to 1024"},
     {"profile_mlp", "--recompute fc1", "--recompute", "unknown"},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
@@ -196,10 +230,12 @@ int main(void) {
     const HarnessTest tests[] = {
         {marked_layers_run_again_and_all_counts_follow, 2},
         {the_report_says_what_runs_again, 0},
+        {backward_is_as_many_times_forward_as_it_was, 0},
         {layers_are_chosen_so_that_the_peak_fits_and_it_is_so, 0},
         {what_does_not_fit_is_told_and_no_success, 0},
         {what_was_chosen_is_trained, 0},
         {a_step_of_several_batches_is_reported_as_such, 2},
+        {training_by_several_batches_is_training_by_a_large_one, 0},
         {every_answer_takes_several_batches, 0},
         {what_does_not_fit_together_is_refused_in_one_line, WRONG},
         {NULL, 0},

@@ -12,6 +12,7 @@
 #include "tests/helpers/run_program.h"
 #include "tests/helpers/work_folder.h"
 
+#define TWO_WAYS "profile_model mnist-cnn --accumulate 2 --recompute features"
 #define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
 
 static ProgramRun run(const char *arguments) {
@@ -149,9 +150,7 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
     char commands[1200];
     static const char *const models[] = {"profile_mlp --layers 784,8,10 --optimizer momentum",
                                          "profile_model mnist-cnn",
-                                         "profile_mlp --layers 784,8,10 --accumulate 3",
-                                         "profile_model mnist-cnn --accumulate 2 "
-                                         "--recompute features"};
+                                         "profile_mlp --layers 784,8,10 --accumulate 3", TWO_WAYS};
     const char *program = program_path(_i % 2 ? "profile_model" : "profile_mlp");
     work_folder_begin();
     snprintf(commands, sizeof commands,
