@@ -6,7 +6,7 @@
 
 #include "autograd/autograd.h"
 
-enum { RECOMPUTE_RESULTS = 4 }; // the most that a part gives
+enum { RECOMPUTE_RESULTS = 32 }; // the most that a part gives: bits of a node's flags
 
 // Held by whoever made it and by each node that may run it.
 typedef struct Recompute {

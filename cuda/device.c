@@ -133,7 +133,8 @@ static Status tell_findings(CudaDevice *cuda) {
     return cuda->host->error_set(
         STATUS_INVALID_ARGUMENT,
         "%s: an index or label is out of range (the last one found: at %lld). HINT: indices count "
-        "from 0; on cuda this is told when values are next read",
+        "from 0, and whole numbers are not divided by it; on cuda this is told when values are "
+        "next read",
         op > 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
 }
 

@@ -1,6 +1,7 @@
 // elementwise.cu -- the element-wise ops, forward: a list of formulas, most of them those of
 // tensor/math.h, as on the CPU. The loops around them are in elementwise.cuh.
 #include "cuda/activations.cuh"
+#include "cuda/whole.cuh"
 
 extern "C" {
 #include "tensor/ops.h"
@@ -8,18 +9,26 @@ extern "C" {
 
 // ---- two tensors, broadcast: y = f(a, b) -------------------------------------------------------
 #define BINARY(name, expression) BROADCAST_OP(name, 2, (float a, float b, float), expression)
-BINARY(add, math_add(a, b))
-BINARY(sub, math_sub(a, b))
-BINARY(mul, math_mul(a, b))
-BINARY(div, math_div(a, b))
-BINARY(maximum, math_max(a, b))
-BINARY(less, math_less(a, b))
-BINARY(less_equal, math_less_equal(a, b))
-BINARY(equal, math_equal(a, b))
-BINARY(not_equal, math_not_equal(a, b))
-BINARY(minimum, math_min(a, b))
-BINARY(fmod, math_fmod(a, b))
-BINARY(remainder, math_remainder(a, b))
+// The same of whole numbers by an expression of their own; those that divide look for a 0 in b.
+#define NUMBERS(name, expression, whole, Result, looks)                                            \
+    FORMULA(name, 2, (float a, float b, float), expression)                                        \
+    WHOLE_FORMULA(name, whole, Result, looks)                                                      \
+    CUDA_OP(name) {                                                                                \
+        return call->in[0]->dtype == DTYPE_INT64 ? launch_whole<name##_whole>(call, cuda)          \
+                                                 : launch_broadcast<name##_formula>(call, cuda);   \
+    }
+NUMBERS(add, math_add(a, b), math_whole_add(a, b), int64_t, false)
+NUMBERS(sub, math_sub(a, b), math_whole_sub(a, b), int64_t, false)
+NUMBERS(mul, math_mul(a, b), math_whole_mul(a, b), int64_t, false)
+NUMBERS(div, math_div(a, b), math_whole_div(a, b), int64_t, true)
+NUMBERS(maximum, math_max(a, b), math_whole_max(a, b), int64_t, false)
+NUMBERS(minimum, math_min(a, b), math_whole_min(a, b), int64_t, false)
+NUMBERS(fmod, math_fmod(a, b), math_whole_fmod(a, b), int64_t, true)
+NUMBERS(remainder, math_remainder(a, b), math_whole_remainder(a, b), int64_t, true)
+NUMBERS(less, math_less(a, b), math_whole_less(a, b), float, false)
+NUMBERS(less_equal, math_less_equal(a, b), math_whole_less_equal(a, b), float, false)
+NUMBERS(equal, math_equal(a, b), math_whole_equal(a, b), float, false)
+NUMBERS(not_equal, math_not_equal(a, b), math_whole_not_equal(a, b), float, false)
 BINARY(pow_tensor, math_pow(a, b))
 BINARY(logical_and, math_logical_and(a, b))
 BINARY(logical_or, math_logical_or(a, b))
@@ -42,8 +51,17 @@ CUDA_OP(where) { return launch_broadcast<where_formula>(call, cuda); }
 // ---- one tensor: y = f(x) ----------------------------------------------------------------------
 UNARY(add_scalar, math_add(x, value[0]))
 UNARY(mul_scalar, flags ? math_div(x, value[0]) : math_mul(x, value[0]))
-UNARY(neg, -x)
-UNARY(abs, math_absolute(x))
+#define UNARY_NUMBERS(name, expression, whole)                                                     \
+    UNARY_FORMULA(name, expression)                                                                \
+    WHOLE_FORMULA(name, whole, int64_t, false)                                                     \
+    CUDA_OP(name) {                                                                                \
+        return call->in[0]->dtype == DTYPE_INT64                                                   \
+                   ? launch_whole<name##_whole>(call, cuda)                                        \
+                   : launch_dense<name##_formula>(call, cuda, call_out(call, 0),                   \
+                                                  call_numel(call));                               \
+    }
+UNARY_NUMBERS(neg, -x, math_whole_negate(a))
+UNARY_NUMBERS(abs, math_absolute(x), math_whole_absolute(a))
 UNARY(pow, math_pow(x, value[0]))
 UNARY(clamp, math_clamp(x, value[0], value[1]))
 UNARY(exp, math_exp(x))

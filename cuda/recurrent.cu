@@ -136,6 +136,55 @@ CUDA_OP(lstm_backward) {
     return status;
 }
 
+// ---- a plain cell -------------------------------------------------------------------------------
+__global__ static void rnn_step(float *y, int64_t n, bool relu) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) y[i] = math_rnn(y[i], relu);
+}
+
+// sums, weight, bias, hidden: y
+CUDA_OP(rnn) {
+    const Sequence s = sequence_of(call->out[0], &call->params);
+    int64_t n = s.hidden, state = s.batch * n, rows = s.steps * s.batch;
+    float *y = call_out(call, 0);
+    if (call_numel(call) == 0) return STATUS_OK;
+    Status status = CUDA_LAUNCH(add_bias, cuda_grid(rows * n), CUDA_BLOCK, 0, y, call_in(call, 0),
+                                input_or_null(call, 2), rows, n);
+    for (int64_t k = 0; k < s.steps && !status; k++) {
+        float *own = y + sequence_at(&s, k) * state;
+        status = multiply_states(cuda, &s, state_before(&s, k, y, call_in(call, 3)),
+                                 call_in(call, 1), n, own, n, true);
+        if (!status)
+            status = CUDA_LAUNCH(rnn_step, cuda_grid(state), CUDA_BLOCK, 0, own, state,
+                                 (call->params.flags & RECURRENT_RELU) != 0);
+    }
+    return status;
+}
+
+__global__ static void rnn_gradient(const float *y, const float *dy, const float *d_hidden,
+                                    float *d_sums, int64_t n, bool relu) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE)
+        d_sums[i] = math_rnn_backward(dy[i] + d_hidden[i], y[i], relu);
+}
+
+// weight, y, hidden, dy: d_sums, d_hidden
+CUDA_OP(rnn_backward) {
+    const Sequence s = sequence_of(call->in[1], &call->params);
+    int64_t n = s.hidden, state = s.batch * n;
+    float *d_hidden = call_out(call, 1);
+    if (state == 0) return STATUS_OK;
+    Status status = CUDA_LAUNCH(clear, cuda_grid(state), CUDA_BLOCK, 0, d_hidden, state);
+    for (int64_t k = s.steps - 1; k >= 0 && !status; k--) {
+        int64_t at = sequence_at(&s, k) * state;
+        float *d_sums = call_out(call, 0) + at;
+        status = CUDA_LAUNCH(rnn_gradient, cuda_grid(state), CUDA_BLOCK, 0, call_in(call, 1) + at,
+                             call_in(call, 3) + at, d_hidden, d_sums, state,
+                             (call->params.flags & RECURRENT_RELU) != 0);
+        if (status || (k == 0 && !(call->params.flags & RECURRENT_STATE))) break;
+        status = multiply_back(cuda, &s, d_sums, n, call_in(call, 0), d_hidden, false);
+    }
+    return status;
+}
+
 // ---- GRU ----------------------------------------------------------------------------------------
 struct GruStep { // gates and x (batch, 3 n), the others (batch, n); bias (3 n) or NULL
     float *gates, *parts, *y;

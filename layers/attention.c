@@ -9,8 +9,8 @@
 
 typedef struct MultiheadAttention {
     Layer layer;
-    int64_t embed_dim, num_heads;
-    bool has_bias, causal, by_formula;
+    int64_t embed_dim, num_heads, kdim, vdim;
+    bool has_bias, causal, by_formula, apart; // apart: a weight for each of the three
     float dropout;
 } MultiheadAttention;
 
@@ -21,7 +21,10 @@ static const LayerAttribute attributes[] = {
     {"dropout", ATTRIBUTE_REAL, offsetof(MultiheadAttention, dropout)},
     {"causal", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, causal)},
     {"by_formula", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, by_formula)},
+    {"kdim", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, kdim)}, // only where they are others
+    {"vdim", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, vdim)},
 };
+enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
 
 MultiheadAttentionOptions multihead_attention_defaults(void) {
     return (MultiheadAttentionOptions){.bias = true};
@@ -61,20 +64,23 @@ typedef struct Heads {
     Tensor *of[3]; // queries, keys, values: (b, heads, s, d)
 } Heads;
 
-// One product for all three of a self-attention; else one each, with its third of the weight.
+// One product for all three of a self-attention; else one each, with its third of the weight, or
+// its own.
 static Heads project(const MultiheadAttention *self, Tensor *const in[3]) {
-    Tensor *weight = self->layer.parameters[0].tensor;
-    Tensor *bias = self->has_bias ? self->layer.parameters[1].tensor : NULL;
+    const Parameter *own_of = self->layer.parameters;
+    Tensor *weight = own_of[0].tensor;
+    Tensor *bias = self->has_bias ? own_of[self->apart ? 3 : 1].tensor : NULL;
     int64_t e = self->embed_dim, n = self->num_heads, d = e / n;
     Heads heads = {{NULL}};
-    if (in[0] == in[1] && in[0] == in[2]) {
+    if (in[0] == in[1] && in[0] == in[2] && !self->apart) {
         Tensor *all = tensor_linear(in[0], weight, bias, NULL);
         layer_heads_each(all, n, d, heads.of);
         then(NULL, all);
         return heads;
     }
     for (int i = 0; i < 3; i++) {
-        Tensor *own = tensor_slice(weight, 0, i * e, (i + 1) * e, 1);
+        Tensor *own =
+            self->apart ? own_of[i].tensor : tensor_slice(weight, 0, i * e, (i + 1) * e, 1);
         Tensor *part = bias ? tensor_slice(bias, 0, i * e, (i + 1) * e, 1) : NULL;
         Tensor *product = own && (part || !bias) ? tensor_linear(in[i], own, part, NULL) : NULL;
         heads.of[i] = then(layer_heads(product, d), product);
@@ -99,15 +105,22 @@ static Status check(const MultiheadAttention *self, Tensor *const in[], int n_in
                          "mask, got %d inputs",
                          n_in);
     char text[SHAPE_TEXT];
+    const int64_t features[3] = {self->embed_dim, self->kdim, self->vdim};
+    if (self->apart && n_in < 3)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "MultiheadAttention got %d inputs. HINT: queries, keys and values, which "
+                         "have %lld, %lld and %lld features",
+                         n_in, (long long)features[0], (long long)features[1],
+                         (long long)features[2]);
     for (int i = 0; i < (n_in < 3 ? 1 : 3); i++) {
         if (!in || !in[i])
             return error_set(STATUS_INVALID_ARGUMENT, "MultiheadAttention: input %d is NULL", i);
         int ndim = in[i]->shape.ndim;
-        if ((ndim != 2 && ndim != 3) || in[i]->shape.dims[ndim - 1] != self->embed_dim)
+        if ((ndim != 2 && ndim != 3) || in[i]->shape.dims[ndim - 1] != features[i])
             return error_set(STATUS_SHAPE,
                              "MultiheadAttention: input %d is %s. HINT: (b, s, %lld) or (s, %lld)",
-                             i, shape_text(in[i]->shape, text), (long long)self->embed_dim,
-                             (long long)self->embed_dim);
+                             i, shape_text(in[i]->shape, text), (long long)features[i],
+                             (long long)features[i]);
     }
     return STATUS_OK;
 }
@@ -128,17 +141,19 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return y && in[0]->shape.ndim == 2 ? tensor_reshape(y, in[0]->shape) : y;
 }
 
-static const LayerType multihead_attention_type = {.name = "MultiheadAttention",
-                                                   .size = sizeof(MultiheadAttention),
-                                                   .attributes = attributes,
-                                                   .n_attributes =
-                                                       sizeof(attributes) / sizeof(attributes[0]),
-                                                   .n_inputs = LAYER_ANY_INPUTS,
-                                                   .forward = forward};
+#define ATTENTION(known)                                                                           \
+    {                                                                                              \
+        .name = "MultiheadAttention", .size = sizeof(MultiheadAttention),                          \
+        .attributes = attributes, .n_attributes = known, .n_inputs = LAYER_ANY_INPUTS,             \
+        .forward = forward                                                                         \
+    }
+static const LayerType multihead_attention_type = ATTENTION(ATTRIBUTES - 2);
+static const LayerType apart_type = ATTENTION(ATTRIBUTES);
+#undef ATTENTION
 
 // ---- making one -----------------------------------------------------------------------------
-static Tensor *weight_new(int64_t e) {
-    Tensor *t = tensor_new_as(SHAPE(3 * e, e), DTYPE_FLOAT32, MEM_PARAMETER);
+static Tensor *weight_new(int64_t rows, int64_t columns) {
+    Tensor *t = tensor_new_as(SHAPE(rows, columns), DTYPE_FLOAT32, MEM_PARAMETER);
     return tensor_filled(t, t && t->numel ? init_xavier_uniform(t, 1.0f) : STATUS_OK);
 }
 
@@ -151,7 +166,22 @@ static Layer *out_projection_new(int64_t e, bool bias) {
     return layer_finished(linear);
 }
 
-static Status check_options(int64_t embed_dim, int64_t num_heads, float dropout) {
+static void add_weights(MultiheadAttention *self) {
+    static const char *const names[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+    int64_t e = self->embed_dim, features[] = {e, self->kdim, self->vdim};
+    if (!self->apart) layer_add_parameter(&self->layer, "in_proj_weight", weight_new(3 * e, e));
+    for (int i = 0; i < 3 && self->apart; i++)
+        layer_add_parameter(&self->layer, names[i], weight_new(e, features[i]));
+}
+
+static Status check_options(int64_t embed_dim, int64_t num_heads,
+                            MultiheadAttentionOptions options) {
+    float dropout = options.dropout;
+    if (options.kdim < 0 || options.vdim < 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "multihead_attention_new: keys of %lld features, values of %lld. HINT: at "
+                         "least 1, or 0: as many as queries",
+                         (long long)options.kdim, (long long)options.vdim);
     if (embed_dim < 1 || num_heads < 1 || embed_dim % num_heads != 0)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "multihead_attention_new: %lld features, %lld heads. HINT: each head has "
@@ -167,16 +197,23 @@ static Status check_options(int64_t embed_dim, int64_t num_heads, float dropout)
 
 Layer *multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                MultiheadAttentionOptions options) {
-    if (check_options(embed_dim, num_heads, options.dropout)) return NULL;
-    MultiheadAttention *self = (MultiheadAttention *)layer_new(&multihead_attention_type);
+    if (check_options(embed_dim, num_heads, options)) return NULL;
+    int64_t kdim = options.kdim ? options.kdim : embed_dim;
+    int64_t vdim = options.vdim ? options.vdim : embed_dim;
+    bool apart = kdim != embed_dim || vdim != embed_dim;
+    MultiheadAttention *self =
+        (MultiheadAttention *)layer_new(apart ? &apart_type : &multihead_attention_type);
     if (!self) return NULL;
     self->embed_dim = embed_dim;
     self->num_heads = num_heads;
+    self->kdim = kdim;
+    self->vdim = vdim;
+    self->apart = apart;
     self->has_bias = options.bias;
     self->dropout = options.dropout;
     self->causal = options.causal;
     self->by_formula = options.by_formula;
-    layer_add_parameter(&self->layer, "in_proj_weight", weight_new(embed_dim));
+    add_weights(self);
     if (options.bias)
         layer_add_parameter(&self->layer, "in_proj_bias",
                             layer_filled_new(SHAPE(3 * embed_dim), 0));

@@ -12,10 +12,11 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct MultiheadAttentionOptions {
-    bool bias;       // of both products
-    float dropout;   // of the probabilities, in training
-    bool causal;     // a position sees itself and what is before it
-    bool by_formula; // op by op, and so with the scores in memory: tensor_attention_by_formula
+    bool bias;          // of both products
+    float dropout;      // of the probabilities, in training
+    bool causal;        // a position sees itself and what is before it
+    int64_t kdim, vdim; // features of keys and of values; 0: as many as the queries have
+    bool by_formula;    // op by op, and so with the scores in memory: tensor_attention_by_formula
 } MultiheadAttentionOptions;
 MultiheadAttentionOptions multihead_attention_defaults(void); // bias, and nothing else
 
@@ -23,7 +24,9 @@ MultiheadAttentionOptions multihead_attention_defaults(void); // bias, and nothi
 // in_proj_weight (3 e, e), uniform as Glorot has it, in_proj_bias (3 e), 0, and a linear layer
 // out_proj (e, e), whose bias begins at 0. e is a multiple of the heads. Takes x (b, s, e), or (s,
 // e); x and a mask, which tensor_attention adds to (b, heads, s, t); queries (b, s, e), keys and
-// values (b, t, e); or these three and a mask. The mask may be NULL.
+// values (b, t, e); or these three and a mask. The mask may be NULL. Where keys or values have
+// other features (kdim, vdim) it takes these three, and in place of in_proj_weight it has
+// q_proj_weight (e, e), k_proj_weight (e, kdim) and v_proj_weight (e, vdim).
 Layer *multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                MultiheadAttentionOptions options);
 

@@ -215,8 +215,12 @@ static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
     return STATUS_OK;
 }
 
+static int outputs_of(const Layer *self) {
+    return self->type->forward_each ? self->type->n_outputs : 1;
+}
+
 static Status check_outputs(const Layer *self, int n_out) {
-    int given = self->type->forward_each ? self->type->n_outputs : 1;
+    int given = outputs_of(self);
     if (n_out >= 1 && n_out <= given) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT, "%s gives %d result%s, not %d", self->type->name,
                      given, given == 1 ? "" : "s", n_out);
@@ -240,7 +244,8 @@ Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out
     bool fits = !check_inputs(self, in, n_in) && !check_outputs(self, n_out);
     Scope *scope = fits ? scope_open() : NULL;
     if (scope) {
-        Tensor *results[LAYER_MAX_OUTPUTS] = {NULL};
+        Tensor *results[LAYER_MAX_OUTPUTS];
+        for (int i = 0; i < outputs_of(self); i++) results[i] = NULL;
         if (self->recompute)
             recompute_forward(self->again, in, n_in, results, n_out);
         else

@@ -1,5 +1,5 @@
-// recurrent.c -- LSTM and GRU as layers: stacked, from one end or both. A pass over the sequence is
-// an op; here is what goes from pass to pass.
+// recurrent.c -- LSTM, GRU and the plain RNN as layers: stacked, from one end or both. A pass over
+// the sequence is an op; here is what goes from pass to pass.
 #include "layers/recurrent.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct Recurrent {
     Layer layer;
     int64_t input_size, hidden_size;
     RecurrentOptions options;
-    int gates; // 4: an LSTM; 3: a GRU
+    int gates; // 4: an LSTM; 3: a GRU; 1: a plain cell
 } Recurrent;
 
 static const LayerAttribute attributes[] = {
@@ -26,9 +26,10 @@ static const LayerAttribute attributes[] = {
     {"batch_first", ATTRIBUTE_FLAG, offsetof(Recurrent, options.batch_first)},
     {"dropout", ATTRIBUTE_REAL, offsetof(Recurrent, options.dropout)},
     {"bidirectional", ATTRIBUTE_FLAG, offsetof(Recurrent, options.bidirectional)},
+    {"relu", ATTRIBUTE_FLAG, offsetof(Recurrent, options.relu)}, // of a plain cell only
 };
 
-enum { STATES = 2 }; // hidden and cell; a GRU has the first
+enum { STATES = 2 }; // hidden and cell; only an LSTM has the second
 
 static bool is_lstm(const Recurrent *self) { return self->gates == 4; }
 static int directions_of(const Recurrent *self) { return self->options.bidirectional ? 2 : 1; }
@@ -86,8 +87,10 @@ static Tensor *run_pass(Recurrent *self, Tensor *x, int pass, Run *run) {
     if (is_lstm(self))
         y = tensor_lstm(sums, own[1].tensor, bias_h, hidden, state_at(run->states[1], pass),
                         reverse, &cells);
-    else
+    else if (self->gates == 3)
         y = tensor_gru(sums, own[1].tensor, bias_h, hidden, reverse);
+    else
+        y = tensor_rnn(sums, own[1].tensor, bias_h, hidden, self->options.relu, reverse);
     run->last[0][pass] = last_of(y, reverse);
     run->last[1][pass] = last_of(cells, reverse);
     return y;
@@ -134,14 +137,16 @@ static Status forward(Layer *layer, Tensor *const in[], int n_in, Tensor *out[])
 }
 
 // ---- making ------------------------------------------------------------------------------------
-#define RECURRENT(module, results)                                                                 \
+enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
+#define RECURRENT(module, results, known)                                                          \
     {                                                                                              \
         .name = module, .size = sizeof(Recurrent), .attributes = attributes,                       \
-        .n_attributes = sizeof(attributes) / sizeof(attributes[0]), .n_inputs = LAYER_ANY_INPUTS,  \
-        .forward_each = forward, .n_outputs = results                                              \
+        .n_attributes = known, .n_inputs = LAYER_ANY_INPUTS, .forward_each = forward,              \
+        .n_outputs = results                                                                       \
     }
-static const LayerType lstm_type = RECURRENT("LSTM", 3);
-static const LayerType gru_type = RECURRENT("GRU", 2);
+static const LayerType lstm_type = RECURRENT("LSTM", 3, ATTRIBUTES - 1);
+static const LayerType gru_type = RECURRENT("GRU", 2, ATTRIBUTES - 1);
+static const LayerType rnn_type = RECURRENT("RNN", 2, ATTRIBUTES);
 #undef RECURRENT
 
 RecurrentOptions recurrent_defaults(void) { return (RecurrentOptions){.layers = 1, .bias = true}; }
@@ -170,7 +175,7 @@ static Status check(const char *who, int64_t in, int64_t hidden, RecurrentOption
 
 static Layer *recurrent_new(const LayerType *type, int gates, int64_t input_size,
                             int64_t hidden_size, RecurrentOptions options) {
-    const char *who = gates == 4 ? "lstm_new" : "gru_new";
+    const char *who = gates == 4 ? "lstm_new" : gates == 3 ? "gru_new" : "rnn_new";
     if (check(who, input_size, hidden_size, options)) return NULL;
     Recurrent *self = (Recurrent *)layer_new(type);
     if (!self) return NULL;
@@ -196,4 +201,8 @@ Layer *lstm_new(int64_t input_size, int64_t hidden_size, RecurrentOptions option
 
 Layer *gru_new(int64_t input_size, int64_t hidden_size, RecurrentOptions options) {
     return recurrent_new(&gru_type, 3, input_size, hidden_size, options);
+}
+
+Layer *rnn_new(int64_t input_size, int64_t hidden_size, RecurrentOptions options) {
+    return recurrent_new(&rnn_type, 1, input_size, hidden_size, options);
 }

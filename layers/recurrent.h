@@ -17,16 +17,18 @@ typedef struct RecurrentOptions {
     bool batch_first;   // x and y are (batch, steps, ...), else (steps, batch, ...)
     bool bidirectional; // each layer goes from both ends, and gives 2 hidden sizes side by side
     float dropout;      // of what goes from layer to layer, while training
+    bool relu;          // of a plain cell: relu in place of tanh (PyTorch's nonlinearity="relu")
 } RecurrentOptions;
 RecurrentOptions recurrent_defaults(void); // PyTorch's: one layer, bias, steps first, one way
 
-// As PyTorch's nn.LSTM and nn.GRU, with their parameters (weight_ih_l0 (4 or 3 hidden, in),
-// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse ...), uniform in +-1/sqrt(hidden).
-// Inputs: x, and the first states (layers x directions, batch, hidden), hidden, and of an LSTM
-// cell, which may be left out or NULL: zeros. Results: y, the last hidden states, an LSTM's last
-// cells; layer_forward gives y. At least one step.
+// As PyTorch's nn.LSTM, nn.GRU and nn.RNN, with their parameters (weight_ih_l0 (4, 3 or 1 hidden,
+// in), weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse ...), uniform in
+// +-1/sqrt(hidden). Inputs: x, and the first states (layers x directions, batch, hidden), hidden,
+// and of an LSTM cell, which may be left out or NULL: zeros. Results: y, the last hidden states, an
+// LSTM's last cells; layer_forward gives y. At least one step.
 Layer *lstm_new(int64_t input_size, int64_t hidden_size, RecurrentOptions options);
 Layer *gru_new(int64_t input_size, int64_t hidden_size, RecurrentOptions options);
+Layer *rnn_new(int64_t input_size, int64_t hidden_size, RecurrentOptions options);
 
 RIDGEPOINT_API_END
 

@@ -59,12 +59,13 @@ static inline Status run_items(const OpCall *call, CpuKernel kernel, OpWork work
 static Status cpu_run(Device *self, const OpCall *call) {
     (void)self;
     const Op *op = call->op;
-    if (!op->row && !op->kernel)
-        return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
+    bool whole = op->whole && call->in[0]->dtype == DTYPE_INT64;
+    CpuKernel kernel = whole ? op->whole : op->row ? run_row : op->kernel;
+    if (!kernel) return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
     Status status = op->check ? op->check(call) : STATUS_OK;
     if (status) return status;
-    if (op->row) return run_items(call, run_row, (OpWork){.items = call_numel(call), .cost = 1.0});
-    return op->work ? run_items(call, op->kernel, op->work(call)) : op->kernel(call, 0, 1);
+    if (op->row) return run_items(call, kernel, (OpWork){.items = call_numel(call), .cost = 1.0});
+    return op->work ? run_items(call, kernel, op->work(call)) : kernel(call, 0, 1);
 }
 
 static void *cpu_allocate(Device *self, size_t bytes) {

@@ -116,7 +116,8 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     if (!*dense && (call->n_in > DENSE_MAX || writes_one_of(call, views_among(call))))
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "needs contiguous inputs. HINT: tensor_contiguous copies a view");
-    return !other_types && !op->dtypes ? STATUS_OK : check_dtypes(call); // as nearly always
+    bool plain = !other_types && (!op->dtypes || op->whole); // as nearly always
+    return plain ? STATUS_OK : check_dtypes(call);
 }
 
 // Copies of strided inputs, for kernels that walk memory straight. The copying is an op too.

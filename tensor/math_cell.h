@@ -3,6 +3,8 @@
 #ifndef TENSOR_MATH_CELL_H
 #define TENSOR_MATH_CELL_H
 
+#include <stdbool.h>
+
 #include "tensor/math.h"
 
 // ---- LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): c' = f c + i g, h' = o tanh(c') -
@@ -50,6 +52,13 @@ MATH_INLINE GruElement math_gru_backward(GruElement e, float n_h, float before, 
                     math_tanh_backward(grad * (1.0f - e.z), e.n), grad * e.z};
     d.r = math_sigmoid_backward(d.n * n_h, e.r);
     return d;
+}
+
+// ---- a plain cell (Elman 1990): h' = tanh(x + h), or relu of it ---------------------------------
+MATH_INLINE float math_rnn(float sum, bool relu) { return relu ? math_relu(sum) : math_tanh(sum); }
+// Of the sum, from y = h'.
+MATH_INLINE float math_rnn_backward(float grad, float y, bool relu) {
+    return relu ? math_relu_backward(grad, y) : math_tanh_backward(grad, y);
 }
 
 #endif

@@ -137,7 +137,8 @@ typedef struct Op {
     // Is in[input] written in place? Asked where tensors are gone, too: it may look at params only.
     // NULL: none is.
     bool (*mutates)(const OpCall *call, int input);
-    CpuKernel kernel;                         // the CPU's; of an op that has a row it may be NULL
+    CpuKernel kernel; // the CPU's; of an op that has a row it may be NULL
+    CpuKernel whole;  // the same for int64, of an op that takes float32 or int64: by in[0]
     int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
     // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours.
     // Its items are elements, whatever Op.work says. x and y may be the same place. A product calls

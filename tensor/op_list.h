@@ -135,6 +135,7 @@
     COMPUTE(argmax)                                                                                \
     COMPUTE(min)                                                                                   \
     COMPUTE(argmin)                                                                                \
+    COMPUTE(topk)                                                                                  \
     COMPUTE(var)                                                                                   \
     COMPUTE(var_backward)                                                                          \
     COMPUTE(cumsum)                                                                                \
@@ -149,6 +150,8 @@
     COMPUTE(lstm_backward)                                                                         \
     COMPUTE(gru)                                                                                   \
     COMPUTE(gru_backward)                                                                          \
+    COMPUTE(rnn)                                                                                   \
+    COMPUTE(rnn_backward)                                                                          \
     COMPUTE(rms_norm)                                                                              \
     COMPUTE(rms_norm_backward)                                                                     \
     COMPUTE(rms_norm_backward_weight)                                                              \

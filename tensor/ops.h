@@ -40,6 +40,9 @@ Tensor *tensor_embedding(Tensor *index, Tensor *table);
 Tensor *tensor_embedding_padded(Tensor *index, Tensor *table, int64_t padding_idx);
 
 // ---- element-wise, with NumPy broadcasting ----
+// add, sub, mul, div, maximum, minimum, fmod, remainder, neg, abs and comparisons also take int64,
+// all of them then, and give it (comparisons: float32). Whole numbers wrap around, divide towards
+// 0, which PyTorch calls rounding_mode="trunc", and not by 0: STATUS_INVALID_ARGUMENT.
 Tensor *tensor_add(Tensor *a, Tensor *b);
 Tensor *tensor_sub(Tensor *a, Tensor *b);
 Tensor *tensor_mul(Tensor *a, Tensor *b);
@@ -134,6 +137,13 @@ Tensor *tensor_triu(Tensor *x, int64_t diagonal);
 // (…, m, k) . (…, k, n) -> (…, m, n); leading dims broadcast. A transposed operand is read in
 // place. A vector on the left is (1, k), on the right (k, 1), and that dimension goes again.
 Tensor *tensor_matmul(Tensor *a, Tensor *b);
+// Einstein's sums, as PyTorch's einsum: "bhid,bhjd->bhij" names each operand's dimensions, and what
+// the result does not name is summed over; a letter twice in an operand is its diagonal, sizes of 1
+// broadcast, "..." stands for any dimensions, and without "->" the result has what stands once, by
+// the alphabet. Composed of views, sums and, from the left, products of two operands: a
+// tensor_matmul where something is summed, else a tensor_mul.
+enum { EINSUM_MAX_OPERANDS = 16 };
+Tensor *tensor_einsum(const char *equation, Tensor *const operands[], int n_operands);
 // x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation, as
 // in tensor_activation, is fused: computed while the product is still in cache. NULL: none.
 Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, const Op *activation);
@@ -183,6 +193,9 @@ Tensor *tensor_lstm(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, 
                     bool reverse, Tensor **cells);
 // The same of a GRU, with gates r, z, n, and the reset behind the product, as PyTorch has it.
 Tensor *tensor_gru(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, bool reverse);
+// The same of a plain cell: tanh, or relu, of x's sums (steps, batch, hidden) and the state's.
+Tensor *tensor_rnn(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, bool relu,
+                   bool reverse);
 
 // ---- pools: each plane of x (n, c, h, w) by itself ----
 typedef struct Pool2dOptions {
@@ -268,6 +281,10 @@ Tensor *tensor_max(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_argmax(Tensor *x, int dim, bool keep_dim); // int64; the first of equals
 Tensor *tensor_min(Tensor *x, int dim, bool keep_dim);    // as tensor_max, and NaN wins here, too
 Tensor *tensor_argmin(Tensor *x, int dim, bool keep_dim);
+// The k largest, or smallest, along dim, sorted, and in *indices (int64; NULL: not wanted) where
+// they are. NaN is larger than all else, as in PyTorch, and of equals the first comes first, where
+// PyTorch promises no order. The gradient goes to what was found.
+Tensor *tensor_topk(Tensor *x, int64_t k, int dim, bool largest, Tensor **indices);
 // The sum of squared distances from the mean over n - correction (1: an estimate from a sample; 0:
 // of the numbers themselves), and its root. As in PyTorch n <= correction gives inf, or NaN where
 // all are equal, and no error; and the root's gradient is 0 where it is 0. It holds its digits

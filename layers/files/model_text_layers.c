@@ -54,8 +54,10 @@ static Layer *make_rms_norm(const double *a) {
 static Layer *make_multihead_attention(const double *a) {
     MultiheadAttentionOptions options = {.dropout = (float)a[2],
                                          .bias = a[3] != 0.0,
-                                         .causal = a[4] != 0.0,
-                                         .by_formula = a[5] != 0.0};
+                                         .kdim = whole(a[4]),
+                                         .vdim = whole(a[5]),
+                                         .causal = a[6] != 0.0,
+                                         .by_formula = a[7] != 0.0};
     return multihead_attention_new(whole(a[0]), whole(a[1]), options);
 }
 static Layer *make_positional_embedding(const double *a) {
@@ -75,6 +77,15 @@ static Layer *make_lstm(const double *a) {
     return lstm_new(whole(a[0]), whole(a[1]), recurrent(a));
 }
 static Layer *make_gru(const double *a) { return gru_new(whole(a[0]), whole(a[1]), recurrent(a)); }
+static Layer *make_rnn(const double *a) { // its nonlinearity stands where PyTorch has it
+    RecurrentOptions options = {.layers = whole(a[2]),
+                                .relu = a[3] != 0.0,
+                                .bias = a[4] != 0.0,
+                                .batch_first = a[5] != 0.0,
+                                .dropout = (float)a[6],
+                                .bidirectional = a[7] != 0.0};
+    return rnn_new(whole(a[0]), whole(a[1]), options);
+}
 
 // ---- the rest ----------------------------------------------------------------------------------
 static Layer *make_identity(const double *a) { return (void)a, activation_new(NULL); }
@@ -118,12 +129,17 @@ const ModelTextLayer model_text_layers[] = {
     {"LayerNorm", "normalized_size eps=1e-5 elementwise_affine=true", make_layer_norm, false},
     {"RMSNorm", "normalized_size eps=1.1920929e-7 elementwise_affine=true", make_rms_norm, false},
     {"MultiheadAttention",
-     "embed_dim num_heads dropout=0.0 bias=true; causal=false by_formula=false",
+     "embed_dim num_heads dropout=0.0 bias=true; kdim=embed_dim vdim=embed_dim causal=false "
+     "by_formula=false",
      make_multihead_attention, false},
     {"PositionalEmbedding", "count features", make_positional_embedding, false},
     {"PositionalEncoding", "count features", make_positional_encoding, false},
     {"LSTM", RECURRENT, make_lstm, false},
     {"GRU", RECURRENT, make_gru, false},
+    {"RNN",
+     "input_size hidden_size num_layers=1 nonlinearity=tanh|relu bias=true batch_first=false "
+     "dropout=0.0 bidirectional=false",
+     make_rnn, false},
     {"Identity", "", make_identity, false},
     {"Flatten", "start_dim=1 end_dim=-1", make_flatten, false},
     {"Dropout", "p=0.5", make_dropout, false},

@@ -1,5 +1,6 @@
 // binary.c -- ops of two tensors, element by element, broadcast as NumPy does: add, sub, mul, div,
-// maximum, minimum. Not here: remainder.c, pow_tensor.c, and comparisons in compare.c.
+// maximum, minimum; of whole
+// numbers, too. Not here: remainder.c, pow_tensor.c, and comparisons in compare.c.
 #include "tensor/ops/elementwise.h"
 
 // ---- add: a + b ---------------------------------------------------------------------------------
@@ -7,6 +8,10 @@ Tensor *tensor_add(Tensor *a, Tensor *b) { return OP_RUN(op_add, NULL, a, b); }
 
 KERNEL static Status add_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_add);
+}
+
+KERNEL static Status add_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_add, false);
 }
 
 static Status add_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -19,6 +24,8 @@ static Status add_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_add = {.id = OP_add,
                    .name = "add",
                    .kernel = add_cpu,
+                   .whole = add_whole,
+                   NUMBERS,
                    ELEMENTWISE_BINARY,
                    .backward = add_backward,
                    .story = STORY(.formula = "y = a + b", .out = "y", .in = {"a", "b"},
@@ -29,6 +36,10 @@ Tensor *tensor_sub(Tensor *a, Tensor *b) { return OP_RUN(op_sub, NULL, a, b); }
 
 KERNEL static Status sub_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_sub);
+}
+
+KERNEL static Status sub_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_sub, false);
 }
 
 static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -43,6 +54,8 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_sub = {.id = OP_sub,
                    .name = "sub",
                    .kernel = sub_cpu,
+                   .whole = sub_whole,
+                   NUMBERS,
                    ELEMENTWISE_BINARY,
                    .backward = sub_backward,
                    .story = STORY(.formula = "y = a - b", .out = "y", .in = {"a", "b"},
@@ -53,6 +66,10 @@ Tensor *tensor_mul(Tensor *a, Tensor *b) { return OP_RUN(op_mul, NULL, a, b); }
 
 KERNEL static Status mul_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_mul);
+}
+
+KERNEL static Status mul_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_mul, false);
 }
 
 // Each factor's gradient is the other factor.
@@ -67,6 +84,8 @@ static Status mul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 const Op op_mul = {.id = OP_mul,
                    .name = "mul",
                    .kernel = mul_cpu,
+                   .whole = mul_whole,
+                   NUMBERS,
                    ELEMENTWISE_BINARY,
                    .backward = mul_backward,
                    .saves = save_factors,
@@ -78,6 +97,10 @@ Tensor *tensor_div(Tensor *a, Tensor *b) { return OP_RUN(op_div, NULL, a, b); }
 
 KERNEL static Status div_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_div);
+}
+
+KERNEL static Status div_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_div, false);
 }
 
 // y = a / b: dy/da = 1/b, dy/db = -y/b
@@ -99,6 +122,9 @@ static unsigned div_saves(const OpCall *call) {
 const Op op_div = {.id = OP_div,
                    .name = "div",
                    .kernel = div_cpu,
+                   .whole = div_whole,
+                   NUMBERS,
+                   .check = check_divisor,
                    ELEMENTWISE_BINARY,
                    .backward = div_backward,
                    .saves = div_saves,
@@ -110,6 +136,10 @@ Tensor *tensor_maximum(Tensor *a, Tensor *b) { return OP_RUN(op_maximum, NULL, a
 
 KERNEL static Status maximum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_max);
+}
+
+KERNEL static Status maximum_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_max, false);
 }
 
 // Of a minimum an input gets the gradient where in a maximum the other one would.
@@ -151,6 +181,8 @@ KERNEL static Status maximum_backward_cpu(const OpCall *call, int64_t begin, int
 const Op op_maximum = {.id = OP_maximum,
                        .name = "maximum",
                        .kernel = maximum_cpu,
+                       .whole = maximum_whole,
+                       NUMBERS,
                        ELEMENTWISE_BINARY,
                        .backward = maximum_backward,
                        .saves = save_inputs,
@@ -176,6 +208,10 @@ KERNEL static Status minimum_cpu(const OpCall *call, int64_t begin, int64_t end)
     return binary_range(call, begin, end, math_min);
 }
 
+KERNEL static Status minimum_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_min, false);
+}
+
 static Status minimum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return choice_backward(saved, grad_out[0], grad_in, true);
 }
@@ -183,6 +219,8 @@ static Status minimum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
 const Op op_minimum = {.id = OP_minimum,
                        .name = "minimum",
                        .kernel = minimum_cpu,
+                       .whole = minimum_whole,
+                       NUMBERS,
                        ELEMENTWISE_BINARY,
                        .backward = minimum_backward,
                        .saves = save_inputs,

@@ -3,6 +3,9 @@
 // results want no gradient.
 #include "tensor/ops/elementwise.h"
 
+#define COMPARISON                                                                                 \
+    .flags = OP_STRIDED, .work = op_work_elements, .n_inputs = 2, .infer = infer_condition
+
 // ---- less: a < b --------------------------------------------------------------------------------
 Tensor *tensor_less(Tensor *a, Tensor *b) { return OP_RUN(op_less, NULL, a, b); }
 
@@ -12,10 +15,16 @@ KERNEL static Status less_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_less);
 }
 
+KERNEL static Status less_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_less, true);
+}
+
 const Op op_less = {.id = OP_less,
                     .name = "less",
                     .kernel = less_cpu,
-                    ELEMENTWISE_BINARY,
+                    .whole = less_whole,
+                    NUMBERS,
+                    COMPARISON,
                     .story = STORY(.formula = "y = 1 where a < b, else 0", .out = "y",
                                    .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
 
@@ -28,10 +37,16 @@ KERNEL static Status less_equal_cpu(const OpCall *call, int64_t begin, int64_t e
     return binary_range(call, begin, end, math_less_equal);
 }
 
+KERNEL static Status less_equal_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_less_equal, true);
+}
+
 const Op op_less_equal = {.id = OP_less_equal,
                           .name = "less_equal",
                           .kernel = less_equal_cpu,
-                          ELEMENTWISE_BINARY,
+                          .whole = less_equal_whole,
+                          NUMBERS,
+                          COMPARISON,
                           .story = STORY(.formula = "y = 1 where a <= b, else 0", .out = "y",
                                          .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
 
@@ -42,10 +57,16 @@ KERNEL static Status equal_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_equal);
 }
 
+KERNEL static Status equal_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_equal, true);
+}
+
 const Op op_equal = {.id = OP_equal,
                      .name = "equal",
                      .kernel = equal_cpu,
-                     ELEMENTWISE_BINARY,
+                     .whole = equal_whole,
+                     NUMBERS,
+                     COMPARISON,
                      .story = STORY(.formula = "y = 1 where a == b, else 0", .out = "y",
                                     .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
 
@@ -56,10 +77,16 @@ KERNEL static Status not_equal_cpu(const OpCall *call, int64_t begin, int64_t en
     return binary_range(call, begin, end, math_not_equal);
 }
 
+KERNEL static Status not_equal_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_not_equal, true);
+}
+
 const Op op_not_equal = {.id = OP_not_equal,
                          .name = "not_equal",
                          .kernel = not_equal_cpu,
-                         ELEMENTWISE_BINARY,
+                         .whole = not_equal_whole,
+                         NUMBERS,
+                         COMPARISON,
                          .story = STORY(.formula = "y = 1 where a != b, else 0", .out = "y",
                                         .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
 

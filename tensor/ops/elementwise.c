@@ -21,11 +21,31 @@ static Status broadcast_with(const OpCall *call, const Shape *more, Shape *to) {
     return STATUS_OK;
 }
 
-Status infer_broadcast(OpCall *call) {
+static Status infer_broadcast_to(OpCall *call, DType dtype) {
     Shape shape = call->in[0]->shape;
     for (int k = 1; k < call->n_in; k++)
         if (call->in[k] && broadcast_with(call, &call->in[k]->shape, &shape)) return error_status();
-    return op_output_of(call, 0, DTYPE_FLOAT32, &shape);
+    return op_output_of(call, 0, dtype, &shape);
+}
+
+Status infer_broadcast(OpCall *call) { return infer_broadcast_to(call, call->in[0]->dtype); }
+Status infer_condition(OpCall *call) { return infer_broadcast_to(call, DTYPE_FLOAT32); }
+
+Status check_divisor(const OpCall *call) {
+    const Tensor *b = call->in[1];
+    if (b->dtype != DTYPE_INT64 || call_numel(call) == 0) return STATUS_OK;
+    Broadcast rows = broadcast_of(call, 2);
+    for (int64_t begin = 0, n; begin < call_numel(call); begin += n) {
+        const float *from[2];
+        n = broadcast_row(&rows, 2, begin, call_numel(call), from);
+        const int64_t *at = tensor_indices(b) + (from[1] - rows.in[1]);
+        for (int64_t i = 0; i < n; i++)
+            if (at[i * rows.step[1]] == 0)
+                return op_error(call, STATUS_INVALID_ARGUMENT,
+                                "a whole number divided by 0, at element %lld of the result",
+                                (long long)(begin + i));
+    }
+    return STATUS_OK;
 }
 
 unsigned save_input(const OpCall *call) {

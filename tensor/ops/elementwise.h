@@ -5,11 +5,13 @@
 
 #include <string.h>
 
-#include "tensor/math.h"
+#include "tensor/math_whole.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-Status infer_broadcast(OpCall *call);   // the NumPy broadcast of all inputs that are there
+Status infer_broadcast(OpCall *call);   // the NumPy broadcast of all inputs that are there, of the
+                                        // first one's type
+Status infer_condition(OpCall *call);   // the same, of float32
 Status infer_like_second(OpCall *call); // an output like in[1]
 
 extern const DTypeSignature floats_and_indices[1]; // in[0] float32, in[1] int64
@@ -107,6 +109,26 @@ MATH_INLINE Status binary_range(const OpCall *call, int64_t begin, int64_t end,
     return STATUS_OK;
 }
 
+// The same of whole numbers. to_float: y is a condition.
+MATH_INLINE Status whole_range(const OpCall *call, int64_t begin, int64_t end,
+                               int64_t (*f)(int64_t, int64_t), bool to_float) {
+    Broadcast rows = broadcast_of(call, 2);
+    for (int64_t n; begin < end; begin += n) {
+        const float *from[2]; // as if of floats: what counts is how many elements it is from there
+        n = broadcast_row(&rows, 2, begin, end, from);
+        const int64_t *a = tensor_indices(call->in[0]) + (from[0] - rows.in[0]);
+        const int64_t *b = tensor_indices(call->in[1]) + (from[1] - rows.in[1]);
+        float *condition = to_float ? call_out(call, 0) + begin : NULL;
+        int64_t *y = to_float ? NULL : tensor_indices(call->out[0]) + begin;
+        for (int64_t i = 0; i < n && to_float; i++)
+            condition[i] = (float)f(a[i * rows.step[0]], b[i * rows.step[1]]);
+        for (int64_t i = 0; i < n && !to_float; i++)
+            y[i] = f(a[i * rows.step[0]], b[i * rows.step[1]]);
+    }
+    return STATUS_OK;
+}
+Status check_divisor(const OpCall *call); // whole numbers are not divided by 0
+
 // Backward, of a gradient and what was saved: f(grad[i], kept[i]).
 MATH_INLINE Status gradient_range(const OpCall *call, int64_t begin, int64_t end,
                                   float (*f)(float, float)) {
@@ -131,6 +153,8 @@ static inline void strided_copy(char *to, const char *from, int64_t n, int64_t s
     }
 }
 
+// What takes float32 or int64, the latter by its kernel `whole`.
+#define NUMBERS .dtypes = dtypes_any, .n_dtypes = 2
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.
 #define ELEMENTWISE_BINARY                                                                         \
     .flags = OP_STRIDED, .work = op_work_elements, .n_inputs = 2, .infer = infer_broadcast

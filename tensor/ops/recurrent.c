@@ -1,5 +1,6 @@
 // recurrent.c -- what the passes of recurrent cells over a sequence share: shapes, the bias, the
-// sizes of their products, and the gradient of the weight. The cells are lstm.c's and gru.c's.
+// sizes of their products, and the gradient of the weight. The cells are lstm.c's, gru.c's and
+// rnn.c's.
 #include "tensor/ops/recurrent.h"
 
 #include <string.h>

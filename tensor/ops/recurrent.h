@@ -9,8 +9,8 @@
 #include "tensor/ops.h"
 
 // Flags of params: it runs from the last step to the first; backward: the gradient of the first
-// hidden state is wanted, which takes a product of its own.
-enum { RECURRENT_REVERSE = 1, RECURRENT_STATE = 2 };
+// hidden state is wanted, which takes a product of its own; a plain cell: relu in place of tanh.
+enum { RECURRENT_REVERSE = 1, RECURRENT_STATE = 2, RECURRENT_RELU = 4 };
 
 typedef struct Sequence {
     int64_t steps, batch, hidden;

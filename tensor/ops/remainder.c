@@ -9,8 +9,16 @@ KERNEL static Status fmod_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_fmod);
 }
 
+KERNEL static Status fmod_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_fmod, false);
+}
+
 KERNEL static Status remainder_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return binary_range(call, begin, end, math_remainder);
+}
+
+KERNEL static Status remainder_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return whole_range(call, begin, end, math_whole_remainder, false);
 }
 
 // dy/da = 1, dy/db = -n, with n = (a - y) / b the multiples that were taken.
@@ -30,6 +38,9 @@ static unsigned remainder_saves(const OpCall *call) {
 const Op op_fmod = {.id = OP_fmod,
                     .name = "fmod",
                     .kernel = fmod_cpu,
+                    .whole = fmod_whole,
+                    NUMBERS,
+                    .check = check_divisor,
                     ELEMENTWISE_BINARY,
                     .backward = remainder_backward,
                     .saves = remainder_saves,
@@ -38,6 +49,9 @@ const Op op_fmod = {.id = OP_fmod,
 const Op op_remainder = {.id = OP_remainder,
                          .name = "remainder",
                          .kernel = remainder_cpu,
+                         .whole = remainder_whole,
+                         NUMBERS,
+                         .check = check_divisor,
                          ELEMENTWISE_BINARY,
                          .backward = remainder_backward,
                          .saves = remainder_saves,

@@ -10,6 +10,13 @@ KERNEL static void neg_row(const float *x, float *y, int64_t n, const OpParams *
     for (int64_t i = 0; i < n; i++) y[i] = math_negate(x[i]);
 }
 
+KERNEL static Status neg_whole(const OpCall *call, int64_t begin, int64_t end) {
+    const int64_t *x = tensor_indices(call->in[0]);
+    int64_t *y = tensor_indices(call->out[0]);
+    for (int64_t i = begin; i < end; i++) y[i] = math_whole_negate(x[i]);
+    return STATUS_OK;
+}
+
 static Status neg_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     (void)saved;
     return OP_INTO(&grad_in[0], op_neg, NULL, grad_out[0]);
@@ -19,6 +26,8 @@ const Op op_neg = {.id = OP_neg,
                    .name = "neg",
                    ELEMENTWISE_UNARY,
                    .row = neg_row,
+                   .whole = neg_whole,
+                   NUMBERS,
                    .backward = neg_backward,
                    .story = STORY(.formula = "y = -x: a sign is no arithmetic", .out = "y",
                                   .in = {"x"})};
@@ -29,6 +38,13 @@ Tensor *tensor_abs(Tensor *x) { return OP_RUN(op_abs, NULL, x); }
 KERNEL static void abs_row(const float *x, float *y, int64_t n, const OpParams *params) {
     (void)params;
     for (int64_t i = 0; i < n; i++) y[i] = math_absolute(x[i]);
+}
+
+KERNEL static Status abs_whole(const OpCall *call, int64_t begin, int64_t end) {
+    const int64_t *x = tensor_indices(call->in[0]);
+    int64_t *y = tensor_indices(call->out[0]);
+    for (int64_t i = begin; i < end; i++) y[i] = math_whole_absolute(x[i]);
+    return STATUS_OK;
 }
 
 static Status abs_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -43,6 +59,8 @@ const Op op_abs = {.id = OP_abs,
                    .name = "abs",
                    ELEMENTWISE_UNARY,
                    .row = abs_row,
+                   .whole = abs_whole,
+                   NUMBERS,
                    .backward = abs_backward,
                    .saves = save_input,
                    .story = STORY(.formula = "y = |x|", .out = "y", .in = {"x"},

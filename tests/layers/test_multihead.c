@@ -34,6 +34,8 @@ static Layer *layer_of(const struct AttentionFixture *f, bool by_formula) {
     options.bias = f->bias != 0;
     options.causal = f->causal != 0;
     options.by_formula = by_formula;
+    options.kdim = f->kdim;
+    options.vdim = f->vdim;
     return multihead_attention_new(f->features, f->heads, options);
 }
 
@@ -43,7 +45,8 @@ static void check_fixture(const struct AttentionFixture *f, bool by_formula) {
     ParameterList list;
     Tensor *in[4] = {take_new(&at, SHAPE(f->batch, f->queries, f->features))};
     int n = f->cross ? 3 : 1;
-    for (int i = 1; i < n; i++) in[i] = take_new(&at, SHAPE(f->batch, f->keys, f->features));
+    for (int i = 1; i < n; i++)
+        in[i] = take_new(&at, SHAPE(f->batch, f->keys, i == 1 ? f->kdim : f->vdim));
     if (f->masked) in[n] = take_new(&at, SHAPE(f->queries, f->keys));
     for (int i = 0; i < n; i++) tensor_requires_grad(in[i], true);
     ck_assert_int_eq(layer_parameters(layer, &list), STATUS_OK);
@@ -95,6 +98,43 @@ START_TEST(parameters_begin_as_pytorchs) {
     ck_assert_str_eq(layer_attributes_text(layer, text, sizeof text),
                      "embed_dim=96, num_heads=8, bias=true, dropout=0, causal=false, "
                      "by_formula=false");
+    parameter_list_free(&list);
+    layer_free(layer);
+}
+END_TEST
+
+// Each weight by its own fans: sqrt(6 / (rows + columns)).
+START_TEST(keys_and_values_of_other_features_have_weights_of_their_own) {
+    enum { E = 96 };
+    MultiheadAttentionOptions options = multihead_attention_defaults();
+    options.kdim = 48;
+    options.vdim = 160;
+    Layer *layer = multihead_attention_new(E, 8, options);
+    static const char *const paths[] = {"q_proj_weight", "k_proj_weight",   "v_proj_weight",
+                                        "in_proj_bias",  "out_proj.weight", "out_proj.bias"};
+    const int64_t columns[] = {E, 48, 160};
+    ParameterList list;
+    ck_assert_int_eq(layer_parameters(layer, &list), STATUS_OK);
+    ck_assert_int_eq(list.count, 6);
+    for (int i = 0; i < 6; i++) ck_assert_str_eq(list.items[i].path, paths[i]);
+    for (int i = 0; i < 3; i++) {
+        Tensor *t = list.items[i].tensor;
+        float largest = 0.0f, bound = sqrtf(6.0f / (float)(E + columns[i]));
+        ck_assert(shape_equal(tensor_shape(t), SHAPE(E, columns[i])));
+        for (int64_t j = 0; j < t->numel; j++) largest = fmaxf(largest, fabsf(tensor_data(t)[j]));
+        ck_assert(largest <= bound && largest >= 0.99f * bound);
+    }
+    char text[256];
+    ck_assert_ptr_nonnull(strstr(layer_attributes_text(layer, text, sizeof text), "kdim=48"));
+    Tensor *x = tensor_zeros_new(SHAPE(2, 3, E));
+    ck_assert_ptr_null(layer_forward(layer, x));
+    expect_error(STATUS_INVALID_ARGUMENT, "got 1 inputs. HINT: queries, keys and values");
+    ck_assert_ptr_null(layer_forward_many(layer, (Tensor *[]){x, x, x}, 3));
+    expect_error(STATUS_SHAPE, "input 1 is (2, 3, 96). HINT: (b, s, 48)");
+    options.kdim = -1;
+    ck_assert_ptr_null(multihead_attention_new(E, 8, options));
+    expect_error(STATUS_INVALID_ARGUMENT, "keys of -1 features");
+    tensor_free(x);
     parameter_list_free(&list);
     layer_free(layer);
 }
@@ -234,6 +274,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {it_agrees_with_pytorchs, FIXTURES},
         {parameters_begin_as_pytorchs, 0},
+        {keys_and_values_of_other_features_have_weights_of_their_own, 0},
         {what_fits_no_attention_is_refused, 0},
         {a_sequence_alone_is_a_batch_of_one, 0},
         {a_row_is_added_to_each_position, 0},

@@ -243,9 +243,11 @@ START_TEST(tied_weights_are_one) {
 END_TEST
 
 START_TEST(counts_are_pytorchs) {
-    const char *const files[] = {"mlp.ts",     "mlp.dy",     "style.ts",   "style.dy",  "lstm.ts",
-                                 "lstm.dy",    "gru.ts",     "gru.dy",     "acts.ts",   "acts.dy",
-                                 "encoder.ts", "encoder.dy", "shuffle.ts", "shuffle.dy"};
+    const char *const files[] = {"mlp.ts",        "mlp.dy",     "style.ts",     "style.dy",
+                                 "lstm.ts",       "lstm.dy",    "gru.ts",       "gru.dy",
+                                 "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
+                                 "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
+                                 "lstm_stack.ts", "router.ts"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};
@@ -256,6 +258,52 @@ START_TEST(counts_are_pytorchs) {
         layer_free(model);
         onnx_model_free(&about);
         free_case(&c);
+    }
+}
+END_TEST
+
+// A stack of two that goes both ways: under PyTorch's names, which its checkpoints have, and made
+// once: no forward puts weights together.
+static void note_weight_work(Observer *self, const OpCall *call) {
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i] && call->in[i]->flags & TENSOR_LEAF_GRAD)
+            ((Sites *)self)->found += call->op->id == OP_slice || call->op->id == OP_concat;
+}
+
+START_TEST(recurrent_weights_are_pytorchs) {
+    static const char *const wanted[] = {"rnn.weight_ih_l0",         "rnn.weight_hh_l0",
+                                         "rnn.bias_ih_l0",           "rnn.bias_hh_l0",
+                                         "rnn.weight_ih_l0_reverse", "rnn.weight_hh_l0_reverse",
+                                         "rnn.bias_ih_l0_reverse",   "rnn.bias_hh_l0_reverse",
+                                         "rnn.weight_ih_l1",         "rnn.weight_hh_l1",
+                                         "rnn.bias_ih_l1",           "rnn.bias_hh_l1",
+                                         "rnn.weight_ih_l1_reverse", "rnn.weight_hh_l1_reverse",
+                                         "rnn.bias_ih_l1_reverse",   "rnn.bias_hh_l1_reverse"};
+    const char *const files[] = {"rnn_stack.ts", "lstm_stack.ts"};
+    for (int i = 0; i < 2; i++) {
+        OnnxModel about;
+        ParameterList list;
+        Sites sites = {.observer = {.op_end = note_weight_work}};
+        Layer *model = load(files[i], &about);
+        ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+        ck_assert_int_eq(list.count, 16);
+        for (int k = 0; k < 16; k++) ck_assert_str_eq(list.items[k].path, wanted[k]);
+        ck_assert_int_eq(about.parameters, about.parameters_stored);
+        Tensor *x = tensor_uniform_new(SHAPE(3, 2, 3), -1.0f, 1.0f);
+        ck_assert_int_eq(autograd_enable(), STATUS_OK);
+        Scope *scope = scope_open();
+        observer_add(&sites.observer);
+        Tensor *loss = tensor_sum(layer_forward(model, x), DIM_ALL, false);
+        observer_remove(&sites.observer);
+        ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+        for (int k = 0; k < 16; k++)
+            ck_assert_msg(tensor_grad(list.items[k].tensor) != NULL, "%s", list.items[k].path);
+        scope_close(scope);
+        ck_assert_int_eq(sites.found, 0);
+        parameter_list_free(&list);
+        tensor_free(x);
+        layer_free(model);
+        onnx_model_free(&about);
     }
 }
 END_TEST
@@ -445,7 +493,8 @@ START_TEST(operators_that_are_missing_are_named) {
 END_TEST
 
 START_TEST(memory_that_runs_out_is_said) {
-    const char *const files[] = {"mlp.dy", "chargpt.ts", "gru_both", "split_uneven"};
+    const char *const files[] = {"mlp.dy",    "chargpt.ts",    "gru_both",
+                                 "router.ts", "lstm_stack.ts", "split_uneven"};
     for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
         char path[128];
         snprintf(path, sizeof path, FOLDER "%s.onnx", files[k]);
@@ -487,6 +536,7 @@ int main(void) {
                                  {ops_run_in_their_layers, 0},
                                  {tied_weights_are_one, 0},
                                  {counts_are_pytorchs, 0},
+                                 {recurrent_weights_are_pytorchs, 0},
                                  {layers_count_and_complain_by_path, 0},
                                  {shapes_can_be_asked_for, 0},
                                  {a_loaded_model_trains, 0},

@@ -1,11 +1,11 @@
-// test_recurrent.c -- LSTM and GRU layers: PyTorch's values and gradients for a stack of two that
-// goes both ways, states that are given or not, costs, and what they refuse.
+// test_recurrent.c -- LSTM, GRU and RNN layers: PyTorch's values and gradients for a stack of two
+// that goes both ways, states that are given or not, costs, and what they refuse.
 #include "layers/cost.h"
 #include "layers/recurrent.h"
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 
-// PyTorch 2.15, in float64: torch.nn.LSTM and GRU of 2 -> 2, two layers, bidirectional, batch
+// PyTorch 2.15, in float64: torch.nn.LSTM, GRU and RNN of 2 -> 2, two layers, bidirectional, batch
 // first, with the parameters, inputs and weights of the loss that are below.
 static const float lstm_y[] = {0.18306861f, -0.23798054f,  -0.056255228f, -0.15826247f,
                                0.25529669f, -0.077182629f, 0.0055904259f, -0.15881171f,
@@ -58,6 +58,51 @@ static const float gru_sum[] = {2.9981987f,  3.3119842f, 4.8175692f, 2.9934749f,
                                 5.8621793f,  14.541698f, 16.837182f, 10.973921f,
                                 6.287688f,   2.6917717f, 21.67357f,  11.992695f};
 
+static const float rnn_y[] = {-0.79242309f, -0.2788961f,  0.6380971f,  0.081195063f, -0.75229482f,
+                              -0.45267872f, 0.82912392f,  0.11932838f, -0.78854624f, -0.29311092f,
+                              0.84220954f,  -0.13047755f, 0.36617537f, 0.47308946f,  0.88098311f,
+                              0.16175146f,  -0.13356867f, 0.31296738f, 0.75545741f,  -0.25253622f,
+                              -0.46417053f, 0.36356122f,  0.91446829f, 0.31116299f};
+static const float rnn_s0[] = {-0.82036251f, 0.34320001f,  -0.80148633f,  -0.062607846f,
+                               -0.34763671f, 0.43257085f,  -0.033850747f, 0.68054435f,
+                               -0.78854624f, -0.29311092f, -0.46417053f,  0.36356122f,
+                               0.6380971f,   0.081195063f, 0.88098311f,   0.16175146f};
+static const float rnn_dx[] = {-0.035689611f, -0.065376576f, -0.23074205f, -0.25302415f,
+                               -0.55256361f,  -0.85048525f,  -0.65117716f, -0.10768727f,
+                               -0.98257505f,  -0.76060478f,  -1.1409088f,  -1.0370786f};
+static const float rnn_dh[] = {0.045452341f, 0.11150294f,   0.11593834f,   0.12897321f,
+                               -0.11856452f, -0.096404302f, -0.066698501f, 0.077483432f,
+                               0.19821711f,  0.12271371f,   2.6443877f,    1.806345f,
+                               -1.025338f,   -1.3321587f,   -1.4280442f,   -1.8410338f};
+static const float rnn_sum[] = {0.67870302f, 5.8540722f, 5.1199992f, 5.1199992f,
+                                1.6211748f,  3.9017232f, 8.9829798f, 8.9829798f,
+                                42.010004f,  15.202359f, 25.49699f,  25.49699f,
+                                17.962007f,  7.9756727f, 12.938491f, 12.938491f};
+static const float relu_y[] = {0.0f,        0.0f,         0.86225501f, 0.16689608f, 0.0f,
+                               0.0f,        0.65910995f,  0.176525f,   0.0f,        0.0f,
+                               0.95350647f, 0.068141937f, 0.51909542f, 0.3751564f,  1.0545545f,
+                               0.30631304f, 0.088994026f, 0.0f,        0.53514099f, 0.0f,
+                               0.0f,        0.24978757f,  1.3635254f,  0.53149414f};
+static const float relu_s0[] = {0.0f,        0.2767334f,  0.0f,       0.0f,       0.0f, 0.47290039f,
+                                0.0f,        0.80825806f, 0.0f,       0.0f,       0.0f, 0.24978757f,
+                                0.86225501f, 0.16689608f, 1.0545545f, 0.30631304f};
+static const float relu_dx[] = {0.1105957f,    0.036865234f,  -0.078793816f, -0.029229365f,
+                                -0.012380362f, -0.057478666f, -0.58481836f,  -0.60475969f,
+                                -0.096858978f, 0.07075119f,   0.81746364f,   0.27248788f};
+static const float relu_dh[] = {0.0f,         0.0f,         0.26345587f, 0.61473036f,
+                                -0.36880302f, -0.64860725f, -1.3624394f, -1.9074152f,
+                                0.0f,         0.0f,         2.1982422f,  1.4760742f,
+                                -1.5509796f,  -2.0977936f,  -2.0904465f, -2.8410873f};
+static const float relu_sum[] = {1.7948304f, 4.5550461f, 3.2611167f, 3.2611167f,
+                                 1.5020928f, 5.0541258f, 6.9936867f, 6.9936867f,
+                                 11.183031f, 14.632489f, 12.933594f, 12.933594f,
+                                 19.52622f,  9.16436f,   20.43042f,  20.43042f};
+
+static Layer *rnn_relu_new(int64_t in, int64_t hidden, RecurrentOptions options) {
+    options.relu = true;
+    return rnn_new(in, hidden, options);
+}
+
 typedef struct Expected {
     const char *name;
     Layer *(*make)(int64_t, int64_t, RecurrentOptions);
@@ -67,7 +112,10 @@ typedef struct Expected {
 static const Expected expected[] = {
     {"LSTM", lstm_new, 2, lstm_y, {lstm_s0, lstm_s1}, lstm_dx, {lstm_dh, lstm_dc}, lstm_sum},
     {"GRU", gru_new, 1, gru_y, {gru_s0, NULL}, gru_dx, {gru_dh, NULL}, gru_sum},
+    {"RNN", rnn_new, 1, rnn_y, {rnn_s0, NULL}, rnn_dx, {rnn_dh, NULL}, rnn_sum},
+    {"RNN", rnn_relu_new, 1, relu_y, {relu_s0, NULL}, relu_dx, {relu_dh, NULL}, relu_sum},
 };
+enum { CELLS = sizeof expected / sizeof expected[0] };
 
 // Element i is ((i * by) % modulus - less) / divisor.
 static Tensor *made(Shape shape, int by, int modulus, int less, float divisor) {
@@ -172,12 +220,14 @@ START_TEST(states_that_are_left_out_are_zero) {
 END_TEST
 
 // PyTorch's FlopCounterMode of nn.GRU(5, 7, 2, bidirectional) on (6, 3, 5): 49,896 and 88,704. Of
-// an LSTM, which its CPU runs as one call, it knows nothing: gates are four thirds of a GRU's.
+// an LSTM, which its CPU runs as one call, it knows nothing: it has four gates to a GRU's three,
+// and a plain cell one.
 START_TEST(costs_are_pytorchs_products) {
     RecurrentOptions options = recurrent_defaults();
     options.layers = 2;
     options.bidirectional = true;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < CELLS; k++) {
+        uint64_t gates = k == 0 ? 4 : k == 1 ? 3 : 1;
         Layer *layer = expected[k].make(5, 7, options);
         Tensor *x = tensor_full_new(SHAPE(6, 3, 5), 0.5f);
         LayerCost cost;
@@ -185,8 +235,8 @@ START_TEST(costs_are_pytorchs_products) {
         uint64_t backward = cost.phase[PHASE_BACKWARD].macs +
                             cost.phase[PHASE_BACKWARD_INPUT].macs +
                             cost.phase[PHASE_BACKWARD_WEIGHT].macs;
-        ck_assert_uint_eq(2 * cost.phase[PHASE_FORWARD].macs, k ? 49896 : 49896 / 3 * 4);
-        ck_assert_uint_eq(2 * backward, k ? 88704 : 88704 / 3 * 4);
+        ck_assert_uint_eq(2 * cost.phase[PHASE_FORWARD].macs, 49896 / 3 * gates);
+        ck_assert_uint_eq(2 * backward, 88704 / 3 * gates);
         ck_assert_int_eq(cost.uncounted, 0);
         tensor_free(x);
         layer_free(layer);
@@ -224,6 +274,8 @@ START_TEST(what_does_not_fit_is_refused) {
     options.dropout = 1.5f;
     ck_assert_ptr_null(gru_new(1, 2, options));
     expect_error(STATUS_INVALID_ARGUMENT, "a dropout of 1.5");
+    ck_assert_ptr_null(rnn_new(1, 0, options));
+    expect_error(STATUS_INVALID_ARGUMENT, "rnn_new: 1 -> 0");
     tensor_free(x);
     tensor_free(wide);
     tensor_free(none);
@@ -235,8 +287,8 @@ END_TEST
 
 int main(void) {
     const HarnessTest tests[] = {
-        {a_stack_that_goes_both_ways_is_pytorchs, 2},
-        {states_that_are_left_out_are_zero, 2},
+        {a_stack_that_goes_both_ways_is_pytorchs, CELLS},
+        {states_that_are_left_out_are_zero, CELLS},
         {costs_are_pytorchs_products, 0},
         {what_does_not_fit_is_refused, 0},
         {NULL, 0},

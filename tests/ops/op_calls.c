@@ -134,6 +134,7 @@ CALL(max, tensor_max(in[0], a->dim, a->flag))
 CALL(argmax, tensor_argmax(in[0], a->dim, a->flag))
 CALL(min, tensor_min(in[0], a->dim, a->flag))
 CALL(argmin, tensor_argmin(in[0], a->dim, a->flag))
+CALL(topk, tensor_topk(in[0], a->output[0], a->dim, !a->flag, NULL))
 CALL(var, tensor_var(in[0], a->dim, a->value, a->flag))
 CALL(std, tensor_std(in[0], a->dim, a->value, a->flag))
 CALL(cumsum, tensor_cumsum(in[0], a->dim))
@@ -330,6 +331,7 @@ static const NamedFunction functions[] = {
     {"argmax", call_argmax},
     {"min", call_min},
     {"argmin", call_argmin},
+    {"topk", call_topk},
     {"var", call_var},
     {"std", call_std},
     {"cumsum", call_cumsum},

@@ -17,6 +17,11 @@ static Tensor *call_gru(Tensor *const in[], int n_in, const OpArguments *a) {
     return tensor_gru(in[0], in[1], n_in > 3 ? in[2] : NULL, in[n_in - 1], a->flag);
 }
 
+// The same; dim 1: relu.
+static Tensor *call_rnn(Tensor *const in[], int n_in, const OpArguments *a) {
+    return tensor_rnn(in[0], in[1], n_in > 3 ? in[2] : NULL, in[n_in - 1], a->dim == 1, a->flag);
+}
+
 // Rows are the last a->dim dimensions. The inputs are x, weight and bias; with the flag x and bias.
 static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *a) {
     Shape row = {.ndim = a->dim};
@@ -164,6 +169,7 @@ static Tensor *call_rotary(Tensor *const in[], int n_in, const OpArguments *a) {
 const NamedFunction op_network_functions[] = {
     {"lstm", call_lstm},
     {"gru", call_gru},
+    {"rnn", call_rnn},
     {"layer_norm", call_layer_norm},
     {"rms_norm", call_rms_norm},
     {"group_norm", call_group_norm},

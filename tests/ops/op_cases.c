@@ -117,6 +117,14 @@ typedef struct Family {
 #define ATTENTION(inputs, with, scaled, p)                                                         \
     { "attention", inputs, VALUES_ANY, {.dim = with, .flag = scaled, .value = p}, true, 2e-5, 2e-5 }
 
+#define WHOLES(op)                                                                                 \
+    { op, wholes, VALUES_WHOLE, {0}, false, 0, 0 }
+#define TOPK(inputs, k, of, smallest, differentiable)                                              \
+    {                                                                                              \
+        "topk", inputs, VALUES_DISTINCT, {.dim = of, .flag = smallest, .output = {k}},             \
+            differentiable, 0, 0                                                                   \
+    }
+
 static const Family families[] = {
     {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
     {"detach", one, VALUES_ANY, {0}, false, 0, 0},
@@ -137,6 +145,20 @@ static const Family families[] = {
     {"mul", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
     {"div", pair, VALUES_AWAY, {0}, true, 1e-4, 1e-6},
     {"maximum", pair, VALUES_DISTINCT, {0}, true, 1e-4, 1e-6}, // and equal here and there
+    WHOLES("add"),
+    WHOLES("sub"),
+    WHOLES("mul"),
+    WHOLES("div"),
+    WHOLES("maximum"),
+    WHOLES("minimum"),
+    WHOLES("fmod"),
+    WHOLES("remainder"),
+    WHOLES("less"),
+    WHOLES("less_equal"),
+    WHOLES("equal"),
+    WHOLES("not_equal"),
+    {"neg", whole, VALUES_WHOLE, {0}, false, 0, 0},
+    {"abs", whole, VALUES_WHOLE, {0}, false, 0, 0},
     {"less", pair, VALUES_DISTINCT, {0}, false, 0, 0},
     {"less_equal", pair, VALUES_DISTINCT, {0}, false, 0, 0},
     {"equal", pair, VALUES_DISTINCT, {0}, false, 0, 0},
@@ -346,6 +368,12 @@ static const Family families[] = {
     {"min", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
     EACH_REDUCTION("argmin", cube, VALUES_DISTINCT, false, 0),
     {"argmin", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
+    TOPK(ranked, 1, -1, false, true),
+    TOPK(ranked, 5, -1, false, true),
+    TOPK(ranked, 4, 1, true, true),
+    TOPK(ranked, 0, -1, true, true),
+    TOPK(ranked_equals, 9, -1, false, false),
+    TOPK(ranked_equals, 4, 0, true, false),
     EACH_SPREAD("var", cube, 0.0f),
     EACH_SPREAD("var", hollow_cube, 0.0f),
     EACH_SPREAD("var", rows_long, 1.0f),
@@ -414,6 +442,10 @@ static const Family families[] = {
     {"lstm", lstm_passes, VALUES_ANY, {.dim = 2}, true, 1e-5, 1e-5},
     {"gru", gru_passes, VALUES_ANY, {.flag = false}, true, 1e-5, 1e-5},
     {"gru", gru_passes, VALUES_ANY, {.flag = true}, true, 1e-5, 1e-5},
+    // Its gradients grow from step to step, and with them what they were rounded by.
+    {"rnn", rnn_passes, VALUES_ANY, {.flag = false}, true, 5e-5, 5e-5},
+    {"rnn", rnn_passes, VALUES_ANY, {.flag = true}, true, 5e-5, 5e-5},
+    {"rnn", rnn_passes, VALUES_ANY, {.dim = 1, .flag = true}, true, 5e-5, 5e-5},
     ATTENTION(attended_small, 0, false, 0.0f),
     ATTENTION(attended_small, ATTEND_CAUSAL, true, 0.0f),
     ATTENTION(attended_small, ATTEND_ROWS, false, 0.0f),

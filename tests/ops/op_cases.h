@@ -26,7 +26,7 @@ typedef struct OpArguments {
     const Op *activation; // linear, activation
     Conv2dOptions conv;
     Pool2dOptions pool;
-    int64_t output[2];           // adaptive_avg_pool2d; output padding (conv_transpose2d)
+    int64_t output[2];           // adaptive_avg_pool2d; output padding (conv_transpose2d); k (topk)
     int dims[3], n_dims;         // sum_dims, mean_dims, flip
     int64_t before[4], after[4]; // pad; value is the constant
     PadMode pad_mode;
@@ -66,6 +66,7 @@ typedef enum OpValues {
     VALUES_LABELS,    // int64, below the last dim of the first input
     VALUES_STRAY,     // int64, but just past what labels may be
     VALUES_STATE,     // of an optimizer: learning rate 0.1, then step 3
+    VALUES_WHOLE,     // int64, [-9, 9] without 0; a few are far outside
     VALUES_CONDITION, // 0 and not; NaN is among them. Has no gradient, and comes after what has
 } OpValues;
 

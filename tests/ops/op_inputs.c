@@ -16,10 +16,9 @@ static const char *const layout_words[] = {
     [LAYOUT_SAME] = "same",
 };
 static const char *const value_words[] = {
-    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",
-    [VALUES_POSITIVE] = "positive", [VALUES_DISTINCT] = "distinct",
-    [VALUES_LABELS] = "labels",     [VALUES_STATE] = "state",
-    [VALUES_STRAY] = "stray",       [VALUES_CONDITION] = "condition",
+    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",     [VALUES_POSITIVE] = "positive",
+    [VALUES_DISTINCT] = "distinct", [VALUES_LABELS] = "labels", [VALUES_STATE] = "state",
+    [VALUES_STRAY] = "stray",       [VALUES_WHOLE] = "whole",   [VALUES_CONDITION] = "condition",
 };
 
 static int word_index(const char *const words[], int count, const char *word, size_t length) {
@@ -54,7 +53,7 @@ static void read_inputs(OpCase *self, const char *text) {
             next.shape = read_shape(&text);
         } else {
             int layout = word_index(layout_words, 5, text, length);
-            int kind = word_index(value_words, 8, text, length);
+            int kind = word_index(value_words, 9, text, length);
             assert(layout >= 0 || kind >= 0); // a misspelt word
             if (layout >= 0) next.layout = (OpLayout)layout;
             if (kind >= 0) next.values = (OpValues)kind;
@@ -99,7 +98,8 @@ static void name_window(OpCase *self, const char *op) {
                        : (const char *[]){"constant ", "reflect ", "replicate ",
                                           "circular "}[a_mode(self)],
                      (int)self->arguments.before[d], (int)self->arguments.after[d]);
-    else if (strncmp(op, "adaptive", 8) == 0 || strstr(op, "pixel_") || strstr(op, "depth_"))
+    else if (strncmp(op, "adaptive", 8) == 0 || strcmp(op, "topk") == 0 || strstr(op, "pixel_") ||
+             strstr(op, "depth_"))
         snprintf(self->name + used, room, " to %d %d", (int)self->arguments.output[0],
                  (int)self->arguments.output[1]);
     else if (strstr(op, "_dims") != NULL || strcmp(op, "flip") == 0)
@@ -148,7 +148,7 @@ bool op_case_is_small(const OpCase *self) {
 bool op_case_can_want_gradient(const OpCase *self, int input) {
     const struct OpCaseInput *in = &self->in[input];
     return self->differentiable && in->layout != LAYOUT_SAME && in->values != VALUES_LABELS &&
-           in->values != VALUES_CONDITION;
+           in->values != VALUES_WHOLE && in->values != VALUES_CONDITION;
 }
 
 Shape op_case_leaf_shape(const OpCase *self, int input) {
@@ -204,6 +204,9 @@ void op_case_leaf_values(const OpCase *self, int input, float *values) {
         case VALUES_STATE:
             values[i] = i == 0 ? 0.1f : 3.0f;
             break;
+        case VALUES_WHOLE: // as floats they are exact
+            values[i] = sign * (float)(1 + (bits >> 8) % 9) * (bits % 13 == 5 ? 0x1p20f : 1.0f);
+            break;
         case VALUES_CONDITION:
             values[i] = truths[bits % 7];
             break;
@@ -223,7 +226,7 @@ static Tensor *leaf_new(const OpCase *self, int input) {
     } else {
         op_case_leaf_values(self, input, values);
         OpValues kind = self->in[input].values;
-        bool integers = kind == VALUES_LABELS || kind == VALUES_STRAY;
+        bool integers = kind == VALUES_LABELS || kind == VALUES_STRAY || kind == VALUES_WHOLE;
         for (int64_t i = 0; i < numel && integers; i++) labels[i] = (int64_t)values[i];
         leaf = integers ? tensor_from_labels_new(shape, labels)
                         : tensor_from_floats_new(shape, values);

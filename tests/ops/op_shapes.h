@@ -45,6 +45,24 @@ static const char *const pair[] = {
     "(300, 257) (257)",
     NULL,
 };
+static const char *const wholes[] = {
+    "whole () whole ()",
+    "whole (3) whole (3)",
+    "whole (3, 1) whole (1, 4)",
+    "whole (17) whole (33, 17)",
+    "whole (33, 17) whole ()",
+    "whole (0, 3) whole (3)",
+    "transposed whole (5, 3) whole (5, 3)",
+    "stepped whole (4, 3) expanded whole (4, 3)",
+    "whole (3, 4) same",
+    "whole (300, 257) whole (257)",
+    NULL,
+};
+static const char *const whole[] = {"whole ()", "whole (257)", "whole (0)", "stepped whole (3, 4)",
+                                    NULL};
+static const char *const ranked[] = {"(3, 17)", "(2, 5)",    "(3, 5, 5)", "transposed (5, 5)",
+                                     "(0, 5)",  "(7, 5001)", NULL};
+static const char *const ranked_equals[] = {"condition (5, 33)", NULL}; // and NaN
 static const char *const few_pairs[] = {"(3, 1) (1, 4)", "(3) (3)", NULL};
 // a, b and which of them; x and where it is filled; alone
 static const char *const chosen[] = {

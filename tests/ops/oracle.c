@@ -96,6 +96,7 @@ static bool run_elementwise(OracleCall *call) {
         double right = b == NULL ? 0.0 : b->values[oracle_broadcast(b, y->shape, i)];
         y->values[i] =
             oracle_formula(call->op->id).value(&call->counted, &call->params, left, right);
+        if (y->dtype == DTYPE_INT64) y->values[i] = trunc(y->values[i]); // whole numbers' quotient
     }
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include "tests/ops/oracle.h"
 
-enum { REVERSE = 1, STATE = 2 }; // flags
+enum { REVERSE = 1, STATE = 2, RELU = 4 }; // flags
 
 typedef struct Pass { // (steps, batch, hidden); the k-th step to run lies at at(k)
     int64_t steps, batch, hidden, gates;
@@ -202,9 +202,50 @@ static bool gru_backward(OracleCall *call) {
     return true;
 }
 
+// sums, weight, bias, hidden: y.
+static bool rnn(OracleCall *call) {
+    OpCost *n = &call->counted;
+    Pass p = pass_of(call, shape_of(call), 1);
+    if (!oracle_expects(call, 0, shape_of(call))) return false;
+    for (int64_t i = 0; i < p.steps * p.batch * p.hidden; i++) {
+        int64_t k = i / (p.batch * p.hidden), b = i / p.hidden % p.batch, j = i % p.hidden;
+        double sum = plus(n, *element(&p, call->in[0].values, p.hidden, k, b, j),
+                          product(call, &p, call->in[3].values, k, b, j));
+        *element(&p, call->out[0].values, p.hidden, k, b, j) = !(call->params.flags & RELU)
+                                                                   ? transcendental(n, tanh, sum)
+                                                               : less(n, sum, 0.0) ? 0.0
+                                                                                   : sum;
+    }
+    return true;
+}
+
+// weight, y, hidden, dy: the gradients of the sums, and of the first state.
+static bool rnn_backward(OracleCall *call) {
+    OpCost *n = &call->counted;
+    Shape y = call->in[1].shape, state = call->in[2].shape;
+    Pass p = pass_of(call, y, 1);
+    if (!oracle_expects(call, 0, y) || !oracle_expects(call, 1, state)) return false;
+    double *dh = call->out[1].values, *dsums = call->out[0].values;
+    memset(dh, 0, (size_t)shape_numel(state) * sizeof(double));
+    for (int64_t k = p.steps - 1; k >= 0; k--) {
+        for (int64_t s = 0; s < shape_numel(state); s++) {
+            int64_t b = s / p.hidden, j = s % p.hidden;
+            double grad = plus(n, dh[s], *element(&p, call->in[3].values, p.hidden, k, b, j));
+            double own = *element(&p, call->in[1].values, p.hidden, k, b, j);
+            *element(&p, dsums, p.hidden, k, b, j) = !(call->params.flags & RELU)
+                                                         ? tanh_backward(n, grad, own)
+                                                     : less(n, 0.0, own) ? grad
+                                                                         : 0.0;
+        }
+        bool wanted = k > 0 || call->params.flags & STATE;
+        for (int64_t s = 0; wanted && s < shape_numel(state); s++)
+            dh[s] = back_product(call, &p, dsums, k, s / p.hidden, s % p.hidden);
+    }
+    return true;
+}
+
 const OracleFunction oracle_recurrences[OP_COUNT] = {
-    [OP_lstm] = lstm,
-    [OP_lstm_backward] = lstm_backward,
-    [OP_gru] = gru,
-    [OP_gru_backward] = gru_backward,
+    [OP_lstm] = lstm, [OP_lstm_backward] = lstm_backward,
+    [OP_gru] = gru,   [OP_gru_backward] = gru_backward,
+    [OP_rnn] = rnn,   [OP_rnn_backward] = rnn_backward,
 };

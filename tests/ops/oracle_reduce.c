@@ -80,6 +80,36 @@ static bool argmax(OracleCall *call) { return extreme(call, 1.0, false); }
 static bool min(OracleCall *call) { return extreme(call, -1.0, true); }
 static bool argmin(OracleCall *call) { return extreme(call, -1.0, false); }
 
+// Each in turn the best of those that were not found before, but all are compared again.
+static bool topk(OracleCall *call) {
+    const double *x = call->in[0].values;
+    int64_t k = call->params.count;
+    double sign = call->params.flags ? -1.0 : 1.0;
+    Shape shape = call->in[0].shape;
+    OracleLanes lanes = last_lanes(shape);
+    shape.dims[shape.ndim - 1] = k;
+    if (!oracle_expects(call, 0, shape) || !oracle_expects(call, 1, shape)) return false;
+    for (int64_t lane = 0; lane < lane_count(lanes); lane++) {
+        for (int64_t j = 0; j < k; j++) {
+            int64_t best = -1;
+            for (int64_t c = 0; c < lanes.length; c++) {
+                bool found = false;
+                for (int64_t f = 0; f < j; f++)
+                    found = found || call->out[1].values[lane * k + f] == (double)c;
+                double here = x[oracle_lane_at(lanes, lane, c)];
+                double there = best < 0 ? 0.0 : x[oracle_lane_at(lanes, lane, best)];
+                bool first = best < 0 || (sign > 0 ? isnan(here) && !isnan(there)
+                                                   : isnan(there) && !isnan(here));
+                call->counted.elementwise_flops += c > 0;
+                if (!found && (first || sign * here > sign * there)) best = c;
+            }
+            call->out[0].values[lane * k + j] = x[oracle_lane_at(lanes, lane, best)];
+            call->out[1].values[lane * k + j] = (double)best;
+        }
+    }
+    return true;
+}
+
 // Zeros of the input's shape, with each gradient where its maximum was.
 static bool max_backward(OracleCall *call) {
     OracleTensor *y = &call->out[0];
@@ -191,6 +221,7 @@ const OracleFunction oracle_reductions[OP_COUNT] = {
     [OP_argmax] = argmax,
     [OP_min] = min,
     [OP_argmin] = argmin,
+    [OP_topk] = topk,
     [OP_cumsum] = cumsum,
     [OP_softmax] = softmax,
     [OP_softmax_backward] = softmax_backward,

@@ -62,7 +62,8 @@ static int64_t macs_of_one(const OpCall *call) {
     if (call->op->id == OP_matmul)
         return call->in[0]
             ->shape.dims[call->in[0]->shape.ndim - (call->params.flags & TRANS_A ? 2 : 1)];
-    bool back = call->op->id == OP_lstm_backward || call->op->id == OP_gru_backward;
+    bool back = call->op->id == OP_lstm_backward || call->op->id == OP_gru_backward ||
+                call->op->id == OP_rnn_backward;
     const Tensor *weight = back                                        ? call->in[0]
                            : call->op->id == OP_conv2d_backward_weight ? call->out[0]
                                                                        : call->in[1];
@@ -70,9 +71,6 @@ static int64_t macs_of_one(const OpCall *call) {
 }
 
 // Of a recurrent cell's gradients.
-static const Tensor *hidden_states(const OpCall *call) {
-    return call->in[call->op->id == OP_lstm_backward ? 2 : 3];
-}
 static int64_t gates_in_a_step(const OpCall *call) {
     int64_t steps = call->in[1]->shape.dims[0];
     return steps ? numel(call->in[1]) / steps : 0;
@@ -116,8 +114,10 @@ static int64_t letter_of(const OpCall *call, char letter) {
         return (int64_t)call->params.window.kernel[0] * call->params.window.kernel[1];
     case 'w':
         return in_windows(call);
+    case 'l':
+        return call->params.count;
     case 'h':
-        return numel(hidden_states(call));
+        return numel(call->in[call->op->id == OP_lstm_backward ? 2 : 3]);
     case 'g':
         return gates_in_a_step(call);
     case 'k':
@@ -191,6 +191,7 @@ static bool has_form(const char *words, const OpCall *call) {
     if (strcmp(words, "and weight decay") == 0) return decays;
     if (strcmp(words, "and weight decay by the gradient") == 0)
         return decays && !(params->flags & 1);
+    if (strcmp(words, "of relu") == 0) return params->flags & 4;
     if (strcmp(words, "of blocks") == 0) return params->shape.ndim > 0;
     if (strcmp(words, "and a gradient of hidden states") == 0) return call->in[4] != NULL;
     if (strcmp(words, "and a gradient of cells") == 0) return call->in[5] != NULL;

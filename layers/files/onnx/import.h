@@ -35,6 +35,17 @@ typedef enum ValueKind {
     VALUE_RUN        // known when the model runs
 } ValueKind;
 
+// Rows of what the file stores that are a parameter by themselves: the gates of one direction of a
+// recurrent cell, in PyTorch's order. gates 0: the value is all that is stored, as it is.
+typedef struct GateRows {
+    const int *order; // PyTorch's i-th gate is the file's order[i]-th
+    int gates;
+    int64_t begin, each, columns; // the first row of them, rows of a gate, numbers of a row
+    int64_t stored;               // numbers, in all
+    int layer;                    // of a stack, from 0
+    bool reverse;                 // of the second direction
+} GateRows;
+
 typedef struct Value {
     const char *name; // the file's
     ValueKind kind;
@@ -57,6 +68,7 @@ typedef struct Value {
     const char *role; // what its first user calls it: "weight"
     int role_step;    // and that user; -1: none
     int slot;         // in the program; -1: nothing that runs reads it
+    GateRows rows;
 } Value;
 
 // ---- steps: what runs -------------------------------------------------------------------------
@@ -74,9 +86,13 @@ typedef struct Operator {
     Tensor *(*of_one)(Tensor *x);
     Tensor *(*of_two)(Tensor *a, Tensor *b);
     const Op *activation;
+    bool whole;        // it computes with integers as such
     int type;          // ONNX's type of the result; 0: that of the first input
+    int second_type;   // of the second one, where that has another; 0: it has not
     unsigned optional; // bit i: the step's input i may be absent
 } Operator;
+
+enum { STEP_OUTPUTS = 4 }; // the most that an operator gives; a longer split is as many slices
 
 typedef struct ReduceParams {
     int dims[TENSOR_MAX_DIMS], n_dims;
@@ -107,11 +123,17 @@ typedef struct NormParams {
 } NormParams;
 typedef struct RecurrentParams {
     int64_t hidden;
-    bool reverse[2];
+    bool reverse[2], relu[2];
     int directions, layout;
+    int first_weight; // the import's value of its W
+    int layer;        // of a stack
+    bool whole;       // W, R and B come as the file has them, and their gates in its order
 } RecurrentParams;
 
+enum { EINSUM_MAX_TEXT = 120 };
+
 typedef union StepParams {
+    char equation[EINSUM_MAX_TEXT];
     ReduceParams reduce;
     PadParams pad;
     ConvParams conv;
@@ -123,7 +145,7 @@ typedef union StepParams {
     Shape shape;
     struct {
         int dim, count;
-        int64_t sizes[LAYER_MAX_OUTPUTS];
+        int64_t sizes[STEP_OUTPUTS];
     } split;
     struct {
         int dim, other;
@@ -133,8 +155,6 @@ typedef union StepParams {
         const Op *op;
     } plain;
 } StepParams;
-
-enum { STEP_OUTPUTS = LAYER_MAX_OUTPUTS };
 
 struct Step {
     const Operator *op;
@@ -282,6 +302,10 @@ Status step_inputs(Import *import, const Node *node, Step *step, int n);
 // is): a parameter, if the operator is a layer, or its name says so.
 Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
 Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
+// Another parameter, of numbers that `whole` stores, for the newest step, which calls it `role`:
+// takes it. What the file stores counts as learned.
+Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows rows,
+                 const char *role);
 int import_constant(Import *import, int type, Shape shape); // a new one of zeros, without a name
 // A float tensor of the same values: what integers are computed as.
 Tensor *onnx_as_float(Tensor *x);

@@ -214,8 +214,9 @@ static void tie_to_table(Import *import, int at) {
     for (int i = 0; i < import->n_values && !error_pending(); i++) {
         Value *other = import->values[i];
         const Step *product = other->role_step >= 0 ? import->steps[other->role_step] : NULL;
-        if (i != at && other->kind == VALUE_PARAMETER && other->readers > 0 && other->twin < 0 &&
-            product && strcmp(product->op->name, "Gather") != 0 &&
+        if (i != at && other->rows.gates == 0 && other->kind == VALUE_PARAMETER &&
+            other->readers > 0 && other->twin < 0 && product &&
+            strcmp(product->op->name, "Gather") != 0 &&
             shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
             other->twin = at;
     }

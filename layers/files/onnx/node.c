@@ -62,7 +62,7 @@ static Status try_step(Import *import, Step *step) {
             continue;
         }
         value->kind = VALUE_RUN;
-        value->type = step->type;
+        value->type = i == 1 && step->op->second_type ? step->op->second_type : step->type;
         value->shape = out[i]->shape;
         value->step = import->n_steps - 1;
         value->tensor = tensor_keep(out[i]);

@@ -6,7 +6,7 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-// The engine computes in float32, which holds whole numbers up to 2^24: token ids and masks.
+// Where the engine has no int64 it computes in float32, which holds whole numbers up to 2^24.
 Tensor *onnx_as_float(Tensor *x) {
     return x && x->dtype != DTYPE_FLOAT32 ? tensor_cast(x, DTYPE_FLOAT32) : x;
 }
@@ -20,10 +20,26 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
+// Does an operator that can compute with integers get some? It is kept in flags[0].
+static void note_whole(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    step->params.plain.flags[0] =
+        step->op->whole && in && !onnx_is_float(in->type) && in->type != ONNX_BOOL;
+}
+
+static Tensor *number_of_step(const Step *step, Tensor *x) {
+    return step->params.plain.flags[0] ? onnx_as_index(x) : onnx_as_float(x);
+}
+
 // ---- of one -----------------------------------------------------------------------------------
+static Status build_one(Import *import, const Node *node, Step *step) {
+    note_whole(import, node, step);
+    return step_build_one(import, node, step);
+}
+
 static Status run_one(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(step->op->of_one(onnx_as_float(in[0])), out);
+    return done(step->op->of_one(number_of_step(step, in[0])), out);
 }
 
 // ---- of two, one of which may be a number -----------------------------------------------------
@@ -44,7 +60,8 @@ enum { NUMBER_NONE, NUMBER_SECOND, NUMBER_FIRST };
 static Status build_two(Import *import, const Node *node, Step *step) {
     float *number = &step->params.plain.value[0];
     bool turns = strcmp(node->op_type, "Add") == 0 || strcmp(node->op_type, "Mul") == 0;
-    step->params.plain.flags[0] = !onnx_is_float(step->type);
+    note_whole(import, node, step);
+    if (step->params.plain.flags[0]) return step_inputs(import, node, step, 2);
     if (number_of(import, node, 1, 0, number)) {
         step->params.plain.dim = NUMBER_SECOND;
         return step_inputs(import, node, step, 1);
@@ -58,12 +75,6 @@ static Status build_two(Import *import, const Node *node, Step *step) {
     return step_weights(import, node, step, 2, roles);
 }
 
-// Whole numbers divide without a rest.
-static Tensor *without_rest(const Step *step, Tensor *y) {
-    if (!step->params.plain.flags[0] || strcmp(step->op->name, "Div") != 0) return y;
-    return tensor_mul(tensor_sign(y), tensor_floor(tensor_abs(y)));
-}
-
 static Tensor *with_number(const Operator *op, Tensor *x, float s) {
     if (op->of_two == tensor_add) return tensor_add_scalar(x, s);
     if (op->of_two == tensor_sub) return tensor_sub_scalar(x, s);
@@ -74,37 +85,36 @@ static Tensor *with_number(const Operator *op, Tensor *x, float s) {
 
 static Status run_arithmetic(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *a = onnx_as_float(in[0]), *y;
+    Tensor *a = number_of_step(step, in[0]);
     if (step->params.plain.dim != NUMBER_NONE)
-        y = with_number(step->op, a, step->params.plain.value[0]);
-    else
-        y = step->op->of_two(a, onnx_as_float(in[1]));
-    return done(without_rest(step, y), out);
+        return done(with_number(step->op, a, step->params.plain.value[0]), out);
+    return done(step->op->of_two(a, number_of_step(step, in[1])), out);
 }
 
 // ---- of two and more --------------------------------------------------------------------------
 static Status build_all(Import *import, const Node *node, Step *step) {
-    step->params.plain.dim = (int)node->n_input;
+    note_whole(import, node, step);
     return step_inputs(import, node, step, (int)node->n_input);
 }
 
 static Status run_all(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *y = onnx_as_float(in[0]);
-    for (int i = 1; i < step->n_in; i++) y = step->op->of_two(y, onnx_as_float(in[i]));
+    Tensor *y = number_of_step(step, in[0]);
+    for (int i = 1; i < step->n_in; i++) y = step->op->of_two(y, number_of_step(step, in[i]));
     if (strcmp(step->op->name, "Mean") == 0) y = tensor_div_scalar(y, (float)step->n_in);
     return done(y, out);
 }
 
 static Status build_mod(Import *import, const Node *node, Step *step) {
-    step->params.plain.flags[0] = attribute_int(node, "fmod", 0) != 0;
+    note_whole(import, node, step);
+    step->params.plain.flags[1] = attribute_int(node, "fmod", 0) != 0;
     return step_inputs(import, node, step, 2);
 }
 
 static Status run_mod(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *a = onnx_as_float(in[0]), *b = onnx_as_float(in[1]);
-    return done(step->params.plain.flags[0] ? tensor_fmod(a, b) : tensor_remainder(a, b), out);
+    Tensor *a = number_of_step(step, in[0]), *b = number_of_step(step, in[1]);
+    return done(step->params.plain.flags[1] ? tensor_fmod(a, b) : tensor_remainder(a, b), out);
 }
 
 static Tensor *either(Tensor *a, Tensor *b) { return tensor_logical_or(a, b); }
@@ -143,35 +153,38 @@ static Status run_cast(const Step *step, bool training, Tensor *const in[], Tens
 }
 
 #define ONE(text, of, ...)                                                                         \
-    { .name = text, .build = step_build_one, .run = run_one, .of_one = of, __VA_ARGS__ }
-#define TWO(text, of)                                                                              \
-    { .name = text, .build = build_two, .run = run_arithmetic, .of_two = of }
-#define ALL(text, of)                                                                              \
-    { .name = text, .build = build_all, .run = run_all, .of_two = of }
-#define CONDITION(text, of)                                                                        \
-    { .name = text, .build = build_all, .run = run_all, .of_two = of, .type = ONNX_BOOL }
+    { .name = text, .build = build_one, .run = run_one, .of_one = of, __VA_ARGS__ }
+#define TWO(text, of, ...)                                                                         \
+    { .name = text, .build = build_two, .run = run_arithmetic, .of_two = of, __VA_ARGS__ }
+#define ALL(text, of, ...)                                                                         \
+    { .name = text, .build = build_all, .run = run_all, .of_two = of, __VA_ARGS__ }
+#define CONDITION(text, of, ...)                                                                   \
+    {                                                                                              \
+        .name = text, .build = build_all, .run = run_all, .of_two = of, .type = ONNX_BOOL,         \
+        __VA_ARGS__                                                                                \
+    }
 const Operator onnx_elements[] = {
-    TWO("Add", tensor_add),
-    TWO("Sub", tensor_sub),
-    TWO("Mul", tensor_mul),
-    TWO("Div", tensor_div),
-    TWO("Pow", tensor_pow_tensor),
-    ALL("Min", tensor_minimum),
-    ALL("Max", tensor_maximum),
-    ALL("Sum", tensor_add),
-    ALL("Mean", tensor_add),
-    CONDITION("Equal", tensor_equal),
-    CONDITION("Less", tensor_less),
-    CONDITION("LessOrEqual", tensor_less_equal),
-    CONDITION("Greater", tensor_greater),
-    CONDITION("GreaterOrEqual", tensor_greater_equal),
-    CONDITION("And", tensor_logical_and),
-    CONDITION("Or", either),
-    CONDITION("Xor", one_of),
+    TWO("Add", tensor_add, .whole = true),
+    TWO("Sub", tensor_sub, .whole = true),
+    TWO("Mul", tensor_mul, .whole = true),
+    TWO("Div", tensor_div, .whole = true),
+    TWO("Pow", tensor_pow_tensor, .whole = false),
+    ALL("Min", tensor_minimum, .whole = true),
+    ALL("Max", tensor_maximum, .whole = true),
+    ALL("Sum", tensor_add, .whole = true),
+    ALL("Mean", tensor_add, .whole = false),
+    CONDITION("Equal", tensor_equal, .whole = true),
+    CONDITION("Less", tensor_less, .whole = true),
+    CONDITION("LessOrEqual", tensor_less_equal, .whole = true),
+    CONDITION("Greater", tensor_greater, .whole = true),
+    CONDITION("GreaterOrEqual", tensor_greater_equal, .whole = true),
+    CONDITION("And", tensor_logical_and, .whole = false),
+    CONDITION("Or", either, .whole = false),
+    CONDITION("Xor", one_of, .whole = false),
     ONE("Not", tensor_logical_not, .type = ONNX_BOOL),
     ONE("IsNaN", tensor_isnan, .type = ONNX_BOOL),
-    ONE("Neg", tensor_neg, .type = 0),
-    ONE("Abs", tensor_abs, .type = 0),
+    ONE("Neg", tensor_neg, .whole = true),
+    ONE("Abs", tensor_abs, .whole = true),
     ONE("Exp", tensor_exp, .type = 0),
     ONE("Log", tensor_log, .type = 0),
     ONE("Sqrt", tensor_sqrt, .type = 0),
@@ -183,7 +196,7 @@ const Operator onnx_elements[] = {
     ONE("Floor", tensor_floor, .type = 0),
     ONE("Ceil", tensor_ceil, .type = 0),
     ONE("Round", tensor_round, .type = 0),
-    {.name = "Mod", .build = build_mod, .run = run_mod},
+    {.name = "Mod", .build = build_mod, .run = run_mod, .whole = true},
     {.name = "Where", .build = build_where, .run = run_where},
     {.name = "Cast", .build = build_cast, .run = run_cast},
     {.name = "CastLike", .build = build_cast, .run = run_cast},

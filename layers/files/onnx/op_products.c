@@ -81,6 +81,24 @@ static Status run_gemm(const Step *step, bool training, Tensor *const in[], Tens
     return done(c ? tensor_add(y, c) : y, out);
 }
 
+// ---- sums by an equation ------------------------------------------------------------------------
+static Status build_einsum(Import *import, const Node *node, Step *step) {
+    const Onnx__Attribute *equation = attribute_find(node, "equation");
+    if (!equation || !equation->has_s || equation->s.len >= EINSUM_MAX_TEXT ||
+        node->n_input > EINSUM_MAX_OPERANDS)
+        return import_error(import, STATUS_FORMAT, "its equation, or more than %d operands",
+                            EINSUM_MAX_OPERANDS);
+    memcpy(step->params.equation, equation->s.data, equation->s.len); // with a 0 behind it
+    return step_inputs(import, node, step, (int)node->n_input);
+}
+
+static Status run_einsum(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    Tensor *operands[EINSUM_MAX_OPERANDS];
+    for (int i = 0; i < step->n_in; i++) operands[i] = onnx_as_float(in[i]);
+    return done(tensor_einsum(step->params.equation, operands, step->n_in), out);
+}
+
 // ---- convolutions -----------------------------------------------------------------------------
 static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
     return (Conv2dOptions){.stride_h = sides->stride[0],
@@ -181,6 +199,7 @@ static Status run_transposed(const Step *step, bool training, Tensor *const in[]
 const Operator onnx_products[] = {
     {.name = "MatMul", .build = build_matmul, .run = run_matmul, .module = "Linear"},
     {.name = "Gemm", .build = build_gemm, .run = run_gemm, .module = "Linear", .optional = 1 << 2},
+    {.name = "Einsum", .build = build_einsum, .run = run_einsum},
     {.name = "Conv", .build = build_conv, .run = run_conv, .module = "Conv2d", .optional = 1 << 2},
     {.name = "ConvTranspose",
      .build = build_transposed,

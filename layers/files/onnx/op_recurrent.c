@@ -1,23 +1,59 @@
-// op_recurrent.c -- ONNX's LSTM and GRU, from one end or both, as passes of the engine's.
+// op_recurrent.c -- ONNX's LSTM, GRU and RNN, from one end or both, as passes of the engine's.
+// Their weights become PyTorch's parameters while the file is loaded: a direction's by itself, its
+// gates in PyTorch's order.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // In which order ONNX's gates are PyTorch's: i o f c as i f g o, z r h as r z n.
-static const int lstm_order[] = {0, 2, 3, 1}, gru_order[] = {1, 0, 2};
+static const int lstm_order[] = {0, 2, 3, 1}, gru_order[] = {1, 0, 2}, rnn_order[] = {0};
 enum { IN_X, IN_W, IN_R, IN_B, IN_LENGTHS, IN_HIDDEN, IN_CELL, IN_PEEPHOLES };
+// The inputs of a step: x, for each direction four weights (whole: W, R and B), and the states.
+enum { WEIGHTS = 4, WHOLE = 3 };
 
-static Status check(Import *import, const Node *node, const Value *x) {
+typedef struct Cell {
+    const char *name;
+    const int *order;
+    int gates, states;
+} Cell;
+
+static const Cell *cell_of(const char *name) {
+    static const Cell cells[] = {{"LSTM", lstm_order, 4, 2},
+                                 {"GRU", gru_order, 3, 1},
+                                 {"RNN", rnn_order, 1, 1}};
+    const Cell *cell = cells;
+    while (strcmp(cell->name, name) != 0) cell++;
+    return cell;
+}
+
+// ---- what the node says -------------------------------------------------------------------------
+// Only an RNN has a choice: of tanh and relu, for each direction.
+static bool takes_activations(const Node *node, RecurrentParams *recurrent) {
+    const Onnx__Attribute *found = attribute_find(node, "activations");
+    if (!found) return true;
+    if (strcmp(node->op_type, "RNN") != 0 || (int)found->n_strings != recurrent->directions)
+        return false;
+    for (int d = 0; d < recurrent->directions; d++) {
+        const ProtobufCBinaryData *name = &found->strings[d];
+        recurrent->relu[d] = name->len == 4 && memcmp(name->data, "Relu", 4) == 0;
+        if (!recurrent->relu[d] && (name->len != 4 || memcmp(name->data, "Tanh", 4) != 0))
+            return false;
+    }
+    return true;
+}
+
+static Status check(Import *import, const Node *node, RecurrentParams *recurrent) {
     const Value *lengths = node_input(import, node, IN_LENGTHS);
-    bool lstm = strcmp(node->op_type, "LSTM") == 0;
+    const Value *x = node_input(import, node, IN_X);
     if (lengths && lengths->kind != VALUE_CONSTANT)
         return import_error(import, STATUS_NOT_IMPLEMENTED, "sequence_lens that are not constant");
     if (node_input(import, node, IN_PEEPHOLES) || attribute_find(node, "clip") ||
-        attribute_find(node, "activations") || attribute_int(node, "input_forget", 0) != 0)
+        !takes_activations(node, recurrent) || attribute_int(node, "input_forget", 0) != 0)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "peepholes, clip, activations or input_forget");
-    if (!lstm && attribute_int(node, "linear_before_reset", 0) == 0)
+                            "peepholes, clip, other activations or input_forget");
+    bool gru = strcmp(node->op_type, "GRU") == 0;
+    if (gru && attribute_int(node, "linear_before_reset", 0) == 0)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "a reset before the product: linear_before_reset must be 1");
     if (!x || x->shape.ndim != 3 || !node_input(import, node, IN_W) ||
@@ -26,42 +62,129 @@ static Status check(Import *import, const Node *node, const Value *x) {
     return STATUS_OK;
 }
 
+static Status check_weights(Import *import, const Node *node, RecurrentParams *recurrent) {
+    int gates = cell_of(node->op_type)->gates;
+    const Value *b = node_input(import, node, IN_B);
+    Shape w = node_input(import, node, IN_W)->shape, r = node_input(import, node, IN_R)->shape;
+    int64_t hidden = r.ndim == 3 ? r.dims[2] : 0, directions = recurrent->directions;
+    recurrent->hidden = hidden;
+    if (r.ndim != 3 || r.dims[0] != directions || r.dims[1] != hidden * gates)
+        return import_error(import, STATUS_SHAPE, "its R is not (directions, gates, hidden)");
+    if (w.ndim != 3 || w.dims[0] != directions || w.dims[1] != r.dims[1])
+        return import_error(import, STATUS_SHAPE, "its W is not (directions, gates, inputs)");
+    if (b && !shape_equal(b->shape, SHAPE(directions, 2 * r.dims[1])))
+        return import_error(import, STATUS_SHAPE, "its B is not (directions, 2 gates)");
+    return STATUS_OK;
+}
+
+// ---- its weights --------------------------------------------------------------------------------
+static bool is_stored(const Value *value) {
+    return !value || (value->stored && value->kind != VALUE_RUN && onnx_is_float(value->type));
+}
+
+static Status add_rows(Import *import, const Node *node, Step *step, int input, int64_t begin,
+                       GateRows rows, const char *role) {
+    int whole = node_input_index(import, node, input);
+    const Value *value = import_value(import, whole);
+    if (!value) return step_input(import, step, VALUE_ABSENT);
+    Shape shape = SHAPE(rows.gates * rows.each);
+    if (value->shape.ndim == 3) shape = SHAPE(rows.gates * rows.each, value->shape.dims[2]);
+    rows.columns = value->shape.ndim == 3 ? value->shape.dims[2] : 1;
+    rows.begin = begin;
+    rows.stored = shape_numel(value->shape);
+    return step_rows(import, step, whole, shape, rows, role);
+}
+
+// In PyTorch's order of parameters, direction by direction.
+static Status add_weights(Import *import, const Node *node, Step *step, int layer) {
+    const Cell *cell = cell_of(node->op_type);
+    int64_t hidden = step->params.recurrent.hidden, n = cell->gates * hidden;
+    for (int d = 0; d < step->params.recurrent.directions; d++) {
+        GateRows rows = {.order = cell->order,
+                         .gates = cell->gates,
+                         .each = hidden,
+                         .layer = layer,
+                         .reverse = d == 1};
+        if (add_rows(import, node, step, IN_W, d * n, rows, "weight_ih") ||
+            add_rows(import, node, step, IN_R, d * n, rows, "weight_hh") ||
+            add_rows(import, node, step, IN_B, 2 * d * n, rows, "bias_ih") ||
+            add_rows(import, node, step, IN_B, (2 * d + 1) * n, rows, "bias_hh"))
+            return error_status();
+    }
+    return STATUS_OK;
+}
+
+// The step before that has the same W: its parameters, once more. *layer: else which of a stack
+// this is, the steps of one module being its layers.
+static const Step *same_weights(const Import *import, const Step *step, const Node *node,
+                                int *layer) {
+    *layer = 0;
+    for (int i = 0; i < import->n_steps; i++) {
+        const Step *other = import->steps[i];
+        if (other->op != step->op || other->params.recurrent.whole) continue;
+        if (other->params.recurrent.first_weight == step->params.recurrent.first_weight &&
+            !onnx_copied_layer(other->node, node))
+            return other;
+        if (onnx_same_layer(other->node, node)) *layer = other->params.recurrent.layer + 1;
+    }
+    return NULL;
+}
+
 static Status build(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight_ih", "weight_hh", "bias"};
     RecurrentParams *recurrent = &step->params.recurrent;
-    if (check(import, node, node_input(import, node, IN_X))) return error_status();
-    bool both = attribute_is(node, "direction", "bidirectional", false);
-    recurrent->directions = both ? 2 : 1;
+    const Cell *cell = cell_of(node->op_type);
+    recurrent->directions = attribute_is(node, "direction", "bidirectional", false) ? 2 : 1;
     recurrent->reverse[0] = attribute_is(node, "direction", "reverse", false);
     recurrent->reverse[1] = true;
     recurrent->layout = (int)attribute_int(node, "layout", 0);
-    Shape w = node_input(import, node, IN_R)->shape;
-    bool lstm = strcmp(node->op_type, "LSTM") == 0;
-    if (w.ndim != 3 || w.dims[0] != recurrent->directions ||
-        w.dims[1] != w.dims[2] * (lstm ? 4 : 3))
-        return import_error(import, STATUS_SHAPE, "its R is not (directions, gates, hidden)");
-    recurrent->hidden = w.dims[2];
-    if (step_weights(import, node, step, 4, roles) ||
-        step_input(import, step, node_input_index(import, node, IN_HIDDEN)))
+    if (check(import, node, recurrent) || check_weights(import, node, recurrent))
         return error_status();
-    return lstm ? step_input(import, step, node_input_index(import, node, IN_CELL)) : STATUS_OK;
+    recurrent->first_weight = node_input_index(import, node, IN_W);
+    for (int i = IN_W; i <= IN_B; i++)
+        if (!is_stored(node_input(import, node, i))) recurrent->whole = true;
+    const Step *other = NULL;
+    if (recurrent->whole) {
+        step_weights(import, node, step, 4, roles);
+    } else {
+        step_inputs(import, node, step, 1);
+        other = same_weights(import, step, node, &recurrent->layer);
+        for (int i = 0; other && i < WEIGHTS * recurrent->directions; i++)
+            step_input(import, step, other->in[1 + i]);
+        if (!other) add_weights(import, node, step, recurrent->layer);
+    }
+    for (int i = 0; i < cell->states && !error_pending(); i++)
+        step_input(import, step, node_input_index(import, node, IN_HIDDEN + i));
+    return error_status();
 }
 
-// The part of the gates from `begin` on, of one direction, in PyTorch's order.
-static Tensor *gates(Tensor *weights, int direction, int64_t begin, int64_t hidden, bool lstm) {
+// ---- running ------------------------------------------------------------------------------------
+// Of weights as the file has them, the gates from `begin` on, of one direction, in PyTorch's order.
+static Tensor *gates_of(Tensor *weights, int direction, int64_t begin, int64_t hidden,
+                        const Cell *cell) {
     if (!weights) return NULL;
     Tensor *own = tensor_slice(weights, 0, direction, direction + 1, 1), *parts[4];
     Shape shape = weights->shape;
     shape.ndim--;
     for (int i = 0; i < shape.ndim; i++) shape.dims[i] = weights->shape.dims[i + 1];
     own = tensor_reshape(own, shape);
-    int count = lstm ? 4 : 3;
-    const int *order = lstm ? lstm_order : gru_order;
-    for (int i = 0; i < count; i++) {
-        int64_t from = begin + order[i] * hidden;
+    for (int i = 0; i < cell->gates; i++) {
+        int64_t from = begin + cell->order[i] * hidden;
         parts[i] = tensor_slice(own, 0, from, from + hidden, 1);
     }
-    return tensor_concat(parts, count, 0);
+    return tensor_concat(parts, cell->gates, 0);
+}
+
+// Of one direction: of x and of the state, weight and bias.
+static void weights_of(const Step *step, const Cell *cell, int direction, Tensor *const in[],
+                       Tensor *out[WEIGHTS]) {
+    int64_t hidden = step->params.recurrent.hidden;
+    for (int i = 0; i < WEIGHTS; i++) {
+        int whole = i < 2 ? IN_W + i : IN_B;
+        int64_t begin = i == 3 ? cell->gates * hidden : 0;
+        out[i] = step->params.recurrent.whole ? gates_of(in[whole], direction, begin, hidden, cell)
+                                              : in[1 + WEIGHTS * direction + i];
+    }
 }
 
 // (directions, batch, hidden) at a direction, as (batch, hidden); zeros where there is none.
@@ -85,29 +208,36 @@ static Tensor *last_of(Tensor *const y[], const RecurrentParams *recurrent) {
     return recurrent->directions == 2 ? tensor_concat(last, 2, 0) : last[0];
 }
 
+// The pass of one direction; `first` has as many states as the cell.
+static Tensor *run_pass(const Step *step, const Cell *cell, int d, Tensor *x,
+                        Tensor *weight[WEIGHTS], Tensor *const first[], Tensor **cells) {
+    const RecurrentParams *recurrent = &step->params.recurrent;
+    Tensor *sums = tensor_linear(x, weight[0], weight[2], NULL);
+    bool back = recurrent->reverse[d];
+    if (cell->states == 2)
+        return tensor_lstm(sums, weight[1], weight[3], first[0], first[1], back, cells);
+    if (cell->gates == 3) return tensor_gru(sums, weight[1], weight[3], first[0], back);
+    return tensor_rnn(sums, weight[1], weight[3], first[0], recurrent->relu[d], back);
+}
+
 static Status run(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const RecurrentParams *recurrent = &step->params.recurrent;
-    bool lstm = strcmp(step->op->name, "LSTM") == 0, turned = recurrent->layout == 1;
-    int count = lstm ? 4 : 3;
-    int64_t hidden = recurrent->hidden;
+    const Cell *cell = cell_of(step->op->name);
+    bool turned = recurrent->layout == 1;
+    int states_at = 1 + (recurrent->whole ? WHOLE : WEIGHTS * recurrent->directions);
     Tensor *x = turned ? tensor_transpose(in[IN_X], 0, 1) : in[IN_X], *zeros = NULL;
-    Tensor *states[2] = {in[4], lstm ? in[5] : NULL}, *y[2] = {NULL}, *cells[2] = {NULL};
-    for (int i = 0; i < 2 && turned; i++)
-        if (states[i]) states[i] = tensor_transpose(states[i], 0, 1);
+    Tensor *states[2] = {NULL}, *y[2] = {NULL}, *cells[2] = {NULL};
+    for (int i = 0; i < cell->states; i++) {
+        states[i] = in[states_at + i];
+        if (turned && states[i]) states[i] = tensor_transpose(states[i], 0, 1);
+    }
     for (int d = 0; d < recurrent->directions && x; d++) {
-        Shape shape = SHAPE(x->shape.dims[1], hidden);
-        Tensor *sums = tensor_linear(x, gates(in[IN_W], d, 0, hidden, lstm),
-                                     gates(in[IN_B], d, 0, hidden, lstm), NULL);
-        Tensor *weight = gates(in[IN_R], d, 0, hidden, lstm);
-        Tensor *bias = gates(in[IN_B], d, count * hidden, hidden, lstm);
-        Tensor *first = first_state(states[0], d, shape, &zeros);
-        bool back = recurrent->reverse[d];
-        if (lstm)
-            y[d] = tensor_lstm(sums, weight, bias, first, first_state(states[1], d, shape, &zeros),
-                               back, &cells[d]);
-        else
-            y[d] = tensor_gru(sums, weight, bias, first, back);
+        Shape shape = SHAPE(x->shape.dims[1], recurrent->hidden);
+        Tensor *weight[WEIGHTS], *first[2] = {NULL};
+        weights_of(step, cell, d, in, weight);
+        for (int i = 0; i < cell->states; i++) first[i] = first_state(states[i], d, shape, &zeros);
+        y[d] = run_pass(step, cell, d, x, weight, first, &cells[d]);
     }
     Tensor *both = recurrent->directions == 2 ? tensor_stack(y, 2, 1) : NULL;
     if (recurrent->directions == 1 && y[0]) {
@@ -116,15 +246,19 @@ static Status run(const Step *step, bool training, Tensor *const in[], Tensor *o
     }
     out[0] = turned && both ? tensor_permute(both, (const int[]){2, 0, 1, 3}) : both;
     out[1] = last_of(y, recurrent);
-    out[2] = lstm ? last_of(cells, recurrent) : NULL;
+    out[2] = cell->states == 2 ? last_of(cells, recurrent) : NULL;
     for (int i = 1; i < 3 && turned; i++)
         if (out[i]) out[i] = tensor_transpose(out[i], 0, 1);
     tensor_free(zeros); // what backward needs, the tape keeps
     return error_status();
 }
 
+// What must be there build has looked for.
+#define RECURRENT(text)                                                                            \
+    { .name = text, .build = build, .run = run, .module = text, .optional = ~1u }
 const Operator onnx_recurrent[] = {
-    {.name = "LSTM", .build = build, .run = run, .module = "LSTM", .optional = 7 << 3},
-    {.name = "GRU", .build = build, .run = run, .module = "GRU", .optional = 7 << 3},
+    RECURRENT("LSTM"),
+    RECURRENT("GRU"),
+    RECURRENT("RNN"),
     {.name = NULL},
 };

@@ -69,6 +69,27 @@ static Status run_extreme(const Step *step, bool training, Tensor *const in[], T
     return done(most ? tensor_argmax(x, dim, keep) : tensor_argmin(x, dim, keep), out);
 }
 
+// ---- TopK: dim; count: k; flags[0]: the largest; they are always sorted -------------------------
+static Status build_topk(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    int64_t k = attribute_int(node, "k", -1); // of old opsets
+    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
+    if (k < 0 && import_ints(import, node, NULL, 1, &k, 1) != 1)
+        return error_pending() ? error_status()
+                               : import_error(import, STATUS_FORMAT, "it has no k");
+    step->params.plain.dim = import_axis(import, attribute_int(node, "axis", -1), in->shape.ndim);
+    step->params.plain.count = k;
+    step->params.plain.flags[0] = attribute_int(node, "largest", 1) != 0;
+    return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_topk(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    out[0] = tensor_topk(onnx_as_float(in[0]), step->params.plain.count, step->params.plain.dim,
+                         step->params.plain.flags[0], &out[1]);
+    return error_status();
+}
+
 static Status build_running(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *dim = node_input(import, node, 1);
@@ -98,6 +119,7 @@ const Operator onnx_reductions[] = {
     REDUCTION("ReduceLogSum"),
     {.name = "ArgMax", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
     {.name = "ArgMin", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
+    {.name = "TopK", .build = build_topk, .run = run_topk, .second_type = ONNX_INT64},
     {.name = "CumSum", .build = build_running, .run = run_running},
     {.name = NULL},
 };

@@ -90,7 +90,7 @@ Status graph_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
             program->values[program->inputs[i]] = i < n_in ? in[i] : tensor_here(program->given[i]);
     for (int s = 0; s < program->n_steps && !error_pending(); s++) {
         const RunStep *step = &program->steps[s];
-        Tensor *results[LAYER_MAX_OUTPUTS] = {NULL};
+        Tensor *results[STEP_OUTPUTS] = {NULL};
         for (int i = 0; i < step->step.n_in; i++)
             program->in[i] = slot_tensor(program, step->step.in[i]);
         program->running = step;

@@ -51,14 +51,35 @@ static bool is_vector(Shape shape) {
 }
 
 // Numbers that a layer computes with, under a name that the exporter made.
+static void learn(Import *import, Value *value) {
+    value->kind = VALUE_PARAMETER;
+    import->about->parameters_stored += shape_numel(value->shape);
+}
+
 static void promote(Import *import, const Step *step, Value *value) {
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     if (!(step->op->module || is_vector(value->shape)) || value->kind != VALUE_CONSTANT ||
         !value->initial || value->tensor || !onnx_is_float(value->type) || value->shape.ndim < 1 ||
         (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
         return;
+    learn(import, value);
+}
+
+Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows rows,
+                 const char *role) {
+    int at = import_value_new(import, NULL);
+    if (at < 0) return error_status();
+    Value *from = import->values[whole], *value = import->values[at];
+    if (from->kind == VALUE_CONSTANT) learn(import, from);
     value->kind = VALUE_PARAMETER;
-    import->about->parameters_stored += shape_numel(value->shape);
+    value->type = from->type;
+    value->shape = shape;
+    value->stored = from->stored;
+    value->readers = 1;
+    value->role = role;
+    value->role_step = import->n_steps;
+    value->rows = rows;
+    return step_input(import, step, at);
 }
 
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's

@@ -23,7 +23,7 @@ static GraphLayer *part_new(Program *program, const char *type, size_t length, b
                              .size = base.size,
                              .n_inputs = LAYER_ANY_INPUTS,
                              .forward_each = is_root ? graph_forward : graph_part_forward,
-                             .n_outputs = LAYER_MAX_OUTPUTS,
+                             .n_outputs = STEP_OUTPUTS,
                              .free = is_root ? free_root : free_part};
     if (is_root) self->type.n_outputs = program->n_outputs;
     self->layer.type = &self->type;
@@ -167,9 +167,27 @@ static void name_types(Import *import, Layer *root, Program *program) {
 }
 
 // ---- parameters -------------------------------------------------------------------------------
+// The rows of it that are this parameter's, gate after gate.
+static Status fill_rows(Import *import, const Value *value, Tensor *tensor) {
+    const GateRows *rows = &value->rows;
+    int64_t each = rows->each * rows->columns;
+    float *all = memory_new((size_t)(rows->stored ? rows->stored : 1) * sizeof(float));
+    float *own =
+        all ? memory_new((size_t)(tensor->numel ? tensor->numel : 1) * sizeof(float)) : NULL;
+    if (own) onnx_stored_floats(import, value->stored, rows->stored, all);
+    for (int g = 0; g < rows->gates && own && !error_pending(); g++)
+        memcpy(own + g * each, all + rows->begin * rows->columns + rows->order[g] * each,
+               (size_t)each * sizeof(float));
+    if (!error_pending()) tensor_write_floats(tensor, own);
+    memory_free(own);
+    memory_free(all);
+    return error_status();
+}
+
 static Status fill(Import *import, const Value *value, Tensor *tensor) {
     int64_t n = tensor->numel;
     if (!tensor->device->has_data) return STATUS_OK;
+    if (value->rows.gates) return fill_rows(import, value, tensor);
     if (tensor->device->on_host && !value->flipped)
         return onnx_stored_floats(import, value->stored, n, tensor_data(tensor));
     float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
@@ -188,7 +206,7 @@ static Status fill(Import *import, const Value *value, Tensor *tensor) {
 static Tensor *parameter_new(Import *import, const Value *value) {
     Shape shape = value->shape;
     if (value->flipped) shape = SHAPE(shape.dims[1], shape.dims[0]);
-    int64_t count = shape_numel(shape);
+    int64_t count = value->rows.gates ? value->rows.stored : shape_numel(shape);
     if (context_current()->device->has_data && onnx_stored_check(import, value->stored, count))
         return NULL;
     Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
@@ -209,6 +227,9 @@ static Layer *place_of(Import *import, Layer *root, const Value *value, char nam
     } else {
         const Step *user = value->role_step >= 0 ? import->steps[value->role_step] : NULL;
         snprintf(name, 64, "%s", value->role ? value->role : "weight");
+        if (value->rows.gates)
+            snprintf(name, 64, "%s_l%d%s", value->role, value->rows.layer,
+                     value->rows.reverse ? "_reverse" : "");
         path = memory_copy_string(user && user->path ? user->path : "");
     }
     Layer *layer = path ? layer_at(root, path) : NULL;

@@ -1,0 +1,50 @@
+// whole.cuh -- internal to cuda/: element-wise ops of int64. Their formulas are beside those of
+// floats, in elementwise.cu.
+#ifndef CUDA_WHOLE_CUH
+#define CUDA_WHOLE_CUH
+
+#include "cuda/elementwise.cuh"
+#include "tensor/math_whole.h"
+
+// What a formula divides by must not be 0: the last place where it is goes to *status, as in
+// gather.cu.
+#define WHOLE_FORMULA(name, expression, Type, looks)                                               \
+    struct name##_whole {                                                                          \
+        typedef Type Result;                                                                       \
+        static constexpr bool divides = looks;                                                     \
+        static constexpr int op = OP_##name;                                                       \
+        __device__ Type operator()(int64_t a, [[maybe_unused]] int64_t b) const {                  \
+            return (Type)(expression);                                                             \
+        }                                                                                          \
+    };
+
+// y (n), row by row = formula(a, b), each found by its strides along y's dimensions
+template <class Formula>
+static __global__ void whole_numbers(Formula formula, const int64_t *a, const int64_t *b, Walk walk,
+                                     typename Formula::Result *y, int64_t n,
+                                     unsigned long long *status) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
+        int64_t offset[MOST_INPUTS] = {};
+        find(walk, 2, i, offset);
+        int64_t second = b[offset[1]];
+        if (Formula::divides && second == 0)
+            atomicMax(status, (unsigned long long)i << 16 | (unsigned long long)(1 + Formula::op));
+        y[i] = formula(a[offset[0]], second);
+    }
+}
+
+// Of one input, it is the second one, too.
+template <class Formula> static Status launch_whole(const OpCall *call, CudaDevice *cuda) {
+    int64_t n = call_numel(call);
+    if (n == 0) return STATUS_OK;
+    int second = call->n_in > 1 ? 1 : 0;
+    Walk walk = walk_of(call, second + 1);
+    for (int d = 0; d < walk.ndim && second == 0; d++) walk.stride[1][d] = walk.stride[0][d];
+    return CUDA_LAUNCH(whole_numbers<Formula>, cuda_grid(n), CUDA_BLOCK, 0, Formula(),
+                       (const int64_t *)(const void *)tensor_raw(call->in[0]),
+                       (const int64_t *)(const void *)tensor_raw(call->in[second]), walk,
+                       (typename Formula::Result *)(void *)tensor_raw(call->out[0]), n,
+                       (unsigned long long *)cuda->scratch_status);
+}
+
+#endif
