@@ -150,6 +150,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     tensor_free(program.x);
     tensor_free(program.labels);
     layer_free(program.model);
+    onnx_model_free(&program.onnx); // the profile borrowed from it
     dataset_free(&program.images.train);
     dataset_free(&program.images.test);
     corpus_free(&program.texts.train);

@@ -171,6 +171,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     Status status = run_profile(program, how);
     progress_clear(program);
     snprintf(program->profile.model, sizeof(program->profile.model), "%s", program->subject.name);
+    if (!status && program->subject.is_onnx) program_onnx_note(&program->onnx, &program->profile);
     return status;
 }
 

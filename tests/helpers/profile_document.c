@@ -211,6 +211,7 @@ void document_check(json_t *document) {
                                        "model.input_shape",
                                        "model.batch",
                                        "model.dtype",
+                                       "model.parameters_stored",
                                        "model.trainable_parameters",
                                        "model.parameter_bytes",
                                        "totals.step.samples_per_second",

@@ -54,11 +54,18 @@ static bool is_vector(Shape shape) {
 static void promote(Import *import, const Step *step, Value *value) {
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     if (!(step->op->module || is_vector(value->shape)) || value->kind != VALUE_CONSTANT ||
-        !value->initial || value->tensor || !onnx_is_float(value->type) || value->shape.ndim < 1 ||
+        !value->initial || onnx_name_is_computed(value->name) || value->tensor ||
+        !onnx_is_float(value->type) || value->shape.ndim < 1 ||
         (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
         return;
     value->kind = VALUE_PARAMETER;
-    import->about->parameters_stored += shape_numel(value->shape);
+    bool again = strcmp(value->name, value->stored->name) != 0; // the same numbers, renamed
+    if (!again) import->about->parameters_stored += shape_numel(value->shape);
+}
+
+// The older exporter gives each parameter the name that is its own: who reads one by it shares it.
+static bool is_called_again(const Value *value, const Node *node) {
+    return onnx_name_is_path(value->name) && node->name && node->name[0] == '/';
 }
 
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
@@ -67,7 +74,7 @@ static void promote(Import *import, const Step *step, Value *value) {
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
-    if (onnx_same_layer(user, node)) return at;
+    if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
     int copy = import_copies(import, value) ? -1 : import_value_new(import, NULL);
     if (copy < 0) return at;
