@@ -17,7 +17,10 @@
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
 
 static int fail(const ProgramKind *kind) {
-    fprintf(stderr, "%s: %s\n", kind->line.name, error_message());
+    fprintf(stderr, "%s: ", kind->line.name);
+    for (const char *c = error_message(); *c; c++) // a name in it may hold what moves a cursor
+        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+    fputc('\n', stderr);
     switch (error_status()) {
     case STATUS_IO:
     case STATUS_FORMAT:

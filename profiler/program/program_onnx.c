@@ -241,6 +241,10 @@ Status program_find_onnx(Program *program) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "--image, --tokens and --classes are for networks of --list. HINT: "
                          "--input NAME=1x3x224x224, or --batch");
+    if (options->partial && strcmp(options->device, "meta") != 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--partial: what is missing cannot run. HINT: --device meta counts the "
+                         "rest");
     Told told;
     OnnxModel *about = &program->onnx;
     if (read_inputs(options, &told)) return error_status();

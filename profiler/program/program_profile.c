@@ -115,6 +115,11 @@ static Status make_model(Program *program) {
     const Options *options = program->options;
     program->model = program_model_new(program);
     if (!program->model || program_batch_new(program)) return error_status();
+    if (!options->inference && layer_trainable_count(program->model) == 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "%s: it has no parameter that trains. HINT: --inference, or less in "
+                         "--freeze",
+                         program->subject.name);
     return options->inference && options->fuse ? fold_norms(program) : STATUS_OK;
 }
 

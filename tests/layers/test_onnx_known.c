@@ -2,6 +2,8 @@
 // tied, what the exporter did to its norms, and its layers' attributes. (What it computes:
 // test_onnx.c.) The files: tests/fixtures/make_onnx_known.py, make_onnx.py.
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "layers/files/onnx.h"
 #include "layers/layers1d.h"
@@ -113,11 +115,30 @@ START_TEST(a_norm_of_a_file_stays_where_it_is) {
 }
 END_TEST
 
+// Of a pipe that nobody writes, to read would be to wait.
+START_TEST(a_pipe_is_no_model) {
+    char folder[64], path[80];
+    OnnxModel about;
+    snprintf(folder, sizeof folder, "/tmp/ridgepoint-pipe-%ld", (long)getpid());
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/x.onnx", folder);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    layer_free(load(files[0].file, &about)); // is there a reader at all?
+    onnx_model_free(&about);
+    ck_assert_ptr_null(onnx_load(path, NULL, NULL));
+    ck_assert_msg(error_status() == STATUS_IO, "%s", error_message());
+    error_clear();
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {parameters_and_norms_are_told_as_they_are, FILES},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},
+        {a_pipe_is_no_model, 0},
         {NULL, 0},
     };
     return harness_main("onnx_known", tests);

@@ -130,7 +130,7 @@ static bool location_stays(const char *location) {
 static Status read_part(const Import *import, const char *location, const char *path,
                         int64_t offset, Source *source, size_t bytes) {
     struct stat about;
-    FILE *file = fopen(path, "rb");
+    FILE *file = onnx_file_open(path);
     if (!file)
         return error_set(STATUS_IO,
                          "onnx: %s: its numbers are in \"%s\", which cannot be opened: %s. HINT: "

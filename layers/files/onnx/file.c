@@ -1,9 +1,11 @@
 // file.c -- an ONNX file to protobuf-c's tree of it, whose memory is bounded by the file's
 // size. What is in the tree is nobody's business here.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
@@ -38,9 +40,17 @@ static Status cannot(const char *path, const char *what) {
     return error_set(STATUS_IO, "onnx: %s: %s: %s", path, what, strerror(errno));
 }
 
+// Of a pipe that nobody writes, to open would be to wait.
+FILE *onnx_file_open(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (descriptor >= 0 && !file) (void)close(descriptor);
+    return file;
+}
+
 static Status read_bytes(const char *path, uint8_t **bytes, size_t *size) {
     struct stat about;
-    FILE *file = fopen(path, "rb");
+    FILE *file = onnx_file_open(path);
     if (!file) return cannot(path, "it cannot be opened");
     Status status = STATUS_OK;
     if (fstat(fileno(file), &about)) {

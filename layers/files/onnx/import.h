@@ -4,6 +4,7 @@
 #define LAYERS_FILES_ONNX_IMPORT_H
 
 #include <onnx.pb-c.h>
+#include <stdio.h>
 
 #include "layers/files/onnx.h"
 
@@ -174,7 +175,8 @@ struct Import {
 enum { VALUE_ABSENT = -1 };
 
 // ---- reading the file (file.c, data.c) ----------------------------------------------
-Status onnx_file_read(Import *import); // path to model and graph
+Status onnx_file_read(Import *import);  // path to model and graph
+FILE *onnx_file_open(const char *path); // NULL, with errno; it may be no file
 void onnx_file_free(Import *import);
 // The elements of what the file stores, as doubles or as floats; out has room for `count`, which
 // is what its dims come to.

@@ -222,6 +222,11 @@ static const struct {
     {ONNX "cnn.ts.onnx --output /nonexistent/y.npy --iterations 1", "/nonexistent/y.npy", 3},
     {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", 2},
     {"resnet18 --input x=1x3x4x4", "--image", 2},
+    {"resnet18 --partial --device meta", "--partial", 2},
+    {ONNX "missing.onnx --partial", "--device meta", 2},
+    {"Linear(3,2)@4x3 --freeze * --device meta", "--inference", 2},
+    {"ReLU@4x3 --device meta", "--inference", 2},
+    {"x\x1b[2J --device meta", "x?[2J", 2},
 };
 enum { WRONG_ONNX = sizeof wrong_onnx / sizeof wrong_onnx[0] };
 
