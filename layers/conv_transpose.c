@@ -99,7 +99,7 @@ static Layer *transpose_new(const LayerType *type, ConvTranspose of, Shape weigh
     of.layer = self->layer;
     *self = of;
     weight.dims[1] = of.out_channels / groups;
-    return layer_finished_with(&self->layer, weight, of.has_bias ? of.out_channels : 0);
+    return layer_finished_with(&self->layer, weight, of.has_bias ? of.out_channels : -1);
 }
 
 Layer *conv_transpose2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h,

@@ -115,7 +115,9 @@ static Status fold_values(const Fold *fold, Tensor *bias) {
     return status;
 }
 
+// NULL: it cannot have one more, or goes by a file's program, which reads none.
 static bool *bias_flag(Layer *self) {
+    if (!self->type->forward) return NULL;
     for (int i = 0; i < self->type->n_attributes; i++)
         if (strcmp(self->type->attributes[i].name, "bias") == 0)
             return (bool *)(void *)((char *)self + self->type->attributes[i].offset);

@@ -39,12 +39,12 @@ Layer *layer_finished_with(Layer *self, Shape weight, int64_t bias) {
     for (int i = 1; i < weight.ndim; i++) fan_in *= (double)weight.dims[i];
     float bound = fan_in > 0.0 ? (float)(1.0 / sqrt(fan_in)) : 0.0f;
     layer_add_parameter(self, "weight", init_parameter_new(weight, bound));
-    if (bias) layer_add_parameter(self, "bias", init_parameter_new(SHAPE(bias), bound));
+    if (bias >= 0) layer_add_parameter(self, "bias", init_parameter_new(SHAPE(bias), bound));
     return layer_finished(self);
 }
 
 Layer *layer_finished_product(Layer *self, Shape weight, bool bias) {
-    return layer_finished_with(self, weight, bias ? weight.dims[0] : 0);
+    return layer_finished_with(self, weight, bias ? weight.dims[0] : -1);
 }
 
 static Status uniform(Tensor *weight, double bound) {

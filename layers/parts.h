@@ -12,7 +12,7 @@ Layer *layer_finished(Layer *self);
 // for a leaky ReLU of slope sqrt(5).
 Layer *layer_finished_product(Layer *self, Shape weight, bool bias);
 
-// The same with a bias of any size; 0: none.
+// The same with a bias of any size; -1: none.
 Layer *layer_finished_with(Layer *self, Shape weight, int64_t bias);
 
 // What PyTorch prints between the parentheses of a convolution, of 1 or 2 dims: of the pairs

@@ -25,6 +25,7 @@ static Status describe(const Work *work, OptimizerConfig config, const ProfileOp
     profile->budget = options->budget;
     profile->units = options->units > 0 ? options->units : profile->batch * profile->accumulate;
     profile->parameters = layer_parameter_count(work->model);
+    profile->parameters_stored = profile->parameters;
     profile->trainable_parameters = layer_trainable_count(work->model);
     profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
     profile->threads = context_current()->threads;

@@ -90,10 +90,11 @@ typedef struct Profile {
     char model[160];
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
-    int64_t accumulate; // batches in a step, whose gradients add up; 1: one
-    char unit[16];      // what a step's rate counts: "samples", "images", "tokens"
-    int64_t units;      // of it in a step
-    char optimizer[32]; // "": none
+    int64_t parameters_stored; // in the file that the model came from, tied ones apart
+    int64_t accumulate;        // batches in a step, whose gradients add up; 1: one
+    char unit[16];             // what a step's rate counts: "samples", "images", "tokens"
+    int64_t units;             // of it in a step
+    char optimizer[32];        // "": none
     char device[16];
     int threads;
 
@@ -141,7 +142,7 @@ typedef struct Profile {
 
     bool reconciled;      // predicted = executed, in every count of every layer and every byte
     char difference[200]; // the first count that differs, when not
-    const char *uncounted[PROFILE_UNCOUNTED]; // names of the first ops without a cost
+    const char *uncounted[PROFILE_UNCOUNTED]; // the first ops without a cost, and those missing
     int n_uncounted;
 } Profile;
 

@@ -47,7 +47,9 @@ Layer *model_text_read_file(const char *path, Shape *input) {
     }
     char *text = read_all(file, path);
     fclose(file);
-    Layer *model = text ? model_text_parse(path, text, input, NULL) : NULL;
+    const char *begin = text; // some editors put a mark there that says: UTF-8
+    if (text && strncmp(text, "\xEF\xBB\xBF", 3) == 0) begin += 3;
+    Layer *model = text ? model_text_parse(path, begin, input, NULL) : NULL;
     memory_free(text);
     return model;
 }

@@ -10,8 +10,8 @@
 // What depends on shapes and constants only is computed while a file is loaded, so a model is made
 // for the shapes that it was loaded with. Parameters are made on the context's device; on the meta
 // device their numbers are not read. Training goes by the tape as ever; what an exporter folded
-// away (dropout, batch norm fused into a convolution) is gone: `norms_folded`. A model comes as it
-// was exported, in evaluation: layer_train(model, true) has batch norms go by the batch, and
+// away (dropout, batch norm fused into the layer before it) is gone: `norms_folded`. A model comes
+// as it was exported, in evaluation: layer_train(model, true) has batch norms go by the batch, and
 // dropout act where the export kept it.
 #ifndef LAYERS_FILES_ONNX_H
 #define LAYERS_FILES_ONNX_H
@@ -52,7 +52,7 @@ typedef struct OnnxModel { // what a file says of itself
     int64_t parameters_stored; // numbers, as the file holds them
     int64_t parameters;        // tied ones once: as layer_parameter_count
     int64_t nodes, steps;      // in the file; of them, what runs
-    bool norms_folded;         // batch norms are fused into convolutions
+    bool norms_folded;         // batch norms are fused into the layers before them
     const char *remark;        // what a reader must know of it, one line; "": nothing
     OnnxMissing *missing;      // with `partial`, else an error names them
     int n_missing;

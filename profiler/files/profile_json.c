@@ -63,6 +63,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_integer(json, "accumulate", profile->accumulate);
     member_text(json, "dtype", "float32");
     member_integer(json, "parameters", profile->parameters);
+    member_integer(json, "parameters_stored", profile->parameters_stored);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);
     member_text(json, "optimizer", profile->optimizer);

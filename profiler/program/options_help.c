@@ -75,9 +75,9 @@ static const char counts_text[] =
     "Times: CLOCK_MONOTONIC; medians, with a distribution-free 95 % confidence\n"
     "interval. On a GPU phases, layers and ops have the GPU's own time, from events\n"
     "read after one wait, and a whole step the host's, from before it to the end of\n"
-    "that wait; `unattributed` is then what the GPU did not work. Memory: requested bytes by "
-    "category, at the highest moment of a steady\n"
-    "step; predicted by a dry run, measured by the ledger. kB, MB, GB are decimal.\n"
+    "that wait; `unattributed` is then what the GPU did not work. Memory: requested\n"
+    "bytes by category, at the highest moment of a steady step; predicted by a dry\n"
+    "run, measured by the ledger. kB, MB, GB are decimal.\n"
     "The optimizer keeps 0 (SGD), 4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
 
 static void print_activations(void) {

@@ -17,7 +17,10 @@
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
 
 static int fail(const ProgramKind *kind) {
-    fprintf(stderr, "%s: %s\n", kind->line.name, error_message());
+    fprintf(stderr, "%s: ", kind->line.name);
+    for (const char *c = error_message(); *c; c++) // a name in it may hold what moves a cursor
+        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+    fputc('\n', stderr);
     switch (error_status()) {
     case STATUS_IO:
     case STATUS_FORMAT:
@@ -162,6 +165,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     tensor_free(program.x);
     tensor_free(program.labels);
     layer_free(program.model);
+    onnx_model_free(&program.onnx); // the profile borrowed from it
     dataset_free(&program.images.train);
     dataset_free(&program.images.test);
     corpus_free(&program.texts.train);

@@ -3,6 +3,7 @@
 #ifndef PROFILER_PROGRAM_PROGRAM_H
 #define PROFILER_PROGRAM_PROGRAM_H
 
+#include "layers/files/onnx.h"
 #include "layers/train/corpus.h"
 #include "profiler/budget.h"
 #include "profiler/files/profile_json.h"
@@ -25,7 +26,7 @@ typedef struct Subject {
     const struct ZooModel *network;
     const char *text, *file;
     bool is_onnx;             // the file
-    char remark[400];         // what must be known before any number; "": nothing
+    char remark[1400];        // what must be known before any number; "": nothing
     Shape sample;             // one sample of its input
     int64_t vocabulary;       // the input is int64 ids below that; 0: it is float32
     int64_t classes;          // it tells apart; 0: none, or not known beforehand
@@ -54,6 +55,7 @@ struct Program {
     bool failed;         // a threshold, or a comparison: exit status 1
     char progress[64];   // what a line of progress begins with: "profiling"
     Subject subject;
+    OnnxModel onnx;         // what a file of that kind says of itself; else empty
     Images images;          // it is trained on these,
     Texts texts;            // or on these; or, where both are empty, not at all
     Layer *model;           // that was profiled
@@ -86,6 +88,7 @@ char *program_input_text(const struct ZooModel *network, const int64_t *dims,
 Status program_find_onnx(Program *program);
 Layer *program_onnx_new(const Program *program);
 Tensor *program_onnx_input_new(const Program *program); // the first, as told; NULL: nothing is said
+void program_onnx_note(const OnnxModel *about, Profile *profile); // what it knows of the file
 // program_data.c: reads or draws images or a text where there will be training; says why not.
 Status program_load(Program *program);
 // program_text.c: the part of it that is about texts; what a model has learnt of one.

@@ -131,6 +131,9 @@ Status program_find_network(Program *program) {
     const char *given = options->model;
     Subject *subject = &program->subject;
     const ZooModel *network = zoo_find(given);
+    if (options->partial && !ends_with(given, ".onnx"))
+        return error_set(STATUS_INVALID_ARGUMENT, "--partial is for ONNX files. HINT: %s is none",
+                         given);
     if (network && options->n_inputs > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "--input: %s takes %s. HINT: --%s", given,
                          network->vocabulary ? "texts" : "images",
@@ -139,9 +142,9 @@ Status program_find_network(Program *program) {
     bool text = strpbrk(given, "(@") != NULL;
     if (!text && access(given, F_OK) != 0) return unknown(given);
     if (!text && ends_with(given, ".onnx")) return program_find_onnx(program);
-    if (options->n_inputs > 0 || options->partial)
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "--input and --partial are for ONNX files. HINT: %s is none", given);
+    if (options->n_inputs > 0)
+        return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is none",
+                         given);
     *subject = (Subject){.text = text ? given : NULL, .file = text ? NULL : given};
     snprintf(subject->name, sizeof(subject->name), "%s", given);
     return find_text(options, subject);

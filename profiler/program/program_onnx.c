@@ -194,8 +194,14 @@ Tensor *program_onnx_input_new(const Program *program) {
 }
 
 // ---- what is said of it ------------------------------------------------------------------------
+void program_onnx_note(const OnnxModel *about, Profile *profile) {
+    profile->parameters_stored = about->parameters_stored;
+    for (int i = 0; i < about->n_missing && profile->n_uncounted < PROFILE_UNCOUNTED; i++)
+        profile->uncounted[profile->n_uncounted++] = about->missing[i].name;
+}
+
 static void remark_on(const OnnxModel *about, Subject *subject) {
-    char tied[400] = "", missing[200] = "";
+    char tied[400] = "", missing[900] = "";
     if (about->parameters_stored != about->parameters)
         snprintf(tied, sizeof(tied), "%s parameters are stored, %s when tied ones count once",
                  text_count(about->parameters_stored).s, text_count(about->parameters).s);
@@ -235,19 +241,22 @@ Status program_find_onnx(Program *program) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "--image, --tokens and --classes are for networks of --list. HINT: "
                          "--input NAME=1x3x224x224, or --batch");
+    if (options->partial && strcmp(options->device, "meta") != 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--partial: what is missing cannot run. HINT: --device meta counts the "
+                         "rest");
     Told told;
-    OnnxModel about = {.remark = ""};
+    OnnxModel *about = &program->onnx;
     if (read_inputs(options, &told)) return error_status();
     Context *context = context_new();
     if (!context) return error_status();
     context_push(context);
     context_set_device(device_meta());
-    layer_free(load(program, &told, &about));
+    layer_free(load(program, &told, about));
     context_pop();
     context_free(context);
-    Status status = error_pending() ? error_status() : check_told(&told, &about, subject->file);
-    if (!status) status = take_input(&about, subject);
-    if (!status) remark_on(&about, subject);
-    onnx_model_free(&about);
+    Status status = error_pending() ? error_status() : check_told(&told, about, subject->file);
+    if (!status) status = take_input(about, subject);
+    if (!status) remark_on(about, subject);
     return status;
 }

@@ -134,6 +134,11 @@ static Status make_model(Program *program) {
     const Options *options = program->options;
     program->model = program_model_new(program);
     if (!program->model || program_batch_new(program)) return error_status();
+    if (!options->inference && layer_trainable_count(program->model) == 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "%s: it has no parameter that trains. HINT: --inference, or less in "
+                         "--freeze",
+                         program->subject.name);
     if (choose_recomputed(program)) return error_status();
     return options->inference && options->fuse ? fold_norms(program) : STATUS_OK;
 }
@@ -198,6 +203,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     program->failed = options_choose_recompute(options) &&
                       (!program->choice.fits || peak->peak.total > options->memory_budget);
     snprintf(program->profile.model, sizeof(program->profile.model), "%s", program->subject.name);
+    if (!status && program->subject.is_onnx) program_onnx_note(&program->onnx, &program->profile);
     return status;
 }
 

@@ -215,6 +215,7 @@ void document_check(json_t *document) {
                                        "model.batch",
                                        "model.accumulate",
                                        "model.dtype",
+                                       "model.parameters_stored",
                                        "model.trainable_parameters",
                                        "model.parameter_bytes",
                                        "totals.step.samples_per_second",

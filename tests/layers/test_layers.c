@@ -207,6 +207,23 @@ START_TEST(hidden_tensors_die_as_soon_as_the_next_layer_has_read_them) {
 END_TEST
 
 // ---- texts ------------------------------------------------------------------------------------
+// No outputs, or no inputs: a bias of nothing is a bias.
+START_TEST(a_linear_layer_of_no_features_runs) {
+    static const int64_t sizes[][2] = {{3, 0}, {0, 2}, {0, 0}};
+    for (int i = 0; i < 3; i++) {
+        Layer *linear = linear_new(sizes[i][0], sizes[i][1], true);
+        Tensor *x = tensor_uniform_new(SHAPE(2, sizes[i][0]), 0.0f, 1.0f);
+        Scope *scope = scope_open();
+        Tensor *y = layer_forward(linear, x);
+        ck_assert_msg(y && y->numel == 2 * sizes[i][1], "%s", error_message());
+        ck_assert_int_eq(linear->n_parameters, 2);
+        scope_close(scope);
+        tensor_free(x);
+        layer_free(linear);
+    }
+}
+END_TEST
+
 START_TEST(attributes_read_as_name_and_value) {
     char text[128], cut[12];
     Layer *linear = linear_new_fused(784, 512, true, &op_gelu_tanh);
@@ -348,6 +365,7 @@ int main(void) {
         {dropout_acts_in_training_and_passes_its_input_through_otherwise, 0},
         {a_sequential_without_children_gives_its_input, 0},
         {hidden_tensors_die_as_soon_as_the_next_layer_has_read_them, 0},
+        {a_linear_layer_of_no_features_runs, 0},
         {attributes_read_as_name_and_value, 0},
         {an_attribute_is_read_by_its_name, 0},
         {a_layer_that_cannot_be_is_refused_with_a_reason, 0},

@@ -431,6 +431,10 @@ START_TEST(a_file_is_read_as_its_text) {
     ck_assert(shape_equal(input, SHAPE(2, 400)));
     ck_assert_ptr_nonnull(layer_find(model, "fc2"));
     layer_free(model);
+    write_file("marked.txt", "\xEF\xBB\xBFReLU @ 2x4", 13); // by an editor: UTF-8
+    model = model_text_read_file("marked.txt", &input);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    layer_free(model);
     // Long, and exactly as long as the room that a reader begins with: spaces do not matter.
     for (size_t size = 4090; size < 4100; size++) {
         char *padded = malloc(size);

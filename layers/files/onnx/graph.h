@@ -34,16 +34,22 @@ typedef struct Program {
     Tensor **in;     // of a step: room for the most inputs that one has
 } Program;
 
+enum { GRAPH_ATTRIBUTES = 16 };
+
 // A layer of a model: it runs those steps that the file says ran there.
 typedef struct GraphLayer {
     Layer layer;
     LayerType type; // its own: types are known by their names
     char *type_name;
+    LayerAttribute attributes[GRAPH_ATTRIBUTES]; // and what they are of, each at its size
+    char values[GRAPH_ATTRIBUTES][8] __attribute__((aligned(8)));
     Program *program; // the root's
 } GraphLayer;
 
 // The tree, and in it the layers of the program's steps and the parameters of its slots.
 Layer *graph_tree_new(Import *import, Program *program);
+// Of those that are one step: what a summary says of them. Their types have been named.
+Status graph_describe(Program *program);
 // The root's forward, and that of all below.
 Status graph_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]);
 Status graph_part_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]);

@@ -283,6 +283,9 @@ Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_
 typedef struct Sides {
     int64_t kernel[2], stride[2], dilation[2], before[2], after[2];
 } Sides;
+// Of sequences, what is along the width.
+Conv1dOptions conv_options_flat(const Conv2dOptions *options);
+Pool1dOptions pool_options_flat(const Pool2dOptions *options);
 // Of an input of one or two dimensions behind the channels, and a kernel of as many.
 Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[], Sides *sides);
 // With auto_pad SAME as many outputs as strides fit in; what is odd of the padding goes behind, or
@@ -320,9 +323,10 @@ void import_finish(Import *import);                       // drops steps whose r
 bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
 bool onnx_copied_layer(const Node *a, const Node *b);
-bool onnx_name_is_path(const char *name); // of a parameter, as PyTorch gives it
-Status import_paths(Import *import);      // of steps
-Status import_tie(Import *import);        // parameters of equal numbers
+bool onnx_name_is_path(const char *name);     // of a parameter, as PyTorch gives it
+bool onnx_name_is_computed(const char *name); // of numbers that nobody learned: "arange_2"
+Status import_paths(Import *import);          // of steps
+Status import_tie(Import *import);            // parameters of equal numbers
 
 // ---- the layers (program.c, tree.c, run.c) ----------------------------------------------------
 Layer *onnx_graph_new(Import *import);

@@ -14,22 +14,38 @@ static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-// "embedding", "expand_3": what an operator of PyTorch's gave, folded; no parameter has a name of
-// its own that is one of these, and no dot.
-static bool is_made_by_op(const char *name) {
-    static const char *const ops[] = {
-        "embedding", "expand",    "add",    "mul",    "sub",   "div",   "view",   "reshape",
-        "transpose", "permute",   "cat",    "stack",  "clone", "where", "select", "unsqueeze",
-        "squeeze",   "slice",     "full",   "zeros",  "ones",  "index", "gather", "arange",
-        "triu",      "tril",      "sin",    "cos",    "exp",   "neg",   "linear", "masked_fill",
-        "repeat",    "getitem",   "matmul", "tile",   "pow",   "sqrt",  "log",    "sigmoid",
-        "full_like", "ones_like", "t",      "conv2d", "bmm",   "mm",    "to",     "contiguous"};
+// Is it one of these, as it is or with a number behind: "exp_3"?
+static bool is_numbered(const char *name, const char *const these[], size_t count) {
     size_t n = strlen(name);
     while (n > 0 && isdigit((unsigned char)name[n - 1])) n--;
     if (name[n] != '\0' && n > 0 && name[n - 1] == '_') n--;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strlen(ops[i]) == n && memcmp(name, ops[i], n) == 0) return true;
+    for (size_t i = 0; i < count; i++)
+        if (strlen(these[i]) == n && memcmp(name, these[i], n) == 0) return true;
     return false;
+}
+
+// "embedding", "expand_3": what an operator of PyTorch's gave, folded; no parameter has a name of
+// its own that is one of these, and no dot. It may still be a parameter, in another shape.
+static bool is_moved_by_op(const char *name) {
+    static const char *const ops[] = {
+        "embedding",  "expand",      "add",       "mul",     "sub", "div",    "view",   "reshape",
+        "where",      "select",      "transpose", "permute", "cat", "stack",  "clone",  "slice",
+        "index",      "unsqueeze",   "squeeze",   "gather",  "neg", "linear", "repeat", "sqrt",
+        "getitem",    "masked_fill", "matmul",    "tile",    "log", "to",     "t",      "sigmoid",
+        "contiguous", "conv2d",      "bmm",       "mm",      "pow"};
+    return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
+}
+
+// What an operator computed from nothing that is learned: positions, frequencies, masks.
+bool onnx_name_is_computed(const char *name) {
+    static const char *const ops[] = {"full",       "zeros",
+                                      "ones",       "arange",
+                                      "triu",       "tril",
+                                      "linspace",   "sin",
+                                      "cos",        "exp",
+                                      "full_like",  "ones_like",
+                                      "zeros_like", "convert_element_type_default"};
+    return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
 }
 
 // "layer1.0.conv1.weight", "cls_token"; not "onnx::Conv_193", "/Constant_output_0", "val_7", "193".
@@ -46,7 +62,7 @@ static bool is_path(const char *name) {
 bool onnx_name_is_path(const char *name) {
     static const char *const made[] = {
         "val_", "_val", "lifted_tensor", "_tensor_constant", "scalar_tensor", "const_", "onnx_"};
-    if (is_made_by_op(name)) return false;
+    if (is_moved_by_op(name) || onnx_name_is_computed(name)) return false;
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         if (begins(name, made[i])) return false;
     if (!isalpha((unsigned char)name[0]) && name[0] != '_' && !strchr(name, '.')) return false;
@@ -222,16 +238,18 @@ static void tie_to_table(Import *import, int at) {
     }
 }
 
-// Weights of a layer that was called again: the newer exporter turns and stores them again.
+// Weights of a layer that was called again: the newer exporter turns and stores them again, the
+// older one names them again.
 static void tie_to_last_call(Import *import, int at) {
     Value *value = import->values[at];
-    const Node *user = import->steps[value->role_step]->node;
+    const char *path = import->steps[value->role_step]->path;
     for (int i = 0; i < at && value->twin < 0 && !error_pending(); i++) {
         const Value *other = import->values[i];
         if (other->kind == VALUE_PARAMETER && other->readers > 0 && other->role_step >= 0 &&
             other->twin < 0 && other->flipped == value->flipped &&
             strcmp(other->role, value->role) == 0 && shape_equal(other->shape, value->shape) &&
-            onnx_same_layer(import->steps[other->role_step]->node, user) &&
+            path && import->steps[other->role_step]->path &&
+            strcmp(import->steps[other->role_step]->path, path) == 0 &&
             same_numbers(import, other, value))
             value->twin = i;
     }

@@ -223,8 +223,7 @@ static Status rename_value(Import *import, const Node *node) {
 
 // Weights that the older exporter turned, and stored once for copies of a block: each has its own.
 static bool is_stored_again(Import *import, const Node *node) {
-    const Value *in = node_input(import, node, 0);
-    Value *out = node_output(import, node, 0);
+    Value *in = node_input(import, node, 0), *out = node_output(import, node, 0);
     if (strcmp(node->op_type, "Identity") != 0 || !in || !out || !in->initial ||
         in->kind == VALUE_RUN || !onnx_is_float(in->type) || onnx_name_is_path(in->name))
         return false;
@@ -233,6 +232,7 @@ static bool is_stored_again(Import *import, const Node *node) {
     out->shape = in->shape;
     out->stored = in->stored;
     out->initial = true;
+    in->readers--; // who reads the copy reads the copy
     import_copies(import, in);
     return true;
 }

@@ -74,6 +74,16 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, 1);
 }
 
+Pool1dOptions pool_options_flat(const Pool2dOptions *options) {
+    return (Pool1dOptions){.kernel = options->kernel_w,
+                           .stride = options->stride_w,
+                           .padding_left = options->padding_left,
+                           .padding_right = options->padding_right,
+                           .dilation = options->dilation_w,
+                           .ceil_mode = options->ceil_mode,
+                           .exclude_pad = options->exclude_pad};
+}
+
 static Status run_pool(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const PoolParams *pool = &step->params.pool;
@@ -84,13 +94,7 @@ static Status run_pool(const Step *step, bool training, Tensor *const in[], Tens
         x = tensor_pad(x, pool->pad.before, pool->pad.after, PAD_CONSTANT, pool->pad.value);
     if (!pool->flat)
         return done(average ? tensor_avg_pool2d(x, *options) : tensor_max_pool2d(x, *options), out);
-    Pool1dOptions flat = {.kernel = options->kernel_w,
-                          .stride = options->stride_w,
-                          .padding_left = options->padding_left,
-                          .padding_right = options->padding_right,
-                          .dilation = options->dilation_w,
-                          .ceil_mode = options->ceil_mode,
-                          .exclude_pad = options->exclude_pad};
+    Pool1dOptions flat = pool_options_flat(options);
     return done(average ? tensor_avg_pool1d(x, flat) : tensor_max_pool1d(x, flat), out);
 }
 

@@ -136,7 +136,7 @@ static Status build_conv(Import *import, const Node *node, Step *step) {
     return STATUS_OK;
 }
 
-static Conv1dOptions flat_options(const Conv2dOptions *options) {
+Conv1dOptions conv_options_flat(const Conv2dOptions *options) {
     return (Conv1dOptions){.stride = options->stride_w,
                            .padding_left = options->padding_left,
                            .padding_right = options->padding_right,
@@ -148,7 +148,7 @@ static Status run_conv(const Step *step, bool training, Tensor *const in[], Tens
     (void)training;
     const Conv2dOptions *options = &step->params.conv.options.conv;
     if (step->params.conv.flat)
-        return done(tensor_conv1d(in[0], in[1], in[2], flat_options(options)), out);
+        return done(tensor_conv1d(in[0], in[1], in[2], conv_options_flat(options)), out);
     return done(tensor_conv2d(in[0], in[1], in[2], *options), out);
 }
 
@@ -191,7 +191,7 @@ static Status run_transposed(const Step *step, bool training, Tensor *const in[]
     const ConvTranspose2dOptions *options = &step->params.conv.options;
     if (!step->params.conv.flat)
         return done(tensor_conv_transpose2d(in[0], in[1], in[2], *options), out);
-    ConvTranspose1dOptions flat = {.conv = flat_options(&options->conv),
+    ConvTranspose1dOptions flat = {.conv = conv_options_flat(&options->conv),
                                    .output_padding = options->output_padding_w};
     return done(tensor_conv_transpose1d(in[0], in[1], in[2], flat), out);
 }

@@ -53,13 +53,15 @@ static bool is_vector(Shape shape) {
 // Numbers that a layer computes with, under a name that the exporter made.
 static void learn(Import *import, Value *value) {
     value->kind = VALUE_PARAMETER;
-    import->about->parameters_stored += shape_numel(value->shape);
+    bool again = strcmp(value->name, value->stored->name) != 0; // the same numbers, renamed
+    if (!again) import->about->parameters_stored += shape_numel(value->shape);
 }
 
 static void promote(Import *import, const Step *step, Value *value) {
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     if (!(step->op->module || is_vector(value->shape)) || value->kind != VALUE_CONSTANT ||
-        !value->initial || value->tensor || !onnx_is_float(value->type) || value->shape.ndim < 1 ||
+        !value->initial || onnx_name_is_computed(value->name) || value->tensor ||
+        !onnx_is_float(value->type) || value->shape.ndim < 1 ||
         (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
         return;
     learn(import, value);
@@ -82,13 +84,18 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
     return step_input(import, step, at);
 }
 
+// The older exporter gives each parameter the name that is its own: who reads one by it shares it.
+static bool is_called_again(const Value *value, const Node *node) {
+    return onnx_name_is_path(value->name) && node->name && node->name[0] == '/';
+}
+
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
 // zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
 // own.
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
-    if (onnx_same_layer(user, node)) return at;
+    if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
     int copy = import_copies(import, value) ? -1 : import_value_new(import, NULL);
     if (copy < 0) return at;

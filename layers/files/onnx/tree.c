@@ -289,5 +289,6 @@ Layer *graph_tree_new(Import *import, Program *program) {
             add_twin(import, root, program, value);
     }
     if (!error_pending()) name_types(import, root, program);
+    if (!error_pending()) graph_describe(program);
     return layer_finished(root);
 }

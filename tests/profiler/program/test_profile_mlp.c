@@ -52,6 +52,20 @@ START_TEST(help_lists_every_option_and_succeeds) {
 }
 END_TEST
 
+START_TEST(no_topic_of_help_is_wider_than_a_terminal) {
+    static const char *const topics[] = {"all", "activations", "counts", "roofline", "status"};
+    char arguments[40];
+    const char *path = program_path(_i < 5 ? "profile_mlp" : "profile_model");
+    snprintf(arguments, sizeof arguments, "--help %s", topics[_i % 5]);
+    ProgramRun got = program_run(path, arguments, PROGRAM_CAPTURED);
+    char *rest = got.out;
+    ck_assert(got.status == 0 && got.out[0] != '\0');
+    for (char *line; (line = strsep(&rest, "\n"));)
+        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_run_free(&got);
+}
+END_TEST
+
 // It fits into a terminal, begins with commands, and these work.
 START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
     static const char *const programs[] = {"profile_mlp", "profile_model"};
@@ -249,6 +263,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {help_lists_every_option_and_succeeds, 0},
+        {no_topic_of_help_is_wider_than_a_terminal, 2 * 5},
         {the_first_page_of_help_begins_with_commands_that_work, 2},
         {version_is_one_line, 0},
         {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},

@@ -188,6 +188,26 @@ START_TEST(an_onnx_file_is_a_network) {
 }
 END_TEST
 
+// What is missing and what the file holds more than once are in the document.
+START_TEST(the_document_says_what_the_file_was) {
+    if (!reads_onnx()) test_skip("this was built without protobuf-c");
+    ProgramRun got = run(ONNX "missing.onnx --device meta --partial --json -");
+    json_t *partial = json_loads(got.out, 0, NULL), *names = document_at(partial, "uncounted");
+    ck_assert_int_eq(json_array_size(names), 2);
+    ck_assert_str_eq(json_string_value(json_array_get(names, 0)), "Strange");
+    ck_assert_str_eq(json_string_value(json_array_get(names, 1)), "Odd");
+    json_decref(partial);
+    program_run_free(&got);
+    json_t *tied = document_of("profile_model", ONNX "chargpt.ts.onnx --device meta");
+    ck_assert_int_eq(json_array_size(document_at(tied, "uncounted")), 0);
+    int64_t parameters = document_integer(tied, "model.parameters");
+    // the head once more, turned; four of five norms' ones and zeros once less
+    int64_t stored = document_integer(tied, "model.parameters_stored");
+    ck_assert_int_eq(stored, parameters + 11 * 8 - 4 * (8 + 8));
+    json_decref(tied);
+}
+END_TEST
+
 static const struct {
     const char *arguments, *what;
     int status;
@@ -201,6 +221,11 @@ static const struct {
     {ONNX "cnn.ts.onnx --output /nonexistent/y.npy --iterations 1", "/nonexistent/y.npy", 3},
     {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", 2},
     {"resnet18 --input x=1x3x4x4", "--image", 2},
+    {"resnet18 --partial --device meta", "--partial", 2},
+    {ONNX "missing.onnx --partial", "--device meta", 2},
+    {"Linear(3,2)@4x3 --freeze * --device meta", "--inference", 2},
+    {"ReLU@4x3 --device meta", "--inference", 2},
+    {"x\x1b[2J --device meta", "x?[2J", 2},
 };
 enum { WRONG_ONNX = sizeof wrong_onnx / sizeof wrong_onnx[0] };
 
@@ -255,6 +280,7 @@ int main(void) {
         {a_text_that_begins_with_words_is_given_words, 0},
         {counted_and_run_are_the_same, 3},
         {an_onnx_file_is_a_network, 0},
+        {the_document_says_what_the_file_was, 0},
         {what_does_not_fit_an_onnx_file_is_refused_in_one_line, WRONG_ONNX},
         {the_report_is_in_images_and_it_trains_where_images_fit, 0},
         {of_many_layers_the_report_shows_those_that_matter, 0},

@@ -1,0 +1,145 @@
+// test_onnx_known.c -- what a model from an ONNX file says of itself: its parameters as stored and
+// tied, what the exporter did to its norms, and its layers' attributes. (What it computes:
+// test_onnx.c.) The files: tests/fixtures/make_onnx_known.py, make_onnx.py.
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "layers/files/onnx.h"
+#include "layers/layers1d.h"
+#include "layers/layers2d.h"
+#include "tensor/ops.h"
+#include "tests/helpers/harness.h"
+
+#define FOLDER "tests/fixtures/onnx/"
+
+static Layer *load(const char *file, OnnxModel *about) {
+    Layer *model = onnx_load(file, NULL, about);
+    if (!model && strstr(error_message(), "protobuf-c")) {
+        error_clear();
+        test_skip("this was built without protobuf-c");
+    }
+    ck_assert_msg(model != NULL, "%s", error_message());
+    return model;
+}
+
+static const struct {
+    const char *file;
+    int64_t stored, parameters;
+    bool folded;
+} files[] = {
+    {FOLDER "known_again.onnx", 16 + 4 + 16, 16 + 4 + 16, false},
+    {FOLDER "known_linear_norm.onnx", 20 + 4, 20 + 4, true},
+    {FOLDER "known_transpose_norm.onnx", 24 + 3, 24 + 3, true},
+    {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
+};
+enum { FILES = sizeof files / sizeof files[0] };
+
+START_TEST(parameters_and_norms_are_told_as_they_are) {
+    OnnxModel about;
+    Layer *model = load(files[_i].file, &about);
+    ck_assert_int_eq(about.parameters_stored, files[_i].stored);
+    ck_assert_int_eq(about.parameters, files[_i].parameters);
+    ck_assert_int_eq(about.norms_folded, files[_i].folded);
+    ck_assert_int_eq(about.remark[0] != '\0', files[_i].folded);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// ---- attributes -------------------------------------------------------------------------------
+static void expect_as(Layer *model, const char *path, Layer *built) {
+    char got[512], wanted[512];
+    Layer *layer = layer_find(model, path);
+    ck_assert_msg(layer && built, "%s: %s", path, error_message());
+    ck_assert_str_eq(layer->type->name, built->type->name);
+    ck_assert_str_eq(layer_attributes_text(layer, got, sizeof got),
+                     layer_attributes_text(built, wanted, sizeof wanted));
+    ck_assert(got[0] != '\0');
+    layer_free(built);
+}
+
+START_TEST(layers_say_what_built_ones_do) {
+    OnnxModel about;
+    Layer *model = load(FOLDER "cnn.ts.onnx", &about);
+    Conv2dOptions options = conv2d_padded(conv2d_defaults(), 1);
+    options.stride_h = options.stride_w = 2;
+    expect_as(model, "0", conv2d_new(3, 4, 3, 3, options, true)); // the norm gave it its bias
+    expect_as(model, "7", linear_new(4, 5, true));
+    expect_as(model, "5", adaptive_avg_pool2d_new(1, 1));
+    int64_t stride;
+    ck_assert(layer_attribute(layer_find(model, "0"), "stride_h", &stride) && stride == 2);
+    ck_assert(!layer_attribute(model, "stride_h", &stride)); // several steps have none
+    layer_free(model);
+    onnx_model_free(&about);
+    model = load(FOLDER "chargpt.dy.onnx", &about);
+    expect_as(model, "h.1.ln_1", layer_norm_new(SHAPE(8), 1e-5f, true));
+    expect_as(model, "h.0.qkv", linear_new(8, 24, true));
+    layer_free(model);
+    onnx_model_free(&about);
+    model = load(FOLDER "lstm.ts.onnx", &about);
+    expect_as(model, "embed", embedding_new(9, 4));
+    layer_free(model);
+    onnx_model_free(&about);
+    model = load(FOLDER "acts.ts.onnx", &about);
+    Conv1dOptions flat = conv1d_defaults();
+    flat.padding_left = flat.padding_right = 1;
+    expect_as(model, "c", conv1d_new(2, 4, 3, flat, true));
+    layer_free(model);
+    onnx_model_free(&about);
+    model = load(FOLDER "known_kept_norm.onnx", &about);
+    expect_as(model, "1", batch_norm2d_new(3, batch_norm_defaults()));
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// A convolution of a file has no bias that its program would read: nothing can be folded into it.
+START_TEST(a_norm_of_a_file_stays_where_it_is) {
+    OnnxModel about;
+    Layer *model = load(FOLDER "known_kept_norm.onnx", &about);
+    Scope *scope = scope_open();
+    Tensor *x = tensor_uniform_new(about.inputs[0].shape, -1.0f, 1.0f), *in[] = {x};
+    float before[2 * 3 * 4 * 4], after[2 * 3 * 4 * 4];
+    ck_assert_int_eq(tensor_read_floats(layer_forward(model, x), before), STATUS_OK);
+    int64_t count = -1;
+    ck_assert_int_eq(layer_fold_norms(model, in, 1, &count), STATUS_OK);
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(layer_parameter_count(model), about.parameters);
+    ck_assert_int_eq(tensor_read_floats(layer_forward(model, x), after), STATUS_OK);
+    ck_assert_mem_eq(before, after, sizeof before);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// Of a pipe that nobody writes, to read would be to wait.
+START_TEST(a_pipe_is_no_model) {
+    char folder[64], path[80];
+    OnnxModel about;
+    snprintf(folder, sizeof folder, "/tmp/ridgepoint-pipe-%ld", (long)getpid());
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/x.onnx", folder);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    layer_free(load(files[0].file, &about)); // is there a reader at all?
+    onnx_model_free(&about);
+    ck_assert_ptr_null(onnx_load(path, NULL, NULL));
+    ck_assert_msg(error_status() == STATUS_IO, "%s", error_message());
+    error_clear();
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {parameters_and_norms_are_told_as_they_are, FILES},
+        {layers_say_what_built_ones_do, 0},
+        {a_norm_of_a_file_stays_where_it_is, 0},
+        {a_pipe_is_no_model, 0},
+        {NULL, 0},
+    };
+    return harness_main("onnx_known", tests);
+}
