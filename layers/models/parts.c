@@ -101,6 +101,15 @@ void add_average(Layer *model) {
     layer_add_child(model, "flatten", flatten_new(1, -1));
 }
 
+static Tensor *run_mean(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    return tensor_mean_dims(in[0], (int[]){2, 3}, 2, false);
+}
+
+static const LayerType mean_type = {.name = "Mean2d", .size = sizeof(Layer), .forward = run_mean};
+
+void add_mean(Layer *model) { layer_add_child(model, "mean", layer_new(&mean_type)); }
+
 Layer *child_at(const Layer *self, int i) {
     return i < self->n_children ? self->children[i] : NULL;
 }
