@@ -62,7 +62,7 @@ Layer *mnasnet_new(const char *width, int64_t classes) {
     if (!variant) return NULL;
     Layer *model = sequential_new(), *classifier = sequential_new();
     layer_add_child(model, "layers", layers_new(variant->width, LAST));
-    add_average(model);
+    add_mean(model);
     layer_append(classifier, dropout_new(0.2f));
     layer_append(classifier, linear_new(LAST, classes, true));
     layer_add_child(model, "classifier", classifier);

@@ -99,6 +99,15 @@ void add_average(Layer *model) {
     layer_add_child(model, "flatten", flatten_new(1, -1));
 }
 
+static Tensor *run_mean(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    return tensor_mean_dims(in[0], (int[]){2, 3}, 2, false);
+}
+
+static const LayerType mean_type = {.name = "Mean2d", .size = sizeof(Layer), .forward = run_mean};
+
+void add_mean(Layer *model) { layer_add_child(model, "mean", layer_new(&mean_type)); }
+
 int64_t rounded_to(double channels, int64_t multiple) {
     int64_t whole = (int64_t)(channels + (double)multiple / 2.0) / multiple * multiple;
     if (whole < multiple) whole = multiple;

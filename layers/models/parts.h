@@ -38,6 +38,8 @@ Layer *inverted_residual_new(InvertedResidual part);
 Layer *max_pool_new(int64_t kernel, int64_t stride, int64_t padding, bool ceil_mode);
 // "avgpool" of whole planes, and "flatten": (n, c, h, w) -> (n, c).
 void add_average(Layer *model);
+// The same as "mean", where torchvision calls that function instead of a pool.
+void add_mean(Layer *model);
 
 // To the next multiple, and at most a tenth less than asked for.
 int64_t rounded_to(double channels, int64_t multiple);

@@ -105,7 +105,7 @@ Layer *shufflenet_v2_new(const char *width, int64_t classes) {
         layer_add_child(model, name, stage);
     }
     layer_add_child(model, "conv5", stem_new(in, variant->last, 1, 1)); // of (n, in, 7, 7)
-    add_average(model);
+    add_mean(model);
     layer_add_child(model, "fc", linear_new(variant->last, classes, true));
     return layer_finished(model);
 }

@@ -237,4 +237,4 @@ const Op op_attention_backward = {
                    .in = {"dy", "q", "k", "v", "y"},
                    .elementwise = {PER_SCORE, .each = 5, .more = -1, .input = Q},
                    .products = "heads x queries x keys x widths", .factors = backward_factors,
-                   .vary = backward_vary)};
+                   .kind = KIND_MATMUL, .vary = backward_vary)};

@@ -126,4 +126,4 @@ const Op op_gru = {
               .products = "steps x batch x hidden x gates", .factors = recurrent_factors,
               .elementwise = {PER_OUTPUT, .each = 11}, .transcendental = {PER_OUTPUT, .each = 3},
               .extra = "gates and hn", .extra_bytes = {PER_OUTPUT, .each = 16},
-              .keeps = KEEP_Y | KEEP_EXTRA, .vary = recurrent_vary)};
+              .keeps = KEEP_Y | KEEP_EXTRA, .kind = KIND_MATMUL, .vary = recurrent_vary)};

@@ -122,4 +122,4 @@ const Op op_lstm = {
               .products = "steps x batch x hidden x gates", .factors = recurrent_factors,
               .elementwise = {PER_OUTPUT, .each = 14}, .transcendental = {PER_OUTPUT, .each = 5},
               .extra = "cells and gates", .extra_bytes = {PER_OUTPUT, .each = 20},
-              .keeps = KEEP_Y | KEEP_EXTRA, .vary = recurrent_vary)};
+              .keeps = KEEP_Y | KEEP_EXTRA, .kind = KIND_MATMUL, .vary = recurrent_vary)};

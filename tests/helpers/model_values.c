@@ -142,30 +142,52 @@ void model_check_step(Layer *model, const ModelStep *step) {
 }
 
 // ---- the dry run --------------------------------------------------------------------------------
-static int64_t run_step(Layer *model, Tensor *x) {
+typedef struct Watch {
+    Observer observer; // first
+    ModelRun run;
+} Watch;
+
+static void add_op(Observer *self, const OpCall *call) {
+    ModelRun *run = &((Watch *)self)->run;
+    run->ops++;
+    cost_add(&run->phase[context_current()->phase], op_cost(call));
+}
+
+static ModelRun run_step(Layer *model, Tensor *x) {
+    static Watch watch; // outlives a test that fails here
+    watch = (Watch){.observer = {.op_end = add_op}};
+    observer_add(&watch.observer);
     Scope *scope = scope_open();
     Tensor *y = layer_forward(model, x);
     ck_assert_msg(y != NULL, "%s", error_message());
-    int64_t saved = autograd_saved_bytes();
-    ck_assert_int_eq(autograd_backward(tensor_mean(y, DIM_ALL, false)), STATUS_OK);
+    watch.run.saved_bytes = autograd_saved_bytes();
+    ck_assert_msg(autograd_backward(tensor_mean(y, DIM_ALL, false)) == STATUS_OK, "%s",
+                  error_message());
     scope_close(scope);
-    return saved;
+    observer_remove(&watch.observer);
+    watch.run.peak = context_ledger()->peak;
+    return watch.run;
 }
 
-int64_t model_check_dry_run(Layer *model, Tensor *x) {
+ModelRun model_check_dry_run(Layer *model, Tensor *x) {
     Context *dry = dry_run_begin(model);
-    int64_t foretold = run_step(model, x);
-    MemoryUse peak = dry->ledger->peak;
+    ModelRun foretold = run_step(model, x);
     dry_run_end(dry);
     ledger_reset_peak(context_ledger()); // the making may have taken more
-    int64_t measured = run_step(model, x);
-    MemoryUse real = context_ledger()->peak;
-    ck_assert_int_eq(foretold, measured);
-    ck_assert_int_eq(peak.total + tensor_bytes(x), real.total);
-    ck_assert_int_eq(peak.category[MEM_PARAMETER], real.category[MEM_PARAMETER]);
-    ck_assert_int_eq(peak.category[MEM_WORKSPACE], real.category[MEM_WORKSPACE]);
-    ck_assert_int_eq(peak.category[MEM_ACTIVATION], real.category[MEM_ACTIVATION]);
-    return measured;
+    ModelRun real = run_step(model, x);
+    const MemoryUse *peak = &foretold.peak;
+    ck_assert_int_eq(foretold.ops, real.ops);
+    for (int p = 0; p < PHASE_COUNT; p++)
+        ck_assert_msg(memcmp(&foretold.phase[p], &real.phase[p], sizeof(OpCost)) == 0,
+                      "%s: %llu MACs dry, %llu real", phase_name((Phase)p),
+                      (unsigned long long)foretold.phase[p].macs,
+                      (unsigned long long)real.phase[p].macs);
+    ck_assert_int_eq(foretold.saved_bytes, real.saved_bytes);
+    ck_assert_int_eq(peak->total + tensor_bytes(x), real.peak.total);
+    ck_assert_int_eq(peak->category[MEM_PARAMETER], real.peak.category[MEM_PARAMETER]);
+    ck_assert_int_eq(peak->category[MEM_WORKSPACE], real.peak.category[MEM_WORKSPACE]);
+    ck_assert_int_eq(peak->category[MEM_ACTIVATION], real.peak.category[MEM_ACTIVATION]);
+    return real;
 }
 
 void model_check_failures(LayerMaker make, const void *of, Tensor *const in[], int n_in,

@@ -37,9 +37,16 @@ void model_check_step(Layer *model, const ModelStep *step);
 typedef Layer *(*LayerMaker)(const void *of);
 void model_check_failures(LayerMaker make, const void *of, Tensor *const in[], int n_in, int least);
 
-// A step of the model as it is, by a dry run and then really: fails the test unless both keep as
-// many bytes for backward and have the same peaks. Gives these bytes. Only model and input may be
-// live.
-int64_t model_check_dry_run(Layer *model, Tensor *x);
+// What a step did: forward, and backward from the mean of the results.
+typedef struct ModelRun {
+    OpCost phase[PHASE_COUNT];
+    int64_t ops, saved_bytes;
+    MemoryUse peak; // of a dry run without the input
+} ModelRun;
+
+// A step of the model as it is, by a dry run and then really: fails the test unless both run as
+// many ops at the same costs, keep as many bytes for backward and have the same peaks. Gives the
+// real one. Only model and input may be live.
+ModelRun model_check_dry_run(Layer *model, Tensor *x);
 
 #endif

@@ -1,6 +1,6 @@
-// test_preset_norms.c -- batch norm by other tools' counts: small ones by hand, and networks, whose
-// figures are those of the tools themselves.
-#include "layers/models/models.h"
+// test_preset_norms.c -- batch norm by other tools' counts, small ones by hand. Networks:
+// test_tool_counts.c.
+#include "layers/layers2d.h"
 #include "profiler/report/preset.h"
 #include "tests/helpers/expect.h"
 
@@ -46,42 +46,9 @@ START_TEST(a_batch_norm_counts_as_its_tools_say) {
 }
 END_TEST
 
-// ---- networks, as torchvision has them ---------------------------------------------------------
-static const struct {
-    const char *name;
-    uint64_t macs, fvcore, deepspeed, backward; // of one image: the tools' own figures
-} networks[] = {
-    {"ResNet-18", 1814073344, 1819065856, 3636250112, 7020265472},
-    {"ResNet-50", 4089184256, 4111512576, 8211108352, 16120709120},
-    {"MobileNetV2", 300774272, 314193216, 621073280, 1181421056},
-};
-
-static Layer *network_new(int which) {
-    ResNetOptions resnet = resnet_defaults();
-    if (which == 1) resnet = (ResNetOptions){{3, 4, 6, 3}, true, 1, 64, 1000};
-    return which == 2 ? mobilenet_v2_new(1.0f, 1000) : resnet_new(resnet);
-}
-
-START_TEST(networks_with_norms_count_as_their_tools_say) {
-    context_set_device(device_meta());
-    Layer *model = network_new(_i);
-    Profile profile = profile_of(model, false, SHAPE(1, 3, 224, 224));
-    ck_assert_uint_eq(profile.totals[REPORT_FORWARD].cost.macs, networks[_i].macs);
-    assert_counts(&profile, PRESET_PAPER, networks[_i].macs);
-    assert_counts(&profile, PRESET_FVCORE, networks[_i].fvcore);
-    assert_counts(&profile, PRESET_DEEPSPEED, networks[_i].deepspeed);
-    profile_free(&profile);
-    profile = profile_of(model, true, SHAPE(1, 3, 224, 224));
-    ck_assert_uint_eq(preset_count(PRESET_TORCH, &profile).backward, networks[_i].backward);
-    profile_free(&profile);
-    layer_free(model);
-}
-END_TEST
-
 int main(void) {
     const HarnessTest tests[] = {
         {a_batch_norm_counts_as_its_tools_say, 0},
-        {networks_with_norms_count_as_their_tools_say, 3},
         {NULL, 0},
     };
     return harness_main("preset_norms", tests);
