@@ -77,6 +77,8 @@ typedef enum ProfileKind { // what a step is
 
 enum { PROFILE_UNCOUNTED = 64 };
 
+struct Generation; // generation.h
+
 typedef struct Profile {
     ProfileKind kind;
     char model[160];
@@ -131,6 +133,7 @@ typedef struct Profile {
     char difference[200]; // the first count that differs, when not
     const char *uncounted[PROFILE_UNCOUNTED]; // names of the first ops without a cost
     int n_uncounted;
+    struct Generation *generation; // owned; NULL: nobody asked for it
 } Profile;
 
 typedef struct ProfileOptions {

@@ -271,6 +271,7 @@ static void write_document(JsonWriter *json, const Profile *profile,
     json_ops(json, profile);
     write_advice(json, profile);
     write_training(json, training);
+    json_generation(json, profile);
     write_comparison(json, profile);
     member_real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
     json_writer_end_object(json);

@@ -25,7 +25,8 @@ bool options_refuse(const Options *options, const char *format, ...) {
 
 bool options_ask(const Options *options) {
     return options->explain || options->has_view || options->memory || options->leaks ||
-           options->weights || options->memory_budget > 0 || options->has_preset;
+           options->weights || options->memory_budget > 0 || options->has_preset ||
+           options->generate > 0;
 }
 
 static bool takes(const Options *options, int flag) {
@@ -112,8 +113,8 @@ static bool trains(const Options *options) {
                  {"recompute", options->recompute != NULL}};
     for (size_t i = 0; options->inference && i < sizeof(needs) / sizeof(needs[0]); i++)
         if (needs[i].given)
-            return options_refuse(options, "--%s is about training; leave out --inference",
-                                  needs[i].name);
+            return options_refuse(options, "--%s is about training; leave out --%s", needs[i].name,
+                                  options->generate ? "generate" : "inference");
     return true;
 }
 
@@ -128,6 +129,20 @@ static bool keeps_what_there_is(const Options *options) {
     bool meta = strcmp(options->device, "meta") == 0;
     if (meta)
         return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
+    return true;
+}
+
+// Of texts that are written.
+static bool has_words(const Options *options) {
+    if (options->prompt && options->epochs == 0)
+        return options_refuse(options,
+                              "--prompt is for a sample of what was trained on a text; add "
+                              "--steps N");
+    bool writes = options->epochs != 0 || options->generate;
+    if (!isnan(options->temperature) && !writes)
+        return options_refuse(options, "--temperature: nothing is written; add --generate N");
+    if (options->generate && options->batch > 1)
+        return options_refuse(options, "--generate writes one text at a time; leave out --batch");
     return true;
 }
 
@@ -193,14 +208,16 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .activation = &op_relu,
                          .optimizer = OPTIMIZER_ADAM,
                          .learning_rate = (double)NAN,
+                         .temperature = (double)NAN,
                          .device = "cpu",
                          .sample = 200,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
     if (line->argument && !options->help && optind < argc) options->model = argv[optind++];
+    if (options->generate) options->inference = true;
     if (!fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
-    if (!keeps_what_there_is(options)) return false;
+    if (!keeps_what_there_is(options) || !has_words(options)) return false;
     if (optind == argc) return true;
     return options_refuse(options, "%s: unexpected argument; see %s --help", argv[optind],
                           line->name);

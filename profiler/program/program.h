@@ -5,6 +5,7 @@
 
 #include "layers/train/corpus.h"
 #include "profiler/files/profile_json.h"
+#include "profiler/generation.h"
 #include "profiler/program/options.h"
 #include "profiler/report/loss_plot.h"
 
@@ -95,10 +96,15 @@ Status program_batch_new(Program *program);
 Status program_profile(Program *program);
 // program_training.c: trains a fresh model, and tells.
 Status program_train(Program *program);
+// program_generate.c: the answer to --generate.
+Status program_generate(Program *program);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
 Status program_check_files(const Options *options);             // can they be written?
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
+
+// Between words, in lines of 80 columns that begin with `indent`.
+void program_print_wrapped(const char *text, const char *indent);
 
 // A line of progress on standard error, at most every 0.1 s.
 typedef struct ProgressLine {
