@@ -24,13 +24,10 @@ static int64_t element_bytes(const Tensor *t) {
 // layouts become one dimension: every dimension left costs each element a division.
 static Copy copy_plan(const Tensor *x, const Tensor *out, int dim, int64_t start) {
     Copy copy = {tensor_raw(x), tensor_raw(out), {1}, {1}, {1}, x->numel, 0, 0};
-    int64_t dense[TENSOR_MAX_DIMS + 1] = {0};
-    dense[x->shape.ndim] = 1; // one past the last: the size of everything behind each dimension
-    for (int d = x->shape.ndim - 1; d >= 0; d--) dense[d] = dense[d + 1] * out->shape.dims[d];
-    if (x->shape.ndim) copy.to += start * dense[dim + 1] * element_bytes(x);
+    if (x->shape.ndim) copy.to += start * out->stride[dim] * element_bytes(x);
     int n = 0;
     for (int d = 0; d < x->shape.ndim; d++) {
-        int64_t size = x->shape.dims[d], from = x->stride[d], to = dense[d + 1];
+        int64_t size = x->shape.dims[d], from = x->stride[d], to = out->stride[d];
         if (size == 1) continue;
         bool merges =
             n > 0 && copy.from_stride[n - 1] == from * size && copy.to_stride[n - 1] == to * size;
@@ -197,6 +194,13 @@ CUDA_OP(contiguous) {
     const Tensor *x = call->in[0];
     Copies copies = {};
     Status status = copy_add(cuda, &copies, copy_plan(x, call->out[0], 0, 0), element_bytes(x));
+    return status ? status : copy_all(cuda, &copies, element_bytes(x));
+}
+
+CUDA_OP(assign) {
+    const Tensor *into = call->in[0], *x = call->in[1];
+    Copies copies = {};
+    Status status = copy_add(cuda, &copies, copy_plan(x, into, 0, 0), element_bytes(x));
     return status ? status : copy_all(cuda, &copies, element_bytes(x));
 }
 

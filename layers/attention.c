@@ -50,7 +50,9 @@ void layer_heads_each(Tensor *all, int64_t n, int64_t d, Tensor *heads[3]) {
     then(NULL, split);
 }
 
-Tensor *layer_attend(Tensor *heads[3], Tensor *mask, AttentionOptions options, bool by_formula) {
+Tensor *layer_attend(const Layer *self, Tensor *heads[3], Tensor *mask, AttentionOptions options,
+                     bool by_formula) {
+    if (layer_remember(self, heads, &mask, &options.causal)) return NULL;
     Tensor *y = (by_formula ? tensor_attention_by_formula
                             : tensor_attention)(heads[0], heads[1], heads[2], mask, options);
     for (int i = 0; i < 3; i++) then(NULL, heads[i]);
@@ -93,7 +95,7 @@ static Tensor *attend(Layer *layer, Tensor *const in[3], Tensor *mask) {
     AttentionOptions options = {.causal = self->causal,
                                 .dropout = layer->training ? self->dropout : 0.0f};
     Heads heads = project(self, in);
-    Tensor *joined = layer_attend(heads.of, mask, options, self->by_formula);
+    Tensor *joined = layer_attend(layer, heads.of, mask, options, self->by_formula);
     return then(layer_forward(layer->children[0], joined), joined);
 }
 
@@ -141,11 +143,18 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return y && in[0]->shape.ndim == 2 ? tensor_reshape(y, in[0]->shape) : y;
 }
 
+static bool keeps(const Layer *layer, int64_t size[2]) {
+    const MultiheadAttention *self = (const MultiheadAttention *)layer;
+    size[0] = self->num_heads;
+    size[1] = self->embed_dim / self->num_heads;
+    return self->causal;
+}
+
 #define ATTENTION(known)                                                                           \
     {                                                                                              \
         .name = "MultiheadAttention", .size = sizeof(MultiheadAttention),                          \
         .attributes = attributes, .n_attributes = known, .n_inputs = LAYER_ANY_INPUTS,             \
-        .forward = forward                                                                         \
+        .forward = forward, .keeps = keeps                                                         \
     }
 static const LayerType multihead_attention_type = ATTENTION(ATTRIBUTES - 2);
 static const LayerType apart_type = ATTENTION(ATTRIBUTES);

@@ -52,6 +52,9 @@ typedef struct LayerType {
     void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
     // What layer_print writes between the parentheses; NULL: the attributes.
     void (*print)(const Layer *self, FILE *file);
+    // Of attention, whose keys and values a cache may keep (kv_cache.h): heads and features of one
+    // position's. False: it cannot, because it sees later positions. NULL: it is none.
+    bool (*keeps)(const Layer *self, int64_t size[2]);
 } LayerType;
 
 typedef struct Parameter {
@@ -75,6 +78,7 @@ struct Layer {
     bool is_twin;            // it stands for another in one
     bool recompute;          // layer_recompute
     struct Recompute *again; // by which graphs run it; NULL: it never was marked
+    struct KvCache *cache;   // while kv_cache_forward runs it; else NULL
     uint64_t serial;         // of this process's layers, from 1: no other has had it, or will
 };
 

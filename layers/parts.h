@@ -43,8 +43,15 @@ Tensor *layer_heads(Tensor *x, int64_t d);
 // Queries, keys and values, each (b, n, s, d), of what one product gave side by side, (b, s, 3 n
 // d); views.
 void layer_heads_each(Tensor *all, int64_t n, int64_t d, Tensor *heads[3]);
-// Their attention, joined again: (b, s, n d). The heads are released.
-Tensor *layer_attend(Tensor *heads[3], Tensor *mask, AttentionOptions options, bool by_formula);
+// Their attention, of self and with what its cache keeps, joined again: (b, s, n d). The heads are
+// released.
+Tensor *layer_attend(const Layer *self, Tensor *heads[3], Tensor *mask, AttentionOptions options,
+                     bool by_formula);
+// How many positions were before those that self is given: 0 without a cache (kv_cache.h).
+int64_t layer_past(const Layer *self);
+// With a cache: it keeps the keys and values, which become those of all positions so far, and what
+// hides later ones is a mask, or not needed. Without: nothing.
+Status layer_remember(const Layer *self, Tensor *heads[3], Tensor **mask, bool *causal);
 
 // What a norm is made with; `who` begins the message.
 Status layer_check_row(const char *who, Shape row, float epsilon);

@@ -21,17 +21,18 @@ static const LayerAttribute attributes[] = {
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Positions *positions = (Positions *)self;
     const Shape *shape = &in[0]->shape;
+    int64_t past = layer_past(self);
     (void)n_in;
     if (shape->ndim < 2 || shape->dims[shape->ndim - 1] != positions->features ||
-        shape->dims[shape->ndim - 2] > positions->count) {
+        shape->dims[shape->ndim - 2] > positions->count - past) {
         char text[SHAPE_TEXT];
         error_set(STATUS_SHAPE, "%s: x is %s. HINT: (..., s, %lld), with at most %lld positions s",
                   self->type->name, shape_text(*shape, text), (long long)positions->features,
-                  (long long)positions->count);
+                  (long long)(positions->count - past));
         return NULL;
     }
     Tensor *table = self->n_parameters ? self->parameters[0].tensor : self->buffers[0].tensor;
-    return tensor_add(in[0], tensor_slice(table, 0, 0, shape->dims[shape->ndim - 2], 1));
+    return tensor_add(in[0], tensor_slice(table, 0, past, past + shape->dims[shape->ndim - 2], 1));
 }
 
 #define POSITIONS_TYPE(word)                                                                       \

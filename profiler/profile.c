@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/generation.h"
 #include "profiler/profile_parts.h"
 #include "profiler/system.h"
 #include "tensor/clock.h"
@@ -220,5 +221,7 @@ void profile_free(Profile *profile) {
     memory_free(profile->ops);
     memory_free(profile->memory_events);
     memory_free(profile->layers);
+    generation_free(profile->generation);
+    memory_free(profile->generation);
     memset(profile, 0, sizeof(*profile));
 }

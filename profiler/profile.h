@@ -85,6 +85,8 @@ typedef struct ProfileRecompute { // what marking layers changed (layer_recomput
     uint64_t plain_flops;         // and its total FLOPs
 } ProfileRecompute;
 
+struct Generation; // generation.h
+
 typedef struct Profile {
     ProfileKind kind;
     char model[160];
@@ -144,6 +146,7 @@ typedef struct Profile {
     char difference[200]; // the first count that differs, when not
     const char *uncounted[PROFILE_UNCOUNTED]; // the first ops without a cost, and those missing
     int n_uncounted;
+    struct Generation *generation; // owned; NULL: nobody asked for it
 } Profile;
 
 typedef struct ProfileOptions {

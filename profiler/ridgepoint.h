@@ -17,6 +17,7 @@
 #include "layers/files/onnx.h"
 #include "layers/files/safetensors.h"
 #include "layers/init.h"
+#include "layers/kv_cache.h"
 #include "layers/layers1d.h"
 #include "layers/layers2d.h"
 #include "layers/models/models.h"

@@ -21,6 +21,7 @@
     COMPUTE(cast)                                                                                  \
     COMPUTE(one_hot)                                                                               \
     COMPUTE(fill)                                                                                  \
+    COMPUTE(assign)                                                                                \
     COMPUTE(accumulate)                                                                            \
     COMPUTE(add)                                                                                   \
     COMPUTE(sub)                                                                                   \

@@ -386,6 +386,8 @@ bool rotary_tables_new(int64_t begin, int64_t count, int64_t d, float base, Tens
 
 // ---- in place: a tensor that needs a gradient only between no_grad_begin and no_grad_end ----
 Status tensor_fill(Tensor *x, float value);            // float32
+Status tensor_assign(Tensor *into, Tensor *from);      // into = from, same shape; `into` may be a
+                                                       // view: a slice of what is written
 Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same shape
 // One pass over all parameters. inputs[0] is the state, a small float32 tensor of what changes per
 // step, so that a captured step can be replayed: sgd {learning rate}, adam {learning rate, t

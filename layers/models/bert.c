@@ -73,7 +73,7 @@ static Tensor *self_attention_forward(Layer *layer, Tensor *const in[], int n_in
     Tensor *heads[3]; // query, key, value: (b, heads, s, d)
     for (int i = 0; i < 3; i++)
         heads[i] = layer_heads(layer_run_child(layer, i, in[0]), self->head_dim);
-    return layer_attend(heads, n_in > 1 ? in[1] : NULL, options, self->by_formula);
+    return layer_attend(layer, heads, n_in > 1 ? in[1] : NULL, options, self->by_formula);
 }
 
 static const LayerType self_attention_type = {.name = "BertSelfAttention",
@@ -189,8 +189,7 @@ static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
         return error_set(STATUS_INVALID_ARGUMENT,
                          "%s takes token ids, and maybe their types and a mask, got %d inputs",
                          self->type->name, in && in[0] ? n_in : 0);
-    if (model_check_tokens(self->type->name, in[0], ((const Bert *)self)->context))
-        return error_status();
+    if (model_check_tokens(self, in[0], ((const Bert *)self)->context)) return error_status();
     char ids[SHAPE_TEXT], other[SHAPE_TEXT];
     for (int i = 1; i < n_in; i++)
         if (in[i] && !shape_equal(in[i]->shape, in[0]->shape))

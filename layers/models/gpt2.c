@@ -75,13 +75,20 @@ static Tensor *attention_forward(Layer *layer, Tensor *const in[], int n_in) {
     AttentionOptions options = {.causal = true, .dropout = layer->training ? self->dropout : 0.0f};
     Tensor *heads[3]; // of (b, s, 3 e)
     layer_heads_each(run(layer, C_ATTN, in[0]), self->heads, self->head_dim, heads);
-    Tensor *y = layer_attend(heads, NULL, options, self->by_formula); // (b, s, e)
+    Tensor *y = layer_attend(layer, heads, NULL, options, self->by_formula); // (b, s, e)
     return run(layer, RESID_DROPOUT, run(layer, C_PROJ, y));
+}
+
+static bool keeps(const Layer *layer, int64_t size[2]) {
+    size[0] = ((const Attention *)layer)->heads;
+    size[1] = ((const Attention *)layer)->head_dim;
+    return true;
 }
 
 static const LayerType attention_type = {.name = "GPT2Attention",
                                          .size = sizeof(Attention),
-                                         .forward = attention_forward};
+                                         .forward = attention_forward,
+                                         .keeps = keeps};
 
 // What is added to the sum that goes through the model begins smaller the more there is of it.
 static float residual_deviation(Gpt2Options o) { return 0.02f / sqrtf(2.0f * (float)o.layers); }
@@ -145,7 +152,7 @@ static const LayerAttribute model_attributes[] = {
 };
 
 static Tensor *model_forward(Layer *self, Tensor *const in[], int n_in) {
-    if (model_check_tokens(self->type->name, in[0], ((Gpt2 *)self)->context)) return NULL;
+    if (model_check_tokens(self, in[0], ((Gpt2 *)self)->context)) return NULL;
     return layer_run_in_order(self, in, n_in);
 }
 

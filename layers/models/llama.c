@@ -26,7 +26,7 @@ static Tensor *run(Layer *self, int child, Tensor *x) {
 // ---- attention: of x, and the cosines and sines (s, d / 2) of its positions -------------------
 typedef struct Attention {
     Layer layer;
-    int64_t head_dim;
+    int64_t head_dim, key_value_heads;
     bool by_formula;
 } Attention;
 
@@ -41,18 +41,26 @@ static Tensor *attention_forward(Layer *layer, Tensor *const in[], int n_in) {
         heads[i] = layer_heads(run(layer, i, in[0]), self->head_dim);
         if (i != V_PROJ) heads[i] = tensor_rotary(heads[i], in[1], in[2]);
     }
-    return run(layer, O_PROJ, layer_attend(heads, NULL, options, self->by_formula));
+    return run(layer, O_PROJ, layer_attend(layer, heads, NULL, options, self->by_formula));
+}
+
+static bool keeps(const Layer *layer, int64_t size[2]) {
+    size[0] = ((const Attention *)layer)->key_value_heads;
+    size[1] = ((const Attention *)layer)->head_dim;
+    return true;
 }
 
 static const LayerType attention_type = {.name = "LlamaAttention",
                                          .size = sizeof(Attention),
                                          .n_inputs = 3,
-                                         .forward = attention_forward};
+                                         .forward = attention_forward,
+                                         .keeps = keeps};
 
 static Layer *attention_new(LlamaOptions o) {
     Attention *self = (Attention *)layer_new(&attention_type);
     if (!self) return NULL;
     self->head_dim = o.embed_dim / o.heads;
+    self->key_value_heads = o.key_value_heads;
     self->by_formula = o.by_formula;
     int64_t shared = o.key_value_heads * self->head_dim;
     layer_add_child(&self->layer, "q_proj", normal_linear_new(o.embed_dim, o.embed_dim, false));
@@ -121,10 +129,11 @@ static const LayerAttribute model_attributes[] = {
 
 static Tensor *model_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    if (model_check_tokens(self->type->name, in[0], ((Llama *)self)->context)) return NULL;
+    if (model_check_tokens(self, in[0], ((Llama *)self)->context)) return NULL;
     Tensor *given[3] = {run(self, EMBED_TOKENS, in[0])};
-    for (int i = 0; i < 2; i++) // the first s rows of each table
-        given[i + 1] = tensor_slice(self->buffers[i].tensor, 0, 0, in[0]->shape.dims[1], 1);
+    int64_t begin = layer_past(self), end = begin + in[0]->shape.dims[1];
+    for (int i = 0; i < 2; i++) // the rows of each table that are these positions'
+        given[i + 1] = tensor_slice(self->buffers[i].tensor, 0, begin, end, 1);
     return run(self, NORM, layer_forward_many(self->children[LAYERS], given, 3));
 }
 

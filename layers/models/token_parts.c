@@ -19,16 +19,23 @@ Status model_check_heads(const char *who, int64_t features, int64_t heads) {
                      (long long)features, (long long)heads);
 }
 
-Status model_check_tokens(const char *who, const Tensor *ids, int64_t context) {
+Status model_check_tokens(const Layer *self, const Tensor *ids, int64_t context) {
+    const char *who = self->type->name;
     char text[SHAPE_TEXT];
     if (ids->dtype != DTYPE_INT64 || ids->shape.ndim != 2)
         return error_set(STATUS_SHAPE, "%s: token ids are %s of %s. HINT: (batch, tokens) of int64",
                          who, shape_text(ids->shape, text), dtype_name(ids->dtype));
-    if (ids->shape.dims[1] >= 1 && ids->shape.dims[1] <= context) return STATUS_OK;
+    int64_t past = layer_past(self), tokens = ids->shape.dims[1];
+    if (tokens >= 1 && tokens <= context - past) return STATUS_OK;
+    if (past > 0)
+        return error_set(STATUS_SHAPE,
+                         "%s: %lld tokens behind %lld, in a context of %lld. HINT: begin anew with "
+                         "the last of them, or make the model with a longer context",
+                         who, (long long)tokens, (long long)past, (long long)context);
     return error_set(STATUS_SHAPE,
                      "%s: %lld tokens, in a context of %lld. HINT: at least one; cut the sequence, "
                      "or make the model with a longer context",
-                     who, (long long)ids->shape.dims[1], (long long)context);
+                     who, (long long)tokens, (long long)context);
 }
 
 Layer *normal_linear_new(int64_t in_features, int64_t out_features, bool bias) {

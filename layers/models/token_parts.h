@@ -12,8 +12,8 @@ typedef struct SizeOption {
 Status model_check_sizes(const char *who, const SizeOption sizes[], int n);
 // Can `heads` share that many features alike?
 Status model_check_heads(const char *who, int64_t features, int64_t heads);
-// Is it int64 (batch, tokens), with 1 to `context` tokens?
-Status model_check_tokens(const char *who, const Tensor *ids, int64_t context);
+// Is it int64 (batch, tokens), with 1 to `context` tokens, those before them included?
+Status model_check_tokens(const Layer *self, const Tensor *ids, int64_t context);
 // As BERT and GPT-2 begin: weights normal with deviation 0.02, and a bias of 0.
 Layer *normal_linear_new(int64_t in_features, int64_t out_features, bool bias);
 Layer *normal_embedding_new(int64_t count, int64_t features);

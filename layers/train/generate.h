@@ -1,5 +1,6 @@
 // generate.h -- text from a language model: each token drawn from what the model expects after
-// those before it. Every token is a forward over the window; there is no cache of keys and values.
+// those before it. A model that can have a cache (kv_cache.h) is given each token once, as long as
+// the window holds them all; then, and any other model, the whole window for each.
 #ifndef LAYERS_TRAIN_GENERATE_H
 #define LAYERS_TRAIN_GENERATE_H
 
@@ -12,6 +13,7 @@ typedef struct GenerateOptions {
     // Logits are divided by it: below 1 the likely becomes likelier; 0: always the likeliest, drawn
     // from nothing.
     float temperature;
+    bool no_cache;                                  // the whole window for each token
     void (*progress)(void *argument, int64_t made); // may be NULL
     void *argument;
 } GenerateOptions;

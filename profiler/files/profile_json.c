@@ -237,6 +237,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_ops(json, profile);
     write_advice(json, profile);
     write_training(json, training);
+    json_generation(json, profile);
     write_comparison(json, profile);
     member_real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
     json_writer_end_object(json);

@@ -1,8 +1,9 @@
-// profile_json_phase.c -- shapes, latencies, phases and ops as JSON. Every count exact, times in
-// seconds, absent values null.
+// profile_json_phase.c -- shapes, latencies, phases, ops and generation as JSON. Every count exact,
+// times in seconds, absent values null.
 #include <math.h>
 
 #include "profiler/files/profile_json_parts.h"
+#include "profiler/generation.h"
 
 static void write_shape(JsonWriter *json, Shape shape) {
     if (shape.ndim < 0) {
@@ -153,4 +154,27 @@ void json_ops(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "ops"));
     for (int64_t i = 0; i < profile->n_ops; i++) write_op(json, profile, &profile->ops[i]);
     json_writer_end_array(json);
+}
+
+// ---- generation ------------------------------------------------------------------------------
+void json_generation(JsonWriter *json, const Profile *profile) {
+    const Generation *generation = profile->generation;
+    if (!generation) {
+        member_null(json, "generation");
+        member_text(json, "generation_reason", "--generate was not asked");
+        return;
+    }
+    json_writer_begin_object(json_writer_key(json, "generation"));
+    member_integer(json, "prompt_tokens", generation->prompt);
+    member_integer(json, "tokens", generation->tokens);
+    member_real(json, "temperature", (double)generation->temperature);
+    member_integer(json, "cache_bytes", generation->cache_bytes);
+    member_integer(json, "cache_bytes_per_token", generation->cache_bytes_per_token);
+    member_real(json, "tokens_per_second", generation_rate(generation));
+    json_phase(json, &profile->machine, "first_token", &generation->first, true);
+    json_phase(json, &profile->machine, "token", &generation->token, generation->token.ops > 0);
+    member_integer(json, "token_position", generation->position);
+    if (generation->first.latency.count == 0)
+        member_text(json, "latency_reason", "nothing ran on the meta device");
+    json_writer_end_object(json);
 }

@@ -26,7 +26,7 @@ bool options_refuse(const Options *options, const char *format, ...) {
 
 bool options_ask(const Options *options) {
     return options->summary || options->explain || options->has_view || options->memory ||
-           options->leaks || options->weights || options->has_preset ||
+           options->leaks || options->weights || options->has_preset || options->generate > 0 ||
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
@@ -169,8 +169,8 @@ static bool trains(const Options *options) {
                  {"recompute", options->recompute != NULL}};
     for (size_t i = 0; options->inference && i < sizeof(needs) / sizeof(needs[0]); i++)
         if (needs[i].given)
-            return options_refuse(options, "--%s is about training; leave out --inference",
-                                  needs[i].name);
+            return options_refuse(options, "--%s is about training; leave out --%s", needs[i].name,
+                                  options->generate ? "generate" : "inference");
     return true;
 }
 
@@ -207,6 +207,20 @@ static bool keeps_what_there_is(const Options *options) {
     bool meta = strcmp(options->device, "meta") == 0;
     if (meta)
         return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
+    return true;
+}
+
+// Of texts that are written.
+static bool has_words(const Options *options) {
+    if (options->prompt && options->epochs == 0)
+        return options_refuse(options,
+                              "--prompt is for a sample of what was trained on a text; add "
+                              "--steps N");
+    bool writes = options->epochs != 0 || options->generate;
+    if (!isnan(options->temperature) && !writes)
+        return options_refuse(options, "--temperature: nothing is written; add --generate N");
+    if (options->generate && options->batch > 1)
+        return options_refuse(options, "--generate writes one text at a time; leave out --batch");
     return true;
 }
 
@@ -300,17 +314,20 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .activation = &op_relu,
                          .optimizer = OPTIMIZER_ADAM,
                          .rate = {.base = (double)NAN, .factor = (double)NAN},
+                         .temperature = (double)NAN,
                          .device = "cpu",
                          .sample = 200,
                          .depth = -1,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
     take_models(argc, argv, options);
+    if (options->generate) options->inference = true;
     if (!sorts(options) || !fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
-    if (!keeps_what_there_is(options) || !schedule_makes_sense(options)) return false;
+    if (!keeps_what_there_is(options) || !schedule_makes_sense(options) || !has_words(options))
+        return false;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "%s: more than %d networks; compare some of them",

@@ -61,6 +61,9 @@ typedef struct Options {
     int64_t image[2]; // height, width
     int64_t tokens, classes;
     int64_t sample;                         // characters, written by what was trained on a text
+    const char *prompt;                     // that a sample goes on from; NULL: a line's end
+    double temperature;                     // of what is written; NaN: not said
+    int64_t generate;                       // tokens behind a prompt; 0: not asked
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
     const char *recompute;                  // a pattern of paths, "auto", or NULL

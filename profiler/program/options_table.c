@@ -124,6 +124,20 @@ static bool take_device(Options *options, const Flag *flag, const char *text) {
     return refuse(options, flag, text, "cpu, cuda or meta");
 }
 
+static bool take_temperature(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0.0) || !isfinite((float)value))
+        return refuse(options, flag, text, "a number from 0 on, as 0.8; 0: always the likeliest");
+    options->temperature = value;
+    return true;
+}
+
+static bool take_prompt(Options *options, const Flag *flag, const char *text) {
+    options->prompt = text;
+    return text[0] || refuse(options, flag, text, "what the text begins with");
+}
+
 // "224", or "224x320": height and width
 static bool take_image(Options *options, const Flag *flag, const char *text) {
     char *end;
@@ -315,6 +329,10 @@ const Flag options_flags[] = {
      "folder of IDX files, or a text; else these are drawn", TEXT(data)},
     {OF_TRAINING, MODEL, false, "sample", "N", "characters to write after training on a text (200)",
      COUNT(sample, 0, 1 << 20)},
+    {OF_MODEL, MODEL, false, "prompt", "TEXT", "what these go on from (a line's end)",
+     OTHER(take_prompt)},
+    {OF_MODEL, MODEL, false, "temperature", "T",
+     "of what is written; 0: the likeliest (sample 0.8, generate 0)", OTHER(take_temperature)},
     {OF_TRAINING, BOTH, false, "seed", "N", "of weights, drawn data and shuffles (1)",
      COUNT(seed, 0, INT64_MAX)},
     {OF_MODEL, BOTH, false, "threads", "N", "threads that compute (all cores)",
@@ -358,6 +376,8 @@ const Flag options_flags[] = {
      SWITCH(leaks)},
     {OF_QUESTIONS, BOTH, false, "weights", NULL, "how the weights are distributed, layer by layer",
      SWITCH(weights)},
+    {OF_QUESTIONS, MODEL, false, "generate", "N",
+     "tokens behind a prompt of --tokens: times, costs, cache", COUNT(generate, 1, 1 << 24)},
     {OF_QUESTIONS, BOTH, false, "flop-convention", "NAME",
      "as counted by torch, paper, textbook, fvcore,\n"
      "                         deepspeed, torchinfo, tinytorch",

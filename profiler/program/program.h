@@ -7,6 +7,7 @@
 #include "layers/train/corpus.h"
 #include "profiler/budget.h"
 #include "profiler/files/profile_json.h"
+#include "profiler/generation.h"
 #include "profiler/program/options.h"
 #include "profiler/report/loss_plot.h"
 
@@ -115,13 +116,17 @@ Status program_train(Program *program);
 Status program_compare(Program *program);
 // program.c: an exit status, after one line on why; text between words, in lines of 80 columns.
 int program_verdict(const Program *program);
-void program_print_wrapped(const char *text);
+// program_generate.c: the answer to --generate.
+Status program_generate(Program *program);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
 Status program_check_files(const Options *options); // can they be written?
 // A training step on the resident batch, or on those of a loader, in scopes of its own.
 Status program_step(const Program *program, Optimizer *optimizer, Loader *loader);
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
+
+// Between words, in lines of 80 columns that begin with `indent`.
+void program_print_wrapped(const char *text, const char *indent);
 
 // A line of progress on standard error, at most every 0.1 s.
 typedef struct ProgressLine {

@@ -142,6 +142,10 @@ Status program_answer(Program *program) {
         separate(&answers);
         status = answer_leaks(program);
     }
+    if (!status && options->generate > 0) {
+        separate(&answers);
+        status = program_generate(program);
+    }
     bool trains = !program->training.absent; // then the trained weights are shown
     if (!status && options->weights && !trains) {
         separate(&answers);

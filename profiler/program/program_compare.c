@@ -86,7 +86,7 @@ static void print(const Program *program, const Entry *entries) {
     for (int i = 0; i < n; i++) {
         if (!entries[i].program.subject.remark[0]) continue;
         printf("\n%s\n", short_name(&entries[i]));
-        program_print_wrapped(entries[i].program.subject.remark);
+        program_print_wrapped(entries[i].program.subject.remark, "");
     }
 }
 

@@ -35,18 +35,37 @@ char *program_input_text(const ZooModel *network, const int64_t *dims,
     return text;
 }
 
+// A prompt leaves room for what is written behind it; the last token is not read any more.
+static Status prompt_tokens(const ZooModel *network, const Options *options, int64_t *tokens) {
+    enum { PROMPT = 128 };
+    int64_t most = network->input[0] - (options->generate - 1), said = options->tokens;
+    *tokens = said ? said : most < PROMPT ? most : PROMPT;
+    if (!network->vocabulary)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--generate: %s takes images. HINT: gpt2, llama-2-7b and char-gpt write",
+                         network->name);
+    if (*tokens >= 1 && *tokens <= most) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--generate: %lld tokens behind %lld are more than the %lld positions of %s. "
+                     "HINT: fewer of either",
+                     (long long)options->generate, (long long)(said ? said : 1),
+                     (long long)network->input[0], network->name);
+}
+
 static Status find_named(const ZooModel *network, const Options *options, Subject *subject) {
     const int64_t *input = network->input, *image = options->image;
     bool texts = network->vocabulary > 0;
     if (texts && image[0]) return misfit("image", network);
     if (texts && options->classes) return misfit("classes", network);
     if (!texts && options->tokens) return misfit("tokens", network);
+    int64_t tokens = options->tokens ? options->tokens : input[0];
+    if (options->generate && prompt_tokens(network, options, &tokens)) return error_status();
     *subject = (Subject){.network = network,
                          .vocabulary = network->vocabulary,
                          .classes = options->classes ? options->classes : network->classes,
                          .batch = options->batch ? options->batch : 1};
     if (texts) {
-        subject->sample = SHAPE(options->tokens ? options->tokens : input[0]);
+        subject->sample = SHAPE(tokens);
         subject->unit = "tokens";
         subject->units_per_sample = subject->sample.dims[0];
     } else {
@@ -139,6 +158,11 @@ Status program_find_network(Program *program) {
                          network->vocabulary ? "texts" : "images",
                          network->vocabulary ? "tokens" : "image");
     if (network) return find_named(network, options, subject);
+    if (options->generate)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--generate: %s is no network of --list. HINT: gpt2, llama-2-7b and "
+                         "char-gpt write",
+                         given);
     bool text = strpbrk(given, "(@") != NULL;
     if (!text && access(given, F_OK) != 0) return unknown(given);
     if (!text && ends_with(given, ".onnx")) return program_find_onnx(program);

@@ -1,5 +1,6 @@
 // program_text.c -- the text that a program trains on, and what a model has learnt of it: its loss
 // on what was held out beside that of a table of pairs, the curve of its losses, a sample.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "tensor/memory.h"
 
 enum { DRAWN_CHARACTERS = 200000, HELD_OUT_PART = 10, WIDTH = 76 };
-static const float temperature = 0.8f;
+static const double sample_temperature = 0.8; // where nobody says
 
 // ---- the text ----------------------------------------------------------------------------------
 bool program_takes_text(const Subject *subject) {
@@ -32,6 +33,17 @@ static Status check_fit(const Subject *subject, const Corpus *text) {
                      text->name, (long long)text->count, (long long)tokens);
 }
 
+// Every character that a sample is to begin with must be one that the model learns.
+static Status check_prompt(const char *prompt, const Corpus *text) {
+    for (const char *at = prompt; at && *at; at++)
+        if (corpus_id(text, (uint8_t)*at) < 0)
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "--prompt: its byte 0x%02x at place %d is nowhere in %s. HINT: only "
+                             "what that text has can be read",
+                             (unsigned char)*at, (int)(at - prompt), text->name);
+    return STATUS_OK;
+}
+
 // A network of characters is made for those that there are.
 static void take_vocabulary(Subject *subject, const Corpus *text) {
     if (!subject->network || !subject->network->of_characters) return;
@@ -50,6 +62,7 @@ Status program_load_text(Program *program) {
                         : corpus_generate(DRAWN_CHARACTERS, (uint64_t)options->seed, &texts->train);
     if (status) return status;
     take_vocabulary(&program->subject, &texts->train);
+    if (check_prompt(options->prompt, &texts->train)) return error_status();
     if (check_fit(&program->subject, &texts->train)) return error_status();
     return corpus_split(&texts->train, texts->train.count / HELD_OUT_PART, &texts->held_out);
 }
@@ -108,34 +121,50 @@ static void print_characters(const char *text) {
     printf("\n");
 }
 
-// It begins as a line does, or, where there are none, as what was held out.
-static Status write_sample(const Program *program, Layer *model, int64_t *ids, char *text) {
+// What it begins with, which is no part of it: the end of a line, or, where there are none, what
+// was held out; or the prompt, which is.
+static int64_t begin_sample(const Program *program, int64_t *ids) {
     const Corpus *known = &program->texts.train;
-    int64_t count = program->options->sample;
-    Sampling sampling = {.program = program};
-    GenerateOptions how = {.window = program->subject.sample.dims[0],
-                           .temperature = temperature,
-                           .progress = program->terminal ? show_sampling : NULL,
-                           .argument = &sampling};
+    const char *prompt = program->options->prompt;
+    int64_t given = prompt ? (int64_t)strlen(prompt) : 1;
     int line_end = corpus_id(known, '\n');
     ids[0] = line_end >= 0 ? line_end : program->texts.held_out.ids[0];
-    Status status = generate_tokens(model, how, ids, 1, count + 1);
+    for (int64_t i = 0; prompt && i < given; i++) ids[i] = corpus_id(known, (uint8_t)prompt[i]);
+    return given;
+}
+
+// What the ids stand for; of a model that knows more: ?
+static void spell(const Corpus *known, const int64_t *ids, int64_t count, char *text) {
+    for (int64_t i = 0; i < count; i++)
+        text[i] = ids[i] < known->vocabulary ? (char)known->symbols[ids[i]] : '\x7f';
+}
+
+static Status write_sample(const Program *program, Layer *model, int64_t *ids, char *text) {
+    const Options *options = program->options;
+    double said = options->temperature, temperature = isnan(said) ? sample_temperature : said;
+    int64_t given = begin_sample(program, ids), count = given + options->sample;
+    Sampling sampling = {.program = program};
+    GenerateOptions how = {.window = program->subject.sample.dims[0],
+                           .temperature = (float)temperature,
+                           .progress = program->terminal ? show_sampling : NULL,
+                           .argument = &sampling};
+    Status status = generate_tokens(model, how, ids, given, count);
     progress_clear(program);
-    for (int64_t i = 0; i < count && !status; i++) // of a model that knows more: ?
-        text[i] = ids[i + 1] < known->vocabulary ? (char)known->symbols[ids[i + 1]] : '\x7f';
-    return status;
+    if (status) return status;
+    int64_t from = options->prompt ? 0 : given;
+    spell(&program->texts.train, ids + from, count - from, text);
+    printf("\nSAMPLE  at temperature %g\n", temperature);
+    print_characters(text);
+    return STATUS_OK;
 }
 
 static Status print_sample(const Program *program, Layer *model) {
-    size_t count = (size_t)program->options->sample;
-    if (count == 0) return STATUS_OK;
-    int64_t *ids = memory_new((count + 1) * sizeof(int64_t));
+    const char *prompt = program->options->prompt;
+    size_t count = (size_t)program->options->sample + (prompt ? strlen(prompt) : 1);
+    if (program->options->sample == 0) return STATUS_OK;
+    int64_t *ids = memory_new(count * sizeof(int64_t));
     char *text = memory_new(count + 1);
     Status status = ids && text ? write_sample(program, model, ids, text) : error_status();
-    if (!status) {
-        printf("\nSAMPLE  at temperature %.1f\n", (double)temperature);
-        print_characters(text);
-    }
     memory_free(ids);
     memory_free(text);
     return status;

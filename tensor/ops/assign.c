@@ -1,4 +1,5 @@
-// assign.c -- what writes numbers that are there, or are given: fill, accumulate, contiguous.
+// assign.c -- what writes numbers that are there, or are given: fill, assign, accumulate,
+// contiguous.
 #include "tensor/ops/elementwise.h"
 
 // ---- fill: every element becomes params.value[0], in place --------------------------------------
@@ -32,13 +33,78 @@ const Op op_fill = {.id = OP_fill,
                     .mutates = mutates_all,
                     .story = STORY(.formula = "x = a constant", .in = {"x"})};
 
-// ---- accumulate: into + value; autograd adds gradients, mostly in place (out is into) -----------
 // A part of what is written is read as it was before: another view of the same buffer is copied.
 static bool overlaps(const Tensor *into, const Tensor *value) {
     return into && value && into->storage == value->storage &&
            !(into->offset == value->offset && tensor_is_contiguous(value));
 }
 
+// ---- assign: into = from, in place; what is written may be a view
+// --------------------------------
+Status tensor_assign(Tensor *into, Tensor *from) {
+    if (overlaps(into, from)) from = OP_RUN(op_contiguous, NULL, from);
+    OpCall call = {.op = &op_assign, .in = (Tensor *[]){into, from}, .n_in = 2};
+    return error_pending() ? error_status() : op_dispatch(&call);
+}
+
+static Status assign_infer(OpCall *call) {
+    const Tensor *into = call->in[0];
+    if (!shape_equal(into->shape, call->in[1]->shape))
+        return op_error(call, STATUS_SHAPE, "shapes differ. HINT: tensor_expand the second one");
+    for (int d = 0; d < into->shape.ndim; d++)
+        if (into->stride[d] == 0 && into->shape.dims[d] > 1)
+            return op_error(call, STATUS_INVALID_ARGUMENT,
+                            "the elements of dimension %d are one in memory. HINT: write what was "
+                            "expanded",
+                            d);
+    return STATUS_OK; // no output: it writes its first input
+}
+
+static OpCost assign_cost(const OpCall *call) { // what was there is not read
+    return (OpCost){.bytes_read = (uint64_t)tensor_distinct_bytes(call->in[1]),
+                    .bytes_written = (uint64_t)tensor_bytes(call->in[0])};
+}
+
+static bool assign_mutates(const OpCall *call, int input) {
+    (void)call;
+    return input == 0;
+}
+
+// Where row r, along the last dimension, begins.
+static int64_t row_offset(const Tensor *t, int64_t r) {
+    int64_t offset = 0;
+    for (int d = t->shape.ndim - 2; d >= 0; d--) {
+        offset += r % t->shape.dims[d] * t->stride[d];
+        r /= t->shape.dims[d];
+    }
+    return offset;
+}
+
+static Status assign_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const Tensor *into = call->in[0], *from = call->in[1];
+    int last = into->shape.ndim - 1;
+    int64_t row = last < 0 ? 1 : into->shape.dims[last];
+    int64_t to_step = last < 0 ? 1 : into->stride[last], step = last < 0 ? 1 : from->stride[last];
+    for (int64_t r = begin; r < end; r++) {
+        float *y = call_in(call, 0) + row_offset(into, r);
+        const float *x = call_in(call, 1) + row_offset(from, r);
+        for (int64_t j = 0; j < row; j++) y[j * to_step] = x[j * step];
+    }
+    return STATUS_OK;
+}
+
+const Op op_assign = {.id = OP_assign,
+                      .name = "assign",
+                      .kernel = assign_cpu,
+                      .flags = OP_STRIDED,
+                      .work = op_work_rows,
+                      .n_inputs = 2,
+                      .infer = assign_infer,
+                      .cost = COUNTED(assign_cost),
+                      .mutates = assign_mutates,
+                      .story = STORY(.formula = "x = y", .in = {"x", "y"})};
+
+// ---- accumulate: into + value; autograd adds gradients, mostly in place (out is into) -----------
 Status tensor_accumulate(Tensor *into, Tensor *value) {
     if (overlaps(into, value)) value = OP_RUN(op_contiguous, NULL, value);
     return OP_INTO(&into, op_accumulate, NULL, into, value);

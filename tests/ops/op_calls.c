@@ -165,6 +165,7 @@ CALL(slices, tensor_sub(tensor_slice(in[0], a->dim, 0, in[0]->shape.dims[a->dim]
                         tensor_slice(in[0], a->dim, 1, in[0]->shape.dims[a->dim], 1)))
 CALL(clip_norm, tensor_clip_norm(in, n_in, a->value))
 CALL(fill, tensor_fill(in[0], a->value) == STATUS_OK ? in[0] : NULL)
+CALL(assign, tensor_assign(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
 CALL(accumulate, tensor_accumulate(in[0], in[1]) == STATUS_OK ? in[0] : NULL)
 #undef CALL
 
@@ -364,6 +365,7 @@ static const NamedFunction functions[] = {
     {"dropout", call_dropout},
     {"dropout_blocks", call_dropout_blocks},
     {"fill", call_fill},
+    {"assign", call_assign},
     {"accumulate", call_accumulate},
     {"instance_norm", call_instance_norm},
     {"clip_norm", call_clip_norm},

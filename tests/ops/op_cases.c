@@ -459,6 +459,7 @@ static const Family families[] = {
     ATTENTION(attended_long, ATTEND_KEYS, true, 0.25f),
     {"rotary", turned, VALUES_ANY, {0}, true, 1e-6, 1e-6},
     {"fill", line, VALUES_ANY, {.value = 2.5f}, false, 0, 0},
+    {"assign", written, VALUES_ANY, {0}, false, 0, 0},
     {"accumulate", into, VALUES_ANY, {0}, false, 0, 1e-6},
     {"sgd_step", sgd_plain, VALUES_ANY, {0}, false, 1e-6, 1e-6},
     {"sgd_step", sgd_plain, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 1e-6},

@@ -326,6 +326,16 @@ static const char *const gathered_often[] = {
 static const char *const into[] = {
     "() ()", "(17) (17)", "(0) (0)", "(3, 4) transposed (3, 4)", "(33, 257) expanded (33, 257)",
     NULL};
+static const char *const written[] = {"() ()",
+                                      "(1) (1)",
+                                      "(257) (257)",
+                                      "(0, 3) (0, 3)",
+                                      "stepped (3, 17) (3, 17)",
+                                      "(3, 4) transposed (3, 4)",
+                                      "transposed (33, 17) stepped (33, 17)",
+                                      "transposed (2, 3, 17, 8) (2, 3, 17, 8)",
+                                      "(33, 257) expanded (33, 257)",
+                                      NULL};
 static const char *const sgd_plain[] = {"state (1) (17) (17)",
                                         "state (1) (3) (3) (257, 130) (257, 130)",
                                         "state (1) (0) (0)", NULL};

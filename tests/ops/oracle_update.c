@@ -10,6 +10,14 @@ static bool fill(OracleCall *call) {
     return true;
 }
 
+static bool assign(OracleCall *call) {
+    if (!shape_equal(call->in[0].shape, call->in[1].shape)) return false;
+    for (int64_t i = 0; i < call->in[0].numel; i++) call->in[0].values[i] = call->in[1].values[i];
+    call->counted.bytes_read = (uint64_t)call->in[1].distinct * sizeof(float);
+    oracle_writes_input(call, 0);
+    return true;
+}
+
 // Into a third tensor, or into its first input.
 static bool accumulate(OracleCall *call) {
     OracleTensor *into = &call->in[0];
@@ -126,6 +134,6 @@ static bool clip_norm(OracleCall *call) {
 }
 
 const OracleFunction oracle_updates[OP_COUNT] = {
-    [OP_fill] = fill,         [OP_accumulate] = accumulate, [OP_clip_norm] = clip_norm,
-    [OP_sgd_step] = sgd_step, [OP_adamw_step] = adamw_step,
+    [OP_fill] = fill,           [OP_assign] = assign,     [OP_accumulate] = accumulate,
+    [OP_clip_norm] = clip_norm, [OP_sgd_step] = sgd_step, [OP_adamw_step] = adamw_step,
 };

@@ -139,8 +139,10 @@ START_TEST(documents_have_the_keys_that_the_page_explains) {
     json_t *trained = document_new("--layers 784,8,10 --batch 16 --epochs 1 --steps 2");
     json_t *counted = document_new("--layers 8,4 --device meta");
     json_t *marked = document_of("profile_model", "mnist-cnn --device meta --recompute features");
+    json_t *written = document_of("profile_model", "llama-2-7b --generate 2 --device meta");
     collect(&keys, marked);
     collect(&keys, trained);
+    collect(&keys, written);
     collect(&keys, counted);
     page_read(&table, "keys");
     for (int i = 0; i < keys.count; i++)
@@ -154,6 +156,7 @@ START_TEST(documents_have_the_keys_that_the_page_explains) {
             at += length + 1;
         }
     json_decref(trained);
+    json_decref(written);
     json_decref(counted);
     json_decref(marked);
 }

@@ -1,0 +1,103 @@
+// program_generate.c -- the answer to --generate: a first token and those after it, in seconds,
+// counts and bytes. What is measured is profiler/generation.c's.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/kv_cache.h"
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+#include "tensor/memory.h"
+
+// ", p90 3.1 ms": those that there are enough samples for.
+static void print_percentiles(const Latency *latency) {
+    static const double wanted[] = {90.0, 99.0, 99.9};
+    for (int i = 0; i < 3; i++) {
+        double value;
+        bool enough;
+        int64_t missing;
+        if (statistics_percentile(latency->samples, latency->count, wanted[i], &value, &enough,
+                                  &missing)) {
+            error_clear(); // the figure is worth no failure
+            return;
+        }
+        if (enough) printf(", p%g %s", wanted[i], text_duration(value).s);
+    }
+}
+
+static void print_times(const char *what, const Latency *latency, double per_second,
+                        const char *unit) {
+    if (latency->count == 0) return;
+    const LatencyStatistics *s = &latency->statistics;
+    printf("  %-14s %8s  %s %s\n", what, text_duration(s->median).s,
+           per_second < 99.5 ? text_number(per_second).s
+                             : text_short_count((int64_t)(per_second + 0.5)).s,
+           unit);
+    printf("    median of %s, IQR %s", text_count(s->n).s,
+           s->n > 1 ? text_duration(s->iqr).s : "-");
+    print_percentiles(latency);
+    printf("\n");
+}
+
+static void print_counts(const Program *program, const char *what, const ProfilePhase *phase) {
+    if (phase->ops == 0) return;
+    uint64_t bytes = phase->cost.bytes_read + phase->cost.bytes_written;
+    printf("  %-14s %8s FLOPs (%s MACs), %s, %s FLOP/B\n", what,
+           text_short_count((int64_t)op_cost_total_flops(phase->cost)).s,
+           text_short_count((int64_t)phase->cost.macs).s, text_bytes_si((int64_t)bytes).s,
+           text_number(profile_intensity(phase->cost)).s);
+    if (!phase->roofline.judged) return;
+    char text[ROOFLINE_TEXT];
+    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops,
+                                         latency_median(&phase->latency));
+    roofline_evidence(&program->machine, &input, &phase->roofline, text);
+    program_print_wrapped(text, "    ");
+}
+
+static void print_all(const Program *program, const Generation *g) {
+    char how[40] = "always the likeliest";
+    if (g->temperature > 0.0f)
+        snprintf(how, sizeof(how), "at temperature %g", (double)g->temperature);
+    printf("GENERATION  %s token%s behind a prompt of %s, %s\n", text_count(g->tokens).s,
+           g->tokens == 1 ? "" : "s", text_count(g->prompt).s, how);
+    if (g->first.latency.count == 0) printf("  counted only: nothing ran\n");
+    print_times("first token", &g->first.latency,
+                (double)g->prompt / latency_median(&g->first.latency), "tokens of the prompt/s");
+    print_times("each after it", &g->token.latency, generation_rate(g), "tokens/s");
+    printf("  %-14s %8s  %s B for each of %s positions\n", "cache", text_bytes_si(g->cache_bytes).s,
+           text_count(g->cache_bytes_per_token).s,
+           text_count(g->cache_bytes / g->cache_bytes_per_token).s);
+    char place[48];
+    snprintf(place, sizeof(place), "token %.32s", text_count(g->position + 1).s);
+    print_counts(program, "first token", &g->first);
+    print_counts(program, place, &g->token);
+}
+
+// Any ids, as the profile's batch has them.
+static int64_t *prompt_new(const Program *program, int64_t given) {
+    int64_t *ids = memory_new((size_t)given * sizeof(int64_t));
+    for (int64_t i = 0; ids && i < given; i++) ids[i] = i % program->subject.vocabulary;
+    return ids;
+}
+
+Status program_generate(Program *program) {
+    const Options *options = program->options;
+    Profile *profile = &program->profile;
+    int64_t given = program->subject.sample.dims[0];
+    if (!kv_cache_fits(program->model))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--generate: %s writes no text: its attention is not causal. HINT: gpt2, "
+                         "llama-2-7b and char-gpt do",
+                         options->model);
+    profile->generation = memory_new(sizeof(Generation));
+    int64_t *prompt = profile->generation ? prompt_new(program, given) : NULL;
+    GenerationOptions how = generation_defaults();
+    if (!isnan(options->temperature)) how.temperature = (float)options->temperature;
+    how.machine = program->device->has_data ? &program->machine : NULL;
+    Status status = prompt ? profile_generation(program->model, prompt, given, options->generate,
+                                                how, profile->generation)
+                           : error_status();
+    memory_free(prompt);
+    if (!status && program->report) print_all(program, profile->generation);
+    return status;
+}

@@ -1,0 +1,168 @@
+// test_kv_cache_errors.c -- caches of keys and values that do not fit a model, or what they are
+// given; a model that changed; requests that fail. What they are for: test_kv_cache.c.
+#include "layers/attention.h"
+#include "layers/kv_cache.h"
+#include "layers/transformer.h"
+#include "tensor/memory.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/small_transformers.h"
+
+enum { CONTEXT = 24, WORDS = 11, MODELS = 2 };
+
+// Without gradients, from here to `finished`.
+static Layer *model_of(int index) {
+    Gpt2Options gpt2 = small_gpt2();
+    LlamaOptions llama = small_llama();
+    gpt2.context = llama.context = CONTEXT;
+    Layer *model = index ? llama_new(llama) : gpt2_new(gpt2);
+    expect_no_error();
+    layer_train(model, false);
+    no_grad_begin();
+    return model;
+}
+
+static void finished(Layer *model) {
+    no_grad_end();
+    layer_free(model);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+
+// ---- what is refused ----------------------------------------------------------------------------
+static void refuse(KvCache *cache, Shape shape, Status status, const char *mention) {
+    Tensor *x = tensor_from_labels_new(shape, (int64_t[2 * CONTEXT]){0});
+    Scope *scope = scope_open();
+    int64_t before = kv_cache_length(cache);
+    ck_assert_ptr_null(kv_cache_forward(cache, x));
+    expect_error(status, mention);
+    ck_assert_int_eq(kv_cache_length(cache), before);
+    scope_close(scope);
+    tensor_free(x);
+}
+
+START_TEST(what_does_not_fit_is_refused) {
+    Layer *model = model_of(_i);
+    KvCache *cache = kv_cache_new(model, 2, 20), *longer = kv_cache_new(model, 1, 100);
+    refuse(cache, SHAPE(1, 3), STATUS_SHAPE, "x is (1, 3). HINT: (2, s, ...)");
+    refuse(cache, SHAPE(2, 0), STATUS_SHAPE, "one new position or more");
+    refuse(cache, SHAPE(4), STATUS_SHAPE, "x is (4,)");
+    refuse(cache, SHAPE(2, 21), STATUS_SHAPE, "21 more positions behind 0, and there is room for");
+    Scope *scope = scope_open();
+    Tensor *most = model_tokens_new(SHAPE(1, CONTEXT), 0, 11, 11);
+    ck_assert_ptr_nonnull(kv_cache_forward(longer, most));
+    refuse(longer, SHAPE(1, 1), STATUS_SHAPE, "1 tokens behind 24, in a context of 24. HINT");
+    refuse(longer, SHAPE(1, 0), STATUS_SHAPE, "one new position or more");
+    no_grad_end(); // what is kept has no gradient
+    autograd_enable();
+    refuse(cache, SHAPE(2, 3), STATUS_STATE, "no_grad_begin");
+    no_grad_begin();
+    ck_assert_ptr_null(kv_cache_forward(NULL, most));
+    expect_error(STATUS_INVALID_ARGUMENT, "no cache");
+    ck_assert_ptr_null(kv_cache_forward(cache, NULL));
+    expect_error(STATUS_INVALID_ARGUMENT, "no input");
+    tensor_free(most);
+    scope_close(scope);
+    kv_cache_free(cache);
+    kv_cache_free(longer);
+    kv_cache_free(NULL);
+    finished(model);
+}
+END_TEST
+
+START_TEST(models_that_keep_nothing_are_refused) {
+    TransformerLayerOptions all = transformer_layer_defaults();
+    Layer *layers[] = {linear_new(3, 3, true), bert_new(small_bert()), vit_new(small_vit()),
+                       transformer_encoder_layer_new(all), NULL};
+    static const char *const mentions[] = {"no layer of this Linear", "no layer of this BertModel",
+                                           "MultiheadAttention \"self_attention\" sees later",
+                                           "MultiheadAttention \"self_attn\" sees later",
+                                           "no model"};
+    for (int i = 0; i < 5; i++) {
+        ck_assert(!kv_cache_fits(layers[i]));
+        ck_assert_ptr_null(kv_cache_new(layers[i], 1, 8));
+        expect_error(STATUS_INVALID_ARGUMENT, mentions[i]);
+        layer_free(layers[i]);
+    }
+    Layer *model = gpt2_new(small_gpt2());
+    static const int64_t sizes[][2] = {{0, 8}, {1, 0}, {-1, 8}, {1, INT64_MIN}};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_ptr_null(kv_cache_new(model, sizes[i][0], sizes[i][1]));
+        expect_error(STATUS_INVALID_ARGUMENT, "HINT: one or more of each");
+    }
+    ck_assert_ptr_null(kv_cache_new(model, INT64_MAX, 2));
+    expect_error(STATUS_OVERFLOW, "");
+    layer_free(model);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+// A model that grew after its cache was made, or lost what the cache keeps places for.
+START_TEST(a_model_that_changed_is_refused) {
+    MultiheadAttentionOptions options = multihead_attention_defaults();
+    options.causal = true;
+    Layer *model = sequential_new();
+    layer_append(model, multihead_attention_new(4, 2, options));
+    no_grad_begin();
+    KvCache *cache = kv_cache_new(model, 1, 8);
+    layer_append(model, multihead_attention_new(4, 2, options));
+    Tensor *x = model_input_new(SHAPE(1, 3, 4), 1);
+    Scope *scope = scope_open();
+    ck_assert_ptr_null(kv_cache_forward(cache, x));
+    expect_error(STATUS_STATE, "1: MultiheadAttention: its cache has no place for it");
+    layer_free(model->children[1]);
+    ck_assert_ptr_nonnull(kv_cache_forward(cache, x));
+    layer_free(model->children[0]);
+    layer_append(model, relu_new());
+    ck_assert_ptr_null(kv_cache_forward(cache, x));
+    expect_error(STATUS_STATE, "did not run");
+    ck_assert_int_eq(kv_cache_length(cache), 3);
+    scope_close(scope);
+    tensor_free(x);
+    kv_cache_free(cache);
+    finished(model);
+}
+END_TEST
+
+// After any failure what is kept is as it was, and the same tokens may come again.
+START_TEST(any_request_may_fail) {
+    Layer *model = model_of(_i);
+    Tensor *first = model_tokens_new(SHAPE(1, 5), 0, WORDS, 11),
+           *next = model_tokens_new(SHAPE(1, 3), 0, WORDS, 16);
+    int64_t live = expect_live_bytes();
+    int failures = 0;
+    context_set_threads(1);
+    for (uint64_t n = 1; n < 6000; n += 1 + n / 32, failures++) {
+        memory_fail_at(n);
+        Scope *scope = scope_open();
+        KvCache *cache = kv_cache_new(model, 1, CONTEXT);
+        Tensor *y = cache ? kv_cache_forward(cache, first) : NULL;
+        if (y) y = kv_cache_forward(cache, next);
+        memory_fail_at(0);
+        bool done = !error_pending();
+        if (!done) expect_error(STATUS_OUT_OF_MEMORY, "");
+        if (cache) {
+            int64_t length = kv_cache_length(cache);
+            ck_assert(length == (done ? 8 : length == 5 ? 5 : 0));
+            if (!done) ck_assert_ptr_nonnull(kv_cache_forward(cache, length ? next : first));
+        }
+        kv_cache_free(cache);
+        scope_close(scope);
+        ck_assert_int_eq(expect_live_bytes(), live);
+        if (done) break;
+    }
+    ck_assert_int_gt(failures, 20);
+    tensor_free(first);
+    tensor_free(next);
+    finished(model);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {what_does_not_fit_is_refused, MODELS},
+        {models_that_keep_nothing_are_refused, 0},
+        {a_model_that_changed_is_refused, 0},
+        {any_request_may_fail, MODELS},
+        {NULL, 0},
+    };
+    return harness_main("kv_cache_errors", tests);
+}
