@@ -82,9 +82,10 @@ typedef struct Profile {
     char model[160];
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
-    char unit[16];      // what a step's rate counts: "samples", "images", "tokens"
-    int64_t units;      // of it in a step
-    char optimizer[32]; // "": none
+    Precision precision; // in which its reals are counted; float32 where it ran
+    char unit[16];       // what a step's rate counts: "samples", "images", "tokens"
+    int64_t units;       // of it in a step
+    char optimizer[32];  // "": none
     char device[16];
     int threads;
 

@@ -60,7 +60,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_text(json, "name", profile->model);
     json_shape(json, "input_shape", profile->input);
     member_integer(json, "batch", profile->batch);
-    member_text(json, "dtype", "float32");
+    member_text(json, "dtype", precision_name(profile->precision));
     member_integer(json, "parameters", profile->parameters);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);

@@ -167,6 +167,20 @@ static bool trains(const Options *options) {
     return true;
 }
 
+// Nothing computes with fewer bits than float32 has.
+static bool counts_as(const Options *options) {
+    const char *brief = precision_brief(options->precision);
+    if (options->precision == PRECISION_FLOAT32) return true;
+    if (strcmp(options->device, "meta") != 0)
+        return options_refuse(options, "--dtype %s: counted, not computed with; --device meta",
+                              brief);
+    if (options->precision == PRECISION_INT8 && !options->inference)
+        return options_refuse(options, "--dtype int8: nothing trains in it; %s",
+                              options->line->program == PROGRAM_MODEL ? "--inference"
+                                                                      : "--dtype bf16");
+    return true;
+}
+
 static bool keeps_what_there_is(const Options *options) {
     if (options->every > 0 && !options->checkpoint)
         return options_refuse(options, "--every %lld: of what? --checkpoint FILE",
@@ -271,6 +285,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (!sorts(options) || !fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
+    if (!counts_as(options)) return false;
     if (!keeps_what_there_is(options)) return false;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)

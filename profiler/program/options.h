@@ -58,6 +58,7 @@ typedef struct Options {
     OptimizerKind optimizer;
     double learning_rate;            // NaN: the optimizer's default
     const char *device;              // its name: one of those in --help
+    Precision precision;             // in which reals are counted where nothing runs
     const char *data;                // NULL: generated digits, or sentences
     const char *checkpoint, *resume; // files; NULL: none
     int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's

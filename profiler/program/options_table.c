@@ -92,6 +92,11 @@ static bool take_device(Options *options, const Flag *flag, const char *text) {
     return refuse(options, flag, text, "cpu, cuda or meta");
 }
 
+static bool take_dtype(Options *options, const Flag *flag, const char *text) {
+    return precision_by_brief(text, &options->precision) ||
+           refuse(options, flag, text, "fp32, bf16, fp16 or int8");
+}
+
 // "224", or "224x320": height and width
 static bool take_image(Options *options, const Flag *flag, const char *text) {
     char *end;
@@ -269,6 +274,8 @@ const Flag options_flags[] = {
      COUNT(threads, 1, 64)},
     {OF_MODEL, BOTH, true, "device", "NAME", "cpu, cuda; meta: count any model, run nothing (cpu)",
      OTHER(take_device)},
+    {OF_MODEL, BOTH, false, "dtype", "NAME", "with --device meta: bytes in bf16, fp16, int8 (fp32)",
+     OTHER(take_dtype)},
 
     {OF_MEASURING, BOTH, false, "iterations", "N",
      "samples of each latency; 0: 10 to 200 in a second (0)", COUNT(iterations, 0, 1000000)},

@@ -80,8 +80,9 @@ static void print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
     char tail[96];
-    int n = snprintf(tail, sizeof(tail), " | batch %lld | fp32%s%s", (long long)profile->batch,
-                     profile->optimizer[0] ? " | " : "", profile->optimizer);
+    int n = snprintf(tail, sizeof(tail), " | batch %lld | %s%s%s", (long long)profile->batch,
+                     precision_brief(profile->precision), profile->optimizer[0] ? " | " : "",
+                     profile->optimizer);
     int room = REPORT_WIDTH - n;
     fprintf(file, "%s%s\n", text_fit(profile->model, room).s, tail);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
