@@ -11,6 +11,11 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/run_program.h"
 
+static void begin_with_data(void) {
+    context_set_device(device_cpu());
+    context_set_precision(PRECISION_FLOAT32);
+}
+
 static void begin(Precision precision) {
     context_set_device(device_meta());
     context_set_precision(precision);
@@ -18,6 +23,7 @@ static void begin(Precision precision) {
 
 // ---- what a precision is -----------------------------------------------------------------------
 START_TEST(names_and_bytes) {
+    begin_with_data();
     Precision found = PRECISION_COUNT;
     ck_assert(precision_by_brief("bf16", &found) && found == PRECISION_BFLOAT16);
     ck_assert(!precision_by_brief("bfloat16", &found) && !precision_by_brief("", &found));
@@ -33,6 +39,7 @@ END_TEST
 
 // Of what is there already nothing changes; nor of whole numbers, nor of what has data.
 START_TEST(only_reals_without_data_are_narrow) {
+    begin_with_data();
     context_set_precision(PRECISION_BFLOAT16);
     Tensor *real = tensor_zeros_new(SHAPE(3, 17));
     ck_assert_int_eq(tensor_bytes(real), 4 * 51);
@@ -58,6 +65,7 @@ END_TEST
 
 // What would run is predicted as it would run.
 START_TEST(a_dry_run_of_what_has_data_is_in_float32) {
+    begin_with_data();
     Layer *model = mlp_new((int64_t[]){3, 17, 257}, 3, mlp_defaults());
     Tensor *x = tensor_uniform_new(SHAPE(5, 3), 0.0f, 1.0f);
     LayerCost before, after, narrow;
@@ -222,6 +230,11 @@ START_TEST(gpt2_in_two_bytes_each) {
                       "resnet18 vgg11 --device meta --dtype int8 --inference", PROGRAM_CAPTURED);
     ck_assert_msg(got.status == 0 && strstr(got.out, "inference, int8, counted"), "%s%s", got.err,
                   got.out);
+    program_run_free(&got);
+    got = program_run(program_path("profile_model"), "lenet5 --summary --dtype bf16",
+                      PROGRAM_CAPTURED); // nothing runs for it
+    ck_assert_ptr_nonnull(strstr(got.out, "SUMMARY  lenet5 1x32x32, batch 1, bf16\n"));
+    ck_assert_ptr_nonnull(strstr(got.out, "61,706 (123 kB)"));
     program_run_free(&got);
     got = program_run(program_path("profile_mlp"), "--device meta --dtype fp16 --explain",
                       PROGRAM_CAPTURED);
