@@ -72,7 +72,8 @@ typedef struct Options {
     ViewOptions view;
     const char *sort; // its rows', or a comparison's; NULL: not said
     ComparisonSort comparison_sort;
-    bool has_view, memory, leaks, weights, summary;
+    bool has_view, memory, leaks, weights, summary, shrink;
+    double prune;          // the share of weights that --shrink prunes; NaN: not said
     int64_t depth;         // of the summary; -1: not said
     int64_t memory_budget; // bytes; 0: not asked
     Preset preset;

@@ -82,6 +82,13 @@ static bool take_learning_rate(Options *options, const Flag *flag, const char *t
     return true;
 }
 
+static bool take_prune(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    options->prune = strtod(text, &end);
+    bool share = end != text && !*end && options->prune >= 0.0 && options->prune <= 1.0;
+    return share || refuse(options, flag, text, "a share from 0 to 1, as 0.5");
+}
+
 static bool take_device(Options *options, const Flag *flag, const char *text) {
     static const char *const names[] = {"cpu", "cuda", "meta"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -313,6 +320,10 @@ const Flag options_flags[] = {
      SWITCH(leaks)},
     {OF_QUESTIONS, BOTH, false, "weights", NULL, "how the weights are distributed, layer by layer",
      SWITCH(weights)},
+    {OF_QUESTIONS, BOTH, false, "shrink", NULL,
+     "weights in bf16, int8 or pruned: sizes, what it does", SWITCH(shrink)},
+    {OF_QUESTIONS, BOTH, false, "prune", "SHARE", "of the weights, by --shrink (0.5)",
+     OTHER(take_prune)},
     {OF_QUESTIONS, BOTH, false, "flop-convention", "NAME",
      "as counted by torch, paper, textbook, fvcore,\n"
      "                         deepspeed, torchinfo, tinytorch",

@@ -104,6 +104,7 @@ int program_verdict(const Program *program);
 void program_print_wrapped(const char *text);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
+Status program_shrink(const Program *program, Layer *model);    // --shrink, of weights at hand
 Status program_check_files(const Options *options);             // can they be written?
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
 
@@ -113,6 +114,7 @@ typedef struct ProgressLine {
     double begun, shown; // when; and when it was last drawn
 } ProgressLine;
 bool progress_due(ProgressLine *line);
+void program_show_progress(void *line, double fraction); // with what is left, by the time gone
 void progress_clear(const Program *program);
 
 #endif
