@@ -72,6 +72,7 @@ Layer *layer_here(Layer *layer) {
 Context *dry_run_begin(const Layer *model) {
     const Context *outer = context_current();
     int threads = outer->threads;
+    Precision precision = outer->device->has_data ? PRECISION_FLOAT32 : outer->precision;
     if (!model) {
         error_set(STATUS_INVALID_ARGUMENT, "dry_run_begin: no layer");
         return NULL;
@@ -79,6 +80,7 @@ Context *dry_run_begin(const Layer *model) {
     Context *context = shadow_context_new(outer->target ? outer->target : outer->device);
     if (!context) return NULL;
     context->threads = threads;
+    context->precision = precision;
     context_push(context);
     if (context_ledger() && layer_here((Layer *)model) && !shadow_count_no_more(context) &&
         !autograd_enable())

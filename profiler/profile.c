@@ -28,7 +28,8 @@ static Status describe(const Work *work, OptimizerConfig config, const ProfileOp
     profile->parameters = layer_parameter_count(work->model);
     profile->parameters_stored = profile->parameters;
     profile->trainable_parameters = layer_trainable_count(work->model);
-    profile->parameter_bytes = profile->parameters * dtype_size(DTYPE_FLOAT32);
+    profile->precision = x->device->has_data ? PRECISION_FLOAT32 : context_current()->precision;
+    profile->parameter_bytes = profile->parameters * precision_bytes(profile->precision);
     profile->threads = context_current()->threads;
     if (work->kind == PROFILE_TRAINING)
         snprintf(profile->optimizer, sizeof(profile->optimizer), "%s", optimizer_name(config.kind));

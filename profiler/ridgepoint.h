@@ -43,6 +43,7 @@
 #include "profiler/report/preset.h"
 #include "profiler/report/report.h"
 #include "profiler/report/report_views.h"
+#include "profiler/report/shrink.h"
 #include "profiler/report/weights.h"
 #include "tensor/plugin.h"
 #include "tensor/version.h"

@@ -92,6 +92,14 @@ void context_set_device(Device *device) {
         context->device = device; // what is made in a dry run has no values
 }
 
+void context_set_precision(Precision precision) {
+    if ((unsigned)precision < PRECISION_COUNT)
+        context_current()->precision = precision;
+    else
+        error_set(STATUS_INVALID_ARGUMENT, "context_set_precision: there is no precision %d",
+                  (int)precision);
+}
+
 void context_set_threads(int threads) {
     Context *context = context_current();
     threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;

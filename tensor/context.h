@@ -74,8 +74,9 @@ typedef struct Pool Pool; // its threads: pool.h, not public
 typedef struct Context {
     Device *device;          // for _new functions
     struct Shadows *shadows; // in a dry run: what stands for others' tensors (shadow.h); else NULL
-    Device *target; // whose workspace is counted; NULL: that of the device on which an op runs
-    int no_grad;    // > 0: nothing is recorded
+    Device *target;      // whose workspace is counted; NULL: that of the device on which an op runs
+    Precision precision; // in which reals are counted where there is no data
+    int no_grad;         // > 0: nothing is recorded
     Phase phase;
     int site;            // innermost open call site, -1 none
     const char *running; // name of the op being run, for the ledger's peak
@@ -116,8 +117,13 @@ void context_free(Context *context); // its tensors must be gone; frees its cach
 void context_release_thread(void);
 
 void context_set_device(Device *device); // in a dry run (layers/cost.h) it stays the meta device
-void context_set_threads(int threads);   // 1..64; default: as many as it may use cores
-void context_seed(uint64_t seed);        // restarts the random numbers
+// Of tensors made from now on, on devices without data. What is profiled there is counted as if all
+// of it had that precision: parameters, gradients, an optimizer's state, activations, with the
+// statistics of norms and attention, which frameworks may keep in float32. No count but bytes
+// changes. STATUS_INVALID_ARGUMENT is pending where there is no such precision.
+void context_set_precision(Precision precision);
+void context_set_threads(int threads); // 1..64; default: as many as it may use cores
+void context_seed(uint64_t seed);      // restarts the random numbers
 
 Ledger *context_ledger(void); // the current context's; NULL with an error pending: out of memory
 

@@ -166,7 +166,8 @@ static Status undo(OpCall *call, unsigned preset, Status status) {
 // Temporary memory lives as long as its kernel.
 static Status run_with_workspace(Context *context, Device *device, OpCall *call) {
     Device *target = context->target ? context->target : device;
-    int64_t bytes = target->workspace(target, call);
+    int64_t bytes = target->workspace(target, call); // of float32
+    if (!device->has_data) bytes = bytes / 4 * precision_bytes(context->precision);
     Storage *storage = bytes ? storage_new(device, bytes, MEM_WORKSPACE) : NULL;
     if (bytes && !storage) return STATUS_OUT_OF_MEMORY;
     call->workspace = storage ? storage->data : NULL;

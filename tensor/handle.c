@@ -55,6 +55,8 @@ Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *de
     t->offset = 0;
     t->device = device;
     t->dtype = (uint8_t)dtype;
+    bool counted = dtype == DTYPE_FLOAT32 && !device->has_data; // nobody computes with it
+    t->element_bytes = counted ? (uint8_t)precision_bytes(context->precision) : dtype_sizes[dtype];
     t->flags = TENSOR_CONTIGUOUS;
     t->origin_output = 0;
     t->origin = NULL;
@@ -67,7 +69,8 @@ Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *de
 }
 
 Status handle_allocate(Tensor *t, MemoryCategory category) {
-    t->storage = storage_new(t->device, t->numel * dtype_sizes[t->dtype], category);
+    if (category == MEM_STAGING) t->element_bytes = dtype_sizes[t->dtype]; // as it is handed over
+    t->storage = storage_new(t->device, tensor_bytes(t), category);
     return t->storage ? STATUS_OK : STATUS_OUT_OF_MEMORY;
 }
 

@@ -137,6 +137,7 @@ static Tensor *make_tensor(Context *context, const Tensor *original) {
     if (!twin) return NULL;
     for (int i = 0; i < original->shape.ndim; i++) twin->stride[i] = original->stride[i];
     twin->offset = original->offset;
+    twin->element_bytes = original->element_bytes;
     twin->flags = original->flags & (TENSOR_LEAF_GRAD | TENSOR_CONTIGUOUS);
     twin->storage = storage_retain(storage);
     return shadow_add(original, twin, release_tensor) ? NULL : twin;

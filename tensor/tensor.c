@@ -9,22 +9,6 @@
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
-const uint8_t dtype_sizes[DTYPE_COUNT] = {
-#define DTYPE_SIZE(name, text, size) size,
-    DTYPE_LIST(DTYPE_SIZE)
-#undef DTYPE_SIZE
-};
-static const char *const dtype_names[DTYPE_COUNT] = {
-#define DTYPE_NAME(name, text, size) text,
-    DTYPE_LIST(DTYPE_NAME)
-#undef DTYPE_NAME
-};
-
-const char *dtype_name(DType dtype) {
-    return (unsigned)dtype < DTYPE_COUNT ? dtype_names[dtype] : "?";
-}
-int64_t dtype_size(DType dtype) { return (unsigned)dtype < DTYPE_COUNT ? dtype_sizes[dtype] : 0; }
-
 char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
     int used = snprintf(text, SHAPE_TEXT, "(");
     int shown = shape.ndim < TENSOR_MAX_DIMS ? shape.ndim : TENSOR_MAX_DIMS;
@@ -35,14 +19,14 @@ char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
     return text;
 }
 
-int64_t tensor_bytes(const Tensor *t) { return t ? t->numel * dtype_size((DType)t->dtype) : 0; }
+int64_t tensor_bytes(const Tensor *t) { return t ? t->numel * t->element_bytes : 0; }
 
 int64_t tensor_distinct_bytes(const Tensor *t) {
     if (!t || t->numel == 0) return 0;
     int64_t count = 1;
     for (int i = 0; i < t->shape.ndim; i++)
         if (t->stride[i] != 0) count *= t->shape.dims[i];
-    return count * dtype_size(t->dtype);
+    return count * t->element_bytes;
 }
 
 // ---- creation --------------------------------------------------------------------------------

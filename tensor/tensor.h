@@ -40,6 +40,27 @@ typedef enum DType {
 const char *dtype_name(DType dtype); // "float32"
 int64_t dtype_size(DType dtype);     // bytes
 
+// In what a real number is counted where nothing runs: every float32 tensor that is made on a
+// device without data stays one, and takes so many bytes an element (context_set_precision). The
+// numbers that an optimizer's step reads from the program (category staging) take 4 in any case.
+#define PRECISION_LIST(X)                                                                          \
+    X(FLOAT32, "float32", "fp32", 4)                                                               \
+    X(BFLOAT16, "bfloat16", "bf16", 2)                                                             \
+    X(FLOAT16, "float16", "fp16", 2)                                                               \
+    X(INT8, "int8", "int8", 1)
+
+typedef enum Precision {
+#define PRECISION_ENUM(name, text, brief, size) PRECISION_##name,
+    PRECISION_LIST(PRECISION_ENUM)
+#undef PRECISION_ENUM
+        PRECISION_COUNT
+} Precision;
+
+const char *precision_name(Precision precision);                  // "bfloat16"
+const char *precision_brief(Precision precision);                 // "bf16"
+int64_t precision_bytes(Precision precision);                     // of an element
+bool precision_by_brief(const char *brief, Precision *precision); // false: there is none
+
 typedef struct Shape {
     int ndim;
     int64_t dims[TENSOR_MAX_DIMS];
@@ -95,6 +116,7 @@ typedef struct Tensor {
     bool grad_empty;       // zero_grad was called: the first writer overwrites
     int32_t owners;        // the user or a scope
     int32_t references;    // owners, and what was recorded of ops that read it
+    uint8_t element_bytes; // the dtype's, or, without data, the precision's
     struct Origin *origin; // the recorded op whose result it is; NULL: none
     struct Scope *scope;   // frees it when it closes; NULL: the user does
     struct Tensor *scope_next, *scope_previous;
@@ -139,7 +161,7 @@ static inline Shape tensor_shape(const Tensor *t) { return t->shape; }
 static inline bool tensor_is_contiguous(const Tensor *t) {
     return (t->flags & TENSOR_CONTIGUOUS) != 0;
 }
-int64_t tensor_bytes(const Tensor *t);          // numel * element size
+int64_t tensor_bytes(const Tensor *t);          // numel * element_bytes
 int64_t tensor_distinct_bytes(const Tensor *t); // the same, expanded dims counted once
 
 // The elements of a contiguous float32 tensor on the host; NULL with an error pending otherwise

@@ -61,7 +61,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     json_shape(json, "input_shape", profile->input);
     member_integer(json, "batch", profile->batch);
     member_integer(json, "accumulate", profile->accumulate);
-    member_text(json, "dtype", "float32");
+    member_text(json, "dtype", precision_name(profile->precision));
     member_integer(json, "parameters", profile->parameters);
     member_integer(json, "parameters_stored", profile->parameters_stored);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);

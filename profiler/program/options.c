@@ -1,5 +1,6 @@
-// options.c -- parses a command line with getopt_long: what was asked for, and whether it fits
-// together. Not here: what each flag takes (options_table.c), what the help says (options_help.c).
+// options.c -- parses a command line with getopt_long: what was asked for. Not here: whether it
+// fits together (options_fit.c), what each flag takes (options_table.c), what the help says
+// (options_help.c).
 #include "profiler/program/options_table.h"
 
 #include <assert.h>
@@ -26,7 +27,8 @@ bool options_refuse(const Options *options, const char *format, ...) {
 
 bool options_ask(const Options *options) {
     return options->summary || options->explain || options->has_view || options->memory ||
-           options->leaks || options->weights || options->has_preset || options->generate > 0 ||
+           options->leaks || options->weights || options->shrink || options->has_preset ||
+           options->generate > 0 ||
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
@@ -61,186 +63,6 @@ static bool unknown(const Options *options, int argc, char **argv) {
                               optopt, program);
     return options_refuse(options, "%s: %s option; see %s --help all", given,
                           ambiguous(options, given) ? "ambiguous" : "unknown", program);
-}
-
-static bool something_runs(const Options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } runs[] = {{"trace", options->trace != NULL},     {"output", options->output != NULL},
-                {"weights", options->weights},         {"leaks", options->leaks},
-                {"percentiles", options->percentiles}, {"calibrate", options->calibrate}};
-    for (size_t i = 0; strcmp(options->device, "meta") == 0 && i < sizeof(runs) / sizeof(runs[0]);
-         i++)
-        if (runs[i].given)
-            return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu",
-                                  runs[i].name);
-    return true;
-}
-
-static bool files_differ(const Options *options) {
-    const struct {
-        const char *name, *path;
-    } files[] = {{"json", options->json},
-                 {"trace", options->trace},
-                 {"memory-json", options->memory_json},
-                 {"tinytorch", options->tinytorch}};
-    const char *taken = NULL;
-    for (int i = 0; i < 4; i++) {
-        for (int k = 0; k < i; k++)
-            if (files[i].path && files[k].path && strcmp(files[i].path, "-") != 0 &&
-                strcmp(files[i].path, files[k].path) == 0)
-                return options_refuse(options, "--%s %s: --%s writes this file; name another",
-                                      files[i].name, files[i].path, files[k].name);
-        if (!files[i].path || strcmp(files[i].path, "-") != 0) continue;
-        if (taken)
-            return options_refuse(options, "--%s -: standard output is --%s's; name a file",
-                                  files[i].name, taken);
-        taken = files[i].name;
-    }
-    if (taken && options_ask(options))
-        return options_refuse(options,
-                              "--%s -: standard output has the answer to a question; name a file",
-                              taken);
-    return true;
-}
-
-// Which key that is depends on how many networks there are.
-static bool sorts(Options *options) {
-    const char *key = options->sort;
-    bool several = options->n_models > 1, found = !key;
-    for (int i = 0; several && !found && i < COMPARISON_SORT_COUNT; i++) {
-        options->comparison_sort = (ComparisonSort)i;
-        found = strcmp(key, comparison_sort_name(options->comparison_sort)) == 0;
-    }
-    for (int i = 0; !several && !found && i < VIEW_SORT_COUNT; i++) {
-        options->view.sort = (ViewSort)i;
-        found = options->has_view = strcmp(key, view_sort_name(options->view.sort)) == 0;
-    }
-    if (!found)
-        return options_refuse(options, "--sort %s: expected %s", key,
-                              several ? "order, parameters, flops, bytes, memory or time"
-                                      : "order, time, flops, bytes or roof");
-    if (several && options->comparison_sort == COMPARISON_TIME &&
-        strcmp(options->device, "meta") == 0)
-        return options_refuse(options,
-                              "--sort time: nothing runs on the meta device; --sort flops");
-    return true;
-}
-
-// What is asked of one network, and has no row in a table of several.
-static bool compares(const Options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } alone[] = {{"summary", options->summary},
-                 {"explain", options->explain},
-                 {"by, --top and --layer", options->has_view},
-                 {"memory", options->memory},
-                 {"memory-budget", options->memory_budget > 0},
-                 {"leaks", options->leaks},
-                 {"weights", options->weights},
-                 {"flop-convention", options->has_preset},
-                 {"output", options->output != NULL},
-                 {"trace", options->trace != NULL},
-                 {"memory-json", options->memory_json != NULL},
-                 {"tinytorch", options->tinytorch != NULL},
-                 {"epochs, --steps", options->epochs > 0 || options->steps > 0},
-                 {"checkpoint", options->checkpoint != NULL},
-                 {"resume", options->resume != NULL}};
-    for (size_t i = 0; options->n_models > 1 && i < sizeof(alone) / sizeof(alone[0]); i++)
-        if (alone[i].given)
-            return options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
-                                  alone[i].name, options->n_models, options->models[1]);
-    return true;
-}
-
-// What --inference leaves out.
-static bool trains(const Options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } needs[] = {{"trace", options->trace != NULL},
-                 {"leaks", options->leaks},
-                 {"memory-budget", options->memory_budget > 0},
-                 {"epochs", options->epochs > 0},
-                 {"freeze", options->n_freeze > 0},
-                 {"accumulate", options->accumulate > 1},
-                 {"recompute", options->recompute != NULL}};
-    for (size_t i = 0; options->inference && i < sizeof(needs) / sizeof(needs[0]); i++)
-        if (needs[i].given)
-            return options_refuse(options, "--%s is about training; leave out --%s", needs[i].name,
-                                  options->generate ? "generate" : "inference");
-    return true;
-}
-
-// What is said of the rate, and says nothing: of no training, or of one that it does not change in.
-static bool schedule_makes_sense(const Options *options) {
-    const RateOptions *rate = &options->rate;
-    bool constant = rate->kind == SCHEDULE_CONSTANT;
-    const struct {
-        const char *name;
-        bool given, changes;
-    } flags[] = {{"schedule", rate->has_kind, false},
-                 {"lr-warmup", rate->warmup.count > 0, false},
-                 {"lr-period", rate->period.count > 0, true},
-                 {"lr-factor", !isnan(rate->factor), true}};
-    for (int i = 0; i < 4; i++) {
-        if (flags[i].given && options->epochs == 0)
-            return options_refuse(options, "--%s is about training; add --epochs N", flags[i].name);
-        if (flags[i].given && flags[i].changes && constant)
-            return options_refuse(options,
-                                  "--%s: a constant rate has none; --schedule cosine or step",
-                                  flags[i].name);
-    }
-    return true;
-}
-
-static bool keeps_what_there_is(const Options *options) {
-    if (options->every > 0 && !options->checkpoint)
-        return options_refuse(options, "--every %lld: of what? --checkpoint FILE",
-                              (long long)options->every);
-    if (!options->checkpoint && !options->resume) return true;
-    const char *flag = options->checkpoint ? "checkpoint" : "resume";
-    if (options->epochs == 0)
-        return options_refuse(options, "--%s is about training; add --epochs N", flag);
-    bool meta = strcmp(options->device, "meta") == 0;
-    if (meta)
-        return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
-    return true;
-}
-
-// Of texts that are written.
-static bool has_words(const Options *options) {
-    if (options->prompt && options->epochs == 0)
-        return options_refuse(options,
-                              "--prompt is for a sample of what was trained on a text; add "
-                              "--steps N");
-    bool writes = options->epochs != 0 || options->generate;
-    if (!isnan(options->temperature) && !writes)
-        return options_refuse(options, "--temperature: nothing is written; add --generate N");
-    if (options->generate && options->batch > 1)
-        return options_refuse(options, "--generate writes one text at a time; leave out --batch");
-    return true;
-}
-
-static bool fit_together(const Options *options) {
-    if (options->fuse && options->no_fuse)
-        return options_refuse(options, "--fuse and --no-fuse exclude each other");
-    if (options->depth >= 0 && !options->summary)
-        return options_refuse(options, "--depth %lld: of what? --summary",
-                              (long long)options->depth);
-    if (options_choose_recompute(options) && options->memory_budget == 0)
-        return options_refuse(options, "--recompute auto: to fit into what? --memory-budget SIZE, "
-                                       "as 2GB");
-    bool told = options->help || options->version || options->devices || options->list;
-    if (options->line->argument && options->fuse && !options->inference)
-        return options_refuse(options,
-                              "--fuse is for networks that train no more; add --inference");
-    if (options->line->argument && !options->model && !told)
-        return options_refuse(options, "which network? %s --list names them; as in %s %s",
-                              options->line->name, options->line->name, options->line->examples[0]);
-    return compares(options) && something_runs(options) && files_differ(options) && trains(options);
 }
 
 // The flags of this program, for getopt_long; each is found again as 256 + its place.
@@ -278,8 +100,8 @@ static bool take_flags(int argc, char **argv, Options *options) {
 
 // Of a program that takes none, and of more than there is room for, some are left over.
 static void take_models(int argc, char **argv, Options *options) {
-    bool takes = options->line->argument && !options->help;
-    while (takes && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
+    bool wanted = options->line->argument && !options->help;
+    while (wanted && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
         options->models[options->n_models++] = argv[optind++];
     options->model = options->models[0];
 }
@@ -318,16 +140,16 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .device = "cpu",
                          .sample = 200,
                          .depth = -1,
+                         .prune = (double)NAN,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
     take_models(argc, argv, options);
     if (options->generate) options->inference = true;
-    if (!sorts(options) || !fit_together(options)) return false;
+    if (!options_fit_together(options)) return false;
     if (options->epochs < 0) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
-    if (!keeps_what_there_is(options) || !schedule_makes_sense(options) || !has_words(options))
-        return false;
+    if (!options_can_be_done(options)) return false;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "%s: more than %d networks; compare some of them",

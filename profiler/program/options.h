@@ -79,6 +79,7 @@ typedef struct Options {
     OptimizerKind optimizer;
     RateOptions rate;
     const char *device;              // its name: one of those in --help
+    Precision precision;             // in which reals are counted where nothing runs
     const char *data;                // NULL: generated digits, or sentences
     const char *checkpoint, *resume; // files; NULL: none
     int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's
@@ -92,7 +93,8 @@ typedef struct Options {
     ViewOptions view;
     const char *sort; // its rows', or a comparison's; NULL: not said
     ComparisonSort comparison_sort;
-    bool has_view, memory, leaks, weights, summary;
+    bool has_view, memory, leaks, weights, summary, shrink;
+    double prune;          // the share of weights that --shrink prunes; NaN: not said
     int64_t depth;         // of the summary; -1: not said
     int64_t memory_budget; // bytes; 0: not asked
     Preset preset;

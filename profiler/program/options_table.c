@@ -114,6 +114,13 @@ static bool take_factor(Options *options, const Flag *flag, const char *text) {
     return true;
 }
 
+static bool take_prune(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    options->prune = strtod(text, &end);
+    bool share = end != text && !*end && options->prune >= 0.0 && options->prune <= 1.0;
+    return share || refuse(options, flag, text, "a share from 0 to 1, as 0.5");
+}
+
 static bool take_device(Options *options, const Flag *flag, const char *text) {
     static const char *const names[] = {"cpu", "cuda", "meta"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -136,6 +143,11 @@ static bool take_temperature(Options *options, const Flag *flag, const char *tex
 static bool take_prompt(Options *options, const Flag *flag, const char *text) {
     options->prompt = text;
     return text[0] || refuse(options, flag, text, "what the text begins with");
+}
+
+static bool take_dtype(Options *options, const Flag *flag, const char *text) {
+    return precision_by_brief(text, &options->precision) ||
+           refuse(options, flag, text, "fp32, bf16, fp16 or int8");
 }
 
 // "224", or "224x320": height and width
@@ -339,6 +351,8 @@ const Flag options_flags[] = {
      COUNT(threads, 1, 64)},
     {OF_MODEL, BOTH, true, "device", "NAME", "cpu, cuda; meta: count any model, run nothing (cpu)",
      OTHER(take_device)},
+    {OF_MODEL, BOTH, false, "dtype", "NAME", "with --device meta: bytes in bf16, fp16, int8 (fp32)",
+     OTHER(take_dtype)},
 
     {OF_MEASURING, BOTH, false, "iterations", "N",
      "samples of each latency; 0: 10 to 200 in a second (0)", COUNT(iterations, 0, 1000000)},
@@ -378,6 +392,10 @@ const Flag options_flags[] = {
      SWITCH(weights)},
     {OF_QUESTIONS, MODEL, false, "generate", "N",
      "tokens behind a prompt of --tokens: times, costs, cache", COUNT(generate, 1, 1 << 24)},
+    {OF_QUESTIONS, BOTH, false, "shrink", NULL,
+     "weights in bf16, int8 or pruned: sizes, what it does", SWITCH(shrink)},
+    {OF_QUESTIONS, BOTH, false, "prune", "SHARE", "of the weights, by --shrink (0.5)",
+     OTHER(take_prune)},
     {OF_QUESTIONS, BOTH, false, "flop-convention", "NAME",
      "as counted by torch, paper, textbook, fvcore,\n"
      "                         deepspeed, torchinfo, tinytorch",

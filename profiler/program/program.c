@@ -144,6 +144,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     Device *device = device_open(options->device);
     if (!device) return fail(kind);
     context_set_device(device);
+    context_set_precision(options->precision);
     if (options->threads > 0) context_set_threads((int)options->threads);
     const char *files[] = {options->json, options->trace, options->memory_json, options->tinytorch};
     Program program = {.kind = kind,

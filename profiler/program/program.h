@@ -120,7 +120,8 @@ int program_verdict(const Program *program);
 Status program_generate(Program *program);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
-Status program_check_files(const Options *options); // can they be written?
+Status program_shrink(const Program *program, Layer *model); // --shrink, of weights at hand
+Status program_check_files(const Options *options);          // can they be written?
 // A training step on the resident batch, or on those of a loader, in scopes of its own.
 Status program_step(const Program *program, Optimizer *optimizer, Loader *loader);
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
@@ -134,6 +135,7 @@ typedef struct ProgressLine {
     double begun, shown; // when; and when it was last drawn
 } ProgressLine;
 bool progress_due(ProgressLine *line);
+void program_show_progress(void *line, double fraction); // with what is left, by the time gone
 void progress_clear(const Program *program);
 
 #endif

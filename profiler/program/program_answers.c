@@ -1,5 +1,6 @@
 // program_answers.c -- what was asked instead of the report: each answer is another module's; here
 // they are put in order, and the work that some of them need is run.
+#include <math.h>
 #include <stdio.h>
 
 #include "profiler/budget.h"
@@ -8,8 +9,10 @@
 #include "profiler/report/explain.h"
 #include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
+#include "profiler/report/shrink.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"
+#include "tensor/clock.h"
 
 // ---- the largest batch -----------------------------------------------------------------------
 static void print_budget_head(const Program *program) {
@@ -103,6 +106,29 @@ static Status answer_leaks(Program *program) {
     return status;
 }
 
+// ---- fewer bits ------------------------------------------------------------------------------
+typedef struct Shrinking {
+    const Program *program;
+    ProgressLine line;
+} Shrinking;
+
+static void show_shrinking(void *argument, double fraction) {
+    Shrinking *shrinking = argument;
+    if (fraction < 1.0)
+        program_show_progress(&shrinking->line, fraction);
+    else
+        progress_clear(shrinking->program);
+}
+
+Status program_shrink(const Program *program, Layer *model) {
+    double now = clock_seconds(), share = program->options->prune;
+    Shrinking shrinking = {program, {.what = "shrinking", .begun = now, .shown = now}};
+    ShrinkOptions how = {.ratio = isnan(share) ? 0.5 : share,
+                         .progress = program->terminal ? show_shrinking : NULL,
+                         .argument = &shrinking};
+    return shrink_print(model, program->x, how, stdout);
+}
+
 // ---- all -------------------------------------------------------------------------------------
 static void separate(int *answers) {
     if ((*answers)++ > 0) printf("\n");
@@ -150,6 +176,10 @@ Status program_answer(Program *program) {
     if (!status && options->weights && !trains) {
         separate(&answers);
         status = weights_print(program->model, stdout);
+    }
+    if (!status && options->shrink && !trains) {
+        separate(&answers);
+        status = program_shrink(program, program->model);
     }
     return status;
 }

@@ -90,7 +90,7 @@ static Status obtain_machine(Program *program) {
     return status;
 }
 
-static void show_profiling(void *argument, double fraction) {
+void program_show_progress(void *argument, double fraction) {
     ProgressLine *line = argument;
     if (!progress_due(line)) return;
     double gone = line->shown - line->begun;
@@ -194,7 +194,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.percentiles = options->percentiles;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
-    how.progress = program->terminal ? show_profiling : NULL;
+    how.progress = program->terminal ? program_show_progress : NULL;
     how.argument = &line;
     Status status = run_profile(program, how);
     progress_clear(program);

@@ -154,6 +154,7 @@ Status program_train(Program *program) {
             has_text(program) ? program->texts.train.name : program->images.train.name;
         if (program->report) status = print_training(program, model, &training.curve);
         if (!status && options->weights) status = weights_print(model, stdout);
+        if (!status && options->shrink) status = program_shrink(program, model);
     } else {
         program->training.absent = error_message();
     }

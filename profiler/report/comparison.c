@@ -129,7 +129,8 @@ void comparison_print(Compared *rows, int n, ComparisonSort sort, FILE *file) {
     fprintf(file, "COMPARISON  %s",
             first->kind == PROFILE_INFERENCE ? "inference" : "training step");
     if (first->optimizer[0]) fprintf(file, ", %s", first->optimizer);
-    fprintf(file, ", fp32%s; %s%s\n", ran ? "" : ", counted without running",
+    fprintf(file, ", %s%s; %s%s\n", precision_brief(first->precision),
+            ran ? "" : ", counted without running",
             sort == COMPARISON_ORDER ? "as typed" : "most first, by ",
             sort == COMPARISON_ORDER ? "" : comparison_sort_name(sort));
     print_head(first, file);

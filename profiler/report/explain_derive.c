@@ -203,9 +203,16 @@ void derive_print(FILE *file, const char *label, const Derivation *derivation, u
 }
 
 // ---- bytes -----------------------------------------------------------------------------------
-static uint64_t bytes_of(const DTypeSignature *types, int input, Shape shape) {
+static uint64_t real_bytes(const Profile *profile) {
+    return (uint64_t)precision_bytes(profile->precision);
+}
+
+static uint64_t bytes_of(const Profile *profile, const DTypeSignature *types, int input,
+                         Shape shape) {
     int last = types->n_in - 1;
-    return elements(shape) * (uint64_t)dtype_size(types->in[input < last ? input : last]);
+    DType dtype = (DType)types->in[input < last ? input : last];
+    uint64_t each = dtype == DTYPE_FLOAT32 ? real_bytes(profile) : (uint64_t)dtype_size(dtype);
+    return elements(shape) * each;
 }
 
 static uint64_t extra_bytes(const Profile *profile, const OpRecord *record, const OpStory *story) {
@@ -222,9 +229,11 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
         const char *name = i < STORY_INPUTS ? story->in[i] : NULL;
         if (grouped && !name) break;
         if (!grouped && record->in[i].ndim < 0) continue; // no bias
-        uint64_t bytes = grouped && i > 0 ? 4 * (uint64_t)profile->trainable_parameters
-                                          : bytes_of(types, i, record->in[i]);
-        uint64_t picked = 4 * elements(record->in[0]) * last_of(record->in[1]);
+        uint64_t bytes = bytes_of(profile, types, i, record->in[i]), real = real_bytes(profile);
+        if (grouped) // first the numbers that a step reads from the program
+            bytes = i > 0 ? real * (uint64_t)profile->trainable_parameters
+                          : 4 * elements(record->in[0]);
+        uint64_t picked = real * elements(record->in[0]) * last_of(record->in[1]);
         if (story->picks_rows && i == 1 && picked < bytes) bytes = picked;
         OpCall call = {.op = record->op, .n_in = record->n_in, .params = record->params};
         // Whoever told the op's story knows that its `mutates` asks for no tensor.
@@ -234,7 +243,8 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
     }
     if (record->out.ndim >= 0) {
         const char *name = story->out ? story->out : "output";
-        uint64_t bytes = elements(record->out) * 4, reached = elements(record->in[0]) * 4;
+        uint64_t bytes = elements(record->out) * real_bytes(profile),
+                 reached = elements(record->in[0]) * real_bytes(profile);
         bool adds = record->given & GIVEN_SUM;
         if (adds && story->scatters && reached < bytes) bytes = reached;
         operands[n++] = (Operand){name, adds ? bytes : 0, bytes};
@@ -286,8 +296,8 @@ static int kept_by(const Profile *profile, int64_t i, Term terms[3]) {
     bool kept_before = source && explain_story(profile, source).story.keeps & KEEP_Y;
     int n = 0;
     if (story.keeps & KEEP_X && source && !kept_before) // without a source it is the batch
-        terms[n++] = (Term){"x", 4 * elements(record->in[0])};
-    if (story.keeps & KEEP_Y) terms[n++] = (Term){"y", 4 * elements(record->out)};
+        terms[n++] = (Term){"x", real_bytes(profile) * elements(record->in[0])};
+    if (story.keeps & KEEP_Y) terms[n++] = (Term){"y", real_bytes(profile) * elements(record->out)};
     if (story.keeps & KEEP_EXTRA)
         terms[n++] = (Term){story.extra, extra_bytes(profile, record, &story)};
     return n;

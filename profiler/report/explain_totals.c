@@ -124,27 +124,32 @@ static void print_batch(const Profile *profile, uint64_t bytes, FILE *file) {
     uint64_t elements = (uint64_t)shape_numel(profile->input), labels = (uint64_t)profile->batch;
     bool labelled = profile->kind == PROFILE_TRAINING;
     if (bytes == 0) return;
-    if (4 * elements + (labelled ? 8 * labels : 0) != bytes)
+    uint64_t real = (uint64_t)precision_bytes(profile->precision);
+    if (real * elements + (labelled ? 8 * labels : 0) != bytes)
         flow_line(file, "batch data", "%s B", text_count((int64_t)bytes).s);
     else if (labelled)
-        flow_line(file, "batch data", "4 x %s + 8 x %s = %s B (x and labels)",
-                  text_count((int64_t)elements).s, text_count((int64_t)labels).s,
-                  text_count((int64_t)bytes).s);
+        flow_line(file, "batch data", "%llu x %s + 8 x %s = %s B (x and labels)",
+                  (unsigned long long)real, text_count((int64_t)elements).s,
+                  text_count((int64_t)labels).s, text_count((int64_t)bytes).s);
     else
-        print_bytes(file, "batch data", 4, elements, bytes, "x");
+        print_bytes(file, "batch data", real, elements, bytes, "x");
 }
 
 static void print_state(const Profile *profile, FILE *file) {
     const int64_t *bytes = profile->measured.peak.category;
-    static const char *const states[] = {"", " + momentum 4", " + m 4 + v 4"};
-    int64_t n = profile->trainable_parameters;
+    static const char *const states[][2] = {{NULL}, {"momentum"}, {"m", "v"}};
+    int64_t real = precision_bytes(profile->precision), n = profile->trainable_parameters;
     if (n == 0 || n != profile->parameters || profile->kind != PROFILE_TRAINING) return;
-    int64_t kept = bytes[MEM_OPTIMIZER] / (4 * n), each = 8 + 4 * kept;
-    if (kept > 2 || bytes[MEM_OPTIMIZER] != 4 * n * kept || bytes[MEM_GRADIENT] != 4 * n ||
-        bytes[MEM_PARAMETER] != 4 * n)
+    int64_t kept = bytes[MEM_OPTIMIZER] / (real * n), each = real * (2 + kept);
+    if (kept > 2 || bytes[MEM_OPTIMIZER] != real * n * kept || bytes[MEM_GRADIENT] != real * n ||
+        bytes[MEM_PARAMETER] != real * n)
         return;
-    flow_line(file, "a parameter", "weight 4 + gradient 4%s = %s B with %s", states[kept],
-              text_count(each).s, profile->optimizer);
+    Text each_of = text_count(real);
+    Flow flow = flow_open(file, "a parameter");
+    flow_say(&flow, "weight %s + gradient %s", each_of.s, each_of.s);
+    for (int64_t k = 0; k < kept; k++) flow_say(&flow, " + %s %s", states[kept][k], each_of.s);
+    flow_say(&flow, " = %s B with %s", text_count(each).s, profile->optimizer);
+    flow_close(&flow);
     flow_line(file, "all of them", "%s x %s = %s B", text_count(each).s, text_count(n).s,
               text_count(each * n).s);
 }
@@ -182,13 +187,15 @@ static void print_memory(const Profile *profile, FILE *file) {
         bytes[c] = (uint64_t)peak->category[c];
         terms[c] = (Term){memory_category_name((MemoryCategory)c), bytes[c]};
     }
+    uint64_t real = (uint64_t)precision_bytes(profile->precision);
     uint64_t state = trainable ? bytes[MEM_OPTIMIZER] / trainable : 0;
     fputc('\n', file);
     flow_line(file, NULL, "MEMORY at its peak: %s", profile->measured.peak_op);
-    print_bytes(file, "parameters", 4, parameters, bytes[MEM_PARAMETER], "fp32");
-    print_bytes(file, "gradients", 4, trainable, bytes[MEM_GRADIENT], "one per parameter");
+    print_bytes(file, "parameters", real, parameters, bytes[MEM_PARAMETER],
+                precision_brief(profile->precision));
+    print_bytes(file, "gradients", real, trainable, bytes[MEM_GRADIENT], "one per parameter");
     print_bytes(file, "optimizer", state, trainable, bytes[MEM_OPTIMIZER],
-                state == 4 ? "a momentum per parameter" : "m and v of each parameter");
+                state == real ? "a momentum per parameter" : "m and v of each parameter");
     print_batch(profile, bytes[MEM_DATA], file);
     Flow flow = flow_open(file, "peak");
     flow_sum(&flow, terms, MEM_COUNT, (uint64_t)peak->total, "B");

@@ -205,9 +205,10 @@ Status layer_tree_print(const Profile *profile, const Layer *model, int depth, F
     Tree tree = {0};
     Status status = make(&tree, profile, model);
     if (!status) {
-        fprintf(file, "SUMMARY  %s, batch %lld\n%-*s%*s%9s%6s%9s\n", text_fit(profile->model, 60).s,
-                (long long)profile->batch, NAME_WIDTH, "layer", SHAPE_WIDTH, "output", "params",
-                "train", "MACs");
+        fprintf(file, "SUMMARY  %s, batch %lld, %s\n%-*s%*s%9s%6s%9s\n",
+                text_fit(profile->model, 50).s, (long long)profile->batch,
+                precision_brief(profile->precision), NAME_WIDTH, "layer", SHAPE_WIDTH, "output",
+                "params", "train", "MACs");
         print_row(&tree.nodes[0], NULL, 1, file);
         print_below(&tree, 0, depth, file);
         print_totals(profile, file);

@@ -147,7 +147,7 @@ void memory_curve_free(MemoryCurve *curve) {
 
 // ---- optimizers ------------------------------------------------------------------------------
 static const struct {
-    int states;  // float32 tensors beside each parameter
+    int states;  // tensors beside each parameter, of its precision
     int scalars; // float32 numbers for all: learning rate, t
 } kept[OPTIMIZER_COUNT] = {
     [OPTIMIZER_SGD] = {0, 1},
@@ -157,8 +157,8 @@ static const struct {
 };
 
 int64_t memory_optimizer_bytes(const Profile *profile, OptimizerKind kind) {
-    return dtype_size(DTYPE_FLOAT32) *
-           (kept[kind].states * profile->trainable_parameters + kept[kind].scalars);
+    return precision_bytes(profile->precision) * kept[kind].states * profile->trainable_parameters +
+           dtype_size(DTYPE_FLOAT32) * kept[kind].scalars;
 }
 
 static int kind_in_use(const Profile *profile) { // OPTIMIZER_COUNT: none

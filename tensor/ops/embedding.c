@@ -39,7 +39,7 @@ static OpCost embedding_cost(const OpCall *call) {
     const Tensor *index = call->in[0], *table = call->in[1];
     int64_t rows = index->numel < table->shape.dims[0] ? index->numel : table->shape.dims[0];
     return (OpCost){.bytes_read = (uint64_t)tensor_bytes(index) +
-                                  (uint64_t)(rows * table->shape.dims[1]) * sizeof(float),
+                                  (uint64_t)(rows * table->shape.dims[1]) * table->element_bytes,
                     .bytes_written = (uint64_t)tensor_bytes(call->out[0])};
 }
 
