@@ -1,6 +1,6 @@
-// update.cu -- what ends a training step, over all parameters at once: SGD, Adam, and clipping by
-// the common norm. What changes from step to step is read on the device, so that a step can be
-// captured as a CUDA graph and replayed.
+// update.cu -- what ends a training step, over all parameters at once: SGD, Adam, RMSprop, Lion,
+// and clipping by the common norm. What changes from step to step is read on the device, so that a
+// step can be captured as a CUDA graph and replayed.
 #include "cuda/groups.cuh"
 #include "tensor/math.h"
 
@@ -138,6 +138,45 @@ CUDA_OP(adamw_step) {
     Status status = CUDA_LAUNCH(adam_begin, 1, 1, 0, call_in(call, 0), rates, value[0], value[1],
                                 value[2], value[3], decoupled);
     return status ? status : update_all(call, cuda, 1, STEP_CHUNK, Adam{rates, {}});
+}
+
+// ---- RMSprop and Lion: the formulas of tensor/ops/optimizer_simple.c
+// ------------------------------
+struct Rmsprop { // x = {p, g, v}
+    enum { PERIOD = 3, READ_ONLY = 1 };
+    const float *state; // {learning rate}
+    float smoothing, epsilon, decay, rate;
+    __device__ bool begin() { return rate = *state, true; }
+    __device__ void apply(float x[]) const {
+        float grad = x[1] + decay * x[0];
+        float square = smoothing * x[2] + (1.0f - smoothing) * grad * grad;
+        x[2] = square;
+        x[0] -= rate * (grad / (math_sqrt(square) + epsilon));
+    }
+};
+
+CUDA_OP(rmsprop_step) {
+    const float *value = call->params.value; // {smoothing, epsilon, decay}
+    return update_all(call, cuda, 1, STEP_CHUNK,
+                      Rmsprop{call_in(call, 0), value[0], value[1], value[2], 0.0f});
+}
+
+struct Lion { // x = {p, g, m}
+    enum { PERIOD = 3, READ_ONLY = 1 };
+    const float *state; // {learning rate}
+    float b1, b2, decay, rate;
+    __device__ bool begin() { return rate = *state, true; }
+    __device__ void apply(float x[]) const {
+        float direction = math_sign(b1 * x[2] + (1.0f - b1) * x[1]);
+        x[0] = (1.0f - rate * decay) * x[0] - rate * direction;
+        x[2] = b2 * x[2] + (1.0f - b2) * x[1];
+    }
+};
+
+CUDA_OP(lion_step) {
+    const float *value = call->params.value; // {b1, b2, decay}
+    return update_all(call, cuda, 1, STEP_CHUNK,
+                      Lion{call_in(call, 0), value[0], value[1], value[2], 0.0f});
 }
 
 // ---- clipping by the norm: tensor/ops/clip_norm.c -----------------------------------------------

@@ -185,7 +185,9 @@
     COMPUTE(rotary)                                                                                \
     COMPUTE(clip_norm)                                                                             \
     COMPUTE(sgd_step)                                                                              \
-    COMPUTE(adamw_step)
+    COMPUTE(adamw_step)                                                                            \
+    COMPUTE(rmsprop_step)                                                                          \
+    COMPUTE(lion_step)
 
 RIDGEPOINT_API_BEGIN
 

@@ -400,10 +400,20 @@ typedef struct AdamParams {
     float beta1, beta2, epsilon, weight_decay;
     bool decoupled; // AdamW: decay the weight itself; else add it to the gradient
 } AdamParams;
+typedef struct RmspropParams {
+    float smoothing, epsilon, weight_decay; // smoothing: torch's alpha
+} RmspropParams;
+typedef struct LionParams {
+    float beta1, beta2, weight_decay; // decays the weight itself
+} LionParams;
 // groups: n x {parameter, gradient} or, with momentum != 0, n x {parameter, gradient, velocity}
 Status tensor_sgd_step(Tensor *const inputs[], int n_groups, SgdParams params);
 // groups: n x {parameter, gradient, m, v}
 Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params);
+// groups: n x {parameter, gradient, v}, as torch.optim.RMSprop without momentum
+Status tensor_rmsprop_step(Tensor *const inputs[], int n_groups, RmspropParams params);
+// groups: n x {parameter, gradient, m}, as Chen et al. 2023
+Status tensor_lion_step(Tensor *const inputs[], int n_groups, LionParams params);
 // Scales all tensors by max_norm / (norm + 1e-6) where their common Euclidean norm is larger, as
 // torch.nn.utils.clip_grad_norm_; always one multiplication each, so the cost depends on no value.
 // The result is the norm before, a scalar.

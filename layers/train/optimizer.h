@@ -1,5 +1,5 @@
-// optimizer.h -- what changes parameters by their gradients: SGD, momentum, Adam, AdamW; and the
-// losses and checks that a training loop needs beside them.
+// optimizer.h -- what changes parameters by their gradients: SGD, momentum, Adam, AdamW, RMSprop,
+// Lion; and the losses and checks that a training loop needs beside them.
 #ifndef LAYERS_TRAIN_OPTIMIZER_H
 #define LAYERS_TRAIN_OPTIMIZER_H
 
@@ -12,6 +12,8 @@ typedef enum OptimizerKind {
     OPTIMIZER_MOMENTUM,
     OPTIMIZER_ADAM,
     OPTIMIZER_ADAMW,
+    OPTIMIZER_RMSPROP,
+    OPTIMIZER_LION,
     OPTIMIZER_COUNT
 } OptimizerKind;
 const char *optimizer_flag(OptimizerKind kind); // "adamw"
@@ -22,12 +24,12 @@ typedef struct OptimizerConfig {
     float learning_rate;
     float momentum;     // MOMENTUM only
     bool nesterov;      // MOMENTUM only
-    float weight_decay; // ADAMW decays the weight itself, the others add it to the gradient
-    float beta1, beta2, epsilon; // ADAM, ADAMW
+    float weight_decay; // ADAMW, LION decay the weight itself, the others add it to the gradient
+    float beta1, beta2, epsilon; // ADAM, ADAMW; RMSPROP beta2 (torch: alpha), epsilon; LION betas
     float clip_norm;             // each step first scales the gradients to this norm; 0: not
 } OptimizerConfig;
 // PyTorch's defaults; learning rates 0.1 (SGD), 0.05 (momentum 0.9), 0.001 (Adam, AdamW; decay
-// 0.01).
+// 0.01), 0.01 (RMSprop, beta2 0.99); of Lion its paper's, 0.0001 (beta2 0.99).
 OptimizerConfig optimizer_defaults(OptimizerKind kind);
 
 typedef struct Optimizer Optimizer;

@@ -15,6 +15,14 @@ static Status adam_step(const OptimizerConfig *c, Tensor *const inputs[], int n)
                                          c->kind == OPTIMIZER_ADAMW});
 }
 
+static Status rmsprop_step(const OptimizerConfig *c, Tensor *const inputs[], int n) {
+    return tensor_rmsprop_step(inputs, n, (RmspropParams){c->beta2, c->epsilon, c->weight_decay});
+}
+
+static Status lion_step(const OptimizerConfig *c, Tensor *const inputs[], int n) {
+    return tensor_lion_step(inputs, n, (LionParams){c->beta1, c->beta2, c->weight_decay});
+}
+
 #define BETAS .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f
 const OptimizerRule optimizer_rules[OPTIMIZER_COUNT] = {
     [OPTIMIZER_SGD] = {.flag = "sgd",
@@ -45,6 +53,24 @@ const OptimizerRule optimizer_rules[OPTIMIZER_COUNT] = {
                                       .weight_decay = 0.01f,
                                       BETAS},
                          .step = adam_step},
+    [OPTIMIZER_RMSPROP] = {.flag = "rmsprop",
+                           .name = "RMSprop",
+                           .n_states = 1,
+                           .states = {"square_avg"},
+                           .defaults = {.kind = OPTIMIZER_RMSPROP,
+                                        .learning_rate = 0.01f,
+                                        .beta2 = 0.99f,
+                                        .epsilon = 1e-8f},
+                           .step = rmsprop_step},
+    [OPTIMIZER_LION] = {.flag = "lion",
+                        .name = "Lion",
+                        .n_states = 1,
+                        .states = {"exp_avg"},
+                        .defaults = {.kind = OPTIMIZER_LION,
+                                     .learning_rate = 0.0001f,
+                                     .beta1 = 0.9f,
+                                     .beta2 = 0.99f},
+                        .step = lion_step},
 };
 
 static bool exists(OptimizerKind kind) { return (unsigned)kind < OPTIMIZER_COUNT; }

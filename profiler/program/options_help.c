@@ -78,7 +78,8 @@ static const char counts_text[] =
     "that wait; `unattributed` is then what the GPU did not work. Memory: requested\n"
     "bytes by category, at the highest moment of a steady step; predicted by a dry\n"
     "run, measured by the ledger. kB, MB, GB are decimal.\n"
-    "The optimizer keeps 0 (SGD), 4 (momentum) or 8 (Adam, AdamW) bytes a parameter.\n";
+    "The optimizer keeps 0 (SGD), 4 (momentum, RMSprop, Lion) or 8 (Adam,\n"
+    "AdamW) bytes a parameter.\n";
 
 static void print_activations(void) {
     printf("Activations, to be named by --activation, and what they compute:\n\n");

@@ -71,7 +71,7 @@ static bool take_optimizer(Options *options, const Flag *flag, const char *text)
             options->optimizer = (OptimizerKind)k;
             return true;
         }
-    return refuse(options, flag, text, "sgd, momentum, adam or adamw");
+    return refuse(options, flag, text, "sgd, momentum, adam, adamw, rmsprop or lion");
 }
 
 static bool take_learning_rate(Options *options, const Flag *flag, const char *text) {
@@ -305,9 +305,11 @@ const Flag options_flags[] = {
     {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, BOTH, false, "accumulate", "N", "batches of --batch in a step; gradients add up (1)",
      COUNT(accumulate, 1, PROFILE_MOST_BATCHES)},
-    {OF_TRAINING, BOTH, true, "optimizer", "NAME", "sgd, momentum, adam, adamw (adam)",
-     OTHER(take_optimizer)},
-    {OF_TRAINING, BOTH, false, "lr", "RATE", "learning rate (sgd 0.1, momentum 0.05, others 0.001)",
+    {OF_TRAINING, BOTH, true, "optimizer", "NAME",
+     "sgd, momentum, adam, adamw, rmsprop, lion (adam)", OTHER(take_optimizer)},
+    {OF_TRAINING, BOTH, false, "lr", "RATE",
+     "learning rate (sgd 0.1, momentum 0.05, rmsprop 0.01,\n"
+     "                         adam and adamw 0.001, lion 0.0001)",
      OTHER(take_learning_rate)},
     {OF_TRAINING, MLP, false, "schedule", "NAME", "of that rate: constant, step, cosine (constant)",
      OTHER(take_schedule)},

@@ -150,10 +150,8 @@ static const struct {
     int states;  // tensors beside each parameter, of its precision
     int scalars; // float32 numbers for all: learning rate, t
 } kept[OPTIMIZER_COUNT] = {
-    [OPTIMIZER_SGD] = {0, 1},
-    [OPTIMIZER_MOMENTUM] = {1, 1},
-    [OPTIMIZER_ADAM] = {2, 2},
-    [OPTIMIZER_ADAMW] = {2, 2},
+    [OPTIMIZER_SGD] = {0, 1},   [OPTIMIZER_MOMENTUM] = {1, 1}, [OPTIMIZER_ADAM] = {2, 2},
+    [OPTIMIZER_ADAMW] = {2, 2}, [OPTIMIZER_RMSPROP] = {1, 1},  [OPTIMIZER_LION] = {1, 1},
 };
 
 int64_t memory_optimizer_bytes(const Profile *profile, OptimizerKind kind) {

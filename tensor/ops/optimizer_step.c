@@ -1,56 +1,9 @@
 // optimizer_step.c -- SGD, Adam and AdamW: one pass over the elements of all parameters of a step.
-// in[0] is a state of some numbers; then come groups of tensors of one shape: a parameter, its
-// gradient, and what the optimizer keeps.
+// Those that keep one tensor and have no variants: optimizer_simple.c.
 #include <math.h>
 
 #include "tensor/handle.h"
-#include "tensor/ops/elementwise.h"
-
-// ---- what all steps share ----------------------------------------------------------------------
-static Status step_infer(OpCall *call, int period, int64_t state_size) {
-    if (call->in[0]->numel != state_size || (call->n_in - 1) % period != 0)
-        return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "takes a state of %lld numbers, then groups of %d tensors",
-                        (long long)state_size, period);
-    for (int i = 1; i < call->n_in; i += period)
-        for (int k = 1; k < period; k++)
-            if (!same_shape(&call->in[i + k]->shape, &call->in[i]->shape))
-                return op_error(call, STATUS_SHAPE,
-                                "tensor %d of group %d has another shape than its parameter", k,
-                                (i - 1) / period);
-    return STATUS_OK;
-}
-
-// Updates elements [begin, end) of one group.
-typedef void (*StepTask)(const OpCall *call, Tensor *const group[], int64_t begin, int64_t end);
-
-typedef struct StepJob {
-    const OpCall *call;
-    int period;
-    StepTask task;
-} StepJob;
-
-// Each thread takes the same share of every parameter: the rows that it also computes in the
-// products of forward and backward (gemm.c), so that they stay in its core's cache.
-enum { SLICES = 1024 };
-
-static void run_slices(void *argument, int64_t begin, int64_t end) {
-    const StepJob *job = argument;
-    for (int i = 1; i < job->call->n_in; i += job->period) {
-        int64_t n = job->call->in[i]->numel, whole = n / SLICES, rest = n % SLICES;
-        int64_t from = whole * begin + rest * begin / SLICES; // n begin / SLICES, without overflow
-        int64_t to = whole * end + rest * end / SLICES;
-        if (from < to) job->task(job->call, job->call->in + i, from, to);
-    }
-}
-
-static void step_run(const OpCall *call, int period, StepTask task) {
-    StepJob job = {call, period, task};
-    int64_t numel = 0; // of all parameters
-    for (int i = 1; i < call->n_in; i += period) numel += call->in[i]->numel;
-    OpWork work = {.items = SLICES, .cost = (double)numel / SLICES};
-    cpu_parallel(work, run_slices, &job);
-}
+#include "tensor/ops/optimizer_step.h"
 
 // ---- sgd_step: as torch.optim.SGD ---------------------------------------------------------------
 //   g += weight_decay p;  v = momentum v + g;  p -= lr v      (without momentum: p -= lr g)
@@ -70,7 +23,7 @@ Status tensor_sgd_step(Tensor *const inputs[], int n_groups, SgdParams params) {
 
 static int sgd_period(const OpCall *call) { return call->params.value[0] != 0.0f ? 3 : 2; }
 
-static Status sgd_infer(OpCall *call) { return step_infer(call, sgd_period(call), 1); }
+static Status sgd_infer(OpCall *call) { return optimizer_step_infer(call, sgd_period(call), 1); }
 
 static bool sgd_mutates(const OpCall *call, int input) { // of each group all but the gradient
     return input > 0 && (sgd_period(call) == 3 ? (input - 1) % 3 : (input - 1) % 2) != 1;
@@ -108,7 +61,7 @@ KERNEL static void with_momentum(const OpCall *call, Tensor *const group[], int6
 
 static Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    step_run(call, sgd_period(call), sgd_period(call) == 3 ? with_momentum : plain);
+    optimizer_step_run(call, sgd_period(call), sgd_period(call) == 3 ? with_momentum : plain);
     return STATUS_OK;
 }
 
@@ -155,7 +108,7 @@ Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params)
     return op_dispatch(&call);
 }
 
-static Status adam_infer(OpCall *call) { return step_infer(call, ADAM_PERIOD, 2); }
+static Status adam_infer(OpCall *call) { return optimizer_step_infer(call, ADAM_PERIOD, 2); }
 
 // The state (t), and of each group all but the gradient.
 static bool adam_mutates(const OpCall *call, int input) {
@@ -202,7 +155,7 @@ KERNEL static void adam_update(const OpCall *call, Tensor *const group[], int64_
 static Status adamw_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     call_in(call, 0)[1] += 1.0f; // t lives in the state, so that a captured step can be replayed
-    step_run(call, ADAM_PERIOD, adam_update);
+    optimizer_step_run(call, ADAM_PERIOD, adam_update);
     return STATUS_OK;
 }
 

@@ -74,8 +74,10 @@ START_TEST(training_goes_as_on_the_cpu) {
     Outcome *cuda = outcome_of_training(training, device);
     for (int i = 0; i < OUTCOME_STEPS; i++) {
         double got = (double)cuda->values[i], want = (double)cpu->values[i];
-        ck_assert_msg(fabs(got - want) <= 1e-4 * fabs(want), "step %d: loss %.9g, on the cpu %.9g",
-                      i, got, want);
+        // Or within the last bits of losses near 1: RMSprop's steps get no smaller with the
+        // gradient.
+        ck_assert_msg(fabs(got - want) <= 1e-4 * fabs(want) + 1e-7,
+                      "step %d: loss %.9g, on the cpu %.9g", i, got, want);
     }
     ck_assert(cuda->values[OUTCOME_STEPS - 1] < cuda->values[0]);
     outcome_free(cpu);

@@ -61,10 +61,9 @@ void training_free(Checkpoint *training) {
     memory_free(training->schedule);
 }
 
-const Training training_kinds[TRAINING_KINDS] = {{OPTIMIZER_ADAM, 0, false},
-                                                 {OPTIMIZER_ADAMW, 3, true},
-                                                 {OPTIMIZER_MOMENTUM, 0, false},
-                                                 {OPTIMIZER_SGD, 1, true}};
+const Training training_kinds[TRAINING_KINDS] = {
+    {OPTIMIZER_ADAM, 0, false}, {OPTIMIZER_ADAMW, 3, true},   {OPTIMIZER_MOMENTUM, 0, false},
+    {OPTIMIZER_SGD, 1, true},   {OPTIMIZER_RMSPROP, 0, true}, {OPTIMIZER_LION, 2, false}};
 
 double training_step(Checkpoint *training) {
     Batch batch;

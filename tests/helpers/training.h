@@ -13,7 +13,7 @@ enum {
     TRAINING_BATCH = 4,
     TRAINING_BATCHES = 6,
     TRAINING_STEPS = 2 * TRAINING_BATCHES + 2,
-    TRAINING_KINDS = 4
+    TRAINING_KINDS = 6
 };
 
 typedef struct Training {
@@ -21,7 +21,7 @@ typedef struct Training {
     int prefetch;
     bool tied;
 } Training;
-extern const Training training_kinds[TRAINING_KINDS]; // Adam, AdamW, momentum, SGD
+extern const Training training_kinds[TRAINING_KINDS]; // each optimizer
 extern const Dataset training_dataset;                // filled by training_new
 extern const Schedule training_schedule;
 

@@ -95,7 +95,7 @@ START_TEST(texts_that_are_no_values_are_refused) {
                 {"step", "9223372036854775808", STATUS_FORMAT},
                 {"random.offset", "18446744073709551616", STATUS_FORMAT},
                 {"random.offset", "5 ", STATUS_FORMAT},
-                {"optimizer.kind", "lion", STATUS_FORMAT},
+                {"optimizer.kind", "tiger", STATUS_FORMAT},
                 {"optimizer.kind", "sgd", STATUS_INVALID_ARGUMENT},
                 {"optimizer.learning_rate", "fast", STATUS_FORMAT},
                 {"optimizer.learning_rate", "[1]", STATUS_FORMAT},

@@ -122,6 +122,7 @@ static void task_free(Task *task) {
 
 START_TEST(every_optimizer_lowers_the_loss) {
     Task task = small_task((OptimizerKind)_i);
+    if (_i == OPTIMIZER_LION) optimizer_set_learning_rate(task.optimizer, 0.001f); // few steps here
     double first = step(&task), last = first;
     for (int i = 0; i < 60; i++) last = step(&task);
     ck_assert_msg(last < 0.8 * first, "from %g to %g", first, last);
@@ -173,14 +174,16 @@ END_TEST
 
 // OpenBLAS adds in another order in a block of another shape, so bigger products agree to rounding
 // only. Measured: within 8 steps no loss moved by more than 7e-8 of its size, one unit in the last
-// place.
+// place; 7e-6 with RMSprop, whose first steps are ten times the rate in the gradient's sign,
+// however small that is.
 START_TEST(the_number_of_threads_changes_large_products_by_rounding_only) {
     static Trace one, many;
     train_with_threads(1, (OptimizerKind)_i, 257, 130, &one);
     for (int threads = 2; threads <= 3; threads++) {
         train_with_threads(threads, (OptimizerKind)_i, 257, 130, &many);
+        double share = _i < OPTIMIZER_RMSPROP ? 1e-6 : 5e-5;
         for (int i = 0; i < TRACE; i++)
-            ck_assert_double_eq_tol(many.losses[i], one.losses[i], 1e-6 * one.losses[i]);
+            ck_assert_double_eq_tol(many.losses[i], one.losses[i], share * one.losses[i]);
     }
 }
 END_TEST
@@ -205,7 +208,8 @@ START_TEST(a_steady_training_step_makes_no_system_call_for_memory) {
 END_TEST
 
 START_TEST(state_takes_the_documented_bytes_per_parameter) {
-    const int64_t state_bytes[OPTIMIZER_COUNT] = {0, 4, 8, 8};
+    const int64_t state_bytes[OPTIMIZER_COUNT] = {0, 4, 8, 8, 4, 4};
+    bool counts = _i == OPTIMIZER_ADAM || _i == OPTIMIZER_ADAMW;
     const MemoryUse *live = &context_ledger()->live;
     Task task = small_task((OptimizerKind)_i);
     int64_t parameters = layer_parameter_count(task.model);
@@ -215,7 +219,7 @@ START_TEST(state_takes_the_documented_bytes_per_parameter) {
     ck_assert_int_eq(live->category[MEM_GRADIENT], 4 * parameters);
     ck_assert_int_eq(live->category[MEM_OPTIMIZER], state_bytes[_i] * parameters);
     ck_assert_int_eq(live->category[MEM_ACTIVATION], 0);
-    ck_assert_int_eq(live->category[MEM_STAGING], _i < OPTIMIZER_ADAM ? 4 : 8); // rate (and t)
+    ck_assert_int_eq(live->category[MEM_STAGING], counts ? 8 : 4); // rate (and t)
     ck_assert_int_eq(ledger_unaccounted(context_ledger()), 0);
     task_free(&task);
     ck_assert_int_eq(live->total, 0);
@@ -276,7 +280,7 @@ END_TEST
 
 int main(void) {
     const HarnessTest tests[] = {
-        {five_steps_of_an_mlp_follow_pytorch, 8},
+        {five_steps_of_an_mlp_follow_pytorch, 2 * OPTIMIZER_COUNT},
         {every_optimizer_lowers_the_loss, OPTIMIZER_COUNT},
         {two_runs_with_one_seed_and_thread_count_give_the_same_bits, OPTIMIZER_COUNT},
         {the_number_of_threads_changes_no_bit_while_products_are_small, OPTIMIZER_COUNT},

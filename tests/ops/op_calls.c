@@ -235,6 +235,16 @@ static Tensor *call_adam_step(Tensor *const in[], int n_in, const OpArguments *a
     return status == STATUS_OK ? in[1] : NULL;
 }
 
+static Tensor *call_rmsprop_step(Tensor *const in[], int n_in, const OpArguments *a) {
+    RmspropParams params = {0.99f, 1e-8f, a->decay};
+    return tensor_rmsprop_step(in, (n_in - 1) / 3, params) == STATUS_OK ? in[1] : NULL;
+}
+
+static Tensor *call_lion_step(Tensor *const in[], int n_in, const OpArguments *a) {
+    LionParams params = {0.9f, 0.99f, a->decay};
+    return tensor_lion_step(in, (n_in - 1) / 3, params) == STATUS_OK ? in[1] : NULL;
+}
+
 static const NamedFunction functions[] = {
     {"add", call_add},
     {"sub", call_sub},
@@ -371,6 +381,8 @@ static const NamedFunction functions[] = {
     {"clip_norm", call_clip_norm},
     {"sgd_step", call_sgd_step},
     {"adam_step", call_adam_step},
+    {"rmsprop_step", call_rmsprop_step},
+    {"lion_step", call_lion_step},
     {0},
 };
 

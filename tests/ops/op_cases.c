@@ -479,6 +479,10 @@ static const Family families[] = {
     {"adam_step", adam, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 2e-6},
     {"adam_step", adam, VALUES_ANY, {.flag = true}, false, 1e-6, 2e-6},
     {"adam_step", adam, VALUES_ANY, {.decay = 0.01f, .flag = true}, false, 1e-6, 2e-6},
+    {"rmsprop_step", rmsprop, VALUES_ANY, {0}, false, 1e-6, 2e-6},
+    {"rmsprop_step", rmsprop, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 2e-6},
+    {"lion_step", sgd_momentum, VALUES_ANY, {0}, false, 1e-6, 1e-6},
+    {"lion_step", sgd_momentum, VALUES_ANY, {.decay = 0.01f}, false, 1e-6, 1e-6},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 

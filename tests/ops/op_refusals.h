@@ -416,6 +416,10 @@ static const struct Refusal {
     {"sgd_step", "state (1) (3) (3) (1)", {.value = 0.9f}, STATUS_SHAPE, "parameter"},
     {"adam_step", "state (1) (3) (3) (3) (3)", {0}, STATUS_INVALID_ARGUMENT, "state"},
     {"adam_step", "state (2) (3) (3) (3) (2)", {0}, STATUS_SHAPE, "parameter"},
+    {"rmsprop_step", "state (2) (3) (3) (3)", {0}, STATUS_INVALID_ARGUMENT, "state"},
+    {"rmsprop_step", "state (1) (3) (3) (4)", {0}, STATUS_SHAPE, "parameter"},
+    {"lion_step", "state (2) (3) (3) (3)", {0}, STATUS_INVALID_ARGUMENT, "state"},
+    {"lion_step", "state (1) (3) (2) (3)", {0}, STATUS_SHAPE, "parameter"},
 };
 
 #endif

@@ -344,6 +344,10 @@ static const char *const sgd_momentum[] = {"state (1) (17) (17) (17)",
                                            NULL};
 static const char *const gradients[] = {
     "(17)", "()", "(0)", "(0) (3, 0)", "(3) (0) (33, 17)", "(300, 257) (2, 3)", NULL};
+static const char *const rmsprop[] = {
+    "state (1) (17) (17) positive (17)",
+    "state (1) (3) (3) positive (3) (33, 257) (33, 257) positive (33, 257)",
+    "state (1) (0) (0) (0)", NULL};
 static const char *const adam[] = {
     "state (2) (17) (17) (17) positive (17)",
     "state (2) (3) (3) (3) positive (3) (257, 130) (257, 130) (257, 130) positive (257, 130)",

@@ -103,6 +103,48 @@ static bool adamw_step(OracleCall *call) {
     return true;
 }
 
+// torch.optim.RMSprop, neither centered nor with momentum.
+static bool rmsprop_step(OracleCall *call) {
+    OpCost *n = &call->counted;
+    double rate = call->in[0].values[0], alpha = (double)call->params.value[0];
+    double epsilon = (double)call->params.value[1], decay = (double)call->params.value[2];
+    for (int first = 1; first < call->n_in; first += 3) {
+        double *p = call->in[first].values, *v = call->in[first + 2].values;
+        const double *gradient = call->in[first + 1].values;
+        for (int64_t i = 0; i < call->in[first].numel; i++) {
+            double g = gradient[i];
+            if (decay != 0.0) g = plus(n, g, times(n, decay, p[i]));
+            v[i] = plus(n, times(n, alpha, v[i]), times(n, times(n, 1.0 - alpha, g), g));
+            double root = plus(n, transcendental(n, sqrt, v[i]), epsilon);
+            p[i] = minus(n, p[i], times(n, rate, over(n, g, root)));
+        }
+        oracle_writes_input(call, first);
+        oracle_writes_input(call, first + 2);
+    }
+    return true;
+}
+
+// Chen et al. 2023, algorithm 2. The sign is one comparison.
+static bool lion_step(OracleCall *call) {
+    OpCost *n = &call->counted;
+    double rate = call->in[0].values[0], decay = (double)call->params.value[2];
+    double beta1 = (double)call->params.value[0], beta2 = (double)call->params.value[1];
+    for (int first = 1; first < call->n_in; first += 3) {
+        double *p = call->in[first].values, *m = call->in[first + 2].values;
+        const double *g = call->in[first + 1].values;
+        for (int64_t i = 0; i < call->in[first].numel; i++) {
+            double c = plus(n, times(n, beta1, m[i]), times(n, 1.0 - beta1, g[i]));
+            double sign = less(n, 0.0, c) ? 1.0 : c < 0.0 ? -1.0 : 0.0;
+            if (decay != 0.0) p[i] = times(n, p[i], 1.0 - rate * decay);
+            p[i] = minus(n, p[i], times(n, rate, sign));
+            m[i] = plus(n, times(n, beta2, m[i]), times(n, 1.0 - beta2, g[i]));
+        }
+        oracle_writes_input(call, first);
+        oracle_writes_input(call, first + 2);
+    }
+    return true;
+}
+
 // The squares of each 2^14 elements of a tensor make one partial sum, the second output.
 static bool clip_norm(OracleCall *call) {
     OpCost *n = &call->counted;
@@ -134,6 +176,12 @@ static bool clip_norm(OracleCall *call) {
 }
 
 const OracleFunction oracle_updates[OP_COUNT] = {
-    [OP_fill] = fill,           [OP_assign] = assign,     [OP_accumulate] = accumulate,
-    [OP_clip_norm] = clip_norm, [OP_sgd_step] = sgd_step, [OP_adamw_step] = adamw_step,
+    [OP_assign] = assign,
+    [OP_fill] = fill,
+    [OP_accumulate] = accumulate,
+    [OP_clip_norm] = clip_norm,
+    [OP_sgd_step] = sgd_step,
+    [OP_adamw_step] = adamw_step,
+    [OP_rmsprop_step] = rmsprop_step,
+    [OP_lion_step] = lion_step,
 };

@@ -194,7 +194,7 @@ START_TEST(an_error_that_is_pending_stays_and_nothing_runs) {
     Net net = net_random(0);
     NetTask task = net_task_new(&net);
     Budget budget = {.batch = 77};
-    int64_t peak[OPTIMIZER_COUNT] = {77, 77, 77, 77};
+    int64_t peak[OPTIMIZER_COUNT] = {77, 77, 77, 77, 77, 77};
     OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
     for (int64_t bytes = -1; bytes < 2; bytes++) {
         error_set(STATUS_IO, "mine");
@@ -233,7 +233,7 @@ START_TEST(wrong_arguments_are_refused_and_the_model_is_as_before) {
     };
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         Budget budget = {.batch = 77};
-        int64_t peak[OPTIMIZER_COUNT] = {77, 77, 77, 77};
+        int64_t peak[OPTIMIZER_COUNT] = {77, 77, 77, 77, 77, 77};
         ck_assert_int_eq(
             budget_largest_batch(&(BudgetTask){.model = calls[i].model, .x = calls[i].x},
                                  optimizer_defaults(OPTIMIZER_SGD), calls[i].bytes, true, &budget),

@@ -17,7 +17,8 @@ static PageTable table; // too large for a stack
 static int64_t numel(const Tensor *t) { return t ? t->numel : 0; }
 
 static int64_t of_step(const OpCall *call) {
-    int period = call->op->id == OP_adamw_step ? 4 : call->params.value[0] != 0.0f ? 3 : 2;
+    bool sgd = call->op->id == OP_sgd_step && call->params.value[0] == 0.0f;
+    int period = call->op->id == OP_adamw_step ? 4 : sgd ? 2 : 3;
     int64_t sum = 0;
     for (int i = 1; i < call->n_in; i += period) sum += numel(call->in[i]);
     return sum;
@@ -164,8 +165,8 @@ static bool has_bias(const OpCall *call) {
 // Whether a call is of the form that the words of a row name.
 static bool has_form(const char *words, const OpCall *call) {
     const OpParams *params = &call->params;
-    bool sgd = call->op->id == OP_sgd_step;
-    bool decays = params->value[sgd ? 1 : 3] != 0.0f;
+    int id = call->op->id, decay = id == OP_sgd_step ? 1 : id == OP_adamw_step ? 3 : 2;
+    bool decays = params->value[decay] != 0.0f;
     if (*words == '\0') return true;
     if (strcmp(words, "and a mask") == 0) return call->in[3] != NULL;
     if (strcmp(words, "and causality") == 0) return params->flags & 1;

@@ -77,7 +77,7 @@ END_TEST
 
 // ---- memory ----------------------------------------------------------------------------------
 START_TEST(measured_memory_is_the_predicted_and_its_categories_add_up) {
-    static const int64_t state_bytes[OPTIMIZER_COUNT] = {0, 4, 8, 8};
+    static const int64_t state_bytes[OPTIMIZER_COUNT] = {0, 4, 8, 8, 4, 4};
     Net net = net_random(_i);
     Profile profile = net_profile(&net, SAMPLES);
     const ProfileMemory *measured = &profile.measured, *predicted = &profile.predicted;

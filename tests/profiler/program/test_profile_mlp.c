@@ -170,7 +170,7 @@ static const struct {
     {"--batch 0", "--batch 0", "from 1 to"},
     {"--batch 1e3", "--batch 1e3", "whole number"},
     {"--batch 99999999999999999999", "--batch 9", "whole number"},
-    {"--optimizer foo", "--optimizer foo", "sgd, momentum, adam or adamw"},
+    {"--optimizer foo", "--optimizer foo", "sgd, momentum, adam, adamw, rmsprop or lion"},
     {"--lr -1", "--lr -1", "above 0"},
     {"--lr 0", "--lr 0", "above 0"},
     {"--lr nan", "--lr nan", "above 0"},

@@ -1,0 +1,16 @@
+// optimizer_step.h -- internal: steps of optimizers. in[0] is a state of some numbers; then come
+// groups of tensors of one shape: a parameter, its gradient, and what the optimizer keeps.
+#ifndef TENSOR_OPS_OPTIMIZER_STEP_H
+#define TENSOR_OPS_OPTIMIZER_STEP_H
+
+#include "tensor/ops/elementwise.h"
+
+// Updates elements [begin, end) of one group.
+typedef void (*OptimizerTask)(const OpCall *call, Tensor *const group[], int64_t begin,
+                              int64_t end);
+
+// Groups of `period` tensors, behind a state of so many numbers.
+Status optimizer_step_infer(OpCall *call, int period, int64_t state_size);
+void optimizer_step_run(const OpCall *call, int period, OptimizerTask task);
+
+#endif
