@@ -34,6 +34,7 @@
 #include "profiler/files/profile_file.h"
 #include "profiler/files/tinytorch.h"
 #include "profiler/files/trace.h"
+#include "profiler/generation.h"
 #include "profiler/leak.h"
 #include "profiler/profiler.h"
 #include "profiler/report/advice.h"
