@@ -115,6 +115,27 @@ START_TEST(a_norm_of_a_file_stays_where_it_is) {
 }
 END_TEST
 
+// As scikit-learn's classifiers end: classes by their scores, in one row.
+START_TEST(classes_have_their_names) {
+    static const float scores[] = {1, 3, 2, 9, 0, 1, 0, 1, 5, -3, -1, -2};
+    static const float names[] = {-2, 7, 40, -2}, entries[] = {2, 1, 1, 9, 5, 0, -2, -3};
+    OnnxModel about;
+    Layer *model = load(FOLDER "known_labels.onnx", &about);
+    Scope *scope = scope_open();
+    Tensor *x = tensor_from_floats_new(SHAPE(4, 3), scores), *out[LAYER_MAX_OUTPUTS];
+    ck_assert_msg(!layer_forward_each(model, &x, 1, out, 2), "%s", error_message());
+    Tensor *y = tensor_cast(out[0], DTYPE_FLOAT32);
+    ck_assert_msg(y && shape_equal(y->shape, SHAPE(1, 4)), "%s", error_message());
+    ck_assert_mem_eq(tensor_data(y), names, sizeof names);
+    ck_assert(shape_equal(out[1]->shape, SHAPE(4, 2)));
+    ck_assert_mem_eq(tensor_data(out[1]), entries, sizeof entries);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
 // Of a pipe that nobody writes, to read would be to wait.
 START_TEST(a_pipe_is_no_model) {
     char folder[64], path[80];
@@ -138,6 +159,7 @@ int main(void) {
         {parameters_and_norms_are_told_as_they_are, FILES},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},
+        {classes_have_their_names, 0},
         {a_pipe_is_no_model, 0},
         {NULL, 0},
     };

@@ -277,7 +277,9 @@ static Status fold(Import *import, const Node *node, const Folder *folder, bool 
 static Status become(Import *import, const Node *node) {
     Inputs inputs;
     if (look_at_inputs(import, node, &inputs)) return error_status();
-    bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
+    // Classical models have a domain of their own, with no name that is the other's, too.
+    bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0 ||
+                strcmp(node->domain, "ai.onnx.ml") == 0;
     const Folder *folder = ours ? onnx_folder(node->op_type) : NULL;
     const Operator *op = ours ? onnx_operator(node->op_type) : NULL;
     bool shape_only = strcmp(node->op_type, "Shape") == 0 || strcmp(node->op_type, "Size") == 0;

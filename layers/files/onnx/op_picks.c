@@ -228,10 +228,34 @@ static Status run_scatter(const Step *step, bool training, Tensor *const in[], T
     return done(tensor_reshape(y, in[0]->shape), out);
 }
 
+// ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------
+static Status build_entries(Import *import, const Node *node, Step *step) {
+    const Value *in = first_of(import, node);
+    if (!in) return error_status();
+    if (in->shape.ndim < 1 || !node_input(import, node, 1))
+        return import_error(import, STATUS_SHAPE, "it has no rows and no indices");
+    return step_inputs(import, node, step, 2);
+}
+
+// x (..., n), any indices, k of them -> (..., k); of a vector (1, k).
+static Status run_entries(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)step, (void)training;
+    Shape shape = in[0]->shape;
+    int64_t n = shape.dims[shape.ndim - 1], k = in[1]->numel;
+    Tensor *x = tensor_reshape(onnx_as_float(in[0]), SHAPE(n ? in[0]->numel / n : 0, n));
+    Tensor *index = tensor_reshape(onnx_as_index(in[1]), SHAPE(k));
+    Tensor *y = tensor_embedding(index, tensor_contiguous(tensor_transpose(x, 0, 1)));
+    if (shape.ndim == 1) shape = SHAPE(1, n);
+    shape.dims[shape.ndim - 1] = k;
+    y = tensor_reshape(tensor_contiguous(tensor_transpose(y, 0, 1)), shape);
+    return done(in[0]->dtype == DTYPE_INT64 ? onnx_as_index(y) : y, out);
+}
+
 const Operator onnx_picks[] = {
     {.name = "Gather", .build = build_gather, .run = run_gather, .module = "Embedding"},
     {.name = "GatherElements", .build = build_elements, .run = run_elements},
     {.name = "GatherND", .build = build_nd, .run = run_nd},
+    {.name = "ArrayFeatureExtractor", .build = build_entries, .run = run_entries},
     {.name = "ScatterND", .build = build_scatter, .run = run_scatter},
     {.name = NULL},
 };
