@@ -73,10 +73,10 @@ static __device__ inline void piece_gather(Piece *piece, int64_t row, int64_t pl
     __syncthreads();
 }
 
-// dtable (count, d) += dy (n, d) at index (n)
+// dtable (count, d) += dy (n, d) at index (n), but for the row `padding`
 __global__ static void embedding_backward(const float *dy, const int64_t *index, float *dtable,
                                           int64_t count, int64_t n, int64_t d, int64_t parts,
-                                          unsigned long long *status) {
+                                          int64_t padding, unsigned long long *status) {
     __shared__ Piece piece;
     int64_t groups = (d + COLUMNS - 1) / COLUMNS;
     for (int64_t b = blockIdx.x; b < groups * parts; b += gridDim.x) {
@@ -85,7 +85,7 @@ __global__ static void embedding_backward(const float *dy, const int64_t *index,
         for (int64_t from = 0; from < n; from += CUDA_BLOCK) {
             int64_t place = from + threadIdx.x, row = place < n ? index[place] : begin;
             if (row < 0 || row >= count) note_outside(status, OP_embedding_backward, place);
-            bool mine = place < n && row >= begin && row < end;
+            bool mine = place < n && row >= begin && row < end && row != padding;
             piece_gather(&piece, mine ? row : -1, place);
             for (int i = 0; i < piece.rows && column < d; i++)
                 dtable[piece.row[i] * d + column] += dy[piece.place[i] * d + column];
@@ -107,5 +107,6 @@ CUDA_OP(embedding_backward) {
     int64_t blocks = groups * parts;
     unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
     return CUDA_LAUNCH(embedding_backward, grid, CUDA_BLOCK, 0, call_in(call, 0), index_data(index),
-                       call_out(call, 0), count, n, d, parts, status_word(cuda));
+                       call_out(call, 0), count, n, d, parts, call->params.count - 1,
+                       status_word(cuda));
 }

@@ -238,6 +238,8 @@ Layer *batch_norm1d_new(int64_t features, BatchNormOptions options);
 // weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...)
 // in [0, count), gives (..., features).
 Layer *embedding_new(int64_t count, int64_t features);
+// The same with a row, counted from the end where it is negative, that is 0 and has no gradient.
+Layer *embedding_new_padded(int64_t count, int64_t features, int64_t padding_idx);
 // Dimensions start_dim to end_dim, both included, become one; a view. Negative ones count from the
 // end: PyTorch's nn.Flatten() is flatten_new(1, -1).
 Layer *flatten_new(int start_dim, int end_dim);

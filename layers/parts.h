@@ -27,6 +27,10 @@ Status layer_check_convolution(const char *name, const int64_t channels[2], cons
 // A parameter of this shape: one number all over; normal, with a mean of 0.
 Tensor *layer_filled_new(Shape shape, float value);
 Tensor *layer_normal_new(Shape shape, float deviation);
+// An embedding whose table is normal; padding_idx NULL: no row of it is padding.
+Layer *layer_embedding_new(int64_t count, int64_t features, float deviation,
+                           const int64_t *padding_idx);
+
 // Child i; NULL, which layer_forward refuses, where it has left. And what it makes of x.
 Layer *layer_child(const Layer *self, int i);
 Tensor *layer_run_child(const Layer *self, int i, Tensor *x);

@@ -35,6 +35,9 @@ Tensor *tensor_cast(Tensor *x, DType dtype);
 Tensor *tensor_one_hot(Tensor *labels, int64_t classes);
 // Row index[...] of table (count, features): (..., features). index: int64, in [0, count).
 Tensor *tensor_embedding(Tensor *index, Tensor *table);
+// The same, but that row of the table, counted from the end where it is negative, has no gradient:
+// PyTorch's padding_idx.
+Tensor *tensor_embedding_padded(Tensor *index, Tensor *table, int64_t padding_idx);
 
 // ---- element-wise, with NumPy broadcasting ----
 Tensor *tensor_add(Tensor *a, Tensor *b);

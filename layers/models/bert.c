@@ -23,6 +23,7 @@ BertOptions bert_defaults(void) {
 static Layer *norm_new(BertOptions o) { return layer_norm_new(SHAPE(o.embed_dim), 1e-12f, true); }
 
 // ---- embeddings: of ids, and types or NULL, all (b, s) ------------------------------------------
+enum { PAD = 0 }; // the token, in vocabularies of BERT
 enum { WORDS, POSITIONS, TYPES, EMBEDDINGS_NORM, EMBEDDINGS_DROPOUT };
 
 // The first rows of a child's table; it may have left.
@@ -48,7 +49,8 @@ static const LayerType embeddings_type = {.name = "BertEmbeddings",
 
 static Layer *embeddings_new(BertOptions o) {
     Layer *self = layer_new(&embeddings_type);
-    layer_add_child(self, "word_embeddings", normal_embedding_new(o.vocab_size, o.embed_dim));
+    layer_add_child(self, "word_embeddings",
+                    layer_embedding_new(o.vocab_size, o.embed_dim, 0.02f, &(int64_t){PAD}));
     layer_add_child(self, "position_embeddings", normal_embedding_new(o.context, o.embed_dim));
     layer_add_child(self, "token_type_embeddings",
                     normal_embedding_new(o.token_types, o.embed_dim));

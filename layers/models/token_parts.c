@@ -31,21 +31,18 @@ Status model_check_tokens(const char *who, const Tensor *ids, int64_t context) {
                      who, (long long)ids->shape.dims[1], (long long)context);
 }
 
-static Layer *normal(Layer *layer) {
+Layer *normal_linear_new(int64_t in_features, int64_t out_features, bool bias) {
+    Layer *layer = linear_new(in_features, out_features, bias);
     if (!layer) return NULL;
     no_grad_begin();
     tensor_fill_normal(layer->parameters[0].tensor, 0.0f, 0.02f);
-    if (layer->n_parameters > 1) tensor_fill(layer->parameters[1].tensor, 0.0f);
+    if (bias) tensor_fill(layer->parameters[1].tensor, 0.0f);
     no_grad_end();
     return layer_finished(layer);
 }
 
-Layer *normal_linear_new(int64_t in_features, int64_t out_features, bool bias) {
-    return normal(linear_new(in_features, out_features, bias));
-}
-
 Layer *normal_embedding_new(int64_t count, int64_t features) {
-    return normal(embedding_new(count, features));
+    return layer_embedding_new(count, features, 0.02f, NULL);
 }
 
 // The weight that the table takes the place of was never given memory: it is of the meta device.

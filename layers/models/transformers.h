@@ -44,7 +44,7 @@ BertOptions bert_defaults(void); // bert-base-uncased: 30522, 512, 2, 768, 3072,
 // s), int64 or float32: 0 where a token is padding that nobody sees. Results, in Hugging Face's
 // order: hidden states (b, s, embed_dim), which layer_forward gives, because most heads read them;
 // and what the pooler makes of the first one, (b, embed_dim), for layer_forward_each. Row 0 of the
-// words, [PAD], has a gradient as all others.
+// words, [PAD], begins with 0 and has no gradient.
 Layer *bert_new(BertOptions options);
 
 typedef struct Gpt2Options {

@@ -1,9 +1,23 @@
 // embedding.c -- picks whole rows of a table; and sums what their gradients are
-// params of the backward: shape = the table's
+// params: count = 1 + the row that has no gradient; 0: all have. Of the backward, too, and shape =
+// the table's
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_embedding(Tensor *index, Tensor *table) {
     return OP_RUN(op_embedding, NULL, index, table);
+}
+
+Tensor *tensor_embedding_padded(Tensor *index, Tensor *table, int64_t padding_idx) {
+    int64_t count = table && table->shape.ndim == 2 ? table->shape.dims[0] : INT64_MAX;
+    if (padding_idx < -count || padding_idx >= count) {
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "embedding: padding_idx %lld, of %lld rows. HINT: one of them, or below 0 from "
+                  "the end",
+                  (long long)padding_idx, (long long)count);
+        return NULL;
+    }
+    int64_t row = padding_idx < 0 ? padding_idx + count : padding_idx;
+    return OP_RUN(op_embedding, (&(OpParams){.count = row + 1}), index, table);
 }
 
 static Status embedding_infer(OpCall *call) {
@@ -65,7 +79,7 @@ static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    OpParams params = {.shape = saved->in[1]->shape};
+    OpParams params = {.shape = saved->in[1]->shape, .count = saved->params.count};
     return OP_ADDING(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
 }
 
@@ -85,11 +99,12 @@ static OpWork backward_work(const OpCall *call) { // columns, of the table and o
 KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t count = call->out[0]->shape.dims[0], d = call->out[0]->shape.dims[1],
             n = call->in[1]->numel;
-    const int64_t *index = tensor_indices(call->in[1]);
+    const int64_t *index = tensor_indices(call->in[1]), padding = call->params.count - 1;
     float *table = call_out(call, 0);
     for (int64_t i = 0; i < count && !call->adds; i++)
         memset(table + i * d + begin, 0, (size_t)(end - begin) * sizeof(float));
     for (int64_t i = 0; i < n; i++) {
+        if (index[i] == padding) continue;
         const float *dy = call_in(call, 0) + i * d;
         float *to = table + index[i] * d;
         for (int64_t j = begin; j < end; j++) to[j] += dy[j];
@@ -113,7 +128,8 @@ const Op op_embedding = {.id = OP_embedding,
                          .story = STORY(.formula = "y = the row of the table at each index",
                                         .out = "y", .in = {"index", "rows of the table"},
                                         .picks_rows = true, .kind = KIND_EMBEDDING)};
-// Inputs: dy (..., features), index (...).
+// Inputs: dy (..., features), index (...). What padding would add counts, too: no cost depends on
+// data.
 const Op op_embedding_backward = {
     .id = OP_embedding_backward,
     .name = "embedding_backward",

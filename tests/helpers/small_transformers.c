@@ -86,16 +86,15 @@ static Layer *llama_tied_of(float dropout, bool by_formula) {
 }
 
 static Tensor *image_new(void) { return model_input_new(SHAPE(2, 3, 12, 12), 11); }
-static Tensor *ids_new(void) { return model_tokens_new(SHAPE(2, 5), 0, 11, 11); }
-Tensor *small_words_new(void) { return model_tokens_new(SHAPE(2, 5), 1, 10, 11); }
+Tensor *small_ids_new(void) { return model_tokens_new(SHAPE(2, 5), 0, 11, 11); }
 
 const SmallTransformer small_transformers[SMALL_TRANSFORMERS] = {
     {"vit", vit_of, image_new, 1, vit_results, vit_gradients},
-    {"bert", bert_of, small_words_new, 2, bert_plain_results, bert_plain_gradients},
-    {"gpt2", gpt2_of, ids_new, 1, gpt2_results, gpt2_gradients},
-    {"gpt2, untied", gpt2_untied_of, ids_new, 1, gpt2_untied_results, gpt2_untied_gradients},
-    {"llama", llama_of, ids_new, 1, llama_results, llama_gradients},
-    {"llama, tied", llama_tied_of, ids_new, 1, llama_tied_results, llama_tied_gradients},
+    {"bert", bert_of, small_ids_new, 2, bert_plain_results, bert_plain_gradients},
+    {"gpt2", gpt2_of, small_ids_new, 1, gpt2_results, gpt2_gradients},
+    {"gpt2, untied", gpt2_untied_of, small_ids_new, 1, gpt2_untied_results, gpt2_untied_gradients},
+    {"llama", llama_of, small_ids_new, 1, llama_results, llama_gradients},
+    {"llama, tied", llama_tied_of, small_ids_new, 1, llama_tied_results, llama_tied_gradients},
 };
 
 void small_transformer_check(const SmallTransformer *small, bool by_formula) {

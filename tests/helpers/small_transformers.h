@@ -12,8 +12,7 @@ BertOptions small_bert(void);
 Gpt2Options small_gpt2(void);
 LlamaOptions small_llama(void);
 
-Tensor *
-small_words_new(void); // (2, 5), none of them 0: [PAD], whose row has no gradient in PyTorch
+Tensor *small_ids_new(void); // (2, 5), [PAD], which is 0, among them
 
 typedef struct SmallTransformer {
     const char *name;

@@ -191,7 +191,7 @@ static Layer *lstm(void) { return lstm_new(3, 4, recurrent_defaults()); }
 static Tensor *sequence(void) { return tensor_normal_new(SHAPE(2, 5, 3), 0.0f, 1.0f); }
 
 static const Network networks[] = {{resnet, digits, ""},
-                                   {gpt2, small_words_new, "transformer.h"},
+                                   {gpt2, small_ids_new, "transformer.h"},
                                    {lstm, sequence, NULL}};
 
 static void mark(Layer *model, const char *blocks) {

@@ -172,7 +172,7 @@ END_TEST
 
 START_TEST(inputs_that_do_not_fit_are_refused) {
     Layer *bert = bert_new(small_bert()), *vit = vit_new(small_vit());
-    Tensor *ids = small_words_new(), *types = model_tokens_new(SHAPE(2, 4), 0, 2, 0),
+    Tensor *ids = small_ids_new(), *types = model_tokens_new(SHAPE(2, 4), 0, 2, 0),
            *image = tensor_zeros_new(SHAPE(1, 3, 16, 16)), *flat = tensor_zeros_new(SHAPE_SCALAR);
     ck_assert_ptr_null(layer_forward_many(bert, (Tensor *[]){ids, types}, 2));
     expect_error(STATUS_SHAPE, "token types: (2, 4), token ids: (2, 5). HINT");

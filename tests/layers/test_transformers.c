@@ -148,7 +148,7 @@ START_TEST(bert_does_not_see_padding) {
     Layer *model = bert_new(small_bert());
     float floats[10];
     for (int i = 0; i < 10; i++) floats[i] = (float)mask[i];
-    ModelStep step = {.in = {small_words_new(), model_tokens_new(SHAPE(2, 5), 0, 2, 23),
+    ModelStep step = {.in = {small_ids_new(), model_tokens_new(SHAPE(2, 5), 0, 2, 23),
                              _i ? tensor_from_floats_new(SHAPE(2, 5), floats)
                                 : tensor_from_labels_new(SHAPE(2, 5), mask)},
                       .n_in = 3,

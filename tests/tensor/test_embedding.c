@@ -31,6 +31,47 @@ START_TEST(equal_indices_add_up_and_rows_without_one_get_zero) {
 }
 END_TEST
 
+// PyTorch's functional.embedding(..., padding_idx=...): nothing comes to that row, not even NaN.
+START_TEST(padding_has_no_gradient) {
+    static const float wanted[2][6] = {{0, 0, 10, 20, 100, 200}, {1, 2, 10, 20, 0, 0}};
+    Tensor *table = tensor_from_floats_new(SHAPE(3, 2), (float[]){1, 2, 3, 4, 5, 6});
+    Tensor *index = tensor_from_labels_new(SHAPE(3), (int64_t[]){0, 1, 2});
+    tensor_requires_grad(table, true);
+    for (int i = 0; i < 4; i++) {
+        Scope *scope = scope_open();
+        Tensor *y = tensor_embedding_padded(index, table, i < 2 ? 0 : -1);
+        expect_values(y, 1, 2, 3, 4, 5, 6);
+        float start[] = {i < 2 ? NAN : 1, 2, 10, 20, 100, i < 2 ? 200 : NAN};
+        Tensor *given = tensor_from_floats_new(SHAPE(3, 2), start);
+        ck_assert_int_eq(autograd_backward_from(y, given), STATUS_OK);
+        const float *dtable = tensor_data(tensor_grad(table)); // the second one is added
+        for (int k = 0; k < 6; k++) ck_assert(dtable[k] == (float)(1 + i % 2) * wanted[i / 2][k]);
+        if (i == 1) tensor_zero_grad(table);
+        tensor_free(given);
+        scope_close(scope);
+    }
+    for (int i = 0; i < 4; i++) {
+        const int64_t none = (int64_t[]){3, -4, INT64_MAX, INT64_MIN}[i];
+        ck_assert_ptr_null(tensor_embedding_padded(index, table, none));
+        expect_error(STATUS_INVALID_ARGUMENT, "of 3 rows. HINT: ");
+        ck_assert_ptr_null(embedding_new_padded(3, 2, none));
+        expect_error(STATUS_INVALID_ARGUMENT, "of 3 rows. HINT: ");
+    }
+    tensor_free(table);
+    tensor_free(index);
+}
+END_TEST
+
+START_TEST(a_padded_layer_begins_with_a_row_of_zeros) {
+    Layer *layer = embedding_new_padded(3, 2, -2);
+    const float *weight = tensor_data(layer->parameters[0].tensor);
+    for (int i = 0; i < 6; i++) ck_assert_int_eq(weight[i] == 0.0f, i / 2 == 1);
+    int64_t row;
+    ck_assert(layer_attribute(layer, "padding_idx", &row) && row == 1);
+    layer_free(layer);
+}
+END_TEST
+
 START_TEST(stray_indices_are_refused_with_their_place) {
     Scope *scope = scope_open();
     Tensor *table = tensor_zeros_new(SHAPE(3, 2)), *narrow = tensor_zeros_new(SHAPE(3, 0));
@@ -244,6 +285,8 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {equal_indices_add_up_and_rows_without_one_get_zero, 0},
+        {padding_has_no_gradient, 0},
+        {a_padded_layer_begins_with_a_row_of_zeros, 0},
         {stray_indices_are_refused_with_their_place, 0},
         {the_cost_is_that_of_the_rows_picked, 0},
         {an_embedding_starts_as_pytorchs_does, 0},
