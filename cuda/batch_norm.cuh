@@ -32,10 +32,6 @@ static inline unsigned batch_grid(Batch batch) {
     return cuda_blocks(batch.groups * batch.cut.chunks);
 }
 
-static inline const float *input_or_null(const OpCall *call, int i) {
-    return call->in[i] ? call_in(call, i) : NULL;
-}
-
 // Of numbers that 32 bits hold, which nearly all do, it takes a fraction of the time.
 static __device__ inline int64_t quotient(int64_t a, int64_t b) {
     return ((a | b) >> 32) == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;

@@ -1,7 +1,7 @@
 // group_norm.cu -- group norm, and its gradients: the formulas of tensor/ops/group_norm.c. A team
 // takes a group of one sample, which lies in one piece, as norm.cu's teams take rows. The gradients
 // of weight and bias are sums of each channel of each sample, and then of these over the samples.
-#include "cuda/norm.cuh"
+#include "cuda/norm_rows.cuh"
 
 // A row is a group: `width` channels of `spatial` elements.
 struct Groups {
@@ -21,10 +21,6 @@ static Rows rows_in(const Tensor *x, Groups groups, const void *data) {
     rows.lanes = team_lanes(rows.n);
     rows.wide = rows.n % 4 == 0 && is_wide(data);
     return rows;
-}
-
-static const float *input_or_null(const OpCall *call, int i) {
-    return call->in[i] ? call_in(call, i) : NULL;
 }
 
 // The channel of x at an element of a row. Divides in 32 bits where these do, being much faster.
@@ -77,11 +73,6 @@ __global__ static void group_rows(GroupNorm norm, Rows rows) {
     }
 }
 
-// mean and rstd (rows) of groups of nothing
-__global__ static void group_nothing(float *mean, float *rstd, int64_t rows) {
-    for (int64_t i = GLOBAL_INDEX; i < rows; i += GRID_STRIDE) mean[i] = rstd[i] = NAN;
-}
-
 CUDA_OP(group_norm) {
     GroupNorm norm = {call_in(call, 0),       input_or_null(call, 1),
                       input_or_null(call, 2), call_out(call, 0),
@@ -90,7 +81,7 @@ CUDA_OP(group_norm) {
     Rows rows = rows_in(call->in[0], norm.groups, norm.x);
     int64_t empty = rows.n == 0 ? call->out[1]->numel : 0;
     if (empty > 0)
-        return CUDA_LAUNCH(group_nothing, cuda_grid(empty), CUDA_BLOCK, 0, norm.mean, norm.rstd,
+        return CUDA_LAUNCH(norm_nothing, cuda_grid(empty), CUDA_BLOCK, 0, norm.mean, norm.rstd,
                            empty);
     if (rows.count == 0) return STATUS_OK;
     rows.wide = rows.wide && is_wide(norm.y);
@@ -117,36 +108,6 @@ static __device__ inline void gradient_load(const GroupGradient &of, int64_t row
     }
 }
 
-// dx = rstd (g - mean(g) - z mean(g z)), rows of groups
-__global__ static void group_gradient(GroupGradient of, Rows rows) {
-    __shared__ double shared[REDUCE_WARPS];
-    Team team = team_of(rows.lanes, rows.wide);
-    bool held = rows.n <= tile_span(team);
-    for (int64_t base = team.begin; base < rows.count; base += team.step) {
-        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        Tile g = {}, z = {};
-        double sum = 0.0, product = 0.0;
-        for (int64_t from = 0; from < length; from += tile_span(team)) {
-            int left = tile_left(team, from, length);
-            gradient_load(of, row, from, rows, left, team, g, z);
-            for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
-                sum += add_four(g.at[i], g.at[i + 1], g.at[i + 2], g.at[i + 3]);
-                product += add_four(g.at[i] * z.at[i], g.at[i + 1] * z.at[i + 1],
-                                    g.at[i + 2] * z.at[i + 2], g.at[i + 3] * z.at[i + 3]);
-            }
-        }
-        float mean_g = (float)(team_sum(team, sum, shared) / (double)rows.n);
-        float mean_gz = (float)(team_sum(team, product, shared) / (double)rows.n);
-        for (int64_t from = 0; from < length; from += tile_span(team)) {
-            int left = tile_left(team, from, length);
-            if (!held) gradient_load(of, row, from, rows, left, team, g, z);
-            for (int i = 0; i < TILE; i++)
-                g.at[i] = (g.at[i] - mean_g - z.at[i] * mean_gz) * of.rstd[row];
-            tile_store(g, of.dx + row * rows.n + from, left, team);
-        }
-    }
-}
-
 CUDA_OP(group_norm_backward) {
     GroupGradient of = {call_in(call, 0),
                         call_in(call, 1),
@@ -159,7 +120,7 @@ CUDA_OP(group_norm_backward) {
     if (rows.count == 0) return STATUS_OK;
     rows.wide = rows.wide && is_wide(of.x) && is_wide(of.dx);
     unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(group_gradient, grid, CUDA_BLOCK, 0, of, rows);
+    return CUDA_LAUNCH(norm_gradient<GroupGradient>, grid, CUDA_BLOCK, 0, of, rows);
 }
 
 // ---- the gradients of weight and bias ----------------------------------------------------------

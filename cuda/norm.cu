@@ -2,7 +2,7 @@
 // whose mean is taken for 0, and has none. Of x: each row is read once and written once as long as
 // a team can hold it (2,048 elements), and read again for each use beyond. Of weight and bias: sums
 // down the columns, in two passes where there are many rows.
-#include "cuda/norm.cuh"
+#include "cuda/norm_rows.cuh"
 
 // The rows are x's last dimensions: params.shape.
 static Rows rows_along(const Tensor *x, const OpParams *params, const void *data) {
@@ -13,10 +13,6 @@ static Rows rows_along(const Tensor *x, const OpParams *params, const void *data
     rows.lanes = team_lanes(rows.n);
     rows.wide = rows.n % 4 == 0 && is_wide(data);
     return rows;
-}
-
-static const float *input_or_null(const OpCall *call, int i) {
-    return call->in[i] ? call_in(call, i) : NULL;
 }
 
 // ---- forward: the formula of tensor/ops/layer_norm.c --------------------------------------------
@@ -53,14 +49,6 @@ __global__ static void norm_rows(Norm norm, Rows rows) {
         if (length == 0 || team.lane > 0) continue;
         if (norm.mean) norm.mean[row] = m.about;
         norm.rstd[row] = rstd;
-    }
-}
-
-// mean and rstd (rows) of rows of nothing
-__global__ static void norm_nothing(float *mean, float *rstd, int64_t rows) {
-    for (int64_t i = GLOBAL_INDEX; i < rows; i += GRID_STRIDE) {
-        if (mean) mean[i] = NAN;
-        rstd[i] = NAN;
     }
 }
 
@@ -109,42 +97,12 @@ static __device__ inline void gradient_load(const Gradient &of, int64_t row, int
     }
 }
 
-// dx (rows, n) = rstd (g - mean(g) - z mean(g z))
-__global__ static void norm_gradient(Gradient of, Rows rows) {
-    __shared__ double shared[REDUCE_WARPS];
-    Team team = team_of(rows.lanes, rows.wide);
-    bool held = rows.n <= tile_span(team);
-    for (int64_t base = team.begin; base < rows.count; base += team.step) {
-        int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        Tile g = {}, z = {};
-        double sum = 0.0, product = 0.0;
-        for (int64_t from = 0; from < length; from += tile_span(team)) {
-            int left = tile_left(team, from, length);
-            gradient_load(of, row, from, rows, left, team, g, z);
-            for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
-                sum += add_four(g.at[i], g.at[i + 1], g.at[i + 2], g.at[i + 3]);
-                product += add_four(g.at[i] * z.at[i], g.at[i + 1] * z.at[i + 1],
-                                    g.at[i + 2] * z.at[i + 2], g.at[i + 3] * z.at[i + 3]);
-            }
-        }
-        float mean_g = of.mean ? (float)(team_sum(team, sum, shared) / (double)rows.n) : 0.0f;
-        float mean_gz = (float)(team_sum(team, product, shared) / (double)rows.n);
-        for (int64_t from = 0; from < length; from += tile_span(team)) {
-            int left = tile_left(team, from, length);
-            if (!held) gradient_load(of, row, from, rows, left, team, g, z);
-            for (int i = 0; i < TILE; i++)
-                g.at[i] = (g.at[i] - mean_g - z.at[i] * mean_gz) * of.rstd[row];
-            tile_store(g, of.dx + row * rows.n + from, left, team);
-        }
-    }
-}
-
 static Status gradient_launch(const OpCall *call, CudaDevice *cuda, Gradient of) {
     Rows rows = rows_along(call->in[1], &call->params, of.dy);
     if (rows.count == 0) return STATUS_OK;
     rows.wide = rows.wide && is_wide(of.x) && is_wide(of.weight) && is_wide(of.dx);
     unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(norm_gradient, grid, CUDA_BLOCK, 0, of, rows);
+    return CUDA_LAUNCH(norm_gradient<Gradient>, grid, CUDA_BLOCK, 0, of, rows);
 }
 
 CUDA_OP(layer_norm_backward) {

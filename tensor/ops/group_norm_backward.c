@@ -1,27 +1,7 @@
 // group_norm_backward.c -- the gradients of a group norm: of x, row by row; of weight and bias
-// together, channel by channel. z = (x - mean) rstd in both. A channel's weight is one number, so
-// sums are those of its elements, multiplied once.
+// together, channel by channel. z = (x - mean) rstd in both.
 // params: count = groups; flags of the second: NORM_WITH_BIAS
 #include "tensor/ops/group_norm.h"
-
-// A channel of a sample is a GradientRow without weight: its sums of dy and of dy z. For few
-// elements so many lanes as norm_sums has would cost more than they save.
-MATH_INLINE NormSums channel_sums(const GradientRow *of, int64_t n) {
-    if (n >= 2 * NORM_LANES) return norm_sums(of, n, norm_gradient_term);
-    enum { LANES = 8 };
-    float first[LANES] = {0}, second[LANES] = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (int k = 0; k < LANES; k++) first[k] += of->dy[i + k];
-        for (int k = 0; k < LANES; k++) second[k] += of->dy[i + k] * norm_normalised(of, i + k);
-    }
-    float sum = reduce_pairs(first, LANES), product = reduce_pairs(second, LANES);
-    for (; i < n; i++) {
-        sum += of->dy[i];
-        product += of->dy[i] * norm_normalised(of, i);
-    }
-    return (NormSums){(double)sum, (double)product};
-}
 
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
 enum { DY, X, WEIGHT, MEAN, RSTD }; // inputs; the weight may be absent
@@ -31,30 +11,42 @@ static OpWork input_work(const OpCall *call) {
     return (OpWork){.items = g.n ? g.rows : 0, .cost = (double)g.n};
 }
 
-// Channel k of a row, without its weight.
-MATH_INLINE GradientRow channel_of(const GradientRow *row, const Groups *g, int64_t k) {
-    GradientRow channel = *row;
-    channel.dy += k * g->spatial;
-    channel.x += k * g->spatial;
-    channel.weight = NULL;
-    return channel;
+enum { TILE = 1024 };
+
+// Channels may be short: a loop over each would be mostly its beginning and its end. So a row is
+// taken tile by tile, with the channels' weights spread over their elements.
+// Elements [from, from + n) of a row, with the weight of each, for which there is room in
+// `weights`.
+MATH_INLINE GradientRow tile_of(GradientRow row, int64_t spatial, int64_t from, int64_t n,
+                                float weights[TILE]) {
+    for (int64_t j = 0, end, k = from / spatial; j < n; j = end, k++) {
+        end = (k + 1) * spatial - from < n ? (k + 1) * spatial - from : n;
+        float weight = row.weight[k];
+        for (; j < end; j++) weights[j] = weight;
+    }
+    row.dy += from;
+    row.x += from;
+    row.weight = weights;
+    return row;
 }
 
 // dx (width, spatial)
 MATH_INLINE void write_channels(GradientRow row, const Groups *g, float *dx) {
-    double sum = 0.0, product = 0.0;
-    for (int64_t k = 0; k < g->width; k++) {
-        GradientRow of = channel_of(&row, g, k);
-        NormSums sums = channel_sums(&of, g->spatial);
-        sum += (double)row.weight[k] * sums.first;
-        product += (double)row.weight[k] * sums.second;
+    NormSums sums = {0.0, 0.0};
+    float weights[TILE];
+    for (int64_t from = 0, n; from < g->n; from += n) {
+        n = g->n - from < TILE ? g->n - from : TILE;
+        GradientRow tile = tile_of(row, g->spatial, from, n, weights);
+        NormSums part = norm_sums(&tile, n, norm_gradient_term);
+        sums.first += part.first;
+        sums.second += part.second;
     }
-    float mean_g = (float)(sum / (double)g->n), mean_gz = (float)(product / (double)g->n);
-    for (int64_t k = 0; k < g->width; k++, dx += g->spatial) {
-        GradientRow of = channel_of(&row, g, k);
-        float weight = row.weight[k];
-        for (int64_t j = 0; j < g->spatial; j++)
-            dx[j] = (of.dy[j] * weight - mean_g - norm_normalised(&of, j) * mean_gz) * of.rstd;
+    float mean_g = (float)(sums.first / (double)g->n),
+          mean_gz = (float)(sums.second / (double)g->n);
+    for (int64_t from = 0, n; from < g->n; from += n) {
+        n = g->n - from < TILE ? g->n - from : TILE;
+        GradientRow tile = tile_of(row, g->spatial, from, n, weights);
+        norm_write_slopes(&tile, n, mean_g, mean_gz, dx + from);
     }
 }
 
@@ -105,6 +97,25 @@ enum { TILE_CHANNELS = 256 };
 typedef struct ChannelSums {
     double weight[TILE_CHANNELS], bias[TILE_CHANNELS];
 } ChannelSums;
+
+// A channel of a sample is a GradientRow without weight: its sums of dy and of dy z. For few
+// elements so many lanes as norm_sums has would cost more than they save.
+MATH_INLINE NormSums channel_sums(const GradientRow *of, int64_t n) {
+    if (n >= 2 * NORM_LANES) return norm_sums(of, n, norm_gradient_term);
+    enum { LANES = 8 };
+    float first[LANES] = {0}, second[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (int k = 0; k < LANES; k++) first[k] += of->dy[i + k];
+        for (int k = 0; k < LANES; k++) second[k] += of->dy[i + k] * norm_normalised(of, i + k);
+    }
+    float sum = reduce_pairs(first, LANES), product = reduce_pairs(second, LANES);
+    for (; i < n; i++) {
+        sum += of->dy[i];
+        product += of->dy[i] * norm_normalised(of, i);
+    }
+    return (NormSums){(double)sum, (double)product};
+}
 
 // Of `count` channels of one group of a sample, which begin at `row`.
 MATH_INLINE void add_channels(const GradientRow *row, int64_t count, int64_t spatial,

@@ -157,12 +157,17 @@ MATH_INLINE NormTerm norm_gradient_term(const void *row, int64_t j) {
     return (NormTerm){g, g * norm_normalised(row, j)};
 }
 
+// dx (n) = (g - mean_g - z mean_gz) rstd
+MATH_INLINE void norm_write_slopes(const GradientRow *row, int64_t n, float mean_g, float mean_gz,
+                                   float *dx) {
+    for (int64_t j = 0; j < n; j++)
+        dx[j] = (norm_weighted(row, j) - mean_g - norm_normalised(row, j) * mean_gz) * row->rstd;
+}
+
 MATH_INLINE void norm_write_gradient_with(GradientRow row, int64_t n, float *dx) {
     NormSums sums = norm_sums(&row, n, norm_gradient_term);
     float mean_g = row.centred ? (float)(sums.first / (double)n) : 0.0f;
-    float mean_gz = (float)(sums.second / (double)n);
-    for (int64_t j = 0; j < n; j++)
-        dx[j] = (norm_weighted(&row, j) - mean_g - norm_normalised(&row, j) * mean_gz) * row.rstd;
+    norm_write_slopes(&row, n, mean_g, (float)(sums.second / (double)n), dx);
 }
 
 // dx (n) = rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd

@@ -55,6 +55,15 @@ OracleLanes oracle_lanes(Shape shape, int dim) {
     return lanes;
 }
 
+OracleRows oracle_rows(Shape shape, const OpParams *params) {
+    OracleRows rows = {1, 1, .outer = shape, .row = {.ndim = params->shape.ndim}};
+    rows.outer.ndim -= params->shape.ndim;
+    for (int i = 0; i < rows.outer.ndim; i++) rows.count *= shape.dims[i];
+    for (int i = 0; i < rows.row.ndim; i++)
+        rows.n *= rows.row.dims[i] = shape.dims[rows.outer.ndim + i];
+    return rows;
+}
+
 Shape oracle_without_dim(Shape shape, int dim, bool keep_dim) {
     Shape result = {0};
     for (int i = 0; i < shape.ndim; i++) {

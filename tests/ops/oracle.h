@@ -92,6 +92,11 @@ static inline int64_t oracle_lane_at(OracleLanes lanes, int64_t lane, int64_t c)
 
 // Complains, and returns false, unless output `index` has this shape.
 bool oracle_expects(OracleCall *call, int index, Shape shape);
+typedef struct OracleRows { // of n elements: as many of the last dims as params.shape has
+    int64_t count, n;
+    Shape outer, row;
+} OracleRows;
+OracleRows oracle_rows(Shape shape, const OpParams *params);
 Shape oracle_without_dim(Shape shape, int dim, bool keep_dim);
 void oracle_writes_input(OracleCall *call, int index); // counts in[index] as written in place
 

@@ -12,25 +12,11 @@ static double add_at(OpCost *n, int64_t at, double sum, double term) {
 }
 
 // ---- RMS norm: rows of as many last dims as params.shape has -----------------------------------
-typedef struct Rows {
-    int64_t count, n;
-    Shape outer, row;
-} Rows;
-
-static Rows rows_of(Shape shape, const OpParams *params) {
-    Rows rows = {1, 1, .outer = shape, .row = {.ndim = params->shape.ndim}};
-    rows.outer.ndim -= params->shape.ndim;
-    for (int i = 0; i < rows.outer.ndim; i++) rows.count *= shape.dims[i];
-    for (int i = 0; i < rows.row.ndim; i++)
-        rows.n *= rows.row.dims[i] = shape.dims[rows.outer.ndim + i];
-    return rows;
-}
-
 // y = x rstd weight; the further output is rstd of each row.
 static bool rms_norm(OracleCall *call) {
     OpCost *n = &call->counted;
     const double *weight = call->in[1].values;
-    Rows rows = rows_of(call->in[0].shape, &call->params);
+    OracleRows rows = oracle_rows(call->in[0].shape, &call->params);
     if (!oracle_expects(call, 0, call->in[0].shape) || !oracle_expects(call, 1, rows.outer))
         return false;
     for (int64_t r = 0; r < rows.count; r++) {
@@ -52,7 +38,7 @@ static bool rms_norm(OracleCall *call) {
 // rstd (g - z mean(g z)), g = dy weight, z = x rstd
 static bool rms_norm_backward(OracleCall *call) {
     OpCost *n = &call->counted;
-    Rows rows = rows_of(call->in[1].shape, &call->params);
+    OracleRows rows = oracle_rows(call->in[1].shape, &call->params);
     if (!oracle_expects(call, 0, call->in[1].shape)) return false;
     double *g = calloc((size_t)(2 * rows.n + 1), sizeof *g), *z = g + rows.n;
     for (int64_t r = 0; r < rows.count && rows.n > 0; r++) {
@@ -75,7 +61,7 @@ static bool rms_norm_backward(OracleCall *call) {
 // Summed over the rows: dy x rstd.
 static bool rms_norm_backward_weight(OracleCall *call) {
     OpCost *n = &call->counted;
-    Rows rows = rows_of(call->in[1].shape, &call->params);
+    OracleRows rows = oracle_rows(call->in[1].shape, &call->params);
     if (!oracle_expects(call, 0, rows.row)) return false;
     for (int64_t i = 0; i < rows.n; i++) {
         double *sum = &call->out[0].values[i];

@@ -5,21 +5,6 @@
 
 static double reciprocal_root(double x) { return 1.0 / sqrt(x); }
 
-// Rows of n elements: as many of the last dims as params.shape has.
-typedef struct Rows {
-    int64_t count, n;
-    Shape outer, row;
-} Rows;
-
-static Rows rows_of(Shape shape, const OpParams *params) {
-    Rows rows = {1, 1, .outer = shape, .row = {.ndim = params->shape.ndim}};
-    rows.outer.ndim -= params->shape.ndim;
-    for (int i = 0; i < rows.outer.ndim; i++) rows.count *= shape.dims[i];
-    for (int i = 0; i < rows.row.ndim; i++)
-        rows.n *= rows.row.dims[i] = shape.dims[rows.outer.ndim + i];
-    return rows;
-}
-
 // The first element of a sum is taken, every further one added; then divided.
 static double mean_of(OpCost *n, const double *values, int64_t count) {
     double total = values[0];
@@ -31,7 +16,7 @@ static double mean_of(OpCost *n, const double *values, int64_t count) {
 static bool layer_norm(OracleCall *call) {
     OpCost *n = &call->counted;
     const double *weight = call->in[1].values, *bias = call->in[2].values;
-    Rows rows = rows_of(call->in[0].shape, &call->params);
+    OracleRows rows = oracle_rows(call->in[0].shape, &call->params);
     if (!oracle_expects(call, 0, call->in[0].shape) || !oracle_expects(call, 1, rows.outer) ||
         !oracle_expects(call, 2, rows.outer))
         return false;
@@ -63,7 +48,7 @@ static bool layer_norm(OracleCall *call) {
 // rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd
 static bool layer_norm_backward(OracleCall *call) {
     OpCost *n = &call->counted;
-    Rows rows = rows_of(call->in[1].shape, &call->params);
+    OracleRows rows = oracle_rows(call->in[1].shape, &call->params);
     if (!oracle_expects(call, 0, call->in[1].shape)) return false;
     double *g = calloc((size_t)(3 * rows.n + 1), sizeof *g), *z = g + rows.n, *gz = z + rows.n;
     for (int64_t r = 0; r < rows.count && rows.n > 0; r++) {
@@ -87,7 +72,7 @@ static bool layer_norm_backward(OracleCall *call) {
 // Summed over the rows: dy (x - mean) rstd, and, when there is a second output, dy.
 static bool layer_norm_backward_weight(OracleCall *call) {
     OpCost *n = &call->counted;
-    Rows rows = rows_of(call->in[1].shape, &call->params);
+    OracleRows rows = oracle_rows(call->in[1].shape, &call->params);
     bool with_bias = call->n_out > 1;
     if (!oracle_expects(call, 0, rows.row)) return false;
     if (with_bias && !oracle_expects(call, 1, rows.row)) return false;
