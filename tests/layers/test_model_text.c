@@ -221,6 +221,12 @@ START_TEST(arguments_reach_their_places) {
         {"GRU(4,5,num_layers=3)",
          "input_size=4, hidden_size=5, num_layers=3, bias=true, batch_first=false, dropout=0, "
          "bidirectional=false"},
+        {"RNN(4,5,2,relu,false,true,0.25,true)",
+         "input_size=4, hidden_size=5, num_layers=2, bias=false, batch_first=true, dropout=0.25, "
+         "bidirectional=true, relu=true"},
+        {"RNN(4,5,nonlinearity=tanh)",
+         "input_size=4, hidden_size=5, num_layers=1, bias=true, batch_first=false, dropout=0, "
+         "bidirectional=false, relu=false"},
         {"AdaptiveAvgPool2d(3,2)", "out_h=3, out_w=2"},
         {"MaxPool2d(4,ceil_mode=true)", "ceil_mode=true"},
         {"AvgPool2d(4,exclude_pad=true,ceil_mode=true)", "ceil_mode=true, exclude_pad=true"},
@@ -237,6 +243,9 @@ START_TEST(arguments_reach_their_places) {
          "embed_dim=8, num_heads=2, bias=false, dropout=0.25, causal=true, by_formula=false"},
         {"MultiheadAttention(8,4,by_formula=true)",
          "embed_dim=8, num_heads=4, bias=true, dropout=0, causal=false, by_formula=true"},
+        {"MultiheadAttention(8,4,kdim=6,vdim=5)",
+         "embed_dim=8, num_heads=4, bias=true, dropout=0, causal=false, by_formula=false, kdim=6, "
+         "vdim=5"},
         {"PositionalEmbedding(9,4)", "count=9, features=4"},
         {"PositionalEncoding(9,4)", "count=9, features=4"},
         {"StochasticDepth(0.25)", "p=0.25"},
