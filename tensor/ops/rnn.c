@@ -95,7 +95,7 @@ static void rnn_vary(OpStory *story, const OpParams *params, unsigned given) {
     if (!by_relu(params)) return;
     story->formula = "y = h' = relu(x + h . weight^T + bias)";
     story->elementwise = (OpRule){PER_OUTPUT, .each = 2};
-    story->transcendental = (OpRule){BASIS_NONE};
+    story->transcendental = (OpRule){0};
 }
 
 // ---- backward ----------------------------------------------------------------------------------

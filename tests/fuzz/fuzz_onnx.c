@@ -70,7 +70,8 @@ size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
         "gather_back",  "gather_run",       "where",      "cast_whole",
         "trilu",        "cumsum",           "group",      "reshape_zero",
         "prelu",        "depth_crd",        "missing",    "style.ts",
-        "shuffle.dy",   "gather_nd_batch"};
+        "shuffle.dy",   "gather_nd_batch",  "router.ts",  "rnn_stack.ts",
+        "rnn_mixed",    "einsum_three",     "topk_old",   "positions.ts"};
     char path[128];
     if (index >= (int)(sizeof seeds / sizeof seeds[0])) return 0;
     snprintf(path, sizeof path, "tests/fixtures/onnx/%s.onnx", seeds[index]);

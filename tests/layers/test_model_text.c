@@ -207,51 +207,61 @@ START_TEST(a_name_before_a_colon_is_the_child_s) {
 END_TEST
 
 // Of the layers that are not printed as PyTorch's: every argument, each with a value of its own.
+static const char *const argument_rows[][2] = {
+    {"Linear(4,6,activation=GELU)", "in_features=4, out_features=6, bias=true, activation=gelu"},
+    {"BatchNorm2d(3,0.25,0.5,false)",
+     "num_features=3, eps=0.25, momentum=0.5, affine=false, track_running_stats=true"},
+    {"BatchNorm1d(3,momentum=1,track_running_stats=false)",
+     "num_features=3, eps=1e-05, momentum=1, affine=true, track_running_stats=false"},
+    {"GroupNorm(2,4,0.25,false)", "num_groups=2, num_channels=4, eps=0.25, affine=false"},
+    {"LSTM(4,5,2,false,true,0.25,true)",
+     "input_size=4, hidden_size=5, num_layers=2, bias=false, batch_first=true, dropout=0.25, "
+     "bidirectional=true"},
+    {"GRU(4,5,num_layers=3)",
+     "input_size=4, hidden_size=5, num_layers=3, bias=true, batch_first=false, dropout=0, "
+     "bidirectional=false"},
+    {"RNN(4,5,2,relu,false,true,0.25,true)",
+     "input_size=4, hidden_size=5, num_layers=2, bias=false, batch_first=true, dropout=0.25, "
+     "bidirectional=true, relu=true"},
+    {"RNN(4,5,nonlinearity=tanh)",
+     "input_size=4, hidden_size=5, num_layers=1, bias=true, batch_first=false, dropout=0, "
+     "bidirectional=false, relu=false"},
+    {"AdaptiveAvgPool2d(3,2)", "out_h=3, out_w=2"},
+    {"MaxPool2d(4,ceil_mode=true)", "ceil_mode=true"},
+    {"AvgPool2d(4,exclude_pad=true,ceil_mode=true)", "ceil_mode=true, exclude_pad=true"},
+    {"AvgPool2d(4,ceil_mode=true)", "ceil_mode=true, exclude_pad=false"},
+    {"AvgPool1d(4,3,2,padding_right=1,exclude_pad=true)",
+     "kernel=4, stride=3, padding_left=2, padding_right=1, ceil_mode=false, "
+     "exclude_pad=true"},
+    {"LayerNorm(6,0.25,false)", "normalized_size=6, epsilon=0.25, affine=false"},
+    {"RMSNorm(6,eps=0.25)", "normalized_size=6, eps=0.25, elementwise_affine=true"},
+    {"InstanceNorm1d(6,0.25,true)", "num_features=6, eps=0.25, affine=true"},
+    {"InstanceNorm2d(6,0.25)", "num_features=6, eps=0.25, affine=false"},
+    {"Embedding(9,4)", "num_embeddings=9, embedding_dim=4"},
+    {"MultiheadAttention(8,2,0.25,false,causal=true)",
+     "embed_dim=8, num_heads=2, bias=false, dropout=0.25, causal=true, by_formula=false"},
+    {"MultiheadAttention(8,4,by_formula=true)",
+     "embed_dim=8, num_heads=4, bias=true, dropout=0, causal=false, by_formula=true"},
+    {"MultiheadAttention(8,4,kdim=6,vdim=5)",
+     "embed_dim=8, num_heads=4, bias=true, dropout=0, causal=false, by_formula=false, kdim=6, "
+     "vdim=5"},
+    {"PositionalEmbedding(9,4)", "count=9, features=4"},
+    {"PositionalEncoding(9,4)", "count=9, features=4"},
+    {"StochasticDepth(0.25)", "p=0.25"},
+    {"LayerScale(4,0.5,spatial=2)", "channels=4"},
+    {"Concat(-1; ReLU)", "dim=-1"},
+    {"Concat(ReLU 2*Tanh)", "dim=1"},
+    {"Concat(dim=2;)", "dim=2"},
+};
+
 START_TEST(arguments_reach_their_places) {
-    static const char *const rows[][2] = {
-        {"Linear(4,6,activation=GELU)",
-         "in_features=4, out_features=6, bias=true, activation=gelu"},
-        {"BatchNorm2d(3,0.25,0.5,false)",
-         "num_features=3, eps=0.25, momentum=0.5, affine=false, track_running_stats=true"},
-        {"BatchNorm1d(3,momentum=1,track_running_stats=false)",
-         "num_features=3, eps=1e-05, momentum=1, affine=true, track_running_stats=false"},
-        {"GroupNorm(2,4,0.25,false)", "num_groups=2, num_channels=4, eps=0.25, affine=false"},
-        {"LSTM(4,5,2,false,true,0.25,true)",
-         "input_size=4, hidden_size=5, num_layers=2, bias=false, batch_first=true, dropout=0.25, "
-         "bidirectional=true"},
-        {"GRU(4,5,num_layers=3)",
-         "input_size=4, hidden_size=5, num_layers=3, bias=true, batch_first=false, dropout=0, "
-         "bidirectional=false"},
-        {"AdaptiveAvgPool2d(3,2)", "out_h=3, out_w=2"},
-        {"MaxPool2d(4,ceil_mode=true)", "ceil_mode=true"},
-        {"AvgPool2d(4,exclude_pad=true,ceil_mode=true)", "ceil_mode=true, exclude_pad=true"},
-        {"AvgPool2d(4,ceil_mode=true)", "ceil_mode=true, exclude_pad=false"},
-        {"AvgPool1d(4,3,2,padding_right=1,exclude_pad=true)",
-         "kernel=4, stride=3, padding_left=2, padding_right=1, ceil_mode=false, "
-         "exclude_pad=true"},
-        {"LayerNorm(6,0.25,false)", "normalized_size=6, epsilon=0.25, affine=false"},
-        {"RMSNorm(6,eps=0.25)", "normalized_size=6, eps=0.25, elementwise_affine=true"},
-        {"InstanceNorm1d(6,0.25,true)", "num_features=6, eps=0.25, affine=true"},
-        {"InstanceNorm2d(6,0.25)", "num_features=6, eps=0.25, affine=false"},
-        {"Embedding(9,4)", "num_embeddings=9, embedding_dim=4"},
-        {"MultiheadAttention(8,2,0.25,false,causal=true)",
-         "embed_dim=8, num_heads=2, bias=false, dropout=0.25, causal=true, by_formula=false"},
-        {"MultiheadAttention(8,4,by_formula=true)",
-         "embed_dim=8, num_heads=4, bias=true, dropout=0, causal=false, by_formula=true"},
-        {"PositionalEmbedding(9,4)", "count=9, features=4"},
-        {"PositionalEncoding(9,4)", "count=9, features=4"},
-        {"StochasticDepth(0.25)", "p=0.25"},
-        {"LayerScale(4,0.5,spatial=2)", "channels=4"},
-        {"Concat(-1; ReLU)", "dim=-1"},
-        {"Concat(ReLU 2*Tanh)", "dim=1"},
-        {"Concat(dim=2;)", "dim=2"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof argument_rows / sizeof argument_rows[0]; i++) {
         char text[400];
         Shape input;
-        Layer *layer = model_of(rows[i][0], &input);
+        Layer *layer = model_of(argument_rows[i][0], &input);
         layer_attributes_text(layer, text, sizeof text);
-        ck_assert_msg(strstr(text, rows[i][1]) != NULL, "%s: %s", rows[i][0], text);
+        ck_assert_msg(strstr(text, argument_rows[i][1]) != NULL, "%s: %s", argument_rows[i][0],
+                      text);
         layer_free(layer);
     }
 }
