@@ -35,9 +35,8 @@ void tensor_zero_grad(Tensor *tensor); // marks it empty; touches no memory
 // Adds d loss / d leaf to every leaf that `loss` depends on, and frees the graph that leads to it;
 // those of other losses stay. The loss has one element. STATUS_STATE, and nothing has changed, when
 // it was not recorded, when it or a part of its graph was walked already, or when a saved buffer
-// was written in place since. Where memory
-// runs out on the way, the graph is gone and gradients are those of a part of it: empty them, and
-// run forward again.
+// was written in place since. Where memory runs out on the way, the graph is gone and gradients are
+// those of a part of it: empty them, and run forward again.
 Status autograd_backward(Tensor *loss);
 Status autograd_backward_keep(Tensor *loss); // keeps the graph, so it can be walked again
 // The same of factor x loss, without an op for it: 1 / n of each of n batches whose gradients add

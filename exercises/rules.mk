@@ -79,7 +79,7 @@ LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
     autograd/leaf.c exercises/grader/filter.c \
     $(filter-out %/remote_training.c,$(wildcard exercises/support/*.c)))
 LAB_TRAINING := $(call lab_objects,$(filter-out autograd/leaf.c,$(wildcard autograd/*.c)) layers/train/loss.c \
-    layers/train/optimizer.c exercises/support/remote_training.c)
+    $(wildcard layers/train/optimizer*.c) exercises/support/remote_training.c)
 LAB_CALLS := $(wildcard exercises/course/ex*_call.c)
 LAB_WORKERS := $(LAB_CALLS:exercises/course/%_call.c=$(LAB)/worker/%.o)
 LAB_SEEN := main __stack_chk_fail *_call lab_* mock_* reference_* tensor_* scope_* error_* status_* \

@@ -171,10 +171,9 @@ typedef struct ProfileOptions {
 ProfileOptions profile_defaults(void);
 
 // Profile steps of `model` on one resident batch: x (batch, ...), labels as the loss wants them, by
-// cross-entropy (batch). Weights and modes
-// stay as they are (training goes at a learning rate of 0: the work is the same); gradients are
-// overwritten. A training loss that is not finite is refused first. *profile is the caller's; free
-// it with profile_free, also after a failure.
+// cross-entropy (batch). Weights and modes stay as they are (training goes at a learning rate of 0:
+// the work is the same); gradients are overwritten. A training loss that is not finite is refused
+// first. *profile is the caller's; free it with profile_free, also after a failure.
 Status profile_training(Layer *model, OptimizerConfig optimizer, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile);
 Status profile_backward(Layer *model, Tensor *x, ProfileOptions options, Profile *profile);

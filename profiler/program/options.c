@@ -13,7 +13,7 @@
 
 #include "layers/train/dataset.h"
 
-enum { MOST_FLAGS = 64 }; // asserted where the table for getopt_long is made
+enum { MOST_FLAGS = 96 }; // asserted where the table for getopt_long is made
 
 bool options_refuse(const Options *options, const char *format, ...) {
     va_list arguments;

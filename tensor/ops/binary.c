@@ -1,6 +1,6 @@
 // binary.c -- ops of two tensors, element by element, broadcast as NumPy does: add, sub, mul, div,
-// maximum, minimum; of whole
-// numbers, too. Not here: remainder.c, pow_tensor.c, and comparisons in compare.c.
+// maximum, minimum; of whole numbers, too. Not here: remainder.c, pow_tensor.c, and comparisons in
+// compare.c.
 #include "tensor/ops/elementwise.h"
 
 // ---- add: a + b ---------------------------------------------------------------------------------

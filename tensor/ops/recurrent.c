@@ -84,9 +84,9 @@ void recurrent_vary(OpStory *story, const OpParams *params, unsigned given) {
     if (given & SAVE_IN(BIAS)) story->bias = (OpRule){PER_INPUT, .each = 1, .input = SUMS};
 }
 
-// ---- the gradients of weight and bias
-// ------------------------------------------------------------ The hidden states that the steps
-// found (steps, batch, hidden): the first one's was given, and y holds the others'.
+// ---- the gradients of weight and bias ----------------------------------------------------------
+// The hidden states that the steps found (steps, batch, hidden): the first one's was given, and y
+// holds the others'.
 static Tensor *states_found(const OpCall *saved, Tensor *first) {
     Tensor *y = saved->out[0];
     int64_t steps = y->shape.dims[0];

@@ -166,7 +166,8 @@ const Op op_rnn = {
     .story = STORY(.formula = "y = h' = tanh(x + h . weight^T + bias)", .out = "y",
                    .in = {"x", "weight", "bias", "h"}, .products = "steps x batch x hidden x gates",
                    .factors = recurrent_factors, .elementwise = {PER_OUTPUT, .each = 1},
-                   .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_Y, .vary = rnn_vary)};
+                   .transcendental = {PER_OUTPUT, .each = 1}, .keeps = KEEP_Y, .kind = KIND_MATMUL,
+                   .vary = rnn_vary)};
 // Per element a sum, and 3 for tanh's slope, or relu's comparison.
 const Op op_rnn_backward = {
     .id = OP_rnn_backward,
@@ -179,4 +180,5 @@ const Op op_rnn_backward = {
               .in = {"weight", "y", "h", "dy"}, .products = "steps x batch x gates x hidden",
               .factors = recurrent_backward_factors,
               .elementwise = {PER_INPUT, .each = 4, .input = B_Y}, .extra = "dh of the first state",
-              .extra_bytes = {PER_INPUT, .each = 4, .input = B_HIDDEN}, .vary = rnn_backward_vary)};
+              .extra_bytes = {PER_INPUT, .each = 4, .input = B_HIDDEN}, .kind = KIND_MATMUL,
+              .vary = rnn_backward_vary)};

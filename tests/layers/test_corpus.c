@@ -1,5 +1,5 @@
-// test_corpus.c -- texts: their symbols, their entropies, windows of them as batches, sentences
-// that are drawn, and what a model goes on to write. Training on one: test_corpus_training.c.
+// test_corpus.c -- texts: symbols, entropies, windows as batches, sentences that are drawn.
+// Training on one, and what a model goes on to write: test_corpus_training.c.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

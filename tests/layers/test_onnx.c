@@ -1,20 +1,18 @@
 // test_onnx.c -- models from ONNX files: what PyTorch's exporters write and models of one node,
 // beside PyTorch's and ONNX's own results (tests/fixtures/make_onnx.py); names, parameters and tied
-// weights; training; what is refused. Hostile bytes are fuzz_onnx.c's.
+// weights; training. What is refused: test_onnx_refused.c.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "layers/cost.h"
-#include "layers/files/onnx.h"
 #include "layers/train/optimizer.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
+#include "tests/helpers/onnx_files.h"
 
-#define FOLDER "tests/fixtures/onnx/"
 enum { MOST_MODELS = 128, MOST_ARRAYS = 8 };
 
 // ---- the table of expected values -------------------------------------------------------------
@@ -405,131 +403,8 @@ START_TEST(batch_norm_trains) {
 }
 END_TEST
 
-// ---- what is refused --------------------------------------------------------------------------
-START_TEST(files_that_are_none_are_refused) {
-    ck_assert_ptr_null(onnx_load("tests/fixtures/none.onnx", NULL, NULL));
-    expect_error(STATUS_IO, "cannot be read: No such file");
-    ck_assert_ptr_null(onnx_load("tests", NULL, NULL));
-    expect_error(STATUS_IO, "tests");
-    ck_assert_ptr_null(onnx_load(NULL, NULL, NULL));
-    expect_error(STATUS_INVALID_ARGUMENT, "no path");
-    ck_assert_ptr_null(onnx_load("tests/README.md", NULL, NULL));
-    expect_error(STATUS_FORMAT, "no ONNX model");
-}
-END_TEST
-
-START_TEST(hostile_files_are_refused) {
-    static const struct {
-        const char *name;
-        Status status;
-        const char *said;
-    } files[] = {{"bad_outside", STATUS_FORMAT, "which is not beside it or below"},
-                 {"bad_large", STATUS_FORMAT, "holds 1 numbers, not 3221225472"},
-                 {"bad_fill", STATUS_OUT_OF_MEMORY, "constants of more than"},
-                 {"bad_cycle", STATUS_FORMAT, "\"b\" is stored nowhere, and no node before"},
-                 {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
-                 {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        char path[128];
-        snprintf(path, sizeof path, FOLDER "%s.onnx", files[i].name);
-        Layer *model = onnx_load(path, NULL, NULL);
-        ck_assert_ptr_null(model);
-        expect_error(files[i].status, files[i].said);
-    }
-}
-END_TEST
-
-// mlp.dy's numbers are in a file beside it.
-START_TEST(numbers_beside_the_file_must_be_there) {
-    char folder[] = "/tmp/onnx.XXXXXX", to[64], command[160];
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(to, sizeof to, "%s/mlp.onnx", folder);
-    snprintf(command, sizeof command, "cp " FOLDER "mlp.dy.onnx %s", to);
-    ck_assert_int_eq(system(command), 0);
-    ck_assert_ptr_null(onnx_load(to, NULL, NULL));
-    expect_error(STATUS_IO, "mlp.onnx: its numbers: ");
-    snprintf(command, sizeof command, "mkfifo %s/mlp.dy.onnx.data", folder);
-    ck_assert_int_eq(system(command), 0);
-    ck_assert_ptr_null(onnx_load(to, NULL, NULL)); // and nobody waits for its writer
-    expect_error(STATUS_IO, "mlp.dy.onnx.data: cannot be read: it is no regular file");
-    snprintf(command, sizeof command, "rm %s/mlp.dy.onnx.data", folder);
-    ck_assert_int_eq(system(command), 0);
-    snprintf(command, sizeof command, "head -c 50 " FOLDER "mlp.dy.onnx.data >%s/mlp.dy.onnx.data",
-             folder);
-    ck_assert_int_eq(system(command), 0);
-    ck_assert_ptr_null(onnx_load(to, NULL, NULL));
-    expect_error(STATUS_FORMAT, "ends before");
-    unlink(to);
-    snprintf(to, sizeof to, "%s/mlp.dy.onnx.data", folder);
-    unlink(to);
-    rmdir(folder);
-}
-END_TEST
-
-// All that are missing are named at once; partial, what can be counted is.
-START_TEST(operators_that_are_missing_are_named) {
-    OnnxModel about;
-    ck_assert_ptr_null(onnx_load(FOLDER "missing.onnx", NULL, &about));
-    expect_error(STATUS_NOT_IMPLEMENTED, "2 operators are missing: Strange (2), Odd (1)");
-    onnx_model_free(&about);
-    const OnnxOptions partial = {.partial = true};
-    Layer *model = onnx_load(FOLDER "missing.onnx", &partial, &about);
-    ck_assert_msg(model != NULL, "%s", error_message());
-    ck_assert_int_eq(about.n_missing, 2);
-    ck_assert_str_eq(about.missing[0].name, "Strange");
-    ck_assert_int_eq(about.missing[0].count, 2);
-    ck_assert_int_eq(about.outputs[0].shape.dims[0], 5); // as the file has it
-    Tensor *x = tensor_zeros_new(SHAPE(2, 3));
-    LayerCost cost;
-    ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
-    ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, 5 * 3 * 3);
-    tensor_free(x);
-    layer_free(model);
-    onnx_model_free(&about);
-    ck_assert_ptr_null(onnx_load(FOLDER "missing_end.onnx", &partial, &about));
-    expect_error(STATUS_NOT_IMPLEMENTED, "infer_shapes");
-    onnx_model_free(&about);
-}
-END_TEST
-
-START_TEST(memory_that_runs_out_is_said) {
-    const char *const files[] = {"mlp.dy",    "chargpt.ts",    "gru_both",
-                                 "router.ts", "lstm_stack.ts", "split_uneven"};
-    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
-        char path[128];
-        snprintf(path, sizeof path, FOLDER "%s.onnx", files[k]);
-        bool loaded = false;
-        for (uint64_t n = 1; !loaded; n = n < 60 ? n + 1 : n + 37) {
-            OnnxModel about;
-            memory_fail_at(n);
-            Layer *model = onnx_load(path, NULL, &about);
-            memory_fail_at(0);
-            loaded = model != NULL;
-            if (!loaded) expect_error(STATUS_OUT_OF_MEMORY, "");
-            layer_free(model);
-            onnx_model_free(&about);
-            ck_assert_int_eq(expect_live_bytes(), 0);
-        }
-    }
-}
-END_TEST
-
-START_TEST(all_of_it) { test_skip("this build has no protobuf-c: make setup"); }
-END_TEST
-
-// A build without protobuf-c says in one line what to install.
-static bool is_absent(void) {
-    Layer *model = onnx_load(FOLDER "mlp.ts.onnx", NULL, NULL);
-    bool absent = !model && strstr(error_message(), "libprotobuf-c-dev") != NULL;
-    layer_free(model);
-    error_clear();
-    context_release_thread();
-    return absent;
-}
-
 int main(void) {
-    const HarnessTest none[] = {{all_of_it, 0}, {NULL, 0}};
-    if (is_absent()) return harness_main("onnx", none);
+    if (onnx_is_absent()) return onnx_all_skipped("onnx");
     read_names();
     const HarnessTest tests[] = {{models_give_what_they_gave, n_models},
                                  {layers_are_pytorchs_modules, 0},
@@ -541,11 +416,6 @@ int main(void) {
                                  {shapes_can_be_asked_for, 0},
                                  {a_loaded_model_trains, 0},
                                  {batch_norm_trains, 0},
-                                 {files_that_are_none_are_refused, 0},
-                                 {hostile_files_are_refused, 0},
-                                 {numbers_beside_the_file_must_be_there, 0},
-                                 {operators_that_are_missing_are_named, 0},
-                                 {memory_that_runs_out_is_said, 0},
                                  {NULL, 0}};
     int status = harness_main("onnx", tests);
     for (int i = 0; i < n_models; i++) free(names[i]);

@@ -3,11 +3,7 @@
 #ifndef LAYERS_FILES_ONNX_IMPORT_H
 #define LAYERS_FILES_ONNX_IMPORT_H
 
-#include <onnx.pb-c.h>
-
-#include "layers/files/onnx.h"
-
-typedef Onnx__Node Node;
+#include "layers/files/onnx/steps.h"
 
 // ONNX's element types (TensorProto.DataType).
 enum {
@@ -71,104 +67,6 @@ typedef struct Value {
     GateRows rows;
 } Value;
 
-// ---- steps: what runs -------------------------------------------------------------------------
-typedef struct Step Step;
-typedef struct Import Import;
-typedef struct Operator {
-    const char *name; // ONNX's
-    // Takes from the node what `run` needs: attributes and constant inputs into params, the others
-    // into step->in by step_input.
-    Status (*build)(Import *import, const Node *node, Step *step);
-    // Composes ops of tensor/: fills out. `training`: the layer's mode.
-    Status (*run)(const Step *step, bool training, Tensor *const in[], Tensor *out[]);
-    const char *module; // what PyTorch calls a layer that is this: "Conv2d"; NULL: it has none
-    // Of element-wise ones, for a `run` that several share.
-    Tensor *(*of_one)(Tensor *x);
-    Tensor *(*of_two)(Tensor *a, Tensor *b);
-    const Op *activation;
-    bool whole;        // it computes with integers as such
-    int type;          // ONNX's type of the result; 0: that of the first input
-    int second_type;   // of the second one, where that has another; 0: it has not
-    unsigned optional; // bit i: the step's input i may be absent
-} Operator;
-
-enum { STEP_OUTPUTS = 4 }; // the most that an operator gives; a longer split is as many slices
-
-typedef struct ReduceParams {
-    int dims[TENSOR_MAX_DIMS], n_dims;
-    bool keep, nothing; // nothing: x as it is
-} ReduceParams;
-typedef struct PadParams {
-    int64_t before[TENSOR_MAX_DIMS], after[TENSOR_MAX_DIMS];
-    PadMode mode;
-    float value;
-    bool pads; // any at all
-} PadParams;
-typedef struct ConvParams {
-    ConvTranspose2dOptions options;
-    bool flat; // of sequences: along the width
-} ConvParams;
-typedef struct PoolParams {
-    Pool2dOptions options;
-    PadParams pad; // what a pool cannot pad by itself
-    bool flat;
-} PoolParams;
-typedef struct SliceParams { // of each dimension; step may be below 0, and begin is then the last
-    int64_t begin[TENSOR_MAX_DIMS], count[TENSOR_MAX_DIMS], step[TENSOR_MAX_DIMS];
-} SliceParams;
-typedef struct NormParams {
-    float epsilon, momentum;
-    int64_t groups;
-    Shape row;
-} NormParams;
-typedef struct RecurrentParams {
-    int64_t hidden;
-    bool reverse[2], relu[2];
-    int directions, layout;
-    int first_weight; // the import's value of its W
-    int layer;        // of a stack
-    bool whole;       // W, R and B come as the file has them, and their gates in its order
-} RecurrentParams;
-
-enum { EINSUM_MAX_TEXT = 120 };
-
-typedef union StepParams {
-    char equation[EINSUM_MAX_TEXT];
-    ReduceParams reduce;
-    PadParams pad;
-    ConvParams conv;
-    PoolParams pool;
-    SliceParams slice;
-    NormParams norm;
-    RecurrentParams recurrent;
-    ResizeOptions resize;
-    Shape shape;
-    struct {
-        int dim, count;
-        int64_t sizes[STEP_OUTPUTS];
-    } split;
-    struct {
-        int dim, other;
-        int64_t count, sizes;
-        float value[4];
-        bool flags[4];
-        const Op *op;
-    } plain;
-} StepParams;
-
-struct Step {
-    const Operator *op;
-    const Node *node;
-    int *in; // values; -1: absent
-    int n_in;
-    int out[STEP_OUTPUTS];
-    int n_out;
-    StepParams params;
-    int type;   // ONNX's, of its results
-    char *path; // of its layer; NULL: the model itself
-    bool dead;  // joined into another, or nobody needs it
-};
-
 // ---- the import -------------------------------------------------------------------------------
 struct Import {
     const char *path;         // of the file
@@ -193,7 +91,7 @@ struct Import {
 
 enum { VALUE_ABSENT = -1 };
 
-// ---- reading the file (file.c, data.c) ----------------------------------------------
+// ---- reading the file (file.c, data.c) --------------------------------------------------------
 Status onnx_file_read(Import *import); // path to model and graph
 void onnx_file_free(Import *import);
 // The elements of what the file stores, as doubles or as floats; out has room for `count`, which
@@ -207,7 +105,7 @@ Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
 
-// ---- values (values.c) -------------------------------------------------------------------
+// ---- values (values.c) ------------------------------------------------------------------------
 int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none
 int import_value_new(Import *import, const char *name);  // VALUE_ABSENT with an error pending
 Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSENT
@@ -242,10 +140,9 @@ int import_axis(Import *import, int64_t axis, int ndim);
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-// ---- folding (onnx_fold*.c) -------------------------------------------------------------------
-// Fills a node's outputs,
-// its inputs being constants whose numbers are at hand (Shape's and Size's may be anything: their
-// shape is).
+// ---- folding (fold*.c) ------------------------------------------------------------------------
+// Fills a node's outputs, its inputs being constants whose numbers are at hand (Shape's and Size's
+// may be anything: their shape is).
 typedef Status (*Fold)(Import *import, const Node *node);
 typedef struct Folder {
     const char *name;
@@ -263,7 +160,7 @@ void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t o
 // The strides with which a value of this shape is read as one of the other, to which it broadcasts.
 void fold_strides(Shape shape, Shape to, int64_t stride[]);
 
-// ---- shapes, by a node's attributes and constant inputs (shapes.c) -----------------------
+// ---- shapes, by a node's attributes and constant inputs (shapes.c) ----------------------------
 // Each fails with an error pending.
 Status shape_reshape(Import *import, const Node *node, Shape in, Shape *out); // also Squeeze,
                                                                               // Unsqueeze, Flatten
@@ -277,9 +174,8 @@ Status shape_reduce(Import *import, const Node *node, Shape in, ReduceParams *ou
 // Split's: sizes of its parts along *axis.
 Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_t sizes[]);
 
-// ---- windows (sides.c) -------------------------------------------------------------------
-// Of one dimension numbers
-// stand at [1], along the width; those along the height are as if absent.
+// ---- windows (sides.c) ------------------------------------------------------------------------
+// Of one dimension numbers stand at [1], along the width; those along the height are as if absent.
 typedef struct Sides {
     int64_t kernel[2], stride[2], dilation[2], before[2], after[2];
 } Sides;
@@ -292,7 +188,7 @@ Status sides_read(Import *import, const Node *node, Shape in, const int64_t kern
 // before. Otherwise nothing.
 void sides_same(const Node *node, Shape in, int dims, Sides *sides);
 
-// ---- run-time operators (onnx_op*.c) ----------------------------------------------------------
+// ---- run-time operators (op_*.c) --------------------------------------------------------------
 const Operator *onnx_operator(const char *op_type); // NULL: it is missing
 // The tables that it looks through, each ended by an empty entry.
 extern const Operator onnx_elements[], onnx_activations[], onnx_moves[], onnx_picks[],
@@ -314,7 +210,7 @@ int import_constant(Import *import, int type, Shape shape); // a new one of zero
 Tensor *onnx_as_float(Tensor *x);
 Tensor *onnx_as_index(Tensor *x);
 
-// ---- the walk (walk.c), joining (join.c), names (names.c) ----------------------
+// ---- the walk (walk.c), joining (join.c), names (names.c) -------------------------------------
 Status import_walk(Import *import);
 Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.

@@ -40,8 +40,7 @@ static void join_bias(Import *import, Step *add) {
 }
 
 // ---- GELU (Hendrycks and Gimpel 2016) ---------------------------------------------------------
-// A value as a number times factors,
-// through products that only this reads.
+// A value as a number times factors, through products that only this reads.
 enum { MOST_FACTORS = 4, MOST_DEPTH = 8 };
 typedef struct Factors {
     double number;

@@ -35,8 +35,7 @@ static Status note_missing(Import *import, const char *op_type) {
 }
 
 // ---- steps ------------------------------------------------------------------------------------
-// Of a
-// constant or parameter, of its shape; what runs has its own.
+// Of a constant or parameter, of its shape; what runs has its own.
 static Tensor *shadow_of(Value *value) {
     if (!value || value->tensor) return value ? value->tensor : NULL;
     bool integer =

@@ -117,8 +117,7 @@ static Status run_prelu(const Step *step, bool training, Tensor *const in[], Ten
 }
 
 // ---- along a dimension ------------------------------------------------------------------------
-// Up to opset 12
-// all dimensions from the axis on are one.
+// Up to opset 12 all dimensions from the axis on are one.
 static Status build_softmax(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     if (!in) return import_error(import, STATUS_FORMAT, "it has no input");

@@ -43,8 +43,7 @@ static Status run_one(const Step *step, bool training, Tensor *const in[], Tenso
 }
 
 // ---- of two, one of which may be a number -----------------------------------------------------
-// A number of the file that is no
-// parameter: the op of a tensor and a scalar.
+// A number of the file that is no parameter: the op of a tensor and a scalar.
 static bool number_of(Import *import, const Node *node, int i, int other, float *number) {
     Value *value = node_input(import, node, i), *against = node_input(import, node, other);
     if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1 || !against ||

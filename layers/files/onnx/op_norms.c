@@ -71,8 +71,7 @@ static Status run_rms(const Step *step, bool training, Tensor *const in[], Tenso
 }
 
 // ---- of a batch -------------------------------------------------------------------------------
-// ONNX's
-// momentum is what the old statistics count, PyTorch's what the new ones do.
+// ONNX's momentum is what the old statistics count, PyTorch's what the new ones do.
 static Status build_batch(Import *import, const Node *node, Step *step) {
     static const char *const state_names[] = {"running_mean", "running_var"};
     const char *const roles[] = {NULL, "weight", "bias", NULL, NULL};

@@ -45,8 +45,7 @@ static int from_begin(Import *import, int at, int64_t size) {
 }
 
 // ---- Gather -----------------------------------------------------------------------------------
-// dim: the
-// axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
+// dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int at = node_input_index(import, node, 1);
@@ -184,8 +183,7 @@ static Status run_nd(const Step *step, bool training, Tensor *const in[], Tensor
 }
 
 // ---- ScatterND --------------------------------------------------------------------------------
-// With known
-// places: rows of x and, below them, of the updates, picked by a constant index.
+// With known places: rows of x and, below them, of the updates, picked by a constant index.
 static Status build_scatter(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node), *updates = node_input(import, node, 2);
     Value *places = node_input(import, node, 1);

@@ -11,8 +11,7 @@ static Status done(Tensor *y, Tensor *out[]) {
 }
 
 // ---- matrices ---------------------------------------------------------------------------------
-// The
-// exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
+// The exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
 // turned back it is PyTorch's, and the product a linear layer. One that others read stays.
 static bool can_flip(const Value *weight) {
     return weight && weight->kind == VALUE_PARAMETER && weight->stored && weight->shape.ndim == 2 &&

@@ -7,8 +7,7 @@
 #include "tensor/memory.h"
 
 // ---- slots ------------------------------------------------------------------------------------
-// Of
-// tied parameters there is one.
+// Of tied parameters there is one.
 static Value *holder(const Import *import, int at) {
     Value *value = import_value(import, at);
     while (value && value->twin >= 0) value = import->values[value->twin];

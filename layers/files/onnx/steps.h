@@ -1,0 +1,108 @@
+// steps.h -- internal to the ONNX reader: what runs of a graph, one operator each, and what each
+// keeps of its node. How nodes become steps is import.h's.
+#ifndef LAYERS_FILES_ONNX_STEPS_H
+#define LAYERS_FILES_ONNX_STEPS_H
+
+#include <onnx.pb-c.h>
+
+#include "layers/files/onnx.h"
+
+typedef Onnx__Node Node;
+typedef struct Step Step;
+typedef struct Import Import;
+typedef struct Operator {
+    const char *name; // ONNX's
+    // Takes from the node what `run` needs: attributes and constant inputs into params, the others
+    // into step->in by step_input.
+    Status (*build)(Import *import, const Node *node, Step *step);
+    // Composes ops of tensor/: fills out. `training`: the layer's mode.
+    Status (*run)(const Step *step, bool training, Tensor *const in[], Tensor *out[]);
+    const char *module; // what PyTorch calls a layer that is this: "Conv2d"; NULL: it has none
+    // Of element-wise ones, for a `run` that several share.
+    Tensor *(*of_one)(Tensor *x);
+    Tensor *(*of_two)(Tensor *a, Tensor *b);
+    const Op *activation;
+    bool whole;        // it computes with integers as such
+    int type;          // ONNX's type of the result; 0: that of the first input
+    int second_type;   // of the second one, where that has another; 0: it has not
+    unsigned optional; // bit i: the step's input i may be absent
+} Operator;
+
+enum { STEP_OUTPUTS = 4 }; // the most that an operator gives; a longer split is as many slices
+
+typedef struct ReduceParams {
+    int dims[TENSOR_MAX_DIMS], n_dims;
+    bool keep, nothing; // nothing: x as it is
+} ReduceParams;
+typedef struct PadParams {
+    int64_t before[TENSOR_MAX_DIMS], after[TENSOR_MAX_DIMS];
+    PadMode mode;
+    float value;
+    bool pads; // any at all
+} PadParams;
+typedef struct ConvParams {
+    ConvTranspose2dOptions options;
+    bool flat; // of sequences: along the width
+} ConvParams;
+typedef struct PoolParams {
+    Pool2dOptions options;
+    PadParams pad; // what a pool cannot pad by itself
+    bool flat;
+} PoolParams;
+typedef struct SliceParams { // of each dimension; step may be below 0, and begin is then the last
+    int64_t begin[TENSOR_MAX_DIMS], count[TENSOR_MAX_DIMS], step[TENSOR_MAX_DIMS];
+} SliceParams;
+typedef struct NormParams {
+    float epsilon, momentum;
+    int64_t groups;
+    Shape row;
+} NormParams;
+typedef struct RecurrentParams {
+    int64_t hidden;
+    bool reverse[2], relu[2];
+    int directions, layout;
+    int first_weight; // the import's value of its W
+    int layer;        // of a stack
+    bool whole;       // W, R and B come as the file has them, and their gates in its order
+} RecurrentParams;
+
+enum { EINSUM_MAX_TEXT = 120 };
+
+typedef union StepParams {
+    char equation[EINSUM_MAX_TEXT];
+    ReduceParams reduce;
+    PadParams pad;
+    ConvParams conv;
+    PoolParams pool;
+    SliceParams slice;
+    NormParams norm;
+    RecurrentParams recurrent;
+    ResizeOptions resize;
+    Shape shape;
+    struct {
+        int dim, count;
+        int64_t sizes[STEP_OUTPUTS];
+    } split;
+    struct {
+        int dim, other;
+        int64_t count, sizes;
+        float value[4];
+        bool flags[4];
+        const Op *op;
+    } plain;
+} StepParams;
+
+struct Step {
+    const Operator *op;
+    const Node *node;
+    int *in; // values; -1: absent
+    int n_in;
+    int out[STEP_OUTPUTS];
+    int n_out;
+    StepParams params;
+    int type;   // ONNX's, of its results
+    char *path; // of its layer; NULL: the model itself
+    bool dead;  // joined into another, or nobody needs it
+};
+
+#endif
