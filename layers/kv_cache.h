@@ -4,8 +4,8 @@
 //
 //     KvCache *cache = kv_cache_new(model, 1, 192);           // room for 192 positions
 //     Tensor *logits = kv_cache_forward(cache, prompt);       // int64 (1, 128) -> (1, 128, v)
-//     Tensor *next = kv_cache_forward(cache, token);          // (1, 1) -> (1, 1, v), of position
-//     128 kv_cache_free(cache);
+//     Tensor *next = kv_cache_forward(cache, token);          // (1, 1) -> (1, 1, v)
+//     kv_cache_free(cache);
 #ifndef LAYERS_KV_CACHE_H
 #define LAYERS_KV_CACHE_H
 

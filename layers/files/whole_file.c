@@ -4,12 +4,9 @@
 
 #include "tensor/memory.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,42 +154,10 @@ static FILE *open_nameless(const char *path) {
 #endif
 }
 
-// Past a number; NULL: there is none.
-static const char *past_number(const char *text, long *number) {
-    char *end;
-    errno = 0;
-    *number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
-    return *number >= 0 && errno == 0 ? end : NULL;
-}
-
-// "NAME.PID-N.tmp" of a process that there is no more.
-static bool is_leftover(const char *entry, const char *name) {
-    size_t length = strlen(name);
-    long process, n;
-    if (strncmp(entry, name, length) != 0 || entry[length] != '.') return false;
-    const char *at = past_number(entry + length + 1, &process);
-    at = at && *at == '-' ? past_number(at + 1, &n) : NULL;
-    return at && strcmp(at, ".tmp") == 0 && process > 0 && process <= INT_MAX &&
-           kill((pid_t)process, 0) != 0 && errno == ESRCH;
-}
-
-// What earlier writers of this file left that were killed while it had a name. Only where there are
-// nameless ones: not on a file system of several machines, whose processes nobody knows here.
-static void remove_leftovers(const WholeFile *self) {
-    Place place = place_of(self->path);
-    DIR *entries = opendir(place.folder);
-    if (!entries) return;
-    for (struct dirent *entry; (entry = readdir(entries));)
-        if (is_leftover(entry->d_name, place.name))
-            (void)unlinkat(dirfd(entries), entry->d_name, 0);
-    (void)closedir(entries);
-}
-
 // With the permissions of the file that it will replace.
 static void make_temporary(WholeFile *self) {
     self->file = open_nameless(self->path);
     self->nameless = self->file != NULL;
-    if (self->nameless) remove_leftovers(self);
     for (int attempt = 0; attempt < 100 && !self->file; attempt++) {
         name_temporary(self, attempt);
         self->file = fopen(self->temporary, "wx"); // "x": not what a crash left there

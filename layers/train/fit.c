@@ -110,9 +110,11 @@ static Turn turn_of(const Fit *fit) {
 }
 
 static Status one_step(Fit *fit, const Batch *batch, bool last) {
-    if (fit->options.schedule)
+    const FitOptions *options = &fit->options;
+    if (options->schedule) // it counts the optimizer's steps
         optimizer_set_learning_rate(fit->optimizer,
-                                    schedule_rate(fit->options.schedule, fit->result->steps));
+                                    schedule_rate(options->schedule,
+                                                  fit->result->steps / options->accumulate));
     LossFunction function = fit->options.loss ? fit->options.loss : loss_cross_entropy;
     Tensor *unread = NULL;
     double loss;

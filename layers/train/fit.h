@@ -22,8 +22,10 @@ typedef struct FitOptions {
     // 0; or the steps that were done in an earlier run, which this one goes on with: epochs and
     // steps count on from there, and the loader stands where it stood (layers/files/checkpoint.h).
     int64_t steps_done;
-    const Schedule *schedule; // NULL: the optimizer's learning rate throughout
-    LossFunction loss;        // NULL: loss_cross_entropy
+    // Of the optimizer's steps: with `accumulate` each of them is so many batches. NULL: its
+    // learning rate throughout.
+    const Schedule *schedule;
+    LossFunction loss;                                             // NULL: loss_cross_entropy
     void (*progress)(void *argument, const FitProgress *progress); // may be NULL
     void *argument;
     // Steps from one reading of a device's losses to the next, 1 to FIT_READ_MOST; 0: 50. To read

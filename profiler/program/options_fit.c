@@ -84,6 +84,7 @@ static bool compares(const Options *options) {
                  {"leaks", options->leaks},
                  {"weights", options->weights},
                  {"shrink", options->shrink},
+                 {"generate", options->generate > 0},
                  {"flop-convention", options->has_preset},
                  {"output", options->output != NULL},
                  {"trace", options->trace != NULL},

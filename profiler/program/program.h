@@ -103,7 +103,9 @@ Status program_batch_new(Program *program);
 Status program_profile(Program *program);
 Status program_check_memory(const Program *program); // has this machine enough for a step?
 
-// program_schedule.c: the learning rates of a training in epochs of so many batches. *said: the
+// program_schedule.c: the optimizer's steps that so many batches make.
+int64_t program_steps(const Options *options, int64_t batches);
+// The learning rates of a training in epochs of so many batches. *said: the
 // command line has a word on them; else a checkpoint's hold.
 Status program_schedule(const Options *options, int64_t batches, Schedule *schedule, bool *said);
 // They shall move the weights to the end.

@@ -10,10 +10,16 @@
 // Epochs limit it; else --steps alone does, and no epoch is its last.
 static bool has_epochs(const Options *options) { return options->epochs < LOADER_MOST_EPOCHS; }
 
+// train_fit counts batches.
+int64_t program_steps(const Options *options, int64_t batches) {
+    int64_t each = options->accumulate;
+    return batches / each + (batches % each != 0);
+}
+
 // That the schedule is laid out over. --steps beside --epochs only ends it early, so that a part of
 // a training has the rates of the whole.
 static int64_t whole(const Options *options, int64_t batches) {
-    return has_epochs(options) ? options->epochs * batches : options->steps;
+    return has_epochs(options) ? program_steps(options, options->epochs * batches) : options->steps;
 }
 
 static int64_t last_step(const Options *options, int64_t batches) {
@@ -21,8 +27,8 @@ static int64_t last_step(const Options *options, int64_t batches) {
     return options->steps > 0 && options->steps < all ? options->steps : all;
 }
 
-static int64_t in_steps(Length length, int64_t batches) {
-    return length.epochs ? length.count * batches : length.count;
+static int64_t in_steps(const Options *options, Length length, int64_t batches) {
+    return length.epochs ? program_steps(options, length.count * batches) : length.count;
 }
 
 static bool is_said(const RateOptions *rate) {
@@ -32,7 +38,8 @@ static bool is_said(const RateOptions *rate) {
 
 Status program_schedule(const Options *options, int64_t batches, Schedule *schedule, bool *said) {
     const RateOptions *rate = &options->rate;
-    int64_t warmup = in_steps(rate->warmup, batches), left = whole(options, batches) - warmup;
+    int64_t warmup = in_steps(options, rate->warmup, batches),
+            left = whole(options, batches) - warmup;
     ScheduleKind kind = rate->kind;
     *said = is_said(rate);
     if (left < 1)
@@ -43,7 +50,7 @@ Status program_schedule(const Options *options, int64_t batches, Schedule *sched
     bool step = kind == SCHEDULE_STEP;
     double factor = !isnan(rate->factor) ? rate->factor : step ? 0.1 : 0.0;
     int64_t period = step ? (left + 2) / 3 : left;
-    if (rate->period.count > 0) period = in_steps(rate->period, batches);
+    if (rate->period.count > 0) period = in_steps(options, rate->period, batches);
     float base = program_optimizer(options).learning_rate;
     *schedule = (Schedule){.kind = kind, .base = base, .warmup = warmup};
     if (kind != SCHEDULE_CONSTANT) schedule->period = period;

@@ -17,12 +17,6 @@ typedef struct Training {
     LossCurve curve;
 } Training;
 
-// train_fit counts batches; of the optimizer's steps they make.
-static int64_t steps_of(const Program *program, int64_t batches) {
-    int64_t each = program->options->accumulate;
-    return batches / each + (batches % each != 0);
-}
-
 static void show_progress(Training *training, const FitProgress *p) {
     int64_t done = p->step - training->checkpoint.step; // by this run
     if (!progress_due(&training->line) && p->step < p->steps) return;
@@ -30,8 +24,9 @@ static void show_progress(Training *training, const FitProgress *p) {
     fprintf(stderr, "\rtraining: epoch %lld", (long long)p->epoch);
     if (p->epochs < LOADER_MOST_EPOCHS) fprintf(stderr, "/%lld", (long long)p->epochs);
     fprintf(stderr, ", step %lld/%lld, loss %.4f, %s left\033[K",
-            (long long)steps_of(training->program, p->step),
-            (long long)steps_of(training->program, p->steps), p->loss, text_duration(left).s);
+            (long long)program_steps(training->program->options, p->step),
+            (long long)program_steps(training->program->options, p->steps), p->loss,
+            text_duration(left).s);
     fflush(stderr);
 }
 
@@ -40,9 +35,10 @@ static void after_step(void *argument, const FitProgress *p) {
     Training *training = argument;
     if (training->program->terminal) show_progress(training, p);
     LossCurve *curve = &training->curve;
-    int64_t step = steps_of(training->program, p->step);
+    int64_t step = program_steps(training->program->options, p->step);
     if (curve->last == 0)
-        *curve = (LossCurve){.first = step, .last = steps_of(training->program, p->steps)};
+        *curve =
+            (LossCurve){.first = step, .last = program_steps(training->program->options, p->steps)};
     loss_curve_add(curve, step, p->loss);
     bool due = training->every > 0 && (p->step % training->every == 0 || p->step == p->steps);
     if (!due) return;
@@ -80,12 +76,13 @@ static Status run_fit(Program *program, Training *training) {
                       .progress = after_step,
                       .argument = training};
     training->line.shown = clock_seconds();
-    int64_t epoch = steps_of(program, loader_batches(from->loader)); // from one step to another
+    int64_t epoch =
+        program_steps(program->options, loader_batches(from->loader)); // from one step to another
     if (options->checkpoint)
         training->every = (options->every ? options->every : epoch) * options->accumulate;
     FitResult *fit = &program->training.fit;
     Status status = train_fit(from->model, from->optimizer, from->loader, how, fit);
-    fit->steps = steps_of(program, fit->steps);
+    fit->steps = program_steps(program->options, fit->steps);
     return status;
 }
 

@@ -52,8 +52,10 @@ static Trained train(int64_t batch, FitOptions options) {
 }
 
 START_TEST(small_batches_add_up_to_a_large_one) {
-    Trained large = train(IMAGES, (FitOptions){.epochs = 3});
-    Trained small = train(IMAGES / 4, (FitOptions){.epochs = 3, .accumulate = 4});
+    const Schedule down = {.kind = SCHEDULE_COSINE, .base = 0.1f, .period = 3};
+    Trained large = train(IMAGES, (FitOptions){.epochs = 3, .schedule = &down});
+    Trained small =
+        train(IMAGES / 4, (FitOptions){.epochs = 3, .accumulate = 4, .schedule = &down});
     Trained alone = train(IMAGES / 4, (FitOptions){.epochs = 3});
     ck_assert_int_eq(large.result.steps, 3);
     ck_assert_int_eq(small.result.steps, 12);

@@ -194,6 +194,8 @@ static const struct {
      0.00025, 0},
     {"--epochs 1 --steps 9 --schedule step --lr-period 4", "step", 0.001, 0.00001, 0},
     {"--epochs 1 --steps 9 --schedule step --lr-period 1ep", "step", 0.001, 0.001, 0},
+    {"--epochs 1 --steps 9 --accumulate 4 --schedule cosine", "cosine", 0.001,
+     0.0005 * (1 + 0.94982013), 0}, // cos(pi 8/79): an epoch is 79 steps of 4 batches
     {"--epochs 1 --steps 210 --schedule step --lr-factor 0.5", "step", 0.001, 0.0005, 0},
 };
 enum { RATES = sizeof rates / sizeof rates[0] };
