@@ -54,8 +54,8 @@ static void say_run(Words *words, const Layer *layer, const char *around, int fr
 }
 
 static void say_below(Words *words, const Layer *layer, const char *around) {
-    int n = layer->n_children;
-    for (int i = 0, end; i<n; i = end> i ? end : i + 1) {
+    int n = layer->n_children, end;
+    for (int i = 0; i < n; i = end + 1) { // the child at `end` is not marked
         for (end = i; end < n && layer->children[end]->recompute; end++) words->marked++;
         if (end > i) say_run(words, layer, around, i, end);
     }

@@ -23,8 +23,8 @@ struct Optimizer {
     OptimizerConfig config;
     Tensor **parameters; // borrowed
     Tensor **states;     // count x n_states, owned
-    Tensor *
-        *inputs; // of one step op: scalars, then {p, g, states...} of parameters with a gradient
+    // Of one step op: scalars, then {p, g, states...} of parameters with a gradient.
+    Tensor **inputs;
     int count, n_states, state_count;
     Tensor *scalars; // {learning rate (, t)}: what a step op reads; staged from the host
 };

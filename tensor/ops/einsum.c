@@ -71,6 +71,12 @@ static Status take_term(const Equation *e, const char **at, int rank, int label[
     return STATUS_OK;
 }
 
+static Status unequal(const Equation *e, int label, int64_t one, int64_t other) {
+    const char letter[] = {(char)(label < 26 ? 'A' + label : 'a' + label - 26), '\0'};
+    return error_set(STATUS_SHAPE, "einsum \"%.80s\": %s is %lld and %lld. HINT: equal, or 1",
+                     e->text, label < LETTERS ? letter : "...", (long long)one, (long long)other);
+}
+
 static Status note_sizes(Equation *e, const Operand *operand) {
     for (int i = 0; i < operand->t->shape.ndim; i++) {
         int l = operand->label[i];
@@ -79,12 +85,7 @@ static Status note_sizes(Equation *e, const Operand *operand) {
         e->later[l]++;
         if (l >= LETTERS && LABELS - l > e->dots) e->dots = LABELS - l;
         if (*known == size || (size == 1 && *known >= 0)) continue;
-        if (*known >= 0 && *known != 1)
-            return error_set(
-                STATUS_SHAPE, "einsum \"%.80s\": %.*s is %lld and %lld. HINT: equal, or 1", e->text,
-                l < LETTERS ? 1 : 3,
-                l < LETTERS ? &"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[l] : "...",
-                (long long)*known, (long long)size);
+        if (*known >= 0 && *known != 1) return unequal(e, l, *known, size);
         *known = size;
     }
     return STATUS_OK;
