@@ -55,8 +55,8 @@ include $(sort $(wildcard tests/*/rules.mk))
 TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=5 TEST_SECONDS=600 \
     ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_tls_get_addr=0 \
     UBSAN_OPTIONS=print_stacktrace=1
-# All but two that take minutes there: they run the kernels that `cuda` runs, in other orders.
-TOPICS_asan = $(filter-out cuda_orders cuda_support,$(ALL_TOPICS))
+# All but three that take minutes there: they run the kernels that `cuda` runs, in other orders.
+TOPICS_asan = $(filter-out cuda_networks cuda_orders cuda_support,$(ALL_TOPICS))
 # OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
 TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
 TOPICS_tsan := pool context loader prefetch
