@@ -403,6 +403,45 @@ START_TEST(batch_norm_trains) {
 }
 END_TEST
 
+// A layer that runs again in backward is its own step once more, not the file's last one.
+START_TEST(layers_run_again_by_themselves) {
+    enum { ROOM = 512 };
+    float gradients[2][ROOM] = {{0}};
+    int64_t n = 0;
+    for (int again = 0; again < 2; again++) {
+        Layer *model = load("cnn.ts", NULL);
+        layer_train(model, true);
+        ck_assert_int_eq(layer_recompute(layer_find(model, "2"), again), STATUS_OK); // Hardswish
+        Tensor *x = tensor_full_new(SHAPE(1, 3, 16, 16), 0.5f);
+        Scope *scope = scope_open();
+        Tensor *y = layer_forward(model, x);
+        autograd_backward(tensor_mean(tensor_mul(y, y), DIM_ALL, false));
+        expect_no_error();
+        scope_close(scope);
+        ParameterList list;
+        ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+        n = 0;
+        for (int i = 0; i < list.count; n += list.items[i++].tensor->numel)
+            tensor_read_floats(tensor_grad(list.items[i].tensor), gradients[again] + n);
+        parameter_list_free(&list);
+        tensor_free(x);
+        layer_free(model);
+    }
+    ck_assert(n > 100 && n <= ROOM);
+    ck_assert_mem_eq(gradients[0], gradients[1], (size_t)n * sizeof(float));
+    Layer *model = load("cnn.ts", NULL);
+    ck_assert_int_eq(layer_recompute(layer_find(model, "4.0.relu"), true), STATUS_OK); // two steps
+    Tensor *x = tensor_full_new(SHAPE(1, 3, 16, 16), 0.5f);
+    Scope *scope = scope_open();
+    Tensor *y = layer_forward(model, x);
+    autograd_backward(tensor_mean(y, DIM_ALL, false));
+    expect_error(STATUS_STATE, "2 steps of a file");
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx");
     read_names();
@@ -416,6 +455,7 @@ int main(void) {
                                  {shapes_can_be_asked_for, 0},
                                  {a_loaded_model_trains, 0},
                                  {batch_norm_trains, 0},
+                                 {layers_run_again_by_themselves, 0},
                                  {NULL, 0}};
     int status = harness_main("onnx", tests);
     for (int i = 0; i < n_models; i++) free(names[i]);

@@ -105,8 +105,9 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
     file->name = location;
     numbers->at = offset ? strtoll(offset, NULL, 10) : 0;
     if (status) return status;
-    int64_t left = file->size - numbers->at;
-    if (numbers->at >= 0 && left >= 0 && count <= left / numbers->element->size) return STATUS_OK;
+    if (numbers->at >= 0 && numbers->at <= file->size &&
+        count <= (file->size - numbers->at) / numbers->element->size)
+        return STATUS_OK;
     input_close(file);
     return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" ends before what it should hold",
                      import->path, location);

@@ -114,8 +114,12 @@ static Status add_weights(Import *import, const Node *node, Step *step, int laye
     return STATUS_OK;
 }
 
-// The step before that has the same W: its parameters, once more. *layer: else which of a stack
-// this is, the steps of one module being its layers.
+static bool reads_the_same(const Import *import, const Node *a, const Node *b, int input) {
+    return node_input_index(import, a, input) == node_input_index(import, b, input);
+}
+
+// The step before that has the same weights: its parameters, once more. *layer: else which of a
+// stack this is, the steps of one module being its layers.
 static const Step *same_weights(const Import *import, const Step *step, const Node *node,
                                 int *layer) {
     *layer = 0;
@@ -123,6 +127,8 @@ static const Step *same_weights(const Import *import, const Step *step, const No
         const Step *other = import->steps[i];
         if (other->op != step->op || other->params.recurrent.whole) continue;
         if (other->params.recurrent.first_weight == step->params.recurrent.first_weight &&
+            reads_the_same(import, other->node, node, IN_R) &&
+            reads_the_same(import, other->node, node, IN_B) &&
             !onnx_copied_layer(other->node, node))
             return other;
         if (onnx_same_layer(other->node, node)) *layer = other->params.recurrent.layer + 1;

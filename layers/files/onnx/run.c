@@ -29,8 +29,30 @@ static void part_from_inputs(Tensor *const in[], int n_in, Tensor *out[], int n_
             }
 }
 
+// Of a layer that runs by itself, in backward once more. NULL: there are several, and an error is
+// pending.
+static const Step *only_step(const Program *program, const Layer *self) {
+    const Step *found = NULL;
+    int count = 0;
+    for (int i = 0; i < program->n_steps; i++) {
+        const Layer *layer = program->steps[i].layer;
+        if (!layer || layer->serial != self->serial) continue;
+        found = &program->steps[i].step;
+        count++;
+    }
+    if (count == 1) return found;
+    error_set(
+        STATUS_STATE,
+        "%d steps of a file run here, and only one can run by itself. HINT: layers of one step "
+        "can be recomputed",
+        count);
+    return NULL;
+}
+
 Status graph_part_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
-    const Step *step = &((GraphLayer *)self)->program->running->step;
+    const Program *program = ((GraphLayer *)self)->program;
+    const Step *step = program->running ? &program->running->step : only_step(program, self);
+    if (!step) return error_status();
     step->op->run(step, self->training, in, out);
     part_from_inputs(in, n_in, out, step->n_out);
     return error_status();
@@ -99,6 +121,7 @@ Status graph_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
             if (step->step.out[i] >= 0) program->values[step->step.out[i]] = results[i];
         let_go(program, step);
     }
+    program->running = NULL;
     for (int i = 0; i < program->n_outputs && !error_pending(); i++) {
         Tensor *y = slot_tensor(program, program->outputs[i]);
         if (y && !program->slots[program->outputs[i]].is_result)
