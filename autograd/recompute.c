@@ -92,6 +92,7 @@ static Tensor *alias_new(Scope *scope, const Tensor *t) {
     if (!alias) return NULL;
     for (int i = 0; i < t->shape.ndim; i++) alias->stride[i] = t->stride[i];
     alias->offset = t->offset;
+    alias->element_bytes = t->element_bytes;
     alias->flags = t->flags & (TENSOR_CONTIGUOUS | TENSOR_RETAIN_GRAD);
     alias->storage = storage_retain(t->storage);
     return alias;

@@ -132,8 +132,9 @@ static Status tell_findings(CudaDevice *cuda) {
     if (status) return status;
     return cuda->host->error_set(
         STATUS_INVALID_ARGUMENT,
-        "%s: an index or label is out of range (the last one found: at %lld). HINT: indices count "
-        "from 0, and whole numbers are not divided by it; on cuda this is told when values are "
+        "%s: an index or label is out of range, or a whole number divided by 0 (the last one "
+        "found: at "
+        "%lld). HINT: indices count from 0; on cuda this is told when values are "
         "next read",
         op > 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
 }

@@ -140,8 +140,7 @@ CUDA_OP(adamw_step) {
     return status ? status : update_all(call, cuda, 1, STEP_CHUNK, Adam{rates, {}});
 }
 
-// ---- RMSprop and Lion: the formulas of tensor/ops/optimizer_simple.c
-// ------------------------------
+// ---- RMSprop and Lion: the formulas of tensor/ops/optimizer_simple.c ---------------------------
 struct Rmsprop { // x = {p, g, v}
     enum { PERIOD = 3, READ_ONLY = 1 };
     const float *state; // {learning rate}

@@ -96,7 +96,7 @@ static Tensor *attend(Layer *layer, Tensor *const in[3], Tensor *mask) {
                                 .dropout = layer->training ? self->dropout : 0.0f};
     Heads heads = project(self, in);
     Tensor *joined = layer_attend(layer, heads.of, mask, options, self->by_formula);
-    return then(layer_forward(layer->children[0], joined), joined);
+    return then(layer_run_child(layer, 0, joined), joined);
 }
 
 // ---- inputs ---------------------------------------------------------------------------------

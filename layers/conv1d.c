@@ -70,7 +70,8 @@ static const LayerType conv1d_type = {.name = "Conv1d",
                                       .attributes = attributes,
                                       .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
                                       .forward = forward,
-                                      .print = print};
+                                      .print = print,
+                                      .mixes_positions = true};
 
 Status layer_check_convolution(const char *name, const int64_t channels[2], const int64_t kernel[2],
                                int64_t groups) {

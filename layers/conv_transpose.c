@@ -86,7 +86,8 @@ static const LayerType transpose1d_type = {.name = "ConvTranspose1d",
                                            .n_attributes =
                                                sizeof(attributes1d) / sizeof(attributes1d[0]),
                                            .forward = forward1d,
-                                           .print = print};
+                                           .print = print,
+                                           .mixes_positions = true};
 
 // The weight's fan in is counted as PyTorch does, by its second size.
 static Layer *transpose_new(const LayerType *type, ConvTranspose of, Shape weight) {

@@ -19,6 +19,7 @@ typedef struct Kept { // of one attention
 struct KvCache {
     Layer *model;
     int64_t batch, max_tokens, length;
+    int64_t fresh; // positions of the forward that is running
     Kept *kept;
     int count;
     int dry_depth; // dry runs that were around when it was made
@@ -29,7 +30,7 @@ struct KvCache {
 static int count_keepers(const Layer *self, const Layer **wrong) {
     int64_t size[2];
     int count = self->type->keeps ? 1 : 0;
-    if (count && !self->type->keeps(self, size)) {
+    if (self->type->mixes_positions || (count && !self->type->keeps(self, size))) {
         *wrong = self;
         return -1;
     }
@@ -56,9 +57,11 @@ static Status check(const Layer *model, int64_t batch, int64_t max_tokens, int *
             model ? "a model" : "no model", (long long)batch, (long long)max_tokens);
     if (wrong)
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "kv_cache_new: %s \"%s\" sees later positions, too. HINT: a cache is for "
-                         "causal self-attention",
-                         wrong->type->name, wrong->name);
+                         "kv_cache_new: %s \"%s\" %s. HINT: a cache is for causal self-attention, "
+                         "and layers that take each position by itself",
+                         wrong->type->name, wrong->name,
+                         wrong->type->keeps ? "sees later positions, too"
+                                            : "needs the whole sequence at once");
     if (*count > 0) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "kv_cache_new: no layer of this %s keeps keys and values. HINT: gpt2_new and "
@@ -190,7 +193,13 @@ Status layer_remember(const Layer *self, Tensor *heads[3], Tensor **mask, bool *
     if (!self->cache || error_pending()) return error_status();
     Kept *kept = kept_of(self);
     if (!kept) return error_status();
-    int64_t past = self->cache->length;
+    int64_t past = self->cache->length, fresh = self->cache->fresh;
+    if (heads[1] && heads[1]->shape.dims[2] != fresh)
+        return error_set(
+            STATUS_SHAPE,
+            "%s: keys of %lld positions, and %lld are new. HINT: a cache is for models "
+            "that neither add nor join positions",
+            self->type->name, (long long)heads[1]->shape.dims[2], (long long)fresh);
     heads[1] = append(kept->keys, heads[1], past);
     heads[2] = append(kept->values, heads[2], past);
     kept->filled = true;
@@ -234,6 +243,7 @@ Tensor *kv_cache_forward(KvCache *cache, Tensor *x) {
     Layer *model = cache && !check_room(cache, x) ? layer_here(cache->model) : NULL;
     if (!model) return NULL;
     for (int i = 0; i < cache->count; i++) cache->kept[i].filled = false;
+    cache->fresh = x->shape.dims[1];
     attach(model, cache);
     Tensor *y = layer_forward(model, x);
     attach(model, NULL);

@@ -18,9 +18,9 @@ typedef struct KvCache KvCache;
 // Of each attention in the model, keys and values as two tensors (batch, heads, max_tokens, d) on
 // the context's device, category activation: heads are those of the keys, which several queries may
 // share. The model is borrowed; outside kv_cache_forward it is as if there were no cache, and may
-// have several. STATUS_INVALID_ARGUMENT: no layer is attention, or one sees what comes later.
-// Between positions there must be nothing but attention: a convolution over them, or a recurrent
-// layer, would begin anew with each call.
+// have several. STATUS_INVALID_ARGUMENT: no layer is attention, one sees what comes later, or one
+// mixes positions otherwise (LayerType.mixes_positions: a recurrent layer would begin anew with
+// each call).
 KvCache *kv_cache_new(Layer *model, int64_t batch, int64_t max_tokens);
 void kv_cache_free(KvCache *cache); // NULL is fine
 // Can this model have one?

@@ -55,6 +55,10 @@ typedef struct LayerType {
     // Of attention, whose keys and values a cache may keep (kv_cache.h): heads and features of one
     // position's. False: it cannot, because it sees later positions. NULL: it is none.
     bool (*keeps)(const Layer *self, int64_t size[2]);
+    // A position of (batch, positions, features) depends on others, and not by attention: recurrent
+    // layers, convolutions over sequences. What such a layer is given must be whole, so that no
+    // cache fits the model.
+    bool mixes_positions;
 } LayerType;
 
 typedef struct Parameter {

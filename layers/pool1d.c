@@ -48,14 +48,16 @@ static const LayerType max_type = {.name = "MaxPool1d",
                                    .n_attributes =
                                        sizeof(max_attributes) / sizeof(max_attributes[0]),
                                    .forward = max_forward,
-                                   .print = max_print};
+                                   .print = max_print,
+                                   .mixes_positions = true};
 static const LayerType avg_type = {.name = "AvgPool1d",
                                    .size = sizeof(Pool1d),
                                    .attributes = avg_attributes,
                                    .n_attributes =
                                        sizeof(avg_attributes) / sizeof(avg_attributes[0]),
                                    .forward = avg_forward,
-                                   .print = avg_print};
+                                   .print = avg_print,
+                                   .mixes_positions = true};
 
 static Layer *window_new(const LayerType *type, Pool1dOptions options) {
     if (options.kernel < 1) {
@@ -90,7 +92,8 @@ static const LayerType adaptive_type = {.name = "AdaptiveAvgPool1d",
                                         .size = sizeof(AdaptivePool1d),
                                         .attributes = adaptive_attributes,
                                         .n_attributes = 1,
-                                        .forward = adaptive_forward};
+                                        .forward = adaptive_forward,
+                                        .mixes_positions = true};
 
 Layer *adaptive_avg_pool1d_new(int64_t out_length) {
     if (out_length < 1) {

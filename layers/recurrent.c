@@ -142,7 +142,7 @@ enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
     {                                                                                              \
         .name = module, .size = sizeof(Recurrent), .attributes = attributes,                       \
         .n_attributes = known, .n_inputs = LAYER_ANY_INPUTS, .forward_each = forward,              \
-        .n_outputs = results                                                                       \
+        .n_outputs = results, .mixes_positions = true                                              \
     }
 static const LayerType lstm_type = RECURRENT("LSTM", 3, ATTRIBUTES - 1);
 static const LayerType gru_type = RECURRENT("GRU", 2, ATTRIBUTES - 1);

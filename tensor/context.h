@@ -120,7 +120,8 @@ void context_set_device(Device *device); // in a dry run (layers/cost.h) it stay
 // Of tensors made from now on, on devices without data. What is profiled there is counted as if all
 // of it had that precision: parameters, gradients, an optimizer's state, activations, with the
 // statistics of norms and attention, which frameworks may keep in float32. No count but bytes
-// changes. STATUS_INVALID_ARGUMENT is pending where there is no such precision.
+// changes. A model that was made under one precision, or with data, and is counted under another is
+// a mixture of both. STATUS_INVALID_ARGUMENT is pending where there is no such precision.
 void context_set_precision(Precision precision);
 void context_set_threads(int threads); // 1..64; default: as many as it may use cores
 void context_seed(uint64_t seed);      // restarts the random numbers

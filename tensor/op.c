@@ -55,9 +55,11 @@ Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape) {
         return op_error(call, STATUS_STATE,
                         "called outside any scope. HINT: open one with scope_open(), so that the "
                         "result has somebody to free it");
-    call->out[index] =
-        handle_new(call->op->name, dtype, shape, call->in[0]->device, context->scope);
-    return call->out[index] ? STATUS_OK : context->error.status;
+    Tensor *out = handle_new(call->op->name, dtype, shape, call->in[0]->device, context->scope);
+    call->out[index] = out;
+    if (!out) return context->error.status;
+    if (call->op->flags & OP_VIEW) out->element_bytes = call->in[0]->element_bytes;
+    return STATUS_OK;
 }
 
 Status op_output(OpCall *call, int index, DType dtype, Shape shape) {

@@ -141,7 +141,8 @@ Tensor *tensor_matmul(Tensor *a, Tensor *b);
 // the result does not name is summed over; a letter twice in an operand is its diagonal, sizes of 1
 // broadcast, "..." stands for any dimensions, and without "->" the result has what stands once, by
 // the alphabet. Composed of views, sums and, from the left, products of two operands: a
-// tensor_matmul where something is summed, else a tensor_mul.
+// tensor_matmul where something is summed, else a tensor_mul; the operand itself where there is
+// nothing to do.
 enum { EINSUM_MAX_OPERANDS = 16 };
 Tensor *tensor_einsum(const char *equation, Tensor *const operands[], int n_operands);
 // x (…, in) . weight (out, in)^T + bias (out) -> (…, out); bias may be NULL; the activation, as
@@ -283,7 +284,8 @@ Tensor *tensor_min(Tensor *x, int dim, bool keep_dim);    // as tensor_max, and 
 Tensor *tensor_argmin(Tensor *x, int dim, bool keep_dim);
 // The k largest, or smallest, along dim, sorted, and in *indices (int64; NULL: not wanted) where
 // they are. NaN is larger than all else, as in PyTorch, and of equals the first comes first, where
-// PyTorch promises no order. The gradient goes to what was found.
+// PyTorch promises no order. The gradient goes to what was found. On a GPU the k are found one
+// after the other: for small k.
 Tensor *tensor_topk(Tensor *x, int64_t k, int dim, bool largest, Tensor **indices);
 // The sum of squared distances from the mean over n - correction (1: an estimate from a sample; 0:
 // of the numbers themselves), and its root. As in PyTorch n <= correction gives inf, or NaN where
@@ -390,8 +392,8 @@ Status tensor_assign(Tensor *into, Tensor *from);      // into = from, same shap
                                                        // view: a slice of what is written
 Status tensor_accumulate(Tensor *into, Tensor *value); // into += value, same shape
 // One pass over all parameters. inputs[0] is the state, a small float32 tensor of what changes per
-// step, so that a captured step can be replayed: sgd {learning rate}, adam {learning rate, t
-// (incremented)}. Then come groups of tensors of one shape, one group a parameter.
+// step, so that a captured step can be replayed: sgd, rmsprop, lion {learning rate}, adam {learning
+// rate, t (incremented)}. Then come groups of tensors of one shape, one group a parameter.
 typedef struct SgdParams {
     float momentum, weight_decay; // as torch.optim.SGD, dampening 0
     bool nesterov;                // look ahead; only with momentum

@@ -71,6 +71,7 @@ static Status write(const Checkpoint *checkpoint, const Tensors *tensors, const 
         return error_set(STATUS_INVALID_ARGUMENT,
                          "checkpoint_write: step %lld of epoch %lld. HINT: both from 0 on",
                          (long long)checkpoint->step, (long long)checkpoint->epoch);
+    if (checkpoint->schedule && schedule_check(checkpoint->schedule)) return error_status();
     Numbers numbers = gather(checkpoint);
     char *frozen = error_pending() ? NULL : checkpoint_frozen_new(&tensors->model);
     if (!frozen) return error_status();

@@ -20,10 +20,6 @@ Gpt2Options gpt2_defaults(void) {
                          .dropout = 0.1f};
 }
 
-static Tensor *run(Layer *self, int child, Tensor *x) {
-    return layer_forward(self->children[child], x);
-}
-
 // ---- a product whose weight is (in, out) --------------------------------------------------------
 typedef struct Conv1D { // Hugging Face's name for it
     Layer layer;
@@ -74,9 +70,9 @@ static Tensor *attention_forward(Layer *layer, Tensor *const in[], int n_in) {
     (void)n_in;
     AttentionOptions options = {.causal = true, .dropout = layer->training ? self->dropout : 0.0f};
     Tensor *heads[3]; // of (b, s, 3 e)
-    layer_heads_each(run(layer, C_ATTN, in[0]), self->heads, self->head_dim, heads);
+    layer_heads_each(layer_run_child(layer, C_ATTN, in[0]), self->heads, self->head_dim, heads);
     Tensor *y = layer_attend(layer, heads, NULL, options, self->by_formula); // (b, s, e)
-    return run(layer, RESID_DROPOUT, run(layer, C_PROJ, y));
+    return layer_run_child(layer, RESID_DROPOUT, layer_run_child(layer, C_PROJ, y));
 }
 
 static bool keeps(const Layer *layer, int64_t size[2]) {
@@ -112,8 +108,8 @@ enum { LN_1, ATTN, LN_2, MLP };
 
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *x = tensor_add(in[0], run(self, ATTN, run(self, LN_1, in[0])));
-    return tensor_add(x, run(self, MLP, run(self, LN_2, x)));
+    Tensor *x = tensor_add(in[0], layer_run_child(self, ATTN, layer_run_child(self, LN_1, in[0])));
+    return tensor_add(x, layer_run_child(self, MLP, layer_run_child(self, LN_2, x)));
 }
 
 static const LayerType block_type = {.name = "GPT2Block",

@@ -19,10 +19,6 @@ LlamaOptions llama_defaults(void) {
                           .rotary_base = 10000.0f};
 }
 
-static Tensor *run(Layer *self, int child, Tensor *x) {
-    return layer_forward(self->children[child], x);
-}
-
 // ---- attention: of x, and the cosines and sines (s, d / 2) of its positions -------------------
 typedef struct Attention {
     Layer layer;
@@ -38,10 +34,11 @@ static Tensor *attention_forward(Layer *layer, Tensor *const in[], int n_in) {
     Tensor *heads[3]; // (b, heads, s, d); of keys and values (b, key_value_heads, s, d)
     (void)n_in;
     for (int i = Q_PROJ; i <= V_PROJ; i++) {
-        heads[i] = layer_heads(run(layer, i, in[0]), self->head_dim);
+        heads[i] = layer_heads(layer_run_child(layer, i, in[0]), self->head_dim);
         if (i != V_PROJ) heads[i] = tensor_rotary(heads[i], in[1], in[2]);
     }
-    return run(layer, O_PROJ, layer_attend(layer, heads, NULL, options, self->by_formula));
+    return layer_run_child(layer, O_PROJ,
+                           layer_attend(layer, heads, NULL, options, self->by_formula));
 }
 
 static bool keeps(const Layer *layer, int64_t size[2]) {
@@ -75,8 +72,10 @@ enum { GATE_PROJ, UP_PROJ, DOWN_PROJ, ACT_FN };
 
 static Tensor *mlp_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
-    Tensor *gate = run(self, ACT_FN, run(self, GATE_PROJ, in[0])); // (b, s, mlp_dim)
-    return run(self, DOWN_PROJ, tensor_mul(gate, run(self, UP_PROJ, in[0])));
+    Tensor *gate =
+        layer_run_child(self, ACT_FN, layer_run_child(self, GATE_PROJ, in[0])); // (b, s, mlp_dim)
+    return layer_run_child(self, DOWN_PROJ,
+                           tensor_mul(gate, layer_run_child(self, UP_PROJ, in[0])));
 }
 
 static const LayerType mlp_type = {.name = "LlamaMLP",
@@ -96,9 +95,9 @@ static Layer *gated_new(LlamaOptions o) {
 enum { SELF_ATTN, MLP, INPUT_NORM, POST_ATTENTION_NORM };
 
 static Tensor *layer_of_forward(Layer *self, Tensor *const in[], int n_in) {
-    Tensor *given[3] = {run(self, INPUT_NORM, in[0]), in[1], in[2]};
-    Tensor *x = tensor_add(in[0], layer_forward_many(self->children[SELF_ATTN], given, n_in));
-    return tensor_add(x, run(self, MLP, run(self, POST_ATTENTION_NORM, x)));
+    Tensor *given[3] = {layer_run_child(self, INPUT_NORM, in[0]), in[1], in[2]};
+    Tensor *x = tensor_add(in[0], layer_forward_many(layer_child(self, SELF_ATTN), given, n_in));
+    return tensor_add(x, layer_run_child(self, MLP, layer_run_child(self, POST_ATTENTION_NORM, x)));
 }
 
 static const LayerType decoder_layer_type = {
@@ -130,11 +129,11 @@ static const LayerAttribute model_attributes[] = {
 static Tensor *model_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     if (model_check_tokens(self, in[0], ((Llama *)self)->context)) return NULL;
-    Tensor *given[3] = {run(self, EMBED_TOKENS, in[0])};
+    Tensor *given[3] = {layer_run_child(self, EMBED_TOKENS, in[0])};
     int64_t begin = layer_past(self), end = begin + in[0]->shape.dims[1];
     for (int i = 0; i < 2; i++) // the rows of each table that are these positions'
         given[i + 1] = tensor_slice(self->buffers[i].tensor, 0, begin, end, 1);
-    return run(self, NORM, layer_forward_many(self->children[LAYERS], given, 3));
+    return layer_run_child(self, NORM, layer_forward_many(layer_child(self, LAYERS), given, 3));
 }
 
 static const LayerType model_type = {.name = "LlamaModel",

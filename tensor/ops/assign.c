@@ -36,11 +36,12 @@ const Op op_fill = {.id = OP_fill,
 // A part of what is written is read as it was before: another view of the same buffer is copied.
 static bool overlaps(const Tensor *into, const Tensor *value) {
     return into && value && into->storage == value->storage &&
-           !(into->offset == value->offset && tensor_is_contiguous(value));
+           !(into->offset == value->offset && tensor_is_contiguous(into) &&
+             tensor_is_contiguous(value)); // else they are element for element the same
 }
 
-// ---- assign: into = from, in place; what is written may be a view
-// --------------------------------
+// ---- assign: into = from, in place; it may be a view
+// ---------------------------------------------
 Status tensor_assign(Tensor *into, Tensor *from) {
     if (overlaps(into, from)) from = OP_RUN(op_contiguous, NULL, from);
     OpCall call = {.op = &op_assign, .in = (Tensor *[]){into, from}, .n_in = 2};

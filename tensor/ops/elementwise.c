@@ -39,10 +39,12 @@ Status check_divisor(const OpCall *call) {
         const float *from[2];
         n = broadcast_row(&rows, 2, begin, call_numel(call), from);
         const int64_t *at = tensor_indices(b) + (from[1] - rows.in[1]);
-        for (int64_t i = 0; i < n; i++)
+        int64_t different = rows.step[1] ? n : 1; // of a divisor that a row repeats, one
+        for (int64_t i = 0; i < different; i++)
             if (at[i * rows.step[1]] == 0)
                 return op_error(call, STATUS_INVALID_ARGUMENT,
-                                "a whole number divided by 0, at element %lld of the result",
+                                "a whole number divided by 0, at element %lld of the result. HINT: "
+                                "the second input has zeros",
                                 (long long)(begin + i));
     }
     return STATUS_OK;

@@ -12,8 +12,7 @@ static bool simple_mutates(const OpCall *call, int input) { // of each group all
     return input > 0 && (input - 1) % PERIOD != 1;
 }
 
-// ---- rmsprop_step: as torch.optim.RMSprop, neither centered nor with momentum
-// --------------------
+// ---- rmsprop_step: as torch.optim.RMSprop, neither centered nor with momentum ------------------
 //   g += decay p;  v = a v + (1 - a) g g;  p -= lr g / (sqrt(v) + epsilon)
 // params: value = {a, epsilon, decay}
 // inputs: state {lr}, then p, g, v of each parameter
@@ -65,8 +64,7 @@ const Op op_rmsprop_step = {.id = OP_rmsprop_step,
                                            .transcendental = {PER_PARAMETER, .each = 1, .input = 1},
                                            .vary = rmsprop_vary)};
 
-// ---- lion_step: Chen et al. 2023, algorithm 2
-// ----------------------------------------------------
+// ---- lion_step: Chen et al. 2023, algorithm 2 --------------------------------------------------
 //   c = b1 m + (1 - b1) g;  p = (1 - lr decay) p - lr sign(c);  m = b2 m + (1 - b2) g
 // params: value = {b1, b2, decay}
 // inputs: state {lr}, then p, g, m of each parameter

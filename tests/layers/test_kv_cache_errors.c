@@ -2,6 +2,8 @@
 // given; a model that changed; requests that fail. What they are for: test_kv_cache.c.
 #include "layers/attention.h"
 #include "layers/kv_cache.h"
+#include "layers/layers1d.h"
+#include "layers/recurrent.h"
 #include "layers/transformer.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
@@ -95,6 +97,39 @@ START_TEST(models_that_keep_nothing_are_refused) {
 }
 END_TEST
 
+// A cache would be wrong and nothing would say so: what mixes positions otherwise, or is given
+// others than the model.
+START_TEST(positions_that_are_not_attentions_alone_are_refused) {
+    MultiheadAttentionOptions causal = multihead_attention_defaults();
+    causal.causal = true;
+    Layer *mixing[] = {lstm_new(4, 4, recurrent_defaults()), gru_new(4, 4, recurrent_defaults()),
+                       rnn_new(4, 4, recurrent_defaults()),
+                       conv1d_new(4, 4, 1, conv1d_defaults(), true)};
+    for (int i = 0; i < 4; i++) {
+        Layer *model = sequential_new();
+        layer_append(model, mixing[i]);
+        layer_append(model, multihead_attention_new(4, 2, causal));
+        expect_no_error();
+        ck_assert(!kv_cache_fits(model));
+        ck_assert_ptr_null(kv_cache_new(model, 1, 8));
+        expect_error(STATUS_INVALID_ARGUMENT, "\"0\" needs the whole sequence at once. HINT");
+        layer_free(model);
+    }
+    Layer *alone = multihead_attention_new(4, 2, causal);
+    no_grad_begin();
+    KvCache *cache = kv_cache_new(alone, 1, 8);
+    Tensor *x = model_input_new(SHAPE(1, 4), 1); // one position of 4 features, to attention
+    Scope *scope = scope_open();
+    ck_assert_ptr_null(kv_cache_forward(cache, x));
+    expect_error(STATUS_SHAPE, "keys of 1 positions, and 4 are new. HINT");
+    ck_assert_int_eq(kv_cache_length(cache), 0);
+    scope_close(scope);
+    tensor_free(x);
+    kv_cache_free(cache);
+    finished(alone);
+}
+END_TEST
+
 // A model that grew after its cache was made, or lost what the cache keeps places for.
 START_TEST(a_model_that_changed_is_refused) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
@@ -160,6 +195,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {what_does_not_fit_is_refused, MODELS},
         {models_that_keep_nothing_are_refused, 0},
+        {positions_that_are_not_attentions_alone_are_refused, 0},
         {a_model_that_changed_is_refused, 0},
         {any_request_may_fail, MODELS},
         {NULL, 0},

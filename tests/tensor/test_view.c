@@ -64,6 +64,23 @@ START_TEST(writing_through_a_view_is_seen_by_its_base_and_counts_as_a_write_to_i
 }
 END_TEST
 
+// Numbers move as if all had been read before the first is written.
+START_TEST(what_is_assigned_may_lie_in_what_is_written) {
+    Scope *scope = scope_open();
+    Tensor *x = counted_new(SHAPE(6)), *square = counted_new(SHAPE(3, 3));
+    Tensor *even = tensor_slice(x, 0, 0, 6, 2), *first = tensor_slice(x, 0, 0, 3, 1);
+    ck_assert_int_eq(tensor_assign(even, first), STATUS_OK);
+    expect_values(x, 0, 1, 1, 3, 2, 5);
+    ck_assert_int_eq(tensor_assign(tensor_transpose(square, 0, 1), square), STATUS_OK);
+    expect_values(square, 0, 3, 6, 1, 4, 7, 2, 5, 8);
+    ck_assert_int_eq(tensor_assign(square, square), STATUS_OK);
+    expect_values(square, 0, 3, 6, 1, 4, 7, 2, 5, 8);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(square);
+}
+END_TEST
+
 START_TEST(a_transposed_view_swaps_strides) {
     Scope *scope = scope_open();
     Tensor *x = counted_new(SHAPE(2, 3, 4)), *y = tensor_permute(x, (int[]){2, 0, 1});
@@ -216,6 +233,7 @@ int main(void) {
         {a_view_shares_the_storage_and_sees_what_is_written_later, 0},
         {a_view_outlives_the_tensor_it_was_taken_of, 0},
         {writing_through_a_view_is_seen_by_its_base_and_counts_as_a_write_to_it, 0},
+        {what_is_assigned_may_lie_in_what_is_written, 0},
         {a_transposed_view_swaps_strides, 0},
         {a_slice_counts_from_the_end_below_zero, 0},
         {a_slice_has_an_offset_and_a_longer_stride, 0},

@@ -224,7 +224,4 @@ bool onnx_name_is_computed(const char *name); // of numbers that nobody learned:
 Status import_paths(Import *import);          // of steps
 Status import_tie(Import *import);            // parameters of equal numbers
 
-// ---- the layers (program.c, tree.c, run.c) ----------------------------------------------------
-Layer *onnx_graph_new(Import *import);
-
 #endif

@@ -68,7 +68,8 @@ static Status check_weights(Import *import, const Node *node, RecurrentParams *r
     Shape w = node_input(import, node, IN_W)->shape, r = node_input(import, node, IN_R)->shape;
     int64_t hidden = r.ndim == 3 ? r.dims[2] : 0, directions = recurrent->directions;
     recurrent->hidden = hidden;
-    if (r.ndim != 3 || r.dims[0] != directions || r.dims[1] != hidden * gates)
+    if (r.ndim != 3 || r.dims[0] != directions || r.dims[1] % gates != 0 ||
+        r.dims[1] / gates != hidden)
         return import_error(import, STATUS_SHAPE, "its R is not (directions, gates, hidden)");
     if (w.ndim != 3 || w.dims[0] != directions || w.dims[1] != r.dims[1])
         return import_error(import, STATUS_SHAPE, "its W is not (directions, gates, inputs)");

@@ -87,6 +87,7 @@ static Status run_topk(const Step *step, bool training, Tensor *const in[], Tens
     (void)training;
     out[0] = tensor_topk(onnx_as_float(in[0]), step->params.plain.count, step->params.plain.dim,
                          step->params.plain.flags[0], &out[1]);
+    if (out[0] && in[0]->dtype == DTYPE_INT64) out[0] = onnx_as_index(out[0]);
     return error_status();
 }
 
