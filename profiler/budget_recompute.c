@@ -60,10 +60,11 @@ static void add_to_site(Choosing *c, int site, uint64_t flops, int64_t saved, in
 static Status look_at_layers(DryStep *step, const StepRecord *record, const Layer *model) {
     Choosing *c = step->argument;
     (void)model;
+    int64_t real = precision_bytes(context_current()->precision);
     for (int64_t i = 0; i < record->n_ops; i++) {
         const OpRecord *op = &record->ops[i];
         if (op->phase != PHASE_FORWARD) continue;
-        int64_t input = op->in[0].ndim >= 0 ? 4 * shape_numel(op->in[0]) : 0;
+        int64_t input = op->in[0].ndim >= 0 ? real * shape_numel(op->in[0]) : 0;
         add_to_site(c, op->site, op_cost_total_flops(op->cost), 0, input);
     }
     int sites = context_current()->n_sites; // of more there is only room

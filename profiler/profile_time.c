@@ -215,7 +215,14 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
     return error_status();
 }
 
-// What a training loop waits for its next batch while a step runs between two of them.
+static bool next_batches(Loader *loader, int64_t count) { // those of a step; false: no more
+    Batch batch;
+    bool more = true;
+    for (int64_t i = 0; i < count && more; i++) more = loader_next(loader, &batch);
+    return more;
+}
+
+// What a training loop waits for its next batches while a step runs between two of them.
 static Status measure_data_wait(Measurement *m) {
     if (!m->options.loader) return STATUS_OK;
     Status status = latency_make_room(&m->profile->data_wait, PROFILE_MOST_WAITS);
@@ -224,11 +231,10 @@ static Status measure_data_wait(Measurement *m) {
         if (i >= PROFILE_FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds)
             break;
         StepTimes ignored;
-        Batch batch;
         profile_tell_done(m, STAGE_WAITS, i, PROFILE_MOST_WAITS, start);
         status = work_step(m->work, &ignored);
         double before = clock_seconds();
-        bool more = loader_next(m->options.loader, &batch);
+        bool more = next_batches(m->options.loader, work_batches(m->work));
         double waited = clock_seconds() - before - m->clock;
         if (!status) status = error_status();
         if (more)

@@ -161,7 +161,8 @@ void json_generation(JsonWriter *json, const Profile *profile) {
     const Generation *generation = profile->generation;
     if (!generation) {
         member_null(json, "generation");
-        member_text(json, "generation_reason", "--generate was not asked");
+        member_text(json, "generation_reason",
+                    error_pending() ? "it failed" : "--generate was not asked");
         return;
     }
     json_writer_begin_object(json_writer_key(json, "generation"));

@@ -181,7 +181,8 @@ static void write_layer(JsonWriter *json, const Profile *profile, int index) {
     const ProfileLayer *layer = &profile->layers[index];
     uint64_t parameters = (uint64_t)layer->parameters;
     uint64_t flops = preset_count_layer(PRESET_TINYTORCH, profile, index).forward;
-    double seconds = latency_median(&layer->phase[REPORT_FORWARD].latency);
+    double seconds = latency_median(&layer->phase[REPORT_FORWARD].latency) /
+                     (double)profile->accumulate; // of a batch
     json_writer_begin_object(json);
     member_text(json, "name", layer->path);
     member_text(json, "layer_type", layer->type);

@@ -118,7 +118,8 @@ static bool needs_counts_only(const Options *options) {
     Options others = *options;
     others.summary = false;
     return options->summary && !options_ask(&others) && options->epochs <= 0 && !options->json &&
-           !options->trace && !options->output && !options->tinytorch && !options->memory_json;
+           !options->calibrate && !options->percentiles && !options->trace && !options->output &&
+           !options->tinytorch && !options->memory_json;
 }
 
 // A training without a last epoch has no end to go down to.

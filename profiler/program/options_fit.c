@@ -90,6 +90,7 @@ static bool compares(const Options *options) {
                  {"trace", options->trace != NULL},
                  {"memory-json", options->memory_json != NULL},
                  {"tinytorch", options->tinytorch != NULL},
+                 {"data", options->data != NULL},
                  {"epochs, --steps", options->epochs > 0 || options->steps > 0},
                  {"checkpoint", options->checkpoint != NULL},
                  {"resume", options->resume != NULL}};
@@ -174,7 +175,7 @@ static bool has_words(const Options *options) {
     if (options->prompt && options->epochs == 0)
         return options_refuse(options,
                               "--prompt is for a sample of what was trained on a text; add "
-                              "--steps N");
+                              "--epochs N");
     bool writes = options->epochs != 0 || options->generate;
     if (!isnan(options->temperature) && !writes)
         return options_refuse(options, "--temperature: nothing is written; add --generate N");

@@ -11,6 +11,7 @@
 #include "profiler/program/program.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
+#include "profiler/report/text.h"
 #include "tensor/plugin.h"
 #include "tensor/version.h"
 
@@ -64,8 +65,14 @@ int program_verdict(const Program *program) {
                 profile->difference);
         return EXIT_FAILURE;
     }
+    const Options *options = program->options;
+    bool told = program->report && !options_ask(options); // by the report
+    if (program->failed && options_choose_recompute(options) && !told)
+        fprintf(stderr, "%s: --recompute auto: the lowest peak found is %s, and the budget %s\n",
+                name, text_bytes_si(profile->measured.peak.total).s,
+                text_bytes_si(options->memory_budget).s);
     if (program->failed) return EXIT_FAILURE; // the answer has said why
-    if (!program->options->strict || profile->n_uncounted == 0) return EXIT_SUCCESS;
+    if (!options->strict || profile->n_uncounted == 0) return EXIT_SUCCESS;
     fprintf(stderr, "%s: --strict: op %s of %s has no cost, so the totals lack it\n", name,
             profile->uncounted[0], profile->model);
     return EXIT_FAILURE;

@@ -38,6 +38,7 @@ static Status find_each(const Program *program, Entry *entries) {
         Entry *entry = &entries[i];
         entry->options = *program->options;
         entry->options.model = program->options->models[i];
+        entry->options.calibrate = program->options->calibrate && i == 0; // once is enough
         entry->program = *program;
         entry->program.options = &entry->options;
         entry->program.report = false;
@@ -112,6 +113,7 @@ Status program_compare(Program *program) {
     for (int i = 0; i < n; i++) {
         release(&entries[i].program);
         profile_free(&entries[i].program.profile);
+        onnx_model_free(&entries[i].program.onnx);
     }
     memory_free(entries);
     return status;

@@ -66,8 +66,12 @@ static Status load_images(Program *program) {
 
 Status program_load(Program *program) {
     find_absent(program);
-    Status status =
-        program_takes_text(&program->subject) ? program_load_text(program) : load_images(program);
+    const Options *options = program->options;
+    bool texts = program_takes_text(&program->subject);
+    if (!texts && options->prompt)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--prompt: %s writes no text. HINT: char-gpt does", program->subject.name);
+    Status status = texts ? program_load_text(program) : load_images(program);
     bool trains = !status && !program->training.absent && program_has_data(program);
     return trains ? program_try_schedule(program) : status;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/kv_cache.h"
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
 #include "tensor/memory.h"
@@ -84,11 +83,6 @@ Status program_generate(Program *program) {
     const Options *options = program->options;
     Profile *profile = &program->profile;
     int64_t given = program->subject.sample.dims[0];
-    if (!kv_cache_fits(program->model))
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "--generate: %s writes no text: its attention is not causal. HINT: gpt2, "
-                         "llama-2-7b and char-gpt do",
-                         options->model);
     profile->generation = memory_new(sizeof(Generation));
     int64_t *prompt = profile->generation ? prompt_new(program, given) : NULL;
     GenerationOptions how = generation_defaults();
@@ -98,6 +92,12 @@ Status program_generate(Program *program) {
                                                 how, profile->generation)
                            : error_status();
     memory_free(prompt);
-    if (!status && program->report) print_all(program, profile->generation);
+    if (!status) {
+        print_all(program, profile->generation);
+        return STATUS_OK;
+    }
+    generation_free(profile->generation);
+    memory_free(profile->generation);
+    profile->generation = NULL;
     return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layers/kv_cache.h"
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
 #include "profiler/system.h"
@@ -139,6 +140,13 @@ static Status make_model(Program *program) {
                          "%s: it has no parameter that trains. HINT: --inference, or less in "
                          "--freeze",
                          program->subject.name);
+    if (options->generate && !kv_cache_fits(program->model))
+        return error_set(
+            STATUS_INVALID_ARGUMENT,
+            "--generate: %s writes no text: its attention is not causal, or there is "
+            "more than that between its positions. HINT: gpt2, llama-2-7b and char-gpt "
+            "do",
+            options->model);
     if (choose_recomputed(program)) return error_status();
     return options->inference && options->fuse ? fold_norms(program) : STATUS_OK;
 }

@@ -91,6 +91,7 @@ void program_print_schedule(const Schedule *s) {
         printf(" to %.3g in %s steps", (double)s->floor, text_count(s->period).s);
     if (s->kind == SCHEDULE_STEP)
         printf(": times %.3g every %s steps", (double)s->gamma, text_count(s->period).s);
-    if (s->warmup > 0) printf(", after a warm-up of %s", text_count(s->warmup).s);
+    const char *separator = s->kind == SCHEDULE_CONSTANT ? " " : "\n    ";
+    if (s->warmup > 0) printf(",%safter a warm-up of %s", separator, text_count(s->warmup).s);
     printf("\n");
 }

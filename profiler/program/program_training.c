@@ -129,10 +129,10 @@ static Status print_training(const Program *program, Layer *model, const LossCur
     if (f->samples == 0)
         printf("  nothing was left to do: all %s steps were done before\n", text_count(f->steps).s);
     else
-        printf("  %lld epoch%s, %s steps%s in %s (%s %s/s): mean loss %.4f\n", (long long)f->epochs,
-               f->epochs == 1 ? "" : "s", text_count(f->steps).s, batches,
+        printf("  %lld epoch%s, %s steps%s in %s (%s %s/s):%smean loss %.4f\n",
+               (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s, batches,
                text_duration(f->seconds).s, text_short_count((int64_t)(units / f->seconds)).s,
-               subject->unit, f->final_loss);
+               subject->unit, batches[0] ? "\n    " : " ", f->final_loss);
     if (f->samples > 0) program_print_schedule(&training->schedule);
     if (text) return program_print_text(program, model, curve);
     printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);

@@ -84,11 +84,15 @@ static void print_head(const Profile *first, FILE *file) {
 static void print_inputs(const Compared *rows, int n, FILE *file) {
     bool alike = true;
     char shape[SHAPE_TEXT];
+    Text times = {""};
+    if (rows[0].profile->accumulate > 1)
+        snprintf(times.s, sizeof(times.s), ", %lld times in a step",
+                 (long long)rows[0].profile->accumulate);
     for (int i = 1; i < n; i++)
         alike = alike && shape_equal(rows[i].profile->input, rows[0].profile->input);
     for (int i = 0; i < (alike ? 1 : n); i++)
-        fprintf(file, "  %s is given %s\n", alike ? "each" : text_fit(rows[i].name, 40).s,
-                shape_text(rows[i].profile->input, shape));
+        fprintf(file, "  %s is given %s%s\n", alike ? "each" : text_fit(rows[i].name, 40).s,
+                shape_text(rows[i].profile->input, shape), times.s);
 }
 
 // ---- times -------------------------------------------------------------------------------------
@@ -130,8 +134,7 @@ void comparison_print(Compared *rows, int n, ComparisonSort sort, FILE *file) {
             first->kind == PROFILE_INFERENCE ? "inference" : "training step");
     if (first->optimizer[0]) fprintf(file, ", %s", first->optimizer);
     fprintf(file, ", %s%s; %s%s\n", precision_brief(first->precision),
-            ran ? "" : ", counted without running",
-            sort == COMPARISON_ORDER ? "as typed" : "most first, by ",
+            ran ? "" : ", counted without running", sort == COMPARISON_ORDER ? "as typed" : "by ",
             sort == COMPARISON_ORDER ? "" : comparison_sort_name(sort));
     print_head(first, file);
     for (int i = 0; i < n; i++) print_counts(&rows[i], file);

@@ -25,11 +25,11 @@ static Status refuse(const Profile *profile, const char *pattern) {
 
 // ---- the whole -------------------------------------------------------------------------------
 static void print_heading(const Profile *profile, FILE *file) {
+    int64_t samples = profile->batch * profile->accumulate;
     static const char *const kinds[] = {"training step", "forward and backward", "inference"};
     flow_line(file, NULL, "%s%s%s of %s sample%s%s%s, explained", profile->model,
-              profile->model[0] ? ", " : "", kinds[profile->kind], text_count(profile->batch).s,
-              profile->batch == 1 ? "" : "s", profile->optimizer[0] ? ", " : "",
-              profile->optimizer);
+              profile->model[0] ? ", " : "", kinds[profile->kind], text_count(samples).s,
+              samples == 1 ? "" : "s", profile->optimizer[0] ? ", " : "", profile->optimizer);
     if (profile->totals[REPORT_STEP].latency.count == 0)
         flow_line(file, NULL,
                   "Nothing ran on the %s device: counts and memory are as on any other; there are "

@@ -137,7 +137,7 @@ static void print_batch(const Profile *profile, uint64_t bytes, FILE *file) {
 
 static void print_state(const Profile *profile, FILE *file) {
     const int64_t *bytes = profile->measured.peak.category;
-    static const char *const states[][2] = {{NULL}, {"momentum"}, {"m", "v"}};
+    static const char *const states[][2] = {{NULL}, {"state"}, {"m", "v"}};
     int64_t real = precision_bytes(profile->precision), n = profile->trainable_parameters;
     if (n == 0 || n != profile->parameters || profile->kind != PROFILE_TRAINING) return;
     int64_t kept = bytes[MEM_OPTIMIZER] / (real * n), each = real * (2 + kept);
@@ -195,7 +195,7 @@ static void print_memory(const Profile *profile, FILE *file) {
                 precision_brief(profile->precision));
     print_bytes(file, "gradients", real, trainable, bytes[MEM_GRADIENT], "one per parameter");
     print_bytes(file, "optimizer", state, trainable, bytes[MEM_OPTIMIZER],
-                state == real ? "a momentum per parameter" : "m and v of each parameter");
+                state == real ? "one per parameter" : "m and v of each parameter");
     print_batch(profile, bytes[MEM_DATA], file);
     Flow flow = flow_open(file, "peak");
     flow_sum(&flow, terms, MEM_COUNT, (uint64_t)peak->total, "B");

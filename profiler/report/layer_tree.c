@@ -175,17 +175,18 @@ static void print_totals(const Profile *profile, FILE *file) {
     fprintf(file, "\nparameters          %s (%s), of them frozen %s\n",
             text_count(profile->parameters).s, text_bytes_si(profile->parameter_bytes).s,
             text_count(frozen).s);
-    fprintf(file, "MACs                %s forward, of the whole batch\n",
-            text_count((int64_t)profile->totals[REPORT_FORWARD].cost.macs).s);
+    fprintf(file, "MACs                %s forward, of %s\n",
+            text_count((int64_t)profile->totals[REPORT_FORWARD].cost.macs).s,
+            profile->accumulate > 1 ? "all batches of a step" : "the whole batch");
     fprintf(file, "inference           %s at its peak\n",
             text_bytes_si(profile->inference_bytes).s);
     if (profile->kind == PROFILE_INFERENCE) return;
     fprintf(file, "activations         %s kept by forward for backward\n",
             text_bytes_si(profile->predicted.saved_bytes).s);
-    fprintf(file, "a training step     %s at its peak%s%s: all of the above, gradients,\n",
+    fprintf(file, "a training step     %s at its peak%s%s: all of the above,\n",
             text_bytes_si(peak->total).s, profile->optimizer[0] ? " with " : "",
             profile->optimizer);
-    fprintf(file, "                    state, batch; %s of it activations\n",
+    fprintf(file, "                    gradients, state, batch; %s of it activations\n",
             text_bytes_si(peak->category[MEM_ACTIVATION]).s);
 }
 
@@ -205,8 +206,11 @@ Status layer_tree_print(const Profile *profile, const Layer *model, int depth, F
     Tree tree = {0};
     Status status = make(&tree, profile, model);
     if (!status) {
-        fprintf(file, "SUMMARY  %s, batch %lld, %s\n%-*s%*s%9s%6s%9s\n",
-                text_fit(profile->model, 50).s, (long long)profile->batch,
+        Text batches = {""};
+        if (profile->accumulate > 1)
+            snprintf(batches.s, sizeof(batches.s), " x %lld", (long long)profile->accumulate);
+        fprintf(file, "SUMMARY  %s, batch %lld%s, %s\n%-*s%*s%9s%6s%9s\n",
+                text_fit(profile->model, 50).s, (long long)profile->batch, batches.s,
                 precision_brief(profile->precision), NAME_WIDTH, "layer", SHAPE_WIDTH, "output",
                 "params", "train", "MACs");
         print_row(&tree.nodes[0], NULL, 1, file);

@@ -159,6 +159,9 @@ static PresetCount question_answer(Question question) {
         else if (op->record.phase != PHASE_OPTIMIZER && answer.counts_backward)
             answer.backward += question_op(&question, &op->record);
     }
+    uint64_t batches = question.per_sample ? (uint64_t)question.profile->accumulate : 1;
+    answer.forward /= batches;
+    answer.backward /= batches;
     return answer;
 }
 
@@ -238,16 +241,15 @@ void preset_print(Preset preset, const Profile *profile, FILE *file) {
     Table table = table_of(preset, profile, file);
     PresetCount total = preset_count(preset, profile);
     bool per_sample = preset_per_sample(preset);
+    int64_t samples = profile->batch * profile->accumulate;
     fprintf(file, "FLOP CONVENTION %s  %s; %s%s\n", preset_name(preset), presets[preset].unit,
-            per_sample ? "a sample" : "a batch of ",
-            per_sample ? "" : text_short_count(profile->batch).s);
+            per_sample ? "a sample" : "a batch of ", per_sample ? "" : text_short_count(samples).s);
     print_row(&table, "layer", (Text){"forward"}, (Text){"backward"});
     for (int i = 0; i < profile->n_layers; i++)
         if (has_row(&table, i))
             print_counts(&table, profile->layers[i].path, preset_count_layer(preset, profile, i));
     print_counts(&table, "total", total);
-    if (!per_sample && profile->batch > 1)
-        print_counts(&table, "a sample", of_a_sample(&table, preset));
+    if (!per_sample && samples > 1) print_counts(&table, "a sample", of_a_sample(&table, preset));
     if (table.backward)
         fprintf(file, "  forward + backward: %s\n",
                 text_count((int64_t)(total.forward + total.backward)).s);

@@ -52,7 +52,9 @@ static void print_budget(const Profile *profile, FILE *file) {
     const char *how = ran ? "measured" : "predicted";
     const char *advice = profile->batch > 1
                              ? "A smaller --batch takes less, and --accumulate makes up for it"
-                             : "--optimizer sgd takes less";
+                         : strcmp(profile->optimizer, "SGD") != 0
+                             ? "--optimizer sgd takes less"
+                             : "fewer --tokens, or a smaller --image, take less";
     if (peak > budget)
         fprintf(file, "  budget %s: DOES NOT FIT; %s.\n    %s.\n", text_bytes_si(budget).s,
                 profile->recompute.layers > 0 ? "of the sets of layers tried this takes least"
@@ -71,8 +73,8 @@ static void print_accumulated(const Profile *profile, FILE *file) {
     fprintf(file, "  a step is %s batches of %s: peak %s", text_count(batches).s,
             text_count(profile->batch).s, text_bytes_si(profile->measured.peak.total).s);
     if (large > 0)
-        fprintf(file, "; --batch %lld would take %s", (long long)(batches * profile->batch),
-                text_bytes_si(large).s);
+        fprintf(file, ";\n    one batch of %s would take %s",
+                text_count(batches * profile->batch).s, text_bytes_si(large).s);
     fprintf(file, "\n");
 }
 

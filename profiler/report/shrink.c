@@ -94,6 +94,7 @@ typedef struct Trials {
 static Status run(Trials *trials, float **into) {
     Scope *scope = scope_open();
     Tensor *y = layer_forward(trials->model, trials->x);
+    if (y) y = tensor_contiguous(y);
     if (y && !trials->y) {
         trials->y_count = y->numel;
         trials->y = memory_new(2 * (size_t)(y->numel + 1) * sizeof(float));

@@ -57,6 +57,8 @@ START_TEST(most_comes_first) {
         at = strstr(at, row);
     }
     ck_assert_msg(got.status == 0 && at, "%s: %s%s", orders[_i].sort, got.err, got.out);
+    snprintf(row, sizeof row, _i == 0 ? "; as typed\n" : "; by %s\n", orders[_i].sort);
+    ck_assert_ptr_nonnull(strstr(got.out, row));
     ck_assert_ptr_nonnull(strstr(got.out, "\n  lenet5 is given (1, 1, 32, 32)\n"));
     program_run_free(&got);
 }
@@ -114,6 +116,7 @@ static const struct {
     {"lenet5 vgg11 --by op", "--by", "leave out vgg11", 2},
     {"lenet5 vgg11 --trace t.json", "--trace", "leave out vgg11", 2},
     {"lenet5 vgg11 --epochs 1", "--epochs", "leave out vgg11", 2},
+    {"lenet5 vgg11 --data .", "--data", "leave out vgg11", 2},
     {"lenet5 vgg11 --sort roof", "--sort roof", "parameters", 2},
     {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops", 2},
     {"lenet5 --sort memory --device meta", "--sort memory", "bytes", 2},

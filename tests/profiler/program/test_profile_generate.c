@@ -32,7 +32,9 @@ static const struct {
     {"gpt2 --temperature 1", "--temperature", "--generate", 2},
     {"gpt2 --temperature -1 --generate 2", "--temperature -1", "from 0 on", 2},
     {"gpt2 --temperature nan --generate 2", "--temperature nan", "from 0 on", 2},
-    {"char-gpt --prompt abc", "--prompt", "--steps", 2},
+    {"char-gpt --prompt abc", "--prompt", "--epochs N", 2},
+    {"lenet5 --epochs 1 --prompt abc", "--prompt", "lenet5 1x32x32 writes no text. HINT: char-gpt",
+     2},
     {"char-gpt --steps 1 --prompt=", "--prompt", "begins with", 2},
     {"char-gpt --steps 1 --data CHANGELOG.md --prompt a\x01", "byte 0x01 at place 1",
      "nowhere in CHANGELOG.md", 2},
@@ -128,7 +130,7 @@ START_TEST(the_help_names_what_it_takes) {
     ProgramRun got = run("--help questions");
     ck_assert_msg(strstr(got.out, "--generate N  ") != NULL, "%s", got.out);
     program_run_free(&got);
-    got = run("--help model");
+    got = run("--help training");
     ck_assert_msg(strstr(got.out, "--prompt TEXT ") && strstr(got.out, "--temperature T "), "%s",
                   got.out);
     program_run_free(&got);

@@ -198,8 +198,52 @@ START_TEST(every_answer_takes_several_batches) {
     ck_assert_ptr_nonnull(strstr(got.out, "| batch 8 x 3 |"));
     ck_assert_ptr_nonnull(strstr(got.out, "step = 24 samples;"));
     ck_assert_ptr_nonnull(strstr(got.out, "  a step is 3 batches of 8: peak "));
-    ck_assert_ptr_nonnull(strstr(got.out, "; --batch 24 would take "));
+    ck_assert_ptr_nonnull(strstr(got.out, ";\n    one batch of 24 would take "));
     program_run_free(&got);
+}
+END_TEST
+
+// What is said of a sample says the same; what is said of a step counts its batches' samples.
+START_TEST(a_sample_is_a_sample_however_many_batches_add_up) {
+    static const char *const presets[] = {"textbook", "tinytorch", "fvcore", "torch"};
+    for (int i = 0; i < 4; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "lenet5 --device meta --batch 2 --flop-convention %s",
+                 presets[i]);
+        ProgramRun one = run("profile_model", arguments);
+        snprintf(arguments + strlen(arguments), 40, " --accumulate 3");
+        ProgramRun three = run("profile_model", arguments);
+        if (i >= 2) ck_assert_ptr_nonnull(strstr(three.out, "; a batch of 6\n"));
+        const char *a = i < 2 ? one.out : strstr(one.out, "\n  a sample") + 1;
+        const char *b = i < 2 ? three.out : strstr(three.out, "\n  a sample") + 1;
+        size_t all = i < 2 ? strlen(a) + 1 : strcspn(a, "\n");
+        ck_assert_msg(strncmp(a, b, all) == 0, "%s and\n%s", one.out, three.out);
+        program_run_free(&one);
+        program_run_free(&three);
+    }
+    expect_says("lenet5 --device meta --batch 2 --accumulate 3 --summary", 0,
+                (const char *[]){", batch 2 x 3, ", " forward, of all batches of a step\n"}, 2);
+    expect_says("lenet5 --device meta --batch 2 --accumulate 3 --explain", 0,
+                (const char *[]){" of 6 samples, "}, 1);
+    expect_says("lenet5 alexnet --device meta --batch 2 --accumulate 3", 0,
+                (const char *[]){", 3 times in a step\n"}, 1);
+}
+END_TEST
+
+// A failure is said where no report says it, too.
+START_TEST(a_budget_that_nothing_fits_is_told_without_a_report) {
+    static const char *const ways[] = {"--quiet", "--json -", "--summary", "--by op"};
+    for (int i = 0; i < 4; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments,
+                 "lenet5 --device meta --recompute auto --memory-budget 100kB %s", ways[i]);
+        ProgramRun got = run("profile_model", arguments);
+        ck_assert_int_eq(got.status, 1);
+        ck_assert_msg(strstr(got.err, "--recompute auto: the lowest peak found is ") &&
+                          strstr(got.err, ", and the budget 100 kB\n"),
+                      "%s: %s", ways[i], got.err);
+        program_run_free(&got);
+    }
 }
 END_TEST
 
@@ -237,6 +281,8 @@ int main(void) {
         {a_step_of_several_batches_is_reported_as_such, 2},
         {training_by_several_batches_is_training_by_a_large_one, 0},
         {every_answer_takes_several_batches, 0},
+        {a_sample_is_a_sample_however_many_batches_add_up, 0},
+        {a_budget_that_nothing_fits_is_told_without_a_report, 0},
         {what_does_not_fit_together_is_refused_in_one_line, WRONG},
         {NULL, 0},
     };

@@ -187,6 +187,7 @@ static const struct {
     {"--lr-factor 1.5", "--lr-factor 1.5", "from 0 to 1"},
     {"--lr-factor nan", "--lr-factor nan", "from 0 to 1"},
     {"--epochs -1", "--epochs -1", "from 0 to"},
+    {"--epochs 1000000", "--epochs 1000000", "from 0 to 999999"},
     {"--steps 1.5", "--steps 1.5", "whole number"},
     {"--seed x", "--seed x", "whole number"},
     {"--threads 0", "--threads 0", "from 1 to 64"},
