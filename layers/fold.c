@@ -13,7 +13,8 @@
 // ---- what runs behind what ---------------------------------------------------------------------
 typedef struct Pair {
     Tensor *made;           // by the product; held, so that no other is taken for it
-    const Tensor *weight;   // of the product; NULL, as `made`: the norm took something else
+    const Tensor *weight;   // of the product; NULL, as `made`: the norm took something else, or is
+                            // not the first that took it
     const Tensor *variance; // of the norm that took it; NULL: none did
     float epsilon;
     int uses; // of `made`, being a result of the whole among them
@@ -46,7 +47,7 @@ static void look(Observer *self, const OpCall *call) {
     if (product && call->out[0] && !full)
         watch->pairs[watch->count++] =
             (Pair){.made = tensor_retain(call->out[0]), .weight = call->in[PRODUCT_WEIGHT]};
-    if (norm && !taken && !full) taken = &watch->pairs[watch->count++];
+    if (norm && (!taken || taken->variance) && !full) taken = &watch->pairs[watch->count++];
     if (!norm || !taken) return;
     taken->variance = call->in[NORM_VARIANCE];
     taken->epsilon = call->params.value[0];

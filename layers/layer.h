@@ -59,6 +59,8 @@ typedef struct LayerType {
     // layers, convolutions over sequences. What such a layer is given must be whole, so that no
     // cache fits the model.
     bool mixes_positions;
+    // What is in it runs, step by step of a file, and never the whole: nothing to run again.
+    bool in_steps;
 } LayerType;
 
 typedef struct Parameter {
@@ -125,11 +127,12 @@ void layer_train(Layer *self, bool training); // this layer and all below; true 
 // What a layer keeps beside its results (running statistics) it must not change while
 // autograd_recomputing(). At most 16 inputs, and 3 results that want a gradient; these are of one
 // graph, which the backward of any of them frees. Backward gives STATUS_STATE where the layer, its
-// parameters, or the mode it trains in changed since forward.
+// parameters, or the mode it trains in changed since forward. STATUS_INVALID_ARGUMENT for a layer
+// of a file that only holds others, or runs as several steps of it.
 //     layer_recompute(layer_find(model, "layer1"), true);
 Status layer_recompute(Layer *self, bool recompute);
 // Marks those whose path matches, as by fnmatch: "layer1.*", "h.*"; of layers in one another only
-// the outermost. *count: how many; 0 is no error.
+// the outermost, and of those that cannot what is in them. *count: how many; 0 is no error.
 Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count);
 
 // Marks layers as those of another model are: one of the same children, by name. STATUS_SHAPE, and

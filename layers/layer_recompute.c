@@ -57,6 +57,11 @@ Status layer_recompute(Layer *self, bool recompute) {
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_recompute: the layer is NULL");
     self = layer_here(self);
     if (!self) return error_status();
+    if (recompute && self->type->in_steps)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "%s: the file runs its steps one by one, never the whole. HINT: layers of "
+                         "one step can be recomputed",
+                         self->name[0] ? self->name : self->type->name);
     if (recompute) return layer_recompute_mark(self);
     self->recompute = false; // what was recorded may still be run again
     return STATUS_OK;
@@ -70,7 +75,7 @@ static Status mark_below(Layer *layer, const char *around, const char *pattern, 
         Layer *child = layer->children[i];
         char path[MOST_PATH];
         snprintf(path, sizeof(path), "%s%s%s", around, around[0] ? "." : "", child->name);
-        bool matches = fnmatch(pattern, path, 0) == 0;
+        bool matches = !child->type->in_steps && fnmatch(pattern, path, 0) == 0;
         Status status =
             matches ? layer_recompute_mark(child) : mark_below(child, path, pattern, count);
         if (status) return status;

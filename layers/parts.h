@@ -31,7 +31,7 @@ Tensor *layer_normal_new(Shape shape, float deviation);
 Layer *layer_embedding_new(int64_t count, int64_t features, float deviation,
                            const int64_t *padding_idx);
 
-// Child i; NULL, which layer_forward refuses, where it has left. And what it makes of x.
+// Child i; NULL, which layer_forward refuses, where there are fewer. And what it makes of x.
 Layer *layer_child(const Layer *self, int i);
 Tensor *layer_run_child(const Layer *self, int i, Tensor *x);
 // The children one after the other, each on what the one before gave and on in[1] ... as they are.

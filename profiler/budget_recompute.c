@@ -32,10 +32,13 @@ static int count_below(const Layer *layer) {
 static void collect(Choosing *c, Layer *layer, int depth) {
     if (depth > c->deepest) c->deepest = depth;
     for (int i = 0; i < layer->n_children; i++) {
-        c->all[c->count] =
-            (Candidate){.layer = layer->children[i], .depth = depth + 1, .place = c->count};
+        Layer *child = layer->children[i];
+        c->all[c->count] = (Candidate){.layer = child,
+                                       .depth = depth + 1,
+                                       .place = c->count,
+                                       .refused = child->type->in_steps};
         c->count++;
-        collect(c, layer->children[i], depth + 1);
+        collect(c, child, depth + 1);
     }
 }
 

@@ -14,6 +14,7 @@
 typedef struct Block {
     Layer layer;
     int n_convolutions;
+    bool downsamples;
 } Block;
 
 // relu(norm(conv(... relu(norm(conv(x)))))) + x), x by way of `downsample` where the shape changes
@@ -25,8 +26,7 @@ static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
         y = layer_run_child(self, 2 * i + 1, layer_run_child(self, 2 * i, y));
         if (i + 1 < convolutions) y = layer_run_child(self, relu, y);
     }
-    bool downsamples = self->n_children > relu + 1;
-    Tensor *x = downsamples ? layer_run_child(self, relu + 1, in[0]) : in[0];
+    Tensor *x = ((Block *)self)->downsamples ? layer_run_child(self, relu + 1, in[0]) : in[0];
     return layer_run_child(self, relu, tensor_add(y, x));
 }
 
@@ -63,7 +63,8 @@ static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int
         add_convolution(block, conv_padded_new(channels, channels, 3, 1, 1), channels);
     }
     layer_add_child(&block->layer, "relu", relu_new());
-    if (stride != 1 || in != out) {
+    block->downsamples = stride != 1 || in != out;
+    if (block->downsamples) {
         ConvNorm part = {.in = in, .out = out, .kernel = 1, .stride = stride};
         layer_add_child(&block->layer, "downsample", conv_norm_new(part));
     }

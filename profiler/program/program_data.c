@@ -1,5 +1,6 @@
 // program_data.c -- what a program trains on: images of a folder, or drawn; texts are
 // program_text.c's.
+#include <math.h>
 #include <string.h>
 
 #include "layers/train/digits.h"
@@ -68,9 +69,10 @@ Status program_load(Program *program) {
     find_absent(program);
     const Options *options = program->options;
     bool texts = program_takes_text(&program->subject);
-    if (!texts && options->prompt)
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "--prompt: %s writes no text. HINT: char-gpt does", program->subject.name);
+    bool warm = !isnan(options->temperature) && !options->generate;
+    if (!texts && (options->prompt || warm))
+        return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s writes no text. HINT: char-gpt does",
+                         options->prompt ? "prompt" : "temperature", program->subject.name);
     Status status = texts ? program_load_text(program) : load_images(program);
     bool trains = !status && !program->training.absent && program_has_data(program);
     return trains ? program_try_schedule(program) : status;

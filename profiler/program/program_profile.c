@@ -39,8 +39,9 @@ static Status mark_recomputed(const Program *program, Layer *model) {
     if (!pattern || layer_recompute_matching(model, pattern, &count)) return error_status();
     if (count > 0) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
-                     "--recompute %s: no layer's path matches. HINT: --by layer lists them",
-                     pattern);
+                     "--recompute %s: no layer's path matches%s. HINT: --by layer lists them",
+                     pattern,
+                     program->subject.is_onnx ? ", of one that the file runs as one step" : "");
 }
 
 Layer *program_model_new(const Program *program) {

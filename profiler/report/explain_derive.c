@@ -303,14 +303,17 @@ static int kept_by(const Profile *profile, int64_t i, Term terms[3]) {
     return n;
 }
 
+// Each batch of a step keeps as much as the first, and lets go of it before the next.
 int derive_kept(const Profile *profile, int layer, Term terms[OPERANDS_MOST]) {
+    int64_t ops = profile->layers[layer].phase[REPORT_FORWARD].ops / profile->accumulate;
     int n = 0;
     uint64_t sum = 0;
-    for (int64_t i = 0; i < profile->n_ops; i++) {
+    for (int64_t i = 0; i < profile->n_ops && ops > 0; i++) {
         if (profile->ops[i].layer != layer || profile->ops[i].record.phase != PHASE_FORWARD)
             continue;
         if (n + 3 > OPERANDS_MOST) return 0;
         n += kept_by(profile, i, terms + n);
+        ops--;
     }
     for (int i = 0; i < n; i++) sum += terms[i].value;
     return sum == (uint64_t)profile->layers[layer].saved_bytes ? n : 0;

@@ -206,13 +206,10 @@ static bool is_repeated(const ProfileOp *a, const ProfileOp *b) {
 // Of a step of several batches what all have in common is explained once.
 static void explain_once(const Profile *profile, int64_t place, FILE *file) {
     const ProfileOp *op = &profile->ops[place];
-    int64_t before = 0, times = 0;
-    for (int64_t i = 0; i < profile->n_ops && profile->accumulate > 1; i++) {
-        bool same = is_repeated(op, &profile->ops[i]);
-        times += same;
-        before += same && i < place;
-    }
-    if (before > 0) return;
+    int64_t times = 1, others = profile->accumulate > 1 ? profile->n_ops : 0;
+    for (int64_t i = 0; i < others && i < place; i++)
+        if (is_repeated(op, &profile->ops[i])) return;
+    for (int64_t i = place + 1; i < others; i++) times += is_repeated(op, &profile->ops[i]);
     fputc('\n', file);
     explain_op(profile, op, file);
     if (times > 1)

@@ -430,14 +430,16 @@ START_TEST(layers_run_again_by_themselves) {
     ck_assert(n > 100 && n <= ROOM);
     ck_assert_mem_eq(gradients[0], gradients[1], (size_t)n * sizeof(float));
     Layer *model = load("cnn.ts", NULL);
-    ck_assert_int_eq(layer_recompute(layer_find(model, "4.0.relu"), true), STATUS_OK); // two steps
-    Tensor *x = tensor_full_new(SHAPE(1, 3, 16, 16), 0.5f);
-    Scope *scope = scope_open();
-    Tensor *y = layer_forward(model, x);
-    autograd_backward(tensor_mean(y, DIM_ALL, false));
-    expect_error(STATUS_STATE, "2 steps of a file");
-    scope_close(scope);
-    tensor_free(x);
+    layer_recompute(layer_find(model, "4.0.relu"), true); // two steps
+    expect_error(STATUS_INVALID_ARGUMENT, "relu: the file runs its steps one by one");
+    layer_recompute(layer_find(model, "4"), true); // none of its own
+    expect_error(STATUS_INVALID_ARGUMENT, "4: the file runs its steps one by one");
+    int64_t count;
+    ck_assert_int_eq(layer_recompute_matching(model, "4.0.relu", &count), STATUS_OK);
+    ck_assert_int_eq(count, 0);
+    ck_assert_int_eq(layer_recompute_matching(model, "4*", &count), STATUS_OK); // what is in them
+    ck_assert(count > 1 && layer_find(model, "4.0")->recompute);
+    ck_assert(!layer_find(model, "4")->recompute && !layer_find(model, "4.0.relu")->recompute);
     layer_free(model);
 }
 END_TEST

@@ -43,6 +43,7 @@ typedef struct GraphLayer {
     char *type_name;
     LayerAttribute attributes[GRAPH_ATTRIBUTES]; // and what they are of, each at its size
     char values[GRAPH_ATTRIBUTES][8] __attribute__((aligned(8)));
+    int n_steps;      // of the program's, that run here
     Program *program; // the root's
 } GraphLayer;
 

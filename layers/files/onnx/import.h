@@ -114,9 +114,10 @@ const double *value_data(Import *import, Value *value);
 int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
 // Room for a folded constant: zeros. The shape may not be larger than what is bounded.
 Status value_fold(Import *import, Value *value, int type, Shape shape);
-void value_drop(Import *import, Value *value);            // its data, when nobody is still to come
-Status import_copies(Import *import, const Value *value); // one more copy of a parameter: bounded
-bool value_is_uniform(Import *import, Value *value);      // are a stored one's numbers all alike?
+void value_drop(Import *import, Value *value); // its data, when nobody is still to come
+Status import_copies(Import *import, const Value *value, int64_t count); // of its numbers once
+                                                                         // more: bounded
+bool value_is_uniform(Import *import, Value *value); // are a stored one's numbers all alike?
 // Room in a block of `count` for one more. (It doubles.)
 Status import_grow(void **block, int count, size_t size);
 void import_free(Import *import);

@@ -239,7 +239,7 @@ static void tie_to_table(Import *import, int at) {
 }
 
 // Weights of a layer that was called again: the newer exporter turns and stores them again, the
-// older one names them again.
+// older one names them again. What the model does itself, in no layer, says nothing of that.
 static void tie_to_last_call(Import *import, int at) {
     Value *value = import->values[at];
     const char *path = import->steps[value->role_step]->path;
@@ -248,7 +248,7 @@ static void tie_to_last_call(Import *import, int at) {
         if (other->kind == VALUE_PARAMETER && other->readers > 0 && other->role_step >= 0 &&
             other->twin < 0 && other->flipped == value->flipped &&
             strcmp(other->role, value->role) == 0 && shape_equal(other->shape, value->shape) &&
-            path && import->steps[other->role_step]->path &&
+            path && path[0] && import->steps[other->role_step]->path &&
             strcmp(import->steps[other->role_step]->path, path) == 0 &&
             same_numbers(import, other, value))
             value->twin = i;

@@ -189,7 +189,7 @@ static Status add_parameter(Import *import, int from, int to) {
     other->stored = value->stored;
     bool own = value_is_uniform(import, value) || onnx_paths_are_copies(value->name, other->name);
     other->twin = own ? -1 : value->twin >= 0 ? value->twin : from;
-    return own ? import_copies(import, value) : error_status();
+    return own ? import_copies(import, value, shape_numel(value->shape)) : error_status();
 }
 
 // Whether the node only gives its input another name: what it computes is the input.
@@ -232,7 +232,7 @@ static bool is_stored_again(Import *import, const Node *node) {
     out->stored = in->stored;
     out->initial = true;
     in->readers--; // who reads the copy reads the copy
-    import_copies(import, in);
+    import_copies(import, in, shape_numel(in->shape));
     return true;
 }
 

@@ -72,7 +72,10 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
     int at = import_value_new(import, NULL);
     if (at < 0) return error_status();
     Value *from = import->values[whole], *value = import->values[at];
-    if (from->kind == VALUE_CONSTANT) learn(import, from);
+    if (from->kind == VALUE_CONSTANT) // or others have rows of it: perhaps all of them once more
+        learn(import, from);
+    else if (import_copies(import, from, shape_numel(shape)))
+        return error_status();
     value->kind = VALUE_PARAMETER;
     value->type = from->type;
     value->shape = shape;
@@ -97,7 +100,9 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     const Node *user = import->steps[value->role_step]->node;
     if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
-    int copy = import_copies(import, value) ? -1 : import_value_new(import, NULL);
+    int copy = import_copies(import, value, shape_numel(value->shape))
+                   ? -1
+                   : import_value_new(import, NULL);
     if (copy < 0) return at;
     value = import->values[at];
     *import->values[copy] = (Value){.name = "",

@@ -24,6 +24,7 @@ static GraphLayer *part_new(Program *program, const char *type, size_t length, b
                              .n_inputs = LAYER_ANY_INPUTS,
                              .forward_each = is_root ? graph_forward : graph_part_forward,
                              .n_outputs = STEP_OUTPUTS,
+                             .in_steps = !is_root,
                              .free = is_root ? free_root : free_part};
     if (is_root) self->type.n_outputs = program->n_outputs;
     self->layer.type = &self->type;
@@ -264,6 +265,8 @@ static Status add_twin(Import *import, Layer *root, Program *program, const Valu
     return layer_tie_parameter(layer, name, slot->owner->parameters[slot->index].tensor);
 }
 
+static void count_step(GraphLayer *part) { part->type.in_steps = ++part->n_steps != 1; }
+
 // ---- all of it --------------------------------------------------------------------------------
 Layer *graph_tree_new(Import *import, Program *program) {
     GraphLayer *self = part_new(program, "Graph", 5, true);
@@ -277,6 +280,7 @@ Layer *graph_tree_new(Import *import, Program *program) {
         if (step->dead) continue;
         Layer *layer = layer_at(root, step->path);
         program->steps[at++].layer = layer == root ? NULL : layer;
+        if (layer && layer != root) count_step((GraphLayer *)layer);
     }
     for (int i = 0; i < import->n_values && !error_pending(); i++) {
         Value *value = import->values[i];

@@ -125,8 +125,7 @@ void value_drop(Import *import, Value *value) {
     value->data = NULL;
 }
 
-Status import_copies(Import *import, const Value *value) {
-    int64_t count = shape_numel(value->shape);
+Status import_copies(Import *import, const Value *value, int64_t count) {
     import->copied += count < MOST_COPIED ? count : MOST_COPIED;
     if (import->copied <= MOST_COPIED) return STATUS_OK;
     return import_error(import, STATUS_OUT_OF_MEMORY,

@@ -225,6 +225,10 @@ START_TEST(a_sample_is_a_sample_however_many_batches_add_up) {
                 (const char *[]){", batch 2 x 3, ", " forward, of all batches of a step\n"}, 2);
     expect_says("lenet5 --device meta --batch 2 --accumulate 3 --explain", 0,
                 (const char *[]){" of 6 samples, "}, 1);
+    expect_says("lenet5 --device meta --batch 2 --accumulate 3 --explain conv2", 0,
+                (const char *[]){"\n  kept            x 9,408 B for backward\n",
+                                 "\n  so often        3 times in a step of 3 batches\n"},
+                2);
     expect_says("lenet5 alexnet --device meta --batch 2 --accumulate 3", 0,
                 (const char *[]){", 3 times in a step\n"}, 1);
 }

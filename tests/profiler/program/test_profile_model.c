@@ -181,6 +181,11 @@ START_TEST(an_onnx_file_is_a_network) {
     got = run(ONNX "cnn.ts.onnx --device meta --memory-budget 3kB"); // its shapes are its own
     ck_assert_msg(got.status == 1 && strstr(got.out, "takes no batch but 1"), "%s", got.out);
     program_run_free(&got);
+    // Of its layers those of one step are tried.
+    got = run(ONNX "chargpt.dy.onnx --device meta --recompute auto --memory-budget 9kB");
+    ck_assert_msg(got.status == 1 && strstr(got.out, "budget 9.00 kB: DOES NOT FIT"), "%s%s",
+                  got.out, got.err);
+    program_run_free(&got);
     json_decref(ran);
     json_decref(counted);
     unlink(path);
@@ -223,6 +228,7 @@ static const struct {
     {"resnet18 --input x=1x3x4x4", "--image", 2},
     {"resnet18 --partial --device meta", "--partial", 2},
     {ONNX "missing.onnx --partial", "--device meta", 2},
+    {ONNX "chargpt.dy.onnx --recompute h.0 --device meta", "one that the file runs as one step", 2},
     {"Linear(3,2)@4x3 --freeze * --device meta", "--inference", 2},
     {"ReLU@4x3 --device meta", "--inference", 2},
     {"x\x1b[2J --device meta", "x?[2J", 2},
