@@ -74,8 +74,9 @@ Status optimizer_check_restore(const Optimizer *self, OptimizerConfig config, in
     if (config.kind != self->config.kind)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "optimizer_restore: the state is that of %s, this one is %s. HINT: "
-                         "the same kind, and momentum above 0 where it has one",
-                         optimizer_name(config.kind), optimizer_name(self->config.kind));
+                         "the same kind (--optimizer %s), and momentum above 0 where it has one",
+                         optimizer_name(config.kind), optimizer_name(self->config.kind),
+                         optimizer_flag(config.kind));
     if (steps >= 0 && steps <= MOST_STEPS) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT, "optimizer_restore: %lld steps. HINT: 0 to %d",
                      (long long)steps, MOST_STEPS);

@@ -49,13 +49,16 @@ static bool ambiguous(const Options *options, const char *given) {
     return matches > 1;
 }
 
+static bool needs_value(const Options *options, const Flag *flag) {
+    return options_refuse(options, "--%s needs a value, as in --%s %s", flag->name, flag->name,
+                          flag->argument);
+}
+
 static bool unknown(const Options *options, int argc, char **argv) {
     const char *given = optind > 0 && optind <= argc ? argv[optind - 1] : "?";
     const char *program = options->line->name;
     const Flag *flag = optopt >= 256 ? &options_flags[optopt - 256] : NULL;
-    if (flag && flag->argument)
-        return options_refuse(options, "--%s needs a value, as in --%s %s", flag->name, flag->name,
-                              flag->argument);
+    if (flag && flag->argument) return needs_value(options, flag);
     if (flag) return options_refuse(options, "--%s takes no value", flag->name);
     if (optopt > 0 && optopt < 256)
         return options_refuse(options,
@@ -94,6 +97,9 @@ static bool take_flags(int argc, char **argv, Options *options) {
         const Flag *flag = &options_flags[found - 256];
         bool left_out = flag->argument && flag->argument[0] == '[' && !optarg;
         if (left_out && optind < argc && argv[optind][0] != '-') optarg = argv[optind++];
+        // The flag behind it is no file's name: --json --quiet.
+        bool is_flag = optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0;
+        if (is_flag) return needs_value(options, flag);
         if (!flag->take(options, flag, optarg)) return false;
     }
 }

@@ -95,7 +95,7 @@ void program_print_wrapped(const char *text, const char *indent) {
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
     if (program->report && options->epochs > 0 && program->device->has_data)
-        printf("\nTRAINING  none: %s. --data trains on other data.\n", program->training.absent);
+        printf("\nTRAINING  none: %s. --data takes others.\n", program->training.absent);
 }
 
 // Layers that could not be chosen are told, too.

@@ -110,9 +110,10 @@ int64_t program_steps(const Options *options, int64_t batches);
 Status program_schedule(const Options *options, int64_t batches, Schedule *schedule, bool *said);
 // They shall move the weights to the end.
 Status program_check_schedule(const Options *options, const Schedule *schedule, int64_t batches);
-Status program_try_schedule(const Program *program); // both, before the work
 void program_print_schedule(const Schedule *schedule);
-// program_training.c: trains a fresh model, and tells.
+// program_training.c: whether training can begin, or go on from where --resume says; trains a fresh
+// model, and tells.
+Status program_try_training(Program *program);
 Status program_train(Program *program);
 // program_compare.c: several networks, one after the other, and a table of them.
 Status program_compare(Program *program);

@@ -47,7 +47,22 @@ static void find_absent(Program *program) {
     else if (!program->device->has_data)
         training->absent = "nothing runs on the meta device";
     else if (!options->data && !drawn)
-        training->absent = "drawn digits have 784 pixels and 10 classes";
+        training->absent = "drawn digits have 784 pixels, 10 classes";
+}
+
+// Training that was asked for by name, and cannot be; what merely is the default is left out.
+static Status refuse_absent(const Program *program) {
+    const Options *options = program->options;
+    const char *asked = options->checkpoint         ? "checkpoint"
+                        : options->resume           ? "resume"
+                        : options->line->epochs > 0 ? NULL
+                        : options->steps > 0        ? "steps"
+                                                    : "epochs";
+    bool lacks_data = options->epochs != 0 && program->device->has_data;
+    if (!asked || !lacks_data || !program->training.absent) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--%s: %s does not train: %s. HINT: --data takes others", asked,
+                     program->subject.name, program->training.absent);
 }
 
 static Status load_images(Program *program) {
@@ -73,9 +88,8 @@ Status program_load(Program *program) {
     if (!texts && (options->prompt || warm))
         return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s writes no text. HINT: char-gpt does",
                          options->prompt ? "prompt" : "temperature", program->subject.name);
-    Status status = texts ? program_load_text(program) : load_images(program);
-    bool trains = !status && !program->training.absent && program_has_data(program);
-    return trains ? program_try_schedule(program) : status;
+    if (refuse_absent(program)) return error_status();
+    return texts ? program_load_text(program) : load_images(program);
 }
 
 bool program_has_data(const Program *program) {

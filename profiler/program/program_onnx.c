@@ -203,8 +203,11 @@ void program_onnx_note(const OnnxModel *about, Profile *profile) {
 static void remark_on(const OnnxModel *about, Subject *subject) {
     char tied[400] = "", missing[900] = "";
     if (about->parameters_stored != about->parameters)
-        snprintf(tied, sizeof(tied), "%s parameters are stored, %s when tied ones count once",
-                 text_count(about->parameters_stored).s, text_count(about->parameters).s);
+        snprintf(tied, sizeof(tied), "%s parameters are stored, %s %s",
+                 text_count(about->parameters_stored).s, text_count(about->parameters).s,
+                 about->parameters_stored > about->parameters
+                     ? "when tied ones count once"
+                     : "with those that layers alike share in the file");
     for (int i = 0; i < about->n_missing; i++) {
         size_t used = strlen(missing);
         snprintf(missing + used, sizeof(missing) - used, "%s%s (%lld)",

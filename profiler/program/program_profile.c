@@ -219,6 +219,7 @@ static Status watch_profile(Program *program, Loader *loader) {
 Status program_profile(Program *program) {
     const Options *options = program->options;
     Status status = program_check_memory(program);
+    if (!status && options->epochs != 0) status = program_try_training(program);
     if (!status && has_ceilings(program)) status = obtain_machine(program);
     if (!status) status = make_model(program);
     bool data = program_has_data(program) && options->epochs > 0;

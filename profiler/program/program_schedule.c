@@ -72,19 +72,6 @@ Status program_check_schedule(const Options *options, const Schedule *schedule, 
                      (long long)zero + 1, (long long)last);
 }
 
-Status program_try_schedule(const Program *program) {
-    Loader *loader = program_loader_new(program); // it knows what an epoch is
-    int64_t batches = loader ? loader_batches(loader) : 0;
-    loader_free(loader);
-    Schedule schedule;
-    bool said;
-    if (!loader || program_schedule(program->options, batches, &schedule, &said))
-        return error_status();
-    return program->options->resume && !said
-               ? STATUS_OK
-               : program_check_schedule(program->options, &schedule, batches);
-}
-
 void program_print_schedule(const Schedule *s) {
     printf("  learning rate %.4g, %s", (double)s->base, schedule_name(s->kind));
     if (s->kind == SCHEDULE_COSINE)

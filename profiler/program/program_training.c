@@ -63,6 +63,21 @@ static Status begin(Program *program, Checkpoint *from) {
     return program_check_schedule(options, from->schedule, batches);
 }
 
+// A checkpoint of another model, data or optimizer is told of before anything is measured.
+Status program_try_training(Program *program) {
+    const Options *options = program->options;
+    if (program->training.absent || !program_has_data(program)) return STATUS_OK;
+    Layer *model = options->resume ? program_model_new(program) : NULL;
+    Optimizer *optimizer = model ? optimizer_new(model, program_optimizer(options)) : NULL;
+    Loader *loader = error_pending() ? NULL : program_loader_new(program);
+    Checkpoint from = {.model = model, .optimizer = optimizer, .loader = loader};
+    Status status = loader ? begin(program, &from) : error_status();
+    loader_free(loader);
+    optimizer_free(optimizer);
+    layer_free(model);
+    return status;
+}
+
 static Status run_fit(Program *program, Training *training) {
     const Options *options = program->options;
     Checkpoint *from = &training->checkpoint;

@@ -113,6 +113,18 @@ static void print_noise(const Profile *profile, FILE *file) {
                 profile->machine.measured ? ": --calibrate measures\nthem again." : ".");
 }
 
+// A path that is too long for a line by its end: as a pattern it is still the layer's.
+static void print_where_to_ask(const char *path, FILE *file) {
+    enum { BESIDE = 16, LINE = 47 };
+    size_t length = strlen(path);
+    fprintf(file, "How is a number made?  --explain ");
+    if (length > LINE)
+        fprintf(file, "'*%s'", path + length - (LINE - 3));
+    else
+        fprintf(file, "%s", path);
+    fprintf(file, "%sFiles: --json F  --trace F\n", length > BESIDE ? "\n" : "    ");
+}
+
 void report_print_evidence(const Profile *profile, FILE *file) {
     print_comparison(profile, file);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
@@ -122,7 +134,5 @@ void report_print_evidence(const Profile *profile, FILE *file) {
     print_passes(profile, file);
     print_noise(profile, file);
     const ProfileLayer *slowest = report_slowest_layer(profile);
-    if (slowest)
-        fprintf(file, "How is a number made?  --explain %s    Files: --json F  --trace F\n",
-                text_fit(slowest->path, 16).s);
+    if (slowest) print_where_to_ask(slowest->path, file);
 }

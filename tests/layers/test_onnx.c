@@ -233,6 +233,10 @@ START_TEST(tied_weights_are_one) {
         // without the positions (6, 8), which the exporter folded, and with the tied ones once
         ck_assert_int_eq(about.parameters, c.parameters - 48);
         ck_assert_int_gt(about.parameters_stored, 0);
+        ck_assert_msg(layer_find(model, "wte") && layer_find(model, "lm_head"),
+                      "%s: each of the "
+                      "two layers of the tied weights is where the file says",
+                      files[i]);
         layer_free(model);
         onnx_model_free(&about);
         free_case(&c);
@@ -245,7 +249,7 @@ START_TEST(counts_are_pytorchs) {
                                  "lstm.ts",       "lstm.dy",    "gru.ts",       "gru.dy",
                                  "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
                                  "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
-                                 "lstm_stack.ts", "router.ts",  "gru_unfolded"};
+                                 "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};

@@ -151,6 +151,18 @@ bool onnx_same_layer(const Node *a, const Node *b) {
     return same;
 }
 
+// Tied weights have the name of one layer, and the others are where they say; so is a table, which
+// no exporter fuses, and whose numbers a product may have turned.
+static bool is_elsewhere(const Value *weight, const Step *step, const char *path) {
+    bool tied = weight->readers > 1 || strcmp(step->op->name, "Gather") == 0;
+    char *said = tied ? path_of_node(step->node) : NULL;
+    size_t length = said ? strlen(said) : 0;
+    bool around = strncmp(path, said ? said : "", length) == 0 &&
+                  (length == 0 || path[length] == '.' || path[length] == '\0');
+    memory_free(said);
+    return !around;
+}
+
 // A layer with a weight is where the weight is: an exporter that fuses names the last one fused.
 static char *path_of_weight(const Import *import, const Step *step) {
     for (int i = 0; i < step->n_in && step->op->module; i++) {
@@ -159,7 +171,9 @@ static char *path_of_weight(const Import *import, const Step *step) {
         if (!dot || value->kind != VALUE_PARAMETER || !onnx_name_is_path(value->name)) continue;
         char *path = memory_new((size_t)(dot - value->name) + 1);
         if (path) memcpy(path, value->name, (size_t)(dot - value->name));
-        return path;
+        if (!path || !is_elsewhere(value, step, path)) return path;
+        memory_free(path);
+        return NULL;
     }
     return NULL;
 }

@@ -220,11 +220,15 @@ static Status rename_value(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// Weights that the older exporter turned, and stored once for copies of a block: each has its own.
+// Weights that the older exporter turned, or cut out of others, and stored once for copies of a
+// block, or with another's that are as much alike: each has its own.
 static bool is_stored_again(Import *import, const Node *node) {
     Value *in = node_input(import, node, 0), *out = node_output(import, node, 0);
     if (strcmp(node->op_type, "Identity") != 0 || !in || !out || !in->initial ||
-        in->kind == VALUE_RUN || !onnx_is_float(in->type) || onnx_name_is_path(in->name))
+        in->kind == VALUE_RUN || !onnx_is_float(in->type))
+        return false;
+    if (onnx_name_is_path(in->name) &&
+        (onnx_name_is_path(out->name) || !value_is_uniform(import, in)))
         return false;
     out->kind = VALUE_CONSTANT;
     out->type = in->type;

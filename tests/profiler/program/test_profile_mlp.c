@@ -188,6 +188,8 @@ static const struct {
     {"--lr-factor nan", "--lr-factor nan", "from 0 to 1"},
     {"--epochs -1", "--epochs -1", "from 0 to"},
     {"--epochs 1000000", "--epochs 1000000", "from 0 to 999999"},
+    {"--json --quiet", "--json needs a value", "--json F"},
+    {"--layers 20,30,10 --checkpoint x.st", "--checkpoint: MLP 20-30-10", "--data"},
     {"--steps 1.5", "--steps 1.5", "whole number"},
     {"--seed x", "--seed x", "whole number"},
     {"--threads 0", "--threads 0", "from 1 to 64"},

@@ -253,9 +253,10 @@ START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
     ck_assert_ptr_nonnull(strstr(got.out, "1 epoch, 3 steps in "));
     ck_assert_ptr_nonnull(strstr(got.out, "learning rate 0.001, cosine to 0 in 625 steps\n"));
     program_run_free(&got);
-    got = run("lenet5 --iterations 1 --warmup 2 --epochs 1");
-    ck_assert_msg(strstr(got.out, "TRAINING  none: ") != NULL, "%s", got.out);
-    program_run_free(&got);
+    got = run("lenet5 --epochs 1");
+    program_check_refusal(&got, 2, "--epochs: lenet5 1x32x32 does not train", "--data");
+    got = run("lenet5 --steps 2 --checkpoint x.st");
+    program_check_refusal(&got, 2, "--checkpoint: lenet5 1x32x32 does not train", "--data");
 }
 END_TEST
 

@@ -44,6 +44,7 @@ static void check_report(char *report, const char *what) {
 
 static const char *const models[] = {
     "--epochs 1 --steps 2" QUICK, // the default, with training
+    "--layers 20,30,10" QUICK,    // without, because of the layers
     "--layers 1,1 --batch 1 --epochs 0" QUICK,
     "--layers 3,2 --batch 1 --epochs 0" QUICK,
     "--layers 1,1 --batch 1 --epochs 0 --iterations 10000 --warmup 1000", // long counts

@@ -160,7 +160,9 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
              "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
              "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n"
              "${run%%--quiet*} ${run#*--quiet} --epochs 1 --steps 6 --resume rest >told\n"
-             "grep -q 'nothing was left to do: all 6 steps' told\n",
+             "grep -q 'nothing was left to do: all 6 steps' told\n"
+             "! $run --epochs 1 --resume rest --optimizer lion 2>why\n"
+             "grep -q 'HINT: the same kind (--optimizer ' why\n",
              program, strchr(models[_i], ' '), work_folder);
     work_folder_run(commands);
     work_folder_end();
@@ -169,6 +171,7 @@ END_TEST
 
 START_TEST(a_checkpoint_of_something_else_is_refused) {
     ProgramRun got = run("--epochs 1 --resume README.md" QUICK);
+    ck_assert_msg(!got.out[0], "before anything is measured: %s", got.out);
     program_check_refusal(&got, 3, "README.md", "safetensors");
     got = run("--epochs 1 --resume /nonexistent/c" QUICK);
     program_check_refusal(&got, 3, "/nonexistent/c", "");
