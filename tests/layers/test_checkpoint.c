@@ -2,6 +2,7 @@
 // bit for bit. Files that do not fit, and writing that is interrupted: test_interrupted.c.
 #include <string.h>
 
+#include "layers/recurrent.h"
 #include "tests/helpers/byte_file.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/training.h"
@@ -180,12 +181,32 @@ START_TEST(other_frozen_parameters_are_noticed_and_named) {
 }
 END_TEST
 
+// "weight_hh_l0" is how the name of another begins.
+START_TEST(a_frozen_parameter_is_known_by_its_whole_name) {
+    RecurrentOptions both = recurrent_defaults();
+    both.bidirectional = true;
+    Layer *model = lstm_new(3, 2, both);
+    int64_t count;
+    work_folder_begin();
+    ck_assert_int_eq(layer_freeze(model, "weight_hh_l0_reverse", false, &count), STATUS_OK);
+    ck_assert_int_eq(count, 1);
+    Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_SGD));
+    Checkpoint training = {.model = model, .optimizer = optimizer};
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("run")), STATUS_OK);
+    ck_assert_msg(!checkpoint_read(&training, byte_file_path("run")), "%s", error_message());
+    optimizer_free(optimizer);
+    layer_free(model);
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {{a_run_killed_between_any_two_steps_goes_on_bit_for_bit,
                                   TRAINING_KINDS},
                                  {train_fit_goes_on_where_it_was, 5},
                                  {a_loader_goes_to_any_place_that_there_is_and_no_other, 0},
                                  {other_frozen_parameters_are_noticed_and_named, TRAINING_KINDS},
+                                 {a_frozen_parameter_is_known_by_its_whole_name, 0},
                                  {other_data_of_the_same_size_is_noticed_and_both_are_named, 2},
                                  {NULL, 0}};
     return harness_main("checkpoint", tests);

@@ -4,6 +4,7 @@
 
 #include "layers/init.h"
 #include "layers/layer.h"
+#include "layers/recurrent.h"
 #include "tests/helpers/expect.h"
 
 enum { OUT = 200, IN = 300, COUNT = OUT * IN };
@@ -97,6 +98,21 @@ START_TEST(a_linear_layer_draws_weight_and_bias_as_pytorch_does) {
 }
 END_TEST
 
+// torch.nn.LSTM, GRU and RNN: every parameter within 1 / sqrt(hidden_size), whatever its fan-in.
+START_TEST(recurrent_layers_draw_all_they_have_alike) {
+    Layer *(*const make[])(int64_t, int64_t, RecurrentOptions) = {lstm_new, gru_new, rnn_new};
+    for (int k = 0; k < 3; k++) {
+        Layer *layer = make[k](9, 256, recurrent_defaults());
+        ParameterList list;
+        ck_assert_int_eq(layer_parameters(layer, &list), STATUS_OK);
+        ck_assert_int_eq(list.count, 4);
+        for (int i = 0; i < 4; i++) assert_uniform(list.items[i].tensor, 1.0 / 16);
+        parameter_list_free(&list);
+        layer_free(layer);
+    }
+}
+END_TEST
+
 START_TEST(initial_values_repeat_with_the_seed_and_differ_between_layers) {
     Layer *models[2];
     for (int i = 0; i < 2; i++) {
@@ -131,6 +147,7 @@ int main(void) {
         {kaiming_follows_its_gain_and_fan_in, 0},
         {xavier_follows_its_gain_and_both_fans, 0},
         {a_linear_layer_draws_weight_and_bias_as_pytorch_does, 0},
+        {recurrent_layers_draw_all_they_have_alike, 0},
         {initial_values_repeat_with_the_seed_and_differ_between_layers, 0},
         {what_has_no_fan_is_refused, 0},
         {NULL, 0},

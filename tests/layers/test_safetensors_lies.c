@@ -57,6 +57,7 @@ static const struct {
     {"{\"a\":5}", 0, "its dtype"},
     {BOTH("[0,4]", "[2,6]"), 6, "overlaps"},
     {BOTH("[0,4]", "[0,4]"), 4, "overlaps"},
+    {BOTH("[0,4]", "[3,7]"), 7, "overlaps"}, // by one byte
     {BOTH("[0,4]", "[5,9]"), 9, "bytes before it"},
     {BOTH("[4,8]", "[8,12]"), 12, "bytes before it"},
     {"{\"a\":{},\"a\":{}}", 0, "duplicate"},

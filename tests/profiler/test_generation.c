@@ -77,6 +77,7 @@ START_TEST(on_meta_it_is_counted) {
     ck_assert_int_eq(profile_generation(model, prompt, 5, 7, options, &meta), STATUS_OK);
     ck_assert_mem_eq(&real.first.cost, &meta.first.cost, sizeof(OpCost));
     ck_assert_mem_eq(&real.token.cost, &meta.token.cost, sizeof(OpCost));
+    ck_assert_int_eq(meta.position, 7); // of those at 6 to 11 the earlier one in the middle
     ck_assert(meta.first.latency.count == 0 && meta.token.latency.count == 0);
     ck_assert(isnan(generation_rate(&meta)) && !meta.first.roofline.judged);
     generation_free(&real);

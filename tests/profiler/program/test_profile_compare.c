@@ -103,6 +103,16 @@ START_TEST(each_document_is_the_networks_own) {
 END_TEST
 
 // ---- what is refused ---------------------------------------------------------------------------
+// By a step's peak, for which activations count, and not by inference's: 0.5 MB and 4.
+START_TEST(memory_is_that_of_a_step) {
+    ProgramRun got = run("Linear(1000,1000)@1x1000 90*Sequential(Linear(8,8)Tanh)@4096x8 "
+                         "--device meta --optimizer sgd --sort memory");
+    const char *deep = strstr(got.out, "\n90*Seq"), *wide = strstr(got.out, "\nLinear(1000,10");
+    ck_assert_msg(got.status == 0 && deep && wide && deep < wide, "%s%s", got.err, got.out);
+    program_run_free(&got);
+}
+END_TEST
+
 static const struct {
     const char *arguments, *what, *hint;
     int status;
@@ -148,6 +158,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_row_for_each_as_typed, 0},
         {most_comes_first, ORDERS},
+        {memory_is_that_of_a_step, 0},
         {on_the_cpu_there_are_times, 0},
         {each_document_is_the_networks_own, 0},
         {what_cannot_be_compared_is_refused_in_one_line, WRONG},

@@ -160,6 +160,9 @@ START_TEST(a_container_is_the_sum_of_what_is_in_it) {
     ck_assert_str_eq(row_of(rows, "1")->output, "(0, 3)");
     ck_assert_str_eq(row_of(rows, "4")->output, "-");
     free(rows);
+    rows = summary_new("MaxPool2d(2)MaxPool2d(2)Conv2d(1,1,1)@1x1x8x8"); // other outputs
+    ck_assert_int_eq(rows->n, 4);
+    free(rows);
 }
 END_TEST
 
