@@ -244,12 +244,25 @@ START_TEST(tied_weights_are_one) {
 }
 END_TEST
 
+// Of one weight that two products read: each stays the layer that it was.
+START_TEST(tied_products_are_two_layers) {
+    const char *const files[] = {"tied.ts", "tied.dy"};
+    for (int i = 0; i < 2; i++) {
+        Layer *model = load(files[i], NULL);
+        ck_assert_str_eq(layer_find(model, "a")->type->name, "Linear");
+        ck_assert_str_eq(layer_find(model, "b")->type->name, "Linear");
+        layer_free(model);
+    }
+}
+END_TEST
+
 START_TEST(counts_are_pytorchs) {
     const char *const files[] = {"mlp.ts",        "mlp.dy",     "style.ts",     "style.dy",
                                  "lstm.ts",       "lstm.dy",    "gru.ts",       "gru.dy",
                                  "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
                                  "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
-                                 "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts"};
+                                 "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts",
+                                 "tied.ts",       "tied.dy"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};
@@ -455,6 +468,7 @@ int main(void) {
                                  {layers_are_pytorchs_modules, 0},
                                  {ops_run_in_their_layers, 0},
                                  {tied_weights_are_one, 0},
+                                 {tied_products_are_two_layers, 0},
                                  {counts_are_pytorchs, 0},
                                  {recurrent_weights_are_pytorchs, 0},
                                  {layers_count_and_complain_by_path, 0},

@@ -229,6 +229,7 @@ START_TEST(options_that_fit_no_model_are_refused) {
     ck_assert_ptr_null(llama_new(llama));
     expect_error(STATUS_INVALID_ARGUMENT, "HINT: an even number of features");
     llama = small_llama();
+    ck_assert(llama_defaults().rotary_base == 10000.0f); // Hugging Face's rope_theta
     llama.rotary_base = 0.0f;
     ck_assert_ptr_null(llama_new(llama));
     expect_error(STATUS_INVALID_ARGUMENT, "base 0. HINT");

@@ -87,6 +87,26 @@ START_TEST(a_dry_run_of_what_has_data_is_in_float32) {
 }
 END_TEST
 
+// What a kernel takes beside its operands, too: a convolution's unfolded image.
+START_TEST(workspace_is_as_narrow) {
+    int64_t bytes[2];
+    for (int i = 0; i < 2; i++) {
+        begin(i ? PRECISION_BFLOAT16 : PRECISION_FLOAT32);
+        Tensor *x = tensor_new(SHAPE(2, 3, 9, 9), DTYPE_FLOAT32);
+        Tensor *weight = tensor_new(SHAPE(4, 3, 3, 3), DTYPE_FLOAT32);
+        ledger_reset_peak(context_ledger());
+        Scope *scope = scope_open();
+        tensor_conv2d(x, weight, NULL, conv2d_defaults());
+        expect_no_error();
+        scope_close(scope);
+        bytes[i] = context_ledger()->peak.category[MEM_WORKSPACE];
+        tensor_free(x);
+        tensor_free(weight);
+    }
+    ck_assert(bytes[0] > 0 && bytes[0] == 2 * bytes[1]);
+}
+END_TEST
+
 // ---- whole steps -------------------------------------------------------------------------------
 // Every kind of layer: what keeps masks, indices, statistics, tables, workspace.
 static const char *const models[] = {
@@ -267,6 +287,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {names_and_bytes, 0},
         {only_reals_without_data_are_narrow, 0},
+        {workspace_is_as_narrow, 0},
         {a_dry_run_of_what_has_data_is_in_float32, 0},
         {counts_stay_and_bytes_follow, MODELS},
         {a_transformers_layer_keeps_what_is_published, 8},
