@@ -145,7 +145,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .rate = {.base = (double)NAN, .factor = (double)NAN},
                          .temperature = (double)NAN,
                          .device = "cpu",
-                         .sample = 200,
+                         .sample = -1,
                          .depth = -1,
                          .prune = (double)NAN,
                          .seed = 1};
@@ -157,6 +157,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
     if (!options_can_be_done(options)) return false;
+    if (options->sample < 0) options->sample = 200;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "%s: more than %d networks; compare some of them",

@@ -176,6 +176,8 @@ static bool has_words(const Options *options) {
         return options_refuse(options,
                               "--prompt is for a sample of what was trained on a text; add "
                               "--epochs N");
+    if (options->sample >= 0 && options->epochs == 0)
+        return options_refuse(options, "--sample is about training; add --epochs N");
     bool writes = options->epochs != 0 || options->generate;
     if (!isnan(options->temperature) && !writes)
         return options_refuse(options, "--temperature: nothing is written; add --generate N");

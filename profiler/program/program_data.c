@@ -58,11 +58,10 @@ static Status refuse_absent(const Program *program) {
                         : options->line->epochs > 0 ? NULL
                         : options->steps > 0        ? "steps"
                                                     : "epochs";
-    bool lacks_data = options->epochs != 0 && program->device->has_data;
-    if (!asked || !lacks_data || !program->training.absent) return STATUS_OK;
-    return error_set(STATUS_INVALID_ARGUMENT,
-                     "--%s: %s does not train: %s. HINT: --data takes others", asked,
-                     program->subject.name, program->training.absent);
+    if (!asked || options->epochs == 0 || !program->training.absent) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s does not train: %s. HINT: %s", asked,
+                     program->subject.name, program->training.absent,
+                     program->device->has_data ? "--data takes others" : "--device cpu");
 }
 
 static Status load_images(Program *program) {

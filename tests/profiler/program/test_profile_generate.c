@@ -33,6 +33,8 @@ static const struct {
     {"gpt2 --temperature -1 --generate 2", "--temperature -1", "from 0 on", 2},
     {"gpt2 --temperature nan --generate 2", "--temperature nan", "from 0 on", 2},
     {"char-gpt --prompt abc", "--prompt", "--epochs N", 2},
+    {"char-gpt --sample 5", "--sample", "--epochs N", 2},
+    {"mnist-cnn --device meta --steps 3", "--steps", "--device cpu", 2},
     {"lenet5 --epochs 1 --temperature 1", "--temperature", "lenet5 1x32x32 writes no text", 2},
     {"lenet5 --epochs 1 --prompt abc", "--prompt", "lenet5 1x32x32 writes no text. HINT: char-gpt",
      2},
