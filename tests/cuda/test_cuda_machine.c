@@ -143,9 +143,7 @@ START_TEST(the_report_judges_and_tells_the_cards_memory) {
     ck_assert_ptr_nonnull(strstr(got.out, " of 1.07 GB free\n"));
     ck_assert_ptr_nonnull(strstr(got.out, "\n  on the host 8.39 MB pinned for copies\n"));
     ck_assert_ptr_nonnull(strstr(got.out, "roof bound by"));
-    char *rest = got.out;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_check_columns(got.out);
     program_run_free(&got);
     got = run(QUICK " --peaks tests/fixtures/peaks.json");
     ck_assert_ptr_nonnull(strstr(got.out, "\nROOFLINE  as given: "));

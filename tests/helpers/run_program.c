@@ -136,6 +136,14 @@ int program_count_lines(const char *text) {
     return size > 0 && text[size - 1] != '\n' ? -1 : lines;
 }
 
+void program_check_columns(const char *text) {
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        ck_assert_msg(end - text <= 80 && (end == text || end[-1] != ' '),
+                      "wider than 80 columns, or with a space at its end: %.*s", (int)(end - text),
+                      text);
+    ck_assert_msg(strlen(text) <= 80, "wider than 80 columns: %s", text);
+}
+
 void program_check_refusal(ProgramRun *run, int status, const char *first, const char *second) {
     ck_assert_msg(run->status == status, "exit status %d instead of %d: %s", run->status, status,
                   run->err);

@@ -28,5 +28,7 @@ void program_check_refusal(ProgramRun *run, int status, const char *first, const
 const char *program_path(const char *name);
 
 int program_count_lines(const char *text); // every line ends in a newline, or -1
+// Fails the test where a line has more than 80 columns, or a space at its end.
+void program_check_columns(const char *text);
 
 #endif

@@ -43,6 +43,26 @@ START_TEST(hostile_files_are_refused) {
 }
 END_TEST
 
+// What would be wrong numbers if it were passed over.
+START_TEST(attributes_that_are_not_here_are_named) {
+    static const struct {
+        const char *name, *said;
+    } files[] = {{"no_antialias", "antialias"},
+                 {"no_exclude_outside", "exclude_outside"},
+                 {"no_cubic_coeff_a", "cubic_coeff_a other than -0.75"},
+                 {"no_keep_aspect_ratio", "keep_aspect_ratio_policy"},
+                 {"no_before_reset", "linear_before_reset must be 1"},
+                 {"no_clip", "peepholes, clip, other activations"},
+                 {"no_reverse", "exclusive or reverse"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s.onnx", files[i].name);
+        ck_assert_ptr_null(onnx_load(path, NULL, NULL));
+        expect_error(STATUS_NOT_IMPLEMENTED, files[i].said);
+    }
+}
+END_TEST
+
 // mlp.dy's numbers are in a file beside it.
 START_TEST(numbers_beside_the_file_must_be_there) {
     char folder[] = "/tmp/onnx.XXXXXX", to[64], command[160];
@@ -120,9 +140,12 @@ END_TEST
 
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_refused");
-    const HarnessTest tests[] = {
-        {files_that_are_none_are_refused, 0},       {hostile_files_are_refused, 0},
-        {numbers_beside_the_file_must_be_there, 0}, {operators_that_are_missing_are_named, 0},
-        {memory_that_runs_out_is_said, 0},          {NULL, 0}};
+    const HarnessTest tests[] = {{files_that_are_none_are_refused, 0},
+                                 {hostile_files_are_refused, 0},
+                                 {attributes_that_are_not_here_are_named, 0},
+                                 {numbers_beside_the_file_must_be_there, 0},
+                                 {operators_that_are_missing_are_named, 0},
+                                 {memory_that_runs_out_is_said, 0},
+                                 {NULL, 0}};
     return harness_main("onnx_refused", tests);
 }

@@ -20,6 +20,21 @@ static Status build_numbers(Import *import, const Node *node, Step *step, const 
     return step_inputs(import, node, step, 1);
 }
 
+// Beyond the threshold, and nearer to 0 by the bias.
+static Tensor *shrunk(Tensor *x, float threshold, float bias) {
+    if (bias != 0.0f && bias == threshold) return tensor_softshrink(x, threshold);
+    Tensor *y = tensor_hardshrink(x, threshold);
+    return bias == 0.0f ? y : tensor_sub(y, tensor_mul_scalar(tensor_sign(y), bias));
+}
+
+// Klambauer et al. 2017; other numbers than theirs are a scaled ELU.
+#define SELU_ALPHA 1.67326319217681884765625f
+#define SELU_GAMMA 1.05070102214813232421875f
+static Tensor *scaled_elu(Tensor *x, float alpha, float gamma) {
+    bool theirs = fabsf(alpha - SELU_ALPHA) < 1e-6f && fabsf(gamma - SELU_GAMMA) < 1e-6f;
+    return theirs ? tensor_selu(x) : tensor_mul_scalar(tensor_elu(x, alpha), gamma);
+}
+
 #define NUMBERS(of, first, otherwise, second, also, expression)                                    \
     static Status build_##of(Import *import, const Node *node, Step *step) {                       \
         return build_numbers(import, node, step, first, otherwise, second, also);                  \
@@ -36,12 +51,14 @@ NUMBERS(leaky, "alpha", 0.01f, NULL, 0.0f, tensor_leaky_relu(x, number[0]))
 NUMBERS(elu, "alpha", 1.0f, NULL, 0.0f, tensor_elu(x, number[0]))
 NUMBERS(celu, "alpha", 1.0f, NULL, 0.0f, tensor_celu(x, number[0]))
 NUMBERS(thresholded, "alpha", 1.0f, NULL, 0.0f, tensor_threshold(x, number[0], 0.0f))
-NUMBERS(shrink, "lambd", 0.5f, "bias", 0.0f,
-        number[1] == 0.0f ? tensor_hardshrink(x, number[0]) : tensor_softshrink(x, number[0]))
+NUMBERS(shrink, "lambd", 0.5f, "bias", 0.0f, shrunk(x, number[0], number[1]))
+NUMBERS(selu, "alpha", SELU_ALPHA, "gamma", SELU_GAMMA, scaled_elu(x, number[0], number[1]))
+NUMBERS(swish, "alpha", 1.0f, NULL, 0.0f,
+        number[0] == 1.0f ? tensor_silu(x)
+                          : tensor_mul(x, tensor_sigmoid(tensor_mul_scalar(x, number[0]))))
 #undef NUMBERS
 
 static Tensor *softplus(Tensor *x) { return tensor_softplus(x, 1.0f, 20.0f); }
-static Tensor *swish(Tensor *x) { return tensor_silu(x); }
 
 // max(0, min(1, alpha x + beta)); PyTorch's has a sixth and a half.
 static Status build_hard_sigmoid(Import *import, const Node *node, Step *step) {
@@ -152,11 +169,11 @@ const Operator onnx_activations[] = {
     ONE("Sigmoid", tensor_sigmoid, "Sigmoid"),
     ONE("Tanh", tensor_tanh, "Tanh"),
     ONE("HardSwish", tensor_hardswish, "Hardswish"),
-    ONE("Selu", tensor_selu, "SELU"),
+    {.name = "Selu", .build = build_selu, .run = run_selu, .module = "SELU"},
     ONE("Softsign", tensor_softsign, "Softsign"),
     ONE("Softplus", softplus, "Softplus"),
     ONE("Mish", tensor_mish, "Mish"),
-    ONE("Swish", swish, "SiLU"),
+    {.name = "Swish", .build = build_swish, .run = run_swish, .module = "SiLU"},
     {.name = "LeakyRelu", .build = build_leaky, .run = run_leaky, .module = "LeakyReLU"},
     {.name = "Elu", .build = build_elu, .run = run_elu, .module = "ELU"},
     {.name = "Celu", .build = build_celu, .run = run_celu, .module = "CELU"},

@@ -194,6 +194,10 @@ static Status build_resize(Import *import, const Node *node, Step *step) {
         return import_error(import, STATUS_NOT_IMPLEMENTED, "cubic_coeff_a other than -0.75");
     if (attribute_int(node, "antialias", 0) != 0)
         return import_error(import, STATUS_NOT_IMPLEMENTED, "antialias");
+    if (cubic && attribute_int(node, "exclude_outside", 0) != 0)
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "exclude_outside");
+    if (!attribute_is(node, "keep_aspect_ratio_policy", "stretch", true))
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "keep_aspect_ratio_policy");
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 

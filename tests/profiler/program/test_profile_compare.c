@@ -13,18 +13,12 @@ static ProgramRun run(const char *arguments) {
     return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
 }
 
-static void check_width(const char *text) {
-    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
-        ck_assert_msg(end - text <= 80 && (end == text || end[-1] != ' '), "%.*s",
-                      (int)(end - text), text);
-}
-
 // ---- the table ---------------------------------------------------------------------------------
 // conventions.md's parameters and MACs; peaks as each network's own report has them.
 START_TEST(a_row_for_each_as_typed) {
     ProgramRun got = run("vgg16 resnet18 mobilenet_v2 --device meta");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
-    check_width(got.out);
+    program_check_columns(got.out);
     const char *vgg = strstr(got.out, "\nvgg16              138.4M   15.5G"),
                *resnet = strstr(got.out, "\nresnet18            11.7M   1.81G"),
                *mobile = strstr(got.out, "\nmobilenet_v2        3.50M  300.8M");
@@ -67,12 +61,12 @@ END_TEST
 START_TEST(on_the_cpu_there_are_times) {
     ProgramRun got = run("lenet5 mnist-cnn --iterations 6 --warmup 2 --sort time");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
-    check_width(got.out);
+    program_check_columns(got.out);
     const char *time = strstr(got.out, "\n\nTIME  of a step, one network after the other\n");
     ck_assert_msg(time && strstr(time, "\nlenet5 ") && strstr(time, " images/s"), "%s", got.out);
     program_run_free(&got);
     got = run("lenet5 mnist-cnn --iterations 2 --warmup 2 --inference");
-    check_width(got.out);
+    program_check_columns(got.out);
     ck_assert_msg(strstr(got.out, "COMPARISON  inference, fp32; as typed") &&
                       strstr(got.out, "too few samples"),
                   "%s", got.out);

@@ -111,9 +111,7 @@ START_TEST(times_are_told) {
                                        "measured"};
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         ck_assert_msg(strstr(got.out, told[i]) != NULL, "no \"%s\" in:\n%s", told[i], got.out);
-    char *rest = got.out;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_check_columns(got.out);
     program_run_free(&got);
 }
 END_TEST

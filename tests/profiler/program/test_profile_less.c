@@ -20,9 +20,7 @@ static void expect_says(const char *arguments, int status, const char *const say
     for (int i = 0; i < n; i++)
         ck_assert_msg(strstr(got.out, says[i]) != NULL, "%s: no \"%s\" in\n%s", arguments, says[i],
                       got.out);
-    char *rest = got.out;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_check_columns(got.out);
     program_run_free(&got);
 }
 

@@ -78,9 +78,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
                       options[i]);
     int listed = 0;
     for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
-    char *rest = got.out;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_check_columns(got.out);
     ck_assert_msg(listed == 50, "%d options in --help all, but this test knows 50", listed);
     program_run_free(&got);
 }
@@ -92,10 +90,8 @@ START_TEST(no_topic_of_help_is_wider_than_a_terminal) {
     const char *path = program_path(_i < 5 ? "profile_mlp" : "profile_model");
     snprintf(arguments, sizeof arguments, "--help %s", topics[_i % 5]);
     ProgramRun got = program_run(path, arguments, PROGRAM_CAPTURED);
-    char *rest = got.out;
     ck_assert(got.status == 0 && got.out[0] != '\0');
-    for (char *line; (line = strsep(&rest, "\n"));)
-        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_check_columns(got.out);
     program_run_free(&got);
 }
 END_TEST
@@ -116,8 +112,7 @@ START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
         ck_assert_msg(run.status == 0 && !run.err[0], "%s: %s", arguments, run.err);
         program_run_free(&run);
     }
-    for (char *line; (line = strsep(&rest, "\n"));)
-        ck_assert_msg(strlen(line) <= 80, "wider than 80 columns: %s", line);
+    program_check_columns(rest);
     program_run_free(&got);
 }
 END_TEST
