@@ -209,7 +209,7 @@ START_TEST(a_layer_that_is_not_what_it_was_is_an_error_and_no_wrong_gradient) {
 END_TEST
 
 static int times; // that the moody layer ran
-
+static Tensor *many[17];
 static Tensor *moody(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     return times++ % 2 ? tensor_sum(in[0], DIM_ALL, false) : tensor_exp(in[0]);
@@ -226,11 +226,18 @@ static Tensor *writer(Layer *self, Tensor *const in[], int n_in) {
     no_grad_end();
     return y;
 }
+static Tensor *reader(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    Tensor *sum = in[0];
+    for (int i = 0; i < 17; i++) sum = tensor_add(sum, many[i]);
+    return sum;
+}
 static const struct {
     Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in);
     Status status;
     const char *complaint;
 } others[] = {
+    {reader, STATUS_INVALID_ARGUMENT, "reads more than 16 tensors"},
     {moody, STATUS_STATE, "forward was run again, and gave other results"},
     {stranger, STATUS_STATE, "read a result that it had not read before"},
     {writer, STATUS_INVALID_ARGUMENT, "writes into an input"},
@@ -243,6 +250,7 @@ START_TEST(a_forward_that_is_not_the_same_each_time_is_an_error) {
     layer_recompute(layer, true);
     Scope *scope = scope_open();
     captured = tensor_tanh(w);
+    for (int i = 0; i < 17; i++) many[i] = tensor_exp(w);
     Tensor *y = layer_forward(layer, x);
     if (y) autograd_backward(total(y));
     expect_error(others[_i].status, others[_i].complaint);

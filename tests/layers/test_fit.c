@@ -132,12 +132,34 @@ START_TEST(a_loss_that_nobody_knows_is_no_number) {
 }
 END_TEST
 
+// torch.optim's, and of Lion, which is not there, the paper's (Chen et al. 2023); the rates of
+// plain and of momentum SGD, which PyTorch wants to be told, are this project's.
+START_TEST(optimizers_begin_with_the_usual_numbers) {
+    static const OptimizerConfig usual[] = {
+        {.kind = OPTIMIZER_ADAM, .learning_rate = 1e-3f, .beta1 = 0.9f, .beta2 = 0.999f},
+        {.kind = OPTIMIZER_ADAMW,
+         .learning_rate = 1e-3f,
+         .beta1 = 0.9f,
+         .beta2 = 0.999f,
+         .weight_decay = 0.01f},
+        {.kind = OPTIMIZER_RMSPROP, .learning_rate = 1e-2f, .beta2 = 0.99f},
+        {.kind = OPTIMIZER_LION, .learning_rate = 1e-4f, .beta1 = 0.9f, .beta2 = 0.99f}};
+    for (int i = 0; i < 4; i++) {
+        OptimizerConfig got = optimizer_defaults(usual[i].kind);
+        ck_assert(got.learning_rate == usual[i].learning_rate && got.beta1 == usual[i].beta1 &&
+                  got.beta2 == usual[i].beta2 && got.weight_decay == usual[i].weight_decay);
+        ck_assert(got.epsilon == (i == 3 ? 0.0f : 1e-8f) && got.clip_norm == 0.0f);
+    }
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_cnn_is_trained_with_the_loss_that_is_given, 0},
         {training_stops_at_the_first_bad_loss_and_names_step_and_layer, 0},
         {an_input_that_is_not_a_number_stops_training_at_the_first_layer, 0},
         {a_loss_that_nobody_knows_is_no_number, 0},
+        {optimizers_begin_with_the_usual_numbers, 0},
         {NULL, 0},
     };
     return harness_main("fit", tests);

@@ -109,6 +109,18 @@ static Layer *shared_new(void) {
     return model;
 }
 
+// The product's weight is a table of words, too, to which a norm's scale would not belong.
+START_TEST(a_weight_that_is_a_table_too_stays) {
+    Layer *model = chain(embedding_new(3, 2), linear_new(2, 3, false),
+                         batch_norm1d_new(3, batch_norm_defaults()));
+    ck_assert_int_eq(layer_tie(model, "1.weight", "0.weight"), STATUS_OK);
+    Tensor *ids = tensor_from_labels_new(SHAPE(3), (int64_t[]){0, 1, 2});
+    ck_assert_int_eq(fold(model, ids), 0);
+    tensor_free(ids);
+    layer_free(model);
+}
+END_TEST
+
 // What the convolution made is also what is added.
 static Layer *used_twice_new(void) {
     Layer *body = residual_new();
@@ -253,6 +265,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {published_networks_lose_every_norm, 3},
         {a_norm_is_folded_only_where_nobody_else_notices, 0},
+        {a_weight_that_is_a_table_too_stays, 0},
         {behind_a_linear_layer_too_unless_it_is_fused, 0},
         {on_meta_the_counts_follow, 0},
         {a_failure_leaves_a_model_that_gives_the_same, 0},

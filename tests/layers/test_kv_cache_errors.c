@@ -1,11 +1,16 @@
 // test_kv_cache_errors.c -- caches of keys and values that do not fit a model, or what they are
-// given; a model that changed; requests that fail. What they are for: test_kv_cache.c.
+// given; a model that changed or has a mask of its own; requests that fail. What they are for:
+// test_kv_cache.c.
+#include <math.h>
+
 #include "layers/attention.h"
 #include "layers/kv_cache.h"
 #include "layers/layers1d.h"
+#include "layers/parts.h"
 #include "layers/recurrent.h"
 #include "layers/transformer.h"
 #include "tensor/memory.h"
+#include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/small_transformers.h"
 
@@ -191,6 +196,44 @@ START_TEST(any_request_may_fail) {
 }
 END_TEST
 
+// ---- a mask of the model's own ------------------------------------------------------------------
+static Tensor *key_mask; // (5)
+
+static Tensor *masked(Layer *self, Tensor *const in[], int n_in) {
+    (void)n_in;
+    int64_t end = layer_past(self->children[0]) + in[0]->shape.dims[1];
+    Tensor *given[2] = {in[0], tensor_slice(key_mask, 0, 0, end, 1)};
+    return layer_forward_many(self->children[0], given, 2);
+}
+static const LayerType masked_type = {.name = "Masked", .size = sizeof(Layer), .forward = masked};
+
+// It hides keys beside those that come later.
+START_TEST(a_mask_goes_on_being_one) {
+    MultiheadAttentionOptions causal = multihead_attention_defaults();
+    causal.causal = true;
+    Layer *model = layer_new(&masked_type);
+    layer_add_child(model, "a", multihead_attention_new(4, 2, causal));
+    layer_train(model, false);
+    no_grad_begin();
+    key_mask = tensor_from_floats_new(SHAPE(5), (float[]){0, -INFINITY, 0, 2, 0});
+    Tensor *x = tensor_uniform_new(SHAPE(1, 5, 4), -1.0f, 1.0f);
+    KvCache *cache = kv_cache_new(model, 1, 5);
+    Scope *scope = scope_open();
+    float want[20], got[12];
+    tensor_read_floats(layer_forward(model, x), want);
+    kv_cache_forward(cache, tensor_slice(x, 1, 0, 2, 1));
+    tensor_read_floats(kv_cache_forward(cache, tensor_slice(x, 1, 2, 5, 1)), got);
+    expect_no_error();
+    for (int i = 0; i < 12; i++) ck_assert_double_eq_tol((double)got[i], (double)want[8 + i], 1e-6);
+    scope_close(scope);
+    no_grad_end();
+    kv_cache_free(cache);
+    tensor_free(x);
+    tensor_free(key_mask);
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {what_does_not_fit_is_refused, MODELS},
@@ -198,6 +241,7 @@ int main(void) {
         {positions_that_are_not_attentions_alone_are_refused, 0},
         {a_model_that_changed_is_refused, 0},
         {any_request_may_fail, MODELS},
+        {a_mask_goes_on_being_one, 0},
         {NULL, 0},
     };
     return harness_main("kv_cache_errors", tests);

@@ -6,6 +6,7 @@
 #include "layers/cost.h"
 #include "layers/layers1d.h"
 #include "layers/layers2d.h"
+#include "layers/recurrent.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 
@@ -246,15 +247,34 @@ START_TEST(any_request_may_fail) {
 }
 END_TEST
 
+// A recurrent layer's is between the layers of a stack, and not behind the last one.
+START_TEST(dropout_is_between_layers_only) {
+    RecurrentOptions drops = recurrent_defaults();
+    drops.dropout = 1.0f;
+    drops.layers = 1 + _i;
+    Layer *layer = lstm_new(2, 3, drops);
+    Tensor *x = tensor_uniform_new(SHAPE(4, 2, 2), -1.0f, 1.0f);
+    Scope *scope = scope_open();
+    Tensor *dropped = layer_forward(layer, x);
+    layer_train(layer, false);
+    Tensor *kept = layer_forward(layer, x);
+    float a[24], b[24];
+    tensor_read_floats(dropped, a);
+    tensor_read_floats(kept, b);
+    expect_no_error();
+    ck_assert((memcmp(a, b, sizeof a) == 0) == (_i == 0) && a[0] != 0.0f);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(layer);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
-        {they_print_as_pytorchs, LAYERS},
-        {attributes_are_told, LAYERS},
-        {weights_begin_as_pytorchs, 0},
-        {they_run_and_cost_what_a_dry_run_says, LAYERS},
-        {what_makes_no_layer_is_refused, 0},
-        {any_request_may_fail, LAYERS},
-        {NULL, 0},
+        {they_print_as_pytorchs, LAYERS},    {attributes_are_told, LAYERS},
+        {weights_begin_as_pytorchs, 0},      {they_run_and_cost_what_a_dry_run_says, LAYERS},
+        {what_makes_no_layer_is_refused, 0}, {any_request_may_fail, LAYERS},
+        {dropout_is_between_layers_only, 2}, {NULL, 0},
     };
     return harness_main("layers1d", tests);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "layers/train/optimizer.h"
+#include "layers/transformer.h"
+#include "tensor/op.h"
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/small_transformers.h"
@@ -229,7 +231,10 @@ START_TEST(options_that_fit_no_model_are_refused) {
     ck_assert_ptr_null(llama_new(llama));
     expect_error(STATUS_INVALID_ARGUMENT, "HINT: an even number of features");
     llama = small_llama();
-    ck_assert(llama_defaults().rotary_base == 10000.0f); // Hugging Face's rope_theta
+    llama.key_value_heads = 0;
+    ck_assert_ptr_null(llama_new(llama));
+    expect_error(STATUS_INVALID_ARGUMENT, "llama_new: key_value_heads is 0");
+    llama = small_llama();
     llama.rotary_base = 0.0f;
     ck_assert_ptr_null(llama_new(llama));
     expect_error(STATUS_INVALID_ARGUMENT, "base 0. HINT");
@@ -249,6 +254,15 @@ START_TEST(options_that_fit_no_model_are_refused) {
 }
 END_TEST
 
+START_TEST(options_begin_as_pytorchs_and_hugging_faces) {
+    TransformerLayerOptions usual = transformer_layer_defaults();
+    ck_assert(usual.dropout == 0.1f && usual.activation == &op_relu && usual.nhead == 8);
+    ck_assert(usual.d_model == 512 && usual.dim_feedforward == 2048 && !usual.norm_first);
+    ck_assert(gpt2_defaults().dropout == 0.1f && bert_defaults().dropout == 0.1f);
+    ck_assert(llama_defaults().rotary_base == 10000.0f && vit_defaults().dropout == 0.0f);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {weights_begin_as_the_references, 0},
@@ -259,6 +273,7 @@ int main(void) {
         {tokens_that_do_not_fit_are_refused, 0},
         {inputs_that_do_not_fit_are_refused, 0},
         {options_that_fit_no_model_are_refused, 0},
+        {options_begin_as_pytorchs_and_hugging_faces, 0},
         {NULL, 0},
     };
     return harness_main("transformer_runs", tests);

@@ -6,43 +6,13 @@
 
 #include "layers/cost.h"
 #include "layers/models/transformers.h"
+#include "layers/models/zoo.h"
 #include "tensor/ops.h"
 #include "tests/fixtures/transformers.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/small_transformers.h"
 
 // ---- the published ones -------------------------------------------------------------------------
-static Layer *vit_of(const char *name) {
-    static const struct {
-        const char *name;
-        int64_t patch, embed, mlp, layers, heads;
-    } vits[] = {{"vit_b_16", 16, 768, 3072, 12, 12},
-                {"vit_b_32", 32, 768, 3072, 12, 12},
-                {"vit_l_16", 16, 1024, 4096, 24, 16},
-                {"vit_l_32", 32, 1024, 4096, 24, 16},
-                {"vit_h_14", 14, 1280, 5120, 32, 16}};
-    VitOptions o = vit_defaults();
-    size_t i = 0;
-    while (strcmp(vits[i].name, name) != 0) i++;
-    o.patch_size = vits[i].patch;
-    o.embed_dim = vits[i].embed;
-    o.mlp_dim = vits[i].mlp;
-    o.layers = vits[i].layers;
-    o.heads = vits[i].heads;
-    return vit_new(o);
-}
-
-static Layer *bert_of(const char *name) {
-    BertOptions o = bert_defaults();
-    if (strcmp(name, "bert-large") == 0) {
-        o.embed_dim = 1024;
-        o.mlp_dim = 4096;
-        o.layers = 24;
-        o.heads = 16;
-    }
-    return bert_new(o);
-}
-
 static Gpt2Options gpt2_of(int64_t embed_dim, int64_t layers, int64_t heads) {
     Gpt2Options o = gpt2_defaults();
     o.embed_dim = embed_dim;
@@ -51,32 +21,11 @@ static Gpt2Options gpt2_of(int64_t embed_dim, int64_t layers, int64_t heads) {
     return o;
 }
 
-static Layer *gpt2_named(const char *name) {
-    if (strcmp(name, "gpt2-medium") == 0) return gpt2_new(gpt2_of(1024, 24, 16));
-    if (strcmp(name, "gpt2-large") == 0) return gpt2_new(gpt2_of(1280, 36, 20));
-    if (strcmp(name, "gpt2-xl") == 0) return gpt2_new(gpt2_of(1600, 48, 25));
-    return gpt2_new(gpt2_defaults());
-}
-
-static Layer *llama_of(const char *name) {
-    LlamaOptions o = llama_defaults();
-    if (strcmp(name, "llama-3-8b") == 0)
-        o = (LlamaOptions){128256, 8192, 4096, 14336, 32, 32, 8, 1e-5f, 5e5f, false, false};
-    if (strcmp(name, "tinyllama-1.1b") == 0)
-        o = (LlamaOptions){32000, 2048, 2048, 5632, 22, 32, 4, 1e-5f, 1e4f, false, false};
-    return llama_new(o);
-}
-
-static Layer *model_of(const char *name) {
-    if (strncmp(name, "vit", 3) == 0) return vit_of(name);
-    if (strncmp(name, "bert", 4) == 0) return bert_of(name);
-    return strncmp(name, "gpt2", 4) == 0 ? gpt2_named(name) : llama_of(name);
-}
-
+// As --list has them.
 START_TEST(weights_and_products_are_the_references) {
     const TransformerFacts *facts = &transformer_facts[_i];
     context_set_device(device_meta());
-    Layer *model = model_of(facts->name);
+    Layer *model = zoo_new(zoo_find(facts->name), 0);
     expect_no_error();
     ck_assert_int_eq(layer_parameter_count(model), facts->parameters);
     ck_assert_msg(model_state_digest(model) == facts->state, "%s: names or shapes differ",
@@ -91,6 +40,34 @@ START_TEST(weights_and_products_are_the_references) {
     tensor_free(x);
     layer_free(model);
     ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+// What parameters and products say nothing of: config.json of each, at Hugging Face (n_head or
+// num_attention_heads, num_key_value_heads, rope_theta, n_positions or max_position_embeddings).
+START_TEST(heads_are_those_of_their_configurations) {
+    static const struct {
+        const char *name;
+        int64_t heads, keys, rotary_base, context;
+    } published[] = {{"bert-base", 12, 0, 0, 512},
+                     {"bert-large", 16, 0, 0, 512},
+                     {"gpt2", 12, 0, 0, 1024},
+                     {"gpt2-medium", 16, 0, 0, 1024},
+                     {"gpt2-large", 20, 0, 0, 1024},
+                     {"gpt2-xl", 25, 0, 0, 1024},
+                     {"llama-2-7b", 32, 32, 10000, 4096},
+                     {"llama-2-13b", 40, 40, 10000, 4096},
+                     {"llama-2-70b", 64, 8, 10000, 4096},
+                     {"llama-3-8b", 32, 8, 500000, 8192},
+                     {"tinyllama-1.1b", 32, 4, 10000, 2048}};
+    for (size_t i = 0; i < sizeof(published) / sizeof(published[0]); i++) {
+        const ZooModel *model = zoo_find(published[i].name);
+        ck_assert_msg(model != NULL, "%s", published[i].name);
+        ck_assert_int_eq(model->form[2], published[i].heads);
+        ck_assert_int_eq(model->form[4], published[i].keys);
+        ck_assert_int_eq(model->form[5], published[i].rotary_base);
+        ck_assert_int_eq(model->input[0], published[i].context);
+    }
 }
 END_TEST
 
@@ -187,6 +164,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {weights_and_products_are_the_references,
          sizeof(transformer_facts) / sizeof(transformer_facts[0])},
+        {heads_are_those_of_their_configurations, 0},
         {gpt2_costs_what_is_published, 2},
         {one_of_175_billion_is_costed_in_a_dry_run, 0},
         {a_step_gives_the_references_numbers, 2 * SMALL_TRANSFORMERS},

@@ -87,7 +87,7 @@ START_TEST(networks_count_as_their_tools_say) {
     context_set_device(device_meta());
     Layer *model = published ? zoo_new(published, 0) : composed_new(name, &input);
     ck_assert_msg(model != NULL, "%s: %s", name, error_message());
-    ck_assert(shape_equal(input, tool_counts[_i].input));
+    ck_assert(published || shape_equal(input, tool_counts[_i].input));
     Tensor *x = tensor_new(input, DTYPE_FLOAT32);
     check_forward(_i, model, x);
     check_backward(_i, model, x);
@@ -102,8 +102,12 @@ START_TEST(each_network_of_images_is_among_them) {
         const ZooModel *model = zoo_at(i);
         if (model->vocabulary > 0 || model->input[1] < 200) continue;
         int found = 0;
-        while (found < ROWS && strcmp(tool_counts[found].name, model->name) != 0) found++;
-        ck_assert_msg(found < ROWS, "%s has no counts of tools", model->name);
+        Shape own = SHAPE(1, model->input[0], model->input[1], model->input[2]);
+        while (found < ROWS && !(strcmp(tool_counts[found].name, model->name) == 0 &&
+                                 shape_equal(tool_counts[found].input, own)))
+            found++;
+        ck_assert_msg(found < ROWS, "%s has no counts of tools, or of images of another size",
+                      model->name);
     }
 }
 END_TEST
