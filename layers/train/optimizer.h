@@ -39,7 +39,8 @@ typedef struct Optimizer Optimizer;
 Optimizer *optimizer_new(const Layer *model, OptimizerConfig config);
 void optimizer_free(Optimizer *optimizer);
 void optimizer_zero_grad(Optimizer *optimizer); // marks gradients empty; touches no memory
-// One pass over every parameter that has a gradient.
+// One pass over every parameter that has a gradient. Adam's t is one for all: to a parameter whose
+// first gradient comes later, PyTorch, which counts for each, would do more.
 Status optimizer_step(Optimizer *optimizer);
 // Scales all gradients to a common norm of at most max_norm, above 0, in place, for loops that want
 // to see the norm before: it goes to *norm (NaN on meta) when that is not NULL. clip_norm does it

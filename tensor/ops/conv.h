@@ -69,11 +69,12 @@ static inline bool conv_is_depthwise(const ConvSizes *s) {
            width <= CONV_DEPTHWISE_BAND && height * width <= CONV_DEPTHWISE_BAND;
 }
 
-// A 1 x 1 kernel that reads every input once: the image is its own unfolding.
+// A 1 x 1 kernel that reads every input once: the image is its own unfolding. (What a transposed
+// one adds behind its output is an input that nobody reads.)
 static inline bool conv_is_plain(const ConvSizes *s) {
     const OpWindow *w = &s->window;
-    return s->taps == 1 && w->stride[0] == 1 && w->stride[1] == 1 && w->before[0] == 0 &&
-           w->before[1] == 0 && w->after[0] == 0 && w->after[1] == 0;
+    return s->taps == 1 && s->p == s->height * s->width && w->stride[0] == 1 && w->stride[1] == 1 &&
+           w->before[0] == 0 && w->before[1] == 0 && w->after[0] == 0 && w->after[1] == 0;
 }
 
 // ---- conv2d_unfold.c ---------------------------------------------------------------------------

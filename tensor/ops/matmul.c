@@ -5,11 +5,11 @@
 #include "tensor/ops/product.h"
 
 // Dense in its last two dims, one way or the other, with a distance between rows that a BLAS can
-// count: what a product can read where it lies.
+// count: what a product can read where it lies. Of no elements nothing is read.
 static bool readable(const Tensor *t) {
     int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
     int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
-    return (rows == 1 && columns == 1) ||
+    return t->numel == 0 || (rows == 1 && columns == 1) ||
            (column == 1 && ((row >= columns && row <= INT32_MAX) || rows == 1)) ||
            (row == 1 && ((column >= rows && column <= INT32_MAX) || columns == 1));
 }

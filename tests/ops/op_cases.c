@@ -279,6 +279,7 @@ static const Family families[] = {
     TRANSPOSED(transposed, 1, 0, 2, 3, 1, 0, 0, 1, 1, 2, 1),
     TRANSPOSED(transposed, 0, 2, 1, 2, 0, 1, 0, 0, 2, 3, 1), // beyond the last window
     TRANSPOSED(transposed_plain, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
+    TRANSPOSED(transposed_plain, 1, 2, 1, 1, 0, 0, 0, 0, 2, 3, 1), // rows that nothing reaches
     TRANSPOSED(transposed_in_groups, 0, 1, 1, 2, 1, 0, 0, 1, 1, 1, 2),
     TRANSPOSED(transposed_apart, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 3),
     TRANSPOSED(transposed_apart, 1, 1, 2, 2, 1, 1, 0, 1, 1, 1, 3),

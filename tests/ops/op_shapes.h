@@ -137,6 +137,7 @@ static const char *const products[] = {
     "(3, 4) transposed (4, 5)",
     "transposed (3, 4) transposed (4, 5)",
     "stepped (3, 4) (4, 2)",
+    "stepped (0, 4) (4, 2)",
     "expanded (3, 4) (4, 2)",
     "(3, 4) expanded (4, 2)",
     "(3, 3) same",

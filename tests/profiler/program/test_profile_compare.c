@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profiler/report/text.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
@@ -25,6 +26,32 @@ START_TEST(a_row_for_each_as_typed) {
     ck_assert_msg(vgg && resnet && mobile && vgg < resnet && resnet < mobile, "%s", got.out);
     ck_assert_ptr_nonnull(strstr(got.out, "\n  each is given (1, 3, 224, 224)\n"));
     ck_assert_msg(!strstr(got.out, "TIME"), "nothing ran");
+    program_run_free(&got);
+}
+END_TEST
+
+// Every cell, as the document of the network alone has the number.
+START_TEST(each_cell_is_what_the_network_has_alone) {
+    static const char *const names[] = {"resnet18", "lenet5"};
+    ProgramRun got = run("resnet18 lenet5 --device meta --optimizer momentum");
+    for (int i = 0; i < 2; i++) {
+        char arguments[80], row[1400];
+        snprintf(arguments, sizeof arguments, "%s --device meta --optimizer momentum", names[i]);
+        json_t *alone = document_of("profile_model", arguments);
+        int64_t bytes = document_integer(alone, "totals.step.bytes_read") +
+                        document_integer(alone, "totals.step.bytes_written");
+        snprintf(row, sizeof row, "\n%-17s%8s%8s%8s%8s%7s%8s%8s%8s\n", names[i],
+                 text_short_count(document_integer(alone, "model.parameters")).s,
+                 text_short_count(document_integer(alone, "totals.forward.macs")).s,
+                 text_short_count(document_integer(alone, "totals.step.total_flops")).s,
+                 text_bytes_si(bytes).s,
+                 text_number(document_real(alone, "totals.step.intensity")).s,
+                 text_bytes_si(document_integer(alone, "memory.predicted.saved_bytes")).s,
+                 text_bytes_si(document_integer(alone, "memory.inference_peak_bytes")).s,
+                 text_bytes_si(document_integer(alone, "memory.predicted.peak_bytes")).s);
+        ck_assert_msg(strstr(got.out, row) != NULL, "no %sin\n%s", row, got.out);
+        json_decref(alone);
+    }
     program_run_free(&got);
 }
 END_TEST
@@ -151,6 +178,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_row_for_each_as_typed, 0},
+        {each_cell_is_what_the_network_has_alone, 0},
         {most_comes_first, ORDERS},
         {memory_is_that_of_a_step, 0},
         {on_the_cpu_there_are_times, 0},

@@ -8,6 +8,7 @@
 #include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
+#include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
 
 // ---- reading the tree --------------------------------------------------------------------------
@@ -190,6 +191,33 @@ START_TEST(long_names_and_deep_ones) {
 END_TEST
 
 // ---- the whole ---------------------------------------------------------------------------------
+// As the document has them.
+START_TEST(totals_are_the_profiles) {
+#define HALF "resnet18 --freeze layer1* "
+    ProgramRun got = run(HALF "--summary --depth 0");
+    json_t *document = document_of("profile_model", HALF "--device meta");
+    int64_t all = document_integer(document, "model.parameters");
+    int64_t frozen = all - document_integer(document, "model.trainable_parameters");
+    char totals[1400];
+    ck_assert_int_gt(frozen, 0);
+    snprintf(totals, sizeof totals,
+             "of them frozen %s\n"
+             "MACs                %s forward, of the whole batch\n"
+             "inference           %s at its peak\n"
+             "activations         %s kept by forward for backward\n"
+             "a training step     %s at its peak with Adam: all of the above,\n"
+             "                    gradients, state, batch; %s of it activations\n",
+             text_count(frozen).s, text_count(document_integer(document, "totals.forward.macs")).s,
+             text_bytes_si(document_integer(document, "memory.inference_peak_bytes")).s,
+             text_bytes_si(document_integer(document, "memory.predicted.saved_bytes")).s,
+             text_bytes_si(document_integer(document, "memory.predicted.peak_bytes")).s,
+             text_bytes_si(document_integer(document, "memory.predicted.activation_bytes")).s);
+    ck_assert_msg(strstr(got.out, totals) != NULL, "no %s in %s", totals, got.out);
+    json_decref(document);
+    program_run_free(&got);
+}
+END_TEST
+
 START_TEST(depth_and_totals) {
     ProgramRun got = run("resnet18 --summary --depth 0");
     ck_assert_int_eq(program_count_lines(got.out), 3 + 1 + 6);
@@ -243,13 +271,10 @@ END_TEST
 
 int main(void) {
     const HarnessTest tests[] = {
-        {every_module_is_torchvisions, 3},
-        {a_container_is_the_sum_of_what_is_in_it, 0},
-        {tied_and_frozen_parameters, 0},
-        {long_names_and_deep_ones, 0},
-        {depth_and_totals, 0},
-        {without_memory_nothing_is_printed, 0},
-        {NULL, 0},
+        {every_module_is_torchvisions, 3},      {a_container_is_the_sum_of_what_is_in_it, 0},
+        {tied_and_frozen_parameters, 0},        {long_names_and_deep_ones, 0},
+        {totals_are_the_profiles, 0},           {depth_and_totals, 0},
+        {without_memory_nothing_is_printed, 0}, {NULL, 0},
     };
     return harness_main("layer_tree", tests);
 }
