@@ -32,7 +32,8 @@ START_TEST(hostile_files_are_refused) {
                  {"bad_fill", STATUS_OUT_OF_MEMORY, "constants of more than"},
                  {"bad_cycle", STATUS_FORMAT, "\"b\" is stored nowhere, and no node before"},
                  {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
-                 {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"}};
+                 {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"},
+                 {"bad_axes", STATUS_FORMAT, "no sizes or scales of its dimensions"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[128];
         snprintf(path, sizeof path, FOLDER "%s.onnx", files[i].name);

@@ -150,7 +150,8 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
     int n_axes = attribute_ints(node, "axes", axes, TENSOR_MAX_DIMS);
     if (n_axes < 0)
         for (n_axes = 0; n_axes < in.ndim; n_axes++) axes[n_axes] = n_axes;
-    if (!given || !value_data(import, given) || shape_numel(given->shape) != n_axes)
+    if (n_axes > in.ndim || !given || !value_data(import, given) ||
+        shape_numel(given->shape) != n_axes)
         return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
     for (int i = 0; i < n_axes; i++) {
         int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 2;

@@ -1,5 +1,5 @@
-// op_picks.c -- ONNX's operators that pick numbers by an index, most of them as rows of a
-// table: an embedding, whatever it is called.
+// op_picks.c -- ONNX's operators that pick numbers by an index along one dimension, most of them
+// as rows of a table: an embedding, whatever it is called. Several at once: op_places.c.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -112,118 +112,18 @@ static Status build_elements(Import *import, const Node *node, Step *step) {
     int axis = in ? import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim) : -1;
     if (axis < 0) return error_status();
     step->params.plain.dim = axis;
-    return step_inputs(import, node, step, 2);
+    int at = node_input_index(import, node, 1);
+    bool constant = import->values[at]->kind == VALUE_CONSTANT;
+    if (constant && !value_data(import, import->values[at])) return error_status();
+    if (constant) at = from_begin(import, at, in->shape.dims[axis]);
+    if (error_pending() || step_inputs(import, node, step, 1)) return error_status();
+    return step_input(import, step, at);
 }
 
 static Status run_elements(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     return done(tensor_gather(onnx_as_float(in[0]), step->params.plain.dim, onnx_as_index(in[1])),
                 out);
-}
-
-// ---- GatherND ---------------------------------------------------------------------------------
-// Index
-// (..., depth) names places in x's dimensions behind the first `dim`, its batch; sizes: depth
-static Status build_nd(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
-    if (!in) return error_status();
-    Shape index = node_input(import, node, 1)->shape;
-    int64_t batch = attribute_int(node, "batch_dims", 0);
-    int64_t depth = index.ndim > 0 ? index.dims[index.ndim - 1] : 0;
-    bool fits = batch >= 0 && batch < index.ndim && depth >= 1 && batch + depth <= in->shape.ndim;
-    for (int i = 0; i < (fits ? batch : 0); i++) fits = fits && index.dims[i] == in->shape.dims[i];
-    if (!fits) return import_error(import, STATUS_SHAPE, "indices that do not fit");
-    step->params.plain.dim = (int)batch;
-    step->params.plain.sizes = depth;
-    return step_inputs(import, node, step, 2);
-}
-
-// Places as one number each: (..., depth) times the strides of x's dimensions, plus the batch's.
-static Tensor *flat_places(const Step *step, Tensor *x, Tensor *index) {
-    int batch = step->params.plain.dim, depth = (int)step->params.plain.sizes;
-    int last = index->shape.ndim - 1;
-    Tensor *sum = NULL;
-    Shape shape = index->shape;
-    shape.ndim--;
-    index = onnx_as_float(index);
-    for (int k = 0; k < depth; k++) {
-        Tensor *at = tensor_reshape(tensor_slice(index, last, k, k + 1, 1), shape);
-        sum = sum ? tensor_add(tensor_mul_scalar(sum, (float)x->shape.dims[batch + k]), at) : at;
-    }
-    int64_t each = 1; // of one sample of the batch
-    for (int k = 0; k < depth; k++) each *= x->shape.dims[batch + k];
-    for (int i = batch - 1; i >= 0 && sum; i--) {
-        Shape row = shape;
-        for (int d = 0; d < row.ndim; d++) row.dims[d] = d == i ? shape.dims[d] : 1;
-        Tensor *numbers = tensor_arange_new(0, shape.dims[i], 1);
-        Tensor *own = tensor_mul_scalar(tensor_cast(tensor_reshape(numbers, row), DTYPE_FLOAT32),
-                                        (float)each);
-        sum = tensor_add(sum, own);
-        tensor_free(numbers);
-        each *= x->shape.dims[i];
-    }
-    return tensor_cast(sum, DTYPE_INT64);
-}
-
-static Status run_nd(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
-    (void)training;
-    int named = step->params.plain.dim + (int)step->params.plain.sizes;
-    Tensor *x = onnx_as_float(in[0]);
-    Tensor *places = x ? flat_places(step, x, in[1]) : NULL;
-    if (!places) return error_status();
-    int64_t rows = 1;
-    for (int i = 0; i < named; i++) rows *= x->shape.dims[i];
-    Shape shape = places->shape;
-    if (shape.ndim + x->shape.ndim - named > TENSOR_MAX_DIMS)
-        return error_set(STATUS_SHAPE, "gather_nd: more than %d dimensions", TENSOR_MAX_DIMS);
-    for (int i = named; i < x->shape.ndim; i++) shape.dims[shape.ndim++] = x->shape.dims[i];
-    Tensor *table = tensor_reshape(x, SHAPE(rows, rows ? x->numel / rows : 0));
-    Tensor *found = tensor_embedding(tensor_reshape(places, SHAPE(places->numel)), table);
-    return done(tensor_reshape(found, shape), out);
-}
-
-// ---- ScatterND --------------------------------------------------------------------------------
-// With known places: rows of x and, below them, of the updates, picked by a constant index.
-static Status build_scatter(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node), *updates = node_input(import, node, 2);
-    Value *places = node_input(import, node, 1);
-    if (!in || !updates || !value_data(import, places)) return error_status();
-    Shape at = places->shape;
-    int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0, rows = 1;
-    if (depth < 1 || depth > in->shape.ndim || !attribute_is(node, "reduction", "none", true))
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "places of %lld numbers, or a reduction", (long long)depth);
-    for (int i = 0; i < depth; i++) rows *= in->shape.dims[i];
-    int index = import_constant(import, ONNX_INT64, SHAPE(rows));
-    if (index < 0) return error_status();
-    double *from = import->values[index]->data;
-    for (int64_t i = 0; i < rows; i++) from[i] = (double)i;
-    for (int64_t i = 0; i < shape_numel(at) / depth; i++) {
-        int64_t row = 0;
-        for (int64_t k = 0; k < depth; k++) {
-            int64_t one = value_integer(places, i * depth + k), size = in->shape.dims[k];
-            one = one < 0 ? one + size : one;
-            if (one < 0 || one >= size)
-                return import_error(import, STATUS_FORMAT, "the place %lld", (long long)one);
-            row = row * size + one;
-        }
-        from[row] = (double)(rows + i);
-    }
-    step->params.plain.sizes = rows;
-    if (step_input(import, step, node_input_index(import, node, 0)) ||
-        step_input(import, step, index))
-        return error_status();
-    return step_input(import, step, node_input_index(import, node, 2));
-}
-
-static Status run_scatter(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
-    (void)training;
-    int64_t rows = step->params.plain.sizes, each = rows ? in[0]->numel / rows : 0;
-    Tensor *both[2] = {tensor_reshape(onnx_as_float(in[0]), SHAPE(rows, each)),
-                       tensor_reshape(onnx_as_float(in[2]),
-                                      SHAPE(each ? in[2]->numel / each : 0, each))};
-    Tensor *y = tensor_embedding(in[1], tensor_concat(both, 2, 0));
-    return done(tensor_reshape(y, in[0]->shape), out);
 }
 
 // ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------
@@ -252,8 +152,6 @@ static Status run_entries(const Step *step, bool training, Tensor *const in[], T
 const Operator onnx_picks[] = {
     {.name = "Gather", .build = build_gather, .run = run_gather, .module = "Embedding"},
     {.name = "GatherElements", .build = build_elements, .run = run_elements},
-    {.name = "GatherND", .build = build_nd, .run = run_nd},
     {.name = "ArrayFeatureExtractor", .build = build_entries, .run = run_entries},
-    {.name = "ScatterND", .build = build_scatter, .run = run_scatter},
     {.name = NULL},
 };

@@ -176,6 +176,8 @@ Status shape_slice(Import *import, const Node *node, Shape in, SliceParams *out)
         int axis = import_axis(import, n_axes < 0 ? i : axes[i], in.ndim);
         if (axis < 0) return error_status();
         if (steps[i] == 0) return import_error(import, STATUS_FORMAT, "a step of 0");
+        // The largest number is the end of the dimension, whichever way that is gone to.
+        if (steps[i] < 0 && ends[i] >= INT32_MAX) ends[i] = INT64_MIN;
         slice_one(out, axis, in.dims[axis], begins[i], ends[i], steps[i]);
     }
     return STATUS_OK;

@@ -160,10 +160,8 @@ static void name_types(Import *import, Layer *root, Program *program) {
         if (!import->steps[i]->dead) types_of_classes(root, import->steps[i]->node);
     for (int i = 0; i < program->n_steps && !error_pending(); i++) {
         const RunStep *step = &program->steps[i];
-        bool alone = step->layer && !has_type(step->layer);
-        for (int k = 0; k < program->n_steps && alone; k++)
-            alone = k == i || program->steps[k].layer != step->layer;
-        if (alone) type_of_step(step);
+        const GraphLayer *layer = (const GraphLayer *)step->layer;
+        if (layer && layer->n_steps == 1 && !has_type(step->layer)) type_of_step(step);
     }
 }
 

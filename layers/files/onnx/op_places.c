@@ -1,0 +1,167 @@
+// op_places.c -- ONNX's GatherND and ScatterND: numbers at places that an index names in several
+// dimensions at once. A place is a row of a table of x; where the index is constant, rows are found
+// when the file is loaded.
+#include "layers/files/onnx/import.h"
+#include "tensor/ops.h"
+
+static Status done(Tensor *y, Tensor *out[]) {
+    out[0] = y;
+    return error_status();
+}
+
+// An index (..., depth) names places in x's dimensions [batch, batch + depth), each in its own
+// sample of the dimensions before.
+typedef struct Places {
+    int batch, depth;
+    int64_t n;      // of places
+    int64_t sample; // rows of one sample of the batch
+    int64_t rows;   // of all
+} Places;
+
+static Places places_of(Shape x, Shape index, int batch) {
+    Places places = {.batch = batch, .depth = 0, .n = 1, .sample = 1, .rows = 1};
+    if (index.ndim > 0) places.depth = (int)index.dims[index.ndim - 1];
+    for (int i = 0; i + 1 < index.ndim; i++) places.n *= index.dims[i];
+    for (int i = batch; i < batch + places.depth; i++) places.sample *= x.dims[i];
+    places.rows = places.sample;
+    for (int i = 0; i < batch; i++) places.rows *= x.dims[i];
+    return places;
+}
+
+// Of a constant index, the row of place i; -1 with an error pending.
+static int64_t row_of(const Import *import, const Value *index, Shape x, const Places *places,
+                      int64_t i) {
+    int64_t row = 0, samples = places->sample ? places->rows / places->sample : 0;
+    for (int k = 0; k < places->depth; k++) {
+        int64_t size = x.dims[places->batch + k];
+        int64_t at = fold_index(import, index, i * places->depth + k, size);
+        if (at < 0) return -1;
+        row = row * size + at;
+    }
+    return row + i / (places->n / samples) * places->sample;
+}
+
+// ---- GatherND -----------------------------------------------------------------------------------
+// dim: the batch's dimensions; sizes: the depth; flags[0]: the index is of rows
+static Status build_gather(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
+    Value *index = node_input(import, node, 1);
+    if (!in || !index) return import_error(import, STATUS_FORMAT, "it has no indices");
+    Shape at = index->shape;
+    int64_t batch = attribute_int(node, "batch_dims", 0);
+    int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
+    bool fits = batch >= 0 && batch < at.ndim && depth >= 1 && depth <= in->shape.ndim - batch;
+    for (int i = 0; i < (fits ? batch : 0); i++) fits = fits && at.dims[i] == in->shape.dims[i];
+    if (!fits) return import_error(import, STATUS_SHAPE, "indices that do not fit");
+    step->params.plain.dim = (int)batch;
+    step->params.plain.sizes = depth;
+    if (index->kind != VALUE_CONSTANT) return step_inputs(import, node, step, 2);
+    Places places = places_of(in->shape, at, (int)batch);
+    at.ndim--;
+    int rows = value_data(import, index) ? import_constant(import, ONNX_INT64, at) : VALUE_ABSENT;
+    for (int64_t i = 0; i < places.n && !error_pending(); i++)
+        import->values[rows]->data[i] = (double)row_of(import, index, in->shape, &places, i);
+    step->params.plain.flags[0] = true;
+    if (error_pending() || step_inputs(import, node, step, 1)) return error_status();
+    return step_input(import, step, rows);
+}
+
+static Tensor *times(Tensor *x, int64_t number) {
+    Tensor *row = tensor_arange_new(number, number + 1, 1);
+    Tensor *y = tensor_mul(x, tensor_reshape(row, SHAPE_SCALAR));
+    tensor_free(row);
+    return y;
+}
+
+// What counts from the end, counted from the beginning.
+static Tensor *from_begin(Tensor *at, int64_t size) {
+    Tensor *below = tensor_cast(tensor_less(at, times(at, 0)), DTYPE_INT64);
+    return tensor_add(at, times(below, size));
+}
+
+// An index of places as one of rows.
+static Tensor *rows_of(const Places *places, Tensor *x, Tensor *index) {
+    int last = index->shape.ndim - 1;
+    Shape shape = index->shape; // of the result: (...)
+    shape.ndim--;
+    Tensor *sum = NULL;
+    for (int k = 0; k < places->depth; k++) {
+        int64_t size = x->shape.dims[places->batch + k];
+        Tensor *at = from_begin(tensor_slice(index, last, k, k + 1, 1), size);
+        at = tensor_reshape(at, shape);
+        sum = sum ? tensor_add(times(sum, size), at) : at;
+    }
+    int64_t each = places->sample;
+    for (int i = places->batch - 1; i >= 0 && sum; i--) {
+        Shape row = shape;
+        for (int d = 0; d < row.ndim; d++) row.dims[d] = d == i ? shape.dims[d] : 1;
+        Tensor *numbers = tensor_arange_new(0, shape.dims[i], 1);
+        sum = tensor_add(sum, times(tensor_reshape(numbers, row), each));
+        tensor_free(numbers);
+        each *= x->shape.dims[i];
+    }
+    return sum;
+}
+
+// x as a table (rows, rest); rows at the index (...): (..., rest).
+static Status run_gather(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    int batch = step->params.plain.dim, depth = (int)step->params.plain.sizes;
+    Tensor *x = onnx_as_float(in[0]), *index = onnx_as_index(in[1]);
+    if (!x || !index) return error_status();
+    Shape at = SHAPE(depth);
+    Places places = places_of(x->shape, step->params.plain.flags[0] ? at : index->shape, batch);
+    if (!step->params.plain.flags[0]) index = rows_of(&places, x, index);
+    if (!index) return error_status();
+    Shape shape = index->shape;
+    if (shape.ndim + x->shape.ndim - batch - depth > TENSOR_MAX_DIMS)
+        return error_set(STATUS_SHAPE, "gather_nd: more than %d dimensions", TENSOR_MAX_DIMS);
+    for (int i = batch + depth; i < x->shape.ndim; i++) shape.dims[shape.ndim++] = x->shape.dims[i];
+    int64_t rest = places.rows ? x->numel / places.rows : 0;
+    Tensor *table = tensor_reshape(x, SHAPE(places.rows, rest));
+    Tensor *found = tensor_embedding(tensor_reshape(index, SHAPE(index->numel)), table);
+    return done(tensor_reshape(found, shape), out);
+}
+
+// ---- ScatterND ----------------------------------------------------------------------------------
+// With known places: rows of x and, below them, of the updates, picked by a constant index.
+static Status build_scatter(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0), *updates = node_input(import, node, 2);
+    Value *index = node_input(import, node, 1);
+    if (!in || !index || !updates)
+        return import_error(import, STATUS_FORMAT, "it has no indices or updates");
+    if (!value_data(import, index)) return error_status();
+    Shape at = index->shape;
+    int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
+    if (depth < 1 || depth > in->shape.ndim || !attribute_is(node, "reduction", "none", true))
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "places of %lld numbers, or a reduction", (long long)depth);
+    Places places = places_of(in->shape, at, 0);
+    int rows = import_constant(import, ONNX_INT64, SHAPE(places.rows));
+    for (int64_t i = 0; i < places.rows && !error_pending(); i++)
+        import->values[rows]->data[i] = (double)i;
+    for (int64_t i = 0; i < places.n && !error_pending(); i++) {
+        int64_t row = row_of(import, index, in->shape, &places, i);
+        if (row >= 0) import->values[rows]->data[row] = (double)(places.rows + i);
+    }
+    step->params.plain.sizes = places.rows;
+    if (error_pending() || step_inputs(import, node, step, 1) || step_input(import, step, rows))
+        return error_status();
+    return step_input(import, step, node_input_index(import, node, 2));
+}
+
+static Status run_scatter(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    int64_t rows = step->params.plain.sizes, each = rows ? in[0]->numel / rows : 0;
+    Tensor *both[2] = {tensor_reshape(onnx_as_float(in[0]), SHAPE(rows, each)),
+                       tensor_reshape(onnx_as_float(in[2]),
+                                      SHAPE(each ? in[2]->numel / each : 0, each))};
+    Tensor *y = tensor_embedding(in[1], tensor_concat(both, 2, 0));
+    return done(tensor_reshape(y, in[0]->shape), out);
+}
+
+const Operator onnx_places[] = {
+    {.name = "GatherND", .build = build_gather, .run = run_gather},
+    {.name = "ScatterND", .build = build_scatter, .run = run_scatter},
+    {.name = NULL},
+};
