@@ -13,6 +13,7 @@
 // ---- what runs behind what ---------------------------------------------------------------------
 typedef struct Pair {
     Tensor *made;           // by the product; held, so that no other is taken for it
+    int channels_at;        // the dimension of `made` that the weight's rows make; a norm's is 1
     const Tensor *weight;   // of the product; NULL, as `made`: the norm took something else, or is
                             // not the first that took it
     const Tensor *variance; // of the norm that took it; NULL: none did
@@ -27,6 +28,7 @@ typedef struct Watch {
 } Watch;
 
 enum { PRODUCT_WEIGHT = 1, NORM_X = 0, NORM_VARIANCE = 4 }; // inputs
+enum { NORM_CHANNELS_AT = 1 };                              // of x
 
 // The pair whose product made it, with one use more; NULL: none did.
 static Pair *note_use(Watch *watch, const Tensor *used) {
@@ -40,13 +42,15 @@ static Pair *note_use(Watch *watch, const Tensor *used) {
 
 static void look(Observer *self, const OpCall *call) {
     Watch *watch = (Watch *)self;
-    bool product = call->op->id == OP_conv2d || call->op->id == OP_linear;
+    bool linear = call->op->id == OP_linear, product = linear || call->op->id == OP_conv2d;
     bool norm = call->op->id == OP_batch_norm_eval, full = watch->count == watch->room;
     Pair *taken = note_use(watch, call->in[NORM_X]);
     for (int i = NORM_X + 1; i < call->n_in; i++) note_use(watch, call->in[i]);
     if (product && call->out[0] && !full)
         watch->pairs[watch->count++] =
-            (Pair){.made = tensor_retain(call->out[0]), .weight = call->in[PRODUCT_WEIGHT]};
+            (Pair){.made = tensor_retain(call->out[0]),
+                   .channels_at = linear ? call->out[0]->shape.ndim - 1 : NORM_CHANNELS_AT,
+                   .weight = call->in[PRODUCT_WEIGHT]};
     if (norm && (!taken || taken->variance) && !full) taken = &watch->pairs[watch->count++];
     if (!norm || !taken) return;
     taken->variance = call->in[NORM_VARIANCE];
@@ -167,11 +171,19 @@ static void find_owners(Layer *self, const Tensor *twin, Owners *owners) {
     for (int i = 0; i < self->n_children; i++) find_owners(self->children[i], twin, owners);
 }
 
-// A product whose only use is one norm, both with weights that nobody else uses. In the dry run.
+static bool owns_its_bias(Layer *model, const Layer *product) {
+    Owners owners = {0};
+    Tensor *bias = parameter_or_null(product, "bias");
+    if (bias) find_owners(model, tensor_here(bias), &owners);
+    return owners.count < 2;
+}
+
+// A product whose only use is one norm of its channels, both with weights that nobody else uses. In
+// the dry run.
 static bool find_fold(Layer *model, const Watch *watch, const Pair *pair, Fold *fold) {
     Owners product = {0}, norm = {0};
     int64_t activation = 0;
-    if (pair->uses != 1 || !pair->variance) return false;
+    if (pair->uses != 1 || !pair->variance || pair->channels_at != NORM_CHANNELS_AT) return false;
     for (int i = 0; i < watch->count; i++) {
         const Pair *other = &watch->pairs[i];
         if (other != pair && (other->weight == pair->weight || other->variance == pair->variance))
@@ -180,6 +192,7 @@ static bool find_fold(Layer *model, const Watch *watch, const Pair *pair, Fold *
     find_owners(model, pair->weight, &product);
     find_owners(model, pair->variance, &norm);
     if (product.count != 1 || norm.count != 1 || !bias_flag(product.layer)) return false;
+    if (!owns_its_bias(model, product.layer)) return false;
     layer_attribute(product.layer, "activation", &activation);
     *fold = (Fold){product.layer, norm.layer, pair->epsilon, pair->variance->numel};
     return activation == 0;

@@ -182,12 +182,12 @@ Status layer_tie(Layer *self, const char *path, const char *other_path);
 // paths of parameters that were; 0 is no error.
 Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count);
 
-// For inference alone: each batch norm whose input is the output of a convolution of images, or of
-// a linear layer, goes into that product's weight and bias, and is an Identity from then on: fewer
-// numbers, ops and bytes, and the same values but for rounding. Left as it is: where that output is
-// read by others, or is a result; where one of the two runs twice, or shares what it has. `in` is
-// an input to see the layers run on, in a dry run; *count: how many norms. Before an optimizer is
-// made: what is trained after it is another network.
+// For inference alone: each batch norm whose input is the output of a convolution of images, or
+// that of a linear layer (n, features), goes into that product's weight and bias, and is an
+// Identity from then on: fewer numbers, ops and bytes, and the same values but for rounding. Left
+// as it is: where that output is read by others, or is a result; where one of the two runs twice,
+// or shares what it has. `in` is an input to see the layers run on, in a dry run; *count: how many
+// norms. Before an optimizer is made: what is trained after it is another network.
 Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *count);
 
 // In a dry run, what stands for a layer that comes in from outside; else the layer itself. NULL

@@ -109,6 +109,32 @@ static Layer *shared_new(void) {
     return model;
 }
 
+// Two layers with one bias, which the norm's shift would change for both.
+static Layer *shared_bias_new(void) {
+    Layer *model = chain(conv_new(true), norm_new(true, true), conv_new(true));
+    ck_assert_int_eq(layer_tie(model, "2.bias", "0.bias"), STATUS_OK);
+    return model;
+}
+
+// Of (n, length, features) a linear layer makes features, and a norm goes by the lengths, be they
+// as many.
+START_TEST(a_norm_of_another_dimension_stays) {
+    for (int64_t length = 3; length < 8; length++) {
+        Layer *norm = batch_norm1d_new(length, batch_norm_defaults());
+        Layer *model = chain(linear_new(6, 5, length % 2 == 0), norm, NULL);
+        Tensor *x = tensor_uniform_new(SHAPE(2, length, 6), -1.0f, 1.0f);
+        ck_assert_int_eq(fold(model, x), 0);
+        tensor_free(x);
+        layer_free(model);
+    }
+    Layer *model = chain(linear_new(6, 4, true), norm_new(true, true), NULL);
+    Tensor *x = tensor_uniform_new(SHAPE(2, 4, 3, 6), -1.0f, 1.0f);
+    ck_assert_int_eq(fold(model, x), 0);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 // The product's weight is a table of words, too, to which a norm's scale would not belong.
 START_TEST(a_weight_that_is_a_table_too_stays) {
     Layer *model = chain(embedding_new(3, 2), linear_new(2, 3, false),
@@ -176,14 +202,15 @@ START_TEST(a_norm_is_folded_only_where_nobody_else_notices) {
         chain(conv_new(true), relu_new(), norm_new(true, true)),            // not behind it
         chain(conv_new(true), norm_new(true, false), NULL),                 // goes by the batch
         shared_new(),
+        shared_bias_new(),
         used_twice_new(),
         conv_and_norm_in(layer_new(&norm_twice_type)),
         conv_and_norm_in(layer_new(&both_results_type)),
         conv_and_norm_in(layer_new(&norms_cross_type)),
     };
-    layer_append(models[9], norm_new(true, true));
-    layer_append(models[9], conv_new(true));
-    static const int64_t want[] = {1, 1, 1, 0, 0, 0, 0, 0, 0, 0};
+    layer_append(models[10], norm_new(true, true));
+    layer_append(models[10], conv_new(true));
+    static const int64_t want[] = {1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
     Tensor *x = tensor_uniform_new(SHAPE(2, 4, 5, 5), -1.0f, 1.0f);
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         ck_assert_int_eq(fold(models[i], x), want[i]);
@@ -265,6 +292,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {published_networks_lose_every_norm, 3},
         {a_norm_is_folded_only_where_nobody_else_notices, 0},
+        {a_norm_of_another_dimension_stays, 0},
         {a_weight_that_is_a_table_too_stays, 0},
         {behind_a_linear_layer_too_unless_it_is_fused, 0},
         {on_meta_the_counts_follow, 0},
