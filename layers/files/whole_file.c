@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEMPORARY_ENDING = 48 };
+enum { TEMPORARY_ENDING = 48, PIECE = 1 << 14 }; // bytes
 
 struct WholeFile {
     FILE *file; // NULL until the first byte makes the temporary
@@ -142,7 +142,7 @@ static DescriptorPath descriptor_path(int descriptor) {
 static FILE *open_nameless(const char *path) {
 #ifdef O_TMPFILE
     Place place = place_of(path);
-    int descriptor = open(place.folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    int descriptor = open(place.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (descriptor < 0) return NULL;
     FILE *file =
         access(descriptor_path(descriptor).text, F_OK) == 0 ? fdopen(descriptor, "w") : NULL;
@@ -154,20 +154,60 @@ static FILE *open_nameless(const char *path) {
 #endif
 }
 
-// With the permissions of the file that it will replace.
+static FILE *open_named(WholeFile *self) {
+    FILE *file = NULL;
+    for (int attempt = 0; attempt < 100 && !file; attempt++) {
+        name_temporary(self, attempt);
+        file = fopen(self->temporary, "wx"); // "x": not what a crash left there
+        if (!file && errno != EEXIST) break;
+    }
+    return file;
+}
+
+// Of the file that it will replace. Best effort: a file system without permissions has none to
+// keep.
+static void take_permissions(const WholeFile *self, FILE *temporary) {
+    struct stat old;
+    if (stat(self->path, &old) == 0) (void)fchmod(fileno(temporary), old.st_mode & 0777);
+}
+
 static void make_temporary(WholeFile *self) {
     self->file = open_nameless(self->path);
     self->nameless = self->file != NULL;
-    for (int attempt = 0; attempt < 100 && !self->file; attempt++) {
-        name_temporary(self, attempt);
-        self->file = fopen(self->temporary, "wx"); // "x": not what a crash left there
-        if (!self->file && errno != EEXIST) break;
+    if (!self->file) self->file = open_named(self);
+    if (!self->file)
+        self->error = errno;
+    else
+        take_permissions(self, self->file);
+}
+
+// All of a file, and on the disk, where it may have been. False, with errno: not all.
+static bool copy_all(FILE *from, FILE *to) {
+    char piece[PIECE];
+    off_t at = 0;
+    ssize_t got;
+    while ((got = pread(fileno(from), piece, sizeof(piece), at)) > 0) {
+        if (fwrite(piece, 1, (size_t)got, to) != (size_t)got) return false;
+        at += got;
     }
-    if (!self->file) self->error = errno;
-    struct stat old;
-    // Best effort: a file system without permissions has none to keep.
-    if (self->file && stat(self->path, &old) == 0)
-        (void)fchmod(fileno(self->file), old.st_mode & 0777);
+    return got == 0 && fflush(to) == 0 && fsync(fileno(to)) == 0;
+}
+
+// Where the system makes files without a name, and then gives them none (a security module may
+// forbid the link), what is in this one goes to another that has one.
+static void move_to_name(WholeFile *self) {
+    FILE *named = open_named(self);
+    if (named && copy_all(self->file, named)) {
+        take_permissions(self, named);
+        (void)fclose(self->file);
+        self->file = named;
+        self->nameless = false;
+        return;
+    }
+    self->error = errno != 0 ? errno : EIO;
+    if (!named) return;
+    (void)fclose(named);
+    (void)unlink(self->temporary);
 }
 
 // A rename needs a name. Between the two the file is whole, if under another name.
@@ -179,7 +219,7 @@ static void give_name(WholeFile *self) {
         self->nameless =
             linkat(AT_FDCWD, from.text, AT_FDCWD, self->temporary, AT_SYMLINK_FOLLOW) != 0;
     } while (self->nameless && errno == EEXIST && ++attempt < 100);
-    if (self->nameless) self->error = errno;
+    if (self->nameless) move_to_name(self);
 }
 
 static bool can_write(WholeFile *self) {

@@ -1,9 +1,12 @@
 // test_interrupted.c -- checkpoints of something else, checkpoints that lie, and those whose
 // writing or reading ends early: what was there before stays as it was.
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,6 +180,34 @@ START_TEST(a_write_that_ends_at_any_byte_leaves_the_old_file) {
 }
 END_TEST
 
+// The system's own, unless a test has it refuse: as a security module may, or a file system.
+static bool no_links;
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    errno = EPERM;
+    return no_links ? -1 : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}
+
+START_TEST(where_a_file_can_be_given_no_name_it_is_copied_to_one) {
+    work_folder_begin();
+    Checkpoint training = training_new(training_kinds[0], 8);
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("run")), STATUS_OK);
+    ck_assert_int_eq(chmod(byte_file_path("run"), 0640), 0);
+    work_folder_run("cp run old");
+    training_step(&training);
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("new")), STATUS_OK);
+    const int64_t size = file_size("new");
+    no_links = true;
+    for (int64_t limit = 0; limit < size; limit += 1021)
+        ck_assert_int_eq(write_in_child(&training, limit, false), 7);
+    work_folder_run("cmp run old; test $(ls | wc -l) = 3");
+    ck_assert_int_eq(checkpoint_write(&training, byte_file_path("run")), STATUS_OK);
+    work_folder_run("cmp run new; test $(stat -c %a run) = 640; test $(ls | wc -l) = 3");
+    no_links = false;
+    training_free(&training);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(a_file_cut_at_any_byte_changes_nothing) {
     work_folder_begin();
     Checkpoint training = training_new(training_kinds[0], 8);
@@ -233,6 +264,7 @@ int main(void) {
     const HarnessTest tests[] = {{a_file_of_other_things_changes_nothing, 0},
                                  {texts_that_are_no_values_are_refused, 0},
                                  {a_write_that_ends_at_any_byte_leaves_the_old_file, 0},
+                                 {where_a_file_can_be_given_no_name_it_is_copied_to_one, 0},
                                  {a_file_cut_at_any_byte_changes_nothing, 0},
                                  {any_request_may_fail_and_what_was_stays, 0},
                                  {NULL, 0}};
