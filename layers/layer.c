@@ -151,14 +151,19 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
     return STATUS_OK;
 }
 
-void layer_leave_parent(Layer *self) {
-    Layer *parent = self ? self->parent : NULL;
+static void leave_parent(Layer *self) {
+    Layer *parent = self->parent;
     if (!parent) return;
     int at = 0;
     while (parent->children[at] != self) at++;
     parent->n_children--;
     for (; at < parent->n_children; at++) parent->children[at] = parent->children[at + 1];
     self->parent = NULL;
+}
+
+void layer_leave_parent(Layer *self) {
+    self = layer_here(self);
+    if (self) leave_parent(self);
 }
 
 static void free_list(Parameter *list, int count) {
@@ -177,7 +182,7 @@ void layer_drop_state(Layer *self) {
 }
 
 void layer_dismantle(Layer *self) {
-    layer_leave_parent(self);
+    leave_parent(self);
     for (int i = 0; i < self->n_children; i++) {
         self->children[i]->parent = NULL;
         layer_free(self->children[i]);
@@ -191,7 +196,7 @@ void layer_dismantle(Layer *self) {
 
 void layer_free(Layer *self) {
     if (!self || self->dry_depth < shadow_depth()) return; // somebody else's, in a dry run
-    layer_leave_parent(self);
+    leave_parent(self);
     if (self->is_twin) return; // it stays to the end of the run
     if (self->type->free) self->type->free(self);
     site_forget(self->serial);

@@ -48,16 +48,20 @@ static float *last_logits(const Writer *writer, const int64_t *ids, int64_t at,
     return logits;
 }
 
+// -1: one of them is no number.
 static int64_t likeliest(const float *logits, int64_t n) {
     int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (isnan(logits[i])) return -1;
         if (logits[i] > logits[best]) best = i;
+    }
     return best;
 }
 
 // By softmax(logits / temperature); -1: they are not finite.
 static int64_t draw(const float *logits, int64_t n, double temperature) {
     int64_t best = likeliest(logits, n);
+    if (best < 0) return best;
     double sum = 0.0, below = 0.0;
     for (int64_t i = 0; i < n; i++) sum += exp((double)(logits[i] - logits[best]) / temperature);
     if (!isfinite(sum)) return -1;

@@ -59,6 +59,25 @@ START_TEST(what_is_switched_inside_is_what_runs_inside) {
 }
 END_TEST
 
+START_TEST(a_layer_that_leaves_its_parent_inside_is_a_child_outside) {
+    Layer *model = mlp_new((int64_t[]){4, 3, 2}, 3, mlp_defaults()), *last = model->children[2];
+    Tensor *x = tensor_zeros_new(SHAPE(5, 4));
+    Context *context = dry_run_begin(model);
+    Scope *scope = scope_open();
+    layer_leave_parent(last);
+    ck_assert_int_eq(tensor_shape(layer_forward(model, x)).dims[1], 3);
+    ck_assert_int_eq(layer_add_child(model, "again", last), STATUS_OK);
+    ck_assert_int_eq(tensor_shape(layer_forward(model, x)).dims[1], 2);
+    scope_close(scope);
+    dry_run_end(context);
+    ck_assert_int_eq(model->n_children, 3);
+    ck_assert_ptr_eq(last->parent, model);
+    ck_assert_str_eq(last->name, "fc2");
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 // A layer that reaches another through a pointer of its own, and not as a child.
 typedef struct Holder {
     Layer layer;
@@ -208,6 +227,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {what_is_made_inside_is_as_if_no_dry_run_were_around, 0},
         {what_is_switched_inside_is_what_runs_inside, 0},
+        {a_layer_that_leaves_its_parent_inside_is_a_child_outside, 0},
         {a_layer_behind_a_pointer_is_met_by_its_twin, 0},
         {a_layer_that_changes_itself_changes_its_twin, 0},
         {a_profile_inside_is_of_twins_and_measures_nothing, 0},
