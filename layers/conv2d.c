@@ -36,11 +36,19 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return tensor_conv2d(in[0], self->parameters[0].tensor, bias, conv->options);
 }
 
+static void print(const Layer *self, FILE *file) {
+    const Conv2d *conv = (const Conv2d *)self;
+    layer_print_convolution(file, (const int64_t[]){conv->in_channels, conv->out_channels},
+                            (const int64_t[]){conv->kernel_h, conv->kernel_w}, &conv->options,
+                            (const int64_t[]){0, 0}, conv->has_bias, 2);
+}
+
 static const LayerType conv2d_type = {.name = "Conv2d",
                                       .size = sizeof(Conv2d),
                                       .attributes = attributes,
                                       .n_attributes = sizeof(attributes) / sizeof(attributes[0]),
-                                      .forward = forward};
+                                      .forward = forward,
+                                      .print = print};
 
 Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding) {
     options.padding_top = options.padding_bottom = padding;
@@ -48,23 +56,11 @@ Conv2dOptions conv2d_padded(Conv2dOptions options, int64_t padding) {
     return options;
 }
 
-static Status check(int64_t in, int64_t out, int64_t kernel_h, int64_t kernel_w, int64_t groups) {
-    if (in < 1 || out < 1 || kernel_h < 1 || kernel_w < 1 || groups < 1)
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "conv2d_new: %lld -> %lld channels, kernel %lld x %lld, %lld groups. "
-                         "HINT: each at least 1",
-                         (long long)in, (long long)out, (long long)kernel_h, (long long)kernel_w,
-                         (long long)groups);
-    if (in % groups == 0 && out % groups == 0) return STATUS_OK;
-    return error_set(STATUS_INVALID_ARGUMENT,
-                     "conv2d_new: %lld groups do not divide %lld and %lld channels. HINT: both "
-                     "must be multiples of the groups",
-                     (long long)groups, (long long)in, (long long)out);
-}
-
 Layer *conv2d_new(int64_t in_channels, int64_t out_channels, int64_t kernel_h, int64_t kernel_w,
                   Conv2dOptions options, bool bias) {
-    if (check(in_channels, out_channels, kernel_h, kernel_w, options.groups)) return NULL;
+    if (layer_check_convolution("Conv2d", (const int64_t[]){in_channels, out_channels},
+                                (const int64_t[]){kernel_h, kernel_w}, options.groups))
+        return NULL;
     Conv2d *self = (Conv2d *)layer_new(&conv2d_type);
     if (!self) return NULL;
     self->in_channels = in_channels;

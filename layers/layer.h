@@ -203,7 +203,9 @@ bool layer_attribute(const Layer *self, const char *name, int64_t *value);
 char *layer_attributes_text(const Layer *self, char *text, size_t size);
 
 // The tree as PyTorch prints it: "(fc1): Linear(in_features=784, out_features=512, bias=True)", a
-// level two spaces further in. STATUS_IO.
+// level two spaces further in. Pools of images, embeddings, norms that are no batch norms,
+// recurrent layers, attention and dropouts name all that they have, in words of their own.
+// STATUS_IO.
 Status layer_print(const Layer *self, FILE *file);
 
 // ---- the layers ------------------------------------------------------------------------------

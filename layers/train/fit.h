@@ -48,8 +48,9 @@ typedef struct FitResult {
 } FitResult;
 
 // One batch: zero_grad, forward, cross-entropy, backward, step. *loss is the batch's mean (NaN on
-// meta); where it is not finite the model is left as it was, on the host: a device is not waited
-// for before its weights are written, and not at all where `loss` is NULL, which it may be.
+// meta); where it is not finite the parameters are left as they were (running statistics are as
+// forward left them), on the host: a device is not waited for before its weights are written, and
+// not at all where `loss` is NULL, which it may be.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
 // The same by another loss.
 Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function, Tensor *x,
