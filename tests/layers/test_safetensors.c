@@ -129,6 +129,28 @@ START_TEST(every_kind_of_number_is_read_as_pytorch_converts_it) {
 END_TEST
 
 // ---- models ------------------------------------------------------------------------------------
+// Also of numbers that no tensor holds.
+START_TEST(bytes_are_read_as_they_are_stored) {
+    work_folder_begin();
+    Safetensors *file = open_bytes(python_kinds, sizeof python_kinds - 1);
+    const char *end = python_kinds + sizeof python_kinds - 1; // tensors lie behind all else
+    for (int64_t i = safetensors_count(file) - 1; i >= 0; i--) {
+        size_t size = (size_t)safetensors_entry(file, i)->bytes;
+        char *bytes = malloc(size + 1);
+        bytes[size] = 'e';
+        ck_assert_int_eq(safetensors_read_bytes(file, i, bytes), STATUS_OK);
+        end -= size;
+        ck_assert(memcmp(bytes, end, size) == 0 && bytes[size] == 'e');
+        free(bytes);
+    }
+    char none;
+    ck_assert(safetensors_read_bytes(file, safetensors_count(file), &none));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "there is no tensor");
+    safetensors_close(file);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(a_tied_model_is_written_as_pytorch_writes_it_and_read_back) {
     work_folder_begin();
     Layer *model = tied_new(), *copy = tied_new();
@@ -377,6 +399,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {every_kind_of_number_is_read_as_pytorch_converts_it, 0},
+        {bytes_are_read_as_they_are_stored, 0},
         {a_tied_model_is_written_as_pytorch_writes_it_and_read_back, 0},
         {tied_weights_may_be_there_once_or_twice_but_alike, 0},
         {what_does_not_fit_is_told_at_once_and_nothing_changes, 0},
