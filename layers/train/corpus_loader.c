@@ -24,9 +24,12 @@ static void fill_window(const LoaderSource *source, const LoaderOptions *options
     }
 }
 
-static uint64_t fingerprint(const void *data) {
-    const Corpus *corpus = data;
+static uint64_t fingerprint(const LoaderSource *source, const LoaderOptions *options) {
+    (void)options;
+    const Corpus *corpus = source->data;
+    int64_t tokens = source->sample.dims[0];
     uint64_t hash = fingerprint_add(0, corpus->symbols, (size_t)corpus->vocabulary);
+    hash = fingerprint_add(hash, &tokens, sizeof(tokens));
     return fingerprint_add(hash, corpus->ids, (size_t)corpus->count);
 }
 

@@ -78,11 +78,13 @@ static void fill_image(const LoaderSource *source, const LoaderOptions *options,
     *labels = dataset->labels[item];
 }
 
-static uint64_t fingerprint(const void *data) {
-    const Dataset *dataset = data;
+static uint64_t fingerprint(const LoaderSource *source, const LoaderOptions *options) {
+    const Dataset *dataset = source->data;
     int64_t sizes[] = {dataset->count, dataset->rows, dataset->columns};
+    float numbers[] = {options->mean, options->scale};
     size_t pixels = (size_t)(dataset->count * dataset->rows * dataset->columns);
     uint64_t hash = fingerprint_add(0, sizes, sizeof(sizes));
+    hash = fingerprint_add(hash, numbers, sizeof(numbers));
     if (!dataset->images || !dataset->labels) return hash; // sizes alone, for the meta device
     hash = fingerprint_add(hash, dataset->images, pixels);
     return fingerprint_add(hash, dataset->labels, (size_t)dataset->count);

@@ -259,7 +259,7 @@ void loader_start_epoch(Loader *loader) {
 // Read once: of a gigabyte it takes a moment, and a place is asked for at each checkpoint.
 static uint64_t fingerprint_of(Loader *loader) {
     if (loader->fingerprint == 0)
-        loader->fingerprint = loader->source.fingerprint(loader->source.data);
+        loader->fingerprint = loader->source.fingerprint(&loader->source, &loader->options);
     return loader->fingerprint;
 }
 
@@ -279,13 +279,13 @@ LoaderPosition loader_position(const Loader *loader) {
     return position;
 }
 
-// Other data of the same size would go unnoticed, and be trained on.
+// Other data of the same size would go unnoticed, and be trained on; so would other samples of it.
 static Status check_data(LoaderPosition to, LoaderPosition own) {
     if (to.fingerprint == own.fingerprint) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "loader_seek: the place is in other data: it is in '%s' (%lld samples, "
                      "%016llx), this loader has '%s' (%lld samples, %016llx). HINT: the data that "
-                     "it was trained on, unchanged",
+                     "it was trained on, unchanged, in windows as long, by the same mean and scale",
                      to.data, (long long)to.images, (unsigned long long)to.fingerprint, own.data,
                      (long long)own.images, (unsigned long long)own.fingerprint);
 }

@@ -18,7 +18,8 @@ typedef struct LoaderSource {
     // call an op.
     void (*fill)(const struct LoaderSource *source, const LoaderOptions *options, int64_t item,
                  void *x, int64_t *labels);
-    uint64_t (*fingerprint)(const void *data); // of all of it; fingerprint.h
+    // Of all the data, and of what else samples are made by; fingerprint.h.
+    uint64_t (*fingerprint)(const struct LoaderSource *source, const LoaderOptions *options);
 } LoaderSource;
 
 // As loader_new.

@@ -152,6 +152,12 @@ START_TEST(other_data_of_the_same_size_is_noticed_and_both_are_named) {
     ck_assert(checkpoint_read(&training, byte_file_path("other")));
     byte_file_expect_error(STATUS_INVALID_ARGUMENT, "is in 'nearly \"squ?res\"' (22 samples, ");
     ck_assert_msg(!checkpoint_read(&training, byte_file_path("run")), "%s", error_message());
+    loader_free(training.loader); // the same pixels, and other numbers
+    if (_i == 0) options.mean = 0.5f;
+    if (_i > 0) options.scale = 2.0f;
+    training.loader = loader_new(&training_dataset, options);
+    ck_assert(checkpoint_read(&training, byte_file_path("run")));
+    byte_file_expect_error(STATUS_INVALID_ARGUMENT, "by the same mean and scale");
     training_free(&training);
     work_folder_end();
 }

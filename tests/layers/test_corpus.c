@@ -205,7 +205,13 @@ START_TEST(a_loader_of_windows_goes_to_any_place) {
     LoaderPosition place = loader_position(loader);
     Loader *other = corpus_loader_new(&text, TOKENS - 1, options);
     ck_assert(loader_seek(other, place));
-    expect_error(STATUS_INVALID_ARGUMENT, "of 9 samples");
+    expect_error(STATUS_INVALID_ARGUMENT, "(9 samples");
+    loader_free(other);
+    Loader *longer = corpus_loader_new(&text, 20, options); // each epoch is a window, of both
+    other = corpus_loader_new(&text, 19, options);
+    ck_assert(loader_seek(other, loader_position(longer)));
+    expect_error(STATUS_INVALID_ARGUMENT, "in windows as long");
+    loader_free(longer);
     loader_free(other);
     other = corpus_loader_new(&near, TOKENS, options);
     ck_assert(loader_seek(other, place));
