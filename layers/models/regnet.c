@@ -10,8 +10,13 @@
 #include "tensor/ops.h"
 
 // ---- a block: relu(x + f(x)), x by way of "proj" where the shape changes -----------------------
+typedef struct ResBlock {
+    Layer layer;
+    bool projects;
+} ResBlock;
+
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    int f = self->n_children == 3 ? 1 : 0; // behind it the activation
+    int f = ((ResBlock *)self)->projects ? 1 : 0; // behind it the activation
     (void)n_in;
     Tensor *x = f > 0 ? layer_run_child(self, 0, in[0]) : in[0];
     Tensor *y = tensor_add(x, layer_run_child(self, f, in[0]));
@@ -19,7 +24,7 @@ static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
 }
 
 static const LayerType block_type = {.name = "ResBottleneckBlock",
-                                     .size = sizeof(Layer),
+                                     .size = sizeof(ResBlock),
                                      .forward = block_forward};
 
 typedef struct Block {
@@ -48,8 +53,11 @@ static Layer *bottleneck_new(Block form) {
 
 static Layer *block_new(Block form) {
     Layer *self = layer_new(&block_type);
+    if (!self) return NULL;
     ConvNorm proj = {.in = form.in, .out = form.out, .kernel = 1, .stride = form.stride};
-    if (form.in != form.out || form.stride != 1) layer_add_child(self, "proj", conv_norm_new(proj));
+    bool projects = form.in != form.out || form.stride != 1;
+    ((ResBlock *)self)->projects = projects;
+    if (projects) layer_add_child(self, "proj", conv_norm_new(proj));
     layer_add_child(self, "f", bottleneck_new(form));
     layer_add_child(self, "activation", relu_new());
     return self;

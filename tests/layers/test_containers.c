@@ -132,7 +132,7 @@ START_TEST(squeeze_and_excitation_gates_channels) {
     expect_values(layer_forward(gate, x), 0.5f, 1, 1.5f, 2);
     scope_close(scope);
     ck_assert_ptr_null(squeeze_excitation_new(2, 0, &op_relu, &op_sigmoid));
-    expect_error(STATUS_INVALID_ARGUMENT, "conv2d_new");
+    expect_error(STATUS_INVALID_ARGUMENT, "Conv2d: ");
     ck_assert_ptr_null(squeeze_excitation_new(2, 1, &op_add, &op_sigmoid));
     expect_error(STATUS_INVALID_ARGUMENT, "activation_new: add");
     tensor_free(x);
