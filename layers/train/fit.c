@@ -182,12 +182,19 @@ static Status check_options(FitOptions *options, int64_t steps) {
                      (long long)options->read_every, FIT_READ_MOST);
 }
 
+// All there are to do; of epochs without end, which only max_steps ends, too many to count.
+static int64_t planned(const FitOptions *options, int64_t batches) {
+    int64_t steps;
+    if (__builtin_mul_overflow(options->epochs, batches, &steps)) steps = INT64_MAX;
+    return options->max_steps > 0 && options->max_steps < steps ? options->max_steps : steps;
+}
+
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result) {
     *result = (FitResult){.final_loss = (double)NAN};
-    int64_t batches = loader_batches(loader), first_epoch = 1, steps = options.epochs * batches;
+    int64_t batches = loader_batches(loader), first_epoch = 1;
     if (batches < 1) return error_status(); // no loader
-    if (options.max_steps > 0 && options.max_steps < steps) steps = options.max_steps;
+    int64_t steps = planned(&options, batches);
     if (check_options(&options, steps)) return error_status();
     first_epoch += options.steps_done / batches;
     result->steps = options.steps_done;

@@ -57,6 +57,39 @@ START_TEST(a_cnn_is_trained_with_the_loss_that_is_given) {
 }
 END_TEST
 
+static void see_plan(void *argument, const FitProgress *progress) {
+    *(int64_t *)argument = progress->steps;
+}
+
+// Epochs without end: the steps are as many as are asked for, and each of them learns.
+START_TEST(max_steps_ends_any_number_of_epochs) {
+    static const int64_t epochs[] = {3, INT64_MAX, INT64_MAX / 2 + 1};
+    Dataset digits;
+    digits_generate(40, 1, &digits);
+    double loss[3];
+    for (int i = 0; i < 3; i++) {
+        context_seed(3);
+        int64_t plan = 0;
+        Layer *model = linear_new(784, 10, true);
+        Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_SGD));
+        Loader *loader = loader_new(&digits, (LoaderOptions){.batch = 10, .scale = 1.0f});
+        FitOptions options = {
+            .epochs = epochs[i], .max_steps = 9, .progress = see_plan, .argument = &plan};
+        FitResult result;
+        ck_assert_int_eq(train_fit(model, optimizer, loader, options, &result), STATUS_OK);
+        ck_assert_int_eq(result.steps, 9);
+        ck_assert_int_eq(plan, 9);
+        loss[i] = result.final_loss;
+        loader_free(loader);
+        optimizer_free(optimizer);
+        layer_free(model);
+    }
+    ck_assert_double_eq(loss[1], loss[0]);
+    ck_assert_double_eq(loss[2], loss[0]);
+    dataset_free(&digits);
+}
+END_TEST
+
 // ---- losses that are not finite ---------------------------------------------------------------
 static Layer *small_mlp(void) { return mlp_new((int64_t[]){20, 30, 4}, 3, mlp_defaults()); }
 
@@ -156,6 +189,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_cnn_is_trained_with_the_loss_that_is_given, 0},
+        {max_steps_ends_any_number_of_epochs, 0},
         {training_stops_at_the_first_bad_loss_and_names_step_and_layer, 0},
         {an_input_that_is_not_a_number_stops_training_at_the_first_layer, 0},
         {a_loss_that_nobody_knows_is_no_number, 0},
