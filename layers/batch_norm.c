@@ -80,10 +80,7 @@ static Status check(const char *name, int64_t features, BatchNormOptions options
     if (features < 0)
         return error_set(STATUS_INVALID_ARGUMENT, "%s: %lld features. HINT: at least 0", name,
                          (long long)features);
-    if (!(options.epsilon >= 0.0f))
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "%s: epsilon is %g. HINT: a small number, such as 1e-5", name,
-                         (double)options.epsilon);
+    if (layer_check_epsilon(name, options.epsilon)) return error_status();
     if (!isinf(options.momentum)) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "%s: momentum is %g. HINT: what the newest batch counts, such as 0.1, or "

@@ -35,7 +35,7 @@ static uint64_t fingerprint(const LoaderSource *source, const LoaderOptions *opt
 
 Loader *corpus_loader_new(const Corpus *corpus, int64_t tokens, LoaderOptions options) {
     if (error_pending()) return NULL;
-    if (!corpus || !corpus->ids || tokens < 1 || corpus->count < tokens + 1) {
+    if (!corpus || !corpus->ids || tokens < 1 || corpus->count <= tokens) {
         error_set(STATUS_INVALID_ARGUMENT,
                   "text: a window of %lld symbols and the one behind it does not fit into %lld. "
                   "HINT: from 1 to all but one",
