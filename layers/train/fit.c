@@ -217,17 +217,28 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
 }
 
 // ---- without a step ----------------------------------------------------------------------------
-// Of the images in a batch, those that are recognised.
+// The likeliest class of each label, in the labels' order; NULL with an error pending.
+static Tensor *guesses(Tensor *logits, const Tensor *labels) {
+    char text[SHAPE_TEXT], wanted[SHAPE_TEXT];
+    bool rows = logits && logits->shape.ndim == labels->shape.ndim + 1;
+    Tensor *best = tensor_argmax(logits, rows ? -1 : 1, false);
+    if (!best || best->numel == labels->numel) return best;
+    error_set(STATUS_SHAPE, "train_accuracy: logits %s, labels %s. HINT: (..., classes) and (...)",
+              shape_text(logits->shape, text), shape_text(labels->shape, wanted));
+    return NULL;
+}
+
+// Of the samples in a batch, those that are recognised; of one with several labels a share.
 static double count_right(Tensor *logits, const Batch *batch) {
-    int64_t right = 0, *guess = memory_new(2 * (size_t)batch->count * sizeof(int64_t));
+    int64_t right = 0, n = batch->labels->numel;
+    Tensor *best = guesses(logits, batch->labels);
+    int64_t *guess = best ? memory_new(2 * (size_t)n * sizeof(int64_t)) : NULL;
     if (!guess) return 0.0;
-    int64_t *label = guess + batch->count;
-    Tensor *best = tensor_argmax(logits, 1, false);
-    bool read =
-        best && !tensor_read_labels(best, guess) && !tensor_read_labels(batch->labels, label);
-    for (int64_t i = 0; read && i < batch->count; i++) right += guess[i] == label[i];
+    int64_t *label = guess + n;
+    bool read = !tensor_read_labels(best, guess) && !tensor_read_labels(batch->labels, label);
+    for (int64_t i = 0; read && i < n; i++) right += guess[i] == label[i];
     memory_free(guess);
-    return (double)right;
+    return (double)right * (double)batch->count / (double)n;
 }
 
 // By the batch's losses, or, without a loss, by what it recognises.

@@ -61,8 +61,9 @@ Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result);
 
-// In inference mode, over all that the loader delivers in an epoch: the share of images whose
-// largest logit is their label; the mean loss of a sample (`loss` NULL: loss_cross_entropy).
+// In inference mode, over all that the loader delivers in an epoch: the share of images, or of a
+// text's symbols, whose largest logit is their label (STATUS_SHAPE: the model gives no logits (...,
+// classes) for labels (...)); the mean loss of a sample (`loss` NULL: loss_cross_entropy).
 Status train_accuracy(Layer *model, Loader *loader, double *accuracy);
 Status train_mean_loss(Layer *model, Loader *loader, LossFunction loss, double *mean);
 

@@ -161,6 +161,27 @@ static Layer *successor_new(int n, float height) {
     return model;
 }
 
+// A model that knows "abcd" by heart: of the second text it misses the two that break the row.
+START_TEST(the_accuracy_is_of_all_symbols) {
+    static const char *const texts[] = {"abcdabcdabcda", "abcdabcaabcda"};
+    static const double want[] = {1.0, 10.0 / 12.0};
+    for (int i = 0; i < 2; i++) {
+        Corpus text;
+        double accuracy;
+        ck_assert_int_eq(corpus_from_bytes("row", texts[i], 13, &text), STATUS_OK);
+        Layer *model = successor_new(4, 3.0f);
+        for (int64_t batch = 1; batch < 4; batch++) { // of 3 windows
+            Loader *loader = corpus_loader_new(&text, 4, (LoaderOptions){.batch = batch});
+            ck_assert_int_eq(train_accuracy(model, loader, &accuracy), STATUS_OK);
+            ck_assert_double_eq_tol(accuracy, want[i], 1e-12);
+            loader_free(loader);
+        }
+        layer_free(model);
+        corpus_free(&text);
+    }
+}
+END_TEST
+
 START_TEST(tokens_are_drawn_by_their_probabilities) {
     enum { N = 4, COUNT = 3000 };
     int64_t ids[COUNT] = {2};
@@ -219,6 +240,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {{attention_is_below_the_pairs_and_a_table_is_not, 2},
                                  {the_mean_loss_is_of_all_samples, 0},
+                                 {the_accuracy_is_of_all_symbols, 0},
                                  {a_killed_training_on_a_text_goes_on_bit_for_bit, 4},
                                  {tokens_are_drawn_by_their_probabilities, 0},
                                  {the_window_slides_and_dropout_rests, 0},

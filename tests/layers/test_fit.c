@@ -90,6 +90,25 @@ START_TEST(max_steps_ends_any_number_of_epochs) {
 }
 END_TEST
 
+// A class for each image, in whatever shape; and not several.
+START_TEST(what_gives_no_class_for_each_image_has_no_accuracy) {
+    Dataset digits;
+    digits_generate(20, 1, &digits);
+    Loader *loader = loader_new(&digits, (LoaderOptions){.batch = 6, .scale = 1, .planes = true});
+    for (int64_t kernel = 26; kernel <= 28; kernel++) {
+        Layer *model = conv2d_new(1, 10, kernel, kernel, conv2d_defaults(), true);
+        double accuracy;
+        Status status = train_accuracy(model, loader, &accuracy);
+        if (kernel < 28) expect_error(STATUS_SHAPE, "(..., classes)");
+        ck_assert_int_eq(status, kernel < 28 ? STATUS_SHAPE : STATUS_OK);
+        if (kernel == 28) ck_assert(accuracy >= 0.0 && accuracy <= 1.0);
+        layer_free(model);
+    }
+    loader_free(loader);
+    dataset_free(&digits);
+}
+END_TEST
+
 // ---- losses that are not finite ---------------------------------------------------------------
 static Layer *small_mlp(void) { return mlp_new((int64_t[]){20, 30, 4}, 3, mlp_defaults()); }
 
@@ -190,6 +209,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_cnn_is_trained_with_the_loss_that_is_given, 0},
         {max_steps_ends_any_number_of_epochs, 0},
+        {what_gives_no_class_for_each_image_has_no_accuracy, 0},
         {training_stops_at_the_first_bad_loss_and_names_step_and_layer, 0},
         {an_input_that_is_not_a_number_stops_training_at_the_first_layer, 0},
         {a_loss_that_nobody_knows_is_no_number, 0},
