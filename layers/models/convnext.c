@@ -7,12 +7,20 @@
 #include "tensor/ops.h"
 
 // ---- channels last and first: views ------------------------------------------------------------
+static Tensor *permuted(Tensor *x, const int dims[4]) {
+    char text[SHAPE_TEXT];
+    if (!x || x->shape.ndim == 4) return tensor_permute(x, dims);
+    error_set(STATUS_SHAPE, "ConvNeXt: x is %s. HINT: (n, channels, height, width)",
+              shape_text(x->shape, text));
+    return NULL;
+}
+
 static Tensor *to_last(Tensor *x) { // (n, c, h, w) -> (n, h, w, c)
-    return tensor_permute(x, (int[]){0, 2, 3, 1});
+    return permuted(x, (int[4]){0, 2, 3, 1});
 }
 
 static Tensor *to_first(Tensor *x) { // and back
-    return tensor_permute(x, (int[]){0, 3, 1, 2});
+    return permuted(x, (int[4]){0, 3, 1, 2});
 }
 
 static Tensor *to_last_forward(Layer *self, Tensor *const in[], int n_in) {

@@ -182,6 +182,21 @@ START_TEST(a_block_that_has_lost_a_part_says_so) {
 }
 END_TEST
 
+START_TEST(a_norm_of_pixels_is_of_images) {
+    Layer *model = published_new("convnext_tiny", 10), *norm = layer_find(model, "classifier.0");
+    Scope *scope = scope_open();
+    for (int ndim = 0; ndim <= TENSOR_MAX_DIMS; ndim++) {
+        Shape shape = {.ndim = ndim, .dims = {1, 768, 1, 1, 1, 1}};
+        Tensor *x = tensor_zeros_new(shape), *y = layer_forward(norm, x);
+        ck_assert((y != NULL) == (ndim == 4));
+        if (!y) expect_error(STATUS_SHAPE, "0: ConvNeXt: x is ");
+        tensor_free(x);
+    }
+    scope_close(scope);
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {weights_and_products_are_torchvisions, sizeof(model_facts) / sizeof(model_facts[0])},
@@ -190,6 +205,7 @@ int main(void) {
          sizeof(small) / sizeof(small[0])},
         {what_makes_no_network_is_refused, 0},
         {a_block_that_has_lost_a_part_says_so, 8},
+        {a_norm_of_pixels_is_of_images, 0},
         {NULL, 0},
     };
     return harness_main("models", tests);
