@@ -94,6 +94,7 @@ Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
     if (!dataset) error_set(STATUS_INVALID_ARGUMENT, "loader: no dataset");
     if (!dataset) return NULL;
     int64_t rows = dataset->rows, columns = dataset->columns;
+    if (options.scale == 0.0f) options.scale = 1.0f; // nobody wants images without a picture
     LoaderSource images = {.data = dataset,
                            .name = dataset->name,
                            .samples = dataset->count,

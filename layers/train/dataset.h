@@ -35,7 +35,7 @@ typedef struct LoaderOptions {
     bool shuffle;
     bool drop_last;    // leave out a last batch that is not full; else it is delivered smaller
     uint64_t seed;     // of the shuffles
-    float mean, scale; // pixel p becomes (p / 255 - mean) * scale; {0, 1}: as it is
+    float mean, scale; // pixel p becomes (p / 255 - mean) * scale; scale 0: 1
     int prefetch;      // batches kept ready, <= LOADER_MAX_PREFETCH; 0: no thread
     bool planes;       // images as (batch, 1, rows, columns), for convolutions
 } LoaderOptions;

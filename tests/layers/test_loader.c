@@ -103,6 +103,16 @@ START_TEST(without_shuffle_the_order_is_that_of_the_dataset) {
 }
 END_TEST
 
+START_TEST(pixels_are_as_they_are_where_nothing_is_said) {
+    LoaderOptions with = {.batch = 8};
+    int64_t order[COUNT];
+    Loader *loader = make_loader(with);
+    with.scale = 1.0f; // which read_epoch divides by
+    ck_assert_int_eq(read_epoch(loader, with, order), COUNT);
+    loader_free(loader);
+}
+END_TEST
+
 START_TEST(a_rest_can_be_dropped) {
     LoaderOptions with = options(10);
     with.drop_last = true;
@@ -264,6 +274,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {{each_epoch_delivers_every_image_once_in_a_new_order, 4},
                                  {without_shuffle_the_order_is_that_of_the_dataset, 0},
+                                 {pixels_are_as_they_are_where_nothing_is_said, 0},
                                  {a_rest_can_be_dropped, 0},
                                  {one_batch_is_all_that_is_resident, 2},
                                  {a_new_batch_is_a_write_in_place, 0},
