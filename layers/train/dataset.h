@@ -62,7 +62,7 @@ typedef struct LoaderPosition {
     int64_t images, batch_size; // images, or windows of a text, in an epoch
     uint64_t seed;
     bool shuffle, drop_last;
-    // Of the data, as it was when a place was first asked for, and of what else makes samples of it:
+    // Of the data, as it was when a place was first asked for, and of what else makes samples:
     // mean and scale, or a window's length.
     uint64_t fingerprint;
     char data[160];       // its name then: to be told, no part of the place
