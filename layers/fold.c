@@ -171,7 +171,10 @@ static void find_owners(Layer *self, const Tensor *twin, Owners *owners) {
     for (int i = 0; i < self->n_children; i++) find_owners(self->children[i], twin, owners);
 }
 
-static bool owns_its_bias(Layer *model, const Layer *product) {
+// The weight, which is its first parameter, and a bias that no other has.
+static bool is_simple(Layer *model, const Layer *product, const Tensor *weight) {
+    if (product->n_parameters == 0 || tensor_here(product->parameters[0].tensor) != weight)
+        return false;
     Owners owners = {0};
     Tensor *bias = parameter_or_null(product, "bias");
     if (bias) find_owners(model, tensor_here(bias), &owners);
@@ -192,7 +195,7 @@ static bool find_fold(Layer *model, const Watch *watch, const Pair *pair, Fold *
     find_owners(model, pair->weight, &product);
     find_owners(model, pair->variance, &norm);
     if (product.count != 1 || norm.count != 1 || !bias_flag(product.layer)) return false;
-    if (!owns_its_bias(model, product.layer)) return false;
+    if (!is_simple(model, product.layer, pair->weight)) return false;
     layer_attribute(product.layer, "activation", &activation);
     *fold = (Fold){product.layer, norm.layer, pair->epsilon, pair->variance->numel};
     return activation == 0;

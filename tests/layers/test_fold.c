@@ -116,6 +116,38 @@ static Layer *shared_bias_new(void) {
     return model;
 }
 
+// A program's own layer, whose weight is not the first that it has.
+typedef struct Scaled {
+    Layer layer;
+    bool has_bias;
+} Scaled;
+static Tensor *scaled(Layer *self, Tensor *const in[], int n_in) {
+    (void)n_in;
+    Tensor *x = tensor_mul(in[0], self->parameters[0].tensor);
+    return tensor_linear(x, self->parameters[1].tensor, self->parameters[2].tensor, NULL);
+}
+
+START_TEST(a_product_whose_weight_comes_second_stays) {
+    static const LayerAttribute attributes[] = {
+        {"bias", ATTRIBUTE_FLAG, offsetof(Scaled, has_bias)}};
+    const LayerType type = {.name = "Scaled",
+                            .size = sizeof(Scaled),
+                            .attributes = attributes,
+                            .n_attributes = 1,
+                            .forward = scaled};
+    Layer *own = layer_new(&type), *model;
+    ((Scaled *)own)->has_bias = true;
+    layer_add_parameter(own, "scale", tensor_full_new(SHAPE(3, 3), 2.0f));
+    layer_add_parameter(own, "weight", tensor_uniform_new(SHAPE(3, 3), -1.0f, 1.0f));
+    layer_add_parameter(own, "bias", tensor_full_new(SHAPE(3), 1.0f));
+    model = chain(own, batch_norm1d_new(3, batch_norm_defaults()), NULL);
+    Tensor *x = tensor_uniform_new(SHAPE(3, 3), -1.0f, 1.0f);
+    ck_assert_int_eq(fold(model, x), 0);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 // Of (n, length, features) a linear layer makes features, and a norm goes by the lengths, be they
 // as many.
 START_TEST(a_norm_of_another_dimension_stays) {
@@ -292,6 +324,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {published_networks_lose_every_norm, 3},
         {a_norm_is_folded_only_where_nobody_else_notices, 0},
+        {a_product_whose_weight_comes_second_stays, 0},
         {a_norm_of_another_dimension_stays, 0},
         {a_weight_that_is_a_table_too_stays, 0},
         {behind_a_linear_layer_too_unless_it_is_fused, 0},
