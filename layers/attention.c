@@ -191,6 +191,10 @@ static Status check_options(int64_t embed_dim, int64_t num_heads,
                          "multihead_attention_new: keys of %lld features, values of %lld. HINT: at "
                          "least 1, or 0: as many as queries",
                          (long long)options.kdim, (long long)options.vdim);
+    if (embed_dim > INT32_MAX)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "multihead_attention_new: %lld features. HINT: at most 2^31 - 1",
+                         (long long)embed_dim);
     if (embed_dim < 1 || num_heads < 1 || embed_dim % num_heads != 0)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "multihead_attention_new: %lld features, %lld heads. HINT: each head has "

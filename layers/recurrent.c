@@ -163,10 +163,11 @@ static Status add_parameter(Recurrent *self, const char *stem, int pass, Shape s
 }
 
 static Status check(const char *who, int64_t in, int64_t hidden, RecurrentOptions options) {
-    if (in < 1 || hidden < 1 || options.layers < 1 || options.layers > MOST_LAYERS)
+    bool sizes = in >= 1 && in <= INT32_MAX && hidden >= 1 && hidden <= INT32_MAX;
+    if (!sizes || options.layers < 1 || options.layers > MOST_LAYERS)
         return error_set(
             STATUS_INVALID_ARGUMENT,
-            "%s: %lld -> %lld, %lld layers. HINT: sizes are at least 1, layers 1 to %d", who,
+            "%s: %lld -> %lld, %lld layers. HINT: sizes are 1 to 2^31 - 1, layers 1 to %d", who,
             (long long)in, (long long)hidden, (long long)options.layers, MOST_LAYERS);
     if (options.dropout >= 0.0f && options.dropout <= 1.0f) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT, "%s: a dropout of %g. HINT: from 0 to 1", who,

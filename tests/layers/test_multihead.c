@@ -144,6 +144,8 @@ START_TEST(what_fits_no_attention_is_refused) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
     ck_assert_ptr_null(multihead_attention_new(6, 4, options));
     expect_error(STATUS_INVALID_ARGUMENT, "6 features, 4 heads. HINT");
+    ck_assert_ptr_null(multihead_attention_new(INT64_MAX / 2, 1, options)); // three overflow
+    expect_error(STATUS_INVALID_ARGUMENT, "features. HINT: at most 2^31 - 1");
     ck_assert_ptr_null(multihead_attention_new(0, 1, options));
     expect_error(STATUS_INVALID_ARGUMENT, "0 features");
     options.dropout = NAN;

@@ -267,6 +267,8 @@ START_TEST(what_does_not_fit_is_refused) {
     RecurrentOptions options = recurrent_defaults();
     ck_assert_ptr_null(lstm_new(0, 2, options));
     expect_error(STATUS_INVALID_ARGUMENT, "lstm_new: 0 -> 2, 1 layers");
+    ck_assert_ptr_null(lstm_new(2, (int64_t)1 << 62, recurrent_defaults())); // four of it are 0
+    expect_error(STATUS_INVALID_ARGUMENT, "sizes are 1 to 2^31 - 1");
     options.layers = 65;
     ck_assert_ptr_null(gru_new(1, 2, options));
     expect_error(STATUS_INVALID_ARGUMENT, "layers 1 to 64");
