@@ -153,10 +153,12 @@ Status corpus_entropy(const Corpus *corpus, CorpusEntropy *entropy) {
 
 Status corpus_bigram_loss(const Corpus *counted, const Corpus *guessed, double *loss) {
     if (check(counted) || check(guessed)) return error_status();
-    if (counted->vocabulary != guessed->vocabulary || guessed->count < 2)
+    bool alike = counted->vocabulary == guessed->vocabulary &&
+                 memcmp(counted->symbols, guessed->symbols, (size_t)counted->vocabulary) == 0;
+    if (!alike || guessed->count < 2)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "text: pairs of %d symbols cannot guess %lld of %d. HINT: two parts by "
-                         "corpus_split, of two symbols or more",
+                         "corpus_split, which have the same symbols, of two or more",
                          counted->vocabulary, (long long)guessed->count, guessed->vocabulary);
     Pairs *pairs = count_pairs(counted);
     if (!pairs) return error_status();

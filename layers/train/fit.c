@@ -30,6 +30,7 @@ static Status step(Layer *model, Optimizer *optimizer, LossFunction function, co
                    Turn turn, double *loss, Tensor **unread) {
     Scope *scope = scope_open();
     if (turn.first) optimizer_zero_grad(optimizer);
+    if (!function) function = loss_cross_entropy;
     Tensor *output = layer_forward(model, batch->images);
     Tensor *mean_loss = function(output, batch->labels);
     bool known = mean_loss && mean_loss->device->on_host;
@@ -115,10 +116,10 @@ static Status one_step(Fit *fit, const Batch *batch, bool last) {
         optimizer_set_learning_rate(fit->optimizer,
                                     schedule_rate(options->schedule,
                                                   fit->result->steps / options->accumulate));
-    LossFunction function = fit->options.loss ? fit->options.loss : loss_cross_entropy;
     Tensor *unread = NULL;
     double loss;
-    Status status = step(fit->model, fit->optimizer, function, batch, turn_of(fit), &loss, &unread);
+    Status status =
+        step(fit->model, fit->optimizer, options->loss, batch, turn_of(fit), &loss, &unread);
     if (unread) fit->unread[fit->n_unread++] = unread;
     if (status) return status;
     fit->result->steps++;

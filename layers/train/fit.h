@@ -52,7 +52,7 @@ typedef struct FitResult {
 // forward left them), on the host: a device is not waited for before its weights are written, and
 // not at all where `loss` is NULL, which it may be.
 Status train_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *labels, double *loss);
-// The same by another loss.
+// The same by another loss (NULL: loss_cross_entropy).
 Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function, Tensor *x,
                        Tensor *labels, double *loss);
 

@@ -132,6 +132,7 @@ START_TEST(training_with_what_was_not_made_is_refused) {
     refused(train_accuracy(model, NULL, &number), "loader: there is none");
     refused(schedule_rate(NULL, 3), "no schedule");
     ck_assert_int_eq(train_step(model, optimizer, x, labels, NULL), STATUS_OK); // not asked
+    ck_assert_int_eq(train_step_with(model, optimizer, NULL, x, labels, NULL), STATUS_OK);
     optimizer_free(optimizer);
     layer_free(model);
     tensor_free(x);

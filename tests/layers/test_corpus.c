@@ -96,6 +96,11 @@ START_TEST(entropies_are_those_of_its_counts) {
     // aa: (0 + 1) / (1 + 2); ab: (1 + 1) / (1 + 2).
     ck_assert_int_eq(corpus_bigram_loss(&other, &text, &loss), STATUS_OK);
     ck_assert_double_eq_tol(loss, (log(3.0) + log(1.5)) / 2.0, 1e-12);
+    Corpus strange = corpus_of("aba");
+    strange.symbols[1] = 'c'; // as many, and others
+    ck_assert(corpus_bigram_loss(&text, &strange, &loss));
+    expect_error(STATUS_INVALID_ARGUMENT, "which have the same symbols");
+    corpus_free(&strange);
     ck_assert_int_eq(corpus_split(&other, 1, &one), STATUS_OK);
     ck_assert_int_eq(corpus_split(&text, 3, &none), STATUS_OK);
     ck_assert(corpus_bigram_loss(&other, &one, &loss));
