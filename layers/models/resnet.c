@@ -77,7 +77,19 @@ ResNetOptions resnet_defaults(void) {
         ResNetOptions){.blocks = {2, 2, 2, 2}, .groups = 1, .width_per_group = 64, .classes = 1000};
 }
 
+enum { MOST_WIDTH = 1 << 16 }; // far beyond what anybody has made, and a product does not overflow
+
+static Status check(ResNetOptions o) {
+    bool fits = o.groups >= 1 && o.groups <= MOST_WIDTH && o.width_per_group >= 1 &&
+                o.width_per_group <= MOST_WIDTH;
+    if (fits || !o.bottleneck) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "resnet_new: %lld groups of width %lld. HINT: each from 1 to %d",
+                     (long long)o.groups, (long long)o.width_per_group, MOST_WIDTH);
+}
+
 Layer *resnet_new(ResNetOptions options) {
+    if (check(options)) return NULL;
     Layer *model = sequential_new();
     layer_add_child(model, "conv1", conv_padded_new(3, 64, 7, 2, 1)); // (n, 64, 112, 112)
     layer_add_child(model, "bn1", batch_norm2d_new(64, batch_norm_defaults()));

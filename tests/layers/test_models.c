@@ -133,10 +133,14 @@ START_TEST(what_makes_no_network_is_refused) {
     Layer *none = resnet_new(options);
     layer_free(none); // no class is a legal head
     expect_no_error();
-    options.groups = 0;
     options.bottleneck = true;
-    ck_assert_ptr_null(resnet_new(options));
-    expect_error(STATUS_INVALID_ARGUMENT, "Conv2d: 64 -> 0 channels, kernel 1 x 1, 1 groups");
+    for (int i = 0; i < 4; i++) {
+        static const int64_t wrong[] = {0, INT64_MAX};
+        ResNetOptions other = options;
+        *(i < 2 ? &other.groups : &other.width_per_group) = wrong[i % 2];
+        ck_assert_ptr_null(resnet_new(other));
+        expect_error(STATUS_INVALID_ARGUMENT, "HINT: each from 1 to 65536");
+    }
     ck_assert_ptr_null(vgg_new(12, false, 10));
     expect_error(STATUS_INVALID_ARGUMENT, "vgg_new: 12 layers. HINT: 11, 13, 16 or 19");
     ck_assert_ptr_null(mobilenet_v2_new(0.0f, 10));
