@@ -103,7 +103,8 @@ Status checkpoint_write(const Checkpoint *checkpoint, const char *path) {
 static Status refuse(const Safetensors *file, const char *key) {
     return error_set(STATUS_FORMAT,
                      "checkpoint: %s: %s is not in its metadata, or no value for it. HINT: is it a "
-                     "file of checkpoint_write, with optimizer, loader and schedule?",
+                     "file of checkpoint_write, of this version, with optimizer, loader and "
+                     "schedule?",
                      safetensors_input(file)->name, key);
 }
 
