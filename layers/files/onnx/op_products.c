@@ -27,14 +27,39 @@ static Status run_linear(const Step *step, bool training, Tensor *const in[], Te
 static const Operator linear = {
     .name = "Linear", .run = run_linear, .module = "Linear", .optional = 1 << 2};
 
+// Without folding (torch.onnx.export(..., do_constant_folding=False)) the file has PyTorch's weight
+// itself, and a node that turns it: that parameter, or VALUE_ABSENT.
+static int turned_parameter(const Import *import, const Value *weight) {
+    const Step *turn = weight && weight->step >= 0 ? import->steps[weight->step] : NULL;
+    if (!turn || strcmp(turn->op->name, "Transpose") != 0 || turn->params.reduce.dims[0] != 1)
+        return VALUE_ABSENT;
+    const Value *value = import_value(import, turn->in[0]);
+    bool matrix = value && value->kind == VALUE_PARAMETER && value->shape.ndim == 2;
+    return matrix ? turn->in[0] : VALUE_ABSENT;
+}
+
+static void take_parameter(const Import *import, Step *step, int i, int at) {
+    Value *value = import->values[at];
+    step->in[i] = at;
+    value->held = true;
+    if (value->role) return;
+    value->role = "weight";
+    value->role_step = import->n_steps;
+}
+
 static Status build_matmul(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
     if (step_weights(import, node, step, 2, roles)) return error_status();
+    const Value *x = node_input(import, node, 0);
     Value *weight = node_input(import, node, 1);
-    if (!node_input(import, node, 0) || !weight)
-        return import_error(import, STATUS_FORMAT, "it has no two inputs");
-    if (!can_flip(weight)) return STATUS_OK;
-    weight->flipped = true;
+    if (!x || !weight) return import_error(import, STATUS_FORMAT, "it has no two inputs");
+    int turned = x->shape.ndim > 1 ? turned_parameter(import, weight) : VALUE_ABSENT;
+    if (turned >= 0)
+        take_parameter(import, step, 1, turned);
+    else if (can_flip(weight))
+        weight->flipped = true;
+    else
+        return STATUS_OK;
     step->op = &linear;
     return STATUS_OK;
 }
