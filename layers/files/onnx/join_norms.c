@@ -86,7 +86,7 @@ static bool is_weight_of(const Import *import, const Step *norm, int value) {
     return place >= 0 && weight->dims[place] == x->dims[1] && shape_numel(*weight) == x->dims[1];
 }
 
-// norm(x) times a weight, or that and a bias.
+// norm(x) times a weight, or that and a bias, of one layer: what another scales it by is its own.
 static void join_affine(Import *import, Step *step) {
     int i = step_is(step, "Mul") ? 1 : 2; // of the norm's inputs
     for (int k = 0; k < 2; k++) {
@@ -94,7 +94,8 @@ static void join_affine(Import *import, Step *step) {
         bool norms = step_is(norm, "LayerNormalization") || step_is(norm, "GroupNormalization");
         int at = parameter_of(import, step->in[1 - k]);
         if (!norms || norm->n_in != i || at < 0 || !is_weight_of(import, norm, step->in[1 - k]) ||
-            import_value(import, step->in[k])->readers != 1)
+            import_value(import, step->in[k])->readers != 1 ||
+            !onnx_same_layer(norm->node, step->node))
             continue;
         int place = import_value(import, step->in[k])->step;
         if (step_input(import, norm, at)) return;
