@@ -16,6 +16,7 @@ typedef struct Choosing {
     Plan plan;
     OptimizerConfig config;
     int64_t bytes; // to fit into
+    int64_t limit; // that sets are made smaller within: those, or the lowest peak that was found
     Candidate *all;
     int count, deepest;
     bool *best; // of each, whether it is marked in the best set so far
@@ -101,11 +102,13 @@ static Status try_marks(Choosing *c, Tried *tried) {
     return status;
 }
 
-// Fits, and with fewer FLOPs; or, as long as none fits, takes fewer bytes.
+// Fits, and with fewer FLOPs; or, as long as none fits, takes fewer bytes, or as many and fewer
+// FLOPs.
 static void keep_if_better(Choosing *c, Tried tried) {
     RecomputeChoice *found = &c->found;
     bool fits = tried.bytes <= c->bytes, first = fits && !found->fits;
-    bool better = fits ? tried.flops < found->flops : tried.bytes < found->peak_bytes;
+    bool fewer = tried.flops < found->flops, as_many = tried.bytes == found->peak_bytes;
+    bool better = fits ? fewer : tried.bytes < found->peak_bytes || (as_many && fewer);
     if (!first && (!better || fits != found->fits)) return;
     found->fits = fits;
     found->peak_bytes = tried.bytes;
@@ -154,7 +157,7 @@ static Status spare(Choosing *c, const int *members, int n, Tried *tried) {
     Status status = mark_members(c, members, n, false);
     if (!status) status = try_marks(c, &without);
     if (status) return status;
-    if (without.bytes <= c->bytes) {
+    if (without.bytes <= c->limit) {
         *tried = without;
         return STATUS_OK;
     }
@@ -200,7 +203,7 @@ static Status try_depth(Choosing *c, int depth) {
             if (!status) status = mark_depth(c, depth, orders[i], &n, &tried);
         }
         if (status || n == 0) return status;
-        bool fits = tried.bytes <= c->bytes;
+        bool fits = tried.bytes <= c->limit;
         if (fits) status = spare(c, c->order, n, &tried);
         if (!status) keep_if_better(c, tried);
         if (!fits) return status; // in whatever order
@@ -233,11 +236,14 @@ static Status choose(Choosing *c) {
                                  .fits = step.memory.peak.total <= c->bytes,
                                  .runs = 1};
     if (status || c->found.fits) return status;
+    c->limit = c->bytes;
     status = try_all(c);
-    if (status || c->found.fits || c->found.layers == 0) return status;
-    c->bytes = c->found.peak_bytes; // the lowest peak: now with as few FLOPs as it takes
-    status = try_all(c);
-    c->found.fits = false;
+    // None fits yet: within the lowest peak sets are made smaller, and fewer layers can take less
+    // still than all did.
+    while (!status && !c->found.fits && c->found.layers > 0 && c->limit != c->found.peak_bytes) {
+        c->limit = c->found.peak_bytes;
+        status = try_all(c);
+    }
     return status;
 }
 

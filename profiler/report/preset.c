@@ -65,6 +65,7 @@ static const struct {
                           .beside = "DeepSpeed adds activations"},
     [PRESET_TORCHINFO] = {.rules = {[KIND_LINEAR] = {.macs = 1, .bias = 1},
                                     [KIND_CONVOLUTION] = {.places = 1},
+                                    [KIND_RECTIFIER] = {.parameters = 1}, // PReLU's slopes
                                     [KIND_NORM] = {.parameters = 1},
                                     [KIND_RMS_NORM] = {.parameters = 1},
                                     [KIND_NORM_EVAL] = {.parameters = 1},

@@ -103,6 +103,14 @@ static bool keep_group(Group *kept, int *n, Group group) {
     return full;
 }
 
+// The first of them that the layer belongs to; n: none.
+static int find_group(const Group *groups, int n, const ProfileLayer *layer) {
+    int i = 0;
+    while (i < n && !belongs(&groups[i], layer)) i++;
+    return i;
+}
+
+// group_of compares with every layer: of a network of a hundred blocks only the first one's ask it.
 static int choose_groups(const Profile *profile, Group kept[REPORT_MOST_ROWS]) {
     int n = 0;
     bool many = profile->n_layers > REPORT_MOST_ROWS;
@@ -110,7 +118,7 @@ static int choose_groups(const Profile *profile, Group kept[REPORT_MOST_ROWS]) {
         Group own = {.first = &profile->layers[i]};
         if (!many)
             kept[n++] = own;
-        else if ((own = group_of(profile, own.first)).first)
+        else if (find_group(kept, n, own.first) == n && (own = group_of(profile, own.first)).first)
             keep_group(kept, &n, own);
     }
     return n;
@@ -143,8 +151,7 @@ int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_RO
     memset(rows, 0, REPORT_MOST_ROWS * sizeof(rows[0]));
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
-        int row = 0;
-        while (row < n && !belongs(&groups[row], layer)) row++;
+        int row = find_group(groups, n, layer);
         others += row == n;
         add_layer(profile, &rows[row], layer, counts[row]++);
         parameters[row] += layer->parameters;

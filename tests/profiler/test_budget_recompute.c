@@ -222,6 +222,41 @@ START_TEST(a_layer_without_children_may_be_worth_it) {
 }
 END_TEST
 
+// All layers together take more than the first alone: what was found on the way to the lowest peak
+// fits, and says so.
+START_TEST(what_fits_by_fewer_layers_than_all_says_that_it_fits) {
+    RecurrentOptions options = recurrent_defaults();
+    options.batch_first = true;
+    options.layers = 3;
+    options.dropout = 0.2f;
+    Layer *model = sequential_new();
+    layer_append(model, rnn_new(8, 6, options));
+    options.layers = 2;
+    options.dropout = 0.0f;
+    options.bidirectional = true;
+    options.bias = false;
+    layer_append(model, rnn_new(6, 6, options));
+    layer_append(model, relu_new());
+    layer_append(model, flatten_new(1, -1));
+    layer_append(model, linear_new(84, 4, true));
+    Trial trial = trial_of(model, 1, OPTIMIZER_ADAM);
+    tensor_free(trial.x);
+    trial.x = tensor_normal_new(SHAPE(1, 7, 8), 0.0f, 1.0f);
+    trial.task.x = trial.x;
+    RecomputeChoice lowest = choose(&trial, 0), choice;
+    ck_assert(!lowest.fits && lowest.peak_bytes < lowest.plain_bytes);
+    for (int64_t bytes = lowest.peak_bytes; bytes <= lowest.plain_bytes; bytes += 50) {
+        uint64_t flops;
+        choice = choose(&trial, bytes);
+        ck_assert_msg(choice.fits, "%lld B", (long long)bytes);
+        ck_assert_int_eq(peak_of(&trial, &flops), choice.peak_bytes);
+        ck_assert_int_le(choice.peak_bytes, bytes);
+        ck_assert_uint_eq(flops, choice.flops);
+    }
+    trial_free(&trial);
+}
+END_TEST
+
 // ---- what stays --------------------------------------------------------------------------------
 START_TEST(what_makes_no_sense_is_refused_and_marks_stay) {
     Trial trial = trial_new(3);
@@ -288,6 +323,7 @@ int main(void) {
         {a_choice_fits_as_a_real_step_does_and_none_of_it_could_be_spared, 24},
         {a_layer_that_cannot_be_run_again_is_left_out_and_told, 0},
         {a_layer_without_children_may_be_worth_it, 0},
+        {what_fits_by_fewer_layers_than_all_says_that_it_fits, 0},
         {what_makes_no_sense_is_refused_and_marks_stay, 0},
         {any_request_may_fail_and_the_marks_stay, 0},
         {NULL, 0},

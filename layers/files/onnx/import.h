@@ -132,6 +132,8 @@ float attribute_float(const Node *node, const char *name, float otherwise);
 int attribute_ints(const Node *node, const char *name, int64_t *out, int room);
 bool attribute_is(const Node *node, const char *name, const char *text, bool otherwise);
 const Onnx__Attribute *attribute_find(const Node *node, const char *name);
+// What the newer exporter recorded of the node ("pkg.torch.onnx.name_scopes"); NULL: nothing.
+const char *onnx_recorded(const Node *node, const char *key);
 // Integers that an attribute gave in old opsets and constant input i gives in new ones; as above.
 // An error is pending where they are not known at import.
 int import_ints(Import *import, const Node *node, const char *name, int i, int64_t *out, int room);
@@ -216,6 +218,10 @@ Status import_walk(Import *import);
 Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
 void import_join(Import *import);
+void import_join_norms(Import *import, Step *step);       // those of norms (join_norms.c)
+Step *step_of(const Import *import, int value);           // whose result it is; NULL: no step's
+bool step_is(const Step *step, const char *name);         // of that operator; no step is none
+void step_moves(Import *import, Step *from, int to);      // its result is that one's from now on
 void import_finish(Import *import);                       // drops steps whose results nobody needs
 bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded

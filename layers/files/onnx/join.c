@@ -1,21 +1,22 @@
 // join.c -- steps that exporters write out and the engine has as one: a product and its bias,
-// GELU by its formula, the guard around a softmax; and the end of steps that nobody needs.
+// GELU, SiLU and Mish by their formulas, the guard around a softmax; and the end of steps that
+// nobody needs. Norms: join_norms.c.
 #include <math.h>
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 
-static bool is_op(const Step *step, const char *name) {
+bool step_is(const Step *step, const char *name) {
     return step && !step->dead && strcmp(step->op->name, name) == 0;
 }
 
-static Step *step_of(const Import *import, int value) {
+Step *step_of(const Import *import, int value) {
     const Value *of = import_value(import, value);
     return of && of->step >= 0 ? import->steps[of->step] : NULL;
 }
 
 // What the newest step gives, an earlier one gives from now on.
-static void move_result(Import *import, Step *from, int to) {
+void step_moves(Import *import, Step *from, int to) {
     import->steps[to]->out[0] = from->out[0];
     import->values[from->out[0]]->step = to;
     from->dead = true;
@@ -27,21 +28,21 @@ static void join_bias(Import *import, Step *add) {
         const Value *sum = import_value(import, add->in[i]);
         Value *bias = import_value(import, add->in[1 - i]);
         Step *product = step_of(import, add->in[i]);
-        if (!is_op(product, "Linear") || product->n_in != 2 || sum->readers != 1 || !bias ||
+        if (!step_is(product, "Linear") || product->n_in != 2 || sum->readers != 1 || !bias ||
             bias->kind != VALUE_PARAMETER || bias->shape.ndim != 1 ||
             bias->shape.dims[0] != sum->shape.dims[sum->shape.ndim - 1])
             continue;
         if (step_input(import, product, add->in[1 - i])) return;
         bias->role = "bias";
         bias->role_step = sum->step;
-        move_result(import, add, sum->step);
+        step_moves(import, add, sum->step);
         return;
     }
 }
 
 // ---- GELU (Hendrycks and Gimpel 2016) ---------------------------------------------------------
 // A value as a number times factors, through products that only this reads.
-enum { MOST_FACTORS = 4, MOST_DEPTH = 8 };
+enum { MOST_FACTORS = 8, MOST_DEPTH = 8 };
 typedef struct Factors {
     double number;
     int of[MOST_FACTORS], n;
@@ -49,7 +50,7 @@ typedef struct Factors {
 
 static void take_apart(const Import *import, int value, int depth, Factors *factors) {
     const Step *step = step_of(import, value);
-    bool mul = is_op(step, "Mul"), div = is_op(step, "Div");
+    bool mul = step_is(step, "Mul"), div = step_is(step, "Div");
     bool number = (mul || div) && step->params.plain.dim != 0;
     if (depth < MOST_DEPTH && number) {
         double by = (double)step->params.plain.value[0];
@@ -72,27 +73,35 @@ static Factors factors_of(const Import *import, int value) {
 
 static bool near(double x, double wanted) { return fabs(x - wanted) < 1e-4 * fabs(wanted); }
 
-// Is the value c x?
-static bool is_multiple(const Import *import, int value, int x, double c) {
-    Factors factors = factors_of(import, value);
-    return factors.n == 1 && factors.of[0] == x && near(factors.number, c);
+// Are these c times so many times the factors of x, in whatever order?
+static bool are_power(const Import *import, Factors factors, int x, int times, double c) {
+    Factors of_x = factors_of(import, x);
+    if (factors.n > MOST_FACTORS || factors.n != times * of_x.n ||
+        !near(factors.number, c * pow(of_x.number, times)))
+        return false;
+    for (int i = 0; i < times * of_x.n; i++) {
+        int k = 0;
+        while (k < factors.n && factors.of[k] != of_x.of[i % of_x.n]) k++;
+        if (k == factors.n) return false;
+        factors.of[k] = factors.of[--factors.n];
+    }
+    return true;
 }
 
 // Is it c x^3?
 static bool is_cube(const Import *import, int value, int x, double c) {
     Factors factors = factors_of(import, value);
-    if (!near(factors.number, c)) return false;
-    if (factors.n == 3) return factors.of[0] == x && factors.of[1] == x && factors.of[2] == x;
+    if (are_power(import, factors, x, 3, c)) return true;
     const Step *power = factors.n == 1 ? step_of(import, factors.of[0]) : NULL;
-    return is_op(power, "Pow") && power->params.plain.dim != 0 && power->in[0] == x &&
-           power->params.plain.value[0] == 3.0f;
+    return step_is(power, "Pow") && power->params.plain.dim != 0 && power->in[0] == x &&
+           power->params.plain.value[0] == 3.0f && near(factors.number, c);
 }
 
 // sqrt(2 / pi) (x + 0.044715 x^3)
 static bool is_inner(const Import *import, int value, int x) {
     Factors factors = factors_of(import, value);
     const Step *sum = factors.n == 1 ? step_of(import, factors.of[0]) : NULL;
-    if (!is_op(sum, "Add") || sum->params.plain.dim != 0 ||
+    if (!step_is(sum, "Add") || sum->params.plain.dim != 0 ||
         !near(factors.number, sqrt(2.0 / 3.14159265358979)))
         return false;
     return (sum->in[0] == x && is_cube(import, sum->in[1], x, 0.044715)) ||
@@ -102,23 +111,65 @@ static bool is_inner(const Import *import, int value, int x) {
 // Of factor * x / 2, is the factor 1 + erf(x / sqrt 2), or 1 + tanh(...)?
 static bool is_gate(const Import *import, int value, int x, bool *by_tanh) {
     const Step *sum = step_of(import, value);
-    if (!is_op(sum, "Add") || sum->params.plain.dim == 0 || sum->params.plain.value[0] != 1.0f)
+    if (!step_is(sum, "Add") || sum->params.plain.dim == 0 || sum->params.plain.value[0] != 1.0f)
         return false;
     const Step *inner = step_of(import, sum->in[0]);
-    *by_tanh = is_op(inner, "Tanh");
+    *by_tanh = step_is(inner, "Tanh");
     if (*by_tanh) return is_inner(import, inner->in[0], x);
-    return is_op(inner, "Erf") && is_multiple(import, inner->in[0], x, sqrt(0.5));
+    return step_is(inner, "Erf") &&
+           are_power(import, factors_of(import, inner->in[0]), x, 1, sqrt(0.5));
+}
+
+// What the inside of such a factor may be a function of: the first input of its last product or
+// sum, or the second one; VALUE_ABSENT.
+static int inside_of(const Import *import, int gate, int i) {
+    const Step *sum = step_of(import, gate);
+    const Step *inner = step_is(sum, "Add") ? step_of(import, sum->in[0]) : NULL;
+    if (!step_is(inner, "Erf") && !step_is(inner, "Tanh")) return VALUE_ABSENT;
+    const Step *last = step_of(import, inner->in[0]);
+    if (step_is(inner, "Tanh") && last) {
+        Factors factors = factors_of(import, inner->in[0]);
+        last = factors.n == 1 ? step_of(import, factors.of[0]) : NULL;
+    }
+    return last && i < last->n_in ? last->in[i] : VALUE_ABSENT;
 }
 
 static void join_gelu(Import *import, Step *step) {
     Factors factors = factors_of(import, step->out[0]);
     bool by_tanh;
-    if (factors.n != 2 || !near(factors.number, 0.5)) return;
-    for (int i = 0; i < 2; i++) {
-        int x = factors.of[i];
-        if (!is_gate(import, factors.of[1 - i], x, &by_tanh)) continue;
+    if (factors.n < 2 || factors.n > MOST_FACTORS) return;
+    for (int i = 0; i < 2 * factors.n; i++) {
+        int gate = factors.of[i / 2], x = inside_of(import, gate, i % 2);
+        Factors others = factors;
+        others.of[i / 2] = others.of[--others.n];
+        if (x < 0 || !are_power(import, others, x, 1, 0.5) || !is_gate(import, gate, x, &by_tanh))
+            continue;
         step->op = onnx_operator("Gelu");
         step->params = (StepParams){.plain = {.flags = {by_tanh}}};
+        step->n_in = 1;
+        step->in[0] = x;
+        return;
+    }
+}
+
+// ---- SiLU and Mish: x times a gate of x -------------------------------------------------------
+// sigmoid(x), or tanh(softplus(x)); NULL where it is neither.
+static const char *gated(const Import *import, int gate, int x) {
+    const Step *step = step_of(import, gate);
+    if (step_is(step, "Sigmoid") && step->in[0] == x) return "Swish";
+    if (!step_is(step, "Tanh")) return NULL;
+    step = step_of(import, step->in[0]);
+    return step_is(step, "Softplus") && step->in[0] == x ? "Mish" : NULL;
+}
+
+static void join_gate(Import *import, Step *step) {
+    if (step->params.plain.dim != 0) return;
+    for (int i = 0; i < 2; i++) {
+        int x = step->in[i], gate = step->in[1 - i];
+        const char *name = gated(import, gate, x);
+        if (!name || import_value(import, gate)->readers != 1) continue;
+        step->op = onnx_operator(name);
+        step->params = (StepParams){.plain = {.value = {1.0f}}}; // Swish's alpha
         step->n_in = 1;
         step->in[0] = x;
         return;
@@ -129,9 +180,10 @@ static void join_gelu(Import *import, Step *step) {
 // Can a row of what goes into it be -infinity all over? Then softmax gives NaN, and the guard 0.
 static bool can_mask_all(Import *import, const Step *softmax) {
     const Step *sum = step_of(import, softmax->in[0]);
-    if (is_op(sum, "Linear") || is_op(sum, "MatMul") || is_op(sum, "Mul") || is_op(sum, "Div"))
+    if (step_is(sum, "Linear") || step_is(sum, "MatMul") || step_is(sum, "Mul") ||
+        step_is(sum, "Div"))
         return false;
-    if (!is_op(sum, "Add") || sum->params.plain.dim != 0) return true;
+    if (!step_is(sum, "Add") || sum->params.plain.dim != 0) return true;
     for (int i = 0; i < 2; i++) {
         Value *mask = import_value(import, sum->in[i]);
         if (!mask || mask->kind != VALUE_CONSTANT || mask->shape.ndim < 1) continue;
@@ -150,7 +202,7 @@ static bool can_mask_all(Import *import, const Step *softmax) {
 static void join_guard(Import *import, Step *where) {
     const Step *guard = step_of(import, where->in[0]), *softmax = step_of(import, where->in[2]);
     Value *zero = import_value(import, where->in[1]);
-    if (!is_op(guard, "IsNaN") || guard->in[0] != where->in[2] || !is_op(softmax, "Softmax") ||
+    if (!step_is(guard, "IsNaN") || guard->in[0] != where->in[2] || !step_is(softmax, "Softmax") ||
         zero->kind != VALUE_CONSTANT || shape_numel(zero->shape) != 1)
         return;
     const double *data = value_data(import, zero);
@@ -165,9 +217,11 @@ static void join_guard(Import *import, Step *where) {
 
 void import_join(Import *import) {
     Step *step = import->steps[import->n_steps - 1];
-    if (is_op(step, "Add") && step->n_in == 2) join_bias(import, step);
-    if (is_op(step, "Mul")) join_gelu(import, step);
-    if (is_op(step, "Where")) join_guard(import, step);
+    if (step_is(step, "Add") && step->n_in == 2) join_bias(import, step);
+    if (step_is(step, "Mul")) join_gelu(import, step);
+    if (step_is(step, "Mul")) join_gate(import, step);
+    if (step_is(step, "Where")) join_guard(import, step);
+    import_join_norms(import, step);
 }
 
 // ---- what nobody needs ------------------------------------------------------------------------

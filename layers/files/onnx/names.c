@@ -126,11 +126,8 @@ static char *path_of_scopes(const char *scopes) {
 }
 
 static char *path_of_node(const Node *node) {
-    for (size_t i = 0; i < node->n_metadata_props; i++) {
-        const Onnx__Text *entry = node->metadata_props[i];
-        if (entry->key && entry->value && strcmp(entry->key, "pkg.torch.onnx.name_scopes") == 0)
-            return path_of_scopes(entry->value);
-    }
+    const char *scopes = onnx_recorded(node, "pkg.torch.onnx.name_scopes");
+    if (scopes) return path_of_scopes(scopes);
     if (node->name && node->name[0] == '/') return path_of_node_name(node->name);
     return memory_copy_string("");
 }

@@ -159,6 +159,18 @@ static Status missing(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
+// Of more than a step has, those that somebody reads, and all before them: a batch norm had this
+// batch's statistics among its outputs until opset 14.
+static size_t outputs_read(const Import *import, const Node *node) {
+    size_t n = node->n_output;
+    if (n <= STEP_OUTPUTS) return n;
+    for (; n > 1; n--) {
+        const Value *last = node_output(import, node, (int)n - 1);
+        if (last && last->readers > 0) break;
+    }
+    return n;
+}
+
 static Status add_step(Import *import, const Node *node, const Operator *op) {
     if (strcmp(op->name, "Split") == 0 && node->n_output > STEP_OUTPUTS)
         return add_slices(import, node);
@@ -166,12 +178,13 @@ static Status add_step(Import *import, const Node *node, const Operator *op) {
     if (!step) return error_status();
     Status status = op->build(import, node, step);
     import->steps[import->n_steps++] = step; // roles name it by this number
-    if (!status && node->n_output > STEP_OUTPUTS)
-        status = import_error(import, STATUS_NOT_IMPLEMENTED, "%zu outputs", node->n_output);
+    size_t outputs = outputs_read(import, node);
+    if (!status && outputs > STEP_OUTPUTS)
+        status = import_error(import, STATUS_NOT_IMPLEMENTED, "%zu outputs", outputs);
     for (int i = 0; (i < step->n_in || i == 0) && !status; i++)
         if (i == step->n_in || (step->in[i] < 0 && !(step->op->optional >> i & 1)))
             status = import_error(import, STATUS_FORMAT, "it has no input %d", i);
-    step->n_out = status ? 0 : (int)node->n_output;
+    step->n_out = status ? 0 : (int)outputs;
     for (int i = 0; i < step->n_out; i++) step->out[i] = import_find(import, node->output[i]);
     if (!status) status = try_step(import, step);
     if (!status) import_join(import);

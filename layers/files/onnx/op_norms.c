@@ -11,15 +11,40 @@ static Status done(Tensor *y, Tensor *out[]) {
 
 static const char *const affine[] = {NULL, "weight", "bias"};
 
+// Weights that are ones, and biases that are zeros, under no layer's name: the operator has to be
+// given some, the norm has none.
+static bool all_are(Import *import, int at, double number) {
+    Value *value = import_value(import, at);
+    if (!value || value->kind != VALUE_CONSTANT) return !value;
+    const double *data = value_data(import, value);
+    int64_t i = 0, n = shape_numel(value->shape);
+    while (data && i < n && data[i] == number) i++;
+    return data && i == n;
+}
+
+static Status norm_weights(Import *import, const Node *node, Step *step) {
+    if (step_weights(import, node, step, 3, affine)) return error_status();
+    bool given = step->in[2] >= 0 || (step->op->optional >> 2 & 1) != 0;
+    if (given && all_are(import, step->in[2], 0.0)) step->n_in = 2;
+    if (step->n_in == 2 && step->in[1] >= 0 && all_are(import, step->in[1], 1.0)) step->n_in = 1;
+    return error_status();
+}
+
+static Tensor *input_of(const Step *step, Tensor *const in[], int i) {
+    return i < step->n_in ? in[i] : NULL;
+}
+
 static Status build_instance(Import *import, const Node *node, Step *step) {
     step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
     step->params.norm.groups = attribute_int(node, "num_groups", 0);
-    return step_weights(import, node, step, 3, affine);
+    return norm_weights(import, node, step);
 }
 
 static Status run_instance(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(tensor_instance_norm(in[0], in[1], in[2], step->params.norm.epsilon), out);
+    return done(tensor_instance_norm(in[0], input_of(step, in, 1), input_of(step, in, 2),
+                                     step->params.norm.epsilon),
+                out);
 }
 
 // Up to opset 20 weights are of the groups, then of the channels.
@@ -27,9 +52,13 @@ static Status run_group(const Step *step, bool training, Tensor *const in[], Ten
     (void)training;
     int64_t groups = step->params.norm.groups;
     int64_t channels = in[0]->shape.ndim > 1 ? in[0]->shape.dims[1] : 0;
-    Tensor *weights[2] = {in[1], in[2]};
+    Tensor *weights[2] = {input_of(step, in, 1), input_of(step, in, 2)};
     for (int i = 0; i < 2; i++) {
-        if (!weights[i] || weights[i]->numel == channels || groups == 0) continue;
+        if (!weights[i] || groups == 0) continue;
+        if (weights[i]->numel == channels) {
+            weights[i] = tensor_reshape(weights[i], SHAPE(channels));
+            continue;
+        }
         Tensor *each = tensor_reshape(weights[i], SHAPE(groups, 1));
         each = tensor_expand(each, SHAPE(groups, channels / groups));
         weights[i] = tensor_reshape(each, SHAPE(channels));
@@ -47,7 +76,7 @@ static Status build_rows(Import *import, const Node *node, Step *step) {
     step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
     for (int i = axis; i < in->shape.ndim; i++)
         step->params.norm.row.dims[step->params.norm.row.ndim++] = in->shape.dims[i];
-    return step_weights(import, node, step, 3, affine);
+    return norm_weights(import, node, step);
 }
 
 // Weights may broadcast to the row.
@@ -59,15 +88,17 @@ static Tensor *of_row(Tensor *weight, Shape row) {
 static Status run_layer(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     Shape row = step->params.norm.row;
-    return done(tensor_layer_norm(in[0], row, of_row(in[1], row), of_row(in[2], row),
-                                  step->params.norm.epsilon),
+    return done(tensor_layer_norm(in[0], row, of_row(input_of(step, in, 1), row),
+                                  of_row(input_of(step, in, 2), row), step->params.norm.epsilon),
                 out);
 }
 
 static Status run_rms(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     Shape row = step->params.norm.row;
-    return done(tensor_rms_norm(in[0], row, of_row(in[1], row), step->params.norm.epsilon), out);
+    return done(tensor_rms_norm(in[0], row, of_row(input_of(step, in, 1), row),
+                                step->params.norm.epsilon),
+                out);
 }
 
 // ---- of a batch -------------------------------------------------------------------------------

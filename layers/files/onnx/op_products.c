@@ -12,10 +12,25 @@ static Status done(Tensor *y, Tensor *out[]) {
 
 // ---- matrices ---------------------------------------------------------------------------------
 // The exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
-// turned back it is PyTorch's, and the product a linear layer. One that others read stays.
-static bool can_flip(const Value *weight) {
-    return weight && weight->kind == VALUE_PARAMETER && weight->stored && weight->shape.ndim == 2 &&
-           !onnx_name_is_path(weight->name) && weight->readers == 1 && !weight->tensor;
+// turned back it is PyTorch's, and the product a linear layer. One that others read, too, stays;
+// a layer that is called again multiplies by it again.
+static bool only_multiplies(const Import *import, const Value *weight) {
+    const Onnx__Graph *graph = import->graph;
+    int products = 0;
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Node *node = graph->node[i];
+        bool product = node->op_type && node->n_input == 2 && strcmp(node->op_type, "MatMul") == 0;
+        products += product && strcmp(node->input[1], weight->name) == 0;
+    }
+    return products == weight->readers; // of a weight times itself they are more
+}
+
+static bool can_flip(const Import *import, const Value *weight) {
+    if (!weight || weight->kind != VALUE_PARAMETER || !weight->stored || weight->shape.ndim != 2 ||
+        onnx_name_is_path(weight->name))
+        return false;
+    if (weight->flipped) return true;
+    return !weight->tensor && (weight->readers == 1 || only_multiplies(import, weight));
 }
 
 static Status run_linear(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
@@ -27,14 +42,39 @@ static Status run_linear(const Step *step, bool training, Tensor *const in[], Te
 static const Operator linear = {
     .name = "Linear", .run = run_linear, .module = "Linear", .optional = 1 << 2};
 
+// Without folding (torch.onnx.export(..., do_constant_folding=False)) the file has PyTorch's weight
+// itself, and a node that turns it: that parameter, or VALUE_ABSENT.
+static int turned_parameter(const Import *import, const Value *weight) {
+    const Step *turn = weight && weight->step >= 0 ? import->steps[weight->step] : NULL;
+    if (!turn || strcmp(turn->op->name, "Transpose") != 0 || turn->params.reduce.dims[0] != 1)
+        return VALUE_ABSENT;
+    const Value *value = import_value(import, turn->in[0]);
+    bool matrix = value && value->kind == VALUE_PARAMETER && value->shape.ndim == 2;
+    return matrix ? turn->in[0] : VALUE_ABSENT;
+}
+
+static void take_parameter(const Import *import, Step *step, int i, int at) {
+    Value *value = import->values[at];
+    step->in[i] = at;
+    value->held = true;
+    if (value->role) return;
+    value->role = "weight";
+    value->role_step = import->n_steps;
+}
+
 static Status build_matmul(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
     if (step_weights(import, node, step, 2, roles)) return error_status();
+    const Value *x = node_input(import, node, 0);
     Value *weight = node_input(import, node, 1);
-    if (!node_input(import, node, 0) || !weight)
-        return import_error(import, STATUS_FORMAT, "it has no two inputs");
-    if (!can_flip(weight)) return STATUS_OK;
-    weight->flipped = true;
+    if (!x || !weight) return import_error(import, STATUS_FORMAT, "it has no two inputs");
+    int turned = x->shape.ndim > 1 ? turned_parameter(import, weight) : VALUE_ABSENT;
+    if (turned >= 0)
+        take_parameter(import, step, 1, turned);
+    else if (can_flip(import, weight))
+        weight->flipped = true;
+    else
+        return STATUS_OK;
     step->op = &linear;
     return STATUS_OK;
 }
@@ -62,7 +102,7 @@ static Status build_gemm(Import *import, const Node *node, Step *step) {
     int64_t columns = b->shape.dims[trans_b ? 0 : 1];
     bool row = !c || (c->shape.ndim == 1 && c->shape.dims[0] == columns);
     if (trans_a || !row || number[0] != 1.0f || number[1] != 1.0f) return STATUS_OK;
-    if (!trans_b && !can_flip(b)) return STATUS_OK;
+    if (!trans_b && !can_flip(import, b)) return STATUS_OK;
     if (!trans_b) b->flipped = true;
     step->op = &linear;
     return STATUS_OK;

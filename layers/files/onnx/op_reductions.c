@@ -9,10 +9,23 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
+// A pool over whole planes, which the newer exporter writes as the mean that it is.
+static bool is_pool(const Node *node, Shape in, const ReduceParams *reduce) {
+    const char *classes = onnx_recorded(node, "pkg.torch.onnx.class_hierarchy");
+    if (strcmp(node->op_type, "ReduceMean") != 0 || !classes || !reduce->keep) return false;
+    for (int i = 0; i < reduce->n_dims; i++)
+        if (reduce->dims[i] < 2) return false;
+    return in.ndim > 2 && in.ndim < 5 && reduce->n_dims == in.ndim - 2 &&
+           strstr(classes, in.ndim == 4 ? ".AdaptiveAvgPool2d', 'aten."
+                                        : ".AdaptiveAvgPool1d', 'aten.") != NULL;
+}
+
 static Status build_reduce(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     if (shape_reduce(import, node, in->shape, &step->params.reduce)) return error_status();
+    if (is_pool(node, in->shape, &step->params.reduce))
+        step->op = onnx_operator("GlobalAveragePool");
     return step_inputs(import, node, step, 1);
 }
 

@@ -92,6 +92,19 @@ static bool is_called_again(const Value *value, const Node *node) {
     return onnx_name_is_path(value->name) && node->name && node->name[0] == '/';
 }
 
+// The copy that the same layer made of it when it was called before, for that role; else -1.
+static int copy_before(const Import *import, const Value *value, const Node *node,
+                       const char *role) {
+    for (int i = import->n_values - 1; i >= 0; i--) {
+        const Value *other = import->values[i];
+        if (other->stored == value->stored && other->name[0] == '\0' && other->role &&
+            strcmp(other->role, role) == 0 &&
+            onnx_same_layer(import->steps[other->role_step]->node, node))
+            return i;
+    }
+    return -1;
+}
+
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
 // zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
 // own.
@@ -100,6 +113,8 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     const Node *user = import->steps[value->role_step]->node;
     if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
+    int before = copy_before(import, value, node, role);
+    if (before >= 0) return before;
     int copy = import_copies(import, value, shape_numel(value->shape))
                    ? -1
                    : import_value_new(import, NULL);

@@ -111,18 +111,10 @@ static const char *quoted(const char *list, int i, size_t *length) {
     return NULL;
 }
 
-static const char *property(const Node *node, const char *key) {
-    for (size_t i = 0; i < node->n_metadata_props; i++) {
-        const Onnx__Text *entry = node->metadata_props[i];
-        if (entry->key && entry->value && strcmp(entry->key, key) == 0) return entry->value;
-    }
-    return NULL;
-}
-
 // The newer exporter says of which class each module around a node is.
 static void types_of_classes(Layer *root, const Node *node) {
-    const char *scopes = property(node, "pkg.torch.onnx.name_scopes");
-    const char *classes = property(node, "pkg.torch.onnx.class_hierarchy");
+    const char *scopes = onnx_recorded(node, "pkg.torch.onnx.name_scopes");
+    const char *classes = onnx_recorded(node, "pkg.torch.onnx.class_hierarchy");
     for (int i = 0; scopes && classes && i < 64; i++) {
         size_t length = 0, size = 0, next = 0;
         char path[512];

@@ -220,3 +220,11 @@ int import_axis(Import *import, int64_t axis, int ndim) {
     import_error(import, STATUS_FORMAT, "axis %lld of %d dimensions", (long long)axis, ndim);
     return -1;
 }
+
+const char *onnx_recorded(const Node *node, const char *key) {
+    for (size_t i = 0; i < node->n_metadata_props; i++) {
+        const Onnx__Text *entry = node->metadata_props[i];
+        if (entry->key && entry->value && strcmp(entry->key, key) == 0) return entry->value;
+    }
+    return NULL;
+}
