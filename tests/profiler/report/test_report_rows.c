@@ -1,8 +1,6 @@
-// test_report_rows.c -- which layers of many have a row in the report, and that choosing them takes
-// no longer than a moment.
+// test_report_rows.c -- which layers of many have a row in the report, and that there may be many.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "profiler/report/report_rows.h"
 #include "tests/helpers/harness.h"
@@ -40,14 +38,12 @@ START_TEST(blocks_have_one_row_for_each_of_their_layers) {
 }
 END_TEST
 
-// Comparing each layer with each took the report of GPT-3 longer than counting it.
+// Comparing each layer with each took the report of GPT-3 longer than counting it, and would take
+// that of so many longer than a test may.
 START_TEST(thousands_of_layers_are_chosen_from_at_once) {
-    Profile profile = blocks_new(400);
+    Profile profile = blocks_new(2000);
     ReportRow rows[REPORT_MOST_ROWS];
-    clock_t start = clock();
     ck_assert_int_eq(report_rows(&profile, WIDTH, rows), PARTS);
-    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    ck_assert_msg(seconds < 0.25, "it took %g s", seconds); // 0.005 s; by pairs 0.6 s
     free(profile.layers);
 }
 END_TEST
