@@ -50,7 +50,7 @@ static Status count(KvCache *cache, int64_t past, int64_t s, const Machine *mach
     step_record_stop(&record);
     for (int64_t i = 0; i < record.n_ops; i++) {
         cost_add(&phase->cost, record.ops[i].cost);
-        level_bytes_add(phase->level_bytes, record.ops[i].level_bytes);
+        traffic_add(&phase->traffic, &record.ops[i].traffic);
         phase->ops++;
     }
     Status status = error_pending() ? error_status() : record.status;
@@ -132,7 +132,7 @@ static Status time_all(Layer *model, double seconds, Generation *generation) {
 
 static void judge(const Machine *machine, ProfilePhase *phase) {
     double seconds = latency_median(&phase->latency);
-    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops, seconds);
+    RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
     if (phase->ops > 0) phase->roofline = roofline_judge(machine, &input);
 }
 

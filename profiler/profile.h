@@ -22,8 +22,8 @@ typedef struct Latency {
 
 typedef struct ProfilePhase {
     OpCost cost;
-    uint64_t level_bytes[MACHINE_MAX_LEVELS]; // its bytes, by level of reuse
-    int64_t ops;                              // dispatched; 0: the phase did not happen
+    Traffic traffic; // its bytes, by level of reuse
+    int64_t ops;     // dispatched; 0: the phase did not happen
     Latency latency;
     Roofline roofline; // zero where no machine was given
 } ProfilePhase;

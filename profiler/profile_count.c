@@ -86,7 +86,7 @@ static ProfileLayer layer_of_site(int site, const StepRecord *record, const Laye
 
 static void add_op(ProfilePhase *phase, const OpRecord *op) {
     cost_add(&phase->cost, op->cost);
-    level_bytes_add(phase->level_bytes, op->level_bytes);
+    traffic_add(&phase->traffic, &op->traffic);
     phase->ops++;
 }
 

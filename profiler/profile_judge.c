@@ -2,14 +2,14 @@
 #include "profiler/profile_parts.h"
 
 static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
-    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops, seconds);
+    RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
     if (phase->ops > 0) phase->roofline = roofline_judge(machine, &input);
 }
 
 RooflineInput profile_step_input(const Profile *profile) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
     double seconds = latency_median(&step->latency), copy = latency_median(&profile->batch_copy);
-    RooflineInput input = roofline_input(step->cost, step->level_bytes, step->ops, seconds);
+    RooflineInput input = roofline_input(step->cost, &step->traffic, step->ops, seconds);
     double limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * (seconds + copy);
     if (!(copy > limit)) return input; // NaN where nothing is carried
     input.seconds = seconds + copy;
@@ -27,7 +27,7 @@ static void judge_step(const Machine *machine, Profile *profile) {
 static void judge_op(const Machine *machine, ProfileOp *op) {
     const OpRecord *record = &op->record;
     double seconds = latency_median(&op->latency);
-    RooflineInput input = roofline_input(record->cost, record->level_bytes, 1, seconds);
+    RooflineInput input = roofline_input(record->cost, &record->traffic, 1, seconds);
     op->roofline = roofline_judge(machine, &input);
 }
 

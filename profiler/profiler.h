@@ -143,7 +143,7 @@ typedef struct ProfilerRow { // an op or kernel, a layer, a scope or a copy, in 
     double seconds, self_seconds; // in all; self: without what is nested in it
     double device_seconds;        // the device's own, of ops and copies; 0 where it has none
     OpCost cost;                  // in all; of a site: its own ops while it was open
-    uint64_t level_bytes[MACHINE_MAX_LEVELS];
+    Traffic traffic;
     Roofline roofline; // of all calls' own time, the device's where it has one; zero without a
                        // machine, and for what is no op
 } ProfilerRow;

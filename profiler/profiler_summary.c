@@ -100,7 +100,7 @@ static Group *group_of(Gathering *g, const ProfileEvent *event) {
 
 static void add_cost(EventCost *to, const EventCost *from) {
     cost_add(&to->cost, from->cost);
-    level_bytes_add(to->level_bytes, from->level_bytes);
+    traffic_add(&to->traffic, &from->traffic);
 }
 
 // What ran inside the event at `outer`: kept time of what is nested in it, and, of a call site, the
@@ -149,7 +149,7 @@ static ProfilerRow row_of(const Context *context, const Group *group) {
                        .self_seconds = 1e-9 * (double)group->self,
                        .device_seconds = 1e-9 * (double)group->device,
                        .cost = group->cost.cost};
-    memcpy(row.level_bytes, group->cost.level_bytes, sizeof(row.level_bytes));
+    row.traffic = group->cost.traffic;
     site_path(context, like->site, row.path, sizeof(row.path));
     const char *name = op                         ? like->op->name
                        : like->kind == EVENT_SITE ? context->sites[like->site].type
@@ -179,12 +179,12 @@ static void add_row(ProfilerRow *to, const ProfilerRow *from) {
     to->self_seconds += from->self_seconds;
     to->device_seconds += from->device_seconds;
     cost_add(&to->cost, from->cost);
-    level_bytes_add(to->level_bytes, from->level_bytes);
+    traffic_add(&to->traffic, &from->traffic);
 }
 
 RooflineInput profiler_row_input(const ProfilerRow *row) {
     double seconds = row->device_seconds > 0.0 ? row->device_seconds : row->self_seconds;
-    return roofline_input(row->cost, row->level_bytes, row->calls, seconds);
+    return roofline_input(row->cost, &row->traffic, row->calls, seconds);
 }
 
 static void judge(const Machine *machine, ProfilerRow *row) {

@@ -14,52 +14,6 @@ static void *room_for(void *items, int64_t count, int64_t *capacity, size_t size
     return grown;
 }
 
-// ---- where operands were ---------------------------------------------------------------------
-// Adds up the operands' bytes by level, stamps them, and moves the counter on. A stamp says when an
-// op was over; that an operand was touched a while before, and how long it takes to come around to
-// its end, is its span: of an op that walks all operands side by side, all of their bytes; of a
-// product, which keeps what it reads in blocks, its own.
-static void find_operands(const Machine *machine, const OpCall *call, const OpCost *cost,
-                          uint64_t bytes[MACHINE_MAX_LEVELS]) {
-    const Op *op = call->op;
-    uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
-    for (int i = 0; i < call->n_in + call->n_out; i++) {
-        bool input = i < call->n_in;
-        const Tensor *t = input ? call->in[i] : call->out[i - call->n_in];
-        if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
-        uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
-        uint64_t span = cost->macs > 0 ? size : cost->bytes_read + cost->bytes_written;
-        uint64_t distance = last ? start - last + span : UINT64_MAX;
-        bool both_ways = input && op->mutates && op->mutates(call, i);
-        uint64_t n = size << both_ways;
-        bytes[machine_level(machine, distance)] += n;
-        *counter += n;
-        t->storage->traffic = start + 1; // moved to the end of the op below
-    }
-    for (int i = 0; i < call->n_in + call->n_out; i++) {
-        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
-        if (t) t->storage->traffic = *counter + 1;
-    }
-    *counter += 1; // so that a stamp is never 0, and never the next op's start
-}
-
-// The op's own count of bytes, shared out as its operands were.
-void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *cost,
-                      uint64_t level_bytes[MACHINE_MAX_LEVELS]) {
-    uint64_t found[MACHINE_MAX_LEVELS] = {0}, total = 0, given = 0;
-    if (context_current()->ledger) find_operands(machine, call, cost, found);
-    int last = machine->n_levels - 1;
-    for (int i = 0; i <= last; i++) total += found[i];
-    uint64_t all = cost->bytes_read + cost->bytes_written;
-    for (int i = 0; i <= last && total > 0; i++) {
-        uint64_t share = (uint64_t)((double)all * (double)found[i] / (double)total);
-        if (share > all - given) share = all - given; // beyond 2^53 a quotient may round up
-        level_bytes[i] += share;
-        given += share;
-    }
-    level_bytes[last] += all - given; // what rounding left, and a kernel without operands
-}
-
 // ---- the observer ----------------------------------------------------------------------------
 static Shape shape_of(const Tensor *t) { return t ? t->shape : (Shape){.ndim = -1}; }
 
@@ -80,13 +34,19 @@ static void check_range(StepRecord *record, OpCost cost) {
                                    "batch, or fewer layers");
 }
 
+static void begin_op(Observer *observer, const OpCall *call) {
+    (void)call;
+    team_watch_begin(&((StepRecord *)observer)->watch);
+}
+
 static void keep_op(Observer *observer, const OpCall *call) {
     StepRecord *record = (StepRecord *)observer;
     const Context *context = context_current();
     if (context->error.status) return; // it failed
     OpRecord one = {.site = context->site, .phase = context->phase, .cost = op_cost(call)};
     if (record->machine && !(call->op->flags & OP_VIEW))
-        level_bytes_find(record->machine, call, &one.cost, one.level_bytes);
+        traffic_of_call(record->machine, team_watch_end(&record->watch, call), call, &one.cost,
+                        &one.traffic);
     if (record->only_traffic) return;
     OpRecord *ops = room_for(record->ops, record->n_ops, &record->op_capacity, sizeof(OpRecord));
     if (!ops) {
@@ -140,6 +100,7 @@ static void keep_saved(Observer *observer, const Storage *storage, int site) {
 void step_record_start(StepRecord *record, const Machine *machine) {
     memset(record, 0, sizeof(*record));
     record->machine = machine;
+    if (machine) record->observer.op_begin = begin_op;
     record->observer.op_end = keep_op;
     record->observer.storage = keep_memory;
     record->observer.saved = keep_saved;

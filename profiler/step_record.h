@@ -5,7 +5,7 @@
 #define PROFILER_STEP_RECORD_H
 
 #include "layers/cost.h"
-#include "profiler/machine/machine.h"
+#include "profiler/traffic.h"
 
 RIDGEPOINT_API_BEGIN
 
@@ -16,7 +16,7 @@ typedef struct OpRecord { // one executed op
     int site; // of the context it ran in; -1: outside any layer
     Phase phase;
     OpCost cost;
-    uint64_t level_bytes[MACHINE_MAX_LEVELS]; // of its bytes, by level of reuse
+    Traffic traffic; // its bytes, by level of reuse
     int n_in;
     Shape in[OP_RECORD_INPUTS], out; // of its first inputs and first output; ndim -1: absent
     OpParams params;
@@ -32,9 +32,6 @@ typedef struct MemoryEvent { // bytes taken or given back
     const char *running; // the op that is running now; NULL: none
 } MemoryEvent;
 
-// The level of an operand is the smallest that holds what was moved since its elements were last
-// touched: since the end of the op that did, and within an op until it came to its end. Blocks keep
-// their stamp when the cache of storage.c recycles them: they are as warm.
 typedef struct StepRecord {
     Observer observer; // first
     OpRecord *ops;     // in the order in which they ended
@@ -47,22 +44,13 @@ typedef struct StepRecord {
     Status status;          // out of memory while recording
     const Machine *machine; // whose levels; NULL: none are found
     bool only_traffic;      // stamps blocks, keeps nothing
+    TeamWatch watch;        // of the op that runs
 } StepRecord;
-
-static inline void level_bytes_add(uint64_t to[MACHINE_MAX_LEVELS],
-                                   const uint64_t more[MACHINE_MAX_LEVELS]) {
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) to[i] += more[i];
-}
 
 // Zeroes it and begins to observe the current context. `machine` may be NULL, and is borrowed.
 void step_record_start(StepRecord *record, const Machine *machine);
 void step_record_stop(StepRecord *record);
 void step_record_free(StepRecord *record);
-
-// Finds the level of each operand of an op that has run, stamps it, and adds the op's bytes to
-// level_bytes; for observers of their own. Views move nothing and are not to be given.
-void level_bytes_find(const Machine *machine, const OpCall *call, const OpCost *cost,
-                      uint64_t level_bytes[MACHINE_MAX_LEVELS]);
 
 RIDGEPOINT_API_END
 

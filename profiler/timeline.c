@@ -105,6 +105,7 @@ bool timeline_has_stamps(const Device *device) {
 // ---- events ----------------------------------------------------------------------------------
 static void op_begin(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
+    if (timeline->machine) team_watch_begin(&timeline->watch);
     if (timeline->device_times) begin_on_device(timeline, is_launched(timeline, call));
     begin(timeline);
 }
@@ -126,7 +127,8 @@ static void op_end(Observer *observer, const OpCall *call) {
     if (context->error.status) return; // it failed
     cost->cost = op_cost(call);
     if (timeline->machine && !(call->op->flags & OP_VIEW))
-        level_bytes_find(timeline->machine, call, &cost->cost, cost->level_bytes);
+        traffic_of_call(timeline->machine, team_watch_end(&timeline->watch, call), call,
+                        &cost->cost, &cost->traffic);
 }
 
 static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t bytes) {

@@ -40,7 +40,7 @@ typedef struct ProfileEvent {
 
 typedef struct EventCost { // of an op
     OpCost cost;
-    uint64_t level_bytes[MACHINE_MAX_LEVELS];
+    Traffic traffic;
 } EventCost;
 
 // When the device came to an op or a copy and was through with it: nanoseconds of tensor/clock.h.
@@ -72,6 +72,7 @@ typedef struct Timeline {
     int64_t count, capacity;
     int64_t dropped; // events that found the buffer full
     const Machine *machine;
+    TeamWatch watch;          // with a machine: of the op that runs
     Device *device;           // of the options, where it makes a difference
     EventTimes *device_times; // beside events; NULL: the device has no stamps
     int64_t *readings;        // room for those

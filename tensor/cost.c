@@ -185,6 +185,14 @@ OpCost op_cost_by_rules(const OpCall *call) {
     return cost;
 }
 
+OpSlow op_slow(const OpCall *call) {
+    const OpStory *plain = call->op->story;
+    if (!plain || (plain->roots.basis == BASIS_NONE && plain->divisions.basis == BASIS_NONE))
+        return (OpSlow){0};
+    return (OpSlow){.roots = count(call, plain, plain->roots),
+                    .divisions = count(call, plain, plain->divisions)};
+}
+
 // With an activation fused in, what that costs has to be known, too.
 bool op_is_counted(const Op *op, const OpParams *params) {
     bool known = op->cost || op->story || op->flags & OP_VIEW;

@@ -14,7 +14,8 @@ void *memory_resize(void *block, size_t old_bytes, size_t new_bytes);
 char *memory_copy_string(const char *text);
 void memory_free(void *block); // NULL is fine
 
-// Tensor data: 64-byte aligned, not zeroed; no error is set on NULL (storage.c retries first).
+// Tensor data: 64-byte aligned, from 4,096 bytes on to a page; not zeroed; no error is set on NULL
+// (storage.c retries first).
 void *memory_new_data(size_t bytes);
 void memory_free_data(void *data);
 

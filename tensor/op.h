@@ -229,6 +229,13 @@ unsigned op_given(const OpCall *call);
 OpCost op_cost_traffic(const OpCall *call);
 OpCost op_cost_by_rules(const OpCall *call);
 
+// Of its FLOPs, those that a processor takes several times as long for: no counts of their own, but
+// a floor of the time.
+typedef struct OpSlow {
+    uint64_t roots, divisions;
+} OpSlow;
+OpSlow op_slow(const OpCall *call);
+
 static inline uint64_t op_cost_total_flops(OpCost c) {
     return 2 * c.macs + c.bias_flops + c.elementwise_flops + c.transcendental_flops;
 }

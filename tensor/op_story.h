@@ -61,7 +61,8 @@ typedef struct OpStory {
     const char *formula;                      // "y = max(x, 0)"
     const char *out, *in[STORY_INPUTS];       // what the formula calls them; NULL: it has none
     OpRule elementwise, transcendental, bias; // FLOPs
-    const char *products; // multiply-adds, as sizes in the order of the loops: "rows x in x out"
+    OpRule roots, divisions; // of these FLOPs, those that every processor is slow at
+    const char *products;    // multiply-adds, as sizes in the order of the loops: "rows x in x out"
     // These sizes; how many they are. The last of the names, where it gives fewer.
     int (*factors)(const Shape in[], Shape out, const struct OpParams *params, int64_t factor[]);
     const char *extra; // outputs beyond the first together, "mean and rstd of a row"; NULL: none

@@ -46,6 +46,7 @@ struct Pool {
     PoolTask task;
     void *argument;
     int64_t n, items_per_range;
+    int64_t handed;   // ranges that were offered to workers
     Worker workers[]; // threads - 1
 };
 
@@ -188,6 +189,7 @@ void pool_free(Pool *pool) {
 }
 
 int pool_threads(const Pool *pool) { return pool ? pool->threads : 1; }
+int64_t pool_handed(const Pool *pool) { return pool ? pool->handed : 0; }
 
 void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argument) {
     if (n <= 0) return;
@@ -209,6 +211,7 @@ void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argumen
 
     int helpers = (int)ranges - 1;
     int posted = helpers < pool->started ? helpers : pool->started;
+    pool->handed += posted;
     for (int i = 0; i < posted; i++) post(&pool->workers[i], BOX_POSTED);
     do_range(pool, 0);
     for (int i = posted; i < helpers; i++) do_range(pool, i + 1);

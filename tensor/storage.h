@@ -49,6 +49,7 @@ struct Storage {
     MemoryCategory category;
     int site;         // call site (layer) that asked for it, -1 outside any
     int phase;        // Phase at allocation
+    uint8_t team;     // beside traffic: whose touch it was (profiler/machine/machine.h)
     int size_class;   // of the cache; -1: goes straight back to the system
     int64_t bytes;    // requested
     int64_t reserved; // taken from the system, >= bytes; 0 on meta

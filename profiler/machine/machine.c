@@ -10,7 +10,7 @@
 
 #include "profiler/machine/machine_device.h"
 #include "profiler/machine/machine_levels.h"
-#include "profiler/machine/machine_measure.h"
+#include "profiler/machine/machine_loops.h"
 #include "profiler/report/environment.h"
 #include "profiler/system.h"
 #include "tensor/clock.h"
@@ -18,7 +18,8 @@
 #include "tensor/pool.h"
 
 // Seconds for each measurement, so that all of them end in less than 3, and usually in 1.
-static const double peak_seconds = 0.9, bandwidth_seconds = 0.2, sweep_seconds = 0.05,
+static const double peak_seconds[TEAM_COUNT] = {0.6, 0.15}, cache_seconds = 0.09,
+                    memory_seconds = 0.3, sweep_seconds = 0.05, slow_seconds = 0.06,
                     dispatch_seconds = 0.1, threads_seconds = 0.2;
 
 enum {
@@ -29,9 +30,14 @@ enum {
     DRAM_CACHES = 4, // a working set so many times the last cache finds little of itself there
 };
 
-int machine_level(const Machine *machine, uint64_t distance) {
+static int64_t capacity(const MachineLevel *level, Team team) {
+    return team == TEAM_ONE && level->bytes_alone > 0 ? level->bytes_alone : level->bytes;
+}
+
+int machine_level(const Machine *machine, Team team, uint64_t distance) {
     int level = 0;
-    while (level < machine->n_levels - 1 && distance > (uint64_t)machine->levels[level].bytes)
+    while (level < machine->n_levels - 1 &&
+           distance > (uint64_t)capacity(&machine->levels[level], team))
         level++;
     return level;
 }
@@ -77,22 +83,33 @@ static void tell(Calibration *calibration, const char *what) {
     if (calibration->progress) calibration->progress(calibration->argument, what, fraction);
 }
 
-// One more than the caches: DRAM. Half-way between a cache and the one before it, a working set is
-// in that cache and no other.
-static Status measure_levels(Calibration *calibration, Machine *machine) {
+// A working set that is in this level and no other: half-way between a cache and the one before it;
+// a quarter of the way in one that is shared, because others are in it, too.
+static int64_t working_set(const Calibration *calibration, const Machine *machine, int i,
+                           Team team) {
+    const MachineLevel *level = &machine->levels[i], *before = i ? level - 1 : NULL;
+    int64_t from = before ? capacity(before, team) : 0, most = calibration->scratch.bytes;
+    if (i == machine->n_levels - 1) return most;
+    bool shared = level->bytes_alone >= level->bytes && machine->threads > 1;
+    int64_t bytes = from + (capacity(level, team) - from) / (shared ? 4 : 2);
+    return bytes < most ? bytes : most;
+}
+
+// The last is DRAM, whose passes are long.
+static Status measure_levels(Calibration *calibration, Machine *machine, Team team) {
     Status status = STATUS_OK;
-    int64_t before = 0;
     for (int i = 0; !status && i < machine->n_levels; i++) {
         MachineLevel *level = &machine->levels[i];
-        bool last = i == machine->n_levels - 1;
-        int64_t bytes = before + (level->bytes - before) / 2;
-        if (last || bytes > calibration->scratch.bytes) bytes = calibration->scratch.bytes;
-        char what[32];
-        snprintf(what, sizeof what, "bandwidth of %s", level->name);
+        double seconds = i < machine->n_levels - 1 ? cache_seconds : memory_seconds, counted;
+        char what[48];
+        snprintf(what, sizeof what, "bandwidth of %.7s%s", level->name,
+                 team == TEAM_ONE ? ", one thread" : "");
         tell(calibration, what);
-        status = machine_measure_bandwidth(&calibration->scratch, bytes, bandwidth_seconds,
-                                           &level->bytes_per_second);
-        before = level->bytes;
+        int64_t bytes = working_set(calibration, machine, i, team);
+        bool first = i == 0 && machine->n_levels > 1;
+        status = machine_measure_rates(&calibration->scratch, bytes, first, seconds,
+                                       &level->rates[team], &counted);
+        if (team == TEAM_ALL) level->bytes_per_second = counted;
     }
     return status;
 }
@@ -113,16 +130,19 @@ static Status sweep_levels(Calibration *calibration, Machine *machine) {
     return status;
 }
 
+static Status measure_ceilings(Calibration *calibration, Machine *machine, Team team) {
+    double *peak = team == TEAM_ONE ? &machine->peak_alone : &machine->peak_flops_per_second;
+    tell(calibration, team == TEAM_ONE ? "matrix product, one thread" : "matrix product");
+    Status status = machine_measure_peak(&calibration->scratch, peak_seconds[team], peak);
+    if (!status && machine->n_levels == 0) status = sweep_levels(calibration, machine);
+    return status ? status : measure_levels(calibration, machine, team);
+}
+
 // Product and bandwidth keep every thread busy, so what of the cores' time they did not get was
 // somebody else's.
-static Status measure_ceilings(Calibration *calibration, Machine *machine) {
+static Status measure_together(Calibration *calibration, Machine *machine) {
     double begin = clock_seconds(), processor = system_processor_seconds();
-    tell(calibration, "matrix product");
-    Status status =
-        machine_measure_peak(&calibration->scratch, peak_seconds, &machine->peak_flops_per_second);
-    if (!status)
-        status = machine->n_levels ? measure_levels(calibration, machine)
-                                   : sweep_levels(calibration, machine);
+    Status status = measure_ceilings(calibration, machine, TEAM_ALL);
     int cores = pool_default_threads();
     int threads = machine->threads < cores ? machine->threads : cores;
     double had = system_processor_seconds() - processor;
@@ -131,8 +151,18 @@ static Status measure_ceilings(Calibration *calibration, Machine *machine) {
     return status;
 }
 
+// One thread alone, where there are more: what small ops have. Levels that only a sweep finds are
+// those of all threads.
+static Status measure_alone(Calibration *calibration, Machine *machine) {
+    tell(calibration, "square roots");
+    Status status = machine_measure_slow(&calibration->scratch, slow_seconds,
+                                         &machine->root_seconds, &machine->division_seconds);
+    if (status || machine->threads < 2 || machine->n_levels == 0) return status;
+    return measure_ceilings(calibration, machine, TEAM_ONE);
+}
+
 static Status measure_machine(Calibration *calibration, Machine *machine) {
-    Status status = measure_ceilings(calibration, machine);
+    Status status = measure_together(calibration, machine);
     if (status) return status;
     tell(calibration, "dispatch");
     status = machine_measure_dispatch(dispatch_seconds, &machine->dispatch_seconds);
@@ -140,6 +170,7 @@ static Status measure_machine(Calibration *calibration, Machine *machine) {
     tell(calibration, "threads");
     status =
         machine_measure_threads(threads_seconds, &machine->spin_seconds, &machine->wake_seconds);
+    calibration->step = calibration->steps;
     if (!status) tell(calibration, "done");
     return status;
 }
@@ -154,9 +185,17 @@ static Status calibrate_here(Calibration *calibration, Machine *machine) {
         machine->levels[caches] = (MachineLevel){.name = "DRAM", .bytes = INT64_MAX};
         machine->n_levels = caches + 1;
     }
-    calibration->steps = 3 + (caches ? machine->n_levels : 1);
+    bool alone = caches > 0 && machine->threads > 1;
+    int levels = caches ? machine->n_levels : 1 + MACHINE_MAX_LEVELS; // or what a sweep finds
+    calibration->steps = 4 + levels + (alone ? 1 + levels : 0);
     Status status = machine_scratch_new(bytes, &calibration->scratch);
+    context_set_threads(1);
+    if (!status) status = measure_alone(calibration, machine);
+    context_set_threads(machine->threads);
+    MachinePlaces places;
+    machine_places_take(&places);
     if (!status) status = measure_machine(calibration, machine);
+    machine_places_leave(&places);
     machine_scratch_free(&calibration->scratch);
     return status;
 }
@@ -167,15 +206,6 @@ static void forget_process_peak(void) {
     if (!file) return; // not Linux, or not allowed
     fputs("5", file);
     fclose(file);
-}
-
-static Status calibrate_host(MachineProgress progress, void *argument, Machine *machine) {
-    MachinePlaces places;
-    machine_places_take(&places);
-    Calibration calibration = {.progress = progress, .argument = argument};
-    Status status = calibrate_here(&calibration, machine);
-    machine_places_leave(&places);
-    return status;
 }
 
 // In a context of its own: whoever observes the current one does not notice.
@@ -192,7 +222,8 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
     context_push(context);
     context_set_device(device);
     context_set_threads(threads);
-    Status status = device->on_host ? calibrate_host(progress, argument, &measured)
+    Calibration calibration = {.progress = progress, .argument = argument};
+    Status status = device->on_host ? calibrate_here(&calibration, &measured)
                                     : machine_measure_device(progress, argument, &measured);
     context_pop();
     context_free(context);
@@ -243,7 +274,8 @@ static bool read_kept(const char *path, Machine *machine) {
         error_clear();
         return false;
     }
-    return machine->measured && machine->threads == threads_of_fingerprint() &&
+    bool rates = machine->device[0] || machine->levels[0].rates[TEAM_ALL].fill > 0.0;
+    return machine->measured && rates && machine->threads == threads_of_fingerprint() &&
            strcmp(machine->fingerprint, fingerprint) == 0;
 }
 

@@ -14,11 +14,24 @@ RIDGEPOINT_API_BEGIN
 
 enum { MACHINE_MAX_LEVELS = 5 };
 
+// Who does an op: all threads in use, or the calling one alone, because dividing it does not pay.
+// Where one thread is in use, it is all.
+typedef enum Team { TEAM_ALL, TEAM_ONE, TEAM_COUNT } Team;
+
+// How fast a level's lines move, B/s at best; 0: not known, or no limit of this level.
+typedef struct MachineRates {
+    double fill;  // lines that come: read, or fetched to be written. Of the first level loads
+    double store; // of the first level alone: stores
+    double move;  // beyond it: lines that come and lines that go, together
+} MachineRates;
+
 // A level of memory: what a working set of up to `bytes` is read and written at.
 typedef struct MachineLevel {
-    char name[8];  // "L1", "L2", "L3", "DRAM"
-    int64_t bytes; // capacity for all threads in use together; INT64_MAX for the last
-    double bytes_per_second;
+    char name[8];            // "L1", "L2", "L3", "DRAM"
+    int64_t bytes;           // capacity for all threads in use together; INT64_MAX for the last
+    double bytes_per_second; // of y = s x: 8 bytes an element. The picture's, and the ridge's
+    int64_t bytes_alone;     // capacity for one thread; 0: as for all
+    MachineRates rates[TEAM_COUNT]; // no fill: time is counted bytes / bytes_per_second
 } MachineLevel;
 
 typedef struct Machine {
@@ -27,7 +40,10 @@ typedef struct Machine {
     char fingerprint[256];
     char device[64]; // a card's name, "NVIDIA H200"; "": the host, and then what is a card's is 0
     int threads;     // 0: a card's
-    double peak_flops_per_second;            // fp32, by matrix product, at the best of a few sizes
+    double peak_flops_per_second; // fp32, by matrix product, at the best of a few sizes
+    double peak_alone;            // the same of one thread; 0: not known, as of all
+    // Seconds that one thread takes for each square root and division of many; 0: not known.
+    double root_seconds, division_seconds;
     MachineLevel levels[MACHINE_MAX_LEVELS]; // small to large; at least one
     int n_levels;
     double dispatch_seconds; // one op on one element, from call to return; of a card: of many in a
@@ -49,8 +65,8 @@ static inline bool machine_was_busy(const Machine *machine) {
 static inline double machine_ridge(const Machine *machine, int level) {
     return machine->peak_flops_per_second / machine->levels[level].bytes_per_second;
 }
-// The smallest level that holds `distance` bytes.
-int machine_level(const Machine *machine, uint64_t distance);
+// The smallest level that holds `distance` bytes, of what the team moves.
+int machine_level(const Machine *machine, Team team, uint64_t distance);
 
 // Measures the current context's device, in less than 3 seconds: the host with the context's
 // threads, or a card as machine_device.h says. `progress` (may be NULL) is called with what is

@@ -15,10 +15,10 @@ enum { MOST_FILE_BYTES = 1 << 16, MOST_THREADS = 65536 };
 static const double most_per_second = 1e24; // keeps every quotient finite
 static const double most_seconds = 1.0;
 
-// What is being read, and where in it: "levels[2]." or "".
+// What is being read, and where in it: "levels[2].one_thread." or "".
 typedef struct Reader {
     const char *name;
-    char place[24];
+    char place[32];
 } Reader;
 
 static Status refuse(const Reader *reader, const char *key, const char *expected) {
@@ -100,6 +100,26 @@ static Status read_capacity(const Reader *reader, json_t *level, bool last, int6
     return STATUS_OK;
 }
 
+static Status read_rates(const Reader *reader, json_t *object, MachineRates *rates) {
+    Status status = read_rate_if_there(reader, object, "fill_bytes_per_second", &rates->fill);
+    if (!status)
+        status = read_rate_if_there(reader, object, "store_bytes_per_second", &rates->store);
+    if (!status) status = read_rate_if_there(reader, object, "move_bytes_per_second", &rates->move);
+    return status;
+}
+
+// What one thread has of a level, where that was measured apart.
+static Status read_alone(Reader *reader, json_t *object, int index, MachineLevel *level) {
+    json_t *alone = member(object, "one_thread");
+    if (!alone) return STATUS_OK;
+    if (!json_is_object(alone)) return refuse(reader, "one_thread", "a JSON object");
+    snprintf(reader->place, sizeof reader->place, "levels[%d].one_thread.", index);
+    Status status = read_rates(reader, alone, &level->rates[TEAM_ONE]);
+    if (!status && member(alone, "bytes"))
+        status = read_capacity(reader, alone, false, 0, &level->bytes_alone);
+    return status;
+}
+
 static Status read_level(Reader *reader, json_t *array, int index, Machine *machine) {
     MachineLevel *level = &machine->levels[index];
     json_t *object = json_array_get(array, (size_t)index);
@@ -110,6 +130,8 @@ static Status read_level(Reader *reader, json_t *array, int index, Machine *mach
     int64_t before = index ? level[-1].bytes : 0;
     if (!status) status = read_capacity(reader, object, last, before, &level->bytes);
     if (!status) status = read_rate(reader, object, "bytes_per_second", &level->bytes_per_second);
+    if (!status) status = read_rates(reader, object, &level->rates[TEAM_ALL]);
+    if (!status) status = read_alone(reader, object, index, level);
     reader->place[0] = '\0';
     return status;
 }
@@ -159,6 +181,12 @@ static Status read_machine(Reader *reader, json_t *object, Machine *machine) {
     if (!status)
         status =
             read_rate(reader, object, "peak_flops_per_second", &machine->peak_flops_per_second);
+    if (!status)
+        status =
+            read_rate_if_there(reader, object, "one_thread_flops_per_second", &machine->peak_alone);
+    if (!status) status = read_seconds(reader, object, "root_seconds", &machine->root_seconds);
+    if (!status)
+        status = read_seconds(reader, object, "division_seconds", &machine->division_seconds);
     if (!status) status = read_levels(reader, object, machine);
     if (!status)
         status = read_seconds(reader, object, "dispatch_seconds", &machine->dispatch_seconds);
@@ -221,6 +249,25 @@ Status machine_read(const char *path, Machine *machine) {
     return status;
 }
 
+static void write_rate_if_there(JsonWriter *json, const char *key, double rate) {
+    if (rate > 0.0) member_real(json, key, rate);
+}
+
+static void write_rates(JsonWriter *json, const MachineRates *rates) {
+    write_rate_if_there(json, "fill_bytes_per_second", rates->fill);
+    write_rate_if_there(json, "store_bytes_per_second", rates->store);
+    write_rate_if_there(json, "move_bytes_per_second", rates->move);
+}
+
+// Of one thread, where it was asked for apart.
+static void write_alone(JsonWriter *json, const MachineLevel *level) {
+    if (!(level->rates[TEAM_ONE].fill > 0.0)) return;
+    json_writer_begin_object(json_writer_key(json, "one_thread"));
+    if (level->bytes_alone > 0) member_integer(json, "bytes", level->bytes_alone);
+    write_rates(json, &level->rates[TEAM_ONE]);
+    json_writer_end_object(json);
+}
+
 void machine_write_levels(JsonWriter *json, const Machine *machine) {
     json_writer_begin_array(json_writer_key(json, "levels"));
     for (int i = 0; i < machine->n_levels; i++) {
@@ -233,6 +280,8 @@ void machine_write_levels(JsonWriter *json, const Machine *machine) {
             member_null(json, "bytes");
         member_real(json, "bytes_per_second", level->bytes_per_second);
         member_real(json, "ridge", machine_ridge(machine, i));
+        write_rates(json, &level->rates[TEAM_ALL]);
+        write_alone(json, level);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -262,7 +311,10 @@ Status machine_write(const Machine *machine, const char *path) {
         member_null(json, "threads");
     member_text(json, "source", machine->measured ? "measured" : "given");
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
+    write_rate_if_there(json, "one_thread_flops_per_second", machine->peak_alone);
     machine_write_levels(json, machine);
+    write_rate_if_there(json, "root_seconds", machine->root_seconds);
+    write_rate_if_there(json, "division_seconds", machine->division_seconds);
     member_real(json, "dispatch_seconds", machine->dispatch_seconds);
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "spin_seconds", machine->spin_seconds);

@@ -44,7 +44,7 @@ static int count_cores(const char *list) {
 int machine_levels_of_system(const char *folder, int threads,
                              MachineLevel levels[MACHINE_MAX_CACHES]) {
     enum { MOST_ENTRIES = 16 };
-    int64_t bytes[MACHINE_MAX_CACHES + 1] = {0};
+    int64_t bytes[MACHINE_MAX_CACHES + 1] = {0}, alone[MACHINE_MAX_CACHES + 1] = {0};
     char line[256];
     for (int i = 0; i < MOST_ENTRIES; i++) {
         if (!read_line(folder, i, "level", line, sizeof line)) break;
@@ -56,13 +56,15 @@ int machine_levels_of_system(const char *folder, int threads,
         int64_t size = parse_size(line);
         if (!read_line(folder, i, "shared_cpu_list", line, sizeof line)) continue;
         int sharing = count_cores(line);
-        if (sharing > 0) bytes[level] = size * ((threads + sharing - 1) / sharing);
+        if (sharing <= 0) continue;
+        bytes[level] = size * ((threads + sharing - 1) / sharing);
+        alone[level] = size;
     }
     int n = 0;
     for (int level = 1; level <= MACHINE_MAX_CACHES; level++) {
         // The private caches of many cores may hold more than a last one that all share.
         if (bytes[level] <= (n ? levels[n - 1].bytes : 0)) continue;
-        levels[n] = (MachineLevel){.bytes = bytes[level]};
+        levels[n] = (MachineLevel){.bytes = bytes[level], .bytes_alone = alone[level]};
         snprintf(levels[n++].name, sizeof levels[0].name, "L%d", level % 10);
     }
     return n;

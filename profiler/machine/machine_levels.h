@@ -9,9 +9,9 @@ enum { MACHINE_MAX_CACHES = MACHINE_MAX_LEVELS - 1 };
 
 #define MACHINE_CACHE_FOLDER "/sys/devices/system/cpu/cpu0/cache"
 
-// Names and capacities of the data caches that `threads` threads have together: a cache that k
-// cores share counts ceil(threads / k) times. `folder` is Linux's. Returns how many caches, growing
-// from one to the next; 0 where the system does not say. Bandwidths are left 0.
+// Names and capacities of the data caches that `threads` threads have together, and that one has: a
+// cache that k cores share counts ceil(threads / k) times. `folder` is Linux's. Returns how many
+// caches, growing from one to the next; 0 where the system does not say. Bandwidths are left 0.
 int machine_levels_of_system(const char *folder, int threads,
                              MachineLevel levels[MACHINE_MAX_CACHES]);
 

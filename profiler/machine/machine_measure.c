@@ -72,59 +72,12 @@ void machine_places_leave(const MachinePlaces *places) {
     if (places->taken) sched_setaffinity(0, sizeof places->before, &places->before);
 }
 
-// ---- bandwidth ---------------------------------------------------------------------------------
+// ---- scratch -----------------------------------------------------------------------------------
 
-typedef struct Triad {
-    float *y, *a, *b;
-    int64_t n; // elements of each
-    int64_t times;
-} Triad;
-
-enum { BLOCK = 64 }; // floats: some cache lines
-
-// In blocks, so that a pass of the loop is more than its counting. Not inlined: a compiler that saw
-// the passes repeat could swap the loops and stay in registers.
-KERNEL __attribute__((noinline)) static void triad_pass(float *restrict y, const float *restrict a,
-                                                        const float *restrict b, int64_t n) {
-    for (int64_t i = 0; i < n; i += BLOCK)
-        for (int64_t j = i; j < i + BLOCK; j++) y[j] = a[j] + 0.5f * b[j];
-}
-
-// Each thread repeats its own part, so that handing out work is not measured as bandwidth.
-static void triad_range(void *argument, int64_t begin, int64_t end) {
-    const Triad *triad = argument;
-    for (int64_t i = 0; i < triad->times; i++)
-        triad_pass(triad->y + begin, triad->a + begin, triad->b + begin, end - begin);
-}
-
-static void triad_run(void *argument, int64_t times) {
-    Triad *triad = argument;
-    triad->times = times;
-    cpu_parallel(by_all(triad->n, BLOCK), triad_range, triad);
-}
-
-static Triad triad_in(const MachineScratch *scratch, int64_t bytes) {
-    int64_t n = bytes / (int64_t)(3 * sizeof(float)) / BLOCK * BLOCK;
-    return (Triad){scratch->data, scratch->data + n, scratch->data + 2 * n, n, 1};
-}
-
-Status machine_measure_bandwidth(const MachineScratch *scratch, int64_t bytes, double seconds,
-                                 double *bytes_per_second) {
-    Triad triad = triad_in(scratch, bytes);
-    MachineTime once;
-    Status status = machine_time(triad_run, &triad, seconds, &once);
-    if (!status) *bytes_per_second = (double)triad.n * 3.0 * sizeof(float) / once.device;
-    return status;
-}
-
-// Small numbers, none of them subnormal. Memory that was never written would read as one page.
+// Small numbers, none of them 0 or subnormal. Memory that was never written would read as one page.
 static void touch_range(void *argument, int64_t begin, int64_t end) {
-    const Triad *triad = argument;
-    for (int64_t i = begin; i < end; i++) {
-        triad->y[i] = 1.0f;
-        triad->a[i] = 1.0f + (float)(i % 13) * 0.125f;
-        triad->b[i] = 1.0f - (float)(i % 11) * 0.125f;
-    }
+    float *data = argument;
+    for (int64_t i = begin; i < end; i++) data[i] = 1.0f + (float)(i % 13) * 0.125f;
 }
 
 Status machine_scratch_new(int64_t bytes, MachineScratch *scratch) {
@@ -135,8 +88,8 @@ Status machine_scratch_new(int64_t bytes, MachineScratch *scratch) {
                          "memory, or give the ceilings with --peaks FILE",
                          (long long)bytes);
     *scratch = (MachineScratch){data, bytes};
-    Triad triad = triad_in(scratch, bytes); // each thread touches first what it will work on
-    cpu_parallel(by_all(triad.n, BLOCK), touch_range, &triad);
+    int64_t floats = bytes / (int64_t)sizeof(float);
+    cpu_parallel(by_all(floats, 1 << 12), touch_range, data); // by who will work on it
     return STATUS_OK;
 }
 

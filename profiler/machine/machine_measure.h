@@ -1,6 +1,6 @@
 // machine_measure.h -- the measurements behind machine_calibrate, with the current context's
-// threads: each the best of many samples of at least 1 ms, within so many seconds. Not here: which
-// working sets stand for which level.
+// threads: each the best of many samples of at least 1 ms, within so many seconds. Not here:
+// memory's (machine_loops.h).
 #ifndef PROFILER_MACHINE_MACHINE_MEASURE_H
 #define PROFILER_MACHINE_MACHINE_MEASURE_H
 
@@ -35,12 +35,6 @@ void machine_scratch_free(MachineScratch *scratch);
 // FLOP/s of a square product at the best of several sizes.
 Status machine_measure_peak(const MachineScratch *scratch, double seconds,
                             double *flops_per_second);
-
-// B/s of y[i] = a[i] + s b[i] (STREAM's triad), where y, a and b together have `bytes`, at most the
-// scratch's. Counted are 12 bytes an element: what the op reads and writes, not what a cache
-// fetches before it overwrites.
-Status machine_measure_bandwidth(const MachineScratch *scratch, int64_t bytes, double seconds,
-                                 double *bytes_per_second);
 
 // Seconds that an op on one element takes, without a gradient: where a device runs behind the
 // caller's back, how far apart it runs those of a long queue.

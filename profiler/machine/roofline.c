@@ -37,38 +37,98 @@ static bool is_measured(const RooflineInput *input) {
     return isfinite(input->seconds) && input->seconds > 0.0;
 }
 
-RooflineInput roofline_input(OpCost cost, const uint64_t level_bytes[MACHINE_MAX_LEVELS],
-                             int64_t ops, double seconds) {
-    RooflineInput input = {.cost = cost, .ops = ops, .seconds = seconds};
-    memcpy(input.level_bytes, level_bytes, sizeof(input.level_bytes));
-    return input;
+RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds) {
+    return (RooflineInput){.cost = cost, .traffic = *traffic, .ops = ops, .seconds = seconds};
 }
 
-// What the levels before the last do not take is left to the last.
-void roofline_bytes(const Machine *machine, const RooflineInput *input,
-                    uint64_t bytes[MACHINE_MAX_LEVELS]) {
-    uint64_t left = total_bytes(input);
-    for (int i = 0; i < machine->n_levels; i++) {
-        bool last = i + 1 == machine->n_levels;
-        bytes[i] = !last && input->level_bytes[i] < left ? input->level_bytes[i] : left;
-        left -= bytes[i];
+// No more than is left of the cost's own.
+static void charge(LevelTraffic *here, uint64_t *reads, uint64_t *writes) {
+    if (here->read > *reads) here->read = *reads;
+    if (here->written > *writes) here->written = *writes;
+    if (here->allocated > here->written) here->allocated = here->written;
+    *reads -= here->read;
+    *writes -= here->written;
+}
+
+void roofline_traffic(const Machine *machine, const RooflineInput *input, Traffic *traffic) {
+    uint64_t reads = input->cost.bytes_read, writes = input->cost.bytes_written;
+    *traffic = input->traffic;
+    for (int team = 0; team < TEAM_COUNT; team++)
+        for (int i = 0; i < MACHINE_MAX_LEVELS; i++) {
+            LevelTraffic *here = &traffic->level[team][i];
+            if (i >= machine->n_levels) *here = (LevelTraffic){0};
+            charge(here, &reads, &writes);
+        }
+    traffic->level[TEAM_ALL][machine->n_levels - 1].read += reads;
+    traffic->level[TEAM_ALL][machine->n_levels - 1].written += writes;
+}
+
+static void keep_longer(LevelTime *longest, uint64_t bytes, double rate, const char *what) {
+    double seconds = rate > 0.0 ? (double)bytes / rate : 0.0;
+    if (seconds > longest->seconds) *longest = (LevelTime){seconds, bytes, rate, what};
+}
+
+LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelTraffic *traffic) {
+    const MachineRates *rates = &level->rates[team];
+    LevelTime longest = {.what = "", .bytes_per_second = level->bytes_per_second};
+    bool first = rates->store > 0.0;
+    uint64_t comes = traffic->read + (first ? 0 : traffic->allocated);
+    if (rates->fill > 0.0) {
+        keep_longer(&longest, comes, rates->fill, first ? "loaded" : "fetched");
+        keep_longer(&longest, traffic->written, rates->store, "stored");
+        keep_longer(&longest, comes + traffic->written, rates->move, "moved");
+    } else {
+        keep_longer(&longest, traffic->read + traffic->written, level->bytes_per_second, "");
     }
+    return longest;
 }
 
 static void charge_memory(const Machine *machine, const RooflineInput *input, Roofline *roofline) {
-    uint64_t bytes = total_bytes(input), here[MACHINE_MAX_LEVELS];
+    uint64_t bytes = total_bytes(input);
     double most = 0.0;
-    roofline_bytes(machine, input, here);
+    Traffic traffic;
+    roofline_traffic(machine, input, &traffic);
     for (int i = 0; i < machine->n_levels; i++) {
-        double seconds = (double)here[i] / machine->levels[i].bytes_per_second;
+        double seconds = 0.0;
+        for (int team = 0; team < TEAM_COUNT; team++)
+            seconds += roofline_level_time(&machine->levels[i], (Team)team, &traffic.level[team][i])
+                           .seconds;
         roofline->memory_seconds += seconds;
         if (seconds < most) continue;
         most = seconds;
         roofline->level = i;
     }
-    roofline->bytes_per_second = here[roofline->level] == bytes
-                                     ? machine->levels[roofline->level].bytes_per_second
-                                     : (double)bytes / roofline->memory_seconds;
+    const MachineLevel *level = &machine->levels[roofline->level];
+    bool counted = !(level->rates[TEAM_ALL].fill > 0.0); // so a bandwidth is what it was given as
+    roofline->bytes_per_second =
+        bytes == 0 || (counted && traffic_bytes(&traffic, roofline->level) == bytes)
+            ? level->bytes_per_second
+            : (double)bytes / roofline->memory_seconds;
+}
+
+// Roots and divisions share one unit of a core.
+static double slow_seconds(const Machine *machine, const RooflineInput *input) {
+    double seconds = 0.0;
+    for (int team = 0; team < TEAM_COUNT; team++) {
+        const OpSlow *slow = &input->traffic.slow[team];
+        double one = (double)slow->roots * machine->root_seconds +
+                     (double)slow->divisions * machine->division_seconds;
+        seconds += team == TEAM_ALL && machine->threads > 1 ? one / machine->threads : one;
+    }
+    return seconds;
+}
+
+static void charge_arithmetic(const Machine *machine, const RooflineInput *input,
+                              Roofline *roofline) {
+    double flops = total_flops(input), alone = (double)input->traffic.flops_alone;
+    if (!(machine->peak_alone > 0.0) || alone > flops) alone = 0.0;
+    double seconds = (flops - alone) / machine->peak_flops_per_second;
+    if (alone > 0.0) seconds += alone / machine->peak_alone;
+    double slow = slow_seconds(machine, input);
+    roofline->slow = slow > seconds;
+    roofline->compute_seconds = roofline->slow ? slow : seconds;
+    roofline->flops_per_second = roofline->slow || alone > 0.0 ? flops / roofline->compute_seconds
+                                                               : machine->peak_flops_per_second;
 }
 
 static double dispatch_limit(const Machine *machine, const RooflineInput *input) {
@@ -87,8 +147,7 @@ static Bound decide(const Machine *machine, const RooflineInput *input, const Ro
         if (roofline->roof_fraction < least_fraction) return BOUND_UNEXPLAINED;
     }
     // Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
-    // Without bytes the intensity is NaN, which is not below it.
-    return roofline->intensity < roofline->ridge ? BOUND_MEMORY : BOUND_COMPUTE;
+    return roofline->compute_seconds < roofline->memory_seconds ? BOUND_MEMORY : BOUND_COMPUTE;
 }
 
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
@@ -96,9 +155,9 @@ Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
     Roofline roofline = {.intensity = (double)NAN, .roof_fraction = (double)NAN};
     uint64_t bytes = total_bytes(input);
     charge_memory(machine, input, &roofline);
-    roofline.compute_seconds = total_flops(input) / machine->peak_flops_per_second;
+    charge_arithmetic(machine, input, &roofline);
     roofline.roof_seconds = fmax(roofline.compute_seconds, roofline.memory_seconds);
-    roofline.ridge = machine->peak_flops_per_second / roofline.bytes_per_second;
+    roofline.ridge = roofline.flops_per_second / roofline.bytes_per_second;
     if (bytes > 0) roofline.intensity = total_flops(input) / (double)bytes;
     roofline.judged = is_counted(input) && is_measured(input);
     if (roofline.judged) roofline.roof_fraction = roofline.roof_seconds / input->seconds;
@@ -141,15 +200,18 @@ static Text time_of(double seconds, const RooflineInput *input) {
 }
 
 // Where the intensity stands. Two figures that round to the same are told apart.
-static void say_position(char *text, const Machine *machine, const Roofline *roofline) {
+static void say_position(char *text, const Machine *machine, const RooflineInput *input,
+                         const Roofline *roofline) {
     const MachineLevel *level = &machine->levels[roofline->level];
+    Traffic traffic;
+    roofline_traffic(machine, input, &traffic);
     Text intensity = text_number(roofline->intensity);
     Text ridge = text_number(roofline->ridge);
     bool close = strcmp(intensity.s, ridge.s) == 0;
-    bool mixed = roofline->bytes_per_second != level->bytes_per_second;
+    bool mixed = traffic_bytes(&traffic, roofline->level) != total_bytes(input);
     const char *relation = roofline->bound == BOUND_COMPUTE ? " >=" : close ? ", just below" : " <";
     say(text, "%s FLOP/B%s ridge %s (%s / %s, %s%.7s)", intensity.s, relation, ridge.s,
-        text_rate(machine->peak_flops_per_second, "FLOP/s").s,
+        text_rate(roofline->flops_per_second, "FLOP/s").s,
         text_rate(roofline->bytes_per_second, "B/s").s, mixed ? "mostly " : "", level->name);
 }
 
@@ -159,9 +221,9 @@ static void say_intensity(char *text, const Machine *machine, const RooflineInpu
     if (isnan(roofline->intensity))
         say(text, "no bytes to wait for: compute-bound; ");
     else {
-        say_position(text, machine, roofline);
+        say_position(text, machine, input, roofline);
         if (compute)
-            say(text, ": compute-bound; ");
+            say(text, ": compute-bound%s; ", roofline->slow ? " by roots and divisions" : "");
         else
             say(text, ": memory-bound in %.7s; ", machine->levels[roofline->level].name);
     }
@@ -170,7 +232,7 @@ static void say_intensity(char *text, const Machine *machine, const RooflineInpu
         return;
     }
     double amount = compute ? total_flops(input) : (double)total_bytes(input);
-    double limit = compute ? machine->peak_flops_per_second : roofline->bytes_per_second;
+    double limit = compute ? roofline->flops_per_second : roofline->bytes_per_second;
     const char *unit = compute ? "FLOP/s" : "B/s";
     Text rate = part_of(text_rate(amount / input->seconds, unit), text_rate(limit, unit));
     say(text, "%s = %s of the roof (%s)", rate.s, text_percent(roofline->roof_fraction).s,

@@ -3,8 +3,7 @@
 #ifndef PROFILER_MACHINE_ROOFLINE_H
 #define PROFILER_MACHINE_ROOFLINE_H
 
-#include "profiler/machine/machine.h"
-#include "tensor/op.h"
+#include "profiler/traffic.h"
 
 RIDGEPOINT_API_BEGIN
 
@@ -31,9 +30,9 @@ enum {
 
 typedef struct RooflineInput {
     OpCost cost;
-    // Of the cost's bytes, by level of reuse, smallest first. What they leave of bytes_read +
-    // bytes_written counts at the machine's last level; what goes beyond it is ignored.
-    uint64_t level_bytes[MACHINE_MAX_LEVELS];
+    // Where the cost's bytes are. What it leaves of bytes_read and bytes_written counts at the
+    // machine's last level, as all threads'; what goes beyond them is ignored.
+    Traffic traffic;
     int64_t ops;             // dispatched; each pays dispatch_seconds
     double seconds;          // measured; NaN, or no positive finite number: not measured
     double transfer_seconds; // of it, copies between host and device and waiting for them
@@ -41,22 +40,34 @@ typedef struct RooflineInput {
 } RooflineInput;
 
 // What a measured execution gives, without transfers or woken threads.
-RooflineInput roofline_input(OpCost cost, const uint64_t level_bytes[MACHINE_MAX_LEVELS],
-                             int64_t ops, double seconds);
+RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds);
 // All of its bytes, each charged once, to the machine's levels.
-void roofline_bytes(const Machine *machine, const RooflineInput *input,
-                    uint64_t bytes[MACHINE_MAX_LEVELS]);
+void roofline_traffic(const Machine *machine, const RooflineInput *input, Traffic *traffic);
+// How long a team takes at best for what it moves at a level, and why: bytes / bytes_per_second. By
+// the level's rates it is the longest of what comes (read or allocated; in the first level, where
+// nothing is fetched before it is written, read alone), of what is stored, and of what comes and
+// goes. Where only a bandwidth is given, counted bytes.
+typedef struct LevelTime {
+    double seconds;
+    uint64_t bytes;
+    double bytes_per_second;
+    const char *what; // happens to the bytes: "fetched", "stored", "moved"; "": counted
+} LevelTime;
+LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelTraffic *traffic);
 
 typedef struct Roofline {
     double intensity;        // FLOP/B; NaN without bytes
-    double compute_seconds;  // total_flops / peak
-    double memory_seconds;   // sum over levels of bytes / bandwidth
+    double compute_seconds;  // total_flops / peak, or what its roots and divisions take
+    double memory_seconds;   // sum of roofline_level_time over levels and teams
     double roof_seconds;     // the larger of the two
     double roof_fraction;    // roof / measured seconds; NaN when not measured
     int level;               // the level that costs most memory time; the last without bytes
-    double bytes_per_second; // bytes / memory_seconds: the level's where all bytes lie there
-    // Peak / bytes_per_second, so that intensity against ridge always agrees with compute_seconds
-    // against memory_seconds; a ridge of `level` alone would not where bytes lie at several levels.
+    bool slow;               // roots and divisions are what compute_seconds is made of
+    double flops_per_second; // total_flops / compute_seconds: the peak, for the most part
+    double bytes_per_second; // bytes / memory_seconds, of counted bytes
+    // flops_per_second / bytes_per_second, so that intensity against ridge always agrees with
+    // compute_seconds against memory_seconds; a ridge of `level` alone would not where bytes lie at
+    // several levels, or are read only, or written in place.
     double ridge;
     Bound bound;
     bool judged; // counted and measured. Else the bound is only what the intensity says (compute or

@@ -47,8 +47,8 @@ static void print_counts(const Program *program, const char *what, const Profile
            text_number(profile_intensity(phase->cost)).s);
     if (!phase->roofline.judged) return;
     char text[ROOFLINE_TEXT];
-    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops,
-                                         latency_median(&phase->latency));
+    RooflineInput input =
+        roofline_input(phase->cost, &phase->traffic, phase->ops, latency_median(&phase->latency));
     roofline_evidence(&program->machine, &input, &phase->roofline, text);
     program_print_wrapped(text, "    ");
 }

@@ -83,12 +83,13 @@ static void print_side(const char *label, const Operand operands[], int n, bool 
 
 // Not measured: what is asked is its roof.
 static RooflineInput input_of(const OpRecord *record) {
-    return roofline_input(record->cost, record->level_bytes, 1, (double)NAN);
+    return roofline_input(record->cost, &record->traffic, 1, (double)NAN);
 }
 
 static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file) {
     const OpCost *cost = &op->record.cost;
-    uint64_t all = cost->bytes_read + cost->bytes_written, here[MACHINE_MAX_LEVELS];
+    uint64_t all = cost->bytes_read + cost->bytes_written;
+    Traffic traffic = {0};
     Operand operands[OPERANDS_MOST];
     int n = derive_operands(profile, op, operands);
     print_side("read", operands, n, false, cost->bytes_read, file);
@@ -98,11 +99,13 @@ static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file)
     Flow flow = flow_open(file, "bytes");
     flow_sum(&flow, terms, 2, all, "B");
     RooflineInput input = input_of(&op->record);
-    if (profile->has_machine) roofline_bytes(&profile->machine, &input, here);
-    for (int i = 0, shown = 0; profile->has_machine && i < profile->machine.n_levels; i++)
-        if (here[i] > 0)
+    if (profile->has_machine) roofline_traffic(&profile->machine, &input, &traffic);
+    for (int i = 0, shown = 0; profile->has_machine && i < profile->machine.n_levels; i++) {
+        uint64_t here = traffic_bytes(&traffic, i);
+        if (here > 0)
             flow_say(&flow, "%s %s %s", shown++ ? "," : ":", profile->machine.levels[i].name,
-                     text_percent((double)here[i] / (double)all).s);
+                     text_percent((double)here / (double)all).s);
+    }
     flow_close(&flow);
     flow_line(file, "intensity", "%s FLOP / %s B = %s FLOP/B",
               text_count((int64_t)op_cost_total_flops(*cost)).s, text_count((int64_t)all).s,
@@ -112,16 +115,41 @@ static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file)
 // ---- roof, time, verdict ---------------------------------------------------------------------
 static void print_memory_time(const Machine *machine, const RooflineInput *input, double seconds,
                               FILE *file) {
-    uint64_t here[MACHINE_MAX_LEVELS];
-    roofline_bytes(machine, input, here);
+    Traffic traffic;
+    roofline_traffic(machine, input, &traffic);
     Flow flow = flow_open(file, "memory");
     for (int i = 0, shown = 0; i < machine->n_levels; i++)
-        if (here[i] > 0)
-            flow_say(&flow, "%s%s B / %s (%s)", shown++ ? " + " : "",
-                     text_count((int64_t)here[i]).s,
-                     text_rate(machine->levels[i].bytes_per_second, "B/s").s,
-                     machine->levels[i].name);
+        for (int team = 0; team < TEAM_COUNT; team++) {
+            LevelTime time =
+                roofline_level_time(&machine->levels[i], (Team)team, &traffic.level[team][i]);
+            if (!(time.seconds > 0.0)) continue;
+            flow_say(&flow, "%s%s B%s%s / %s (%s%s)", shown++ ? " + " : "",
+                     text_count((int64_t)time.bytes).s, time.what[0] ? " " : "", time.what,
+                     text_rate(time.bytes_per_second, "B/s").s, machine->levels[i].name,
+                     team == TEAM_ONE ? ", one thread" : "");
+        }
     flow_say(&flow, " = %s", text_duration(seconds).s);
+    flow_close(&flow);
+}
+
+// Its FLOPs by the peak, or those that no peak tells of.
+static void print_arithmetic(const Machine *machine, const RooflineInput *input,
+                             const Roofline *roofline, FILE *file) {
+    const Traffic *traffic = &input->traffic;
+    Flow flow = flow_open(file, "arithmetic");
+    if (roofline->slow)
+        flow_say(
+            &flow, "%s square roots, %s divisions",
+            text_count((int64_t)(traffic->slow[TEAM_ALL].roots + traffic->slow[TEAM_ONE].roots)).s,
+            text_count(
+                (int64_t)(traffic->slow[TEAM_ALL].divisions + traffic->slow[TEAM_ONE].divisions))
+                .s);
+    else
+        flow_say(&flow, "%s FLOP / %s", text_count((int64_t)op_cost_total_flops(input->cost)).s,
+                 text_rate(roofline->flops_per_second, "FLOP/s").s);
+    bool alone = traffic->flops_alone > 0 && machine->threads > 1;
+    flow_say(&flow, "%s = %s", alone ? " (one thread)" : "",
+             text_duration(roofline->compute_seconds).s);
     flow_close(&flow);
 }
 
@@ -133,10 +161,7 @@ static void print_roof(const Profile *profile, const ProfileOp *op, FILE *file) 
     const Machine *machine = &profile->machine;
     RooflineInput input = input_of(record);
     Roofline roofline = roofline_judge(machine, &input);
-    if (flops > 0)
-        flow_line(file, "arithmetic", "%s FLOP / %s = %s", text_count((int64_t)flops).s,
-                  text_rate(machine->peak_flops_per_second, "FLOP/s").s,
-                  text_duration(roofline.compute_seconds).s);
+    if (flops > 0) print_arithmetic(machine, &input, &roofline, file);
     if (bytes > 0) print_memory_time(machine, &input, roofline.memory_seconds, file);
     flow_line(file, "roof", "%s%s", text_duration(roofline.roof_seconds).s,
               flops > 0 && bytes > 0 ? ", the longer of the two" : "");
@@ -164,7 +189,7 @@ void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *
 
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
                      FILE *file) {
-    RooflineInput input = roofline_input(phase->cost, phase->level_bytes, phase->ops, seconds);
+    RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
     explain_evidence(profile, &input, file);
 }
 
@@ -188,6 +213,6 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     print_roof(profile, op, file);
     print_measured(&op->latency, file);
     ProfilePhase alone = {.cost = record->cost, .ops = 1};
-    memcpy(alone.level_bytes, record->level_bytes, sizeof(alone.level_bytes));
+    alone.traffic = record->traffic;
     explain_verdict(profile, &alone, latency_median(&op->latency), file);
 }

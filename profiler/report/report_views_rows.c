@@ -58,7 +58,7 @@ static ViewRow row_of_op(const Profile *profile, ViewOptions options, int64_t in
         .seconds = latency_median(&op->latency),
         .cost = op->record.cost,
     };
-    memcpy(row.level_bytes, op->record.level_bytes, sizeof(row.level_bytes));
+    row.traffic = op->record.traffic;
     return row;
 }
 
@@ -67,12 +67,12 @@ static void add_row(ViewRow *to, const ViewRow *row) {
     to->uncounted += row->uncounted;
     to->seconds += row->seconds;
     cost_add(&to->cost, row->cost);
-    level_bytes_add(to->level_bytes, row->level_bytes);
+    traffic_add(&to->traffic, &row->traffic);
 }
 
 static void judge_row(const Profile *profile, ViewRow *row) {
     if (!profile->has_machine || row->calls == 0) return;
-    RooflineInput input = roofline_input(row->cost, row->level_bytes, row->calls, row->seconds);
+    RooflineInput input = roofline_input(row->cost, &row->traffic, row->calls, row->seconds);
     row->roofline = roofline_judge(&profile->machine, &input);
 }
 

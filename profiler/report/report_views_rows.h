@@ -16,7 +16,7 @@ typedef struct ViewRow { // a sum over ops
     int64_t uncounted; // of them, those without a cost
     double seconds;    // of their median latencies; NaN on meta
     OpCost cost;
-    uint64_t level_bytes[MACHINE_MAX_LEVELS];
+    Traffic traffic;
     Roofline roofline; // zero where no machine was given
     double amount;     // of what the rows are sorted by
 } ViewRow;

@@ -129,7 +129,8 @@ const Op op_div = {.id = OP_div,
                    .backward = div_backward,
                    .saves = div_saves,
                    .story = STORY(.formula = "y = a / b", .out = "y", .in = {"a", "b"},
-                                  .elementwise = {PER_OUTPUT, .each = 1})};
+                                  .elementwise = {PER_OUTPUT, .each = 1},
+                                  .divisions = {PER_OUTPUT, .each = 1})};
 
 // ---- maximum: the larger one; NaN wins ----------------------------------------------------------
 Tensor *tensor_maximum(Tensor *a, Tensor *b) { return OP_RUN(op_maximum, NULL, a, b); }

@@ -67,10 +67,13 @@ static Status rsqrt_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gr
 const Op op_reciprocal = {FUNCTION_OP(reciprocal), .backward = reciprocal_backward,
                           .saves = save_output,
                           .story = STORY(.formula = "y = 1 / x", .out = "y", .in = {"x"},
-                                         .elementwise = {PER_OUTPUT, .each = 1})};
+                                         .elementwise = {PER_OUTPUT, .each = 1},
+                                         .divisions = {PER_OUTPUT, .each = 1})};
 const Op op_rsqrt = {FUNCTION_OP(rsqrt), .backward = rsqrt_backward, .saves = save_output,
                      .story = STORY(.formula = "y = 1 / sqrt(x)", .out = "y", .in = {"x"},
-                                    .transcendental = {PER_OUTPUT, .each = 1})};
+                                    .transcendental = {PER_OUTPUT, .each = 1},
+                                    .roots = {PER_OUTPUT, .each = 1},
+                                    .divisions = {PER_OUTPUT, .each = 1})};
 
 // ---- sign, floor, ceil, round: without a slope, as comparisons ----------------------------------
 // Is x above 0, is it below? And one for a rounding, which is no arithmetic but takes as long.

@@ -62,6 +62,8 @@ const Op op_rmsprop_step = {.id = OP_rmsprop_step,
                             .story = STORY(.formula = RMSPROP_STEP, .in = {"lr", "p", "g", "v"},
                                            .elementwise = {PER_PARAMETER, .each = 8, .input = 1},
                                            .transcendental = {PER_PARAMETER, .each = 1, .input = 1},
+                                           .roots = {PER_PARAMETER, .each = 1, .input = 1},
+                                           .divisions = {PER_PARAMETER, .each = 1, .input = 1},
                                            .vary = rmsprop_vary)};
 
 // ---- lion_step: Chen et al. 2023, algorithm 2 --------------------------------------------------

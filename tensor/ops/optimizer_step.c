@@ -180,4 +180,6 @@ const Op op_adamw_step = {
     .mutates = adam_mutates,
     .story = STORY(.formula = ADAM_MOMENTS "p = " ADAM_STEP, .in = {"lr and t", "p", "g", "m", "v"},
                    .elementwise = {PER_PARAMETER, .each = 12, .input = 1},
-                   .transcendental = {PER_PARAMETER, .each = 1, .input = 1}, .vary = adam_vary)};
+                   .transcendental = {PER_PARAMETER, .each = 1, .input = 1},
+                   .roots = {PER_PARAMETER, .each = 1, .input = 1},
+                   .divisions = {PER_PARAMETER, .each = 1, .input = 1}, .vary = adam_vary)};

@@ -137,4 +137,5 @@ const Op op_sqrt = {.id = OP_sqrt,
                     .backward = sqrt_backward,
                     .saves = save_output,
                     .story = STORY(.formula = "y = sqrt(x)", .out = "y", .in = {"x"},
-                                   .transcendental = {PER_OUTPUT, .each = 1})};
+                                   .transcendental = {PER_OUTPUT, .each = 1},
+                                   .roots = {PER_OUTPUT, .each = 1})};

@@ -147,7 +147,7 @@ static int64_t bytes_of(const Tensor *t) { return t ? tensor_distinct_bytes(t) :
 static int expected_level(const Bench *bench, const Workload *workload) {
     int64_t a = bytes_of(bench->a), b = bytes_of(bench->b), result = b > 0 && b < a ? b : a;
     if (workload->place == LAST) return bench->machine.n_levels - 1;
-    return machine_level(&bench->machine, (uint64_t)(a + b + result));
+    return machine_level(&bench->machine, TEAM_ALL, (uint64_t)(a + b + result));
 }
 
 static bool agrees(const Workload *workload, const Roofline *roofline, int level) {

@@ -33,7 +33,7 @@ static void check_machine(const Machine *machine) {
         before = level->bytes;
     }
     promise(before == INT64_MAX);
-    promise(machine_level(machine, UINT64_MAX) == machine->n_levels - 1);
+    promise(machine_level(machine, TEAM_ALL, UINT64_MAX) == machine->n_levels - 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -62,7 +62,9 @@ size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
         "\"spin_seconds\": 1e-7, \"cores_had\": 1}",
         "{\"peak_flops_per_second\": 5e13, \"device\": \"NVIDIA H200\", \"levels\": [{\"name\": "
         "\"L2\", \"bytes\": 52428800, \"bytes_per_second\": 9e12}, {\"name\": \"DRAM\", "
-        "\"bytes_per_second\": 4e12}], \"dispatch_seconds\": 2e-6, \"call_seconds\": 3e-6, "
+        "\"bytes_per_second\": 4e12, \"fill_bytes_per_second\": 4e12, \"one_thread\": {\"bytes\": "
+        "64, \"move_bytes_per_second\": 1e12}}], \"root_seconds\": 1e-10, \"division_seconds\": "
+        "1e-10, \"dispatch_seconds\": 2e-6, \"call_seconds\": 3e-6, "
         "\"host_to_device_bytes_per_second\": 1e10, \"device_to_host_bytes_per_second\": 1e10}"};
     if (index >= (int)(sizeof seeds / sizeof seeds[0])) return 0;
     memcpy(bytes, seeds[index], strlen(seeds[index]));

@@ -50,7 +50,7 @@ START_TEST(counts_are_the_models_and_times_are_there) {
     ck_assert_int_eq(g.token.latency.count, 11); // once all of it, the first is no other's
     ck_assert(g.first.roofline.judged && g.token.roofline.judged);
     ck_assert(generation_rate(&g) > 0.0 && g.token.latency.statistics.min > 0.0);
-    uint64_t levels = g.token.level_bytes[0] + g.token.level_bytes[1];
+    uint64_t levels = traffic_bytes(&g.token.traffic, 0) + traffic_bytes(&g.token.traffic, 1);
     ck_assert_int_eq((int64_t)levels,
                      (int64_t)(g.token.cost.bytes_read + g.token.cost.bytes_written));
     ck_assert_mem_eq(g.ids, prompt, sizeof prompt);

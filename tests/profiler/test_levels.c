@@ -1,5 +1,5 @@
-// test_levels.c -- at which level of the caches an operand's bytes count, by hand, on a made-up
-// machine: L1 holds 1,000 bytes, L2 10,000.
+// test_levels.c -- which lines an op moves, at which level of the caches, and whose: by hand, on a
+// made-up machine whose L1 holds 1,000 bytes and whose L2 10,000.
 #include <string.h>
 
 #include "profiler/step_record.h"
@@ -18,11 +18,33 @@ static int level_of_last(void) {
     const OpRecord *op = &record.ops[record.n_ops - 1];
     uint64_t all = op->cost.bytes_read + op->cost.bytes_written;
     for (int i = 0; i < machine.n_levels; i++)
-        if (op->level_bytes[i] == all) return i;
+        if (traffic_bytes(&op->traffic, i) == all) return i;
     return -1;
 }
 
-static uint64_t bytes_at(int level) { return record.ops[record.n_ops - 1].level_bytes[level]; }
+static uint64_t bytes_at(int level) {
+    return traffic_bytes(&record.ops[record.n_ops - 1].traffic, level);
+}
+
+// Of the last op, all levels and teams together.
+static LevelTraffic moved_by_last(void) {
+    LevelTraffic sum = {0};
+    for (int team = 0; team < TEAM_COUNT; team++)
+        for (int i = 0; i < machine.n_levels; i++) {
+            const LevelTraffic *here = &record.ops[record.n_ops - 1].traffic.level[team][i];
+            sum.read += here->read;
+            sum.written += here->written;
+            sum.allocated += here->allocated;
+        }
+    return sum;
+}
+
+static void expect_moved(uint64_t read, uint64_t written, uint64_t allocated) {
+    LevelTraffic moved = moved_by_last();
+    ck_assert_uint_eq(moved.read, read);
+    ck_assert_uint_eq(moved.written, written);
+    ck_assert_uint_eq(moved.allocated, allocated);
+}
 
 static Tensor *floats(int64_t n) { return tensor_full_new(SHAPE(n), 1.0f); }
 
@@ -118,6 +140,119 @@ START_TEST(bytes_are_shared_out_to_the_last_one) {
 }
 END_TEST
 
+// Ten floats of each: 40 bytes.
+START_TEST(what_is_written_unread_is_allocated) {
+    Tensor *x = floats(10), *g = floats(10), *lr = floats(1), *out = floats(10);
+    Scope *scope = scope_open();
+    step_record_start(&record, &machine);
+    tensor_add(x, g);
+    expect_moved(80, 40, 40);
+    tensor_add(x, x); // one operand
+    expect_moved(40, 40, 40);
+    OpParams half = {.value = {0.5f}};
+    OP_INTO(&x, op_mul_scalar, &half, x); // in place: nothing is fetched to be written
+    expect_moved(40, 40, 0);
+    ck_assert_int_eq(level_of_last(), L1);
+    OP_INTO(&out, op_add, NULL, x, g); // into what is there
+    expect_moved(80, 40, 40);
+    tensor_sgd_step((Tensor *[]){lr, x, g}, 1, (SgdParams){0});
+    expect_moved(84, 40, 0);
+    ck_assert_int_eq(bytes_at(L1), 120); // and lr, never touched, from memory
+    tensor_sum(x, DIM_ALL, false);
+    expect_moved(40, 4, 4);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(g);
+    tensor_free(lr);
+    tensor_free(out);
+}
+END_TEST
+
+START_TEST(roots_and_divisions_are_counted_apart) {
+    Tensor *x = floats(10), *g = floats(10), *m = floats(10), *v = floats(10), *state = floats(2);
+    Scope *scope = scope_open();
+    step_record_start(&record, &machine);
+    tensor_adam_step((Tensor *[]){state, x, g, m, v}, 1,
+                     (AdamParams){.beta1 = 0.9f, .beta2 = 0.99f, .epsilon = 1e-8f});
+    const OpSlow *slow = record.ops[record.n_ops - 1].traffic.slow;
+    ck_assert(slow[TEAM_ALL].roots + slow[TEAM_ONE].roots == 10);
+    ck_assert(slow[TEAM_ALL].divisions + slow[TEAM_ONE].divisions == 10);
+    expect_moved(168, 128, 0); // the state's t counts on
+    tensor_div(x, g);
+    slow = record.ops[record.n_ops - 1].traffic.slow;
+    ck_assert(slow[TEAM_ALL].roots + slow[TEAM_ONE].roots == 0);
+    ck_assert(slow[TEAM_ALL].divisions + slow[TEAM_ONE].divisions == 10);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(g);
+    tensor_free(m);
+    tensor_free(v);
+    tensor_free(state);
+}
+END_TEST
+
+// Two cores with an L1 of 1,000 bytes each, which share the L2.
+static const Machine pair = {
+    .peak_flops_per_second = 1e9,
+    .threads = 2,
+    .levels = {{"L1", 2000, 3e9, 1000}, {"L2", 1 << 22, 2e9, 1 << 22}, {"DRAM", INT64_MAX, 1e9}},
+    .n_levels = 3};
+
+// Of 800,000 bytes, again and again, none are near; 800 all, where one thread does it.
+START_TEST(an_op_is_charged_to_who_does_it) {
+    static const int64_t sizes[] = {100000, 100};
+    static const Team teams[] = {TEAM_ALL, TEAM_ONE};
+    Tensor *x = floats(sizes[_i]);
+    context_set_threads(2);
+    Scope *scope = scope_open();
+    step_record_start(&record, &pair);
+    for (int i = 0; i < 2; i++) tensor_release(tensor_relu(x));
+    const Traffic *traffic = &record.ops[record.n_ops - 1].traffic;
+    ck_assert_uint_eq(traffic->level[teams[_i]][_i ? 0 : 1].read, 4 * (uint64_t)sizes[_i]);
+    ck_assert_uint_eq(traffic->flops_alone > 0, _i);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
+// 1,600 bytes are more than one thread's L1, and no more than what two have.
+START_TEST(caches_of_one_thread_hold_less) {
+    ck_assert_int_eq(machine_level(&pair, TEAM_ONE, 1600), L2);
+    ck_assert_int_eq(machine_level(&pair, TEAM_ALL, 1600), L1);
+    ck_assert_int_eq(machine_level(&pair, TEAM_ONE, 1 << 22), L2);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ONE, 1000), L1); // not said: as all
+}
+END_TEST
+
+// A call that is not run: only where its operand is, and by whom, is looked at.
+static Traffic traffic_of_sum(Tensor *x, Team team) {
+    Tensor *in[] = {x};
+    OpCall call = {.op = &op_sum, .in = in, .n_in = 1};
+    Traffic traffic;
+    traffic_of_call(&pair, team, &call, &(OpCost){.bytes_read = 400}, &traffic);
+    return traffic;
+}
+
+// Half of what one thread touched is where the other of two threads has to fetch it from.
+START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
+    Tensor *x = floats(100);
+    traffic_of_sum(x, TEAM_ONE);
+    Traffic again = traffic_of_sum(x, TEAM_ONE), others = traffic_of_sum(x, TEAM_ALL);
+    ck_assert_uint_eq(again.level[TEAM_ONE][L1].read, 400);
+    ck_assert_uint_eq(others.level[TEAM_ALL][L1].read, 200);
+    ck_assert_uint_eq(others.level[TEAM_ALL][L2].read, 200);
+    others = traffic_of_sum(x, TEAM_ALL);
+    ck_assert_uint_eq(others.level[TEAM_ALL][L1].read, 400);
+    tensor_free(x);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {what_was_never_touched_comes_from_memory, 0},
@@ -126,6 +261,11 @@ int main(void) {
         {a_product_keeps_what_it_reads_in_blocks, 0},
         {what_is_moved_in_between_pushes_it_out, 3},
         {bytes_are_shared_out_to_the_last_one, 0},
+        {what_is_written_unread_is_allocated, 0},
+        {roots_and_divisions_are_counted_apart, 0},
+        {an_op_is_charged_to_who_does_it, 2},
+        {caches_of_one_thread_hold_less, 0},
+        {what_another_core_touched_comes_from_the_shared_cache, 0},
         {NULL, 0},
     };
     return harness_main("levels", tests);

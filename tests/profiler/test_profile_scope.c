@@ -137,7 +137,7 @@ START_TEST(a_kernel_in_a_layer_is_in_its_profile_predicted_as_executed) {
     const ProfilePhase *forward = &mine->phase[REPORT_FORWARD];
     ck_assert(forward->ops == 1 && forward->cost.elementwise_flops == 20 &&
               forward->cost.bytes_read == 160 && mine->phase[REPORT_BACKWARD].ops == 0);
-    if (!_i) ck_assert(forward->latency.count == 2 && forward->level_bytes[0] == 160);
+    if (!_i) ck_assert(forward->latency.count == 2 && traffic_bytes(&forward->traffic, 0) == 160);
     ck_assert_int_eq(profile.n_uncounted, 0);
     profile_free(&profile);
     LayerCost cost;

@@ -22,7 +22,10 @@ static void keep_ceilings(void) {
     environment_read(&environment);
     int threads = context_current()->threads;
     Machine machine = {.measured = true, .threads = threads, .peak_flops_per_second = peak};
-    machine.levels[0] = (MachineLevel){"DRAM", INT64_MAX, 10e9};
+    machine.levels[0] = (MachineLevel){.name = "DRAM",
+                                       .bytes = INT64_MAX,
+                                       .bytes_per_second = 10e9,
+                                       .rates = {{.fill = 10e9, .move = 15e9}}};
     machine.n_levels = 1;
     snprintf(machine.fingerprint, sizeof machine.fingerprint, "%s, %d thread%s, %s",
              environment.cpu, threads, threads > 1 ? "s" : "", environment.blas);

@@ -115,12 +115,13 @@ START_TEST(a_row_is_judged_by_its_own_work_and_time) {
     for (int i = 0; i < summary.n_rows; i++) {
         ProfilerRow *row = &summary.rows[i];
         RooflineInput input = {.cost = row->cost, .ops = row->calls, .seconds = row->self_seconds};
-        memcpy(input.level_bytes, row->level_bytes, sizeof input.level_bytes);
+        input.traffic = row->traffic;
         Roofline want = roofline_judge(&machine, &input);
         ck_assert(row->roofline.judged && row->roofline.bound == want.bound);
         ck_assert_double_eq(row->roofline.roof_seconds, want.roof_seconds);
         ck_assert_double_eq(row->roofline.roof_fraction, want.roof_fraction);
-        ck_assert_uint_eq(row->level_bytes[1], row->cost.bytes_read); // it has no operands
+        ck_assert_uint_eq(traffic_bytes(&row->traffic, 1),
+                          row->cost.bytes_read); // it has no operands
     }
     const Roofline *moves = &session_row(&summary, "(model)", "moves")->roofline;
     ck_assert(moves->bound == BOUND_MEMORY && moves->level == 1);

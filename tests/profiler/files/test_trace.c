@@ -299,7 +299,7 @@ END_TEST
 
 START_TEST(an_unknown_cost_is_absent_and_a_views_is_zero) {
     static const Op unknown = {.name = "unknown"}, view = {.name = "view", .flags = OP_VIEW};
-    EventCost costs[2] = {{{0}, {0}}};
+    EventCost costs[2] = {0};
     ProfileEvent events[] = {{.op = &unknown, .site = -1}, {.op = &view, .begin = 1, .end = 2}};
     Timeline timeline = {.events = events, .costs = costs, .count = 2};
     TraceDocument document = trace_document_new(&timeline, (TraceOptions){0});

@@ -77,6 +77,16 @@ static void note(void *argument, const char *what, double fraction) {
     told++;
 }
 
+// A level that is written has to have fetched it; so nothing comes faster than it comes and goes.
+static void check_rates(const MachineLevel *level, bool first, bool alone) {
+    for (int team = 0; team <= (int)alone; team++) {
+        const MachineRates *rates = &level->rates[team];
+        ck_assert(rates->fill > 0.0 && isfinite(rates->fill));
+        ck_assert((rates->store > 0.0) == first && (rates->move > 0.0) == !first);
+        if (!first) ck_assert(rates->move >= rates->fill);
+    }
+}
+
 static void check_measured(const Machine *machine) {
     ck_assert(machine->measured && machine->fingerprint[0]);
     ck_assert_int_eq(machine->threads, context_current()->threads);
@@ -89,6 +99,7 @@ static void check_measured(const Machine *machine) {
     for (int i = 0; i <= last; i++) {
         ck_assert(machine->levels[i].bytes > (i ? machine->levels[i - 1].bytes : 0));
         ck_assert(machine->levels[i].bytes_per_second > 0.0);
+        check_rates(&machine->levels[i], i == 0 && last > 0, machine->peak_alone > 0.0);
     }
     ck_assert_str_eq(machine->levels[last].name, "DRAM");
     ck_assert_int_eq(machine->levels[last].bytes, INT64_MAX);
@@ -146,7 +157,8 @@ START_TEST(a_measurement_is_kept_and_used_again) {
 }
 END_TEST
 
-// What lies in the cache's place: not JSON; nothing; another machine's; other threads'; a guess.
+// What lies in the cache's place: not JSON; nothing; another machine's; other threads'; a guess;
+// what an earlier version measured, without rates.
 START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     make_home();
     Machine machine, other;
@@ -158,6 +170,7 @@ START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     if (_i == 2) strcpy(other.fingerprint, "another CPU");
     if (_i == 3) other.threads++;
     if (_i == 4) other.measured = false;
+    if (_i == 5) memset(other.levels[0].rates, 0, sizeof other.levels[0].rates);
     if (_i >= 2) ck_assert(!machine_write(&other, kept));
     if (_i < 2) write_text(kept, _i ? "" : "{\"schema\": ");
     ck_assert_msg(!machine_obtain(&request, &machine, &fresh, kept), "%s", error_message());
@@ -304,7 +317,7 @@ int main(void) {
         {the_cache_has_its_place, 0},
         {other_work_on_the_cores_is_noticed, 0},
         {a_measurement_is_kept_and_used_again, 0},
-        {a_cache_that_does_not_fit_is_measured_anew, 5},
+        {a_cache_that_does_not_fit_is_measured_anew, 6},
         {a_cache_that_cannot_be_written_is_no_error, 0},
         {every_failing_allocation_is_an_ordinary_error, 0},
         {the_system_names_the_caches, 0},

@@ -52,6 +52,30 @@ START_TEST(a_whole_file_is_read) {
 }
 END_TEST
 
+START_TEST(rates_of_lines_are_read) {
+    Machine machine;
+    ck_assert(!parse(
+        "{" PEAK ", " LEVELS(
+            "{\"name\": \"L1\", \"bytes\": 64, \"bytes_per_second\": 1, "
+            "\"fill_bytes_per_second\": 2, \"store_bytes_per_second\": 3, "
+            "\"one_thread\": {\"bytes\": 32, \"fill_bytes_per_second\": 4}},"
+            "{\"name\": \"DRAM\", \"bytes_per_second\": 5, "
+            "\"move_bytes_per_second\": 6, \"one_thread\": null}") ", "
+                                                                   "\"one_thread_flops_per_"
+                                                                   "second\": 7, \"root_seconds\": "
+                                                                   "0.25, "
+                                                                   "\"division_seconds\": 0.5}",
+        &machine));
+    const MachineLevel *first = &machine.levels[0], *last = first + 1;
+    ck_assert(first->rates[TEAM_ALL].fill == 2.0 && first->rates[TEAM_ALL].store == 3.0);
+    ck_assert(first->rates[TEAM_ALL].move == 0.0 && first->rates[TEAM_ONE].fill == 4.0);
+    ck_assert(first->bytes_alone == 32 && last->bytes_alone == 0);
+    ck_assert(last->rates[TEAM_ALL].move == 6.0 && last->rates[TEAM_ONE].fill == 0.0);
+    ck_assert(machine.peak_alone == 7.0 && machine.root_seconds == 0.25);
+    ck_assert(machine.division_seconds == 0.5);
+}
+END_TEST
+
 START_TEST(what_only_a_card_has_is_read) {
     Machine machine;
     ck_assert(!parse(WITH("\"device\": \"NVIDIA H200\", \"call_seconds\": 3e-6, "
@@ -130,6 +154,20 @@ static const struct {
     {WITH("\"wake_seconds\": \"\""), "wake_seconds must be a number of seconds"},
     {WITH("\"spin_seconds\": 2"), "spin_seconds must be a number of seconds"},
     {WITH("\"cores_had\": 1.5"), "cores_had must be a share"},
+    {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, "
+                          "\"fill_bytes_per_second\": 0}") "}",
+     "levels[0].fill_bytes_per_second must be a number per second"},
+    {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, \"one_thread\": 7}") "}",
+     "levels[0].one_thread must be a JSON object"},
+    {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, "
+                          "\"one_thread\": {\"move_bytes_per_second\": \"\"}}") "}",
+     "levels[0].one_thread.move_bytes_per_second must be"},
+    {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, "
+                          "\"one_thread\": {\"bytes\": 0}}") "}",
+     "levels[0].one_thread.bytes must be a whole number"},
+    {WITH("\"one_thread_flops_per_second\": -1"), "one_thread_flops_per_second must be"},
+    {WITH("\"root_seconds\": -1"), "root_seconds must be a number of seconds"},
+    {WITH("\"division_seconds\": \"\""), "division_seconds must be a number of seconds"},
     {WITH("\"device\": 7"), "device must be a line of text"},
     {WITH("\"device\": \"\\n\""), "device must be a line of text, of at most 63 bytes"},
     {WITH("\"call_seconds\": -1"), "call_seconds must be a number of seconds"},
@@ -169,11 +207,11 @@ END_TEST
 START_TEST(a_distance_belongs_to_the_smallest_level_that_holds_it) {
     Machine machine;
     ck_assert(!parse(whole, &machine));
-    ck_assert_int_eq(machine_level(&machine, 0), 0);
-    ck_assert_int_eq(machine_level(&machine, 98304), 0);
-    ck_assert_int_eq(machine_level(&machine, 98305), 1);
-    ck_assert_int_eq(machine_level(&machine, 2000001), 2);
-    ck_assert_int_eq(machine_level(&machine, UINT64_MAX), 2);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ALL, 0), 0);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ALL, 98304), 0);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ALL, 98305), 1);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ALL, 2000001), 2);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ALL, UINT64_MAX), 2);
 }
 END_TEST
 
@@ -195,7 +233,15 @@ static void check_same(const Machine *a, const Machine *b) {
         ck_assert_str_eq(a->levels[i].name, b->levels[i].name);
         ck_assert_int_eq(a->levels[i].bytes, b->levels[i].bytes);
         ck_assert_double_eq(a->levels[i].bytes_per_second, b->levels[i].bytes_per_second);
+        ck_assert_int_eq(a->levels[i].bytes_alone, b->levels[i].bytes_alone);
+        for (int team = 0; team < TEAM_COUNT; team++) {
+            const MachineRates *x = &a->levels[i].rates[team], *y = &b->levels[i].rates[team];
+            ck_assert(x->fill == y->fill && x->store == y->store && x->move == y->move);
+        }
     }
+    ck_assert_double_eq(a->peak_alone, b->peak_alone);
+    ck_assert_double_eq(a->root_seconds, b->root_seconds);
+    ck_assert_double_eq(a->division_seconds, b->division_seconds);
 }
 
 START_TEST(what_is_written_is_read_back) {
@@ -213,6 +259,15 @@ START_TEST(what_is_written_is_read_back) {
     if (_i > 2) machine.from_host_bytes_per_second = 1e10 / 3.0;
     if (_i > 2) machine.to_host_bytes_per_second = 1e11 / 3.0;
     if (_i > 1) machine.threads = 0;
+    if (_i == 1) {
+        machine.levels[0].rates[TEAM_ALL] = (MachineRates){.fill = 1e12 / 3.0, .store = 1e11 / 3.0};
+        machine.levels[0].rates[TEAM_ONE] = (MachineRates){.fill = 1e11 / 7.0};
+        machine.levels[0].bytes_alone = 777;
+        machine.levels[2].rates[TEAM_ALL] = (MachineRates){.fill = 1e9 / 3.0, .move = 1e9 / 7.0};
+        machine.peak_alone = 1e11 / 7.0;
+        machine.root_seconds = 1e-10 / 3.0;
+        machine.division_seconds = 1e-10 / 7.0;
+    }
     ck_assert_msg(!machine_write(&machine, path), "%s", error_message());
     ck_assert_msg(!machine_read(path, &back), "%s", error_message());
     check_same(&machine, &back);
@@ -247,6 +302,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_whole_file_is_read, 0},
+        {rates_of_lines_are_read, 0},
         {what_only_a_card_has_is_read, 0},
         {peak_and_one_level_are_enough, 0},
         {what_is_no_machine_is_refused_with_a_reason, MALFORMED},

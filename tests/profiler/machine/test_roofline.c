@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(bytes_count_once_and_the_remainder_at_the_last_level) {
     RooflineInput input = {.cost = {.bytes_read = 6000, .bytes_written = 4000},
-                           .level_bytes = {1000, 2000, 3000, 1, 99999}, // the machine has four
+                           .traffic.level[TEAM_ALL] = {{1000}, {2000}, {3000}, {1}, {99999}},
                            .seconds = not_measured};
     Roofline got = roofline_judge(&server, &input);
     double want = 1000 / 400e9 + 2000 / 150e9 + 3000 / 58e9 + 4000 / 20e9;
@@ -103,11 +103,11 @@ START_TEST(bytes_count_once_and_the_remainder_at_the_last_level) {
     check_near(got.bytes_per_second, 10000 / want, 1e-14, "bytes_per_second");
     check_near(got.ridge, 333e9 * want / 10000, 1e-14, "ridge");
     ck_assert_int_eq(got.level, 3);
-    memset(input.level_bytes, 0, sizeof input.level_bytes); // unknown: all of it is the last's
+    memset(&input.traffic, 0, sizeof input.traffic); // unknown: all of it is the last's
     got = roofline_judge(&server, &input);
     check_near(got.memory_seconds, 10000 / 20e9, 1e-15, "memory_seconds without levels");
     ck_assert_double_eq(got.bytes_per_second, 20e9);
-    input.level_bytes[1] = 12345; // more than there is
+    input.traffic.level[TEAM_ALL][1] = (LevelTraffic){12345, 12345, 99999}; // more than there is
     got = roofline_judge(&server, &input);
     check_near(got.memory_seconds, 10000 / 150e9, 1e-15, "memory_seconds with too much");
     ck_assert_int_eq(got.level, 1);
@@ -115,11 +115,97 @@ START_TEST(bytes_count_once_and_the_remainder_at_the_last_level) {
 END_TEST
 
 START_TEST(the_level_named_costs_most_not_holds_most) {
-    RooflineInput input = {.cost = {.bytes_read = 10000}, .level_bytes = {0, 8000, 2000}};
+    RooflineInput input = {.cost = {.bytes_read = 10000},
+                           .traffic.level[TEAM_ALL] = {{0}, {8000}, {2000}}};
     ck_assert_int_eq(roofline_judge(&server, &input).level, 1); // 53 ns against 34 ns
-    input.level_bytes[1] = 7000;
-    input.level_bytes[2] = 3000;
+    input.traffic.level[TEAM_ALL][1].read = 7000;
+    input.traffic.level[TEAM_ALL][2].read = 3000;
     ck_assert_int_eq(roofline_judge(&server, &input).level, 2); // 47 ns against 52 ns
+}
+END_TEST
+
+// ---- Lines that come and go
+
+static const Machine core = {
+    .peak_flops_per_second = 100e9,
+    .peak_alone = 50e9,
+    .threads = 2,
+    .root_seconds = 2e-9,
+    .division_seconds = 1e-9,
+    .levels = {{"L1", 64 << 10, 200e9, 32 << 10, {{.fill = 400e9, .store = 100e9}, {0}}},
+               {"L2", 2 << 20, 80e9, 1 << 20, {{.fill = 100e9, .move = 160e9}, {.fill = 50e9}}}},
+    .n_levels = 2,
+};
+
+typedef struct LineCase {
+    int level;
+    LevelTraffic traffic;
+    double seconds;
+    uint64_t bytes;
+    const char *what;
+} LineCase;
+
+static const LineCase line_cases[] = {
+    {0, {8000, 8000, 8000}, 80e-9, 8000, "stored"}, // out of place: nothing is fetched for it
+    {0, {40000, 8000, 0}, 100e-9, 40000, "loaded"},
+    {0, {16000, 0, 0}, 40e-9, 16000, "loaded"},
+    {1, {8000, 8000, 8000}, 160e-9, 16000, "fetched"}, // what goes is free
+    {1, {8000, 8000, 0}, 100e-9, 16000, "moved"},      // in place
+    {1, {8000, 0, 0}, 80e-9, 8000, "fetched"},
+    {1, {0, 8000, 8000}, 100e-9, 16000, "moved"}, // a fill fetches what it writes
+    {1, {0, 0, 0}, 0.0, 0, ""},
+};
+enum { LINE_CASES = sizeof line_cases / sizeof line_cases[0] };
+
+START_TEST(time_follows_the_lines_that_move) {
+    const LineCase *c = &line_cases[_i];
+    LevelTime time = roofline_level_time(&core.levels[c->level], TEAM_ALL, &c->traffic);
+    check_near(time.seconds, c->seconds, 1e-14, "seconds");
+    ck_assert_uint_eq(time.bytes, c->bytes);
+    ck_assert_str_eq(time.what, c->what);
+    MachineLevel given = {.bytes = INT64_MAX,
+                          .bytes_per_second = 10e9}; // counted bytes are all that it tells of
+    time = roofline_level_time(&given, TEAM_ONE, &c->traffic);
+    uint64_t counted = c->traffic.read + c->traffic.written;
+    check_near(time.seconds, (double)counted / 10e9, 1e-14, "given");
+    ck_assert_uint_eq(time.bytes, counted);
+    ck_assert_str_eq(time.what, "");
+}
+END_TEST
+
+START_TEST(teams_are_judged_by_their_own_ceilings) {
+    RooflineInput input = {
+        .cost = {.macs = 500, .bytes_read = 24000},
+        .traffic = {.level = {[TEAM_ALL] = {{0}, {16000}}, [TEAM_ONE] = {{0}, {8000}}},
+                    .flops_alone = 400},
+        .seconds = not_measured};
+    Roofline got = roofline_judge(&core, &input);
+    check_near(got.memory_seconds, 16000 / 100e9 + 8000 / 50e9, 1e-14, "memory_seconds");
+    check_near(got.compute_seconds, 600 / 100e9 + 400 / 50e9, 1e-14, "compute_seconds");
+    check_near(got.flops_per_second, 1000 / got.compute_seconds, 1e-14, "flops_per_second");
+    ck_assert(!got.slow);
+}
+END_TEST
+
+START_TEST(roots_and_divisions_are_a_floor) {
+    char text[ROOFLINE_TEXT];
+    RooflineInput input = {.cost = {.elementwise_flops = 100, .bytes_read = 8},
+                           .traffic.slow = {{.roots = 10, .divisions = 20}, {.divisions = 5}},
+                           .ops = 1,
+                           .seconds = 50e-9};
+    Roofline got = roofline_judge(&core, &input);
+    check_near(got.compute_seconds, 40e-9 / 2 + 5e-9, 1e-14, "compute_seconds");
+    ck_assert(got.slow);
+    check_bound(&got, BOUND_COMPUTE, "slow");
+    roofline_evidence(&core, &input, &got, text);
+    ck_assert_msg(strstr(text, "(4.00 GFLOP/s / ") != NULL, "%s", text);
+    ck_assert_msg(
+        strstr(text, "compute-bound by roots and divisions; 2.00 of 4.00 GFLOP/s = 50%") != NULL,
+        "%s", text);
+    input.cost.elementwise_flops = 10000;
+    got = roofline_judge(&core, &input);
+    ck_assert(!got.slow);
+    check_near(got.compute_seconds, 100e-9, 1e-14, "compute_seconds");
 }
 END_TEST
 
@@ -143,7 +229,7 @@ static const Workload workloads[] = {
      "compute-bound; 301 of 333 GFLOP/s = 91% of the roof (51.6 of 57.0 ms)"},
     {"product of 8 x 8",
      {.cost = {.macs = 512, .bytes_read = 512, .bytes_written = 256},
-      .level_bytes = {768},
+      .traffic.level[TEAM_ALL] = {{512, 256}},
       .ops = 1,
       .seconds = 110e-9},
      BOUND_OVERHEAD,
@@ -156,7 +242,7 @@ static const Workload workloads[] = {
      "0 FLOP/B < ridge 16.6 (333 GFLOP/s / 20.0 GB/s, DRAM): memory-bound"},
     {"sum of 4 MiB, just written",
      {.cost = {.elementwise_flops = 1 << 20, .bytes_read = 4 << 20, .bytes_written = 4},
-      .level_bytes = {0, 0, (4 << 20) + 4},
+      .traffic.level[TEAM_ALL] = {{0}, {0}, {4 << 20, 4}},
       .ops = 1,
       .seconds = 90e-6},
      BOUND_MEMORY,
@@ -164,7 +250,7 @@ static const Workload workloads[] = {
      "memory-bound in L3; 46.6 of 58.0 GB/s = 80% of the roof"},
     {"linear 4096 x 4096, batch 1",
      {.cost = {.macs = 1 << 24, .bytes_read = (4 << 24) + (4 << 12), .bytes_written = 4 << 12},
-      .level_bytes = {8 << 12},
+      .traffic.level[TEAM_ALL] = {{4 << 12, 4 << 12}},
       .ops = 1,
       .seconds = 3.9e-3},
      BOUND_MEMORY,
@@ -172,7 +258,7 @@ static const Workload workloads[] = {
      "0.50 FLOP/B < ridge"},
     {"product of 256 x 256 that slept",
      {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
-      .level_bytes = {0, 12 << 16},
+      .traffic.level[TEAM_ALL] = {{0}, {8 << 16, 4 << 16}},
       .ops = 1,
       .seconds = 5e-3},
      BOUND_UNEXPLAINED,
@@ -185,7 +271,7 @@ static const Workload workloads[] = {
      "roof 3.36 of 12.0 ms measured = 28%: unexplained; suspects: thread"},
     {"ReLU of 64 x 512",
      {.cost = {.elementwise_flops = 1 << 15, .bytes_read = 4 << 15, .bytes_written = 4 << 15},
-      .level_bytes = {0, 8 << 15},
+      .traffic.level[TEAM_ALL] = {{0}, {4 << 15, 4 << 15}},
       .ops = 1,
       .seconds = 2.5e-6},
      BOUND_MEMORY,
@@ -203,7 +289,7 @@ static const Workload workloads[] = {
      "18.1 of 20.0 GB/s = 90% of the roof (23.5 of 26.0 ms)"},
     {"linear 4096 x 4096, m = 4", // a tenth of the peak, and not for want of arithmetic
      {.cost = {.macs = 4 << 24, .bytes_read = (4 << 24) + (16 << 12), .bytes_written = 16 << 12},
-      .level_bytes = {32 << 12},
+      .traffic.level[TEAM_ALL] = {{16 << 12, 16 << 12}},
       .ops = 1,
       .seconds = 4.5e-3},
      BOUND_MEMORY,
@@ -218,7 +304,7 @@ static const Workload workloads[] = {
      "54% of the roof"},
     {"a layer of 8 small ops",
      {.cost = {.elementwise_flops = 1 << 13, .bytes_read = 4 << 15, .bytes_written = 4 << 13},
-      .level_bytes = {0, 20 << 13},
+      .traffic.level[TEAM_ALL] = {{0}, {4 << 15, 4 << 13}},
       .ops = 8,
       .seconds = 2e-6},
      BOUND_OVERHEAD,
@@ -226,7 +312,7 @@ static const Workload workloads[] = {
      "roof 1.09 us < 10 dispatches x 8 ops x 40.0 ns: overhead; dispatch is 320 ns of"},
     {"product of 128 x 128 that woke a thread",
      {.cost = {.macs = 1 << 21, .bytes_read = 8 << 14, .bytes_written = 4 << 14},
-      .level_bytes = {0, 12 << 14},
+      .traffic.level[TEAM_ALL] = {{0}, {8 << 14, 4 << 14}},
       .ops = 1,
       .seconds = 70e-6,
       .woke_thread = true},
@@ -300,6 +386,9 @@ int main(void) {
         {every_kind_of_flop_counts, 0},
         {bytes_count_once_and_the_remainder_at_the_last_level, 0},
         {the_level_named_costs_most_not_holds_most, 0},
+        {time_follows_the_lines_that_move, LINE_CASES},
+        {teams_are_judged_by_their_own_ceilings, 0},
+        {roots_and_divisions_are_a_floor, 0},
         {says_what_a_stopwatch_says, WORKLOADS},
         {bounds_begin_and_end_at_their_constants, 0},
         {NULL, 0},

@@ -42,11 +42,31 @@ static Machine random_machine(void) {
                        .n_levels = 1 + (int)(uniform() * MACHINE_MAX_LEVELS),
                        .dispatch_seconds = between(1e-9, 1e-5),
                        .wake_seconds = between(1e-6, 1e-3)};
+    bool measured = uniform() < 0.7; // else given
     for (int i = 0; i < machine.n_levels; i++) {
         snprintf(machine.levels[i].name, sizeof machine.levels[i].name, "L%d", (i + 1) % 10);
         machine.levels[i].bytes_per_second = between(1e9, 1e13);
+        for (int team = 0; measured && team < TEAM_COUNT; team++)
+            machine.levels[i].rates[team] =
+                (MachineRates){between(1e9, 1e13), i ? 0.0 : between(1e9, 1e13),
+                               i ? between(1e9, 1e13) : 0.0};
     }
+    if (!measured) return machine;
+    machine.threads = 1 + (int)(8 * uniform());
+    machine.peak_alone = machine.peak_flops_per_second / machine.threads;
+    machine.root_seconds = between(1e-12, 1e-9);
+    machine.division_seconds = between(1e-12, 1e-9);
     return machine;
+}
+
+static void random_traffic(Traffic *traffic) {
+    for (int team = 0; team < TEAM_COUNT; team++) {
+        for (int i = 0; i < MACHINE_MAX_LEVELS; i++)
+            traffic->level[team][i] =
+                (LevelTraffic){random_count(1e11), random_count(1e10), random_count(1e10)};
+        traffic->slow[team] = (OpSlow){random_count(1e9), random_count(1e9)};
+    }
+    traffic->flops_alone = random_count(1e12);
 }
 
 static RooflineInput random_input(const Machine *machine) {
@@ -55,7 +75,7 @@ static RooflineInput random_input(const Machine *machine) {
                            .ops = (int64_t)between(1.0, 100.0),
                            .seconds = not_measured,
                            .woke_thread = uniform() < 0.3};
-    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) input.level_bytes[i] = random_count(1e11);
+    random_traffic(&input.traffic);
     double roof = roofline_judge(machine, &input).roof_seconds;
     if (uniform() < 0.8) input.seconds = roof * between(0.8, 5.0);
     if (uniform() < 0.3) input.transfer_seconds = input.seconds * uniform();
@@ -82,16 +102,32 @@ START_TEST(laws_hold_for_any_input) {
         if (got.bound == BOUND_COMPUTE) ck_assert_double_eq(got.roof_seconds, got.compute_seconds);
         if (got.bound == BOUND_MEMORY) ck_assert_double_eq(got.roof_seconds, got.memory_seconds);
         if (!isnan(got.intensity) && got.intensity > 0.0) { // flops / attainable is the roof
-            double attainable =
-                fmin(machine.peak_flops_per_second, got.intensity * got.bytes_per_second);
-            check_near(got.compute_seconds * machine.peak_flops_per_second / attainable,
-                       got.roof_seconds, 1e-12, "roof by attainable");
+            double attainable = fmin(got.flops_per_second, got.intensity * got.bytes_per_second);
+            check_near(got.compute_seconds * got.flops_per_second / attainable, got.roof_seconds,
+                       1e-12, "roof by attainable");
         }
     }
     for (int i = 0; i < BOUND_COUNT; i++)
         ck_assert_msg(seen[i] > RANDOM_CASES / 100, "only %d %s", seen[i], bound_name((Bound)i));
 }
 END_TEST
+
+static void hurry(Machine *machine, double faster) {
+    machine->peak_flops_per_second *= faster;
+    machine->peak_alone *= faster;
+    machine->root_seconds /= faster;
+    machine->division_seconds /= faster;
+    machine->dispatch_seconds /= faster;
+    machine->wake_seconds /= faster;
+    for (int k = 0; k < machine->n_levels; k++) {
+        machine->levels[k].bytes_per_second *= faster;
+        for (int team = 0; team < TEAM_COUNT; team++) {
+            machine->levels[k].rates[team].fill *= faster;
+            machine->levels[k].rates[team].store *= faster;
+            machine->levels[k].rates[team].move *= faster;
+        }
+    }
+}
 
 START_TEST(a_faster_machine_in_faster_time_gets_the_same_verdict) {
     random_state = 2;
@@ -100,10 +136,7 @@ START_TEST(a_faster_machine_in_faster_time_gets_the_same_verdict) {
         RooflineInput input = random_input(&machine);
         Roofline want = roofline_judge(&machine, &input);
         double faster = between(1e-3, 1e3);
-        machine.peak_flops_per_second *= faster;
-        for (int k = 0; k < machine.n_levels; k++) machine.levels[k].bytes_per_second *= faster;
-        machine.dispatch_seconds /= faster;
-        machine.wake_seconds /= faster;
+        hurry(&machine, faster);
         input.seconds /= faster;
         input.transfer_seconds /= faster;
         Roofline got = roofline_judge(&machine, &input);
@@ -174,7 +207,7 @@ START_TEST(evidence_fits_whatever_the_figures) {
         input.transfer_seconds = i % 7 ? 0.0 : input.seconds;
         input.cost.macs = TAKE(counts), NEXT(counts);
         input.cost.bytes_read = TAKE(counts), NEXT(counts);
-        input.level_bytes[0] = TAKE(counts);
+        input.traffic.level[i % 2][0] = (LevelTraffic){TAKE(counts), 7, 3};
 #undef TAKE
 #undef NEXT
         check_fits(&machine, &input);
@@ -231,7 +264,7 @@ START_TEST(evidence_is_said_in_one_sentence) {
     char text[ROOFLINE_TEXT];
     RooflineInput input = {
         .cost = {.macs = 51380224, .bytes_read = 3000000, .bytes_written = 877752},
-        .level_bytes = {3877752},
+        .traffic.level[TEAM_ALL] = {{3000000, 877752}},
         .ops = 3,
         .seconds = 484e-6};
     Roofline got = roofline_judge(&server, &input);
@@ -244,7 +277,7 @@ START_TEST(evidence_is_said_in_one_sentence) {
     ck_assert_str_eq(roofline_evidence(&server, &input, &got, text),
                      "5.74 FLOP/B, just below ridge 5.74 (333 GFLOP/s / 58.0 GB/s, L3): "
                      "memory-bound in L3; 38.8 of 58.0 GB/s = 67% of the roof (66.9 of 100 us)");
-    input.level_bytes[0] = 3000000; // the rest from memory
+    input.traffic.level[TEAM_ALL][0].written = 0; // from memory
     got = roofline_judge(&server, &input);
     ck_assert_str_eq(roofline_evidence(&server, &input, &got, text),
                      "5.74 FLOP/B < ridge 8.21 (333 GFLOP/s / 40.6 GB/s, mostly L3): memory-bound "

@@ -153,7 +153,8 @@ START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
     Profile profile = net_profile(&net, 2);
     profile.has_machine = true;
     profile.machine = (Machine){.threads = 1, .n_levels = 1, .dispatch_seconds = 1e-7};
-    profile.machine.levels[0] = (MachineLevel){"DRAM", INT64_MAX, 1e9};
+    profile.machine.levels[0] =
+        (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9};
     for (double ridge = 1e-3; ridge < 1e6; ridge *= 1.1) {
         profile.machine.peak_flops_per_second = 1e9 * ridge;
         char *report = NULL, *axis, *caption;
@@ -182,7 +183,8 @@ START_TEST(a_cards_name_and_memory_stand_within_the_columns) {
                                 .peak_flops_per_second = 999.4e12,
                                 .dispatch_seconds = 1e-6,
                                 .cores_had = 1.0};
-    profile.machine.levels[0] = (MachineLevel){"DRAM", INT64_MAX, 999.4e9};
+    profile.machine.levels[0] =
+        (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 999.4e9};
     memset(profile.machine.device, 'W', sizeof profile.machine.device - 1);
     profile.card =
         (DeviceMemory){INT64_C(999400000000), INT64_C(999400000000), 999400000, 999400000, 1 << 20};

@@ -47,8 +47,7 @@ static Expected expected_of(const Profile *profile, ViewOptions options, const P
         if (!matches || !is_about(profile, options.by, row, op)) continue;
         if (sum.first < 0) sum.first = i;
         cost_add(&sum.input.cost, op->record.cost);
-        for (int l = 0; l < MACHINE_MAX_LEVELS; l++)
-            sum.input.level_bytes[l] += op->record.level_bytes[l];
+        traffic_add(&sum.input.traffic, &op->record.traffic);
         sum.input.ops++;
         sum.input.seconds += latency_median(&op->latency);
     }
@@ -288,8 +287,8 @@ START_TEST(every_op_is_judged_by_itself) {
         OpCost cost = op->record.cost;
         double memory = 0.0, compute = (double)op_cost_total_flops(cost) / 100e6;
         for (int l = 0; l < profile.machine.n_levels; l++)
-            memory +=
-                (double)op->record.level_bytes[l] / profile.machine.levels[l].bytes_per_second;
+            memory += (double)traffic_bytes(&op->record.traffic, l) /
+                      profile.machine.levels[l].bytes_per_second;
         if (!profile.has_machine) {
             ck_assert(!got->judged && got->roof_seconds == 0.0);
             continue;

@@ -1,0 +1,152 @@
+// traffic.c -- finds operands by the stamps that earlier ops left on their storages.
+#include "profiler/traffic.h"
+
+#include <string.h>
+
+#include "tensor/context.h"
+#include "tensor/pool.h"
+
+// ---- sums ------------------------------------------------------------------------------------
+static void add_level(LevelTraffic *to, const LevelTraffic *more) {
+    to->read += more->read;
+    to->written += more->written;
+    to->allocated += more->allocated;
+}
+
+void traffic_add(Traffic *to, const Traffic *more) {
+    for (int team = 0; team < TEAM_COUNT; team++) {
+        for (int i = 0; i < MACHINE_MAX_LEVELS; i++)
+            add_level(&to->level[team][i], &more->level[team][i]);
+        to->slow[team].roots += more->slow[team].roots;
+        to->slow[team].divisions += more->slow[team].divisions;
+    }
+    to->flops_alone += more->flops_alone;
+}
+
+uint64_t traffic_bytes(const Traffic *traffic, int level) {
+    uint64_t bytes = 0;
+    for (int team = 0; team < TEAM_COUNT; team++)
+        bytes += traffic->level[team][level].read + traffic->level[team][level].written;
+    return bytes;
+}
+
+// ---- teams -----------------------------------------------------------------------------------
+void team_watch_begin(TeamWatch *watch) { watch->handed = pool_handed(context_current()->pool); }
+
+static bool on_host(const OpCall *call) {
+    const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;
+    return !t || (t->device->on_host && t->device->has_data);
+}
+
+Team team_watch_end(const TeamWatch *watch, const OpCall *call) {
+    const Context *context = context_current();
+    if (context->threads < 2 || !on_host(call)) return TEAM_ALL;
+    return pool_handed(context->pool) > watch->handed ? TEAM_ALL : TEAM_ONE;
+}
+
+// ---- where operands were ---------------------------------------------------------------------
+// By level, what operands hold; then shared out as the op's own count of bytes.
+typedef struct Found {
+    const Machine *machine;
+    Team team;
+    LevelTraffic level[MACHINE_MAX_LEVELS];
+} Found;
+
+typedef struct Way { // which ways the bytes of an operand go
+    bool read, written;
+} Way;
+
+static void add_found(Found *found, int level, Way way, uint64_t bytes) {
+    LevelTraffic *here = &found->level[level];
+    if (way.read) here->read += bytes;
+    if (way.written) here->written += bytes;
+    if (way.written && !way.read) here->allocated += bytes;
+}
+
+// The first level that all cores share.
+static int shared_level(const Machine *machine) {
+    int level = 0;
+    while (level < machine->n_levels - 1 && machine->levels[level].bytes_alone > 0 &&
+           machine->levels[level].bytes_alone < machine->levels[level].bytes)
+        level++;
+    return level;
+}
+
+// Touched by one thread and now by all, or the other way: a share of it lies near.
+static void find_operand(Found *found, uint64_t distance, Team before, Way way, uint64_t bytes) {
+    int level = machine_level(found->machine, found->team, distance);
+    int shared = shared_level(found->machine), threads = found->machine->threads;
+    uint64_t near = bytes;
+    if (before != found->team && threads > 1 && level < shared) near = bytes / (uint64_t)threads;
+    add_found(found, level, way, near);
+    if (near < bytes) add_found(found, shared, way, bytes - near);
+}
+
+// An element-wise op may write where it reads.
+static bool is_output(const OpCall *call, const Storage *storage) {
+    for (int i = 0; i < call->n_out; i++)
+        if (call->out[i]->storage == storage) return true;
+    return false;
+}
+
+static Way way_of(const OpCall *call, int operand) {
+    if (operand >= call->n_in) return (Way){operand == call->n_in && call->adds, true};
+    bool mutated = call->op->mutates && call->op->mutates(call, operand);
+    return (Way){true, mutated || is_output(call, call->in[operand]->storage)};
+}
+
+// A stamp says when an op was over, and whose it was; that an operand was touched a while before,
+// and how long it takes to come around to its end, is its span: of an op that walks all operands
+// side by side, all of their bytes; of a product, which keeps what it reads in blocks, its own.
+static void find_operands(Found *found, const OpCall *call, const OpCost *cost) {
+    uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
+    for (int i = 0; i < call->n_in + call->n_out; i++) {
+        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
+        if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
+        Way way = way_of(call, i);
+        uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
+        uint64_t span = cost->macs > 0 ? size : cost->bytes_read + cost->bytes_written;
+        uint64_t distance = last ? start - last + span : UINT64_MAX;
+        find_operand(found, distance, (Team)t->storage->team, way, size);
+        *counter += size << (way.read && way.written);
+        t->storage->traffic = start + 1; // moved to the end of the op below
+    }
+    for (int i = 0; i < call->n_in + call->n_out; i++) {
+        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
+        if (!t) continue;
+        t->storage->traffic = *counter + 1;
+        t->storage->team = (uint8_t)found->team;
+    }
+    *counter += 1; // so that a stamp is never 0, and never the next op's start
+}
+
+// `all`, shared out in the proportion of `part` to `total`; never more than is left.
+static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *left) {
+    uint64_t given = total ? (uint64_t)((double)all * (double)part / (double)total) : 0;
+    if (given > *left) given = *left; // beyond 2^53 a quotient may round up
+    *left -= given;
+    return given;
+}
+
+void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
+                     Traffic *traffic) {
+    Found found = {.machine = machine, .team = team};
+    LevelTraffic total = {0}, *level = traffic->level[team];
+    uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
+    memset(traffic, 0, sizeof(*traffic));
+    if (context_current()->ledger) find_operands(&found, call, cost);
+    int last = machine->n_levels - 1;
+    for (int i = 0; i <= last; i++) add_level(&total, &found.level[i]);
+    for (int i = 0; i <= last; i++) {
+        const LevelTraffic *here = &found.level[i];
+        level[i].read = share(cost->bytes_read, here->read, total.read, &reads);
+        level[i].written = share(cost->bytes_written, here->written, total.written, &writes);
+        if (here->written > 0)
+            level[i].allocated = (uint64_t)((double)level[i].written * (double)here->allocated /
+                                            (double)here->written);
+    }
+    level[last].read += reads; // what rounding left, and a kernel without operands
+    level[last].written += writes;
+    traffic->slow[team] = op_slow(call);
+    if (team == TEAM_ONE) traffic->flops_alone = op_cost_total_flops(*cost);
+}
