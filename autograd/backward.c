@@ -5,8 +5,9 @@
 static Status check_start(const Tape *tape, const Tensor *output, const char *what) {
     if (!output) return error_set(STATUS_INVALID_ARGUMENT, "%s: the loss is NULL", what);
     if (output->dtype != DTYPE_FLOAT32)
-        return error_set(STATUS_DTYPE, "%s: the loss is %s, not float32. HINT: whole numbers have "
-                                       "no gradient",
+        return error_set(STATUS_DTYPE,
+                         "%s: the loss is %s, not float32. HINT: whole numbers have "
+                         "no gradient",
                          what, dtype_name((DType)output->dtype));
     if (!output->origin)
         return error_set(STATUS_STATE,

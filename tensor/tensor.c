@@ -115,7 +115,8 @@ Tensor *tensor_linspace_new(float begin, float end, int64_t count) {
 // ---- random: made on the host, so that every device starts from the same bits ------------------
 typedef void (*Draw)(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, float *out);
 
-static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *what) {
+// Nothing is above `most`, to which a sum may be rounded.
+static Status fill(Tensor *t, Draw draw, float shift, float scale, float most, const char *what) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
     t = tensor_here(t);
@@ -128,7 +129,10 @@ static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *w
         t->device->on_host ? (float *)tensor_raw(t) : memory_new((size_t)t->numel * sizeof(float));
     if (!staged) return STATUS_OUT_OF_MEMORY;
     draw(context->random.seed, offset, 0, t->numel, staged);
-    for (int64_t i = 0; i < t->numel; i++) staged[i] = shift + scale * staged[i];
+    for (int64_t i = 0; i < t->numel; i++) {
+        float x = shift + scale * staged[i];
+        staged[i] = x > most ? most : x;
+    }
     if (t->device->on_host) return STATUS_OK;
     Status status = device_from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
     memory_free(staged);
@@ -136,11 +140,12 @@ static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *w
 }
 
 Status tensor_fill_uniform(Tensor *t, float low, float high) {
-    return fill(t, random_uniform, low, high - low, "tensor_fill_uniform");
+    float most = low < high ? nextafterf(high, low) : low;
+    return fill(t, random_uniform, low, high - low, most, "tensor_fill_uniform");
 }
 
 Status tensor_fill_normal(Tensor *t, float mean, float deviation) {
-    return fill(t, random_normal, mean, deviation, "tensor_fill_normal");
+    return fill(t, random_normal, mean, deviation, INFINITY, "tensor_fill_normal");
 }
 
 Tensor *tensor_uniform_new(Shape shape, float low, float high) {
