@@ -1,4 +1,4 @@
-// update.cu -- what ends a training step, over all parameters at once: SGD, Adam, RMSprop, Lion,
+// update.cu -- what ends a training step, over many parameters at once: SGD, Adam, RMSprop, Lion,
 // and clipping by the common norm. What changes from step to step is read on the device, so that a
 // step can be captured as a CUDA graph and replayed.
 #include "cuda/groups.cuh"
