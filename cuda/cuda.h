@@ -131,7 +131,13 @@ static __device__ inline void cuda_note_finding(unsigned long long *findings, in
                                                 int64_t place) {
     atomicMax(findings, (unsigned long long)place << 16 | (unsigned long long)(1 + op));
 }
+
 static inline int64_t *cuda_indices(const Tensor *t) { return (int64_t *)(void *)tensor_raw(t); }
+static inline const float *input_or_null(const OpCall *call, int i) {
+    return call->in[i] ? call_in(call, i) : NULL;
+}
+// May four floats be moved at a time?
+static inline bool is_wide(const void *data) { return (uintptr_t)data % sizeof(float4) == 0; }
 
 // At least one block, at most CUDA_MOST_BLOCKS (which the tests make small): the kernel loops over
 // what is left.

@@ -3,8 +3,6 @@
 // zeros, adds nothing, and is a finding (cuda.h).
 #include "cuda/cuda.h"
 
-static bool is_wide(const void *data) { return (uintptr_t)data % sizeof(float4) == 0; }
-
 // ---- forward ------------------------------------------------------------------------------------
 // y (n, d) = table (count, d) at index (n); d in units of T, a thread each
 template <class T>
