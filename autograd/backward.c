@@ -4,6 +4,11 @@
 // ---- the walk --------------------------------------------------------------------------------
 static Status check_start(const Tape *tape, const Tensor *output, const char *what) {
     if (!output) return error_set(STATUS_INVALID_ARGUMENT, "%s: the loss is NULL", what);
+    if (output->dtype != DTYPE_FLOAT32)
+        return error_set(STATUS_DTYPE,
+                         "%s: the loss is %s, not float32. HINT: whole numbers have "
+                         "no gradient",
+                         what, dtype_name((DType)output->dtype));
     if (!output->origin)
         return error_set(STATUS_STATE,
                          "%s: no graph leads to this loss. HINT: mark its parameters with "

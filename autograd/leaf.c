@@ -40,7 +40,7 @@ Status tensor_retain_grad(Tensor *result) {
 bool tensor_wants_grad(const Tensor *tensor) {
     const Tape *tape = tape_current();
     tensor = tensor_here((Tensor *)tensor); // which changes nothing
-    if (!tensor || !tape) return false;
+    if (!tensor || !tape || tensor->dtype != DTYPE_FLOAT32) return false;
     const Node *node = node_of(tape, tensor);
     return (tensor->flags & TENSOR_LEAF_GRAD) || (node && node->call.op); // NULL: walked already
 }

@@ -98,7 +98,8 @@ static Tensor *alias_new(Scope *scope, const Tensor *t) {
     return alias;
 }
 
-// Puts the node's results in place of those that lead into the part.
+// Puts the node's results in place of those that lead into the part; what has no gradient is seen
+// by itself.
 static Status take_results(const Tape *tape, const Part *part, OpCall *call, Tensor *out[],
                            int n_out) {
     Tensor *inner[RECOMPUTE_RESULTS], *given[RECOMPUTE_RESULTS];
@@ -110,9 +111,11 @@ static Status take_results(const Tape *tape, const Part *part, OpCall *call, Ten
         for (int k = 0; k < i; k++)
             if (inner[k] == inner[i]) given[i] = given[k];
         if (given[i] != out[i]) continue;
-        if (call->n_out == OP_MAX_OUTPUTS) return refuse("has more than 3 results");
+        bool real = out[i]->dtype == DTYPE_FLOAT32;
+        if (real && call->n_out == OP_MAX_OUTPUTS) return refuse("has more than 3 results");
         given[i] = alias_new(context_current()->scope, out[i]);
         if (!given[i]) return error_status();
+        if (!real) continue;
         call->out[call->n_out++] = given[i];
         call->params.flags |= 1u << i;
     }
@@ -131,8 +134,8 @@ static Status record(Tape *tape, Part *part, Tensor *out[], int n_out) {
     OpCall call = {.op = &op_recompute, .in = part->in, .n_in = part->n_in};
     for (int i = 0; i < part->n_in; i++) {
         const Tensor *t = part->in[i];
-        if (t && (t->flags & TENSOR_LEAF_GRAD || node_of(tape, t)))
-            call.needs_grad |= (uint64_t)1 << i;
+        bool wanted = t && (t->flags & TENSOR_LEAF_GRAD || node_of(tape, t));
+        if (wanted && t->dtype == DTYPE_FLOAT32) call.needs_grad |= (uint64_t)1 << i;
     }
     call.params.seed = part->random.seed;
     call.params.offset = part->random.offset;

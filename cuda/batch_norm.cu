@@ -124,7 +124,7 @@ CUDA_OP(batch_norm) {
                  call_out(call, 2),
                  (float *)input_or_null(call, 3),
                  (float *)input_or_null(call, 4),
-                 call->in[5] ? (int64_t *)tensor_raw(call->in[5]) : NULL,
+                 call->in[5] ? cuda_indices(call->in[5]) : NULL,
                  call->params.value[0],
                  call->params.value[1],
                  NULL,

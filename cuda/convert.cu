@@ -1,5 +1,5 @@
 // convert.cu -- other element types, and labels as rows of 0 and 1. A label that names no class
-// gives a row of zeros, and is told as loss.cu says.
+// gives a row of zeros, and is a finding (cuda.h).
 #include "cuda/cuda.h"
 #include "tensor/math.h"
 
@@ -31,20 +31,18 @@ CUDA_OP(cast) {
 
 // out (count, classes) of labels (count)
 __global__ static void one_hot(const int64_t *labels, float *out, int64_t count, int64_t classes,
-                               unsigned long long *status) {
+                               unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < count * classes; i += GRID_STRIDE) {
         int64_t row = i / classes, label = labels[row];
-        if (label < 0 || label >= classes)
-            atomicMax(status, (unsigned long long)row << 16 | (1 + OP_one_hot));
+        if (label < 0 || label >= classes) cuda_note_finding(findings, OP_one_hot, row);
         out[i] = i - row * classes == label ? 1.0f : 0.0f;
     }
 }
 
 CUDA_OP(one_hot) {
-    const int64_t *labels = (const int64_t *)(const void *)tensor_raw(call->in[0]);
+    const int64_t *labels = cuda_indices(call->in[0]);
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
     return CUDA_LAUNCH(one_hot, cuda_grid(n), CUDA_BLOCK, 0, labels, call_out(call, 0),
-                       call->in[0]->numel, call->params.count,
-                       (unsigned long long *)cuda->scratch_status);
+                       call->in[0]->numel, call->params.count, cuda->findings);
 }

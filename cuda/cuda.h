@@ -51,8 +51,8 @@ typedef struct CudaDevice {
     char *pinned;         // staging for copies from and to pageable memory: a ring of slots
     int pinned_next;      // the slot that was used longest ago
     cudaEvent_t pinned_free[CUDA_PINNED_SLOTS]; // the last copy through that slot is over
-    int64_t *scratch_status; // one int64 on the device: 0, or what a kernel found wrong
-    void *scratch;           // for reductions in two passes
+    unsigned long long *findings; // one, on the device: 0, or what a kernel found wrong
+    void *scratch;                // for reductions in two passes
     size_t scratch_bytes;
     CudaStamps stamps;
     void *ranges;     // NVTX domain; NULL: no tool is attached, or NVTX was not there to build with
@@ -85,6 +85,12 @@ Status cuda_find_gpu(const PluginHost *host); // a GPU, and a driver that knows 
 Status cuda_describe(CudaDevice *cuda, char *about, size_t size);
 Status cuda_memory(CudaDevice *cuda, DeviceMemory *memory);
 void cuda_say_full(CudaDevice *cuda); // instead of the error that is pending
+
+// ---- what a kernel finds wrong -----------------------------------------------------------------
+// A label or an index out of range, or a 0 that a whole number is divided by. The host does not
+// wait for it: the last one is in *findings, and told when values are next read. Its place is above
+// 16 bits; below are 1 + the op's id, and which of the two it is.
+enum { CUDA_FOUND_ZERO = 1 << 15 };
 
 // ---- scratch -----------------------------------------------------------------------------------
 // At least `bytes` on the device, until the next op; NULL with an error pending. Ask once per op: a
@@ -119,6 +125,19 @@ void cuda_range_end(CudaDevice *cuda) __attribute__((weak));
 enum { CUDA_BLOCK = 256, CUDA_WARP = 32 };
 #ifdef __cplusplus
 }
+
+// op: OP_*, and CUDA_FOUND_ZERO; place: where, for the message.
+static __device__ inline void cuda_note_finding(unsigned long long *findings, int op,
+                                                int64_t place) {
+    atomicMax(findings, (unsigned long long)place << 16 | (unsigned long long)(1 + op));
+}
+
+static inline int64_t *cuda_indices(const Tensor *t) { return (int64_t *)(void *)tensor_raw(t); }
+static inline const float *input_or_null(const OpCall *call, int i) {
+    return call->in[i] ? call_in(call, i) : NULL;
+}
+// May four floats be moved at a time?
+static inline bool is_wide(const void *data) { return (uintptr_t)data % sizeof(float4) == 0; }
 
 // At least one block, at most CUDA_MOST_BLOCKS (which the tests make small): the kernel loops over
 // what is left.

@@ -117,26 +117,26 @@ static Status copy_in(Device *self, void *to, const void *from, size_t bytes) {
     return cuda ? leave(cuda_from_host(cuda, to, from, bytes)) : STATUS_DEVICE;
 }
 
-// What a kernel found wrong (a label, an index) is told when values are next read: asking after
-// each op would wait for each. The low 16 bits say which op, counted from 1, the others where.
+// What a kernel found wrong is told when values are next read: asking after each op would wait for
+// each.
 static Status tell_findings(CudaDevice *cuda) {
 #define CUDA_NAME(name) [OP_##name] = #name,
     static const char *const names[OP_COUNT] = {OP_LIST(CUDA_NAME, CUDA_NAME)};
 #undef CUDA_NAME
-    int64_t found = 0;
-    Status status = cuda_to_host(cuda, &found, cuda->scratch_status, sizeof found);
+    unsigned long long found = 0;
+    Status status = cuda_to_host(cuda, &found, cuda->findings, sizeof found);
     if (status || found == 0) return status;
-    status =
-        CUDA_CHECK(cuda, cudaMemsetAsync(cuda->scratch_status, 0, sizeof found, cuda->compute));
-    int64_t op = (found & 0xffff) - 1;
+    status = CUDA_CHECK(cuda, cudaMemsetAsync(cuda->findings, 0, sizeof found, cuda->compute));
     if (status) return status;
+    bool zero = (found & CUDA_FOUND_ZERO) != 0;
+    int op = (int)(found & (CUDA_FOUND_ZERO - 1)) - 1;
     return cuda->host->error_set(
         STATUS_INVALID_ARGUMENT,
-        "%s: an index or label is out of range, or a whole number divided by 0 (the last one "
-        "found: at "
-        "%lld). HINT: indices count from 0; on cuda this is told when values are "
-        "next read",
-        op > 0 && op < OP_COUNT ? names[op] : "an op", (long long)(found >> 16));
+        "%s: %s (the last one found: at %llu). HINT: %s; on cuda this is told when values are next "
+        "read",
+        op > 0 && op < OP_COUNT ? names[op] : "an op",
+        zero ? "a whole number divided by 0" : "an index or label is out of range", found >> 16,
+        zero ? "the second input has zeros" : "indices count from 0");
 }
 
 static Status copy_out(Device *self, void *to, const void *from, size_t bytes) {
@@ -226,7 +226,7 @@ static Status open_blas(CudaDevice *cuda) {
 static void close_device(CudaDevice *cuda) {
     if (cuda->blas) cublasDestroy(cuda->blas);
     cudaFree(cuda->blas_workspace);
-    cudaFree(cuda->scratch_status);
+    cudaFree(cuda->findings);
     cuda_ring_free(cuda);
     cuda_stamps_free(cuda);
     if (cuda->compute) cudaStreamDestroy(cuda->compute);
@@ -234,13 +234,13 @@ static void close_device(CudaDevice *cuda) {
 }
 
 static Status open_device(CudaDevice *cuda) {
-    size_t bytes = sizeof *cuda->scratch_status;
+    size_t bytes = sizeof *cuda->findings;
     Status status = CUDA_CHECK(cuda, cudaSetDevice(cuda->index));
     if (!status)
         status = CUDA_CHECK(cuda, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
-    if (!status) status = CUDA_CHECK(cuda, cudaMalloc((void **)&cuda->scratch_status, bytes));
+    if (!status) status = CUDA_CHECK(cuda, cudaMalloc((void **)&cuda->findings, bytes));
     if (!status)
-        status = CUDA_CHECK(cuda, cudaMemsetAsync(cuda->scratch_status, 0, bytes, cuda->compute));
+        status = CUDA_CHECK(cuda, cudaMemsetAsync(cuda->findings, 0, bytes, cuda->compute));
     if (!status) status = cuda_ring_new(cuda);
     return status ? status : open_blas(cuda);
 }

@@ -9,9 +9,8 @@ static float scale_of(const OpCall *call) {
 }
 
 // May four floats and four bytes be moved at a time?
-static bool is_wide(const float *x, const float *y, const uint8_t *mask) {
-    return ((uintptr_t)x | (uintptr_t)y) % sizeof(float4) == 0 &&
-           (uintptr_t)mask % sizeof(uchar4) == 0;
+static bool all_wide(const float *x, const float *y, const uint8_t *mask) {
+    return is_wide(x) && is_wide(y) && (uintptr_t)mask % sizeof(uchar4) == 0;
 }
 
 // mask (n) = uniform (n) >= p;  y (n) = x (n) scale where the mask is set, else times 0
@@ -57,11 +56,7 @@ __global__ static void scale_blocks(const float *x, const uint8_t *mask, float *
 }
 
 // The elements that one decision is for.
-static int64_t block_of(const OpCall *call) {
-    int64_t block = 1;
-    for (int i = 0; i < call->params.shape.ndim; i++) block *= call->params.shape.dims[i];
-    return block;
-}
+static int64_t block_of(const OpCall *call) { return shape_numel(call->params.shape); }
 
 CUDA_OP(dropout) {
     const OpParams *p = &call->params;
@@ -79,7 +74,7 @@ CUDA_OP(dropout) {
                            scale_of(call));
     }
     return CUDA_LAUNCH(dropout, cuda_grid((n + 3) / 4), CUDA_BLOCK, 0, x, y, mask, n, p->value[0],
-                       scale_of(call), p->seed, p->offset, is_wide(x, y, mask));
+                       scale_of(call), p->seed, p->offset, all_wide(x, y, mask));
 }
 
 // out (n) = grad (n) scale where the mask (n) is set, else 0
@@ -110,5 +105,5 @@ CUDA_OP(dropout_backward) {
         return CUDA_LAUNCH(scale_blocks, cuda_grid(n), CUDA_BLOCK, 0, grad, mask, out, n,
                            block_of(call), scale_of(call));
     return CUDA_LAUNCH(dropout_backward, cuda_grid((n + 3) / 4), CUDA_BLOCK, 0, grad, mask, out, n,
-                       scale_of(call), is_wide(grad, out, mask));
+                       scale_of(call), all_wide(grad, out, mask));
 }

@@ -46,16 +46,14 @@ static inline const float *input_at(const OpCall *call, int k) {
     return call_in(call, call->in[k] ? k : 0);
 }
 
-static inline bool is_aligned(const float *p) { return (uintptr_t)p % sizeof(Four) == 0; }
-
 template <class Formula>
 static Status launch_dense(const OpCall *call, CudaDevice *cuda, float *y, int64_t n) {
     if (n == 0) return STATUS_OK;
     Inputs in = {};
-    bool aligned = is_aligned(y);
+    bool aligned = is_wide(y);
     for (int k = 0; k < Formula::inputs; k++) {
         in.at[k] = input_at(call, k);
-        aligned = aligned && is_aligned(in.at[k]);
+        aligned = aligned && is_wide(in.at[k]);
     }
     int64_t fours = aligned ? n / 4 : 0;
     return CUDA_LAUNCH(dense<Formula>, cuda_grid(fours ? fours : n), CUDA_BLOCK, 0, Formula(call),
@@ -148,7 +146,7 @@ static inline bool walk_is_by_four(const Walk *walk, const Inputs *in, int input
     bool by_four = walk->size[0] % 4 == 0;
     for (int k = 0; k < inputs; k++) {
         if (walk->stride[k][0] == 0) continue; // the same element four times
-        by_four = by_four && walk->stride[k][0] == 1 && is_aligned(in->at[k]);
+        by_four = by_four && walk->stride[k][0] == 1 && is_wide(in->at[k]);
         for (int d = 1; d < walk->ndim; d++) by_four = by_four && walk->stride[k][d] % 4 == 0;
     }
     return by_four;
@@ -162,7 +160,7 @@ template <class Formula> static Status launch_broadcast(const OpCall *call, Cuda
     if (walk_is_dense(&walk, Formula::inputs)) return launch_dense<Formula>(call, cuda, y, n);
     Inputs in = {};
     for (int k = 0; k < Formula::inputs; k++) in.at[k] = input_at(call, k);
-    bool by_four = is_aligned(y) && walk_is_by_four(&walk, &in, Formula::inputs);
+    bool by_four = is_wide(y) && walk_is_by_four(&walk, &in, Formula::inputs);
     return CUDA_LAUNCH(strided<Formula>, cuda_grid(by_four ? n / 4 : n), CUDA_BLOCK, 0,
                        Formula(call), in, walk, y, by_four, n);
 }

@@ -1,37 +1,23 @@
 // embedding.cu -- picks rows of a table, and sums their gradients; no atomics on values, so equal
 // indices always add up in the order of the index, as on the CPU. An index outside the table picks
-// zeros, adds nothing, and leaves in *cuda->scratch_status 1 + the op's id and, above 16 bits, the
-// last such place in the index. The host does not wait for it: it is told when values are next
-// read.
+// zeros, adds nothing, and is a finding (cuda.h).
 #include "cuda/cuda.h"
-
-static const int64_t *index_data(const Tensor *t) { return (const int64_t *)tensor_raw(t); }
-
-static unsigned long long *status_word(CudaDevice *cuda) {
-    return (unsigned long long *)cuda->scratch_status;
-}
-
-static __device__ inline void note_outside(unsigned long long *status, OpId op, int64_t place) {
-    atomicMax(status, (unsigned long long)place << 16 | (unsigned long long)(1 + op));
-}
-
-static bool is_wide(const void *data) { return (uintptr_t)data % sizeof(float4) == 0; }
 
 // ---- forward ------------------------------------------------------------------------------------
 // y (n, d) = table (count, d) at index (n); d in units of T, a thread each
 template <class T>
 __global__ static void embedding(const T *table, const int64_t *index, T *y, int64_t count,
-                                 int64_t n, int64_t d, unsigned long long *status) {
+                                 int64_t n, int64_t d, unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < n * d; i += GRID_STRIDE) {
         int64_t place = i / d, row = index[place];
         bool inside = row >= 0 && row < count;
-        if (!inside) note_outside(status, OP_embedding, place);
+        if (!inside) cuda_note_finding(findings, OP_embedding, place);
         y[i] = inside ? table[row * d + (i - place * d)] : T{};
     }
 }
 
 CUDA_OP(embedding) {
-    const int64_t *index = index_data(call->in[0]);
+    const int64_t *index = cuda_indices(call->in[0]);
     const float *table = call_in(call, 1);
     float *y = call_out(call, 0);
     int64_t count = call->in[1]->shape.dims[0], d = call->in[1]->shape.dims[1],
@@ -40,9 +26,9 @@ CUDA_OP(embedding) {
     if (d % 4 == 0 && is_wide(table) && is_wide(y))
         return CUDA_LAUNCH(embedding<float4>, cuda_grid(n * d / 4), CUDA_BLOCK, 0,
                            (const float4 *)table, index, (float4 *)y, count, n, d / 4,
-                           status_word(cuda));
+                           cuda->findings);
     return CUDA_LAUNCH(embedding<float>, cuda_grid(n * d), CUDA_BLOCK, 0, table, index, y, count, n,
-                       d, status_word(cuda));
+                       d, cuda->findings);
 }
 
 // ---- backward -----------------------------------------------------------------------------------
@@ -76,7 +62,7 @@ static __device__ inline void piece_gather(Piece *piece, int64_t row, int64_t pl
 // dtable (count, d) += dy (n, d) at index (n), but for the row `padding`
 __global__ static void embedding_backward(const float *dy, const int64_t *index, float *dtable,
                                           int64_t count, int64_t n, int64_t d, int64_t parts,
-                                          int64_t padding, unsigned long long *status) {
+                                          int64_t padding, unsigned long long *findings) {
     __shared__ Piece piece;
     int64_t groups = (d + COLUMNS - 1) / COLUMNS;
     for (int64_t b = blockIdx.x; b < groups * parts; b += gridDim.x) {
@@ -84,7 +70,7 @@ __global__ static void embedding_backward(const float *dy, const int64_t *index,
         int64_t begin = count * part / parts, end = count * (part + 1) / parts;
         for (int64_t from = 0; from < n; from += CUDA_BLOCK) {
             int64_t place = from + threadIdx.x, row = place < n ? index[place] : begin;
-            if (row < 0 || row >= count) note_outside(status, OP_embedding_backward, place);
+            if (row < 0 || row >= count) cuda_note_finding(findings, OP_embedding_backward, place);
             bool mine = place < n && row >= begin && row < end && row != padding;
             piece_gather(&piece, mine ? row : -1, place);
             for (int i = 0; i < piece.rows && column < d; i++)
@@ -106,7 +92,7 @@ CUDA_OP(embedding_backward) {
     if (parts < 1) parts = 1;
     int64_t blocks = groups * parts;
     unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(embedding_backward, grid, CUDA_BLOCK, 0, call_in(call, 0), index_data(index),
-                       call_out(call, 0), count, n, d, parts, call->params.count - 1,
-                       status_word(cuda));
+    return CUDA_LAUNCH(embedding_backward, grid, CUDA_BLOCK, 0, call_in(call, 0),
+                       cuda_indices(index), call_out(call, 0), count, n, d, parts,
+                       call->params.count - 1, cuda->findings);
 }

@@ -1,8 +1,6 @@
 // gather.cu -- picks one element of a table per element of an index, along one dimension; and back.
-// An index outside the table picks 0, and leaves in *cuda->scratch_status 1 + the op's id and,
-// above 16 bits, the last such place: in the index, row by row; of gather_backward, along the
-// dimension. The host does not wait for it: it is to be reported by the next call that waits for
-// the device.
+// An index outside the table picks 0, and is a finding (cuda.h): its place is in the index, row by
+// row; of gather_backward, along the dimension.
 #include "cuda/cuda.h"
 
 // How the index (size...) is walked, beside what is picked and the table it is picked from.
@@ -28,21 +26,11 @@ static Walk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *t
     return walk;
 }
 
-static const int64_t *index_data(const Tensor *t) { return (const int64_t *)tensor_raw(t); }
-
-static unsigned long long *status_word(CudaDevice *cuda) {
-    return (unsigned long long *)cuda->scratch_status;
-}
-
-static __device__ inline void note_outside(unsigned long long *status, OpId op, int64_t place) {
-    atomicMax(status, (unsigned long long)place << 16 | (unsigned long long)(1 + op));
-}
-
 // ---- gather -------------------------------------------------------------------------------------
 // picked (size...) = table [index (size...)], dense
 template <typename T>
 __global__ static void gather(const T *table, const int64_t *index, T *picked, const Walk walk,
-                              int64_t n, unsigned long long *status) {
+                              int64_t n, unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
         int64_t rest = i, at_index = 0, at_table = 0;
         for (int d = walk.ndim - 1; d >= 0; d--) {
@@ -53,7 +41,8 @@ __global__ static void gather(const T *table, const int64_t *index, T *picked, c
         }
         int64_t row = index[at_index];
         bool inside = row >= 0 && row < walk.rows;
-        if (!inside) note_outside(status, OP_gather, i * (int64_t)(sizeof(T) / sizeof(float)));
+        if (!inside)
+            cuda_note_finding(findings, OP_gather, i * (int64_t)(sizeof(T) / sizeof(float)));
         picked[i] = inside ? table[at_table + row * walk.row_stride] : T{};
     }
 }
@@ -70,18 +59,18 @@ static bool takes_rows(const Walk *walk, const float *table, const float *picked
 CUDA_OP(gather) {
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
-    const int64_t *index = index_data(call->in[1]);
+    const int64_t *index = cuda_indices(call->in[1]);
     const float *table = call_in(call, 0);
     float *picked = call_out(call, 0);
     Walk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
     if (!takes_rows(&walk, table, picked))
         return CUDA_LAUNCH(gather<float>, cuda_grid(n), CUDA_BLOCK, 0, table, index, picked, walk,
-                           n, status_word(cuda));
+                           n, cuda->findings);
     walk.size[walk.ndim - 1] /= 4;
     walk.row_stride /= 4;
     for (int d = 0; d < walk.ndim - 1; d++) walk.table_stride[d] /= 4;
     return CUDA_LAUNCH(gather<float4>, cuda_grid(n / 4), CUDA_BLOCK, 0, (const float4 *)table,
-                       index, (float4 *)picked, walk, n / 4, status_word(cuda));
+                       index, (float4 *)picked, walk, n / 4, cuda->findings);
 }
 
 // ---- gather_backward: table [index (size...)] += picked (size...), of zeros or a sum ----------
@@ -97,7 +86,7 @@ __global__ static void gather_backward(const float *__restrict__ picked,
                                        const int64_t *__restrict__ index, float *table,
                                        const Walk walk, int64_t length, int64_t index_step,
                                        int64_t picked_step, int64_t lanes, int64_t parts,
-                                       unsigned long long *status) {
+                                       unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < lanes * parts; i += GRID_STRIDE) {
         int64_t rest = i % lanes, part = i / lanes, at_index = 0, at_picked = 0, at_table = 0;
         for (int d = walk.ndim - 1; d >= 0; d--) {
@@ -113,7 +102,7 @@ __global__ static void gather_backward(const float *__restrict__ picked,
             if (row >= begin && row < end)
                 table[at_table + row * walk.row_stride] += picked[at_picked + k * picked_step];
             else if (row < 0 || row >= walk.rows)
-                note_outside(status, OP_gather_backward, k);
+                cuda_note_finding(findings, OP_gather_backward, k);
         }
     }
 }
@@ -131,6 +120,6 @@ CUDA_OP(gather_backward) {
     if (parts < 1) parts = 1;
     walk.size[dim] = 1;
     return CUDA_LAUNCH(gather_backward, cuda_grid(lanes * parts), CUDA_BLOCK, 0, call_in(call, 0),
-                       index_data(index), call_out(call, 0), walk, length, index->stride[dim],
-                       picked->stride[dim], lanes, parts, status_word(cuda));
+                       cuda_indices(index), call_out(call, 0), walk, length, index->stride[dim],
+                       picked->stride[dim], lanes, parts, cuda->findings);
 }

@@ -2,23 +2,17 @@
 // those of labels with weights are nll.cu. Forward reads what it is given once; a block adds its
 // share in a fixed order, and one more block adds the shares. Backward is one pass.
 //
-// A label that names no class makes the loss NaN and leaves 1 + OP_cross_entropy, and above 16 bits
-// the last such row, in *cuda->scratch_status. The host does not wait for it: it is to be reported
-// by the next call that waits for the device anyway, such as reading the loss. Until then backward
-// takes it for a row without a label.
+// A label that names no class makes the loss NaN, and is a finding (cuda.h). Until it is told,
+// backward takes its row for one without a label.
 #include "cuda/reduce.cuh"
 #include "tensor/math_loss.h"
-
-static const int64_t *labels_of(const Tensor *t) {
-    return (const int64_t *)(const void *)tensor_raw(t);
-}
 
 // ---- cross-entropy ------------------------------------------------------------------------------
 
 // statistics (rows, 2) = {maximum, sum of e^(x - maximum)} of x (rows, n); parts (blocks) = the
 // sums of log(sum) - (x[label] - maximum) over the rows of each block
 __global__ static void cross_entropy_rows(const float *x, const int64_t *labels, float *statistics,
-                                          double *parts, unsigned long long *status, Rows rows) {
+                                          double *parts, unsigned long long *findings, Rows rows) {
     __shared__ float shared_largest[REDUCE_WARPS];
     __shared__ double shared_sum[REDUCE_WARPS];
     Team team = team_of(rows.lanes, rows.wide);
@@ -34,7 +28,7 @@ __global__ static void cross_entropy_rows(const float *x, const int64_t *labels,
         int64_t label = labels[row];
         bool known = label >= 0 && label < rows.n;
         if (!known) // the last one stays, whatever came first
-            atomicMax(status, (unsigned long long)row << 16 | (1 + OP_cross_entropy));
+            cuda_note_finding(findings, OP_cross_entropy, row);
         float picked = known ? x[row * rows.n + label] : NAN;
         loss += (double)(math_log(of.sum) - (picked - of.largest));
     }
@@ -44,14 +38,14 @@ __global__ static void cross_entropy_rows(const float *x, const int64_t *labels,
 
 CUDA_OP(cross_entropy) {
     const float *x = call_in(call, 0);
-    const int64_t *labels = labels_of(call->in[1]);
+    const int64_t *labels = cuda_indices(call->in[1]);
     float *y = call_out(call, 0), *statistics = call_out(call, 1);
     Rows rows = rows_of(call->in[0], x);
     unsigned grid = team_grid(rows.count, rows.lanes, REDUCE_PARTS);
     double *parts = (double *)cuda_scratch(cuda, grid * sizeof(double));
     if (!parts) return cuda->host->error_status();
     Status status = CUDA_LAUNCH(cross_entropy_rows, grid, CUDA_BLOCK, 0, x, labels, statistics,
-                                parts, (unsigned long long *)cuda->scratch_status, rows);
+                                parts, cuda->findings, rows);
     return status ? status : reduce_parts(cuda, parts, grid, 1.0 / (double)rows.count, y);
 }
 
@@ -80,7 +74,7 @@ __global__ static void cross_entropy_gradient(const float *grad, const float *x,
 
 CUDA_OP(cross_entropy_backward) {
     const float *grad = call_in(call, 0), *x = call_in(call, 1), *statistics = call_in(call, 3);
-    const int64_t *labels = labels_of(call->in[2]);
+    const int64_t *labels = cuda_indices(call->in[2]);
     float *out = call_out(call, 0);
     Rows rows = rows_of(call->in[1], x);
     if (rows.count == 0) return STATUS_OK;

@@ -104,14 +104,10 @@ static Status extreme(const OpCall *call, CudaDevice *cuda, float *y, int64_t *w
     return CUDA_LAUNCH(extreme_rows<smallest>, grid, CUDA_BLOCK, 0, data, shape);
 }
 
-static int64_t *places(const OpCall *call, int i) {
-    return (int64_t *)(void *)tensor_raw(call->out[i]);
-}
-
-CUDA_OP(max) { return extreme<false>(call, cuda, call_out(call, 0), places(call, 1)); }
-CUDA_OP(argmax) { return extreme<false>(call, cuda, NULL, places(call, 0)); }
-CUDA_OP(min) { return extreme<true>(call, cuda, call_out(call, 0), places(call, 1)); }
-CUDA_OP(argmin) { return extreme<true>(call, cuda, NULL, places(call, 0)); }
+CUDA_OP(max) { return extreme<false>(call, cuda, call_out(call, 0), cuda_indices(call->out[1])); }
+CUDA_OP(argmax) { return extreme<false>(call, cuda, NULL, cuda_indices(call->out[0])); }
+CUDA_OP(min) { return extreme<true>(call, cuda, call_out(call, 0), cuda_indices(call->out[1])); }
+CUDA_OP(argmin) { return extreme<true>(call, cuda, NULL, cuda_indices(call->out[0])); }
 
 // out (rows, n) = grad (rows) at place where (rows), else 0; a team writes one tile of one row
 __global__ static void max_gradient(const float *grad, const int64_t *where, float *out,
@@ -130,7 +126,7 @@ __global__ static void max_gradient(const float *grad, const int64_t *where, flo
 
 CUDA_OP(max_backward) {
     const float *grad = call_in(call, 0);
-    const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    const int64_t *where = cuda_indices(call->in[1]);
     float *out = call_out(call, 0);
     Rows rows = rows_of(call->out[0], out);
     if (rows.count == 0) return STATUS_OK;

@@ -13,12 +13,7 @@ struct Copy {
     unsigned first_block; // of those that copy_boxes gives it
 };
 
-static int64_t element_bytes(const Tensor *t) {
-#define DTYPE_BYTES(name, text, size) size,
-    static const int64_t bytes[DTYPE_COUNT] = {DTYPE_LIST(DTYPE_BYTES)};
-#undef DTYPE_BYTES
-    return bytes[t->dtype];
-}
+static int64_t element_bytes(const Tensor *t) { return dtype_sizes[t->dtype]; }
 
 // x into `out`, from index `start` of dimension `dim` on. Neighbours that lie as one in both
 // layouts become one dimension: every dimension left costs each element a division.

@@ -2,7 +2,7 @@
 // and smoothed targets, and its gradient. What the labels weigh is added up by blocks in a fixed
 // order, and one more block divides by it.
 //
-// A label that names no class makes the loss NaN and is reported as loss.cu says; its row has no
+// A label that names no class makes the loss NaN and is a finding (cuda.h); its row has no
 // gradient.
 #include "cuda/reduce.cuh"
 
@@ -13,14 +13,14 @@ struct Targets {
     int64_t rows, classes, ignored;
     bool ignores;
     double certain, share;
-    unsigned long long *status; // where a label that names no class is told,
-    int op;                     // of this op
+    unsigned long long *findings; // where a label that names no class is told,
+    int op;                       // of this op
 };
 
 static Targets targets_of(const OpCall *call, CudaDevice *cuda, Shape shape) {
     double smoothing = (double)call->params.value[0];
     Targets t = {};
-    t.labels = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    t.labels = cuda_indices(call->in[1]);
     t.weight = call->in[2] ? call_in(call, 2) : NULL;
     t.rows = shape.dims[0];
     t.classes = shape.dims[1];
@@ -28,7 +28,7 @@ static Targets targets_of(const OpCall *call, CudaDevice *cuda, Shape shape) {
     t.ignores = call->params.flags != 0;
     t.certain = 1.0 - smoothing;
     t.share = smoothing / (double)t.classes;
-    t.status = (unsigned long long *)cuda->scratch_status;
+    t.findings = cuda->findings;
     t.op = call->op->id;
     return t;
 }
@@ -72,7 +72,7 @@ __global__ static void nll_rows(Targets t, const float *x, Rows rows, double *pa
         double all = smooth ? weighted_sum(t, from, row < t.rows ? t.classes : 0, team, shared) : 0;
         if (row >= t.rows || team.lane != 0 || is_ignored(t, row)) continue;
         bool known = is_known(t, row);
-        if (!known) atomicMax(t.status, (unsigned long long)row << 16 | (1 + t.op));
+        if (!known) cuda_note_finding(t.findings, t.op, row);
         double weight = known ? weight_of(t, row) : NAN;
         counted += weight;
         if (!x) continue;

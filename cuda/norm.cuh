@@ -5,10 +5,6 @@
 
 #include "cuda/reduce.cuh"
 
-static inline const float *input_or_null(const OpCall *call, int i) {
-    return call->in[i] ? call_in(call, i) : NULL;
-}
-
 struct Moments { // the mean is about + rest
     float about, rest;
     double variance;

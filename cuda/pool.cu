@@ -65,7 +65,7 @@ __global__ static void largest(const float *x, float *y, int64_t *where, Planes 
 CUDA_OP(max_pool2d) {
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
-    int64_t *where = call->n_out > 1 ? (int64_t *)(void *)tensor_raw(call->out[1]) : NULL;
+    int64_t *where = call->n_out > 1 ? cuda_indices(call->out[1]) : NULL;
     return CUDA_LAUNCH(largest, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
                        where, planes_of(call, call->in[0], call->out[0]), n);
 }
@@ -91,7 +91,7 @@ __global__ static void largest_gradient(const float *dy, const int64_t *where, f
 CUDA_OP(max_pool2d_backward) {
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
-    const int64_t *where = (const int64_t *)(const void *)tensor_raw(call->in[1]);
+    const int64_t *where = cuda_indices(call->in[1]);
     return CUDA_LAUNCH(largest_gradient, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), where,
                        call_out(call, 0), planes_of(call, call->out[0], call->in[0]), n);
 }

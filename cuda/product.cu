@@ -34,41 +34,12 @@ Status cuda_multiply(CudaDevice *cuda, const Product *p) {
 }
 
 // ---- matmul ------------------------------------------------------------------------------------
-// Is a matrix stored as its transpose (its columns dense, not its rows)? And how far apart are the
-// rows, or columns, that are dense? One that is alone may carry any stride.
-static bool stored_transposed(const Tensor *t, int64_t *ld) {
-    int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
-    int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
-    bool plain = column == 1 && (row >= columns || rows == 1);
-    int64_t length = plain ? columns : rows, lines = plain ? rows : columns;
-    *ld = plain ? row : column;
-    if (lines == 1 || *ld < length) *ld = length;
-    if (*ld < 1) *ld = 1;
-    return !plain;
-}
-
-// From one index to the next of the output's batch dim `i`, counted from the last one.
-static int64_t batch_step(const Tensor *t, int i) {
-    bool shared = i >= t->shape.ndim - 2 || t->shape.dims[t->shape.ndim - 3 - i] == 1;
-    return shared ? 0 : t->stride[t->shape.ndim - 3 - i];
-}
-
-static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
-    int64_t offset = 0;
-    for (int i = 0; i < out->shape.ndim - 2; i++) {
-        int64_t size = out->shape.dims[out->shape.ndim - 3 - i];
-        offset += index % size * batch_step(t, i);
-        index /= size;
-    }
-    return offset;
-}
-
 // As many products in one call as lie at equal distances in a and in b, from the last batch dim on.
 static void join_batches(Product *p, const Tensor *a, const Tensor *b, const Tensor *out) {
     p->count = 1;
     for (int i = 0; i < out->shape.ndim - 2; i++) {
         int64_t size = out->shape.dims[out->shape.ndim - 3 - i];
-        int64_t step_a = batch_step(a, i), step_b = batch_step(b, i);
+        int64_t step_a = product_batch_step(a, i), step_b = product_batch_step(b, i);
         if (size == 1) continue;
         if (p->count == 1) {
             p->step_a = step_a;
@@ -91,14 +62,14 @@ CUDA_OP(matmul) {
     p.m = out->shape.dims[out->shape.ndim - 2];
     p.n = out->shape.dims[out->shape.ndim - 1];
     p.k = a->shape.dims[a->shape.ndim - (ta ? 2 : 1)];
-    p.trans_a = stored_transposed(a, &p.lda) != ta;
-    p.trans_b = stored_transposed(b, &p.ldb) != tb;
+    p.trans_a = product_stored_transposed(a, &p.lda) != ta;
+    p.trans_b = product_stored_transposed(b, &p.ldb) != tb;
     p.add = call->adds;
     join_batches(&p, a, b, out);
     Status status = STATUS_OK;
     for (int64_t i = 0; i < out->numel / (p.m * p.n) && !status; i += p.count) {
-        p.a = call_in(call, 0) + batch_offset(a, out, i);
-        p.b = call_in(call, 1) + batch_offset(b, out, i);
+        p.a = call_in(call, 0) + product_batch_offset(a, out, i);
+        p.b = call_in(call, 1) + product_batch_offset(b, out, i);
         p.c = call_out(call, 0) + i * p.m * p.n;
         status = cuda_multiply(cuda, &p);
     }
@@ -131,8 +102,6 @@ __global__ static void finish(Pack<WIDTH> *y, const Pack<WIDTH> *bias, Pack<WIDT
     }
 }
 
-static bool fits_pack(const void *p) { return (uintptr_t)p % sizeof(Pack<4>) == 0; }
-
 struct Finish {
     float *y;
     const float *bias; // NULL: none
@@ -150,7 +119,7 @@ static Status launch_width(const OpCall *call, CudaDevice *cuda, const Finish &f
 
 template <class Formula>
 static Status launch_finish(const OpCall *call, CudaDevice *cuda, const Finish &f) {
-    bool packs = f.n % 4 == 0 && fits_pack(f.y) && fits_pack(f.bias) && fits_pack(f.before);
+    bool packs = f.n % 4 == 0 && is_wide(f.y) && is_wide(f.bias) && is_wide(f.before);
     return (packs ? launch_width<4, Formula> : launch_width<1, Formula>)(call, cuda, f);
 }
 

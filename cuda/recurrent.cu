@@ -4,10 +4,6 @@
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
 
-static const float *input_or_null(const OpCall *call, int i) {
-    return call->in[i] ? call_in(call, i) : NULL;
-}
-
 // sums (rows, n) = given (rows, n) + bias (n), which may be NULL
 __global__ static void add_bias(float *sums, const float *given, const float *bias, int64_t rows,
                                 int64_t n) {

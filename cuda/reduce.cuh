@@ -26,8 +26,6 @@ struct Rows {
     bool wide;
 };
 
-static inline bool is_wide(const void *data) { return (uintptr_t)data % sizeof(float4) == 0; }
-
 static inline int team_lanes(int64_t n) {
     int lanes = 1;
     while (lanes < CUDA_BLOCK && TILE * lanes < n) lanes *= 2;

@@ -55,7 +55,7 @@ CUDA_OP(topk) {
     Rows rows = rows_of(call->in[0], x);
     int64_t k = call->params.count;
     if (rows.count == 0 || k == 0) return STATUS_OK;
-    int64_t *where = (int64_t *)(void *)tensor_raw(call->out[1]);
+    int64_t *where = cuda_indices(call->out[1]);
     unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
     return CUDA_LAUNCH(topk_rows, grid, CUDA_BLOCK, 0, x, call_out(call, 0), where, rows, k,
                        call->params.flags != 0);

@@ -1,4 +1,4 @@
-// update.cu -- what ends a training step, over all parameters at once: SGD, Adam, RMSprop, Lion,
+// update.cu -- what ends a training step, over many parameters at once: SGD, Adam, RMSprop, Lion,
 // and clipping by the common norm. What changes from step to step is read on the device, so that a
 // step can be captured as a CUDA graph and replayed.
 #include "cuda/groups.cuh"
@@ -62,10 +62,7 @@ struct Sgd { // x = {p, g}
     const float *state; // {learning rate}
     float decay, rate;
     __device__ bool begin() { return rate = *state, true; }
-    __device__ void apply(float x[]) const {
-        float grad = decay == 0.0f ? x[1] : x[1] + decay * x[0];
-        x[0] -= rate * grad;
-    }
+    __device__ void apply(float x[]) const { x[0] -= rate * math_decayed(x[1], decay, x[0]); }
 };
 
 struct Momentum { // x = {p, g, velocity}
@@ -76,7 +73,7 @@ struct Momentum { // x = {p, g, velocity}
     float rate;
     __device__ bool begin() { return rate = *state, true; }
     __device__ void apply(float x[]) const {
-        float grad = x[1] + decay * x[0], velocity = momentum * x[2] + grad;
+        float grad = math_decayed(x[1], decay, x[0]), velocity = momentum * x[2] + grad;
         x[2] = velocity;
         x[0] -= rate * (nesterov ? grad + momentum * velocity : velocity);
     }
@@ -120,7 +117,7 @@ struct Adam { // x = {p, g, m, v}
     __device__ bool begin() { return r = *rates, true; }
     __device__ void apply(float x[]) const {
         float rest1 = 1.0f - r.b1, rest2 = 1.0f - r.b2;
-        float grad = x[1] + r.decay * x[0];
+        float grad = math_decayed(x[1], r.decay, x[0]);
         float mean = r.b1 * x[2] + rest1 * grad;
         float square = r.b2 * x[3] + rest2 * grad * grad;
         x[2] = mean;
@@ -147,7 +144,7 @@ struct Rmsprop { // x = {p, g, v}
     float smoothing, epsilon, decay, rate;
     __device__ bool begin() { return rate = *state, true; }
     __device__ void apply(float x[]) const {
-        float grad = x[1] + decay * x[0];
+        float grad = math_decayed(x[1], decay, x[0]);
         float square = smoothing * x[2] + (1.0f - smoothing) * grad * grad;
         x[2] = square;
         x[0] -= rate * (grad / (math_sqrt(square) + epsilon));

@@ -6,8 +6,7 @@
 #include "cuda/elementwise.cuh"
 #include "tensor/math_whole.h"
 
-// What a formula divides by must not be 0: the last place where it is goes to *status, as in
-// gather.cu.
+// What a formula divides by must not be 0: the last place where it is becomes a finding.
 #define WHOLE_FORMULA(name, expression, Type, looks)                                               \
     struct name##_whole {                                                                          \
         typedef Type Result;                                                                       \
@@ -22,13 +21,13 @@
 template <class Formula>
 static __global__ void whole_numbers(Formula formula, const int64_t *a, const int64_t *b, Walk walk,
                                      typename Formula::Result *y, int64_t n,
-                                     unsigned long long *status) {
+                                     unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
         int64_t offset[MOST_INPUTS] = {};
         find(walk, 2, i, offset);
         int64_t second = b[offset[1]];
         if (Formula::divides && second == 0)
-            atomicMax(status, (unsigned long long)i << 16 | (unsigned long long)(1 + Formula::op));
+            cuda_note_finding(findings, CUDA_FOUND_ZERO | Formula::op, i);
         y[i] = formula(a[offset[0]], second);
     }
 }
@@ -41,10 +40,9 @@ template <class Formula> static Status launch_whole(const OpCall *call, CudaDevi
     Walk walk = walk_of(call, second + 1);
     for (int d = 0; d < walk.ndim && second == 0; d++) walk.stride[1][d] = walk.stride[0][d];
     return CUDA_LAUNCH(whole_numbers<Formula>, cuda_grid(n), CUDA_BLOCK, 0, Formula(),
-                       (const int64_t *)(const void *)tensor_raw(call->in[0]),
-                       (const int64_t *)(const void *)tensor_raw(call->in[second]), walk,
+                       cuda_indices(call->in[0]), cuda_indices(call->in[second]), walk,
                        (typename Formula::Result *)(void *)tensor_raw(call->out[0]), n,
-                       (unsigned long long *)cuda->scratch_status);
+                       cuda->findings);
 }
 
 #endif

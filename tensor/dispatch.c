@@ -43,8 +43,10 @@ static Status bad_input(const OpCall *call, int i) {
     return op_error(call, STATUS_STATE, "input %d has been freed. HINT: tensor_keep it", i);
 }
 
+// Whole numbers have no gradient, whatever they were found in.
 static inline bool wants_gradient(const Recorder *recorder, const Tensor *t) {
-    return (t->flags & TENSOR_LEAF_GRAD) || (t->origin && t->origin->recorder == recorder);
+    bool recorded = t->origin && t->origin->recorder == recorder;
+    return (t->flags & TENSOR_LEAF_GRAD) || (recorded && t->dtype == DTYPE_FLOAT32);
 }
 
 // Would an output given to be written into lose its own gradient, or where it came from?

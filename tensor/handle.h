@@ -16,6 +16,10 @@ void handle_free_list(Context *context);
 // What was made and then filled; NULL when that went wrong: then it is freed.
 Tensor *tensor_filled(Tensor *tensor, Status status);
 
+// The storage's bytes in host memory: its own, or a copy that `copy` then owns. All of them,
+// because a view may reach anywhere. NULL with an error pending.
+const char *storage_on_host(const Storage *storage, char **copy);
+
 // As shape_equal, which takes copies.
 static inline bool same_shape(const Shape *a, const Shape *b) {
     bool same = a->ndim == b->ndim;

@@ -126,6 +126,12 @@ MATH_INLINE float math_clamp_backward(float grad, float x, float low, float high
     return ((x >= low) & (x <= high)) ? grad : 0.0f;
 }
 
+// The gradient of a parameter p that decays; without decay it does not matter what p is.
+MATH_INLINE float math_decayed(float grad, float decay, float p) {
+    float decayed = grad + decay * p;
+    return decay == 0.0f ? grad : decayed;
+}
+
 // One of a pair after a rotation: of (a, b) by an angle a cosine - b sine, for b's sign turned.
 MATH_INLINE float math_rotate(float a, float b, float cosine, float sine) {
     return a * cosine + b * sine;

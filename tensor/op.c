@@ -43,6 +43,11 @@ Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape) {
             return op_error(
                 call, STATUS_INVALID_ARGUMENT,
                 "a view writes nothing. HINT: take its result instead of giving a tensor");
+        if (preset->device != call->in[0]->device)
+            return op_error(call, STATUS_DEVICE,
+                            "inputs are on %s, the tensor to write into on %s. "
+                            "HINT: make it there",
+                            call->in[0]->device->name, preset->device->name);
         if (preset->dtype == dtype && same_shape(&preset->shape, shape) && preset->storage &&
             tensor_is_contiguous(preset))
             return STATUS_OK;

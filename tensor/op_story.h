@@ -66,7 +66,8 @@ typedef struct OpStory {
     // These sizes; how many they are. The last of the names, where it gives fewer.
     int (*factors)(const Shape in[], Shape out, const struct OpParams *params, int64_t factor[]);
     const char *extra; // outputs beyond the first together, "mean and rstd of a row"; NULL: none
-    OpRule extra_bytes;
+    OpRule extra_elements;
+    DType extra_type;
     bool picks_rows; // of in[1] no more rows are read than in[0] has elements
     bool scatters;   // adding to what out[0] holds, it reaches no more of that than in[0] has
     unsigned keeps;  // activations that backward reads: Keep

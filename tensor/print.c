@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/handle.h"
 #include "tensor/memory.h"
-#include "tensor/op.h"
 
 enum {
     LINE_WIDTH = 75,
@@ -254,16 +254,6 @@ static void print_part(Printer *p, int axis, int64_t offset) {
     fputc(']', p->file);
 }
 
-// The storage's bytes in host memory: its own, or a copy that `copy` then owns. All of them,
-// because a view may reach anywhere. NULL with an error pending.
-static const char *host_bytes(const Storage *storage, char **copy) {
-    Device *device = storage->device;
-    if (device->on_host) return storage->data;
-    *copy = memory_new((size_t)storage->bytes);
-    if (!*copy) return NULL;
-    return device_to_host(device, *copy, storage->data, (size_t)storage->bytes) ? NULL : *copy;
-}
-
 static void print_values(const Tensor *t, const char *data, FILE *file) {
     Printer printer = {.file = file, .tensor = t, .summary = t->numel > SUMMARY_ABOVE};
     printer.data = data + t->offset * dtype_size(t->dtype);
@@ -289,7 +279,7 @@ Status tensor_print(const Tensor *t, FILE *file) {
         fputs("[]", file);
     } else {
         char *copy = NULL;
-        const char *data = host_bytes(t->storage, &copy);
+        const char *data = storage_on_host(t->storage, &copy);
         if (data) print_values(t, data, file);
         memory_free(copy);
         if (!data) return error_status();

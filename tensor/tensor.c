@@ -115,7 +115,8 @@ Tensor *tensor_linspace_new(float begin, float end, int64_t count) {
 // ---- random: made on the host, so that every device starts from the same bits ------------------
 typedef void (*Draw)(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, float *out);
 
-static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *what) {
+// Nothing is above `most`, to which a sum may be rounded.
+static Status fill(Tensor *t, Draw draw, float shift, float scale, float most, const char *what) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
     t = tensor_here(t);
@@ -128,7 +129,10 @@ static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *w
         t->device->on_host ? (float *)tensor_raw(t) : memory_new((size_t)t->numel * sizeof(float));
     if (!staged) return STATUS_OUT_OF_MEMORY;
     draw(context->random.seed, offset, 0, t->numel, staged);
-    for (int64_t i = 0; i < t->numel; i++) staged[i] = shift + scale * staged[i];
+    for (int64_t i = 0; i < t->numel; i++) {
+        float x = shift + scale * staged[i];
+        staged[i] = x > most ? most : x;
+    }
     if (t->device->on_host) return STATUS_OK;
     Status status = device_from_host(t->device, tensor_raw(t), staged, (size_t)tensor_bytes(t));
     memory_free(staged);
@@ -136,11 +140,12 @@ static Status fill(Tensor *t, Draw draw, float shift, float scale, const char *w
 }
 
 Status tensor_fill_uniform(Tensor *t, float low, float high) {
-    return fill(t, random_uniform, low, high - low, "tensor_fill_uniform");
+    float most = low < high ? nextafterf(high, low) : low;
+    return fill(t, random_uniform, low, high - low, most, "tensor_fill_uniform");
 }
 
 Status tensor_fill_normal(Tensor *t, float mean, float deviation) {
-    return fill(t, random_normal, mean, deviation, "tensor_fill_normal");
+    return fill(t, random_normal, mean, deviation, INFINITY, "tensor_fill_normal");
 }
 
 Tensor *tensor_uniform_new(Shape shape, float low, float high) {
@@ -182,11 +187,32 @@ static void *host_pointer(Tensor *t, DType dtype, const char *what) {
 float *tensor_data(Tensor *t) { return host_pointer(t, DTYPE_FLOAT32, "tensor_data"); }
 int64_t *tensor_labels(Tensor *t) { return host_pointer(t, DTYPE_INT64, "tensor_labels"); }
 
-static double element(const Tensor *t, int64_t offset) {
-    const char *p = tensor_raw(t) + offset * dtype_size(t->dtype);
-    if (t->dtype == DTYPE_INT64) return (double)*(const int64_t *)(const void *)p;
-    if (t->dtype == DTYPE_UINT8) return *(const uint8_t *)p;
+static double number_at(const char *p, uint8_t dtype) {
+    if (dtype == DTYPE_INT64) return (double)*(const int64_t *)(const void *)p;
+    if (dtype == DTYPE_UINT8) return *(const uint8_t *)p;
     return (double)*(const float *)(const void *)p;
+}
+
+const char *storage_on_host(const Storage *storage, char **copy) {
+    Device *device = storage->device;
+    if (device->on_host) return storage->data;
+    *copy = memory_new((size_t)storage->bytes);
+    if (!*copy) return NULL;
+    return device_to_host(device, *copy, storage->data, (size_t)storage->bytes) ? NULL : *copy;
+}
+
+// Any view, of numbers of any type, which lie at `data`.
+static void read_strided(const Tensor *t, const char *data, float *out) {
+    int64_t index[TENSOR_MAX_DIMS] = {0}, offset = t->offset;
+    for (int64_t i = 0; i < t->numel; i++) {
+        out[i] = (float)number_at(data + offset * dtype_size(t->dtype), t->dtype);
+        for (int d = t->shape.ndim - 1; d >= 0; d--) { // the next index in row-major order
+            offset += t->stride[d];
+            if (++index[d] < t->shape.dims[d]) break;
+            offset -= t->stride[d] * index[d];
+            index[d] = 0;
+        }
+    }
 }
 
 Status tensor_read_floats(const Tensor *t, float *out) {
@@ -195,25 +221,15 @@ Status tensor_read_floats(const Tensor *t, float *out) {
     if (!out && t->numel > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "tensor_read_floats: no room to read into");
     Device *device = t->device;
-    if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t) && device->has_data)
+    if (!device->has_data) return device_to_host(device, out, NULL, 0); // which says so
+    if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t))
         return device_to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
-    if (!device->on_host)
-        return device->has_data ? error_set(STATUS_DEVICE,
-                                            "tensor_read_floats: a strided %s tensor. HINT: "
-                                            "tensor_contiguous first",
-                                            device->name)
-                                : device_to_host(device, out, NULL, 0);
-    int64_t index[TENSOR_MAX_DIMS] = {0}, offset = 0;
-    for (int64_t i = 0; i < t->numel; i++) {
-        out[i] = (float)element(t, offset);
-        for (int d = t->shape.ndim - 1; d >= 0; d--) { // the next index in row-major order
-            offset += t->stride[d];
-            if (++index[d] < t->shape.dims[d]) break;
-            offset -= t->stride[d] * index[d];
-            index[d] = 0;
-        }
-    }
-    return STATUS_OK;
+    if (t->numel == 0) return STATUS_OK;
+    char *copy = NULL;
+    const char *data = storage_on_host(t->storage, &copy);
+    if (data) read_strided(t, data, out);
+    memory_free(copy);
+    return data ? STATUS_OK : error_status();
 }
 
 Status tensor_read_labels(const Tensor *t, int64_t *out) {
@@ -252,7 +268,12 @@ double tensor_item(const Tensor *t) {
                   shape_text(t->shape, text), (long long)t->numel);
         return (double)NAN;
     }
-    if (t->storage && t->device->on_host) return element(t, 0); // not through float: labels
-    float value = NAN;
-    return tensor_read_floats(t, &value) ? (double)NAN : (double)value;
+    if (!t->storage) {
+        error_set(STATUS_STATE, "tensor_item: the tensor has been freed");
+        return (double)NAN;
+    }
+    int64_t number = 0; // room for one of any type, which is not read through float: labels
+    const void *at = t->device->has_data ? tensor_raw(t) : NULL;
+    Status status = device_to_host(t->device, &number, at, (size_t)dtype_size(t->dtype));
+    return status ? (double)NAN : number_at((const char *)&number, t->dtype);
 }

@@ -207,16 +207,20 @@ static uint64_t real_bytes(const Profile *profile) {
     return (uint64_t)precision_bytes(profile->precision);
 }
 
+static uint64_t bytes_each(const Profile *profile, DType dtype) {
+    return dtype == DTYPE_FLOAT32 ? real_bytes(profile) : (uint64_t)dtype_size(dtype);
+}
+
 static uint64_t bytes_of(const Profile *profile, const DTypeSignature *types, int input,
                          Shape shape) {
     int last = types->n_in - 1;
-    DType dtype = (DType)types->in[input < last ? input : last];
-    uint64_t each = dtype == DTYPE_FLOAT32 ? real_bytes(profile) : (uint64_t)dtype_size(dtype);
-    return elements(shape) * each;
+    return elements(shape) * bytes_each(profile, (DType)types->in[input < last ? input : last]);
 }
 
 static uint64_t extra_bytes(const Profile *profile, const OpRecord *record, const OpStory *story) {
-    return story->extra ? derive_rule(profile, record, story->extra_bytes).value : 0;
+    if (!story->extra) return 0;
+    return derive_rule(profile, record, story->extra_elements).value *
+           bytes_each(profile, story->extra_type);
 }
 
 // Inputs as recorded, then what the record does not hold; an optimizer's come once for all

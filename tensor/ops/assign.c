@@ -40,8 +40,7 @@ static bool overlaps(const Tensor *into, const Tensor *value) {
              tensor_is_contiguous(value)); // else they are element for element the same
 }
 
-// ---- assign: into = from, in place; it may be a view
-// ---------------------------------------------
+// ---- assign: into = from, in place; it may be a view --------------------------------------------
 Status tensor_assign(Tensor *into, Tensor *from) {
     if (overlaps(into, from)) from = OP_RUN(op_contiguous, NULL, from);
     OpCall call = {.op = &op_assign, .in = (Tensor *[]){into, from}, .n_in = 2};

@@ -285,5 +285,5 @@ const Op op_attention = {
               .in = {"q", "k", "v", "mask"}, .elementwise = {PER_SCORE, .each = 5, .more = -2},
               .transcendental = {PER_SCORE, .each = 1},
               .products = "heads x queries x keys x (d + e)", .factors = attention_factors_of,
-              .extra = "logsumexp of a row", .extra_bytes = {PER_SCORE, .more = 4},
+              .extra = "logsumexp of a row", .extra_elements = {PER_SCORE, .more = 1},
               .keeps = KEEP_X | KEEP_Y | KEEP_EXTRA, .kind = KIND_MATMUL, .vary = attention_vary)};

@@ -270,5 +270,5 @@ const Op op_batch_norm = {
               .in = {"x", "weight", "bias", "running mean", "running variance", "batches"},
               .elementwise = {PER_CHANNEL, .each = 5, .more = 1},
               .transcendental = {PER_CHANNEL, .more = 1}, .extra = "mean and rstd of a channel",
-              .extra_bytes = {PER_CHANNEL, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
+              .extra_elements = {PER_CHANNEL, .more = 2}, .keeps = KEEP_X | KEEP_EXTRA,
               .kind = KIND_NORM, .vary = training_vary)};

@@ -123,7 +123,7 @@ const Op op_cross_entropy = {
         STORY(.formula = "y = mean of log(sum of e^(x - max)) - (x[label] - max)", .out = "y",
               .in = {"x", "labels"}, .elementwise = {PER_ROW, .each = 3, .more = 1},
               .transcendental = {PER_ROW, .each = 1, .more = 1}, .extra = "max and sum of a row",
-              .extra_bytes = {PER_ROW, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA)};
+              .extra_elements = {PER_ROW, .more = 2}, .keeps = KEEP_X | KEEP_EXTRA)};
 static const DTypeSignature backward_types[1] = {
     {4, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_INT64, DTYPE_FLOAT32}}};
 const Op op_cross_entropy_backward = {

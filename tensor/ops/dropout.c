@@ -93,24 +93,24 @@ static void dropout_vary(OpStory *story, const OpParams *params, unsigned given)
     if (params->shape.ndim == 0) return;
     story->formula = "y = x / (1 - p) for blocks where the mask says so, else 0";
     story->elementwise = (OpRule){PER_BLOCK, .each = 1, .more = 1};
-    story->extra_bytes = (OpRule){PER_BLOCK, .more = 1};
+    story->extra_elements = (OpRule){PER_BLOCK, .more = 1};
 }
 
 // A product each, and for each of the mask a comparison.
-const Op op_dropout = {.id = OP_dropout,
-                       .name = "dropout",
-                       .kernel = dropout_cpu,
-                       .flags = OP_RANDOM,
-                       .work = dropout_work,
-                       .n_inputs = 1,
-                       .infer = dropout_infer,
-                       .backward = dropout_backward,
-                       .saves = save_second_output,
-                       .story =
-                           STORY(.formula = "y = x / (1 - p) where the mask says so, else 0",
-                                 .out = "y", .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 2},
-                                 .extra = "mask", .extra_bytes = {PER_OUTPUT, .each = 1},
-                                 .keeps = KEEP_EXTRA, .kind = KIND_DROPOUT, .vary = dropout_vary)};
+const Op op_dropout = {
+    .id = OP_dropout,
+    .name = "dropout",
+    .kernel = dropout_cpu,
+    .flags = OP_RANDOM,
+    .work = dropout_work,
+    .n_inputs = 1,
+    .infer = dropout_infer,
+    .backward = dropout_backward,
+    .saves = save_second_output,
+    .story = STORY(.formula = "y = x / (1 - p) where the mask says so, else 0", .out = "y",
+                   .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 2}, .extra = "mask",
+                   .extra_elements = {PER_OUTPUT, .each = 1}, .extra_type = DTYPE_UINT8,
+                   .keeps = KEEP_EXTRA, .kind = KIND_DROPOUT, .vary = dropout_vary)};
 static const DTypeSignature gradient_and_mask[1] = {{2, {DTYPE_FLOAT32, DTYPE_UINT8}}};
 const Op op_dropout_backward = {
     .id = OP_dropout_backward,

@@ -127,5 +127,5 @@ const Op op_group_norm = {
     .story = STORY(.formula = "y = (x - mean) rstd", .out = "y", .in = {"x", "weight", "bias"},
                    .elementwise = {PER_BLOCK, .each = 5, .more = 1},
                    .transcendental = {PER_BLOCK, .more = 1}, .extra = "mean and rstd of a group",
-                   .extra_bytes = {PER_BLOCK, .more = 8}, .keeps = KEEP_X | KEEP_EXTRA,
+                   .extra_elements = {PER_BLOCK, .more = 2}, .keeps = KEEP_X | KEEP_EXTRA,
                    .kind = KIND_NORM, .vary = norm_vary)};

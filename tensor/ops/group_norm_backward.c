@@ -169,7 +169,7 @@ static void weight_vary(OpStory *story, const OpParams *params, unsigned given) 
     if (!(given & SAVE_OUT(1))) return; // no dbias
     story->elementwise = (OpRule){PER_COLUMN, .each = 5, .more = -2, .input = WEIGHT_X};
     story->extra = "dbias";
-    story->extra_bytes = (OpRule){PER_OUTPUT, .each = 4};
+    story->extra_elements = (OpRule){PER_OUTPUT, .each = 1};
     story->formula = "dweight = dy (x - mean) rstd and dbias = dy, each summed over a channel";
 }
 

@@ -125,5 +125,5 @@ const Op op_gru = {
               .out = "y", .in = {"x", "weight", "bias", "h"},
               .products = "steps x batch x hidden x gates", .factors = recurrent_factors,
               .elementwise = {PER_OUTPUT, .each = 11}, .transcendental = {PER_OUTPUT, .each = 3},
-              .extra = "gates and hn", .extra_bytes = {PER_OUTPUT, .each = 16},
+              .extra = "gates and hn", .extra_elements = {PER_OUTPUT, .each = 4},
               .keeps = KEEP_Y | KEEP_EXTRA, .kind = KIND_MATMUL, .vary = recurrent_vary)};

@@ -90,4 +90,5 @@ const Op op_gru_backward = {
               .products = "steps x batch x gates x hidden", .factors = recurrent_backward_factors,
               .elementwise = {PER_INPUT, .each = 18, .input = Y},
               .extra = "dsums and dh of the first state",
-              .extra_bytes = {PER_BLOCK, .each = 12, .more = 4, .input = Y}, .kind = KIND_MATMUL)};
+              .extra_elements = {PER_BLOCK, .each = 3, .more = 1, .input = Y},
+              .kind = KIND_MATMUL)};

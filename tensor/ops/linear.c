@@ -172,7 +172,7 @@ static void linear_vary(OpStory *story, const OpParams *params, unsigned given) 
     }
     if (given & SAVE_OUT(1)) {
         story->extra = "z";
-        story->extra_bytes = (OpRule){PER_OUTPUT, .each = 4};
+        story->extra_elements = (OpRule){PER_OUTPUT, .each = 1};
     }
 }
 

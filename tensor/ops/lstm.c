@@ -121,5 +121,5 @@ const Op op_lstm = {
               .out = "y", .in = {"x", "weight", "bias", "h", "c"},
               .products = "steps x batch x hidden x gates", .factors = recurrent_factors,
               .elementwise = {PER_OUTPUT, .each = 14}, .transcendental = {PER_OUTPUT, .each = 5},
-              .extra = "cells and gates", .extra_bytes = {PER_OUTPUT, .each = 20},
+              .extra = "cells and gates", .extra_elements = {PER_OUTPUT, .each = 5},
               .keeps = KEEP_Y | KEEP_EXTRA, .kind = KIND_MATMUL, .vary = recurrent_vary)};

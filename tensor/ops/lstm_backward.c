@@ -96,5 +96,5 @@ const Op op_lstm_backward = {
               .elementwise = {PER_INPUT, .each = 22, .input = CELLS},
               .transcendental = {PER_INPUT, .each = 1, .input = CELLS},
               .extra = "dh and dc of the first state",
-              .extra_bytes = {PER_INPUT, .each = 8, .input = CELL}, .kind = KIND_MATMUL,
+              .extra_elements = {PER_INPUT, .each = 2, .input = CELL}, .kind = KIND_MATMUL,
               .vary = lstm_backward_vary)};

@@ -91,45 +91,19 @@ static Status matmul_infer(OpCall *call) {
                     "neither rows nor columns of a matrix lie dense. HINT: tensor_contiguous");
 }
 
-// How a product reads one operand: a view whose rows are strided by 1 is the transpose of a dense
-// one.
-static bool stored_transposed(const Tensor *t, int64_t *ld) {
-    int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
-    int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
-    bool plain = column == 1 && (row >= columns || rows == 1);
-    *ld = plain ? row : column;
-    int64_t least = plain ? columns : rows;
-    bool single = (plain ? rows : columns) == 1; // it may carry any stride
-    if (single || *ld < least) *ld = least;
-    if (*ld < 1) *ld = 1;
-    return !plain;
-}
-
-// Offset of batch `index` (counted over the output's batch dims) in an operand that broadcasts.
-static int64_t batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
-    int64_t offset = 0;
-    for (int i = 0; i < out->shape.ndim - 2; i++) {
-        int64_t size = out->shape.dims[out->shape.ndim - 3 - i], at = index % size;
-        index /= size;
-        if (i < t->shape.ndim - 2 && t->shape.dims[t->shape.ndim - 3 - i] != 1)
-            offset += at * t->stride[t->shape.ndim - 3 - i];
-    }
-    return offset;
-}
-
 static Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
     Dims d = dims_of(call);
     Gemm gemm = {.m = d.m, .n = d.n, .k = d.k, .ldc = d.n > 0 ? d.n : 1, .add = call->adds};
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
-    gemm.trans_a = stored_transposed(a, &gemm.lda) != ta;
-    gemm.trans_b = stored_transposed(b, &gemm.ldb) != tb;
+    gemm.trans_a = product_stored_transposed(a, &gemm.lda) != ta;
+    gemm.trans_b = product_stored_transposed(b, &gemm.ldb) != tb;
     int64_t batches = out->numel > 0;
     for (int i = 0; i < out->shape.ndim - 2; i++) batches *= out->shape.dims[i];
     for (int64_t i = 0; i < batches; i++) {
-        gemm.a = call_in(call, 0) + batch_offset(a, out, i);
-        gemm.b = call_in(call, 1) + batch_offset(b, out, i);
+        gemm.a = call_in(call, 0) + product_batch_offset(a, out, i);
+        gemm.b = call_in(call, 1) + product_batch_offset(b, out, i);
         gemm.c = call_out(call, 0) + i * d.m * d.n;
         gemm_run(&gemm, NULL, NULL);
     }

@@ -91,9 +91,10 @@ const Op op_max = {.id = OP_max,
                    .infer = max_infer,
                    .backward = max_backward,
                    .saves = save_second_output,
-                   .story = STORY(.formula = "y = the largest along the last dimension of x",
-                                  .out = "y", .in = {"x"}, .elementwise = {.basis = PER_SUM},
-                                  .extra = "where", .extra_bytes = {PER_OUTPUT, .each = 8})};
+                   .story =
+                       STORY(.formula = "y = the largest along the last dimension of x", .out = "y",
+                             .in = {"x"}, .elementwise = {.basis = PER_SUM}, .extra = "where",
+                             .extra_elements = {PER_OUTPUT, .each = 1}, .extra_type = DTYPE_INT64)};
 const Op op_min = {.id = OP_min,
                    .name = "min",
                    .kernel = min_cpu,
@@ -103,7 +104,8 @@ const Op op_min = {.id = OP_min,
                    .saves = save_second_output,
                    .story = STORY(.formula = "y = the smallest along the last dimension of x",
                                   .out = "y", .in = {"x"}, .elementwise = {.basis = PER_SUM},
-                                  .extra = "where", .extra_bytes = {PER_OUTPUT, .each = 8})};
+                                  .extra = "where", .extra_elements = {PER_OUTPUT, .each = 1},
+                                  .extra_type = DTYPE_INT64)};
 const Op op_argmax = {.id = OP_argmax,
                       .name = "argmax",
                       .kernel = max_cpu,

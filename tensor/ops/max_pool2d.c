@@ -140,7 +140,8 @@ static void max_pool2d_vary(OpStory *story, const OpParams *params, unsigned giv
     story->elementwise = (OpRule){PER_OUTPUT, .each = window_taps(&params->window) - 1};
     if (!(given & SAVE_OUT(1))) return;
     story->extra = "where";
-    story->extra_bytes = (OpRule){PER_OUTPUT, .each = 8};
+    story->extra_elements = (OpRule){PER_OUTPUT, .each = 1};
+    story->extra_type = DTYPE_INT64;
 }
 
 // Per output kh kw - 1 comparisons; padded taps count.

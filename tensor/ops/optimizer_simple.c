@@ -31,7 +31,7 @@ KERNEL static void rmsprop_update(const OpCall *call, Tensor *const group[], int
     float lr = *call_in(call, 0), a = call->params.value[0], rest = 1.0f - a;
     float epsilon = call->params.value[1], decay = call->params.value[2];
     for (int64_t i = begin; i < end; i++) {
-        float grad = g[i] + decay * p[i];
+        float grad = math_decayed(g[i], decay, p[i]);
         float square = a * v[i] + rest * grad * grad;
         v[i] = square;
         p[i] -= lr * (grad / (math_sqrt(square) + epsilon));

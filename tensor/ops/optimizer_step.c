@@ -33,10 +33,7 @@ KERNEL static void plain(const OpCall *call, Tensor *const group[], int64_t begi
     float *p = tensor_floats(group[0]);
     const float *g = tensor_floats(group[1]);
     float lr = *call_in(call, 0), decay = call->params.value[1];
-    if (decay == 0.0f)
-        for (int64_t i = begin; i < end; i++) p[i] -= lr * g[i];
-    else
-        for (int64_t i = begin; i < end; i++) p[i] -= lr * (g[i] + decay * p[i]);
+    for (int64_t i = begin; i < end; i++) p[i] -= lr * math_decayed(g[i], decay, p[i]);
 }
 
 MATH_INLINE void momentum_range(const OpCall *call, Tensor *const group[], int64_t begin,
@@ -45,7 +42,7 @@ MATH_INLINE void momentum_range(const OpCall *call, Tensor *const group[], int64
     const float *g = tensor_floats(group[1]);
     float lr = *call_in(call, 0), momentum = call->params.value[0], decay = call->params.value[1];
     for (int64_t i = begin; i < end; i++) {
-        float grad = g[i] + decay * p[i], velocity = momentum * v[i] + grad;
+        float grad = math_decayed(g[i], decay, p[i]), velocity = momentum * v[i] + grad;
         v[i] = velocity;
         p[i] -= lr * (nesterov ? grad + momentum * velocity : velocity);
     }
@@ -143,7 +140,7 @@ KERNEL static void adam_update(const OpCall *call, Tensor *const group[], int64_
     const float *restrict g = tensor_floats(group[1]);
     float rest1 = 1.0f - r.b1, rest2 = 1.0f - r.b2;
     for (int64_t i = begin; i < end; i++) {
-        float grad = g[i] + r.decay * p[i];
+        float grad = math_decayed(g[i], r.decay, p[i]);
         float mean = r.b1 * m[i] + rest1 * grad;
         float square = r.b2 * v[i] + rest2 * grad * grad;
         m[i] = mean;

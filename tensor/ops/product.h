@@ -1,4 +1,4 @@
-// product.h -- internal to ops/: what matmul and linear share.
+// product.h -- internal to ops/, and for CUDA: what matmul and linear share.
 #ifndef TENSOR_OPS_PRODUCT_H
 #define TENSOR_OPS_PRODUCT_H
 
@@ -26,6 +26,37 @@ static inline bool product_countable(const OpCall *call, int64_t m, int64_t n, i
     if (!__builtin_mul_overflow(call_numel(call), k, &macs) && macs < INT64_MAX / 8) return true;
     op_error(call, STATUS_OVERFLOW, "more than 2^60 multiply-adds. HINT: a smaller batch");
     return false;
+}
+
+// Is a matrix stored as its transpose (its columns dense, not its rows)? And how far apart are the
+// rows, or columns, that are dense? One that is alone may carry any stride.
+static inline bool product_stored_transposed(const Tensor *t, int64_t *ld) {
+    int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
+    int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
+    bool plain = column == 1 && (row >= columns || rows == 1);
+    int64_t length = plain ? columns : rows, lines = plain ? rows : columns;
+    *ld = plain ? row : column;
+    if (lines == 1 || *ld < length) *ld = length;
+    if (*ld < 1) *ld = 1;
+    return !plain;
+}
+
+// From one index to the next of the output's batch dim `i`, counted from the last one; 0 where the
+// operand is broadcast.
+static inline int64_t product_batch_step(const Tensor *t, int i) {
+    bool shared = i >= t->shape.ndim - 2 || t->shape.dims[t->shape.ndim - 3 - i] == 1;
+    return shared ? 0 : t->stride[t->shape.ndim - 3 - i];
+}
+
+// Where the matrix for batch `index` begins, counted over all batch dims of the output.
+static inline int64_t product_batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
+    int64_t offset = 0;
+    for (int i = 0; i < out->shape.ndim - 2; i++) {
+        int64_t size = out->shape.dims[out->shape.ndim - 3 - i];
+        offset += index % size * product_batch_step(t, i);
+        index /= size;
+    }
+    return offset;
 }
 
 // t itself, or a dense copy when a product cannot read it where it lies (an expanded gradient).

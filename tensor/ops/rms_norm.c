@@ -93,5 +93,5 @@ const Op op_rms_norm = {
     .story = STORY(.formula = "y = x rstd, rstd = 1 / sqrt(mean(x x) + epsilon)", .out = "y",
                    .in = {"x", "weight"}, .elementwise = {PER_BLOCK, .each = 3, .more = 1},
                    .transcendental = {PER_BLOCK, .more = 1}, .extra = "rstd of a row",
-                   .extra_bytes = {PER_BLOCK, .more = 4}, .keeps = KEEP_X | KEEP_EXTRA,
+                   .extra_elements = {PER_BLOCK, .more = 1}, .keeps = KEEP_X | KEEP_EXTRA,
                    .kind = KIND_RMS_NORM, .vary = rms_norm_vary)};

@@ -180,5 +180,5 @@ const Op op_rnn_backward = {
               .in = {"weight", "y", "h", "dy"}, .products = "steps x batch x gates x hidden",
               .factors = recurrent_backward_factors,
               .elementwise = {PER_INPUT, .each = 4, .input = B_Y}, .extra = "dh of the first state",
-              .extra_bytes = {PER_INPUT, .each = 4, .input = B_HIDDEN}, .kind = KIND_MATMUL,
+              .extra_elements = {PER_INPUT, .each = 1, .input = B_HIDDEN}, .kind = KIND_MATMUL,
               .vary = rnn_backward_vary)};

@@ -110,5 +110,5 @@ const Op op_topk = {.id = OP_topk,
                     .saves = save_second_output,
                     .story = STORY(.formula = "y = the k largest of each row of x", .out = "y",
                                    .in = {"x"}, .elementwise = {PER_ROW, .each = 1, .more = -1},
-                                   .extra = "where", .extra_bytes = {PER_OUTPUT, .each = 8},
-                                   .vary = topk_vary)};
+                                   .extra = "where", .extra_elements = {PER_OUTPUT, .each = 1},
+                                   .extra_type = DTYPE_INT64, .vary = topk_vary)};

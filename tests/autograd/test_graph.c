@@ -247,6 +247,33 @@ START_TEST(a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it) {
 }
 END_TEST
 
+// Where the largest are is no function of anything: the values' graph may be gone, and what is
+// picked by it has one only where it is picked from something that does.
+START_TEST(whole_numbers_lead_to_no_graph) {
+    Tensor *scores = leaf_from_floats_new(SHAPE(3), (float[]){1, 4, 3}), *indices;
+    Tensor *experts = leaf_new(SHAPE(3, 2), 5.0f), *frozen = tensor_full_new(SHAPE(3, 2), 7.0f);
+    Scope *scope = scope_open();
+    Tensor *best = tensor_topk(scores, 2, 0, true, &indices);
+    Tensor *picked = tensor_embedding(tensor_reshape(indices, SHAPE(1, 2)), experts);
+    ck_assert(tensor_wants_grad(best) && !tensor_wants_grad(indices));
+    ck_assert(!tensor_wants_grad(tensor_embedding(indices, frozen)));
+    ck_assert_int_eq(autograd_backward(total(best)), STATUS_OK);
+    ck_assert_int_eq(autograd_backward(total(picked)), STATUS_OK);
+    expect_values(tensor_grad(scores), 0, 1, 1);
+    expect_values(tensor_grad(experts), 0, 0, 1, 1, 1, 1);
+    tensor_topk(scores, 1, 0, true, &indices);
+    ck_assert_int_eq(autograd_backward(indices), STATUS_DTYPE);
+    expect_error(STATUS_DTYPE, "the loss is int64");
+    ck_assert_int_eq(tensor_retain_grad(indices), STATUS_STATE);
+    error_clear();
+    scope_close(scope);
+    ck_assert_int_eq(autograd_node_count(), 0);
+    tensor_free(scores);
+    tensor_free(experts);
+    tensor_free(frozen);
+}
+END_TEST
+
 START_TEST(a_slice_of_nothing_takes_no_time) {
     Tensor *w = leaf_new(SHAPE(1000000, 1000000, 0), 1.0f);
     Scope *scope = scope_open();
@@ -295,6 +322,7 @@ int main(void) {
         {a_result_may_retain_its_gradient, 0},
         {a_gradient_that_is_not_kept_is_an_error_and_not_nothing, 0},
         {a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it, 0},
+        {whole_numbers_lead_to_no_graph, 0},
         {a_slice_of_nothing_takes_no_time, 0},
         {no_grad_ends_with_the_scope_it_began_in, 0},
         {NULL, 0},

@@ -168,6 +168,53 @@ START_TEST(several_results_of_which_some_are_used) {
 }
 END_TEST
 
+// Each of 3 rows by the 2 experts that score best, three results with a gradient and one without.
+static Status route(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
+    (void)self, (void)n_in;
+    out[0] = tensor_topk(in[0], 2, -1, true, &out[3]);
+    out[1] = tensor_exp(out[0]);
+    out[2] = tensor_embedding(captured ? captured : out[3], in[1]);
+    return error_status();
+}
+static const LayerType route_type = {
+    .name = "Route", .size = sizeof(Layer), .forward_each = route, .n_inputs = 2, .n_outputs = 4};
+
+START_TEST(whole_numbers_are_results_and_inputs_without_a_gradient) {
+    Layer *layer = layer_new(&route_type);
+    float want[2][12], got[12];
+    for (int marked = 0; marked < 2; marked++) {
+        context_seed(3);
+        Tensor *scores = tensor_uniform_new(SHAPE(3, 4), -1.0f, 1.0f), *out[4];
+        Tensor *experts = leaf_new(SHAPE(4, 3), 2.0f);
+        tensor_requires_grad(scores, true);
+        layer_recompute(layer, marked);
+        Scope *scope = scope_open();
+        Tensor *best = tensor_topk(scores, 2, -1, true, &captured);
+        ck_assert_int_eq(autograd_backward(total(best)), STATUS_OK); // its graph is gone
+        tensor_zero_grad(scores);
+        layer_forward_each(layer, (Tensor *[]){tensor_tanh(scores), experts}, 2, out, 4);
+        expect_no_error();
+        ck_assert(tensor_wants_grad(out[2]));
+        ck_assert(!tensor_wants_grad(out[3]));
+        ck_assert_int_eq(autograd_node_count(), marked ? 2 : 5);
+        Tensor *loss = tensor_add(total(out[1]), total(tensor_mul(out[2], out[2])));
+        ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
+        ck_assert_int_eq(tensor_labels(out[3])[0], tensor_labels(captured)[0]);
+        for (int i = 0; i < 2; i++) {
+            tensor_read_floats(tensor_grad(i ? experts : scores), got);
+            if (marked) ck_assert_mem_eq(got, want[i], sizeof got);
+            memcpy(want[i], got, sizeof got);
+        }
+        scope_close(scope);
+        ck_assert_int_eq(autograd_node_count(), 0);
+        tensor_free(scores);
+        tensor_free(experts);
+    }
+    layer_free(layer);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
 // ---- what it refuses ---------------------------------------------------------------------------
 enum { WRITTEN, MODE, FROZEN, CHILD, FREED, INPUT, CHANGES };
 static const char *const complaints[CHANGES] = {
@@ -291,6 +338,7 @@ int main(void) {
         {where_nothing_is_recorded_it_is_a_layer_like_others, 0},
         {inputs_that_are_gone_are_there_again, 0},
         {several_results_of_which_some_are_used, 16},
+        {whole_numbers_are_results_and_inputs_without_a_gradient, 0},
         {a_layer_that_is_not_what_it_was_is_an_error_and_no_wrong_gradient, CHANGES},
         {a_forward_that_is_not_the_same_each_time_is_an_error, sizeof(others) / sizeof(others[0])},
         {of_nested_layers_a_pattern_marks_the_outermost, 0},

@@ -225,6 +225,23 @@ START_TEST(a_fork_may_not_use_what_its_parent_opened) {
 }
 END_TEST
 
+// As on the CPU: whole numbers, exactly where they are an item, and views that are not dense.
+START_TEST(any_tensor_is_read_as_floats) {
+    cuda_device_use();
+    Tensor *labels = tensor_from_labels_new(SHAPE(4), (int64_t[]){7, -1, 1000000007, 2});
+    Tensor *x = tensor_from_floats_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
+    Scope *scope = scope_open();
+    expect_values(labels, 7, -1, 1000000000, 2);
+    ck_assert(tensor_item(tensor_slice(labels, 0, 2, 3, 1)) == 1000000007.0);
+    expect_values(tensor_transpose(tensor_slice(x, 1, 1, 3, 1), 0, 1), 2, 5, 3, 6);
+    ck_assert(tensor_item(tensor_slice(tensor_slice(x, 0, 1, 2, 1), 1, 1, 2, 1)) == 5.0);
+    expect_no_error();
+    scope_close(scope);
+    tensor_free(labels);
+    tensor_free(x);
+}
+END_TEST
+
 // ---- what kernels find ----------------------------------------------------------------------
 START_TEST(a_label_out_of_range_is_told_when_values_are_read) {
     cuda_device_use();
@@ -253,8 +270,8 @@ START_TEST(an_index_out_of_range_picks_zeros_adds_nothing_and_is_told) {
     Scope *scope = scope_open();
     Tensor *y = tensor_embedding(index, table), *start = tensor_full_new(SHAPE(4, 4), 0.5f);
     ck_assert_int_eq(tensor_read_floats(y, values), STATUS_INVALID_ARGUMENT);
-    check_one_line(STATUS_INVALID_ARGUMENT, "embedding: an index or label is out of range, or a "
-                                            "whole number divided by 0 (the last one found: at 2)");
+    check_one_line(STATUS_INVALID_ARGUMENT,
+                   "embedding: an index or label is out of range (the last one found: at 2)");
     expect_values(y, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1);
     ck_assert_int_eq(autograd_backward_from(y, start), STATUS_OK);
     ck_assert_int_eq(tensor_read_floats(tensor_grad(table), values), STATUS_INVALID_ARGUMENT);
@@ -268,11 +285,34 @@ START_TEST(an_index_out_of_range_picks_zeros_adds_nothing_and_is_told) {
 }
 END_TEST
 
+START_TEST(a_whole_number_divided_by_0_is_told_as_such) {
+    cuda_device_use();
+    Tensor *a = tensor_from_labels_new(SHAPE(3), (int64_t[]){7, 8, 9});
+    Tensor *b = tensor_from_labels_new(SHAPE(3), (int64_t[]){2, 0, 3});
+    int64_t values[3];
+    Scope *scope = scope_open();
+    Tensor *(*const of[])(Tensor *, Tensor *) = {tensor_div, tensor_fmod, tensor_remainder};
+    static const char *const names[] = {"div", "fmod", "remainder"};
+    Tensor *y = of[_i](a, b);
+    ck_assert_int_eq(tensor_read_labels(y, values), STATUS_INVALID_ARGUMENT);
+    ck_assert_ptr_eq(strstr(error_message(), names[_i]), error_message());
+    check_one_line(STATUS_INVALID_ARGUMENT,
+                   ": a whole number divided by 0 (the last one found: at 1). HINT: the second");
+    ck_assert_int_eq(tensor_read_labels(y, values), STATUS_OK);
+    ck_assert_int_eq(values[1], 0);
+    scope_close(scope);
+    tensor_free(a);
+    tensor_free(b);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_driver_that_does_not_work_is_named_in_one_line, DRIVERS},
         {a_label_out_of_range_is_told_when_values_are_read, 0},
         {an_index_out_of_range_picks_zeros_adds_nothing_and_is_told, 0},
+        {a_whole_number_divided_by_0_is_told_as_such, 3},
+        {any_tensor_is_read_as_floats, 0},
         {any_call_may_fail_while_the_device_opens, 0},
         {the_list_says_what_gpu_it_is, 0},
         {copies_of_any_size_arrive_and_their_source_may_be_reused_at_once, 5},

@@ -264,6 +264,21 @@ START_TEST(devices_do_not_mix) {
 }
 END_TEST
 
+// A kernel would read no data, or nothing would be written and nobody would know.
+START_TEST(what_is_written_into_is_where_the_inputs_are) {
+    Scope *scope = scope_open();
+    Tensor *on[2] = {tensor_zeros_new(SHAPE(2, 2))}, *slot;
+    context_set_device(device_meta());
+    on[1] = tensor_zeros_new(SHAPE(2, 2));
+    slot = on[1 - _i];
+    ck_assert_int_eq(OP_INTO(&slot, op_relu, NULL, on[_i]), STATUS_DEVICE);
+    assert_refused("relu", STATUS_DEVICE, _i ? "inputs are on meta" : "inputs are on cpu");
+    tensor_free(on[0]);
+    tensor_free(on[1]);
+    scope_close(scope);
+}
+END_TEST
+
 START_TEST(an_op_outside_any_scope_is_refused) {
     Tensor *x = tensor_zeros_new(SHAPE(2));
     ck_assert_ptr_null(tensor_relu(x));
@@ -315,6 +330,7 @@ int main(void) {
         {null_among_parameters_is_refused, 0},
         {the_first_error_survives_the_calls_after_it, EVERY_OP_COUNT},
         {devices_do_not_mix, 8},
+        {what_is_written_into_is_where_the_inputs_are, 2},
         {an_op_outside_any_scope_is_refused, 0},
         {writing_into_a_leaf_that_wants_a_gradient_is_refused, 0},
         {backward_through_what_was_overwritten_is_refused, 0},

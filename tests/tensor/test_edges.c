@@ -219,6 +219,37 @@ START_TEST(labels_that_changed_since_forward_are_looked_at_again) {
 END_TEST
 
 // ---- optimizers --------------------------------------------------------------------------------
+// What is not counted is not done: 0 times an infinite parameter would be NaN.
+enum { PLAIN, MOMENTUM, NESTEROV, ADAM, ADAMW, RMSPROP, LION, STEPS };
+
+static Status step(int kind, Tensor *p, Tensor *g, Tensor *m, Tensor *v) {
+    Tensor *state = tensor_full_new(SHAPE(kind == ADAM || kind == ADAMW ? 2 : 1), 0.5f);
+    Tensor *few[] = {state, p, g, m}, *all[] = {state, p, g, m, v};
+    SgdParams sgd = {kind == PLAIN ? 0.0f : 0.5f, 0.0f, kind == NESTEROV};
+    Status status =
+        kind <= NESTEROV  ? tensor_sgd_step(few, 1, sgd)
+        : kind == RMSPROP ? tensor_rmsprop_step(few, 1, (RmspropParams){0.5f, 0.1f, 0})
+        : kind == LION
+            ? tensor_lion_step(few, 1, (LionParams){0.5f, 0.5f, 0})
+            : tensor_adam_step(all, 1, (AdamParams){0.5f, 0.5f, 0.1f, 0.0f, kind == ADAMW});
+    tensor_free(state);
+    return status;
+}
+
+// What is not counted is not done: 0 times an infinite parameter would be NaN.
+START_TEST(without_weight_decay_a_gradient_knows_no_parameter) {
+    Tensor *p = tensor_full_new(SHAPE(3), INFINITY), *g = tensor_full_new(SHAPE(3), 1.0f);
+    Tensor *m = tensor_zeros_new(SHAPE(3)), *v = tensor_zeros_new(SHAPE(3));
+    ck_assert_int_eq(step(_i, p, g, m, v), STATUS_OK);
+    expect_values(p, INFINITY, INFINITY, INFINITY);
+    ck_assert(isfinite(tensor_data(m)[1]) && isfinite(tensor_data(v)[1]));
+    tensor_free(p);
+    tensor_free(g);
+    tensor_free(m);
+    tensor_free(v);
+}
+END_TEST
+
 START_TEST(an_optimizer_of_senseless_numbers_is_refused) {
     static const struct {
         size_t field;
@@ -277,6 +308,7 @@ int main(void) {
         {dropout_hides_nothing_that_is_not_finite, 6},
         {certainty_costs_nothing_or_everything, 12},
         {labels_that_changed_since_forward_are_looked_at_again, 4},
+        {without_weight_decay_a_gradient_knows_no_parameter, STEPS},
         {an_optimizer_of_senseless_numbers_is_refused, 0},
         {NULL, 0},
     };

@@ -105,6 +105,21 @@ START_TEST(random_tensors_repeat_with_the_seed_and_stay_in_their_range) {
 }
 END_TEST
 
+// 1 + (1 - 2^-24) would be rounded to 2: seed 8 draws that in block 932,279, lane 2.
+START_TEST(the_upper_bound_is_not_drawn_even_by_rounding) {
+    context_seed(8);
+    context_current()->random.offset = 932279;
+    Tensor *x = tensor_uniform_new(SHAPE(4), 0.0f, 1.0f);
+    ck_assert(tensor_data(x)[2] == 1.0f - 0x1p-24f);
+    context_current()->random.offset = 932279;
+    ck_assert_int_eq(tensor_fill_uniform(x, 1.0f, 2.0f), STATUS_OK);
+    ck_assert(tensor_data(x)[2] == 2.0f - 0x1p-23f);
+    ck_assert_int_eq(tensor_fill_uniform(x, 3.0f, 3.0f), STATUS_OK);
+    expect_values(x, 3, 3, 3, 3);
+    tensor_free(x);
+}
+END_TEST
+
 START_TEST(meta_draws_the_same_random_numbers_as_the_cpu) {
     Tensor *after[2];
     for (int meta = 0; meta < 2; meta++) {
@@ -388,6 +403,7 @@ int main(void) {
         {a_scalar_has_no_dimensions_and_one_element, 0},
         {an_empty_tensor_is_legal_and_takes_no_bytes, 0},
         {random_tensors_repeat_with_the_seed_and_stay_in_their_range, 0},
+        {the_upper_bound_is_not_drawn_even_by_rounding, 0},
         {meta_draws_the_same_random_numbers_as_the_cpu, 0},
         {a_tensor_on_meta_has_a_shape_but_reserves_nothing, 0},
         {a_shape_that_cannot_be_is_refused_by_every_creating_function, BAD_SHAPES},

@@ -126,6 +126,34 @@ START_TEST(a_wrong_count_is_printed_without_a_derivation) {
 }
 END_TEST
 
+// In a precision where reals take fewer bytes, and indices and masks as many as ever.
+START_TEST(bytes_of_any_precision_are_derived) {
+    Net net = net_random(_i);
+    for (int precision = 0; precision < PRECISION_COUNT; precision++) {
+        Context *context = context_new();
+        context_push(context);
+        context_set_device(device_meta());
+        context_set_precision((Precision)precision);
+        NetTask task = net_task_new(&net);
+        Profile profile;
+        ck_assert_int_eq(profile_training(task.model, optimizer_defaults(net.optimizer), task.x,
+                                          task.labels, profile_defaults(), &profile),
+                         STATUS_OK);
+        Explained explained = explained_new(&profile, "*", NULL);
+        check_ops(&explained, &profile);
+        for (int b = 0; b < explained.n_blocks; b++) {
+            const char *kept = explained_text(&explained.blocks[b], "kept");
+            ck_assert_msg(!kept || kept[0] < '0' || kept[0] > '9', "%s", kept);
+        }
+        explained_free(&explained);
+        profile_free(&profile);
+        net_task_free(&task);
+        context_pop();
+        context_free(context);
+    }
+}
+END_TEST
+
 // ---- without times ---------------------------------------------------------------------------
 START_TEST(on_meta_counts_are_explained_and_no_times) {
     Net net = net_random(_i);
@@ -185,6 +213,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {every_count_of_every_op_is_derived_and_is_the_records, SEEDS},
         {a_wrong_count_is_printed_without_a_derivation, 12},
+        {bytes_of_any_precision_are_derived, 12},
         {on_meta_counts_are_explained_and_no_times, 24},
         {a_huge_net_keeps_its_columns, 4},
         {NULL, 0},

@@ -42,8 +42,7 @@ static Layer *composed_new(const char *name, Shape *input) {
     return model_text_read_with(text, input, further);
 }
 
-// ---- what is counted
-// -----------------------------------------------------------------------------
+// ---- what is counted ----------------------------------------------------------------------------
 static void assert_count(const char *name, const char *what, uint64_t got, uint64_t want) {
     ck_assert_msg(got == want, "%s, %s: %llu, the tool says %llu", name, what,
                   (unsigned long long)got, (unsigned long long)want);
