@@ -42,8 +42,12 @@ typedef struct GateRows {
     bool reverse;                 // of the second direction
 } GateRows;
 
+// What the exporter recorded of a name: a parameter, or what is none (a buffer, a constant).
+typedef enum Told { TOLD_NOTHING, TOLD_LEARNED, TOLD_FIXED } Told;
+
 typedef struct Value {
     const char *name; // the file's
+    char *path;       // ours: of the one parameter that it was made from; NULL: it is not known
     ValueKind kind;
     int type; // ONNX_
     Shape shape;
@@ -60,6 +64,7 @@ typedef struct Value {
     enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
     bool held;        // by a step: it is needed when the model runs
     bool is_state;    // running statistics: no gradient
+    bool fixed;       // the exporter recorded that it is no parameter
     bool poisoned;    // behind an operator that is missing
     const char *role; // what its first user calls it: "weight"
     int role_step;    // and that user; -1: none
@@ -80,6 +85,9 @@ struct Import {
     int n_values, value_room;
     int *buckets, n_buckets; // values by name
     int *chain;              // of a value: the next in its bucket
+    struct Target *targets;  // what the exporter recorded of names, sorted by them
+    int n_targets;
+    bool recorded; // it recorded which names are parameters
     Step **steps;
     int n_steps, step_room;
     int64_t folded; // elements of constants now held
@@ -140,6 +148,18 @@ int import_axis(Import *import, int64_t axis, int ndim);
 // "onnx: Conv /conv1/Conv: ...", with what the node is.
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
+
+// ---- what the newer exporter recorded (told.c) --------------------------------------------------
+Status told_read(Import *import); // which names are parameters
+Told told_of(const Import *import, const char *name, size_t length);
+// Of stored values that were folded from others: which are parameters, and what their paths are.
+Status told_apply(Import *import);
+const char *value_path(const Value *value); // of a parameter; NULL: it has none
+// Numbers that are all alike, and are stored once for several layers: are they, of this node, no
+// parameter of its layer's?
+bool told_is_constant(Import *import, Value *value, const Node *node, const char *role);
+// In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
+Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
 
 // ---- folding (fold*.c) ------------------------------------------------------------------------
 // Fills a node's outputs, its inputs being constants whose numbers are at hand (Shape's and Size's
@@ -220,9 +240,16 @@ void import_finish(Import *import);                       // drops steps whose r
 bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
 bool onnx_copied_layer(const Node *a, const Node *b);
+char *onnx_path_checked(char *path);       // the same; NULL, and it is freed, where it is none
+char *onnx_path_of_node(const Node *node); // ours to free; "" where nothing is recorded
+// The path of what `of` is to `from`'s layer, in `to`'s: "a.0.fc.weight" of "a.0" is
+// "a.1.fc.weight" of "a.1". NULL: it is not below it, or an error is pending.
+char *onnx_path_moved(const char *of, const Node *from, const Node *to);
 bool onnx_name_is_path(const char *name);     // of a parameter, as PyTorch gives it
 bool onnx_name_is_computed(const char *name); // of numbers that nobody learned: "arange_2"
 Status import_paths(Import *import);          // of steps
 Status import_tie(Import *import);            // parameters of equal numbers
+// Of two that the file stores, of one shape: are their numbers equal?
+bool onnx_same_numbers(Import *import, const Value *a, const Value *b);
 
 #endif

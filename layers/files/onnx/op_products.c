@@ -48,10 +48,13 @@ static Status run_matmul(const Step *step, bool training, Tensor *const in[], Te
 static Status build_gemm(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return error_status();
-    const Value *a = node_input(import, node, 0), *c = node_input(import, node, 2);
+    const Value *a = node_input(import, node, 0);
     Value *b = node_input(import, node, 1);
     if (!a || !b || a->shape.ndim != 2 || b->shape.ndim != 2)
         return import_error(import, STATUS_SHAPE, "it has no two matrices");
+    int64_t outputs = b->shape.dims[attribute_int(node, "transB", 0) != 0 ? 0 : 1];
+    if (told_bias(import, node, step, outputs)) return error_status();
+    const Value *c = import_value(import, step->in[2]);
     float *number = step->params.plain.value;
     number[0] = attribute_float(node, "alpha", 1.0f);
     number[1] = c ? attribute_float(node, "beta", 1.0f) : 1.0f;
@@ -59,8 +62,7 @@ static Status build_gemm(Import *import, const Node *node, Step *step) {
     bool trans_b = attribute_int(node, "transB", 0) != 0;
     step->params.plain.flags[0] = trans_a;
     step->params.plain.flags[1] = trans_b;
-    int64_t columns = b->shape.dims[trans_b ? 0 : 1];
-    bool row = !c || (c->shape.ndim == 1 && c->shape.dims[0] == columns);
+    bool row = !c || (c->shape.ndim == 1 && c->shape.dims[0] == outputs);
     if (trans_a || !row || number[0] != 1.0f || number[1] != 1.0f) return STATUS_OK;
     if (!trans_b && !can_flip(b)) return STATUS_OK;
     if (!trans_b) b->flipped = true;
@@ -123,6 +125,11 @@ static const Value *begin_conv(Import *import, const Node *node, Step *step, Sid
     }
     if (sides_read(import, node, in->shape, weight->shape.dims + 2, sides)) return NULL;
     step->params.conv.flat = dims == 1;
+    int64_t outputs = weight->shape.dims[0];
+    if (strcmp(node->op_type, "ConvTranspose") == 0 &&
+        __builtin_mul_overflow(weight->shape.dims[1], attribute_int(node, "group", 1), &outputs))
+        outputs = 0;
+    if (told_bias(import, node, step, outputs)) return NULL;
     return in;
 }
 

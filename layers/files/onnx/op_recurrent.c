@@ -115,19 +115,24 @@ static Status add_weights(Import *import, const Node *node, Step *step, int laye
     return STATUS_OK;
 }
 
-static bool reads_the_same(const Import *import, const Node *a, const Node *b, int input) {
-    return node_input_index(import, a, input) == node_input_index(import, b, input);
+// Exporters store the weights of a module that is called again once, under several names, or again.
+static bool reads_the_same(Import *import, const Node *a, const Node *b, int input) {
+    const Value *left = node_input(import, a, input), *right = node_input(import, b, input);
+    if (left == right) return true;
+    if (!left || !right) return false;
+    if (left->stored && left->stored == right->stored) return true;
+    return onnx_same_layer(a, b) && shape_equal(left->shape, right->shape) &&
+           onnx_same_numbers(import, left, right);
 }
 
 // The step before that has the same weights: its parameters, once more. *layer: else which of a
 // stack this is, the steps of one module being its layers.
-static const Step *same_weights(const Import *import, const Step *step, const Node *node,
-                                int *layer) {
+static const Step *same_weights(Import *import, const Step *step, const Node *node, int *layer) {
     *layer = 0;
     for (int i = 0; i < import->n_steps; i++) {
         const Step *other = import->steps[i];
         if (other->op != step->op || other->params.recurrent.whole) continue;
-        if (other->params.recurrent.first_weight == step->params.recurrent.first_weight &&
+        if (reads_the_same(import, other->node, node, IN_W) &&
             reads_the_same(import, other->node, node, IN_R) &&
             reads_the_same(import, other->node, node, IN_B) &&
             !onnx_copied_layer(other->node, node))
@@ -147,7 +152,6 @@ static Status build(Import *import, const Node *node, Step *step) {
     recurrent->layout = (int)attribute_int(node, "layout", 0);
     if (check(import, node, recurrent) || check_weights(import, node, recurrent))
         return error_status();
-    recurrent->first_weight = node_input_index(import, node, IN_W);
     for (int i = IN_W; i <= IN_B; i++)
         if (!is_stored(node_input(import, node, i))) recurrent->whole = true;
     const Step *other = NULL;
