@@ -43,11 +43,24 @@ static bool takes_activations(const Node *node, RecurrentParams *recurrent) {
     return true;
 }
 
+// Are all sequences as long as x?
+static bool are_whole(Import *import, const Node *node) {
+    const Value *x = node_input(import, node, IN_X);
+    Value *lengths = node_input(import, node, IN_LENGTHS);
+    if (!x || x->shape.ndim != 3 || lengths->kind != VALUE_CONSTANT || !value_data(import, lengths))
+        return false;
+    int64_t steps = x->shape.dims[attribute_int(node, "layout", 0) == 1 ? 1 : 0];
+    for (int64_t i = 0; i < shape_numel(lengths->shape); i++)
+        if (value_integer(lengths, i) != steps) return false;
+    return true;
+}
+
 static Status check(Import *import, const Node *node, RecurrentParams *recurrent) {
     const Value *lengths = node_input(import, node, IN_LENGTHS);
     const Value *x = node_input(import, node, IN_X);
-    if (lengths && lengths->kind != VALUE_CONSTANT)
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "sequence_lens that are not constant");
+    if (lengths && !are_whole(import, node))
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "sequence_lens that are not constant, or shorter than the sequence");
     if (node_input(import, node, IN_PEEPHOLES) || attribute_find(node, "clip") ||
         !takes_activations(node, recurrent) || attribute_int(node, "input_forget", 0) != 0)
         return import_error(import, STATUS_NOT_IMPLEMENTED,

@@ -57,6 +57,11 @@ typedef struct NormParams {
     int64_t groups;
     Shape row;
 } NormParams;
+typedef struct RandomParams {
+    Shape shape;
+    float first, second; // low and high, or mean and deviation
+    bool normal;
+} RandomParams;
 typedef struct RecurrentParams {
     int64_t hidden;
     bool reverse[2], relu[2];
@@ -76,6 +81,7 @@ typedef union StepParams {
     SliceParams slice;
     NormParams norm;
     RecurrentParams recurrent;
+    RandomParams random;
     ResizeOptions resize;
     Shape shape;
     struct {
