@@ -343,6 +343,29 @@ START_TEST(layers_count_and_complain_by_path) {
 }
 END_TEST
 
+// PyTorch's FlopCounterMode has 27648 and 41472 of it: a first layer has no input gradient.
+START_TEST(volumes_multiply_as_often_as_pytorchs) {
+    const char *const files[] = {"volume.ts", "volume.dy"};
+    for (int i = 0; i < 2; i++) {
+        OnnxModel about;
+        LayerCost cost;
+        Layer *model = load(files[i], &about);
+        ck_assert_str_eq(layer_find(model, "a")->type->name, "Conv3d");
+        ck_assert_str_eq(layer_find(model, "max")->type->name, "MaxPool3d");
+        ck_assert_str_eq(layer_find(model, "up")->type->name, "ConvTranspose3d");
+        Tensor *x = tensor_zeros_new(about.inputs[0].shape);
+        ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+        ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, 27648 / 2);
+        ck_assert_int_eq((int64_t)(cost.phase[PHASE_BACKWARD_INPUT].macs +
+                                   cost.phase[PHASE_BACKWARD_WEIGHT].macs),
+                         41472 / 2);
+        tensor_free(x);
+        layer_free(model);
+        onnx_model_free(&about);
+    }
+}
+END_TEST
+
 // Free sizes: what was exported with them, or with 1; and a size that the file fixes.
 START_TEST(shapes_can_be_asked_for) {
     OnnxModel about;
@@ -473,6 +496,7 @@ int main(void) {
                                  {counts_are_pytorchs, 0},
                                  {recurrent_weights_are_pytorchs, 0},
                                  {layers_count_and_complain_by_path, 0},
+                                 {volumes_multiply_as_often_as_pytorchs, 0},
                                  {shapes_can_be_asked_for, 0},
                                  {a_loaded_model_trains, 0},
                                  {batch_norm_trains, 0},

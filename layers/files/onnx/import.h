@@ -203,6 +203,10 @@ typedef struct Sides {
 // Of sequences, what is along the width.
 Conv1dOptions conv_options_flat(const Conv2dOptions *options);
 Pool1dOptions pool_options_flat(const Pool2dOptions *options);
+Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups);
+// Nodes of three dimensions behind the channels (op_volumes.c): params and the step's operator.
+Status volume_conv(Import *import, const Node *node, Step *step, Shape in, Shape weight);
+Status volume_pool(Import *import, const Node *node, Step *step, Shape in);
 // Of an input of one or two dimensions behind the channels, and a kernel of as many.
 Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[], Sides *sides);
 // With auto_pad SAME as many outputs as strides fit in; what is odd of the padding goes behind, or

@@ -101,7 +101,7 @@ static Status run_einsum(const Step *step, bool training, Tensor *const in[], Te
 }
 
 // ---- convolutions -----------------------------------------------------------------------------
-static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
+Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups) {
     return (Conv2dOptions){.stride_h = sides->stride[0],
                            .stride_w = sides->stride[1],
                            .padding_top = sides->before[0],
@@ -113,23 +113,28 @@ static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
                            .groups = groups};
 }
 
-// What both kinds have in common: weights, sides and groups.
+// What both kinds have in common: weights, sides and groups. NULL: an error is pending, or it is of
+// three dimensions, and done.
 static const Value *begin_conv(Import *import, const Node *node, Step *step, Sides *sides) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return NULL;
     const Value *in = node_input(import, node, 0), *weight = node_input(import, node, 1);
     int dims = in ? in->shape.ndim - 2 : 0;
-    if (!weight || dims < 1 || dims > 2 || weight->shape.ndim != in->shape.ndim) {
+    if (!weight || dims < 1 || dims > 3 || weight->shape.ndim != in->shape.ndim) {
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
         return NULL;
     }
-    if (sides_read(import, node, in->shape, weight->shape.dims + 2, sides)) return NULL;
-    step->params.conv.flat = dims == 1;
     int64_t outputs = weight->shape.dims[0];
     if (strcmp(node->op_type, "ConvTranspose") == 0 &&
         __builtin_mul_overflow(weight->shape.dims[1], attribute_int(node, "group", 1), &outputs))
         outputs = 0;
     if (told_bias(import, node, step, outputs)) return NULL;
+    if (dims == 3) {
+        volume_conv(import, node, step, in->shape, weight->shape);
+        return NULL;
+    }
+    if (sides_read(import, node, in->shape, weight->shape.dims + 2, sides)) return NULL;
+    step->params.conv.flat = dims == 1;
     return in;
 }
 
@@ -138,7 +143,7 @@ static Status build_conv(Import *import, const Node *node, Step *step) {
     const Value *in = begin_conv(import, node, step, &sides);
     if (!in) return error_status();
     sides_same(node, in->shape, in->shape.ndim - 2, &sides);
-    step->params.conv.options.conv = options_of(&sides, attribute_int(node, "group", 1));
+    step->params.conv.options.conv = onnx_conv_options(&sides, attribute_int(node, "group", 1));
     return STATUS_OK;
 }
 
@@ -186,7 +191,7 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
         sides.after[i] = pad - sides.before[i];
     }
     step->params.conv.options =
-        (ConvTranspose2dOptions){.conv = options_of(&sides, attribute_int(node, "group", 1)),
+        (ConvTranspose2dOptions){.conv = onnx_conv_options(&sides, attribute_int(node, "group", 1)),
                                  .output_padding_h = more[0],
                                  .output_padding_w = more[1]};
     return STATUS_OK;

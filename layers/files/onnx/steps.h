@@ -49,6 +49,11 @@ typedef struct PoolParams {
     PadParams pad; // what a pool cannot pad by itself
     bool flat;
 } PoolParams;
+typedef struct VolumeParams { // of three dimensions: what is of the last two, and of the depth
+    ConvTranspose2dOptions conv;
+    Pool2dOptions pool;
+    int64_t kernel, stride, dilation, before, after, more;
+} VolumeParams;
 typedef struct SliceParams { // of each dimension; step may be below 0, and begin is then the last
     int64_t begin[TENSOR_MAX_DIMS], count[TENSOR_MAX_DIMS], step[TENSOR_MAX_DIMS];
 } SliceParams;
@@ -78,11 +83,14 @@ typedef union StepParams {
     PadParams pad;
     ConvParams conv;
     PoolParams pool;
+    VolumeParams volume;
     SliceParams slice;
     NormParams norm;
     RecurrentParams recurrent;
     RandomParams random;
-    ResizeOptions resize;
+    struct {
+        ResizeOptions resize, depth; // depth: of images (depth, height x width), before
+    };
     Shape shape;
     struct {
         int dim, count;
