@@ -263,7 +263,8 @@ START_TEST(counts_are_pytorchs) {
                                  "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
                                  "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
                                  "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts",
-                                 "tied.ts",       "tied.dy",    "steps.ts",     "steps.dy"};
+                                 "tied.ts",       "tied.dy",    "steps.ts",     "steps.dy",
+                                 "packed.ts"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};

@@ -54,7 +54,6 @@ START_TEST(attributes_that_are_not_here_are_named) {
                  {"no_keep_aspect_ratio", "keep_aspect_ratio_policy"},
                  {"no_before_reset", "linear_before_reset must be 1"},
                  {"no_clip", "peepholes, clip, other activations"},
-                 {"no_sequence_lens", "sequence_lens that are not constant, or shorter"},
                  {"no_reverse", "exclusive or reverse"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[128];

@@ -213,6 +213,14 @@ Status sides_read(Import *import, const Node *node, Shape in, const int64_t kern
 // before. Otherwise nothing.
 void sides_same(const Node *node, Shape in, int dims, Sides *sides);
 
+// ---- sequences of their own lengths (lengths.c) -------------------------------------------------
+typedef struct Lengths {
+    Tensor *rows, *last, *inside; // (steps batch) and (batch) of rows; 1 in them, 0 behind
+} Lengths;
+Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out);
+Tensor *lengths_turn(const Lengths *lengths, Tensor *x); // (steps, batch, n), each by itself
+Tensor *lengths_last(const Lengths *lengths, Tensor *x); // (1, batch, n)
+
 // ---- run-time operators (op_*.c) --------------------------------------------------------------
 const Operator *onnx_operator(const char *op_type); // NULL: it is missing
 // The tables that it looks through, each ended by an empty entry.

@@ -7,7 +7,7 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-enum { DIMS = 3 };
+enum { DIMS = 3, MOST_SLICES = 1024 };     // each slice of a kernel is a product
 static const int turn[] = {0, 2, 1, 3, 4}; // (n, c, d, h, w) to (n, d, c, h, w), and back
 
 static Status done(Tensor *y, Tensor *out[]) {
@@ -44,6 +44,9 @@ static Status read_window(Import *import, const Node *node, Shape in, const int6
         sides->before[i - 1] = pads[i];
         sides->after[i - 1] = pads[DIMS + i];
     }
+    if (kernel[0] > MOST_SLICES)
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "a kernel of %lld slices",
+                            (long long)kernel[0]);
     volume->kernel = kernel[0];
     volume->stride = strides[0];
     volume->dilation = dilations[0];

@@ -71,8 +71,9 @@ typedef struct RecurrentParams {
     int64_t hidden;
     bool reverse[2], relu[2];
     int directions, layout;
-    int layer;  // of a stack
-    bool whole; // W, R and B come as the file has them, and their gates in its order
+    int layer;   // of a stack
+    bool ragged; // sequences have lengths of their own, which are the last input
+    bool whole;  // W, R and B come as the file has them, and their gates in its order
 } RecurrentParams;
 
 enum { EINSUM_MAX_TEXT = 120 };
