@@ -218,16 +218,19 @@ END_TEST
 START_TEST(classes_have_their_names) {
     static const float scores[] = {1, 3, 2, 9, 0, 1, 0, 1, 5, -3, -1, -2};
     static const float names[] = {-2, 7, 40, -2}, entries[] = {2, 1, 1, 9, 5, 0, -2, -3};
+    static const float scaled[] = {0, 0.5f, 9, 16, -1, 6, -2, -0.5f, 18, -8, -1.5f, -3};
     OnnxModel about;
     Layer *model = load(FOLDER "known_labels.onnx", &about);
     Scope *scope = scope_open();
     Tensor *x = tensor_from_floats_new(SHAPE(4, 3), scores), *out[LAYER_MAX_OUTPUTS];
-    ck_assert_msg(!layer_forward_each(model, &x, 1, out, 2), "%s", error_message());
+    ck_assert_msg(!layer_forward_each(model, &x, 1, out, 3), "%s", error_message());
     Tensor *y = tensor_cast(out[0], DTYPE_FLOAT32);
     ck_assert_msg(y && shape_equal(y->shape, SHAPE(1, 4)), "%s", error_message());
     ck_assert_mem_eq(tensor_data(y), names, sizeof names);
     ck_assert(shape_equal(out[1]->shape, SHAPE(4, 2)));
     ck_assert_mem_eq(tensor_data(out[1]), entries, sizeof entries);
+    ck_assert(shape_equal(out[2]->shape, SHAPE(4, 3)));
+    ck_assert_mem_eq(tensor_data(out[2]), scaled, sizeof scaled);
     scope_close(scope);
     tensor_free(x);
     layer_free(model);

@@ -226,7 +226,7 @@ const Operator *onnx_operator(const char *op_type); // NULL: it is missing
 // The tables that it looks through, each ended by an empty entry.
 extern const Operator onnx_elements[], onnx_activations[], onnx_moves[], onnx_picks[],
     onnx_places[], onnx_products[], onnx_images[], onnx_norms[], onnx_reductions[],
-    onnx_recurrent[], onnx_attention[], onnx_random[];
+    onnx_recurrent[], onnx_attention[], onnx_random[], onnx_classic[];
 extern const Operator onnx_stochastic_depth;              // no file has it as such
 Status step_input(Import *import, Step *step, int value); // VALUE_ABSENT: none
 // The node's first n inputs.

@@ -6,13 +6,16 @@
 // A whole number, as a tensor that is yours.
 static Tensor *number_new(int64_t number) { return tensor_arange_new(number, number + 1, 1); }
 
-// lengths (batch) of int64, each of [1, steps].
+// lengths (batch) of int64; what is not of [1, steps] is the nearest that is, as where ids are
+// drawn for a profile.
 Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out) {
-    Tensor *one = number_new(1), *width = number_new(batch);
+    Tensor *one = number_new(1), *width = number_new(batch), *most = number_new(steps);
     Tensor *times = tensor_arange_new(0, steps, 1), *samples = tensor_arange_new(0, batch, 1);
     Tensor *t = tensor_reshape(times, SHAPE(steps, 1)),
            *b = tensor_reshape(samples, SHAPE(1, batch));
-    Tensor *end = tensor_sub(tensor_reshape(lengths, SHAPE(1, batch)), one);
+    Tensor *held =
+        tensor_minimum(tensor_maximum(tensor_reshape(lengths, SHAPE(1, batch)), one), most);
+    Tensor *end = tensor_sub(held, one);
     Tensor *inside = tensor_less_equal(t, end);
     // Inside, what is at end - t; behind, what is at t.
     Tensor *moved = tensor_sub(tensor_sub(end, t), t);
@@ -23,6 +26,7 @@ Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out) {
     out->inside = tensor_reshape(inside, SHAPE(steps, batch, 1));
     tensor_free(one);
     tensor_free(width);
+    tensor_free(most);
     tensor_free(times);
     tensor_free(samples);
     return error_status();
