@@ -34,11 +34,13 @@ static int by_name(const void *a, const void *b) {
     return (left->length > right->length) - (left->length < right->length);
 }
 
-// Where the word is met last before `end`; NULL: nowhere.
+// Where the word is met last before `end`; NULL: nowhere. It looks no further than that: a text of
+// many names is read once.
 static const char *last_before(const char *text, const char *end, const char *word) {
-    const char *last = NULL;
-    for (const char *at = strstr(text, word); at && at < end; at = strstr(at + 1, word)) last = at;
-    return last;
+    size_t n = strlen(word);
+    for (const char *at = end; (size_t)(at - text) >= n; at--)
+        if (memcmp(at - n, word, n) == 0) return at - n;
+    return NULL;
 }
 
 // "p_fc_weight: PARAMETER target='fc.weight'", or "kind=<InputKind.BUFFER: 3>, ... target='mask'".
