@@ -71,7 +71,9 @@ size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
         "trilu",        "cumsum",           "group",      "reshape_zero",
         "prelu",        "depth_crd",        "missing",    "style.ts",
         "shuffle.dy",   "gather_nd_batch",  "router.ts",  "rnn_stack.ts",
-        "rnn_mixed",    "einsum_three",     "topk_old",   "positions.ts"};
+        "rnn_mixed",    "einsum_three",     "topk_old",   "positions.ts",
+        "known_told",   "all_of_places",    "volume.ts",  "known_depth",
+        "known_random", "all_that_multiply"};
     char path[128];
     if (index >= (int)(sizeof seeds / sizeof seeds[0])) return 0;
     snprintf(path, sizeof path, "tests/fixtures/onnx/%s.onnx", seeds[index]);

@@ -263,7 +263,8 @@ START_TEST(counts_are_pytorchs) {
                                  "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
                                  "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
                                  "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts",
-                                 "tied.ts",       "tied.dy"};
+                                 "tied.ts",       "tied.dy",    "steps.ts",     "steps.dy",
+                                 "packed.ts"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};
@@ -340,6 +341,29 @@ START_TEST(layers_count_and_complain_by_path) {
     tensor_free(wrong);
     layer_free(model);
     onnx_model_free(&about);
+}
+END_TEST
+
+// PyTorch's FlopCounterMode has 27648 and 41472 of it: a first layer has no input gradient.
+START_TEST(volumes_multiply_as_often_as_pytorchs) {
+    const char *const files[] = {"volume.ts", "volume.dy"};
+    for (int i = 0; i < 2; i++) {
+        OnnxModel about;
+        LayerCost cost;
+        Layer *model = load(files[i], &about);
+        ck_assert_str_eq(layer_find(model, "a")->type->name, "Conv3d");
+        ck_assert_str_eq(layer_find(model, "max")->type->name, "MaxPool3d");
+        ck_assert_str_eq(layer_find(model, "up")->type->name, "ConvTranspose3d");
+        Tensor *x = tensor_zeros_new(about.inputs[0].shape);
+        ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
+        ck_assert_int_eq((int64_t)cost.phase[PHASE_FORWARD].macs, 27648 / 2);
+        ck_assert_int_eq((int64_t)(cost.phase[PHASE_BACKWARD_INPUT].macs +
+                                   cost.phase[PHASE_BACKWARD_WEIGHT].macs),
+                         41472 / 2);
+        tensor_free(x);
+        layer_free(model);
+        onnx_model_free(&about);
+    }
 }
 END_TEST
 
@@ -473,6 +497,7 @@ int main(void) {
                                  {counts_are_pytorchs, 0},
                                  {recurrent_weights_are_pytorchs, 0},
                                  {layers_count_and_complain_by_path, 0},
+                                 {volumes_multiply_as_often_as_pytorchs, 0},
                                  {shapes_can_be_asked_for, 0},
                                  {a_loaded_model_trains, 0},
                                  {batch_norm_trains, 0},

@@ -1,6 +1,7 @@
 // test_onnx_known.c -- what a model from an ONNX file says of itself: its parameters as stored and
 // tied, what the exporter did to its norms, and its layers' attributes. (What it computes:
 // test_onnx.c.) The files: tests/fixtures/make_onnx_known.py, make_onnx.py.
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ static const struct {
     {FOLDER "known_linear_norm.onnx", 20 + 4, 20 + 4, true},
     {FOLDER "known_transpose_norm.onnx", 24 + 3, 24 + 3, true},
     {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
+    {FOLDER "known_told.onnx", 16 + 8 + 20, 16 + 4 + 8 + 20, false},
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
@@ -115,20 +117,120 @@ START_TEST(a_norm_of_a_file_stays_where_it_is) {
 }
 END_TEST
 
+// A buffer that a product reads is none of the parameters; a table that was read at known places is
+// one, under its name, but not where it repeats a row; a bias of zeros is there again; and ones
+// that two norms share are only that one's parameter which has some.
+START_TEST(parameters_are_what_the_exporter_recorded) {
+    static const float wanted[] = {0.69023f,  1.32863f,  0.07792f,  -0.52208f, -1.57469f,
+                                   -1.33655f, -0.67954f, 1.25113f,  -0.28607f, 1.05103f,
+                                   -1.50327f, 0.506f,    -0.52756f, 1.48464f,  0.04019f,
+                                   -0.23226f, -1.05329f, 1.90808f,  -0.34311f, -0.27943f};
+    static const char *const paths[] = {"fc.weight", "fc.bias", "positions.weight", "affine.weight",
+                                        "affine.bias"};
+    OnnxModel about;
+    ParameterList list;
+    float got[20];
+    Layer *model = load(FOLDER "known_told.onnx", &about);
+    ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+    ck_assert_int_eq(list.count, 5);
+    for (int i = 0; i < 5; i++) {
+        int at = 0;
+        while (at < list.count && strcmp(list.items[at].path, paths[i]) != 0) at++;
+        ck_assert_msg(at < list.count, "no parameter \"%s\"", paths[i]);
+    }
+    Scope *scope = scope_open();
+    Tensor *x = tensor_arange_new(0, 15, 1);
+    Tensor *in =
+        tensor_reshape(tensor_mul_scalar(tensor_cast(x, DTYPE_FLOAT32), 0.1f), SHAPE(5, 3));
+    ck_assert_int_eq(tensor_read_floats(layer_forward(model, in), got), STATUS_OK);
+    harness_assert_close(got, wanted, 20, 1e-4, 1e-5, "known_told");
+    scope_close(scope);
+    tensor_free(x);
+    parameter_list_free(&list);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// Uniform, normal, and 1 by a probability; others each time.
+START_TEST(noise_is_drawn) {
+    OnnxModel about;
+    Layer *model = load(FOLDER "known_random.onnx", &about);
+    float p[200], a[200], again[200], b[200], c[200];
+    for (int i = 0; i < 200; i++) p[i] = i % 2 ? 1.0f : 0.0f;
+    Scope *scope = scope_open();
+    Tensor *x = tensor_from_floats_new(SHAPE(2, 100), p), *out[LAYER_MAX_OUTPUTS];
+    ck_assert_msg(!layer_forward_each(model, &x, 1, out, 3), "%s", error_message());
+    ck_assert(shape_equal(out[1]->shape, SHAPE(5, 40)));
+    tensor_read_floats(out[0], a);
+    tensor_read_floats(out[1], b);
+    tensor_read_floats(out[2], c);
+    ck_assert_int_eq(tensor_read_floats(layer_forward(model, x), again), STATUS_OK);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 200; i++) {
+        ck_assert(a[i] >= 2.0f && a[i] < 3.0f && c[i] == p[i]);
+        sum += (double)b[i];
+        squares += ((double)b[i] - 10.0) * ((double)b[i] - 10.0);
+    }
+    ck_assert(memcmp(a, again, sizeof a) != 0);
+    ck_assert_double_eq_tol(sum / 200, 10.0, 0.2);
+    ck_assert_double_eq_tol(squares / 200, 0.25, 0.1);
+    scope_close(scope);
+    tensor_free(x);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// Nothing in evaluation; in training a row is 0, or what it was by 1 / 0.75.
+START_TEST(depth_is_dropped_in_training) {
+    OnnxModel about;
+    float x[24], plain[24], got[24];
+    int dropped = 0, kept = 0;
+    Layer *model = load(FOLDER "known_depth.onnx", &about);
+    ck_assert_str_eq(layer_find(model, "1")->type->name, "StochasticDepth");
+    for (int i = 0; i < 24; i++) x[i] = (float)(i % 7) - 2.5f;
+    Scope *scope = scope_open();
+    Tensor *in = tensor_from_floats_new(SHAPE(8, 3), x);
+    Tensor *weight = layer_find(model, "0")->parameters[0].tensor;
+    ck_assert_int_eq(tensor_read_floats(tensor_linear(in, weight, NULL, NULL), plain), STATUS_OK);
+    ck_assert_int_eq(tensor_read_floats(layer_forward(model, in), got), STATUS_OK);
+    harness_assert_close(got, plain, 24, 1e-6, 1e-6, "in evaluation");
+    layer_train(model, true);
+    for (int run = 0; run < 8; run++) {
+        ck_assert_int_eq(tensor_read_floats(layer_forward(model, in), got), STATUS_OK);
+        for (int i = 0; i < 8; i++) {
+            bool zero = got[3 * i] == 0.0f;
+            zero ? dropped++ : kept++;
+            for (int k = 3 * i; k < 3 * i + 3; k++)
+                ck_assert(fabsf(got[k] - (zero ? 0.0f : plain[k] / 0.75f)) < 1e-5f);
+        }
+    }
+    ck_assert(dropped > 4 && kept > 32);
+    scope_close(scope);
+    tensor_free(in);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
 // As scikit-learn's classifiers end: classes by their scores, in one row.
 START_TEST(classes_have_their_names) {
     static const float scores[] = {1, 3, 2, 9, 0, 1, 0, 1, 5, -3, -1, -2};
     static const float names[] = {-2, 7, 40, -2}, entries[] = {2, 1, 1, 9, 5, 0, -2, -3};
+    static const float scaled[] = {0, 0.5f, 9, 16, -1, 6, -2, -0.5f, 18, -8, -1.5f, -3};
     OnnxModel about;
     Layer *model = load(FOLDER "known_labels.onnx", &about);
     Scope *scope = scope_open();
     Tensor *x = tensor_from_floats_new(SHAPE(4, 3), scores), *out[LAYER_MAX_OUTPUTS];
-    ck_assert_msg(!layer_forward_each(model, &x, 1, out, 2), "%s", error_message());
+    ck_assert_msg(!layer_forward_each(model, &x, 1, out, 3), "%s", error_message());
     Tensor *y = tensor_cast(out[0], DTYPE_FLOAT32);
     ck_assert_msg(y && shape_equal(y->shape, SHAPE(1, 4)), "%s", error_message());
     ck_assert_mem_eq(tensor_data(y), names, sizeof names);
     ck_assert(shape_equal(out[1]->shape, SHAPE(4, 2)));
     ck_assert_mem_eq(tensor_data(out[1]), entries, sizeof entries);
+    ck_assert(shape_equal(out[2]->shape, SHAPE(4, 3)));
+    ck_assert_mem_eq(tensor_data(out[2]), scaled, sizeof scaled);
     scope_close(scope);
     tensor_free(x);
     layer_free(model);
@@ -159,6 +261,9 @@ int main(void) {
         {parameters_and_norms_are_told_as_they_are, FILES},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},
+        {parameters_are_what_the_exporter_recorded, 0},
+        {noise_is_drawn, 0},
+        {depth_is_dropped_in_training, 0},
         {classes_have_their_names, 0},
         {a_pipe_is_no_model, 0},
         {NULL, 0},

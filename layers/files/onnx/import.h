@@ -42,8 +42,12 @@ typedef struct GateRows {
     bool reverse;                 // of the second direction
 } GateRows;
 
+// What the exporter recorded of a name: a parameter, or what is none (a buffer, a constant).
+typedef enum Told { TOLD_NOTHING, TOLD_LEARNED, TOLD_FIXED } Told;
+
 typedef struct Value {
     const char *name; // the file's
+    char *path;       // ours: of the one parameter that it was made from; NULL: it is not known
     ValueKind kind;
     int type; // ONNX_
     Shape shape;
@@ -60,6 +64,7 @@ typedef struct Value {
     enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
     bool held;        // by a step: it is needed when the model runs
     bool is_state;    // running statistics: no gradient
+    bool fixed;       // the exporter recorded that it is no parameter
     bool poisoned;    // behind an operator that is missing
     const char *role; // what its first user calls it: "weight"
     int role_step;    // and that user; -1: none
@@ -80,6 +85,9 @@ struct Import {
     int n_values, value_room;
     int *buckets, n_buckets; // values by name
     int *chain;              // of a value: the next in its bucket
+    struct Target *targets;  // what the exporter recorded of names, sorted by them
+    int n_targets;
+    bool recorded; // it recorded which names are parameters
     Step **steps;
     int n_steps, step_room;
     int64_t folded; // elements of constants now held
@@ -143,6 +151,18 @@ int import_axis(Import *import, int64_t axis, int ndim);
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
+// ---- what the newer exporter recorded (told.c) --------------------------------------------------
+Status told_read(Import *import); // which names are parameters
+Told told_of(const Import *import, const char *name, size_t length);
+// Of stored values that were folded from others: which are parameters, and what their paths are.
+Status told_apply(Import *import);
+const char *value_path(const Value *value); // of a parameter; NULL: it has none
+// Numbers that are all alike, and are stored once for several layers: are they, of this node, no
+// parameter of its layer's?
+bool told_is_constant(Import *import, Value *value, const Node *node, const char *role);
+// In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
+Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
+
 // ---- folding (fold*.c) ------------------------------------------------------------------------
 // Fills a node's outputs, its inputs being constants whose numbers are at hand (Shape's and Size's
 // may be anything: their shape is).
@@ -185,18 +205,31 @@ typedef struct Sides {
 // Of sequences, what is along the width.
 Conv1dOptions conv_options_flat(const Conv2dOptions *options);
 Pool1dOptions pool_options_flat(const Pool2dOptions *options);
+Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups);
+// Nodes of three dimensions behind the channels (op_volumes.c): params and the step's operator.
+Status volume_conv(Import *import, const Node *node, Step *step, Shape in, Shape weight);
+Status volume_pool(Import *import, const Node *node, Step *step, Shape in);
 // Of an input of one or two dimensions behind the channels, and a kernel of as many.
 Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[], Sides *sides);
 // With auto_pad SAME as many outputs as strides fit in; what is odd of the padding goes behind, or
 // before. Otherwise nothing.
 void sides_same(const Node *node, Shape in, int dims, Sides *sides);
 
+// ---- sequences of their own lengths (lengths.c) -------------------------------------------------
+typedef struct Lengths {
+    Tensor *rows, *last, *inside; // (steps batch) and (batch) of rows; 1 in them, 0 behind
+} Lengths;
+Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out);
+Tensor *lengths_turn(const Lengths *lengths, Tensor *x); // (steps, batch, n), each by itself
+Tensor *lengths_last(const Lengths *lengths, Tensor *x); // (1, batch, n)
+
 // ---- run-time operators (op_*.c) --------------------------------------------------------------
 const Operator *onnx_operator(const char *op_type); // NULL: it is missing
 // The tables that it looks through, each ended by an empty entry.
 extern const Operator onnx_elements[], onnx_activations[], onnx_moves[], onnx_picks[],
     onnx_places[], onnx_products[], onnx_images[], onnx_norms[], onnx_reductions[],
-    onnx_recurrent[], onnx_attention[];
+    onnx_recurrent[], onnx_attention[], onnx_random[], onnx_classic[];
+extern const Operator onnx_stochastic_depth;              // no file has it as such
 Status step_input(Import *import, Step *step, int value); // VALUE_ABSENT: none
 // The node's first n inputs.
 Status step_inputs(Import *import, const Node *node, Step *step, int n);
@@ -226,9 +259,16 @@ void import_finish(Import *import);                       // drops steps whose r
 bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
 bool onnx_copied_layer(const Node *a, const Node *b);
+char *onnx_path_checked(char *path);       // the same; NULL, and it is freed, where it is none
+char *onnx_path_of_node(const Node *node); // ours to free; "" where nothing is recorded
+// The path of what `of` is to `from`'s layer, in `to`'s: "a.0.fc.weight" of "a.0" is
+// "a.1.fc.weight" of "a.1". NULL: it is not below it, or an error is pending.
+char *onnx_path_moved(const char *of, const Node *from, const Node *to);
 bool onnx_name_is_path(const char *name);     // of a parameter, as PyTorch gives it
 bool onnx_name_is_computed(const char *name); // of numbers that nobody learned: "arange_2"
 Status import_paths(Import *import);          // of steps
 Status import_tie(Import *import);            // parameters of equal numbers
+// Of two that the file stores, of one shape: are their numbers equal?
+bool onnx_same_numbers(Import *import, const Value *a, const Value *b);
 
 #endif

@@ -215,9 +215,49 @@ static void join_guard(Import *import, Step *where) {
     where->dead = true;
 }
 
+// ---- stochastic depth (Huang et al. 2016) -----------------------------------------------------
+// x (u < p) / p with one u of [0, 1) for each sample, as an export in training mode has it: a layer
+// that does nothing in evaluation.
+static bool constant_number(Import *import, int at, float *number) {
+    Value *value = import_value(import, at);
+    if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1) return false;
+    const double *data = value_data(import, value);
+    if (data) *number = (float)data[0];
+    return data != NULL;
+}
+
+static void join_depth(Import *import, Step *product) {
+    for (int i = 0; i < 2 && product->n_in == 2; i++) {
+        Shape x = import->values[product->in[i]]->shape;
+        Shape of = import->values[product->in[1 - i]]->shape;
+        const Step *noise = step_of(import, product->in[1 - i]);
+        bool divided = step_is(noise, "Div") && noise->n_in == 1;
+        float by = divided ? noise->params.plain.value[0] : 1.0f, keep;
+        if (divided) noise = step_of(import, noise->in[0]);
+        if (step_is(noise, "Cast")) noise = step_of(import, noise->in[0]);
+        const Step *drawn = step_is(noise, "Less") ? step_of(import, noise->in[0]) : NULL;
+        const RandomParams *random = drawn ? &drawn->params.random : NULL;
+        int count = 0, ones = 0;
+        while (count < of.ndim && count < x.ndim && of.dims[count] == x.dims[count]) count++;
+        while (count + ones < of.ndim && of.dims[count + ones] == 1) ones++;
+        if (!(step_is(drawn, "RandomUniformLike") || step_is(drawn, "RandomUniform")) ||
+            random->first != 0.0f || random->second != 1.0f || of.ndim != x.ndim || count < 1 ||
+            count + ones != of.ndim || !constant_number(import, noise->in[1], &keep) ||
+            !(keep > 0.0f && keep <= 1.0f) || by == 0.0f)
+            continue;
+        int at = product->in[i];
+        product->op = &onnx_stochastic_depth;
+        product->params = (StepParams){.plain = {.count = count, .value = {keep, 1.0f / by}}};
+        product->n_in = 1;
+        product->in[0] = at;
+        return;
+    }
+}
+
 void import_join(Import *import) {
     Step *step = import->steps[import->n_steps - 1];
     if (step_is(step, "Add") && step->n_in == 2) join_bias(import, step);
+    if (step_is(step, "Mul")) join_depth(import, step);
     if (step_is(step, "Mul")) join_gelu(import, step);
     if (step_is(step, "Mul")) join_gate(import, step);
     if (step_is(step, "Where")) join_guard(import, step);

@@ -59,6 +59,12 @@ static bool is_path(const char *name) {
     return name[0] != '\0' && dots < MOST_DEPTH;
 }
 
+char *onnx_path_checked(char *path) {
+    if (!path || is_path(path)) return path;
+    memory_free(path);
+    return NULL;
+}
+
 bool onnx_name_is_path(const char *name) {
     static const char *const made[] = {
         "val_", "_val", "lifted_tensor", "_tensor_constant", "scalar_tensor", "const_", "onnx_"};
@@ -125,7 +131,7 @@ static char *path_of_scopes(const char *scopes) {
     return path;
 }
 
-static char *path_of_node(const Node *node) {
+char *onnx_path_of_node(const Node *node) {
     const char *scopes = onnx_recorded(node, "pkg.torch.onnx.name_scopes");
     if (scopes) return path_of_scopes(scopes);
     if (node->name && node->name[0] == '/') return path_of_node_name(node->name);
@@ -133,7 +139,7 @@ static char *path_of_node(const Node *node) {
 }
 
 bool onnx_copied_layer(const Node *a, const Node *b) {
-    char *left = path_of_node(a), *right = left ? path_of_node(b) : NULL;
+    char *left = onnx_path_of_node(a), *right = left ? onnx_path_of_node(b) : NULL;
     bool copied = right && strcmp(left, right) != 0 && onnx_paths_are_copies(left, right);
     memory_free(left);
     memory_free(right);
@@ -141,18 +147,29 @@ bool onnx_copied_layer(const Node *a, const Node *b) {
 }
 
 bool onnx_same_layer(const Node *a, const Node *b) {
-    char *left = path_of_node(a), *right = left ? path_of_node(b) : NULL;
+    char *left = onnx_path_of_node(a), *right = left ? onnx_path_of_node(b) : NULL;
     bool same = left && right && strcmp(left, right) == 0;
     memory_free(left);
     memory_free(right);
     return same;
 }
 
+char *onnx_path_moved(const char *of, const Node *from, const Node *to) {
+    char *left = onnx_path_of_node(from), *right = left ? onnx_path_of_node(to) : NULL;
+    size_t n = left ? strlen(left) : 0;
+    bool below = right && n > 0 && strncmp(of, left, n) == 0 && of[n] == '.';
+    char *moved = below ? memory_new(strlen(right) + strlen(of) + 1) : NULL;
+    if (moved) sprintf(moved, "%s%s", right, of + n);
+    memory_free(left);
+    memory_free(right);
+    return onnx_path_checked(moved);
+}
+
 // Tied weights have the name of one layer, and the others are where they say; so is a table, which
 // no exporter fuses, and whose numbers a product may have turned.
 static bool is_elsewhere(const Value *weight, const Step *step, const char *path) {
     bool tied = weight->readers > 1 || strcmp(step->op->name, "Gather") == 0;
-    char *said = tied ? path_of_node(step->node) : NULL;
+    char *said = tied ? onnx_path_of_node(step->node) : NULL;
     size_t length = said ? strlen(said) : 0;
     bool around = strncmp(path, said ? said : "", length) == 0 &&
                   (length == 0 || path[length] == '.' || path[length] == '\0');
@@ -164,10 +181,11 @@ static bool is_elsewhere(const Value *weight, const Step *step, const char *path
 static char *path_of_weight(const Import *import, const Step *step) {
     for (int i = 0; i < step->n_in && step->op->module; i++) {
         const Value *value = import_value(import, step->in[i]);
-        const char *dot = value ? strrchr(value->name, '.') : NULL;
-        if (!dot || value->kind != VALUE_PARAMETER || !onnx_name_is_path(value->name)) continue;
-        char *path = memory_new((size_t)(dot - value->name) + 1);
-        if (path) memcpy(path, value->name, (size_t)(dot - value->name));
+        const char *own = value && value->kind == VALUE_PARAMETER ? value_path(value) : NULL;
+        const char *dot = own ? strrchr(own, '.') : NULL;
+        if (!dot) continue;
+        char *path = memory_new((size_t)(dot - own) + 1);
+        if (path) memcpy(path, own, (size_t)(dot - own));
         if (!path || !is_elsewhere(value, step, path)) return path;
         memory_free(path);
         return NULL;
@@ -196,7 +214,7 @@ Status import_paths(Import *import) {
         if (step->dead) continue;
         step->path = path_of_weight(import, step);
         bool by_weight = step->path != NULL;
-        if (!step->path && !error_pending()) step->path = path_of_node(step->node);
+        if (!step->path && !error_pending()) step->path = onnx_path_of_node(step->node);
         if (step->path && step->path[0] && !is_path(step->path)) step->path[0] = '\0';
         if (step->path && !by_weight && step->node->name && step->node->name[0] == '/')
             undo_number(import, step->path);
@@ -205,9 +223,9 @@ Status import_paths(Import *import) {
 }
 
 // ---- tied parameters --------------------------------------------------------------------------
-static bool same_numbers(Import *import, const Value *a, const Value *b) {
+static bool equal_numbers(Import *import, const Value *a, const Value *b, bool *varied) {
     int64_t n = shape_numel(a->shape);
-    if (n < 2 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
+    if (!a->stored || !b->stored || n < 1 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
     int64_t columns = b->flipped ? a->shape.dims[1] : 1, rows = b->flipped ? a->shape.dims[0] : 1;
     bool flips = b->flipped && !a->flipped;
     if (onnx_stored_check(import, a->stored, n) || onnx_stored_check(import, b->stored, n))
@@ -216,15 +234,26 @@ static bool same_numbers(Import *import, const Value *a, const Value *b) {
     float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
     bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&
                 !onnx_stored_floats(import, b->stored, n, right);
-    bool varied = false;
+    *varied = false;
     for (int64_t i = 0; i < n && same; i++) {
         int64_t at = flips ? i % columns * rows + i / columns : i;
         same = left[i] == right[at];
-        varied = varied || left[i] != left[0];
+        *varied = *varied || left[i] != left[0];
     }
     memory_free(left);
     memory_free(right);
-    return same && varied;
+    return same;
+}
+
+bool onnx_same_numbers(Import *import, const Value *a, const Value *b) {
+    bool varied;
+    return equal_numbers(import, a, b, &varied);
+}
+
+// Of those that are all alike it is no tie.
+static bool same_numbers(Import *import, const Value *a, const Value *b) {
+    bool varied;
+    return equal_numbers(import, a, b, &varied) && varied;
 }
 
 // (rows, columns) as it is here.

@@ -8,9 +8,11 @@
 
 // ---- operators --------------------------------------------------------------------------------
 const Operator *onnx_operator(const char *op_type) {
-    const Operator *const tables[] = {onnx_elements,   onnx_activations, onnx_moves,    onnx_picks,
-                                      onnx_places,     onnx_products,    onnx_images,   onnx_norms,
-                                      onnx_reductions, onnx_recurrent,   onnx_attention};
+    const Operator *const tables[] = {onnx_elements,  onnx_activations, onnx_moves,
+                                      onnx_picks,     onnx_places,      onnx_products,
+                                      onnx_images,    onnx_norms,       onnx_reductions,
+                                      onnx_recurrent, onnx_attention,   onnx_random,
+                                      onnx_classic};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const Operator *op = tables[t]; op->name; op++)
             if (strcmp(op->name, op_type) == 0) return op;

@@ -47,6 +47,7 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     int dims = in ? in->shape.ndim - 2 : 0;
     int64_t kernel[2];
     Sides sides;
+    if (in && dims == 3) return volume_pool(import, node, step, in->shape);
     if (in && (dims < 1 || dims > 2))
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
     if (error_pending()) return error_status();
@@ -139,14 +140,15 @@ static int named(Import *import, const Node *node, const char *attribute, const 
     return 0;
 }
 
-// Sizes or scales of all dimensions, of which the last ones only may change.
-static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptions *options) {
+// Sizes or scales of all dimensions, of which those behind the channels may change.
+static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptions *options,
+                         ResizeOptions *depth) {
     bool old = strcmp(node->op_type, "Upsample") == 0 || import->opset < 11;
     Value *sizes = old ? NULL : node_input(import, node, 3);
     Value *scales = node_input(import, node, old ? 1 : 2);
     Value *given = sizes && shape_numel(sizes->shape) > 0 ? sizes : scales;
-    int64_t axes[TENSOR_MAX_DIMS], size[2] = {0};
-    double scale[2] = {0};
+    int64_t axes[TENSOR_MAX_DIMS], size[3] = {0};
+    double scale[3] = {0};
     int n_axes = attribute_ints(node, "axes", axes, TENSOR_MAX_DIMS);
     if (n_axes < 0)
         for (n_axes = 0; n_axes < in.ndim; n_axes++) axes[n_axes] = n_axes;
@@ -154,7 +156,7 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
         shape_numel(given->shape) != n_axes)
         return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
     for (int i = 0; i < n_axes; i++) {
-        int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 2;
+        int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 3;
         if (axis < 0) return error_status();
         double wanted = given->data[i];
         bool stays = given == sizes ? wanted == (double)in.dims[axis] : wanted == 1.0;
@@ -168,19 +170,21 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
         else
             scale[at] = wanted;
     }
-    for (int at = 0; at < 2; at++)
+    for (int at = 0; at < 3; at++)
         if (size[at] == 0 && scale[at] == 0.0) scale[at] = 1.0;
-    options->out_h = size[0], options->out_w = size[1];
-    options->scale_h = scale[0], options->scale_w = scale[1];
+    options->out_h = size[1], options->out_w = size[2];
+    options->scale_h = scale[1], options->scale_w = scale[2];
+    depth->out_h = size[0], depth->scale_h = scale[0], depth->scale_w = 1.0;
     return STATUS_OK;
 }
 
 static Status build_resize(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     ResizeOptions *options = &step->params.resize;
-    if (in && in->shape.ndim != 3 && in->shape.ndim != 4)
+    if (in && (in->shape.ndim < 3 || in->shape.ndim > 5))
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", in->shape.ndim);
-    if (error_pending() || read_sizes(import, node, in->shape, options)) return error_status();
+    if (error_pending() || read_sizes(import, node, in->shape, options, &step->params.depth))
+        return error_status();
     options->mode = (ResizeMode)named(import, node, "mode", modes);
     if (strcmp(node->op_type, "Upsample") == 0 || import->opset < 11) {
         options->coordinates = RESIZE_ASYMMETRIC;
@@ -202,9 +206,29 @@ static Status build_resize(Import *import, const Node *node, Step *step) {
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 
+// (n, c, d, h, w): along the depth, then each slice.
+static Status resize_volume(const Step *step, Tensor *x, Tensor *out[]) {
+    ResizeOptions depth = step->params.resize;
+    depth.out_h = step->params.depth.out_h, depth.out_w = 0;
+    depth.scale_h = step->params.depth.scale_h, depth.scale_w = 1.0;
+    Shape s = x->shape;
+    x = tensor_reshape(x, SHAPE(s.dims[0], s.dims[1], s.dims[2], s.dims[3] * s.dims[4]));
+    x = tensor_resize(x, depth);
+    if (!x) return error_status();
+    s.dims[2] = x->shape.dims[2];
+    x = tensor_reshape(x, SHAPE(s.dims[0], s.dims[1] * s.dims[2], s.dims[3], s.dims[4]));
+    x = tensor_resize(x, step->params.resize);
+    if (!x) return error_status();
+    return done(tensor_reshape(x, SHAPE(s.dims[0], s.dims[1], s.dims[2], x->shape.dims[2],
+                                        x->shape.dims[3])),
+                out);
+}
+
 static Status run_resize(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(tensor_resize(onnx_as_float(in[0]), step->params.resize), out);
+    Tensor *x = onnx_as_float(in[0]);
+    if (x && x->shape.ndim == 5) return resize_volume(step, x, out);
+    return done(tensor_resize(x, step->params.resize), out);
 }
 
 // ---- channels and places ----------------------------------------------------------------------

@@ -1,6 +1,6 @@
-// op_places.c -- ONNX's GatherND and ScatterND: numbers at places that an index names in several
-// dimensions at once. A place is a row of a table of x; where the index is constant, rows are found
-// when the file is loaded.
+// op_places.c -- ONNX's GatherND, ScatterND, ScatterElements and OneHot: numbers at places that an
+// index names, in several dimensions at once or in one. A place is a row of a table of x; where the
+// index is constant, rows are found when the file is loaded.
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
@@ -160,8 +160,81 @@ static Status run_scatter(const Step *step, bool training, Tensor *const in[], T
     return done(tensor_reshape(y, in[0]->shape), out);
 }
 
+// ---- OneHot: dim: of the new dimension; count: the depth; value: what is off, and on
+// -------------
+static Status build_one_hot(Import *import, const Node *node, Step *step) {
+    const Value *index = node_input(import, node, 0);
+    Value *depth = node_input(import, node, 1), *values = node_input(import, node, 2);
+    if (!index || !depth || !values || shape_numel(depth->shape) != 1 ||
+        shape_numel(values->shape) != 2)
+        return import_error(import, STATUS_FORMAT, "it has no indices, depth or two values");
+    if (!value_data(import, depth) || !value_data(import, values)) return error_status();
+    int axis = import_axis(import, attribute_int(node, "axis", -1), index->shape.ndim + 1);
+    step->params.plain.dim = axis;
+    step->params.plain.sizes = value_integer(depth, 0);
+    for (int i = 0; i < 2; i++) step->params.plain.value[i] = (float)values->data[i];
+    step->type = values->type;
+    return axis < 0 ? error_status() : step_inputs(import, node, step, 1);
+}
+
+static Status run_one_hot(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    int64_t depth = step->params.plain.sizes;
+    float off = step->params.plain.value[0], on = step->params.plain.value[1];
+    Tensor *y = tensor_one_hot(from_begin(onnx_as_index(in[0]), depth), depth);
+    if (!y) return error_status();
+    if (on - off != 1.0f) y = tensor_mul_scalar(y, on - off);
+    if (off != 0.0f) y = tensor_add_scalar(y, off);
+    int order[TENSOR_MAX_DIMS], last = y ? y->shape.ndim - 1 : 0, dim = step->params.plain.dim;
+    for (int i = 0; i <= last; i++) order[i] = i < dim ? i : i == dim ? last : i - 1;
+    if (dim != last) y = tensor_permute(y, order);
+    return done(onnx_is_float(step->type) ? y : onnx_as_index(y), out);
+}
+
+// ---- ScatterElements: dim; flags[0]: adds -------------------------------------------------------
+static Status build_spread(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0), *index = node_input(import, node, 1);
+    const Value *updates = node_input(import, node, 2);
+    if (!in || !index || !updates || in->shape.ndim != index->shape.ndim ||
+        !shape_equal(index->shape, updates->shape))
+        return import_error(import, STATUS_SHAPE, "indices that do not fit");
+    int axis = import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim);
+    bool adds = attribute_is(node, "reduction", "add", false),
+         fits = in->shape.ndim < TENSOR_MAX_DIMS;
+    for (int i = 0; i < in->shape.ndim; i++)
+        fits = fits && (i == axis || in->shape.dims[i] == index->shape.dims[i]);
+    if (!fits || (!adds && !attribute_is(node, "reduction", "none", true)))
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "fewer places than x has, or a reduction other than add");
+    step->params.plain.dim = axis;
+    step->params.plain.flags[0] = adds;
+    return axis < 0 ? error_status() : step_inputs(import, node, step, 3);
+}
+
+// With the axis last, index (..., k) names places of x (..., n): the sums of updates at them.
+static Status run_spread(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    int dim = step->params.plain.dim, last = in[0]->shape.ndim - 1;
+    Tensor *x = tensor_transpose(onnx_as_float(in[0]), dim, last);
+    Tensor *index = tensor_transpose(onnx_as_index(in[1]), dim, last);
+    Tensor *updates = tensor_transpose(onnx_as_float(in[2]), dim, last);
+    if (!x || !index || !updates) return error_status();
+    int64_t n = x->shape.dims[last];
+    Shape each = updates->shape; // (..., k, 1)
+    each.dims[each.ndim++] = 1;
+    Tensor *places = tensor_one_hot(from_begin(tensor_contiguous(index), n), n);
+    Tensor *sums = tensor_sum(tensor_mul(places, tensor_reshape(updates, each)), last, false);
+    Tensor *y = step->params.plain.flags[0]
+                    ? tensor_add(x, sums)
+                    : tensor_where(tensor_sum(places, last, false), sums, x);
+    y = tensor_transpose(y, dim, last);
+    return done(in[0]->dtype == DTYPE_INT64 ? onnx_as_index(y) : y, out);
+}
+
 const Operator onnx_places[] = {
     {.name = "GatherND", .build = build_gather, .run = run_gather},
     {.name = "ScatterND", .build = build_scatter, .run = run_scatter},
+    {.name = "OneHot", .build = build_one_hot, .run = run_one_hot},
+    {.name = "ScatterElements", .build = build_spread, .run = run_spread},
     {.name = NULL},
 };

@@ -88,10 +88,13 @@ static Status run_matmul(const Step *step, bool training, Tensor *const in[], Te
 static Status build_gemm(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return error_status();
-    const Value *a = node_input(import, node, 0), *c = node_input(import, node, 2);
+    const Value *a = node_input(import, node, 0);
     Value *b = node_input(import, node, 1);
     if (!a || !b || a->shape.ndim != 2 || b->shape.ndim != 2)
         return import_error(import, STATUS_SHAPE, "it has no two matrices");
+    int64_t outputs = b->shape.dims[attribute_int(node, "transB", 0) != 0 ? 0 : 1];
+    if (told_bias(import, node, step, outputs)) return error_status();
+    const Value *c = import_value(import, step->in[2]);
     float *number = step->params.plain.value;
     number[0] = attribute_float(node, "alpha", 1.0f);
     number[1] = c ? attribute_float(node, "beta", 1.0f) : 1.0f;
@@ -99,8 +102,7 @@ static Status build_gemm(Import *import, const Node *node, Step *step) {
     bool trans_b = attribute_int(node, "transB", 0) != 0;
     step->params.plain.flags[0] = trans_a;
     step->params.plain.flags[1] = trans_b;
-    int64_t columns = b->shape.dims[trans_b ? 0 : 1];
-    bool row = !c || (c->shape.ndim == 1 && c->shape.dims[0] == columns);
+    bool row = !c || (c->shape.ndim == 1 && c->shape.dims[0] == outputs);
     if (trans_a || !row || number[0] != 1.0f || number[1] != 1.0f) return STATUS_OK;
     if (!trans_b && !can_flip(import, b)) return STATUS_OK;
     if (!trans_b) b->flipped = true;
@@ -139,7 +141,7 @@ static Status run_einsum(const Step *step, bool training, Tensor *const in[], Te
 }
 
 // ---- convolutions -----------------------------------------------------------------------------
-static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
+Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups) {
     return (Conv2dOptions){.stride_h = sides->stride[0],
                            .stride_w = sides->stride[1],
                            .padding_top = sides->before[0],
@@ -151,14 +153,24 @@ static Conv2dOptions options_of(const Sides *sides, int64_t groups) {
                            .groups = groups};
 }
 
-// What both kinds have in common: weights, sides and groups.
+// What both kinds have in common: weights, sides and groups. NULL: an error is pending, or it is of
+// three dimensions, and done.
 static const Value *begin_conv(Import *import, const Node *node, Step *step, Sides *sides) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return NULL;
     const Value *in = node_input(import, node, 0), *weight = node_input(import, node, 1);
     int dims = in ? in->shape.ndim - 2 : 0;
-    if (!weight || dims < 1 || dims > 2 || weight->shape.ndim != in->shape.ndim) {
+    if (!weight || dims < 1 || dims > 3 || weight->shape.ndim != in->shape.ndim) {
         import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
+        return NULL;
+    }
+    int64_t outputs = weight->shape.dims[0];
+    if (strcmp(node->op_type, "ConvTranspose") == 0 &&
+        __builtin_mul_overflow(weight->shape.dims[1], attribute_int(node, "group", 1), &outputs))
+        outputs = 0;
+    if (told_bias(import, node, step, outputs)) return NULL;
+    if (dims == 3) {
+        volume_conv(import, node, step, in->shape, weight->shape);
         return NULL;
     }
     if (sides_read(import, node, in->shape, weight->shape.dims + 2, sides)) return NULL;
@@ -171,7 +183,7 @@ static Status build_conv(Import *import, const Node *node, Step *step) {
     const Value *in = begin_conv(import, node, step, &sides);
     if (!in) return error_status();
     sides_same(node, in->shape, in->shape.ndim - 2, &sides);
-    step->params.conv.options.conv = options_of(&sides, attribute_int(node, "group", 1));
+    step->params.conv.options.conv = onnx_conv_options(&sides, attribute_int(node, "group", 1));
     return STATUS_OK;
 }
 
@@ -219,7 +231,7 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
         sides.after[i] = pad - sides.before[i];
     }
     step->params.conv.options =
-        (ConvTranspose2dOptions){.conv = options_of(&sides, attribute_int(node, "group", 1)),
+        (ConvTranspose2dOptions){.conv = onnx_conv_options(&sides, attribute_int(node, "group", 1)),
                                  .output_padding_h = more[0],
                                  .output_padding_w = more[1]};
     return STATUS_OK;

@@ -43,11 +43,23 @@ static bool takes_activations(const Node *node, RecurrentParams *recurrent) {
     return true;
 }
 
+// Are all sequences as long as x?
+static bool are_whole(Import *import, const Node *node) {
+    const Value *x = node_input(import, node, IN_X);
+    Value *lengths = node_input(import, node, IN_LENGTHS);
+    if (!x || x->shape.ndim != 3 || lengths->kind != VALUE_CONSTANT || !value_data(import, lengths))
+        return false;
+    int64_t steps = x->shape.dims[attribute_int(node, "layout", 0) == 1 ? 1 : 0];
+    for (int64_t i = 0; i < shape_numel(lengths->shape); i++)
+        if (value_integer(lengths, i) != steps) return false;
+    return true;
+}
+
 static Status check(Import *import, const Node *node, RecurrentParams *recurrent) {
     const Value *lengths = node_input(import, node, IN_LENGTHS);
     const Value *x = node_input(import, node, IN_X);
-    if (lengths && lengths->kind != VALUE_CONSTANT)
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "sequence_lens that are not constant");
+    recurrent->ragged = lengths && !are_whole(import, node);
+    if (error_pending()) return error_status();
     if (node_input(import, node, IN_PEEPHOLES) || attribute_find(node, "clip") ||
         !takes_activations(node, recurrent) || attribute_int(node, "input_forget", 0) != 0)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
@@ -115,19 +127,24 @@ static Status add_weights(Import *import, const Node *node, Step *step, int laye
     return STATUS_OK;
 }
 
-static bool reads_the_same(const Import *import, const Node *a, const Node *b, int input) {
-    return node_input_index(import, a, input) == node_input_index(import, b, input);
+// Exporters store the weights of a module that is called again once, under several names, or again.
+static bool reads_the_same(Import *import, const Node *a, const Node *b, int input) {
+    const Value *left = node_input(import, a, input), *right = node_input(import, b, input);
+    if (left == right) return true;
+    if (!left || !right) return false;
+    if (left->stored && left->stored == right->stored) return true;
+    return onnx_same_layer(a, b) && shape_equal(left->shape, right->shape) &&
+           onnx_same_numbers(import, left, right);
 }
 
 // The step before that has the same weights: its parameters, once more. *layer: else which of a
 // stack this is, the steps of one module being its layers.
-static const Step *same_weights(const Import *import, const Step *step, const Node *node,
-                                int *layer) {
+static const Step *same_weights(Import *import, const Step *step, const Node *node, int *layer) {
     *layer = 0;
     for (int i = 0; i < import->n_steps; i++) {
         const Step *other = import->steps[i];
         if (other->op != step->op || other->params.recurrent.whole) continue;
-        if (other->params.recurrent.first_weight == step->params.recurrent.first_weight &&
+        if (reads_the_same(import, other->node, node, IN_W) &&
             reads_the_same(import, other->node, node, IN_R) &&
             reads_the_same(import, other->node, node, IN_B) &&
             !onnx_copied_layer(other->node, node))
@@ -147,7 +164,6 @@ static Status build(Import *import, const Node *node, Step *step) {
     recurrent->layout = (int)attribute_int(node, "layout", 0);
     if (check(import, node, recurrent) || check_weights(import, node, recurrent))
         return error_status();
-    recurrent->first_weight = node_input_index(import, node, IN_W);
     for (int i = IN_W; i <= IN_B; i++)
         if (!is_stored(node_input(import, node, i))) recurrent->whole = true;
     const Step *other = NULL;
@@ -162,6 +178,8 @@ static Status build(Import *import, const Node *node, Step *step) {
     }
     for (int i = 0; i < cell->states && !error_pending(); i++)
         step_input(import, step, node_input_index(import, node, IN_HIDDEN + i));
+    if (recurrent->ragged && !error_pending())
+        step_input(import, step, node_input_index(import, node, IN_LENGTHS));
     return error_status();
 }
 
@@ -204,11 +222,15 @@ static Tensor *first_state(Tensor *states, int direction, Shape shape, Tensor **
     return *zeros;
 }
 
-// y (steps, batch, hidden) of all directions as (steps, directions, batch, hidden), and what each
-// ended with as (directions, batch, hidden).
-static Tensor *last_of(Tensor *const y[], const RecurrentParams *recurrent) {
+// What y (steps, batch, hidden) of each direction ended with, as (directions, batch, hidden).
+static Tensor *last_of(Tensor *const y[], const RecurrentParams *recurrent,
+                       const Lengths *lengths) {
     Tensor *last[2] = {NULL};
     for (int d = 0; d < recurrent->directions && y[d]; d++) {
+        if (recurrent->ragged) {
+            last[d] = lengths_last(lengths, y[d]);
+            continue;
+        }
         int64_t at = recurrent->reverse[d] ? 0 : y[d]->shape.dims[0] - 1;
         last[d] = tensor_slice(y[d], 0, at, at + 1, 1);
     }
@@ -220,7 +242,7 @@ static Tensor *run_pass(const Step *step, const Cell *cell, int d, Tensor *x,
                         Tensor *weight[WEIGHTS], Tensor *const first[], Tensor **cells) {
     const RecurrentParams *recurrent = &step->params.recurrent;
     Tensor *sums = tensor_linear(x, weight[0], weight[2], NULL);
-    bool back = recurrent->reverse[d];
+    bool back = recurrent->reverse[d] && !recurrent->ragged;
     if (cell->states == 2)
         return tensor_lstm(sums, weight[1], weight[3], first[0], first[1], back, cells);
     if (cell->gates == 3) return tensor_gru(sums, weight[1], weight[3], first[0], back);
@@ -239,21 +261,30 @@ static Status run(const Step *step, bool training, Tensor *const in[], Tensor *o
         states[i] = in[states_at + i];
         if (turned && states[i]) states[i] = tensor_transpose(states[i], 0, 1);
     }
+    Lengths lengths = {NULL};
+    if (recurrent->ragged && x)
+        lengths_of(onnx_as_index(in[states_at + cell->states]), x->shape.dims[0], x->shape.dims[1],
+                   &lengths);
     for (int d = 0; d < recurrent->directions && x; d++) {
         Shape shape = SHAPE(x->shape.dims[1], recurrent->hidden);
         Tensor *weight[WEIGHTS], *first[2] = {NULL};
+        bool turn = recurrent->ragged && recurrent->reverse[d];
         weights_of(step, cell, d, in, weight);
         for (int i = 0; i < cell->states; i++) first[i] = first_state(states[i], d, shape, &zeros);
-        y[d] = run_pass(step, cell, d, x, weight, first, &cells[d]);
+        y[d] =
+            run_pass(step, cell, d, turn ? lengths_turn(&lengths, x) : x, weight, first, &cells[d]);
     }
+    out[1] = last_of(y, recurrent, &lengths);
+    out[2] = cell->states == 2 ? last_of(cells, recurrent, &lengths) : NULL;
+    for (int d = 0; d < recurrent->directions && recurrent->ragged; d++)
+        y[d] =
+            tensor_mul(recurrent->reverse[d] ? lengths_turn(&lengths, y[d]) : y[d], lengths.inside);
     Tensor *both = recurrent->directions == 2 ? tensor_stack(y, 2, 1) : NULL;
     if (recurrent->directions == 1 && y[0]) {
         Shape s = y[0]->shape;
         both = tensor_reshape(y[0], SHAPE(s.dims[0], 1, s.dims[1], s.dims[2]));
     }
     out[0] = turned && both ? tensor_permute(both, (const int[]){2, 0, 1, 3}) : both;
-    out[1] = last_of(y, recurrent);
-    out[2] = cell->states == 2 ? last_of(cells, recurrent) : NULL;
     for (int i = 1; i < 3 && turned; i++)
         if (out[i]) out[i] = tensor_transpose(out[i], 0, 1);
     tensor_free(zeros); // what backward needs, the tape keeps

@@ -1,4 +1,5 @@
 // op_reductions.c -- ONNX's reductions, places of extremes, and running sums.
+#include <float.h>
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -42,11 +43,33 @@ static Tensor *sum(Tensor *x, const ReduceParams *reduce) {
     return tensor_sum_dims(x, reduce->dims, reduce->n_dims, reduce->keep);
 }
 
+// Of halves that are multiplied, until one number is left.
+static Tensor *product(Tensor *x, int dim, bool keep) {
+    while (x && x->shape.dims[dim] > 1) {
+        int64_t n = x->shape.dims[dim], half = n / 2;
+        Tensor *y =
+            tensor_mul(tensor_slice(x, dim, 0, half, 1), tensor_slice(x, dim, half, 2 * half, 1));
+        Tensor *both[2] = {y, n % 2 ? tensor_slice(x, dim, n - 1, n, 1) : NULL};
+        x = n % 2 ? tensor_concat(both, 2, dim) : y;
+    }
+    return x ? tensor_sum(x, dim, keep) : NULL;
+}
+
+// log(sum(exp(x - m))) + m, with m the largest number, or the largest that is one.
+static Tensor *log_sum_exp(Tensor *x, int dim, bool keep) {
+    Tensor *most = tensor_clamp(tensor_detach(tensor_max(x, dim, true)), -FLT_MAX, FLT_MAX);
+    Tensor *sums = tensor_log(tensor_sum(tensor_exp(tensor_sub(x, most)), dim, true));
+    Tensor *y = tensor_add(sums, most);
+    return keep ? y : tensor_sum(y, dim, false);
+}
+
 static Tensor *reduce_by(const char *name, Tensor *x, const ReduceParams *reduce) {
     if (strcmp(name, "ReduceMean") == 0)
         return tensor_mean_dims(x, reduce->dims, reduce->n_dims, reduce->keep);
     if (strcmp(name, "ReduceMax") == 0) return one_by_one(x, reduce, tensor_max);
     if (strcmp(name, "ReduceMin") == 0) return one_by_one(x, reduce, tensor_min);
+    if (strcmp(name, "ReduceProd") == 0) return one_by_one(x, reduce, product);
+    if (strcmp(name, "ReduceLogSumExp") == 0) return one_by_one(x, reduce, log_sum_exp);
     if (strcmp(name, "ReduceL1") == 0) return sum(tensor_abs(x), reduce);
     if (strcmp(name, "ReduceSumSquare") == 0) return sum(tensor_mul(x, x), reduce);
     if (strcmp(name, "ReduceL2") == 0) return tensor_sqrt(sum(tensor_mul(x, x), reduce));
@@ -131,6 +154,8 @@ const Operator onnx_reductions[] = {
     REDUCTION("ReduceL2"),
     REDUCTION("ReduceSumSquare"),
     REDUCTION("ReduceLogSum"),
+    REDUCTION("ReduceProd"),
+    REDUCTION("ReduceLogSumExp"),
     {.name = "ArgMax", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
     {.name = "ArgMin", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
     {.name = "TopK", .build = build_topk, .run = run_topk, .second_type = ONNX_INT64},

@@ -34,6 +34,7 @@ Status step_build_one(Import *import, const Node *node, Step *step) {
 bool value_is_uniform(Import *import, Value *value) {
     int64_t n = shape_numel(value->shape);
     if (value->uniform != UNIFORM_UNKNOWN) return value->uniform == UNIFORM;
+    if (!value->stored) return true; // zeros
     if (onnx_stored_check(import, value->stored, n)) return false;
     float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
     bool same = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
@@ -60,7 +61,7 @@ static void learn(Import *import, Value *value) {
 static void promote(Import *import, const Step *step, Value *value) {
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     if (!(step->op->module || is_vector(value->shape)) || value->kind != VALUE_CONSTANT ||
-        !value->initial || onnx_name_is_computed(value->name) || value->tensor ||
+        !value->initial || value->fixed || onnx_name_is_computed(value->name) || value->tensor ||
         !onnx_is_float(value->type) || value->shape.ndim < 1 ||
         (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
         return;
@@ -105,23 +106,16 @@ static int copy_before(const Import *import, const Value *value, const Node *nod
     return -1;
 }
 
-// Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
-// zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
-// own.
-static int own_copy(Import *import, int at, const Node *node, const char *role) {
-    Value *value = import->values[at];
-    const Node *user = import->steps[value->role_step]->node;
-    if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
-    if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
-    int before = copy_before(import, value, node, role);
-    if (before >= 0) return before;
+// The same numbers once more, as a constant; -1 with an error pending.
+static int copy_of(Import *import, int at) {
+    const Value *value = import->values[at];
     int copy = import_copies(import, value, shape_numel(value->shape))
                    ? -1
                    : import_value_new(import, NULL);
-    if (copy < 0) return at;
+    if (copy < 0) return -1;
     value = import->values[at];
     *import->values[copy] = (Value){.name = "",
-                                    .kind = VALUE_PARAMETER,
+                                    .kind = VALUE_CONSTANT,
                                     .type = value->type,
                                     .shape = value->shape,
                                     .stored = value->stored,
@@ -130,9 +124,39 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
                                     .step = -1,
                                     .alias = -1,
                                     .twin = -1,
-                                    .role = role,
-                                    .role_step = import->n_steps,
+                                    .role_step = -1,
                                     .slot = -1};
+    return copy;
+}
+
+// Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
+// zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
+// own, or a constant, where the exporter recorded that the layer has no parameter of that name.
+static int own_copy(Import *import, int at, const Node *node, const char *role) {
+    Value *value = import->values[at];
+    const Node *user = import->steps[value->role_step]->node;
+    if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
+    if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
+    int before = copy_before(import, value, node, role);
+    if (before >= 0) {
+        import->values[before]->readers++;
+        return before;
+    }
+    const char *of = value_path(value);
+    char *path = of ? onnx_path_moved(of, user, node) : NULL;
+    bool told = path && told_of(import, path, strlen(path)) == TOLD_LEARNED;
+    bool learned = told || !told_is_constant(import, value, node, role);
+    int copy = error_pending() ? -1 : copy_of(import, at);
+    if (copy < 0) {
+        memory_free(path);
+        return at;
+    }
+    Value *own = import->values[copy];
+    own->path = path;
+    if (!learned) return copy;
+    own->kind = VALUE_PARAMETER;
+    own->role = role;
+    own->role_step = import->n_steps;
     return copy;
 }
 
@@ -145,6 +169,8 @@ Status step_weights(Import *import, const Node *node, Step *step, int n,
         if (value && roles[i] && value->kind == VALUE_PARAMETER) {
             if (value->role && value->role_step < import->n_steps && !value->is_state) {
                 at = own_copy(import, at, node, roles[i]);
+            } else if (!value->role && told_is_constant(import, value, node, roles[i])) {
+                at = copy_of(import, at);
             } else if (!value->role) {
                 value->role = roles[i];
                 value->role_step = import->n_steps;

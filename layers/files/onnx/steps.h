@@ -49,6 +49,11 @@ typedef struct PoolParams {
     PadParams pad; // what a pool cannot pad by itself
     bool flat;
 } PoolParams;
+typedef struct VolumeParams { // of three dimensions: what is of the last two, and of the depth
+    ConvTranspose2dOptions conv;
+    Pool2dOptions pool;
+    int64_t kernel, stride, dilation, before, after, more;
+} VolumeParams;
 typedef struct SliceParams { // of each dimension; step may be below 0, and begin is then the last
     int64_t begin[TENSOR_MAX_DIMS], count[TENSOR_MAX_DIMS], step[TENSOR_MAX_DIMS];
 } SliceParams;
@@ -57,13 +62,18 @@ typedef struct NormParams {
     int64_t groups;
     Shape row;
 } NormParams;
+typedef struct RandomParams {
+    Shape shape;
+    float first, second; // low and high, or mean and deviation
+    bool normal;
+} RandomParams;
 typedef struct RecurrentParams {
     int64_t hidden;
     bool reverse[2], relu[2];
     int directions, layout;
-    int first_weight; // the import's value of its W
-    int layer;        // of a stack
-    bool whole;       // W, R and B come as the file has them, and their gates in its order
+    int layer;   // of a stack
+    bool ragged; // sequences have lengths of their own, which are the last input
+    bool whole;  // W, R and B come as the file has them, and their gates in its order
 } RecurrentParams;
 
 enum { EINSUM_MAX_TEXT = 120 };
@@ -74,10 +84,14 @@ typedef union StepParams {
     PadParams pad;
     ConvParams conv;
     PoolParams pool;
+    VolumeParams volume;
     SliceParams slice;
     NormParams norm;
     RecurrentParams recurrent;
-    ResizeOptions resize;
+    RandomParams random;
+    struct {
+        ResizeOptions resize, depth; // depth: of images (depth, height x width), before
+    };
     Shape shape;
     struct {
         int dim, count;

@@ -175,9 +175,17 @@ static Status fill_rows(Import *import, const Value *value, Tensor *tensor) {
     return error_status();
 }
 
+static Status fill_zeros(Tensor *tensor) {
+    float *zeros = memory_new((size_t)(tensor->numel ? tensor->numel : 1) * sizeof(float));
+    if (zeros) tensor_write_floats(tensor, zeros);
+    memory_free(zeros);
+    return error_status();
+}
+
 static Status fill(Import *import, const Value *value, Tensor *tensor) {
     int64_t n = tensor->numel;
     if (!tensor->device->has_data) return STATUS_OK;
+    if (!value->stored) return fill_zeros(tensor);
     if (value->rows.gates) return fill_rows(import, value, tensor);
     if (tensor->device->on_host && !value->flipped)
         return onnx_stored_floats(import, value->stored, n, tensor_data(tensor));
@@ -198,7 +206,8 @@ static Tensor *parameter_new(Import *import, const Value *value) {
     Shape shape = value->shape;
     if (value->flipped) shape = SHAPE(shape.dims[1], shape.dims[0]);
     int64_t count = value->rows.gates ? value->rows.stored : shape_numel(shape);
-    if (context_current()->device->has_data && onnx_stored_check(import, value->stored, count))
+    if (value->stored && context_current()->device->has_data &&
+        onnx_stored_check(import, value->stored, count))
         return NULL;
     Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
     if (tensor && !fill(import, value, tensor)) return tensor;
@@ -208,13 +217,14 @@ static Tensor *parameter_new(Import *import, const Value *value) {
 
 // Its own name where it is PyTorch's; else what its user calls it, in that one's layer.
 static Layer *place_of(Import *import, Layer *root, const Value *value, char name[64]) {
-    const char *dot = strrchr(value->name, '.'), *own = dot ? dot + 1 : value->name;
+    const char *known = value_path(value), *dot = known ? strrchr(known, '.') : NULL;
     char *path = NULL;
-    if (onnx_name_is_path(value->name)) {
+    if (known) {
+        const char *own = dot ? dot + 1 : known;
         bool folded = strcmp(own, "weight_bias") == 0; // a norm's, folded in
         snprintf(name, 64, "%s", folded ? "bias" : own);
-        path = memory_copy_string(value->name);
-        if (path) path[dot ? dot - value->name : 0] = '\0';
+        path = memory_copy_string(known);
+        if (path) path[dot ? dot - known : 0] = '\0';
     } else {
         const Step *user = value->role_step >= 0 ? import->steps[value->role_step] : NULL;
         snprintf(name, 64, "%s", value->role ? value->role : "weight");
@@ -248,7 +258,7 @@ static Status add_parameter(Import *import, Layer *root, Program *program, Value
 static Status add_twin(Import *import, Layer *root, Program *program, const Value *value) {
     char name[64];
     const Value *holder = import->values[value->twin];
-    if (!onnx_name_is_path(value->name) || holder->slot < 0) return STATUS_OK;
+    if (!value_path(value) || holder->slot < 0) return STATUS_OK;
     const Slot *slot = &program->slots[holder->slot];
     Layer *layer = place_of(import, root, value, name);
     if (!layer || !slot->owner) return error_status();

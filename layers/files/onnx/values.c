@@ -144,6 +144,7 @@ void import_free(Import *import) {
     for (int i = 0; i < import->n_values; i++) {
         tensor_free(import->values[i]->tensor);
         memory_free(import->values[i]->data);
+        memory_free(import->values[i]->path);
         memory_free(import->values[i]);
     }
     for (int i = 0; i < import->n_steps; i++) {
@@ -155,6 +156,7 @@ void import_free(Import *import) {
     memory_free(import->steps);
     memory_free(import->chain);
     memory_free(import->buckets);
+    memory_free(import->targets);
     onnx_file_free(import);
 }
 

@@ -38,10 +38,15 @@ static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     value->stored = stored;
     value->type = stored->data_type;
     if (onnx_stored_shape(stored, &value->shape)) return error_status();
-    bool learned = onnx_is_float(value->type) && onnx_name_is_path(name) && !is_buffer(name) &&
-                   (value->shape.ndim > 0 || strchr(name, '.'));
+    Told told = told_of(import, name, strlen(name));
+    bool learned =
+        onnx_name_is_path(name) && !is_buffer(name) && (value->shape.ndim > 0 || strchr(name, '.'));
+    learned = onnx_is_float(value->type) && (told == TOLD_NOTHING ? learned : told == TOLD_LEARNED);
     value->kind = learned ? VALUE_PARAMETER : VALUE_CONSTANT;
     value->initial = true;
+    value->fixed = told == TOLD_FIXED;
+    if (told == TOLD_LEARNED) value->path = onnx_path_checked(memory_copy_string(name));
+    if (error_pending()) return error_status();
     if (learned) import->about->parameters_stored += shape_numel(value->shape);
     return STATUS_OK;
 }
@@ -130,8 +135,10 @@ static Status note_values(Import *import) {
     import->n_buckets = names > 1 << 24 ? 1 << 24 : (int)names;
     import->buckets = memory_new((size_t)import->n_buckets * sizeof(int));
     import->about->inputs = memory_new((graph->n_input + 1) * sizeof(OnnxPort));
+    if (!error_pending()) told_read(import);
     for (size_t i = 0; i < graph->n_initializer && !error_pending(); i++)
         add_stored(import, graph->initializer[i]);
+    if (!error_pending()) told_apply(import);
     for (size_t i = 0; i < graph->n_input && !error_pending(); i++)
         add_input(import, graph->input[i]);
     for (size_t i = 0; i < graph->n_node && !error_pending(); i++)

@@ -1,0 +1,47 @@
+// lengths.c -- sequences of a batch that end before the longest: where each number of one stands
+// when the sequence is turned round by itself, where its last one is, and what is behind it.
+#include "layers/files/onnx/import.h"
+#include "tensor/ops.h"
+
+// A whole number, as a tensor that is yours.
+static Tensor *number_new(int64_t number) { return tensor_arange_new(number, number + 1, 1); }
+
+// lengths (batch) of int64; what is not of [1, steps] is the nearest that is, as where ids are
+// drawn for a profile.
+Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out) {
+    Tensor *one = number_new(1), *width = number_new(batch), *most = number_new(steps);
+    Tensor *times = tensor_arange_new(0, steps, 1), *samples = tensor_arange_new(0, batch, 1);
+    Tensor *t = tensor_reshape(times, SHAPE(steps, 1)),
+           *b = tensor_reshape(samples, SHAPE(1, batch));
+    Tensor *held =
+        tensor_minimum(tensor_maximum(tensor_reshape(lengths, SHAPE(1, batch)), one), most);
+    Tensor *end = tensor_sub(held, one);
+    Tensor *inside = tensor_less_equal(t, end);
+    // Inside, what is at end - t; behind, what is at t.
+    Tensor *moved = tensor_sub(tensor_sub(end, t), t);
+    Tensor *at = tensor_add(t, tensor_mul(tensor_cast(inside, DTYPE_INT64), moved));
+    Tensor *rows = tensor_add(tensor_mul(at, width), b);
+    out->rows = tensor_reshape(rows, SHAPE(steps * batch));
+    out->last = tensor_reshape(tensor_add(tensor_mul(end, width), b), SHAPE(batch));
+    out->inside = tensor_reshape(inside, SHAPE(steps, batch, 1));
+    tensor_free(one);
+    tensor_free(width);
+    tensor_free(most);
+    tensor_free(times);
+    tensor_free(samples);
+    return error_status();
+}
+
+// Rows of x (steps, batch, n) at an index, as (-1, batch, n).
+static Tensor *rows_at(Tensor *x, Tensor *index) {
+    if (!x) return NULL;
+    Shape s = x->shape;
+    Tensor *table = tensor_reshape(x, SHAPE(s.dims[0] * s.dims[1], s.dims[2]));
+    Tensor *found = tensor_embedding(index, table);
+    int64_t steps = found && s.dims[1] ? found->shape.dims[0] / s.dims[1] : 0;
+    return tensor_reshape(found, SHAPE(steps, s.dims[1], s.dims[2]));
+}
+
+Tensor *lengths_turn(const Lengths *lengths, Tensor *x) { return rows_at(x, lengths->rows); }
+
+Tensor *lengths_last(const Lengths *lengths, Tensor *x) { return rows_at(x, lengths->last); }

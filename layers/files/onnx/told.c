@@ -1,0 +1,245 @@
+// told.c -- what the newer exporter records beside the numbers: which names are parameters and
+// which are buffers, what it made from others, and the biases of zeros that it took away.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/files/onnx/import.h"
+#include "tensor/memory.h"
+
+typedef struct Target {
+    const char *name;
+    size_t length;
+    bool learned;
+} Target;
+
+static const char *text_of(Onnx__Text *const entries[], size_t n, const char *key) {
+    for (size_t i = 0; i < n; i++)
+        if (entries[i]->key && entries[i]->value && strcmp(entries[i]->key, key) == 0)
+            return entries[i]->value;
+    return NULL;
+}
+
+const char *value_path(const Value *value) {
+    if (value->path) return value->path;
+    return onnx_name_is_path(value->name) ? value->name : NULL;
+}
+
+// ---- names ------------------------------------------------------------------------------------
+static int by_name(const void *a, const void *b) {
+    const Target *left = a, *right = b;
+    size_t n = left->length < right->length ? left->length : right->length;
+    int order = memcmp(left->name, right->name, n);
+    if (order != 0) return order;
+    return (left->length > right->length) - (left->length < right->length);
+}
+
+// Where the word is met last before `end`; NULL: nowhere. It looks no further than that: a text of
+// many names is read once.
+static const char *last_before(const char *text, const char *end, const char *word) {
+    size_t n = strlen(word);
+    for (const char *at = end; (size_t)(at - text) >= n; at--)
+        if (memcmp(at - n, word, n) == 0) return at - n;
+    return NULL;
+}
+
+// "p_fc_weight: PARAMETER target='fc.weight'", or "kind=<InputKind.BUFFER: 3>, ... target='mask'".
+static int read_targets(const char *text, Target *targets) {
+    static const char mark[] = "target='";
+    int count = 0;
+    for (const char *at = text, *found; (found = strstr(at, mark)); count++) {
+        const char *name = found + sizeof mark - 1, *end = strchr(name, '\'');
+        if (!end) break;
+        const char *kind = last_before(at, found, "PARAMETER");
+        bool learned = kind && !last_before(kind, found, "BUFFER") &&
+                       !last_before(kind, found, "CONSTANT") && !last_before(kind, found, "USER");
+        if (targets)
+            targets[count] =
+                (Target){.name = name, .length = (size_t)(end - name), .learned = learned};
+        at = end + 1;
+    }
+    return count;
+}
+
+Status told_read(Import *import) {
+    const Onnx__Graph *graph = import->graph;
+    const char *text = text_of(graph->metadata_props, graph->n_metadata_props,
+                               "pkg.torch.export.ExportedProgram.graph_signature");
+    int count = text ? read_targets(text, NULL) : 0;
+    import->recorded = text != NULL;
+    if (count == 0) return STATUS_OK;
+    import->targets = memory_new((size_t)count * sizeof(Target));
+    if (!import->targets) return error_status();
+    import->n_targets = read_targets(text, import->targets);
+    qsort(import->targets, (size_t)count, sizeof(Target), by_name);
+    return STATUS_OK;
+}
+
+Told told_of(const Import *import, const char *name, size_t length) {
+    if (import->n_targets == 0) return TOLD_NOTHING;
+    const Target wanted = {.name = name, .length = length};
+    const Target *found =
+        bsearch(&wanted, import->targets, (size_t)import->n_targets, sizeof wanted, by_name);
+    return !found ? TOLD_NOTHING : found->learned ? TOLD_LEARNED : TOLD_FIXED;
+}
+
+// ---- what was made from others ----------------------------------------------------------------
+static int by_number(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static uint64_t hash_of(const float *row, int64_t columns) {
+    uint64_t hash = 14695981039346656037u; // Fowler, Noll, Vo
+    const unsigned char *bytes = (const unsigned char *)row;
+    for (size_t i = 0; i < (size_t)columns * sizeof *row; i++)
+        hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+// A table of which two rows are alike was read by ids, or repeated: how many rows it has is lost.
+static bool rows_differ(const Import *import, const Value *value) {
+    int64_t n = shape_numel(value->shape), columns = 0, most = 1 << 22;
+    if (value->shape.ndim > 0) columns = value->shape.dims[value->shape.ndim - 1];
+    if (value->shape.ndim < 2 || n == columns) return true;
+    if (n == 0 || n > most || onnx_stored_check(import, value->stored, n)) return false;
+    int64_t rows = n / columns;
+    float *numbers = memory_new((size_t)n * sizeof(float));
+    uint64_t *hashes = numbers ? memory_new((size_t)rows * sizeof *hashes) : NULL;
+    bool differ = hashes && !onnx_stored_floats(import, value->stored, n, numbers);
+    for (int64_t i = 0; i < rows && differ; i++)
+        hashes[i] = hash_of(numbers + i * columns, columns);
+    if (differ) qsort(hashes, (size_t)rows, sizeof *hashes, by_number);
+    for (int64_t i = 1; i < rows && differ; i++) differ = hashes[i - 1] != hashes[i];
+    memory_free(hashes);
+    memory_free(numbers);
+    return differ;
+}
+
+// Of "['fc.weight', 'val_3']" the one parameter; how many there are.
+static int parameter_among(const Import *import, const char *names, const char **name,
+                           size_t *length) {
+    int count = 0;
+    for (const char *at = strchr(names, '\''); at; at = strchr(at, '\'')) {
+        const char *end = strchr(at + 1, '\'');
+        if (!end) break;
+        size_t n = (size_t)(end - at - 1);
+        if (told_of(import, at + 1, n) == TOLD_LEARNED) {
+            count++;
+            *name = at + 1;
+            *length = n;
+        }
+        at = end + 1;
+    }
+    return count;
+}
+
+static Status apply(Import *import, Value *value, const char *names) {
+    const char *name = NULL;
+    size_t length = 0;
+    int parameters = parameter_among(import, names, &name, &length);
+    int64_t n = shape_numel(value->shape);
+    bool learned = value->kind == VALUE_PARAMETER;
+    if (parameters == 0) {
+        value->fixed = true;
+        value->kind = VALUE_CONSTANT;
+        if (learned) import->about->parameters_stored -= n;
+    } else if (parameters == 1 && !value->path) {
+        char *path = memory_new(length + 1);
+        if (!path) return error_status();
+        memcpy(path, name, length);
+        value->path = onnx_path_checked(path);
+        if (learned || !onnx_is_float(value->type) || !rows_differ(import, value))
+            return error_status();
+        value->kind = VALUE_PARAMETER;
+        import->about->parameters_stored += n;
+    }
+    return STATUS_OK;
+}
+
+Status told_apply(Import *import) {
+    const Onnx__Graph *graph = import->graph;
+    for (size_t i = 0; i < graph->n_value_info && import->recorded && !error_pending(); i++) {
+        const Onnx__ValueInfo *info = graph->value_info[i];
+        const char *names = text_of(info->metadata_props, info->n_metadata_props,
+                                    "pkg.onnxscript.optimizer.folded_from");
+        Value *value = names ? import_value(import, import_find(import, info->name)) : NULL;
+        if (value && value->stored && value->initial) apply(import, value, names);
+    }
+    return error_status();
+}
+
+// Has the layer a parameter that a step of it calls so? What attention multiplies by in itself is
+// its projections'.
+static bool has_parameter(const Import *import, const char *layer, const char *role) {
+    static const char *const between[] = {".", ".out_proj.", ".in_proj_"};
+    size_t room = strlen(layer) + strlen(role) + sizeof ".out_proj.";
+    char *path = memory_new(room);
+    bool has = !path;
+    for (size_t i = 0; i < sizeof between / sizeof between[0] && !has; i++) {
+        int length = snprintf(path, room, "%s%s%s", layer, between[i], role);
+        has = told_of(import, path, (size_t)length) == TOLD_LEARNED;
+    }
+    memory_free(path);
+    return has;
+}
+
+bool told_is_constant(Import *import, Value *value, const Node *node, const char *role) {
+    const char *path = import->recorded && value->readers > 1 ? value_path(value) : NULL;
+    char *layer = path ? onnx_path_of_node(node) : NULL;
+    size_t n = layer ? strlen(layer) : 0;
+    bool own = n == 0 || (strncmp(path, layer, n) == 0 && path[n] == '.');
+    bool constant = !own && value_is_uniform(import, value) && !has_parameter(import, layer, role);
+    memory_free(layer);
+    return constant && !error_pending();
+}
+
+// ---- biases -----------------------------------------------------------------------------------
+// "fc.weight" to "fc.bias"; of a weight without a path, what its node's layer has.
+static char *bias_path(const Value *weight, const Node *node) {
+    const char *path = weight->kind == VALUE_PARAMETER ? value_path(weight) : NULL;
+    char *scope = path ? memory_copy_string(path) : onnx_path_of_node(node);
+    size_t n = scope ? strlen(scope) : 0, m = path ? strlen("weight") : 0;
+    bool named = n >= m && strcmp(scope + n - m, path ? "weight" : "") == 0 && n > 0;
+    char *bias = named ? memory_new(n + sizeof ".bias") : NULL;
+    if (bias) sprintf(bias, "%.*s%s", (int)(n - m), scope, path ? "bias" : ".bias");
+    memory_free(scope);
+    return onnx_path_checked(bias);
+}
+
+Status told_bias(Import *import, const Node *node, Step *step, int64_t count) {
+    const char *rule =
+        text_of(node->metadata_props, node->n_metadata_props, "pkg.onnxscript.rewriter.rule_name");
+    if (!rule || !strstr(rule, "RemoveOptionalBias") || step->n_in < 3 || step->in[2] >= 0 ||
+        count < 1)
+        return STATUS_OK;
+    char *path = bias_path(import->values[step->in[1]], node);
+    if (!path || (import->recorded && told_of(import, path, strlen(path)) != TOLD_LEARNED)) {
+        memory_free(path);
+        return error_status();
+    }
+    int at = import_find(import, path); // of a layer that is called again
+    if (at < 0) {
+        at = import_value_new(import, path);
+        if (at < 0) {
+            memory_free(path);
+            return error_status();
+        }
+        Value *bias = import->values[at];
+        bias->kind = VALUE_PARAMETER; // and stored nowhere: zeros
+        bias->path = path;
+        bias->type = ONNX_FLOAT;
+        bias->shape = SHAPE(count);
+        bias->role = "bias";
+        bias->role_step = import->n_steps;
+    } else {
+        memory_free(path);
+    }
+    Value *bias = import->values[at];
+    if (bias->kind != VALUE_PARAMETER || !shape_equal(bias->shape, SHAPE(count)))
+        return error_status();
+    bias->readers++;
+    bias->held = true;
+    step->in[2] = at;
+    return STATUS_OK;
+}
