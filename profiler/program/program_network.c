@@ -106,6 +106,10 @@ static Status take_shape(const Options *options, Shape input, Subject *subject) 
         return error_set(STATUS_INVALID_ARGUMENT,
                          "--image, --tokens and --classes are for networks of --list. HINT: the "
                          "text says what it takes, behind its @");
+    if (shape_numel(input) == 0)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "%s: its input is empty. HINT: sizes of at least 1 behind its @",
+                         subject->name);
     subject->batch = options->batch ? options->batch : input.dims[0];
     subject->sample = (Shape){.ndim = input.ndim - 1};
     for (int d = 1; d < input.ndim; d++) subject->sample.dims[d - 1] = input.dims[d];
