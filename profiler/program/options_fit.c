@@ -131,12 +131,11 @@ static bool schedule_makes_sense(const Options *options) {
     const struct {
         const char *name;
         bool given, changes;
-    } flags[] = {{"steps", options->steps > 0, false},
-                 {"schedule", rate->has_kind, false},
+    } flags[] = {{"schedule", rate->has_kind, false},
                  {"lr-warmup", rate->warmup.count > 0, false},
                  {"lr-period", rate->period.count > 0, true},
                  {"lr-factor", !isnan(rate->factor), true}};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 4; i++) {
         if (flags[i].given && options->epochs == 0)
             return options_refuse(options, "--%s is about training; add --epochs N", flags[i].name);
         if (flags[i].given && flags[i].changes && constant)

@@ -68,7 +68,6 @@ static const struct {
     {"/dev", "/dev", "file", 3},
     {"Linear(3,4)@0x3", "Linear(3,4)@0x3", "at least 1", 2},
     {"lenet5 --fuse", "--fuse", "--inference", 2},
-    {"lenet5 --by op --steps 3", "--steps", "--epochs", 2},
     {"mnist-cnn --epochs 1 --sample 3", "--sample", "char-gpt", 2},
     {"lenet5 --output - --json -", "--output -", "--json", 2},
     {"lenet5 --output - --weights", "--output -", "name a file", 2},
