@@ -85,7 +85,7 @@ Status program_judge_text(Program *program, Layer *model) {
 static void print_losses(const Program *program, CorpusEntropy entropy) {
     const ProfileTraining *told = &program->training;
     double ours = told->held_out_loss, pairs = told->bigram_loss;
-    printf(ours < 99.0 ? "  held out: %.3f" : "  held out: %.1e", ours); // within 80 columns
+    printf(ours < 99.0 ? "  held out: %.3f" : "  held out: %.0e", ours); // within 80 columns
     printf(" nats a character, %s the %.3f of a table of its pairs\n",
            ours < pairs ? "below" : "not below", pairs);
     printf("  own entropy of the part trained on: %.3f by characters, %.3f by pairs\n\n",
