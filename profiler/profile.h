@@ -93,6 +93,7 @@ typedef struct Profile {
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
     Precision precision;       // in which its reals are counted; float32 where it ran
+    bool fixed_layers;         // by no flag: advice does not name --layers or --fuse
     int64_t parameters_stored; // in the file that the model came from, tied ones apart
     int64_t accumulate;        // batches in a step, whose gradients add up; 1: one
     char unit[16];             // what a step's rate counts: "samples", "images", "tokens"

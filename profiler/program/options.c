@@ -32,6 +32,14 @@ bool options_ask(const Options *options) {
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
+bool options_take_output(const Options *options) {
+    const char *files[] = {options->json, options->trace, options->memory_json, options->tinytorch,
+                           options->output};
+    bool taken = false;
+    for (int i = 0; i < 5; i++) taken = taken || (files[i] && strcmp(files[i], "-") == 0);
+    return taken;
+}
+
 bool options_choose_recompute(const Options *options) {
     return options->recompute && strcmp(options->recompute, "auto") == 0;
 }
@@ -157,7 +165,6 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
     if (!options_can_be_done(options)) return false;
-    if (options->sample < 0) options->sample = 200;
     if (optind == argc) return true;
     if (options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "%s: more than %d networks; compare some of them",

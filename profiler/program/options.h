@@ -60,7 +60,7 @@ typedef struct Options {
     // Of profile_model; 0: the network's own.
     int64_t image[2]; // height, width
     int64_t tokens, classes;
-    int64_t sample;                         // characters, written by what was trained on a text
+    int64_t sample;                         // characters, written by what was trained; -1: not said
     const char *prompt;                     // that a sample goes on from; NULL: a line's end
     double temperature;                     // of what is written; NaN: not said
     int64_t generate;                       // tokens behind a prompt; 0: not asked
@@ -113,5 +113,7 @@ bool options_print_help(const Options *options);
 bool options_choose_recompute(const Options *options);
 // Whether a question was asked, whose answer takes the report's place.
 bool options_ask(const Options *options);
+// Whether a file takes all of standard output.
+bool options_take_output(const Options *options);
 
 #endif

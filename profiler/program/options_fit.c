@@ -12,7 +12,7 @@ static bool something_runs(const Options *options) {
     } runs[] = {{"trace", options->trace != NULL}, {"output", options->output != NULL},
                 {"weights", options->weights},     {"shrink", options->shrink},
                 {"leaks", options->leaks},         {"percentiles", options->percentiles},
-                {"calibrate", options->calibrate}};
+                {"calibrate", options->calibrate}, {"peaks", options->peaks != NULL}};
     for (size_t i = 0; strcmp(options->device, "meta") == 0 && i < sizeof(runs) / sizeof(runs[0]);
          i++)
         if (runs[i].given)
@@ -27,9 +27,13 @@ static bool files_differ(const Options *options) {
     } files[] = {{"json", options->json},
                  {"trace", options->trace},
                  {"memory-json", options->memory_json},
-                 {"tinytorch", options->tinytorch}};
+                 {"tinytorch", options->tinytorch},
+                 {"output", options->output},
+                 {"checkpoint", options->checkpoint}};
     const char *taken = NULL;
-    for (int i = 0; i < 4; i++) {
+    if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
+        return options_refuse(options, "--checkpoint -: it is written more than once; name a file");
+    for (int i = 0; i < 6; i++) {
         for (int k = 0; k < i; k++)
             if (files[i].path && files[k].path && strcmp(files[i].path, "-") != 0 &&
                 strcmp(files[i].path, files[k].path) == 0)
@@ -189,6 +193,8 @@ static bool has_words(const Options *options) {
 static bool fit_together(const Options *options) {
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
+    if (options->calibrate && options->peaks)
+        return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->depth >= 0 && !options->summary)
         return options_refuse(options, "--depth %lld: of what? --summary",
                               (long long)options->depth);

@@ -153,15 +153,12 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     context_set_device(device);
     context_set_precision(options->precision);
     if (options->threads > 0) context_set_threads((int)options->threads);
-    const char *files[] = {options->json, options->trace, options->memory_json, options->tinytorch};
     Program program = {.kind = kind,
                        .options = options,
                        .device = device,
                        .progress = "profiling",
                        .command = command,
-                       .report = !options->quiet};
-    for (int i = 0; i < 4; i++) // one of them has standard output
-        if (files[i] && strcmp(files[i], "-") == 0) program.report = false;
+                       .report = !options->quiet && !options_take_output(options)};
     const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
     program.terminal =
         !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
@@ -195,10 +192,8 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     if (!options.help && !options.version && !options.devices && !options.list)
         code = profile_and_train(kind, &options, command, &output_error);
     context_release_thread();
-    const char *files[] = {options.json, options.trace, options.memory_json, options.tinytorch};
-    bool file_only = false; // its writer has checked
-    for (int i = 0; i < 4; i++) file_only = file_only || (files[i] && strcmp(files[i], "-") == 0);
-    if (output_error == 0 && !file_only) output_error = flush_output();
+    // Of a file its writer has checked.
+    if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();
     if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
         return code; // a reader that has had enough is no failure of ours
     fprintf(stderr, "%s: standard output: %s\n", kind->line.name, strerror(output_error));

@@ -16,10 +16,11 @@
 
 // ---- the largest batch -----------------------------------------------------------------------
 static void print_budget_head(const Program *program) {
-    printf("MEMORY BUDGET  %s B for a training step with %s",
-           text_count(program->options->memory_budget).s, program->profile.optimizer);
+    int width = printf("MEMORY BUDGET  %s B for a training step with %s",
+                       text_count(program->options->memory_budget).s, program->profile.optimizer);
     if (program->profile.accumulate > 1)
-        printf(", of %s batches", text_count(program->profile.accumulate).s);
+        printf(width > 62 ? ",\n  of %s batches" : ", of %s batches",
+               text_count(program->profile.accumulate).s);
     printf("\n");
 }
 

@@ -84,9 +84,12 @@ Status program_load(Program *program) {
     const Options *options = program->options;
     bool texts = program_takes_text(&program->subject);
     bool warm = !isnan(options->temperature) && !options->generate;
-    if (!texts && (options->prompt || warm))
+    if (!texts && (options->prompt || warm || options->sample >= 0))
         return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s writes no text. HINT: char-gpt does",
-                         options->prompt ? "prompt" : "temperature", program->subject.name);
+                         options->prompt ? "prompt"
+                         : warm          ? "temperature"
+                                         : "sample",
+                         program->subject.name);
     if (refuse_absent(program)) return error_status();
     return texts ? program_load_text(program) : load_images(program);
 }

@@ -106,6 +106,12 @@ static Status take_shape(const Options *options, Shape input, Subject *subject) 
         return error_set(STATUS_INVALID_ARGUMENT,
                          "--image, --tokens and --classes are for networks of --list. HINT: the "
                          "text says what it takes, behind its @");
+    bool runs = strcmp(options->device, "meta") != 0;
+    if (shape_numel(input) == 0 && runs && !options->inference)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "%s: nothing trains on an empty input. HINT: sizes of at least 1 behind "
+                         "its @",
+                         subject->name);
     subject->batch = options->batch ? options->batch : input.dims[0];
     subject->sample = (Shape){.ndim = input.ndim - 1};
     for (int d = 1; d < input.ndim; d++) subject->sample.dims[d - 1] = input.dims[d];

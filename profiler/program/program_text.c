@@ -85,7 +85,8 @@ Status program_judge_text(Program *program, Layer *model) {
 static void print_losses(const Program *program, CorpusEntropy entropy) {
     const ProfileTraining *told = &program->training;
     double ours = told->held_out_loss, pairs = told->bigram_loss;
-    printf("  held out: %.3f nats a character, %s the %.3f of a table of its pairs\n", ours,
+    printf(ours < 99.0 ? "  held out: %.3f" : "  held out: %.0e", ours); // within 80 columns
+    printf(" nats a character, %s the %.3f of a table of its pairs\n",
            ours < pairs ? "below" : "not below", pairs);
     printf("  own entropy of the part trained on: %.3f by characters, %.3f by pairs\n\n",
            entropy.unigram, entropy.bigram);
@@ -97,11 +98,16 @@ typedef struct Sampling {
     ProgressLine line;
 } Sampling;
 
+static int64_t sample_length(const Program *program) {
+    enum { CHARACTERS = 200 }; // where nobody says
+    return program->options->sample < 0 ? CHARACTERS : program->options->sample;
+}
+
 static void show_sampling(void *argument, int64_t made) {
     Sampling *sampling = argument;
     if (!progress_due(&sampling->line)) return;
     fprintf(stderr, "\rwriting a sample: %lld of %lld characters\033[K", (long long)made,
-            (long long)sampling->program->options->sample);
+            (long long)sample_length(sampling->program));
     fflush(stderr);
 }
 
@@ -142,7 +148,7 @@ static void spell(const Corpus *known, const int64_t *ids, int64_t count, char *
 static Status write_sample(const Program *program, Layer *model, int64_t *ids, char *text) {
     const Options *options = program->options;
     double said = options->temperature, temperature = isnan(said) ? sample_temperature : said;
-    int64_t given = begin_sample(program, ids), count = given + options->sample;
+    int64_t given = begin_sample(program, ids), count = given + sample_length(program);
     Sampling sampling = {.program = program};
     GenerateOptions how = {.window = program->subject.sample.dims[0],
                            .temperature = (float)temperature,
@@ -160,8 +166,8 @@ static Status write_sample(const Program *program, Layer *model, int64_t *ids, c
 
 static Status print_sample(const Program *program, Layer *model) {
     const char *prompt = program->options->prompt;
-    size_t count = (size_t)program->options->sample + (prompt ? strlen(prompt) : 1);
-    if (program->options->sample == 0) return STATUS_OK;
+    size_t count = (size_t)sample_length(program) + (prompt ? strlen(prompt) : 1);
+    if (sample_length(program) == 0) return STATUS_OK;
     int64_t *ids = memory_new(count * sizeof(int64_t));
     char *text = memory_new(count + 1);
     Status status = ids && text ? write_sample(program, model, ids, text) : error_status();

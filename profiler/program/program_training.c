@@ -3,6 +3,7 @@
 
 #include "layers/files/checkpoint.h"
 #include "profiler/program/program.h"
+#include "profiler/report/report.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"
 #include "tensor/clock.h"
@@ -132,10 +133,13 @@ static Status print_training(const Program *program, Layer *model, const LossCur
     const Subject *subject = &program->subject;
     const FitResult *f = &training->fit;
     bool text = has_text(program);
-    printf("\nTRAINING  %s: %s%s for training, %s held out%s\n", training->data,
-           text_count(text ? texts->train.count : images->train.count).s, text ? " characters" : "",
-           text_count(text ? texts->held_out.count : images->test.count).s,
-           images->was_split ? " (one set only: split)" : "");
+    char parts[REPORT_WIDTH];
+    int width = snprintf(parts, sizeof(parts), ": %.32s%s for training, %.32s held out",
+                         text_count(text ? texts->train.count : images->train.count).s,
+                         text ? " characters" : "",
+                         text_count(text ? texts->held_out.count : images->test.count).s);
+    printf("\nTRAINING  %s%s%s\n", text_fit_end(training->data, REPORT_WIDTH - 10 - width).s, parts,
+           images->was_split ? "\n  (one set only: split)" : "");
     char batches[48] = "";
     if (program->options->accumulate > 1)
         snprintf(batches, sizeof(batches), " of %lld batches",
@@ -144,10 +148,13 @@ static Status print_training(const Program *program, Layer *model, const LossCur
     if (f->samples == 0)
         printf("  nothing was left to do: all %s steps were done before\n", text_count(f->steps).s);
     else
-        printf("  %lld epoch%s, %s steps%s in %s (%s %s/s):%smean loss %.4f\n",
-               (long long)f->epochs, f->epochs == 1 ? "" : "s", text_count(f->steps).s, batches,
-               text_duration(f->seconds).s, text_short_count((int64_t)(units / f->seconds)).s,
-               subject->unit, batches[0] ? "\n    " : " ", f->final_loss);
+        width = printf("  %lld epoch%s, %s steps%s in %s (%s %s/s):", (long long)f->epochs,
+                       f->epochs == 1 ? "" : "s", text_count(f->steps).s, batches,
+                       text_duration(f->seconds).s,
+                       text_short_count((int64_t)(units / f->seconds)).s, subject->unit);
+    if (f->samples > 0)
+        printf(f->final_loss < 1e5 ? "%smean loss %.4f\n" : "%smean loss %.3e\n",
+               batches[0] || width > 60 ? "\n    " : " ", f->final_loss);
     if (f->samples > 0) program_print_schedule(&training->schedule);
     if (text) return program_print_text(program, model, curve);
     printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);

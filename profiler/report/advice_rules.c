@@ -76,6 +76,7 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
     const char *name = NULL;
     double forward = 0.0, bytes = 0.0;
     int64_t ops = 0;
+    if (profile->fixed_layers) return false; // there is no --fuse that does it
     for (int i = 1; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         const ProfilePhase *phase = &layer->phase[REPORT_FORWARD];
@@ -118,6 +119,7 @@ bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
             overhead += advice_known(profile_layer_seconds(layer));
     }
     if (overhead <= overhead_share * step || with_parameters < 3) return false;
+    if (profile->fixed_layers) return false;
     advice->seconds = 0.5 * fmin(each, step);
     if (advice->seconds < least_share * step) return false;
     advice->worth = true;
@@ -130,28 +132,6 @@ bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
         text_duration(profile->machine.dispatch_seconds).s, text_duration(shared.between).s,
         text_duration(step).s, text_percent(fmin(overhead / step, 1.0)).s);
     return true;
-}
-
-// "--explain fc1"; of a path that is long, or that a shell or fnmatch would read otherwise, a
-// pattern that matches it.
-static void name_layer(const char *path, char *check, size_t size) {
-    enum { LONGEST = 24 };
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    static const char quoted[] = "()<>|&;$!#~ +,/:=@%{}^";
-    char pattern[LONGEST + 2];
-    int n = 0;
-    bool is_plain = strlen(path) <= LONGEST && path[0] != '-';
-    for (int i = 0; path[i] && n < LONGEST; i++) {
-        bool fits = strchr(plain, path[i]) != NULL;
-        is_plain = is_plain && fits;
-        if (fits || strchr(quoted, path[i]))
-            pattern[n++] = path[i];
-        else if (n == 0 || pattern[n - 1] != '*')
-            pattern[n++] = '*';
-    }
-    if (strlen(path) > LONGEST && pattern[n - 1] != '*') pattern[n++] = '*';
-    pattern[n] = '\0';
-    snprintf(check, size, is_plain ? "--explain %s" : "--explain '%s'", pattern);
 }
 
 bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
@@ -173,7 +153,7 @@ bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
     SAY(text, "%.60s: %.6s of the step, %.6s of its roof: why?",
         text_fit(report_layer_name(profile, slowest).s, 14).s,
         text_percent(fmin(most / step, 1.0)).s, text_percent(roof / most).s);
-    name_layer(slowest->path, advice->check, sizeof(advice->check));
+    report_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
     char wake[48] = "";
     if (profile->machine.wake_seconds > 0.0)
         snprintf(wake, sizeof(wake), "waking a thread (%.12s), ",
@@ -239,7 +219,7 @@ bool advice_at_roof(const Profile *profile, double step, Advice *advice) {
     advice->worth = true;
     advice->seconds = (double)NAN;
     SAY(text, "at %.6s of the roof: only less work helps", text_percent(fraction).s);
-    SAY(check, "--layers N,N,...");
+    SAY(check, "%s", profile->fixed_layers ? "--by op --sort time" : "--layers N,N,...");
     SAY(evidence,
         "the roof is %.12s of %.12s: better kernels could save %.12s at most; smaller layers or "
         "lower precision lower the roof",

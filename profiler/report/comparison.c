@@ -134,7 +134,7 @@ void comparison_print(Compared *rows, int n, ComparisonSort sort, FILE *file) {
             first->kind == PROFILE_INFERENCE ? "inference" : "training step");
     if (first->optimizer[0]) fprintf(file, ", %s", first->optimizer);
     fprintf(file, ", %s%s; %s%s\n", precision_brief(first->precision),
-            ran ? "" : ", counted without running", sort == COMPARISON_ORDER ? "as typed" : "by ",
+            ran ? "" : ", counted, not run", sort == COMPARISON_ORDER ? "as typed" : "by ",
             sort == COMPARISON_ORDER ? "" : comparison_sort_name(sort));
     print_head(first, file);
     for (int i = 0; i < n; i++) print_counts(&rows[i], file);

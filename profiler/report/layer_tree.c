@@ -210,7 +210,7 @@ Status layer_tree_print(const Profile *profile, const Layer *model, int depth, F
         if (profile->accumulate > 1)
             snprintf(batches.s, sizeof(batches.s), " x %lld", (long long)profile->accumulate);
         fprintf(file, "SUMMARY  %s, batch %lld%s, %s\n%-*s%*s%9s%6s%9s\n",
-                text_fit(profile->model, 50).s, (long long)profile->batch, batches.s,
+                text_fit(profile->model, 42).s, (long long)profile->batch, batches.s,
                 precision_brief(profile->precision), NAME_WIDTH, "layer", SHAPE_WIDTH, "output",
                 "params", "train", "MACs");
         print_row(&tree.nodes[0], NULL, 1, file);

@@ -46,7 +46,7 @@ static void print_row(int row, double value, const int *rows, int columns, int l
     while (length > 0 && cells[length - 1] == ' ') length--;
     cells[length] = '\0';
     char label[16] = "";
-    if (row % 3 == 0) snprintf(label, sizeof(label), "%.2f", value);
+    if (row % 3 == 0) snprintf(label, sizeof(label), value < 999.0 ? "%.2f" : "%.0e", value);
     fprintf(file, "%*s %c%s\n", LABEL_WIDTH - 2, label, row % 3 == 0 ? '+' : '|', cells);
 }
 

@@ -114,15 +114,17 @@ static void print_noise(const Profile *profile, FILE *file) {
 }
 
 // A path that is too long for a line by its end: as a pattern it is still the layer's.
-static void print_where_to_ask(const char *path, FILE *file) {
-    enum { BESIDE = 16, LINE = 47 };
+static void print_where_to_ask(const Profile *profile, const char *path, FILE *file) {
+    enum { BESIDE = 16, LINE = 45 };
     size_t length = strlen(path);
-    fprintf(file, "How is a number made?  --explain ");
+    char flag[80];
     if (length > LINE)
-        fprintf(file, "'*%s'", path + length - (LINE - 3));
+        snprintf(flag, sizeof(flag), "--explain '*%s'", path + length - (LINE - 3));
     else
-        fprintf(file, "%s", path);
-    fprintf(file, "%sFiles: --json F  --trace F\n", length > BESIDE ? "\n" : "    ");
+        report_explain_flag(path, LINE, flag, sizeof(flag));
+    fprintf(file, "How is a number made?  %s%sFiles: --json F%s\n", flag,
+            length > BESIDE ? "\n" : "    ",
+            profile->kind == PROFILE_TRAINING ? "  --trace F" : ""); // of training steps
 }
 
 void report_print_evidence(const Profile *profile, FILE *file) {
@@ -134,5 +136,5 @@ void report_print_evidence(const Profile *profile, FILE *file) {
     print_passes(profile, file);
     print_noise(profile, file);
     const ProfileLayer *slowest = report_slowest_layer(profile);
-    if (slowest) print_where_to_ask(slowest->path, file);
+    if (slowest) print_where_to_ask(profile, slowest->path, file);
 }

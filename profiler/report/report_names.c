@@ -42,6 +42,25 @@ const ProfileLayer *report_slowest_layer(const Profile *profile) {
     return slowest;
 }
 
+void report_explain_flag(const char *path, int longest, char *text, size_t size) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    static const char quoted[] = "()<>|&;$!#~ +,/:=@%{}^";
+    char pattern[sizeof(((ProfileLayer *)0)->path) + 2];
+    int n = 0;
+    bool is_plain = (int)strlen(path) <= longest && path[0] != '-';
+    for (int i = 0; path[i] && n < longest; i++) {
+        bool fits = strchr(plain, path[i]) != NULL;
+        is_plain = is_plain && fits;
+        if (fits || strchr(quoted, path[i]))
+            pattern[n++] = path[i];
+        else if (n == 0 || pattern[n - 1] != '*')
+            pattern[n++] = '*';
+    }
+    if ((int)strlen(path) > longest && pattern[n - 1] != '*') pattern[n++] = '*';
+    pattern[n] = '\0';
+    snprintf(text, size, is_plain ? "--explain %s" : "--explain '%s'", pattern);
+}
+
 Text report_bound(const Profile *profile, const Roofline *roofline) {
     Text text = {""};
     if (!roofline->judged) return text;

@@ -23,6 +23,9 @@ Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int w
 void report_layer_names(const Profile *profile, char *names, size_t size);
 // The layer that takes most of the step; NULL where none was timed.
 const ProfileLayer *report_slowest_layer(const Profile *profile);
+// "--explain fc1"; of a path longer than that, or that a shell or fnmatch would read otherwise, a
+// pattern that matches it. longest < 96.
+void report_explain_flag(const char *path, int longest, char *text, size_t size);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
 Text report_bound(const Profile *profile, const Roofline *roofline);
 

@@ -200,7 +200,9 @@ static void print_row(const char *path, int64_t count, int64_t scales,
     for (int i = 0; i < 3; i++) fputs(text_pad_left(text_bytes_si(bytes[i]).s, 9).s, file);
     for (int k = 0; k < SHRINK_COUNT; k++) {
         Text cell = {"-"};
-        if (isfinite(error[k])) snprintf(cell.s, sizeof(cell.s), "%.3f%%", 100.0 * error[k]);
+        if (isfinite(error[k]))
+            snprintf(cell.s, sizeof(cell.s), error[k] < 9.999 ? "%.3f%%" : "%.0e%%",
+                     100.0 * error[k]);
         fputs(text_pad_left(cell.s, 9).s, file);
     }
     fputc('\n', file);

@@ -71,15 +71,20 @@ Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics) 
     return STATUS_OK;
 }
 
-// Three significant digits in seven columns, whatever the size.
+// In seven columns, the first of them blank, whatever the size.
 static Text cell(double value) {
     Text text;
     double size = fabs(value);
-    bool plain = size == 0.0 || (size >= 0.001 && size < 1000.0);
+    bool plain = size == 0.0 || (size >= 0.001 && size < 999.5);
     if (isnan(value))
         snprintf(text.s, sizeof(text.s), "-");
     else
-        snprintf(text.s, sizeof(text.s), plain ? "%.3f" : "%.0e", value);
+        snprintf(text.s, sizeof(text.s),
+                 !plain         ? "%.0e"
+                 : size < 9.995 ? "%.3f"
+                 : size < 99.95 ? "%.2f"
+                                : "%.1f",
+                 value);
     return text;
 }
 

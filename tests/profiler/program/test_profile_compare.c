@@ -68,11 +68,12 @@ enum { ORDERS = sizeof orders / sizeof orders[0] };
 START_TEST(most_comes_first) {
     char arguments[160], row[40];
     snprintf(arguments, sizeof arguments,
-             "resnet18 Linear(784,20)@64x784 lenet5 --device meta "
+             "resnet18 Linear(784,20)@64x784 lenet5 --device meta --optimizer momentum "
              "--sort %s",
              orders[_i].sort);
     ProgramRun got = run(arguments);
     const char *names[] = {orders[_i].first, orders[_i].second, orders[_i].third}, *at = got.out;
+    program_check_columns(got.out);
     for (int k = 0; k < 3 && at; k++) {
         snprintf(row, sizeof row, "\n%s", names[k]);
         at = strstr(at, row);

@@ -76,6 +76,19 @@ START_TEST(it_trains_on_a_text_and_goes_on_with_it) {
 }
 END_TEST
 
+// However long its path, and however far its losses go.
+START_TEST(what_is_told_stands_within_the_columns) {
+    ProgramRun got = run("Embedding(256,16)Linear(16,256)@8x32 --data "
+                         "././././././././././././././././././././././././././././CHANGELOG.md "
+                         "--optimizer sgd --lr 300000 --steps 3 --sample 0" QUICK);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    part(got.out, "/CHANGELOG.md: ");
+    part(got.out, "e+0");
+    program_check_columns(got.out);
+    program_run_free(&got);
+}
+END_TEST
+
 // char-gpt has the vocabulary of its text; gpt2 its own, in which there is room for it.
 START_TEST(a_model_of_characters_is_made_for_its_text) {
     Corpus text;
@@ -114,6 +127,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_text_that_does_not_fit_is_refused_in_one_line, WRONG},
         {it_trains_on_a_text_and_goes_on_with_it, 0},
+        {what_is_told_stands_within_the_columns, 0},
         {a_model_of_characters_is_made_for_its_text, 0},
         {without_a_text_sentences_are_drawn, 0},
         {NULL, 0},

@@ -25,6 +25,9 @@ START_TEST(fewer_layers_where_overhead_takes_most_of_the_step) {
     s.layers[FC2].parameters = 0; // two layers are left: there is nothing to merge
     ck_assert_ptr_null(sample_find(&s, "fewer"));
     s.layers[FC2].parameters = 1000;
+    s.profile.fixed_layers = true;
+    ck_assert_ptr_null(sample_find(&s, "fewer"));
+    s.profile.fixed_layers = false;
     sample_judged(&s.layers[FC1], BOUND_COMPUTE, 0.6); // half of the step
     sample_judged(&s.layers[FC2], BOUND_MEMORY, 0.6);
     ck_assert_ptr_null(sample_find(&s, "fewer"));
@@ -118,6 +121,10 @@ START_TEST(at_the_roof_only_less_work_helps) {
                 (AdviceWanted){"at 80% of the roof: only less work helps", "--layers N,N,...",
                                "800 us of 1.00 ms: better kernels could save 200 us at most",
                                no_time, 0, true});
+        if (i != 1) continue;
+        s.profile.fixed_layers = true;
+        ck_assert_str_eq(sample_find(&s, "at ")->check, "--by op --sort time");
+        s.profile.fixed_layers = false;
     }
 }
 END_TEST

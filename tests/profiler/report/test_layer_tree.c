@@ -237,6 +237,12 @@ START_TEST(depth_and_totals) {
     got = run("lenet5 --summary --weights --iterations 1 --warmup 2"); // which runs
     ck_assert_ptr_nonnull(strstr(got.out, "\n\nWEIGHTS"));
     program_run_free(&got);
+    got = run("Linear(64,64)Linear(64,64)Linear(64,64)Linear(64,64)@16777216x64 --accumulate 1024 "
+              "--summary --memory-budget 1TB --device meta");
+    ck_assert_ptr_nonnull(strstr(got.out, ", batch 16777216 x 1024, fp32\n"));
+    ck_assert_ptr_nonnull(strstr(got.out, " with Adam,\n  of 1,024 batches\n"));
+    program_check_columns(got.out);
+    program_run_free(&got);
     got = program_run(program_path("profile_model"), "lenet5 --depth 3", PROGRAM_CAPTURED);
     program_check_refusal(&got, 2, "--depth 3", "--summary");
 }

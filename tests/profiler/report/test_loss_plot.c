@@ -63,9 +63,23 @@ START_TEST(few_losses_make_a_picture_too) {
 }
 END_TEST
 
+// Of a training that went the wrong way, too.
+START_TEST(large_losses_stay_within_the_columns) {
+    LossCurve curve = {.first = 1, .last = 640};
+    for (int64_t step = 1; step <= 640; step++)
+        loss_curve_add(&curve, step, exp(0.1 * (double)step));
+    char *line[16];
+    int n = lines_of(&curve, 2.6, line);
+    ck_assert_int_eq(strncmp(line[0], " 4e+27 +", 8), 0);
+    for (int i = 0; i < n; i++) ck_assert_msg(strlen(line[i]) <= 8 + 64, "%s", line[i]);
+    free(line[0]);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {{points_stand_where_the_losses_are, 0},
                                  {few_losses_make_a_picture_too, 0},
+                                 {large_losses_stay_within_the_columns, 0},
                                  {NULL, 0}};
     return harness_main("loss_plot", tests);
 }

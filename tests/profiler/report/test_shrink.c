@@ -105,6 +105,26 @@ START_TEST(the_output_moves_as_pytorchs_does) {
 }
 END_TEST
 
+// Two that cancel but for little: what is rounded moves the output to many times its size.
+START_TEST(an_output_that_moves_far_stays_within_the_columns) {
+    Layer *model = linear_new(2, 1, false);
+    float *weight = tensor_data(model->parameters[0].tensor);
+    weight[0] = 10001.0f, weight[1] = -10000.99f;
+    Tensor *x = tensor_from_floats_new(SHAPE(1, 2), (float[]){1, 1});
+    FILE *file = tmpfile();
+    char line[120];
+    ck_assert_int_eq(shrink_print(model, x, (ShrinkOptions){.ratio = 0.5}, file), STATUS_OK);
+    rewind(file);
+    for (int i = 0; fgets(line, sizeof line, file); i++) {
+        ck_assert_msg(strlen(line) <= 81, "%s", line);
+        if (i == 2) ck_assert_ptr_nonnull(strstr(line, " 1e+08%\n"));
+    }
+    fclose(file);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 START_TEST(whatever_fails_the_model_is_as_it_was) {
     context_set_threads(1);
     Layer *model = model_new();
@@ -167,6 +187,7 @@ int main(void) {
         {values_are_pytorchs, 0},
         {odd_values, 0},
         {the_output_moves_as_pytorchs_does, 0},
+        {an_output_that_moves_far_stays_within_the_columns, 0},
         {whatever_fails_the_model_is_as_it_was, 0},
         {what_does_not_fit_is_refused, WRONG},
         {the_program_prints_it, 0},

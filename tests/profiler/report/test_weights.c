@@ -65,14 +65,19 @@ START_TEST(every_parameter_has_a_line_of_at_most_80_columns) {
     Layer *model = mlp_new((int64_t[]){784, 512, 10}, 3, options);
     float *weight = tensor_data(model->children[0]->parameters[0].tensor);
     weight[0] = 1e30f, weight[1] = -1e30f, weight[2] = NAN;
+    float *second = tensor_data(model->children[2]->parameters[0].tensor);
+    for (int i = 0; i < 5120; i++) second[i] = i < 2560 ? -999.4f : 999.4f;
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     ck_assert_int_eq(weights_print(model, file), STATUS_OK);
     fclose(file);
     int lines = 0;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++)
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
         ck_assert_msg(strlen(line) <= 80 && line[strlen(line) - 1] != ' ', "%s", line);
+        if (strncmp(line, "fc2.weight", 10) == 0)
+            ck_assert_msg(strstr(line, "  999.4  -999.4 -999.4 -999.4  999.4   999.4"), "%s", line);
+    }
     ck_assert_int_eq(lines, 2 + 4 + 1);
     free(text);
     layer_free(model);
