@@ -108,6 +108,17 @@ static Status try_forward(const Work *work, const ProfileOptions *options, Shape
     return train_explain_non_finite(work->model, work->x, 0, value);
 }
 
+// Would the last level take a share of the step that is worth a second look at it?
+static bool waits_for_memory(const Profile *profile) {
+    const double share = 0.05;
+    const ProfilePhase *step = &profile->totals[REPORT_STEP];
+    int last = profile->machine.n_levels - 1;
+    if (!profile->has_machine || step->latency.count == 0) return false;
+    LevelTime time = roofline_level_time(&profile->machine.levels[last], TEAM_ALL,
+                                         &step->traffic.level[TEAM_ALL][last]);
+    return time.seconds > share * latency_median(&step->latency);
+}
+
 static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Profile *profile) {
     MemoryUse others;
     Shape out;
@@ -120,6 +131,8 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(work, config, out, profile);
     if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
+    profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
+    if (!status && waits_for_memory(profile)) status = machine_look_again(&profile->machine);
     if (!status && profile->has_machine) profile_judge(profile);
     const Ledger *ledger = context_current()->ledger;
     profile->unaccounted_bytes = ledger_unaccounted(ledger);
@@ -128,7 +141,6 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     Device *device = work->x->device;
     profile->has_card = !status && device->memory;
     if (profile->has_card) status = device->memory(device, &profile->card);
-    profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
     return status;
 }
 

@@ -95,20 +95,32 @@ static Way way_of(const OpCall *call, int operand) {
     return (Way){true, mutated || is_output(call, call->in[operand]->storage)};
 }
 
+// What an op that walks all operands side by side has under way: of what is updated in place one
+// copy.
+static uint64_t bytes_side_by_side(const OpCall *call, const OpCost *cost) {
+    uint64_t twice = 0;
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i] && way_of(call, i).written)
+            twice += (uint64_t)tensor_distinct_bytes(call->in[i]);
+    return cost->bytes_read + cost->bytes_written -
+           (twice < cost->bytes_written ? twice : cost->bytes_written);
+}
+
 // A stamp says when an op was over, and whose it was; that an operand was touched a while before,
-// and how long it takes to come around to its end, is its span: of an op that walks all operands
-// side by side, all of their bytes; of a product, which keeps what it reads in blocks, its own.
+// and how long it takes to come around to its end, is its span: of a product, which keeps what it
+// reads in blocks, its own bytes.
 static void find_operands(Found *found, const OpCall *call, const OpCost *cost) {
     uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
+    uint64_t together = bytes_side_by_side(call, cost);
     for (int i = 0; i < call->n_in + call->n_out; i++) {
         const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
         if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
         Way way = way_of(call, i);
         uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
-        uint64_t span = cost->macs > 0 ? size : cost->bytes_read + cost->bytes_written;
+        uint64_t span = cost->macs > 0 ? size : together;
         uint64_t distance = last ? start - last + span : UINT64_MAX;
         find_operand(found, distance, (Team)t->storage->team, way, size);
-        *counter += size << (way.read && way.written);
+        *counter += size;
         t->storage->traffic = start + 1; // moved to the end of the op below
     }
     for (int i = 0; i < call->n_in + call->n_out; i++) {

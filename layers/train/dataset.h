@@ -65,7 +65,7 @@ typedef struct LoaderPosition {
     // Of the data, as it was when a place was first asked for, and of what else makes samples:
     // mean and scale, or a window's length.
     uint64_t fingerprint;
-    char data[160];       // its name then: to be told, no part of the place
+    char data[160]; // its name then: to be told, no part of the place
 } LoaderPosition;
 enum { LOADER_MOST_EPOCHS = 1000000 }; // that can be gone through to a position
 LoaderPosition loader_position(const Loader *loader);

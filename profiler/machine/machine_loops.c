@@ -9,11 +9,12 @@
 
 enum { BLOCK = 64, ROWS = 4 }; // floats that a loop does at a time: some cache lines
 
-// A thread's part of the arrays: n elements, a multiple of BLOCK.
+// A thread's part of the arrays: n elements, a multiple of BLOCK; and where sums go.
 typedef struct Part {
     float *y;
     const float *x;
     int64_t n;
+    float *sums; // BLOCK of them
 } Part;
 
 // ---- the loops ---------------------------------------------------------------------------------
@@ -21,20 +22,12 @@ typedef struct Part {
 // repeat could swap the loops and stay in registers.
 #define LOOP KERNEL __attribute__((noinline)) static
 
-// Asked for, so that a compiler leaves none of them out.
-MATH_INLINE void keep_sums(const float sum[BLOCK]) {
-    float all = 0.0f;
-    for (int j = 0; j < BLOCK; j++) all += sum[j];
-    volatile float kept = all;
-    (void)kept;
-}
-
 LOOP void sum_pass(const Part *part) {
     const float *x = part->y;
     float sum[BLOCK] = {0};
     for (int64_t i = 0; i < part->n; i += BLOCK)
         for (int j = 0; j < BLOCK; j++) sum[j] += x[i + j];
-    keep_sums(sum);
+    for (int j = 0; j < BLOCK; j++) part->sums[j] = sum[j];
 }
 
 // Rows of a matrix, as gradients of biases add them up.
@@ -44,7 +37,7 @@ LOOP void sum_rows_pass(const Part *part) {
     float sum[BLOCK] = {0};
     for (int64_t i = 0; i < n; i += BLOCK)
         for (int j = 0; j < BLOCK; j++) sum[j] += (a[i + j] + b[i + j]) + (c[i + j] + d[i + j]);
-    keep_sums(sum);
+    for (int j = 0; j < BLOCK; j++) part->sums[j] = sum[j];
 }
 
 LOOP void scale_pass(const Part *part) {
@@ -109,7 +102,8 @@ typedef struct LoopJob {
 // Each thread repeats its own part, so that handing out work is not measured as bandwidth.
 static void run_range(void *argument, int64_t begin, int64_t end) {
     const LoopJob *job = argument;
-    Part part = {job->y + begin * BLOCK, job->x + begin * BLOCK, (end - begin) * BLOCK};
+    float sums[BLOCK];
+    Part part = {job->y + begin * BLOCK, job->x + begin * BLOCK, (end - begin) * BLOCK, sums};
     for (int64_t i = 0; i < job->times; i++) job->loop->pass(&part);
 }
 

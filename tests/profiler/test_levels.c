@@ -73,6 +73,23 @@ START_TEST(a_tensor_between_two_caches_lies_in_the_second) {
 }
 END_TEST
 
+// 4,800 bytes, updated in place again and again, are no 9,600.
+START_TEST(what_is_updated_in_place_is_there_once) {
+    Tensor *x = floats(1200), *other = floats(1250);
+    step_record_start(&record, &machine);
+    OpParams half = {.value = {0.5f}};
+    for (int i = 0; i < 2; i++) OP_INTO(&x, op_mul_scalar, &half, x);
+    ck_assert_int_eq(level_of_last(), L2);
+    tensor_fill(other, 1.0f); // 5,000 more: 9,800 together
+    OP_INTO(&x, op_mul_scalar, &half, x);
+    ck_assert_int_eq(level_of_last(), L2);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
 START_TEST(operands_walked_side_by_side_must_fit_together) {
     Tensor *a = floats(1000), *b = floats(1000);
     step_record_start(&record, &machine);
@@ -257,6 +274,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {what_was_never_touched_comes_from_memory, 0},
         {a_tensor_between_two_caches_lies_in_the_second, 0},
+        {what_is_updated_in_place_is_there_once, 0},
         {operands_walked_side_by_side_must_fit_together, 0},
         {a_product_keeps_what_it_reads_in_blocks, 0},
         {what_is_moved_in_between_pushes_it_out, 3},
