@@ -89,21 +89,24 @@ static bool is_output(const OpCall *call, const Storage *storage) {
     return false;
 }
 
-static Way way_of(const OpCall *call, int operand) {
+// A fill is given what it overwrites.
+static Way way_of(const OpCall *call, const OpCost *cost, int operand) {
     if (operand >= call->n_in) return (Way){operand == call->n_in && call->adds, true};
     bool mutated = call->op->mutates && call->op->mutates(call, operand);
-    return (Way){true, mutated || is_output(call, call->in[operand]->storage)};
+    bool written = mutated || is_output(call, call->in[operand]->storage);
+    return (Way){!written || cost->bytes_read > 0, written};
 }
 
 // What an op that walks all operands side by side has under way: of what is updated in place one
 // copy.
 static uint64_t bytes_side_by_side(const OpCall *call, const OpCost *cost) {
     uint64_t twice = 0;
-    for (int i = 0; i < call->n_in; i++)
-        if (call->in[i] && way_of(call, i).written)
-            twice += (uint64_t)tensor_distinct_bytes(call->in[i]);
-    return cost->bytes_read + cost->bytes_written -
-           (twice < cost->bytes_written ? twice : cost->bytes_written);
+    for (int i = 0; i < call->n_in; i++) {
+        Way way = call->in[i] ? way_of(call, cost, i) : (Way){0};
+        if (way.read && way.written) twice += (uint64_t)tensor_distinct_bytes(call->in[i]);
+    }
+    uint64_t most = cost->bytes_written;
+    return cost->bytes_read + cost->bytes_written - (twice < most ? twice : most);
 }
 
 // A stamp says when an op was over, and whose it was; that an operand was touched a while before,
@@ -115,7 +118,7 @@ static void find_operands(Found *found, const OpCall *call, const OpCost *cost) 
     for (int i = 0; i < call->n_in + call->n_out; i++) {
         const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
         if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
-        Way way = way_of(call, i);
+        Way way = way_of(call, cost, i);
         uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
         uint64_t span = cost->macs > 0 ? size : together;
         uint64_t distance = last ? start - last + span : UINT64_MAX;

@@ -177,6 +177,8 @@ START_TEST(what_is_written_unread_is_allocated) {
     ck_assert_int_eq(bytes_at(L1), 120); // and lr, never touched, from memory
     tensor_sum(x, DIM_ALL, false);
     expect_moved(40, 4, 4);
+    tensor_fill(x, 2.0f);
+    expect_moved(0, 40, 40);
     step_record_stop(&record);
     step_record_free(&record);
     scope_close(scope);
