@@ -41,6 +41,14 @@ static const struct {
     {"char-gpt --steps 1 --prompt=", "--prompt", "begins with", 2},
     {"char-gpt --steps 1 --data CHANGELOG.md --prompt a\x01", "byte 0x01 at place 1",
      "nowhere in CHANGELOG.md", 2},
+    {"mnist-cnn --epochs 1 --sample 3", "--sample", "char-gpt", 2},
+    {"lenet5 --output - --json -", "--output -", "--json", 2},
+    {"lenet5 --output - --weights", "--output -", "name a file", 2},
+    {"lenet5 --output x --json x", "--output x", "name another", 2},
+    {"mnist-cnn --steps 1 --checkpoint x --trace x", "--checkpoint x", "name another", 2},
+    {"mnist-cnn --steps 1 --checkpoint -", "--checkpoint -", "name a file", 2},
+    {"lenet5 --calibrate --peaks x", "--calibrate", "--peaks", 2},
+    {"lenet5 --device meta --peaks x", "--peaks", "--device cpu", 2},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 

@@ -68,14 +68,6 @@ static const struct {
     {"/dev", "/dev", "file", 3},
     {"Linear(3,4)@0x3", "Linear(3,4)@0x3", "at least 1", 2},
     {"lenet5 --fuse", "--fuse", "--inference", 2},
-    {"mnist-cnn --epochs 1 --sample 3", "--sample", "char-gpt", 2},
-    {"lenet5 --output - --json -", "--output -", "--json", 2},
-    {"lenet5 --output - --weights", "--output -", "name a file", 2},
-    {"lenet5 --output x --json x", "--output x", "name another", 2},
-    {"mnist-cnn --steps 1 --checkpoint x --trace x", "--checkpoint x", "name another", 2},
-    {"mnist-cnn --steps 1 --checkpoint -", "--checkpoint -", "name a file", 2},
-    {"lenet5 --calibrate --peaks x", "--calibrate", "--peaks", 2},
-    {"lenet5 --device meta --peaks x", "--peaks", "--device cpu", 2},
     {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
