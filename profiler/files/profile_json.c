@@ -175,7 +175,8 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
         member_real(json, "held_out_loss", training->held_out_loss);
         member_real(json, "bigram_loss", training->bigram_loss);
     }
-    member_real(json, "samples_per_second", (double)fit->samples / fit->seconds);
+    double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all were done before
+    member_real(json, "samples_per_second", samples / fit->seconds);
     member_real(json, "data_wait_seconds", fit->data_wait_seconds);
     json_writer_end_object(json);
 }

@@ -31,6 +31,7 @@ static int fail(const ProgramKind *kind) {
         return EXIT_UNUSABLE;
     case STATUS_INVALID_ARGUMENT:
     case STATUS_SHAPE:
+    case STATUS_DTYPE:
     case STATUS_OVERFLOW:
         return EXIT_USAGE;
     default:
