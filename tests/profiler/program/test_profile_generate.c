@@ -85,6 +85,10 @@ START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
     ck_assert(json_is_string(document_at(document, "generation.latency_reason")));
     ck_assert_str_eq(json_string_value(document_at(document, "kind")), "inference");
     json_decref(document);
+    document = document_unchecked_of("profile_model", "gpt2 --device meta --generate 1");
+    ck_assert(json_is_null(document_at(document, "generation.token")));
+    ck_assert(json_is_null(document_at(document, "generation.token_position")));
+    json_decref(document);
     document = document_unchecked_of("profile_model", "gpt2 --device meta --tokens 8");
     ck_assert(json_is_null(document_at(document, "generation")));
     ck_assert(json_is_string(document_at(document, "generation_reason")));
