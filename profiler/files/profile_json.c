@@ -113,11 +113,15 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "cpu_seconds", profile->cpu_seconds);
     member_real(json, "cold_start_seconds", profile->cold_seconds);
     member_integer(json, "warmup_steps", profile->warmup);
-    member_bool(json, "steady", profile->steady);
-    member_integer(json, "steps_per_sample", profile->steps_per_sample);
-    member_real(json, "unattributed_seconds", profile->unattributed_seconds);
-    if (totals[REPORT_STEP].latency.count == 0)
+    if (totals[REPORT_STEP].latency.count > 0) {
+        member_bool(json, "steady", profile->steady);
+        member_integer(json, "steps_per_sample", profile->steps_per_sample);
+    } else {
+        member_null(json, "steady");
+        member_null(json, "steps_per_sample");
         member_text(json, "latency_reason", "nothing ran on the meta device");
+    }
+    member_real(json, "unattributed_seconds", profile->unattributed_seconds);
     json_writer_end_object(json);
 }
 

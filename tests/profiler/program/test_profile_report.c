@@ -97,6 +97,8 @@ START_TEST(the_report_says_what_the_document_says) {
     bool counted_only = strstr(report, "Counted on the meta device") != NULL;
     ck_assert(strstr(report, counted_only ? "\npredicted only" : "\npredicted = executed: "));
     ck_assert(counted_only == json_is_null(document_at(document, "totals.step.latency")));
+    ck_assert(counted_only == json_is_null(document_at(document, "totals.steady")));
+    ck_assert(counted_only == json_is_null(document_at(document, "totals.steps_per_sample")));
     ck_assert(counted_only == !strstr(report, "samples/s"));
     json_decref(document);
     free(report);
