@@ -10,6 +10,7 @@
 #include "profiler/machine/machine_json.h"
 #include "profiler/report/advice.h"
 #include "profiler/report/environment.h"
+#include "profiler/report/report_table.h"
 
 // ---- sections --------------------------------------------------------------------------------
 static void write_machine(JsonWriter *json, const Profile *profile) {
@@ -187,7 +188,8 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
 
 static void write_advice(JsonWriter *json, const Profile *profile) {
     Advice advice[ADVICE_MOST];
-    int n = advice_find(profile, advice);
+    bool noise = report_is_noise(profile); // as the report, which says nothing then
+    int n = noise ? 0 : advice_find(profile, advice);
     json_writer_begin_array(json_writer_key(json, "advice"));
     for (int i = 0; i < n; i++) {
         json_writer_begin_object(json);
@@ -200,6 +202,8 @@ static void write_advice(JsonWriter *json, const Profile *profile) {
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
+    if (noise)
+        member_text(json, "advice_reason", "times are too noisy, or too few, to predict from");
 }
 
 void json_created(JsonWriter *json) {

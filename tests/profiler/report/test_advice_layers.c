@@ -143,6 +143,29 @@ START_TEST(the_flag_that_asks_for_the_slowest_layer_can_be_typed) {
 }
 END_TEST
 
+// What keeps the report from saying where to start keeps it from predicting.
+START_TEST(nothing_is_predicted_from_noise) {
+    Net net = net_random(4);
+    Profile profile = net_profile(&net, 2);
+    LatencyStatistics *step = &profile.totals[REPORT_STEP].latency.statistics;
+    for (int noise = 0; noise < 2; noise++) {
+        step->median = 1.0;
+        step->iqr = noise ? 0.5 : 0.05;
+        step->ci95_reached = true;
+        profile.unattributed_seconds = 0.9;
+        char *report;
+        size_t size;
+        FILE *file = open_memstream(&report, &size);
+        report_print(&profile, file);
+        fclose(file);
+        ck_assert_msg((strstr(report, "\nWHAT WOULD HELP") == NULL) == noise, "%s", report);
+        ck_assert_int_eq(strstr(report, "  Too noisy") != NULL, noise);
+        free(report);
+    }
+    profile_free(&profile);
+}
+END_TEST
+
 START_TEST(at_the_roof_only_less_work_helps) {
     static const struct {
         double fraction;
@@ -229,6 +252,7 @@ int main(void) {
         {the_flag_that_explains_a_layer_matches_its_path, 0},
         {the_flag_that_asks_for_the_slowest_layer_can_be_typed, 0},
         {at_the_roof_only_less_work_helps, 0},
+        {nothing_is_predicted_from_noise, 0},
         {idle_threads_are_not_needed, 0},
         {waiting_for_data_is_told_where_it_was_measured, 0},
         {NULL, 0},
