@@ -98,6 +98,8 @@ START_TEST(what_is_frozen_has_no_gradient) {
     json_t *frozen =
         document_of("profile_model", "lenet5 --device meta --freeze conv* --freeze fc1");
     ck_assert_int_eq(document_integer(frozen, "model.parameters"), 61706);
+    const char *command = json_string_value(document_at(frozen, "command"));
+    ck_assert_ptr_nonnull(strstr(command, " --freeze 'conv*' --freeze fc1")); // for a shell
     ck_assert_int_eq(document_integer(frozen, "model.trainable_parameters"), 120 * 84 + 84 + 850);
     // fc2 and fc3: the weights' gradients of both, and fc3's input's.
     ck_assert_int_eq(document_integer(frozen, "totals.backward.macs"), 120 * 84 + 2 * 840);
