@@ -80,6 +80,7 @@ static Status obtain_machine(Program *program) {
     const Options *options = program->options;
     bool fresh;
     char kept_in[512];
+    if (program->machine.n_levels > 0) return STATUS_OK; // by the network before
     MachineRequest request = {.peaks_file = options->peaks,
                               .again = options->calibrate,
                               .progress = program->terminal ? show_calibration : NULL,
