@@ -67,7 +67,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_integer(json, "parameters_stored", profile->parameters_stored);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);
-    member_text(json, "optimizer", profile->optimizer);
+    member_text(json, "optimizer", profile->optimizer[0] ? profile->optimizer : NULL);
     json_writer_end_object(json);
 }
 
@@ -89,13 +89,19 @@ static void write_device(JsonWriter *json, const Profile *profile) {
     if (!copied) member_text(json, "batch_copy_reason", "the batch is where it is needed");
 }
 
+// Of a backward that did, both parts are there.
+static bool happened(const ProfilePhase *phases, int p) {
+    bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
+    return phases[part ? REPORT_BACKWARD : p].ops > 0;
+}
+
 static void write_totals(JsonWriter *json, const Profile *profile) {
     const ProfilePhase *totals = profile->totals;
     json_writer_key(json, "totals");
     json_writer_begin_object(json);
     for (int p = 0; p < REPORT_STEP; p++)
         json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &totals[p],
-                   p != REPORT_RECOMPUTE || totals[p].ops > 0);
+                   p == REPORT_FORWARD || happened(totals, p));
     member_count(json, "recomputed_flops", 2 * totals[REPORT_RECOMPUTE].cost.macs);
     json_writer_key(json, "step");
     json_writer_begin_object(json);
@@ -147,12 +153,9 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
         member_integer(json, "saved_bytes", layer->saved_bytes);
         member_real(json, "speedup_without", speedup_without(profile, layer));
         member_count(json, "recomputed_flops", 2 * layer->phase[REPORT_RECOMPUTE].cost.macs);
-        for (int p = 0; p < REPORT_STEP; p++) {
-            bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
-            bool happened = layer->phase[part ? REPORT_BACKWARD : p].ops > 0;
+        for (int p = 0; p < REPORT_STEP; p++)
             json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &layer->phase[p],
-                       happened);
-        }
+                       happened(layer->phase, p));
         json_writer_end_object(json);
     }
     json_writer_end_array(json);

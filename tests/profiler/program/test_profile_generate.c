@@ -84,6 +84,10 @@ START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
     ck_assert(json_is_null(document_at(document, "generation.tokens_per_second")));
     ck_assert(json_is_string(document_at(document, "generation.latency_reason")));
     ck_assert_str_eq(json_string_value(document_at(document, "kind")), "inference");
+    ck_assert(json_is_null(document_at(document, "totals.backward"))); // did not happen
+    ck_assert(json_is_null(document_at(document, "totals.backward_weight")));
+    ck_assert(json_is_null(document_at(document, "totals.optimizer")));
+    ck_assert(json_is_null(document_at(document, "model.optimizer")));
     json_decref(document);
     document = document_unchecked_of("profile_model", "gpt2 --device meta --generate 1");
     ck_assert(json_is_null(document_at(document, "generation.token")));
