@@ -10,6 +10,7 @@
 #include "profiler/machine/machine_json.h"
 #include "profiler/report/advice.h"
 #include "profiler/report/environment.h"
+#include "profiler/report/report_table.h"
 
 // ---- sections --------------------------------------------------------------------------------
 static void write_machine(JsonWriter *json, const Profile *profile) {
@@ -66,7 +67,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_integer(json, "parameters_stored", profile->parameters_stored);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);
-    member_text(json, "optimizer", profile->optimizer);
+    member_text(json, "optimizer", profile->optimizer[0] ? profile->optimizer : NULL);
     json_writer_end_object(json);
 }
 
@@ -88,13 +89,19 @@ static void write_device(JsonWriter *json, const Profile *profile) {
     if (!copied) member_text(json, "batch_copy_reason", "the batch is where it is needed");
 }
 
+// Of a backward that did, both parts are there.
+static bool happened(const ProfilePhase *phases, int p) {
+    bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
+    return phases[part ? REPORT_BACKWARD : p].ops > 0;
+}
+
 static void write_totals(JsonWriter *json, const Profile *profile) {
     const ProfilePhase *totals = profile->totals;
     json_writer_key(json, "totals");
     json_writer_begin_object(json);
     for (int p = 0; p < REPORT_STEP; p++)
         json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &totals[p],
-                   p != REPORT_RECOMPUTE || totals[p].ops > 0);
+                   p == REPORT_FORWARD || happened(totals, p));
     member_count(json, "recomputed_flops", 2 * totals[REPORT_RECOMPUTE].cost.macs);
     json_writer_key(json, "step");
     json_writer_begin_object(json);
@@ -113,11 +120,15 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "cpu_seconds", profile->cpu_seconds);
     member_real(json, "cold_start_seconds", profile->cold_seconds);
     member_integer(json, "warmup_steps", profile->warmup);
-    member_bool(json, "steady", profile->steady);
-    member_integer(json, "steps_per_sample", profile->steps_per_sample);
-    member_real(json, "unattributed_seconds", profile->unattributed_seconds);
-    if (totals[REPORT_STEP].latency.count == 0)
+    if (totals[REPORT_STEP].latency.count > 0) {
+        member_bool(json, "steady", profile->steady);
+        member_integer(json, "steps_per_sample", profile->steps_per_sample);
+    } else {
+        member_null(json, "steady");
+        member_null(json, "steps_per_sample");
         member_text(json, "latency_reason", "nothing ran on the meta device");
+    }
+    member_real(json, "unattributed_seconds", profile->unattributed_seconds);
     json_writer_end_object(json);
 }
 
@@ -142,12 +153,9 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
         member_integer(json, "saved_bytes", layer->saved_bytes);
         member_real(json, "speedup_without", speedup_without(profile, layer));
         member_count(json, "recomputed_flops", 2 * layer->phase[REPORT_RECOMPUTE].cost.macs);
-        for (int p = 0; p < REPORT_STEP; p++) {
-            bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
-            bool happened = layer->phase[part ? REPORT_BACKWARD : p].ops > 0;
+        for (int p = 0; p < REPORT_STEP; p++)
             json_phase(json, &profile->machine, report_phase_name((ReportPhase)p), &layer->phase[p],
-                       happened);
-        }
+                       happened(layer->phase, p));
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -175,14 +183,16 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
         member_real(json, "held_out_loss", training->held_out_loss);
         member_real(json, "bigram_loss", training->bigram_loss);
     }
-    member_real(json, "samples_per_second", (double)fit->samples / fit->seconds);
+    double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all were done before
+    member_real(json, "samples_per_second", samples / fit->seconds);
     member_real(json, "data_wait_seconds", fit->data_wait_seconds);
     json_writer_end_object(json);
 }
 
 static void write_advice(JsonWriter *json, const Profile *profile) {
     Advice advice[ADVICE_MOST];
-    int n = advice_find(profile, advice);
+    bool noise = report_is_noise(profile); // as the report, which says nothing then
+    int n = noise ? 0 : advice_find(profile, advice);
     json_writer_begin_array(json_writer_key(json, "advice"));
     for (int i = 0; i < n; i++) {
         json_writer_begin_object(json);
@@ -195,6 +205,8 @@ static void write_advice(JsonWriter *json, const Profile *profile) {
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
+    if (noise)
+        member_text(json, "advice_reason", "times are too noisy, or too few, to predict from");
 }
 
 void json_created(JsonWriter *json) {

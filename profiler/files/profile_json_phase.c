@@ -174,7 +174,10 @@ void json_generation(JsonWriter *json, const Profile *profile) {
     member_real(json, "tokens_per_second", generation_rate(generation));
     json_phase(json, &profile->machine, "first_token", &generation->first, true);
     json_phase(json, &profile->machine, "token", &generation->token, generation->token.ops > 0);
-    member_integer(json, "token_position", generation->position);
+    if (generation->token.ops > 0)
+        member_integer(json, "token_position", generation->position);
+    else
+        member_null(json, "token_position"); // there is none but the first
     if (generation->first.latency.count == 0)
         member_text(json, "latency_reason", "nothing ran on the meta device");
     json_writer_end_object(json);

@@ -31,6 +31,7 @@ static int fail(const ProgramKind *kind) {
         return EXIT_UNUSABLE;
     case STATUS_INVALID_ARGUMENT:
     case STATUS_SHAPE:
+    case STATUS_DTYPE:
     case STATUS_OVERFLOW:
         return EXIT_USAGE;
     default:
@@ -38,11 +39,14 @@ static int fail(const ProgramKind *kind) {
     }
 }
 
+// To be typed again: what a shell would take apart is quoted.
 static char *command_line(int argc, char **argv, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < argc && used < size; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i ? " " : "", argv[i]);
+        bool plain = argv[i][0] && !strpbrk(argv[i], " \t\n\"\\$`()<>|&;*?[]{}!#~'");
+        const char *quote = plain ? "" : strchr(argv[i], '\'') ? "\"" : "'";
+        int n = snprintf(text + used, size - used, "%s%s%s%s", i ? " " : "", quote, argv[i], quote);
         used += n > 0 ? (size_t)n : 0;
     }
     return text;

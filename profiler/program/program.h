@@ -140,5 +140,7 @@ typedef struct ProgressLine {
 bool progress_due(ProgressLine *line);
 void program_show_progress(void *line, double fraction); // with what is left, by the time gone
 void progress_clear(const Program *program);
+// What takes long, and does not tell how far it has come; until progress_clear.
+void progress_say(const Program *program, const char *what);
 
 #endif

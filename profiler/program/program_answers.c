@@ -58,8 +58,10 @@ static Status answer_budget(Program *program) {
     if (program->profile.one_batch) return answer_fixed(program);
     BudgetTask task = program_budget_task(program);
     Budget budget;
+    progress_say(program, "searching the largest batch, and running it");
     Status status = budget_largest_batch(&task, program_optimizer(options), options->memory_budget,
                                          program->device->has_data, &budget);
+    progress_clear(program);
     if (status) return status;
     print_budget(program, &budget);
     program->failed = budget.batch == 0 ||
@@ -98,7 +100,9 @@ static Status answer_leaks(Program *program) {
     config.learning_rate = 0.0f; // the same work, and --weights still shows those that there were
     Optimizer *optimizer = optimizer_new(program->model, config);
     LeakTest *test = optimizer ? leak_new(MOST_STEPS) : NULL;
+    progress_say(program, "watching steps");
     Status status = test ? watch_steps(program, optimizer, test) : error_status();
+    progress_clear(program);
     LeakReport report;
     if (!status) status = leak_report(test, &report);
     if (!status) print_leaks(&report);

@@ -58,6 +58,7 @@ Status program_batch_new(Program *program) {
     if (logits) {
         int64_t classes = out.dims[--out.ndim];
         program->labels = in_turn_new(out, classes);
+        if (program->subject.classes == 0) program->subject.classes = classes;
     } else {
         program->labels = tensor_uniform_new(out, 0.0f, 1.0f);
     }

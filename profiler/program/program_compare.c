@@ -38,7 +38,6 @@ static Status find_each(const Program *program, Entry *entries) {
         Entry *entry = &entries[i];
         entry->options = *program->options;
         entry->options.model = program->options->models[i];
-        entry->options.calibrate = program->options->calibrate && i == 0; // once is enough
         entry->program = *program;
         entry->program.options = &entry->options;
         entry->program.report = false;
@@ -54,6 +53,7 @@ static Status profile_each(Program *program, Entry *entries) {
     int n = program->options->n_models;
     for (int i = 0; i < n && !status; i++) {
         Program *one = &entries[i].program;
+        if (i > 0) one->machine = entries[i - 1].program.machine; // measured once
         snprintf(one->progress, sizeof(one->progress), "%d of %d, %.24s", i + 1, n,
                  entries[i].options.model);
         status = blame(&entries[i], program_profile(one));

@@ -17,11 +17,29 @@ static bool takes_pixels(const Subject *subject, int64_t rows, int64_t columns) 
     return s->ndim == 3 && s->dims[0] == 1 && s->dims[1] == rows && s->dims[2] == columns;
 }
 
+// What a model as text tells apart, by what it makes of a batch where nothing runs.
+static Status find_classes(Program *program) {
+    Context *context = context_new();
+    if (!context) return error_status();
+    context_push(context);
+    context_set_device(device_meta());
+    Program trial = *program;
+    trial.model = program_model_new(&trial);
+    Status status = trial.model ? program_batch_new(&trial) : error_status();
+    program->subject.classes = trial.subject.classes;
+    tensor_free(trial.x);
+    tensor_free(trial.labels);
+    layer_free(trial.model);
+    context_pop();
+    context_free(context);
+    return status;
+}
+
 static Status check_fit(const Subject *subject, const Dataset *data) {
     if (takes_pixels(subject, data->rows, data->columns) && subject->classes >= data->classes)
         return STATUS_OK;
     int64_t pixels = data->rows * data->columns;
-    if (subject->sample.ndim == 1)
+    if (!subject->network && !subject->text && !subject->file)
         return error_set(
             STATUS_FORMAT,
             "--data: %s has %lld pixels an image and %d classes, the model %lld inputs and "
@@ -46,6 +64,8 @@ static void find_absent(Program *program) {
         training->absent = "--epochs 0";
     else if (!program->device->has_data)
         training->absent = "nothing runs on the meta device";
+    else if (subject->is_onnx && !drawn)
+        training->absent = "an ONNX file's network is not trained on images";
     else if (!options->data && !drawn)
         training->absent = "drawn digits have 784 pixels, 10 classes";
 }
@@ -80,9 +100,12 @@ static Status load_images(Program *program) {
 }
 
 Status program_load(Program *program) {
-    find_absent(program);
     const Options *options = program->options;
-    bool texts = program_takes_text(&program->subject);
+    bool texts = program_takes_text(&program->subject), told = program->subject.is_onnx || texts;
+    bool unknown = !told && program->subject.classes == 0;
+    if (unknown && (options->data || options->epochs != 0) && find_classes(program))
+        return error_status();
+    find_absent(program);
     bool warm = !isnan(options->temperature) && !options->generate;
     if (!texts && (options->prompt || warm || options->sample >= 0))
         return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s writes no text. HINT: char-gpt does",

@@ -91,7 +91,9 @@ static Status write_trace(Program *program, const char *path) {
     bool data = program_has_data(program) && !program->training.absent;
     if (!status && data) step.loader = program_loader_new(program);
     if (!status && data && !step.loader) status = error_status();
+    progress_say(program, "tracing steps");
     if (!status) status = record_steps(&step, profiler);
+    progress_clear(program);
     if (!status) status = profiler_write_trace(profiler, path);
     loader_free(step.loader);
     optimizer_free(step.optimizer);

@@ -88,9 +88,11 @@ Status program_generate(Program *program) {
     GenerationOptions how = generation_defaults();
     if (!isnan(options->temperature)) how.temperature = (float)options->temperature;
     how.machine = program->device->has_data ? &program->machine : NULL;
+    progress_say(program, "writing tokens, again and again");
     Status status = prompt ? profile_generation(program->model, prompt, given, options->generate,
                                                 how, profile->generation)
                            : error_status();
+    progress_clear(program);
     memory_free(prompt);
     if (!status) {
         print_all(program, profile->generation);

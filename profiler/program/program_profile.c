@@ -64,6 +64,10 @@ void progress_clear(const Program *program) {
     if (program->terminal) fprintf(stderr, "\r\033[K");
 }
 
+void progress_say(const Program *program, const char *what) {
+    if (program->terminal) fprintf(stderr, "\r%s\033[K", what);
+}
+
 static void show_calibration(void *argument, const char *what, double fraction) {
     const Program *program = argument;
     fprintf(stderr, "\rmeasuring this %s, once: %s, %.0f%%\033[K",
@@ -76,6 +80,7 @@ static Status obtain_machine(Program *program) {
     const Options *options = program->options;
     bool fresh;
     char kept_in[512];
+    if (program->machine.n_levels > 0) return STATUS_OK; // by the network before
     MachineRequest request = {.peaks_file = options->peaks,
                               .again = options->calibrate,
                               .progress = program->terminal ? show_calibration : NULL,
@@ -128,8 +133,11 @@ static Status choose_recomputed(Program *program) {
     const Options *options = program->options;
     if (!options_choose_recompute(options)) return STATUS_OK;
     BudgetTask task = program_budget_task(program);
-    return budget_recompute(&task, program_optimizer(options), options->memory_budget,
-                            &program->choice);
+    progress_say(program, "choosing layers to run again");
+    Status status = budget_recompute(&task, program_optimizer(options), options->memory_budget,
+                                     &program->choice);
+    progress_clear(program);
+    return status;
 }
 
 static Status make_model(Program *program) {
@@ -148,7 +156,6 @@ static Status make_model(Program *program) {
             "more than that between its positions. HINT: gpt2, llama-2-7b and char-gpt "
             "do",
             options->model);
-    if (choose_recomputed(program)) return error_status();
     return options->inference && options->fuse ? fold_norms(program) : STATUS_OK;
 }
 
@@ -165,6 +172,13 @@ static Status run_profile(Program *program, ProfileOptions how) {
                             program->labels, how, &program->profile);
 }
 
+static Status count_peak(Program *trial, int64_t *bytes) {
+    Status status = run_profile(trial, profile_defaults());
+    *bytes = trial->profile.predicted.peak.total;
+    profile_free(&trial->profile);
+    return status;
+}
+
 // Counted first, on the meta device: the system ends a program that takes more than there is.
 Status program_check_memory(const Program *program) {
     if (!program->device->on_host || !program->device->has_data) return STATUS_OK;
@@ -175,10 +189,14 @@ Status program_check_memory(const Program *program) {
     context_set_device(device_meta());
     context_set_threads(threads);
     Program trial = *program;
+    int64_t bytes = 0;
     Status status = make_model(&trial);
-    if (!status) status = run_profile(&trial, profile_defaults());
-    int64_t bytes = trial.profile.predicted.peak.total;
-    profile_free(&trial.profile);
+    if (!status) status = count_peak(&trial, &bytes);
+    // To choose layers takes long: here only where there is no room for the step without.
+    if (!status && options_choose_recompute(program->options) && !system_has_memory(bytes)) {
+        status = choose_recomputed(&trial);
+        if (!status) status = count_peak(&trial, &bytes);
+    }
     tensor_free(trial.x);
     tensor_free(trial.labels);
     layer_free(trial.model);
@@ -222,7 +240,10 @@ Status program_profile(Program *program) {
     Status status = program_check_memory(program);
     if (!status && options->epochs != 0) status = program_try_training(program);
     if (!status && has_ceilings(program)) status = obtain_machine(program);
+    progress_say(program, "making the model");
     if (!status) status = make_model(program);
+    progress_clear(program);
+    if (!status) status = choose_recomputed(program);
     bool data = program_has_data(program) && options->epochs > 0;
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();

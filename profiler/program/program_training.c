@@ -122,8 +122,11 @@ static Status fit(Program *program, Training *training) {
     progress_clear(program);
     if (status) return status;
     program->training.final_rate = (double)optimizer_config(all->optimizer).learning_rate;
-    return has_text(program) ? program_judge_text(program, all->model)
-                             : judge_images(program, all->model);
+    progress_say(program, "judging what was learnt");
+    status = has_text(program) ? program_judge_text(program, all->model)
+                               : judge_images(program, all->model);
+    progress_clear(program);
+    return status;
 }
 
 static Status print_training(const Program *program, Layer *model, const LossCurve *curve) {

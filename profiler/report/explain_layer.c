@@ -71,6 +71,21 @@ static void print_gain(const Profile *profile, const ProfileLayer *layer, FILE *
 // Views are nobody's work: that no op gave dx need not mean that nobody asked for it.
 static bool only_views(const OpCost *cost) { return cost->bytes_read + cost->bytes_written == 0; }
 
+// Norms give the gradients of their parameters beside that of x, in one op.
+static bool gives_dx_alone(const Profile *profile, int index) {
+    uint64_t real = (uint64_t)precision_bytes(profile->precision);
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        const OpRecord *op = &profile->ops[i].record;
+        bool ours = profile->ops[i].layer == index && op->phase >= PHASE_BACKWARD &&
+                    op->phase <= PHASE_BACKWARD_WEIGHT;
+        if (!ours || op->cost.bytes_written == 0) continue;
+        if (op->phase != PHASE_BACKWARD_INPUT ||
+            op->cost.bytes_written > real * (uint64_t)shape_numel(op->out))
+            return false;
+    }
+    return true;
+}
+
 static void print_missing(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
     const ProfilePhase *phase = layer->phase;
@@ -85,7 +100,8 @@ static void print_missing(const Profile *profile, int index, FILE *file) {
                   phase[REPORT_FORWARD].cost.macs > 0
                       ? "; backward has one product where other layers have two"
                       : "");
-    else if (layer->parameters > 0 && phase[REPORT_BACKWARD_WEIGHT].ops == 0)
+    else if (layer->parameters > 0 && phase[REPORT_BACKWARD_WEIGHT].ops == 0 &&
+             gives_dx_alone(profile, index))
         flow_line(file, "no dweight", "its parameters are frozen, so there is no backward_weight");
 }
 

@@ -34,10 +34,7 @@ static void print_slowest(const Profile *profile, FILE *file) {
     if (!slowest) return;
     double most = profile_layer_seconds(slowest);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    // Only where times are sure: other work on the cores shows as time between ops, too.
-    const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
-    bool sure = s->ci95_reached && s->iqr <= 0.1 * s->median;
-    if (!sure && (profile->unattributed_seconds > most || most > step)) {
+    if (report_is_noise(profile)) {
         fprintf(file, "  Too noisy, or too few samples, to say where to start: see below.\n");
         return;
     }
@@ -163,6 +160,6 @@ void report_print(const Profile *profile, FILE *file) {
     report_print_table(profile, file);
     report_print_roofline(profile, file);
     print_memory(profile, file);
-    advice_print(profile, file);
+    if (!report_is_noise(profile)) advice_print(profile, file);
     report_print_evidence(profile, file);
 }

@@ -61,6 +61,15 @@ void report_explain_flag(const char *path, int longest, char *text, size_t size)
     snprintf(text, size, is_plain ? "--explain %s" : "--explain '%s'", pattern);
 }
 
+bool report_is_noise(const Profile *profile) {
+    const ProfileLayer *slowest = report_slowest_layer(profile);
+    const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
+    bool sure = s->ci95_reached && s->iqr <= 0.1 * s->median;
+    if (!slowest || sure) return false;
+    double most = profile_layer_seconds(slowest);
+    return profile->unattributed_seconds > most || most > s->median;
+}
+
 Text report_bound(const Profile *profile, const Roofline *roofline) {
     Text text = {""};
     if (!roofline->judged) return text;

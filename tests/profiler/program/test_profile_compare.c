@@ -124,6 +124,24 @@ START_TEST(each_document_is_the_networks_own) {
 }
 END_TEST
 
+// Where nothing can be kept, too: all are held against the same ceilings.
+START_TEST(ceilings_are_measured_once_for_all) {
+    char arguments[400];
+    snprintf(arguments, sizeof arguments,
+             "XDG_CACHE_HOME=/dev/null %s lenet5 mnist-cnn --iterations 1 --warmup 2 --json -",
+             program_path("profile_model"));
+    ProgramRun got = program_run("/usr/bin/env", arguments, PROGRAM_CAPTURED);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    json_t *both = document_parse(got.out), *models = document_at(both, "models");
+    double peaks[2];
+    for (size_t i = 0; i < 2; i++)
+        peaks[i] = document_real(json_array_get(models, i), "machine.peak_flops_per_second");
+    ck_assert(peaks[0] > 0.0 && peaks[0] == peaks[1]);
+    json_decref(both);
+    program_run_free(&got);
+}
+END_TEST
+
 // ---- what is refused ---------------------------------------------------------------------------
 // By a step's peak, for which activations count, and not by inference's: 0.5 MB and 4.
 START_TEST(memory_is_that_of_a_step) {
@@ -184,6 +202,7 @@ int main(void) {
         {memory_is_that_of_a_step, 0},
         {on_the_cpu_there_are_times, 0},
         {each_document_is_the_networks_own, 0},
+        {ceilings_are_measured_once_for_all, 0},
         {what_cannot_be_compared_is_refused_in_one_line, WRONG},
         {thirty_two_and_no_more, 0},
         {NULL, 0},

@@ -41,6 +41,14 @@ static const struct {
     {"char-gpt --steps 1 --prompt=", "--prompt", "begins with", 2},
     {"char-gpt --steps 1 --data CHANGELOG.md --prompt a\x01", "byte 0x01 at place 1",
      "nowhere in CHANGELOG.md", 2},
+    {"mnist-cnn --epochs 1 --sample 3", "--sample", "char-gpt", 2},
+    {"lenet5 --output - --json -", "--output -", "--json", 2},
+    {"lenet5 --output - --weights", "--output -", "name a file", 2},
+    {"lenet5 --output x --json x", "--output x", "name another", 2},
+    {"mnist-cnn --steps 1 --checkpoint x --trace x", "--checkpoint x", "name another", 2},
+    {"mnist-cnn --steps 1 --checkpoint -", "--checkpoint -", "name a file", 2},
+    {"lenet5 --calibrate --peaks x", "--calibrate", "--peaks", 2},
+    {"lenet5 --device meta --peaks x", "--peaks", "--device cpu", 2},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
@@ -76,6 +84,14 @@ START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
     ck_assert(json_is_null(document_at(document, "generation.tokens_per_second")));
     ck_assert(json_is_string(document_at(document, "generation.latency_reason")));
     ck_assert_str_eq(json_string_value(document_at(document, "kind")), "inference");
+    ck_assert(json_is_null(document_at(document, "totals.backward"))); // did not happen
+    ck_assert(json_is_null(document_at(document, "totals.backward_weight")));
+    ck_assert(json_is_null(document_at(document, "totals.optimizer")));
+    ck_assert(json_is_null(document_at(document, "model.optimizer")));
+    json_decref(document);
+    document = document_unchecked_of("profile_model", "gpt2 --device meta --generate 1");
+    ck_assert(json_is_null(document_at(document, "generation.token")));
+    ck_assert(json_is_null(document_at(document, "generation.token_position")));
     json_decref(document);
     document = document_unchecked_of("profile_model", "gpt2 --device meta --tokens 8");
     ck_assert(json_is_null(document_at(document, "generation")));

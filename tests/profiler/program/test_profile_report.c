@@ -97,6 +97,8 @@ START_TEST(the_report_says_what_the_document_says) {
     bool counted_only = strstr(report, "Counted on the meta device") != NULL;
     ck_assert(strstr(report, counted_only ? "\npredicted only" : "\npredicted = executed: "));
     ck_assert(counted_only == json_is_null(document_at(document, "totals.step.latency")));
+    ck_assert(counted_only == json_is_null(document_at(document, "totals.steady")));
+    ck_assert(counted_only == json_is_null(document_at(document, "totals.steps_per_sample")));
     ck_assert(counted_only == !strstr(report, "samples/s"));
     json_decref(document);
     free(report);
@@ -168,41 +170,6 @@ START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
         long mark = strchr(axis, '^') - axis, named = strchr(caption, '^') - caption;
         ck_assert_msg(named == mark, "ridge %g:\n%s", ridge, axis);
         check_report(report, "a ridge");
-        free(report);
-    }
-    profile_free(&profile);
-}
-END_TEST
-
-// As typed into a shell it is understood; an inference has no steps of training to trace.
-START_TEST(the_flag_that_asks_for_the_slowest_layer_can_be_typed) {
-    static const struct {
-        const char *path, *says;
-        ProfileKind kind;
-    } cases[] = {{"fc9", "\nHow is a number made?  --explain fc9    Files: --json F  --trace F\n",
-                  PROFILE_TRAINING},
-                 {"(model)", "  --explain '(model)'    Files: --json F\n", PROFILE_INFERENCE},
-                 {"it's a long path, of forty-five characters ..",
-                  "  --explain 'it*s a long path, of "
-                  "forty-five characters ..'\nFiles: ",
-                  PROFILE_TRAINING},
-                 {"layer.of.a.path.that.is.longer.than.any.line.would.hold",
-                  "  --explain "
-                  "'*th.that.is.longer.than.any.line.would.hold'\nFiles: ",
-                  PROFILE_TRAINING}};
-    Net net = net_random(4);
-    Profile profile = net_profile(&net, 2);
-    profile.layers[0].phase[REPORT_FORWARD].latency.statistics.median = 1.0;
-    for (int i = 0; i < 4; i++) {
-        snprintf(profile.layers[0].path, sizeof profile.layers[0].path, "%s", cases[i].path);
-        profile.kind = cases[i].kind;
-        char *report;
-        size_t size;
-        FILE *file = open_memstream(&report, &size);
-        report_print(&profile, file);
-        fclose(file);
-        ck_assert_msg(strstr(report, cases[i].says) != NULL, "%s", report);
-        check_report(report, cases[i].path);
         free(report);
     }
     profile_free(&profile);
@@ -320,7 +287,6 @@ int main(void) {
         {the_number_of_threads_changes_no_count, 0},
         {a_difference_is_told_within_the_columns, 0},
         {whatever_the_ridge_its_name_stands_within_the_columns, 0},
-        {the_flag_that_asks_for_the_slowest_layer_can_be_typed, 0},
         {a_cards_name_and_memory_stand_within_the_columns, 0},
         {the_readme_shows_what_is_printed_today, 0},
         {NULL, 0},

@@ -89,6 +89,31 @@ START_TEST(what_is_told_stands_within_the_columns) {
 }
 END_TEST
 
+// A model written as text is trained on images, where it takes them and tells them apart.
+START_TEST(a_model_written_as_text_learns_digits) {
+    char file[] = "/tmp/ridgepoint-state-XXXXXX", arguments[240];
+    close(mkstemp(file));
+    json_t *document = document_of("profile_model", "Linear(784,10)@16x784 --epochs 1" QUICK);
+    ck_assert_double_gt(document_real(document, "training.test_accuracy"), 0.5);
+    json_decref(document);
+    snprintf(arguments, sizeof arguments, "Linear(784,10)@16x784 --steps 2 --checkpoint %s" QUICK,
+             file);
+    ProgramRun got = run(arguments);
+    ck_assert_msg(got.status == 0, "%s", got.err);
+    program_run_free(&got);
+    snprintf(arguments, sizeof arguments, "Linear(784,10)@16x784 --steps 2 --resume %s" QUICK,
+             file);
+    document = document_of("profile_model", arguments); // nothing is left to do
+    ck_assert(json_is_null(document_at(document, "training.samples_per_second")));
+    json_decref(document);
+    unlink(file);
+    got = run("Linear(784,9)@16x784 --epochs 1");
+    program_check_refusal(&got, 2, "drawn digits have 784 pixels", "--data");
+    got = run("Linear(784,9)@16x784 --data /nonexistent");
+    program_check_refusal(&got, 3, "/nonexistent", "");
+}
+END_TEST
+
 // char-gpt has the vocabulary of its text; gpt2 its own, in which there is room for it.
 START_TEST(a_model_of_characters_is_made_for_its_text) {
     Corpus text;
@@ -128,6 +153,7 @@ int main(void) {
         {a_text_that_does_not_fit_is_refused_in_one_line, WRONG},
         {it_trains_on_a_text_and_goes_on_with_it, 0},
         {what_is_told_stands_within_the_columns, 0},
+        {a_model_written_as_text_learns_digits, 0},
         {a_model_of_characters_is_made_for_its_text, 0},
         {without_a_text_sentences_are_drawn, 0},
         {NULL, 0},

@@ -2,8 +2,12 @@
 // made by hand: each rule fires when it should, and keeps silent otherwise.
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "profiler/report/report.h"
+#include "tests/helpers/nets.h"
+#include "tests/helpers/run_program.h"
 #include "tests/profiler/report/advice_sample.h"
 
 static const double no_time = (double)NAN;
@@ -104,6 +108,64 @@ START_TEST(the_flag_that_explains_a_layer_matches_its_path) {
 }
 END_TEST
 
+// As typed into a shell it is understood; an inference has no steps of training to trace.
+START_TEST(the_flag_that_asks_for_the_slowest_layer_can_be_typed) {
+    static const struct {
+        const char *path, *says;
+        ProfileKind kind;
+    } cases[] = {{"fc9", "\nHow is a number made?  --explain fc9    Files: --json F  --trace F\n",
+                  PROFILE_TRAINING},
+                 {"(model)", "  --explain '(model)'    Files: --json F\n", PROFILE_INFERENCE},
+                 {"it's a long path, of forty-five characters ..",
+                  "  --explain 'it*s a long path, of "
+                  "forty-five characters ..'\nFiles: ",
+                  PROFILE_TRAINING},
+                 {"layer.of.a.path.that.is.longer.than.any.line.would.hold",
+                  "  --explain "
+                  "'*th.that.is.longer.than.any.line.would.hold'\nFiles: ",
+                  PROFILE_TRAINING}};
+    Net net = net_random(4);
+    Profile profile = net_profile(&net, 2);
+    profile.layers[0].phase[REPORT_FORWARD].latency.statistics.median = 1.0;
+    for (int i = 0; i < 4; i++) {
+        snprintf(profile.layers[0].path, sizeof profile.layers[0].path, "%s", cases[i].path);
+        profile.kind = cases[i].kind;
+        char *report;
+        size_t size;
+        FILE *file = open_memstream(&report, &size);
+        report_print(&profile, file);
+        fclose(file);
+        ck_assert_msg(strstr(report, cases[i].says) != NULL, "%s", report);
+        program_check_columns(report);
+        free(report);
+    }
+    profile_free(&profile);
+}
+END_TEST
+
+// What keeps the report from saying where to start keeps it from predicting.
+START_TEST(nothing_is_predicted_from_noise) {
+    Net net = net_random(4);
+    Profile profile = net_profile(&net, 2);
+    LatencyStatistics *step = &profile.totals[REPORT_STEP].latency.statistics;
+    for (int noise = 0; noise < 2; noise++) {
+        step->median = 1.0;
+        step->iqr = noise ? 0.5 : 0.05;
+        step->ci95_reached = true;
+        profile.unattributed_seconds = 0.9;
+        char *report;
+        size_t size;
+        FILE *file = open_memstream(&report, &size);
+        report_print(&profile, file);
+        fclose(file);
+        ck_assert_msg((strstr(report, "\nWHAT WOULD HELP") == NULL) == noise, "%s", report);
+        ck_assert_int_eq(strstr(report, "  Too noisy") != NULL, noise);
+        free(report);
+    }
+    profile_free(&profile);
+}
+END_TEST
+
 START_TEST(at_the_roof_only_less_work_helps) {
     static const struct {
         double fraction;
@@ -188,7 +250,9 @@ int main(void) {
         {fewer_layers_where_overhead_takes_most_of_the_step, 0},
         {an_unexplained_layer_is_named, 0},
         {the_flag_that_explains_a_layer_matches_its_path, 0},
+        {the_flag_that_asks_for_the_slowest_layer_can_be_typed, 0},
         {at_the_roof_only_less_work_helps, 0},
+        {nothing_is_predicted_from_noise, 0},
         {idle_threads_are_not_needed, 0},
         {waiting_for_data_is_told_where_it_was_measured, 0},
         {NULL, 0},

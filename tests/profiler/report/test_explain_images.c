@@ -76,10 +76,39 @@ START_TEST(a_convolution_derives_its_products) {
 }
 END_TEST
 
+// A batch norm's one op gives dweight beside dx, a PReLU's come after: what trains is not frozen.
+START_TEST(what_trains_is_not_called_frozen) {
+    for (int frozen = 0; frozen < 2; frozen++) {
+        Layer *model = sequential_new();
+        layer_add_child(model, "conv", conv2d_new(4, 6, 3, 3, conv2d_defaults(), true));
+        layer_add_child(model, "norm", batch_norm2d_new(6, batch_norm_defaults()));
+        layer_add_child(model, "prelu", prelu_new(1, 0.25f));
+        for (int i = 1; i < 3 && frozen; i++)
+            for (int k = 0; k < model->children[i]->n_parameters; k++)
+                tensor_requires_grad(model->children[i]->parameters[k].tensor, false);
+        Tensor *x = tensor_uniform_new(SHAPE(3, 4, 16, 14), 0.0f, 1.0f);
+        Profile profile;
+        ProfileOptions options = {.warmup = 1, .iterations = 1};
+        ck_assert_int_eq(profile_backward(model, x, options, &profile), STATUS_OK);
+        static const char *const paths[] = {"norm", "prelu"};
+        for (int i = 0; i < 2; i++) {
+            Explained explained = explained_new(&profile, paths[i], NULL);
+            ck_assert_msg((strstr(explained.printed, "are frozen") != NULL) == frozen, "%s",
+                          explained.printed);
+            explained_free(&explained);
+        }
+        profile_free(&profile);
+        tensor_free(x);
+        layer_free(model);
+    }
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {every_equation_holds, 2},
         {a_convolution_derives_its_products, 0},
+        {what_trains_is_not_called_frozen, 0},
         {NULL, 0},
     };
     return harness_main("explain_images", tests);
