@@ -39,16 +39,19 @@ static int fail(const ProgramKind *kind) {
     }
 }
 
-// To be typed again: what a shell would take apart is quoted.
+// To be typed again: what a shell would take apart is quoted. Within quotes it reads nothing but
+// their end, so that a quote in the word stands between two of them.
 static char *command_line(int argc, char **argv, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < argc && used < size; i++) {
+    FILE *out = fmemopen(text, size - 1, "w");
+    text[0] = text[size - 1] = '\0';
+    for (int i = 0; i < argc && out; i++) {
         bool plain = argv[i][0] && !strpbrk(argv[i], " \t\n\"\\$`()<>|&;*?[]{}!#~'");
-        const char *quote = plain ? "" : strchr(argv[i], '\'') ? "\"" : "'";
-        int n = snprintf(text + used, size - used, "%s%s%s%s", i ? " " : "", quote, argv[i], quote);
-        used += n > 0 ? (size_t)n : 0;
+        fprintf(out, "%s%s", i ? " " : "", plain ? "" : "'");
+        for (const char *c = argv[i]; *c; c++)
+            fprintf(out, *c == '\'' && !plain ? "'\\''" : "%c", *c);
+        fputs(plain ? "" : "'", out);
     }
+    if (out) fclose(out);
     return text;
 }
 
