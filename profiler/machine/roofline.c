@@ -122,13 +122,13 @@ static void charge_arithmetic(const Machine *machine, const RooflineInput *input
                               Roofline *roofline) {
     double flops = total_flops(input), alone = (double)input->traffic.flops_alone;
     if (!(machine->peak_alone > 0.0) || alone > flops) alone = 0.0;
-    double seconds = (flops - alone) / machine->peak_flops_per_second;
-    if (alone > 0.0) seconds += alone / machine->peak_alone;
+    roofline->flop_seconds = (flops - alone) / machine->peak_flops_per_second;
+    if (alone > 0.0) roofline->flop_seconds += alone / machine->peak_alone;
+    roofline->flops_per_second =
+        alone > 0.0 ? flops / roofline->flop_seconds : machine->peak_flops_per_second;
     double slow = slow_seconds(machine, input);
-    roofline->slow = slow > seconds;
-    roofline->compute_seconds = roofline->slow ? slow : seconds;
-    roofline->flops_per_second = roofline->slow || alone > 0.0 ? flops / roofline->compute_seconds
-                                                               : machine->peak_flops_per_second;
+    roofline->compute_seconds = fmax(roofline->flop_seconds, slow);
+    roofline->slow = slow > fmax(roofline->flop_seconds, roofline->memory_seconds);
 }
 
 static double dispatch_limit(const Machine *machine, const RooflineInput *input) {
@@ -147,7 +147,7 @@ static Bound decide(const Machine *machine, const RooflineInput *input, const Ro
         if (roofline->roof_fraction < least_fraction) return BOUND_UNEXPLAINED;
     }
     // Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
-    return roofline->compute_seconds < roofline->memory_seconds ? BOUND_MEMORY : BOUND_COMPUTE;
+    return roofline->flop_seconds < roofline->memory_seconds ? BOUND_MEMORY : BOUND_COMPUTE;
 }
 
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
@@ -223,12 +223,17 @@ static void say_intensity(char *text, const Machine *machine, const RooflineInpu
     else {
         say_position(text, machine, input, roofline);
         if (compute)
-            say(text, ": compute-bound%s; ", roofline->slow ? " by roots and divisions" : "");
+            say(text, ": compute-bound; ");
         else
             say(text, ": memory-bound in %.7s; ", machine->levels[roofline->level].name);
     }
     if (!roofline->judged) {
         say(text, "roof %s, not measured", text_duration(roofline->roof_seconds).s);
+        return;
+    }
+    if (roofline->slow) {
+        say(text, "its roots and divisions, the roof, take %s = %s",
+            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s);
         return;
     }
     double amount = compute ? total_flops(input) : (double)total_bytes(input);

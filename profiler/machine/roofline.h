@@ -57,16 +57,17 @@ LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelT
 
 typedef struct Roofline {
     double intensity;        // FLOP/B; NaN without bytes
-    double compute_seconds;  // total_flops / peak, or what its roots and divisions take
+    double flop_seconds;     // total_flops / peak
+    double compute_seconds;  // that, or what its roots and divisions take
     double memory_seconds;   // sum of roofline_level_time over levels and teams
     double roof_seconds;     // the larger of the two
     double roof_fraction;    // roof / measured seconds; NaN when not measured
     int level;               // the level that costs most memory time; the last without bytes
-    bool slow;               // roots and divisions are what compute_seconds is made of
-    double flops_per_second; // total_flops / compute_seconds: the peak, for the most part
+    bool slow;               // roots and divisions are the roof
+    double flops_per_second; // total_flops / flop_seconds: the peak, unless one thread did a part
     double bytes_per_second; // bytes / memory_seconds, of counted bytes
     // flops_per_second / bytes_per_second, so that intensity against ridge always agrees with
-    // compute_seconds against memory_seconds; a ridge of `level` alone would not where bytes lie at
+    // flop_seconds against memory_seconds; a ridge of `level` alone would not where bytes lie at
     // several levels, or are read only, or written in place.
     double ridge;
     Bound bound;

@@ -31,7 +31,7 @@ const char roofline_help_text[] =
     "  bytes           bytes_read + bytes_written: compulsory traffic (--help counts)\n"
     "  intensity       total_flops / bytes                                   FLOP/B\n"
     "  compute_seconds total_flops / peak, or what its roots and divisions take, if\n"
-    "                  that is longer\n"
+    "                  that is longer; the bound goes by total_flops / peak alone\n"
     "  memory_seconds  sum over levels of the longest of what a level limits:\n"
     "                  L1: bytes read / loads, bytes written / stores; beyond it:\n"
     "                  lines that come / fill, lines that come and go / move\n"

@@ -137,7 +137,7 @@ static void print_arithmetic(const Machine *machine, const RooflineInput *input,
                              const Roofline *roofline, FILE *file) {
     const Traffic *traffic = &input->traffic;
     Flow flow = flow_open(file, "arithmetic");
-    if (roofline->slow)
+    if (roofline->compute_seconds > roofline->flop_seconds)
         flow_say(
             &flow, "%s square roots, %s divisions",
             text_count((int64_t)(traffic->slow[TEAM_ALL].roots + traffic->slow[TEAM_ONE].roots)).s,

@@ -100,10 +100,13 @@ START_TEST(laws_hold_for_any_input) {
             check_near(got.roof_fraction * input.seconds, got.roof_seconds, 1e-15, "fraction");
         if (got.judged && got.bound >= BOUND_COMPUTE) ck_assert(got.roof_fraction >= 0.5);
         if (got.bound == BOUND_COMPUTE) ck_assert_double_eq(got.roof_seconds, got.compute_seconds);
-        if (got.bound == BOUND_MEMORY) ck_assert_double_eq(got.roof_seconds, got.memory_seconds);
-        if (!isnan(got.intensity) && got.intensity > 0.0) { // flops / attainable is the roof
+        if (got.bound == BOUND_MEMORY && !got.slow)
+            ck_assert_double_eq(got.roof_seconds, got.memory_seconds);
+        ck_assert(got.compute_seconds >= got.flop_seconds);
+        if (got.slow) ck_assert_double_eq(got.roof_seconds, got.compute_seconds);
+        if (got.intensity > 0.0 && !got.slow) { // flops / attainable is the roof
             double attainable = fmin(got.flops_per_second, got.intensity * got.bytes_per_second);
-            check_near(got.compute_seconds * got.flops_per_second / attainable, got.roof_seconds,
+            check_near(got.flop_seconds * got.flops_per_second / attainable, got.roof_seconds,
                        1e-12, "roof by attainable");
         }
     }
