@@ -1,5 +1,5 @@
-// machine_file.c -- machine files: JSON read with jansson, and every value held against what a
-// machine can be.
+// machine_file.c -- reads machine files: JSON by jansson, and every value held against what a
+// machine can be. Not here: writing them (machine_json.c).
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,8 +8,6 @@
 #include "profiler/files/json_members.h"
 #include "profiler/machine/machine_json.h"
 #include "tensor/memory.h"
-
-static const char schema[] = "ridgepoint.machine/v1";
 
 enum { MOST_FILE_BYTES = 1 << 16, MOST_THREADS = 65536 };
 static const double most_per_second = 1e24; // keeps every quotient finite
@@ -151,13 +149,13 @@ static Status read_levels(Reader *reader, json_t *object, Machine *machine) {
 // ---- the whole ---------------------------------------------------------------------------------
 
 static Status read_header(const Reader *reader, json_t *object, Machine *machine) {
-    char found[sizeof schema] = "", source[16] = "";
+    char found[sizeof MACHINE_SCHEMA] = "", source[16] = "";
     Status status = STATUS_OK;
     if (!json_is_object(object)) return refuse(reader, "the file", "a JSON object");
     if (read_text(reader, object, "schema", found, sizeof found) ||
-        (found[0] && strcmp(found, schema) != 0)) {
+        (found[0] && strcmp(found, MACHINE_SCHEMA) != 0)) {
         error_clear(); // says more than how long it is
-        return refuse(reader, "schema", "\"ridgepoint.machine/v1\"");
+        return refuse(reader, "schema", "\"" MACHINE_SCHEMA "\"");
     }
     status = read_text(reader, object, "source", source, sizeof source);
     machine->measured = strcmp(source, "measured") == 0;
@@ -247,79 +245,4 @@ Status machine_read(const char *path, Machine *machine) {
     if (!status) status = machine_parse(text, size, path, machine);
     memory_free(text);
     return status;
-}
-
-static void write_rate_if_there(JsonWriter *json, const char *key, double rate) {
-    if (rate > 0.0) member_real(json, key, rate);
-}
-
-static void write_rates(JsonWriter *json, const MachineRates *rates) {
-    write_rate_if_there(json, "fill_bytes_per_second", rates->fill);
-    write_rate_if_there(json, "store_bytes_per_second", rates->store);
-    write_rate_if_there(json, "move_bytes_per_second", rates->move);
-}
-
-// Of one thread, where it was asked for apart.
-static void write_alone(JsonWriter *json, const MachineLevel *level) {
-    if (!(level->rates[TEAM_ONE].fill > 0.0)) return;
-    json_writer_begin_object(json_writer_key(json, "one_thread"));
-    if (level->bytes_alone > 0) member_integer(json, "bytes", level->bytes_alone);
-    write_rates(json, &level->rates[TEAM_ONE]);
-    json_writer_end_object(json);
-}
-
-void machine_write_levels(JsonWriter *json, const Machine *machine) {
-    json_writer_begin_array(json_writer_key(json, "levels"));
-    for (int i = 0; i < machine->n_levels; i++) {
-        const MachineLevel *level = &machine->levels[i];
-        json_writer_begin_record(json);
-        member_text(json, "name", level->name);
-        if (level->bytes < INT64_MAX)
-            member_integer(json, "bytes", level->bytes);
-        else
-            member_null(json, "bytes");
-        member_real(json, "bytes_per_second", level->bytes_per_second);
-        member_real(json, "ridge", machine_ridge(machine, i));
-        write_rates(json, &level->rates[TEAM_ALL]);
-        write_alone(json, level);
-        json_writer_end_object(json);
-    }
-    json_writer_end_array(json);
-}
-
-static void write_rate(JsonWriter *json, const char *key, double rate) {
-    member_real(json, key, rate > 0.0 ? rate : (double)NAN); // null: a file did not give it
-}
-
-void machine_write_device(JsonWriter *json, const Machine *machine) {
-    if (!machine->device[0]) return;
-    member_text(json, "device", machine->device);
-    member_real(json, "call_seconds", machine->call_seconds);
-    write_rate(json, "host_to_device_bytes_per_second", machine->from_host_bytes_per_second);
-    write_rate(json, "device_to_host_bytes_per_second", machine->to_host_bytes_per_second);
-}
-
-Status machine_write(const Machine *machine, const char *path) {
-    JsonWriter *json = json_file_open(path);
-    if (!json) return error_status();
-    json_writer_begin_object(json);
-    member_text(json, "schema", schema);
-    member_text(json, "fingerprint", machine->fingerprint);
-    if (machine->threads > 0)
-        member_integer(json, "threads", machine->threads);
-    else
-        member_null(json, "threads");
-    member_text(json, "source", machine->measured ? "measured" : "given");
-    member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
-    write_rate_if_there(json, "one_thread_flops_per_second", machine->peak_alone);
-    machine_write_levels(json, machine);
-    write_rate_if_there(json, "root_seconds", machine->root_seconds);
-    write_rate_if_there(json, "division_seconds", machine->division_seconds);
-    member_real(json, "dispatch_seconds", machine->dispatch_seconds);
-    member_real(json, "wake_seconds", machine->wake_seconds);
-    member_real(json, "spin_seconds", machine->spin_seconds);
-    member_real(json, "cores_had", machine->cores_had);
-    machine_write_device(json, machine);
-    json_writer_end_object(json);
-    return json_writer_close(json);
 }

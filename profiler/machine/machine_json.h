@@ -5,6 +5,8 @@
 #include "profiler/files/json_writer.h"
 #include "profiler/machine/machine.h"
 
+#define MACHINE_SCHEMA "ridgepoint.machine/v1"
+
 // The member "levels"; the last one's bytes are null.
 void machine_write_levels(JsonWriter *json, const Machine *machine);
 // What only a card has: its name, the host's part of a launch, copies. Nothing for the host.
