@@ -132,7 +132,7 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     if (!status) status = profile_predict(work, config, out, profile);
     if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
     profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
-    if (!status && waits_for_memory(profile)) status = machine_look_again(&profile->machine);
+    if (!status && waits_for_memory(profile)) machine_look_again(&profile->machine);
     if (!status && profile->has_machine) profile_judge(profile);
     const Ledger *ledger = context_current()->ledger;
     profile->unaccounted_bytes = ledger_unaccounted(ledger);

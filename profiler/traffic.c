@@ -33,9 +33,10 @@ uint64_t traffic_bytes(const Traffic *traffic, int level) {
 // ---- teams -----------------------------------------------------------------------------------
 void team_watch_begin(TeamWatch *watch) { watch->handed = pool_handed(context_current()->pool); }
 
+// Whose threads a PROFILE_KERNEL has, which has no operands, is not known: all that there are.
 static bool on_host(const OpCall *call) {
     const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;
-    return !t || (t->device->on_host && t->device->has_data);
+    return t && t->device->on_host && t->device->has_data;
 }
 
 Team team_watch_end(const TeamWatch *watch, const OpCall *call) {
@@ -49,6 +50,7 @@ Team team_watch_end(const TeamWatch *watch, const OpCall *call) {
 typedef struct Found {
     const Machine *machine;
     Team team;
+    bool reads_mutated;
     LevelTraffic level[MACHINE_MAX_LEVELS];
 } Found;
 
@@ -89,20 +91,29 @@ static bool is_output(const OpCall *call, const Storage *storage) {
     return false;
 }
 
-// A fill is given what it overwrites.
-static Way way_of(const OpCall *call, const OpCost *cost, int operand) {
+// Does it read what it mutates? An assign and a fill are given what they overwrite: all that they
+// read are the others.
+static bool reads_what_it_mutates(const OpCall *call, const OpCost *cost) {
+    uint64_t others = 0;
+    for (int i = 0; call->op->mutates && i < call->n_in; i++)
+        if (call->in[i] && !call->op->mutates(call, i))
+            others += (uint64_t)tensor_distinct_bytes(call->in[i]);
+    return cost->bytes_read > others;
+}
+
+static Way way_of(const Found *found, const OpCall *call, int operand) {
     if (operand >= call->n_in) return (Way){operand == call->n_in && call->adds, true};
     bool mutated = call->op->mutates && call->op->mutates(call, operand);
-    bool written = mutated || is_output(call, call->in[operand]->storage);
-    return (Way){!written || cost->bytes_read > 0, written};
+    return (Way){!mutated || found->reads_mutated,
+                 mutated || is_output(call, call->in[operand]->storage)};
 }
 
 // What an op that walks all operands side by side has under way: of what is updated in place one
 // copy.
-static uint64_t bytes_side_by_side(const OpCall *call, const OpCost *cost) {
-    uint64_t twice = 0;
+static uint64_t bytes_side_by_side(const Found *found, const OpCall *call, const OpCost *cost) {
+    uint64_t twice = call->adds ? (uint64_t)tensor_distinct_bytes(call->out[0]) : 0;
     for (int i = 0; i < call->n_in; i++) {
-        Way way = call->in[i] ? way_of(call, cost, i) : (Way){0};
+        Way way = call->in[i] ? way_of(found, call, i) : (Way){0};
         if (way.read && way.written) twice += (uint64_t)tensor_distinct_bytes(call->in[i]);
     }
     uint64_t most = cost->bytes_written;
@@ -114,12 +125,14 @@ static uint64_t bytes_side_by_side(const OpCall *call, const OpCost *cost) {
 // reads in blocks, its own bytes.
 static void find_operands(Found *found, const OpCall *call, const OpCost *cost) {
     uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
-    uint64_t together = bytes_side_by_side(call, cost);
+    uint64_t together = bytes_side_by_side(found, call, cost);
+    uint64_t all = cost->bytes_read + cost->bytes_written;
     for (int i = 0; i < call->n_in + call->n_out; i++) {
         const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
         if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
-        Way way = way_of(call, cost, i);
+        Way way = way_of(found, call, i);
         uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
+        if (all > 0 && size > all) size = all; // of a table some rows
         uint64_t span = cost->macs > 0 ? size : together;
         uint64_t distance = last ? start - last + span : UINT64_MAX;
         find_operand(found, distance, (Team)t->storage->team, way, size);
@@ -145,7 +158,9 @@ static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *lef
 
 void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
                      Traffic *traffic) {
-    Found found = {.machine = machine, .team = team};
+    Found found = {.machine = machine,
+                   .team = team,
+                   .reads_mutated = reads_what_it_mutates(call, cost)};
     LevelTraffic total = {0}, *level = traffic->level[team];
     uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
     memset(traffic, 0, sizeof(*traffic));

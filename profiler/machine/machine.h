@@ -77,9 +77,10 @@ typedef void (*MachineProgress)(void *argument, const char *what, double fractio
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine);
 
 // Measures the last level again, beside what it is to judge, and keeps the better rates: what other
-// programs move through memory changes from second to second. About 0.4 seconds; the host's alone,
-// and what was measured here: else it does nothing. Borrows as machine_calibrate does.
-Status machine_look_again(Machine *machine);
+// programs move through memory changes from second to second. About 0.4 seconds. Borrows as
+// machine_calibrate does; where there is no room, or the ceilings are a card's, given, or another
+// machine's, they stay as they are.
+void machine_look_again(Machine *machine);
 
 // Reads and writes a machine file (JSON: a profile's "machine" and a fingerprint). Reading
 // refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a

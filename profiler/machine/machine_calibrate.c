@@ -2,6 +2,7 @@
 // each is measured (machine_measure.c, machine_loops.c), or where they are kept (machine.c).
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "profiler/machine/machine_device.h"
 #include "profiler/machine/machine_levels.h"
@@ -12,7 +13,7 @@
 #include "tensor/context.h"
 #include "tensor/pool.h"
 
-// Seconds for each measurement, so that all of them end in less than 3, and usually in 1.
+// Seconds for each measurement, so that all of them end in less than 3, and usually in 2.
 static const double peak_seconds[TEAM_COUNT] = {0.6, 0.15}, cache_seconds = 0.09,
                     memory_seconds = 0.3, sweep_seconds = 0.05, slow_seconds = 0.06,
                     dispatch_seconds = 0.1, threads_seconds = 0.2;
@@ -162,24 +163,22 @@ static Status calibrate_here(Calibration *calibration, Machine *machine) {
     return status;
 }
 
-static Status look_here(Machine *machine) {
+static void look_here(Machine *machine) {
     MachineLevel *last = &machine->levels[machine->n_levels - 1];
     MachineRates rates, *best = &last->rates[TEAM_ALL];
     MachineScratch scratch;
     double counted;
     MachinePlaces places;
-    Status status = machine_scratch_new(scratch_bytes(last[-1].bytes), &scratch);
-    if (status) return status;
+    if (machine_scratch_new(scratch_bytes(last[-1].bytes), &scratch)) return;
     machine_places_take(&places);
-    status =
+    Status status =
         machine_measure_rates(&scratch, scratch.bytes, false, memory_seconds, &rates, &counted);
     machine_places_leave(&places);
     machine_scratch_free(&scratch);
-    if (status) return status;
+    if (status) return;
     best->fill = fmax(best->fill, rates.fill);
     best->move = fmax(best->move, rates.move);
     last->bytes_per_second = fmax(last->bytes_per_second, counted);
-    return STATUS_OK;
 }
 
 // The scratch is no part of any model's memory, so it is not to show in the process's peak.
@@ -224,14 +223,20 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
     return status;
 }
 
-Status machine_look_again(Machine *machine) {
-    if (error_pending()) return error_status();
-    bool here = machine->measured && !machine->device[0] && context_current()->device->on_host;
+// It makes ceilings better, and is no condition of anything: where there is no room they stay.
+void machine_look_again(Machine *machine) {
+    Machine here = {.measured = true};
     int last = machine->n_levels - 1;
-    if (!here || last < 1 || !(machine->levels[last].rates[TEAM_ALL].fill > 0.0)) return STATUS_OK;
-    Status status = begin_apart(machine->threads);
-    if (status) return status;
-    status = look_here(machine);
-    end_apart();
-    return status;
+    if (error_pending() || !machine->measured || machine->device[0] || last < 1 ||
+        !(machine->levels[last].rates[TEAM_ALL].fill > 0.0))
+        return;
+    machine_identify(&here);
+    if (strcmp(here.fingerprint, machine->fingerprint) != 0 ||
+        !system_has_memory(scratch_bytes(machine->levels[last - 1].bytes)))
+        return;
+    if (!begin_apart(machine->threads)) {
+        look_here(machine);
+        end_apart();
+    }
+    error_clear();
 }

@@ -103,7 +103,9 @@ static Status read_rates(const Reader *reader, json_t *object, MachineRates *rat
     if (!status)
         status = read_rate_if_there(reader, object, "store_bytes_per_second", &rates->store);
     if (!status) status = read_rate_if_there(reader, object, "move_bytes_per_second", &rates->move);
-    return status;
+    bool goes = rates->store > 0.0 || rates->move > 0.0;
+    if (status || goes == (rates->fill > 0.0)) return status;
+    return refuse(reader, "fill_bytes_per_second", "there with store or move, or none of them");
 }
 
 // What one thread has of a level, where that was measured apart.

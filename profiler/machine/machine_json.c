@@ -18,7 +18,8 @@ static void write_rates(JsonWriter *json, const MachineRates *rates) {
 
 // Of one thread, where it was asked for apart.
 static void write_alone(JsonWriter *json, const MachineLevel *level) {
-    if (!(level->rates[TEAM_ONE].fill > 0.0)) return;
+    bool own_bytes = level->bytes_alone > 0 && level->bytes_alone != level->bytes;
+    if (!own_bytes && !(level->rates[TEAM_ONE].fill > 0.0)) return;
     json_writer_begin_object(json_writer_key(json, "one_thread"));
     if (level->bytes_alone > 0) member_integer(json, "bytes", level->bytes_alone);
     write_rates(json, &level->rates[TEAM_ONE]);
@@ -42,6 +43,9 @@ void machine_write_levels(JsonWriter *json, const Machine *machine) {
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
+    write_rate_if_there(json, "one_thread_flops_per_second", machine->peak_alone);
+    write_rate_if_there(json, "root_seconds", machine->root_seconds);
+    write_rate_if_there(json, "division_seconds", machine->division_seconds);
 }
 
 static void write_rate(JsonWriter *json, const char *key, double rate) {
@@ -68,10 +72,7 @@ Status machine_write(const Machine *machine, const char *path) {
         member_null(json, "threads");
     member_text(json, "source", machine->measured ? "measured" : "given");
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
-    write_rate_if_there(json, "one_thread_flops_per_second", machine->peak_alone);
     machine_write_levels(json, machine);
-    write_rate_if_there(json, "root_seconds", machine->root_seconds);
-    write_rate_if_there(json, "division_seconds", machine->division_seconds);
     member_real(json, "dispatch_seconds", machine->dispatch_seconds);
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "spin_seconds", machine->spin_seconds);

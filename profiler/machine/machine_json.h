@@ -7,7 +7,8 @@
 
 #define MACHINE_SCHEMA "ridgepoint.machine/v1"
 
-// The member "levels"; the last one's bytes are null.
+// The member "levels" (the last one's bytes are null), and beside it what else was measured of one
+// thread.
 void machine_write_levels(JsonWriter *json, const Machine *machine);
 // What only a card has: its name, the host's part of a launch, copies. Nothing for the host.
 void machine_write_device(JsonWriter *json, const Machine *machine);

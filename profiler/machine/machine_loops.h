@@ -1,6 +1,6 @@
 // machine_loops.h -- how fast one level of memory moves lines, by six loops that read, fetch and
 // write them in different ways; and how slow square roots and divisions are.
-// Not here: which working sets stand for which level (machine.c).
+// Not here: which working sets stand for which level (machine_calibrate.c).
 #ifndef PROFILER_MACHINE_MACHINE_LOOPS_H
 #define PROFILER_MACHINE_MACHINE_LOOPS_H
 
@@ -8,8 +8,8 @@
 #include "profiler/machine/machine_measure.h"
 
 // With the current context's threads, in working sets of so many bytes, at most the scratch's: the
-// best rates of sum, sum of rows, scale out of place, scale in place, y += x and fill. *counted is
-// that of scale out of place in 8 bytes an element: what the op reads and writes, not what a cache
+// best rates of sum, sum of rows, y = s x, x = s - x, y = x - y and fill. *counted is
+// that of y = s x in 8 bytes an element: what the op reads and writes, not what a cache
 // fetches before it overwrites. `first`: in the first level, where nothing is fetched for that.
 Status machine_measure_rates(const MachineScratch *scratch, int64_t bytes, bool first,
                              double seconds, MachineRates *rates, double *counted);

@@ -1,4 +1,4 @@
-// machine_measure.c -- products, triads, ops and threads, timed. What machine_device.c needs beside
+// machine_measure.c -- products, ops and threads, timed. What machine_device.c needs beside
 // them is a device's own.
 #include "profiler/machine/machine_measure.h"
 

@@ -57,7 +57,7 @@ LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelT
 
 typedef struct Roofline {
     double intensity;        // FLOP/B; NaN without bytes
-    double flop_seconds;     // total_flops / peak
+    double flop_seconds;     // total_flops / peak; of ops that one thread did, by that thread's
     double compute_seconds;  // that, or what its roots and divisions take
     double memory_seconds;   // sum of roofline_level_time over levels and teams
     double roof_seconds;     // the larger of the two

@@ -35,7 +35,7 @@ const char roofline_help_text[] =
     "  memory_seconds  sum over levels of the longest of what a level limits:\n"
     "                  L1: bytes read / loads, bytes written / stores; beyond it:\n"
     "                  lines that come / fill, lines that come and go / move\n"
-    "                  (with --peaks FILE: bytes / bandwidth)\n"
+    "                  (on a card, and by a FILE without rates: bytes / bandwidth)\n"
     "  roof_seconds    the larger of compute_seconds and memory_seconds\n"
     "  roof_fraction   roof_seconds / measured seconds\n"
     "  attained        bytes / memory_seconds; of a picture, the level's bandwidth\n"

@@ -225,6 +225,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.argument = &line;
     Status status = run_profile(program, how);
     progress_clear(program);
+    if (program->profile.has_machine) program->machine = program->profile.machine; // perhaps better
     const ProfileMemory *peak =
         has_ceilings(program) ? &program->profile.measured : &program->profile.predicted;
     program->failed = options_choose_recompute(options) &&

@@ -126,7 +126,7 @@ static void print_memory_time(const Machine *machine, const RooflineInput *input
             flow_say(&flow, "%s%s B%s%s / %s (%s%s)", shown++ ? " + " : "",
                      text_count((int64_t)time.bytes).s, time.what[0] ? " " : "", time.what,
                      text_rate(time.bytes_per_second, "B/s").s, machine->levels[i].name,
-                     team == TEAM_ONE ? ", one thread" : "");
+                     team == TEAM_ONE && time.what[0] ? ", one thread" : "");
         }
     flow_say(&flow, " = %s", text_duration(seconds).s);
     flow_close(&flow);
@@ -147,7 +147,7 @@ static void print_arithmetic(const Machine *machine, const RooflineInput *input,
     else
         flow_say(&flow, "%s FLOP / %s", text_count((int64_t)op_cost_total_flops(input->cost)).s,
                  text_rate(roofline->flops_per_second, "FLOP/s").s);
-    bool alone = traffic->flops_alone > 0 && machine->threads > 1;
+    bool alone = traffic->flops_alone > 0 && machine->peak_alone > 0.0;
     flow_say(&flow, "%s = %s", alone ? " (one thread)" : "",
              text_duration(roofline->compute_seconds).s);
     flow_close(&flow);

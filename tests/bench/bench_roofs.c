@@ -1,4 +1,4 @@
-// bench_roofs.c -- twelve ops and more, warm, at each level of memory, on one thread and on all:
+// bench_roofs.c -- thirteen ops, warm, at each level of memory, on one thread and on all:
 // how close does each come to its roof, without what dispatching and handing to threads take? A
 // roof is a bound: none may be above 110 %; and it is no idle one: those that only move memory
 // reach 75 %. Exits with 1 where that is not so in three tries.
@@ -163,13 +163,16 @@ static bool check(Machine *machine, const Kernel *kernel, int64_t bytes, bool me
     for (int tries = 0; !good && tries < TRIES; tries++) {
         if (memory_too) machine_look_again(machine);
         ProfilerRow row = fastest(machine, kernel, &o);
-        bool divided = row.traffic.flops_alone < op_cost_total_flops(row.cost);
+        const LevelTraffic *alone = row.traffic.level[TEAM_ONE];
+        bool divided = true;
+        for (int i = 0; i < MACHINE_MAX_LEVELS; i++)
+            divided = divided && alone[i].read + alone[i].written == 0;
         double handing = divided && machine->threads > 1 ? machine->spin_seconds : 0.0;
         double seconds = call_seconds(&row) - around - handing, calls = (double)row.calls;
         double roof = row.roofline.roof_seconds / calls, fraction = roof / seconds;
         bool memory = row.roofline.memory_seconds >= row.roofline.compute_seconds;
-        good =
-            fraction <= most_fraction && (fraction >= least_fraction || !kernel->moves || !memory);
+        good = seconds > 0.0 && fraction <= most_fraction &&
+               (fraction >= least_fraction || !kernel->moves || !memory);
         printf("  %-15s%9s %9s%6s  %-8s%s\n", kernel->name, text_duration(seconds).s,
                text_duration(roof).s, text_percent(fraction).s,
                memory              ? machine->levels[row.roofline.level].name

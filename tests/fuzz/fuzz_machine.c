@@ -62,7 +62,8 @@ size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
         "\"spin_seconds\": 1e-7, \"cores_had\": 1}",
         "{\"peak_flops_per_second\": 5e13, \"device\": \"NVIDIA H200\", \"levels\": [{\"name\": "
         "\"L2\", \"bytes\": 52428800, \"bytes_per_second\": 9e12}, {\"name\": \"DRAM\", "
-        "\"bytes_per_second\": 4e12, \"fill_bytes_per_second\": 4e12, \"one_thread\": {\"bytes\": "
+        "\"bytes_per_second\": 4e12, \"fill_bytes_per_second\": 4e12, \"move_bytes_per_second\": "
+        "5e12, \"one_thread\": {\"bytes\": "
         "64, \"move_bytes_per_second\": 1e12}}], \"root_seconds\": 1e-10, \"division_seconds\": "
         "1e-10, \"dispatch_seconds\": 2e-6, \"call_seconds\": 3e-6, "
         "\"host_to_device_bytes_per_second\": 1e10, \"device_to_host_bytes_per_second\": 1e10}"};

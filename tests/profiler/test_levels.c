@@ -179,6 +179,8 @@ START_TEST(what_is_written_unread_is_allocated) {
     expect_moved(40, 4, 4);
     tensor_fill(x, 2.0f);
     expect_moved(0, 40, 40);
+    tensor_assign(out, x); // what it overwrites it does not read
+    expect_moved(40, 40, 40);
     step_record_stop(&record);
     step_record_free(&record);
     scope_close(scope);
@@ -272,6 +274,42 @@ START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
 }
 END_TEST
 
+// 100 rows of 10 floats: 4,000 bytes, of which one row is read. What was touched before is near.
+START_TEST(a_table_of_which_some_rows_are_read_pushes_nothing_out) {
+    Tensor *x = floats(20), *table = tensor_full_new(SHAPE(100, 10), 1.0f);
+    Tensor *index = tensor_from_labels_new(SHAPE(1), (const int64_t[]){7});
+    Scope *scope = scope_open();
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    tensor_embedding(index, table);
+    tensor_fill(x, 1.0f);
+    ck_assert_int_eq(level_of_last(), L1);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(table);
+    tensor_free(index);
+}
+END_TEST
+
+// A kernel of somebody else's may have threads of its own.
+START_TEST(a_kernel_without_operands_is_everybodys) {
+    TeamWatch watch;
+    OpCall call = {.op = &op_relu};
+    context_set_threads(2);
+    team_watch_begin(&watch);
+    ck_assert_int_eq(team_watch_end(&watch, &call), TEAM_ALL);
+    Tensor *x = floats(10), *in[] = {x};
+    call.in = in;
+    call.n_in = 1;
+    ck_assert_int_eq(team_watch_end(&watch, &call), TEAM_ONE);
+    context_set_threads(1);
+    ck_assert_int_eq(team_watch_end(&watch, &call), TEAM_ALL);
+    tensor_free(x);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {what_was_never_touched_comes_from_memory, 0},
@@ -285,6 +323,8 @@ int main(void) {
         {roots_and_divisions_are_counted_apart, 0},
         {an_op_is_charged_to_who_does_it, 2},
         {caches_of_one_thread_hold_less, 0},
+        {a_table_of_which_some_rows_are_read_pushes_nothing_out, 0},
+        {a_kernel_without_operands_is_everybodys, 0},
         {what_another_core_touched_comes_from_the_shared_cache, 0},
         {NULL, 0},
     };

@@ -182,6 +182,36 @@ START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
 }
 END_TEST
 
+// Ceilings of memory that were too low rise; too high ones stay, and all of them where there is no
+// room, or they are no measured ones of this machine.
+START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
+    Machine machine;
+    ck_assert_msg(!machine_calibrate(NULL, NULL, &machine), "%s", error_message());
+    int last = machine.n_levels - 1;
+    MachineLevel *level = &machine.levels[last];
+    const MachineRates low = {.fill = 1.0, .move = 1.0}, high = {.fill = 1e20, .move = 1e20};
+    if (last == 0) return; // nothing but memory
+    level->rates[TEAM_ALL] = low;
+    level->bytes_per_second = 1.0;
+    if (_i == 1) memory_fail_at(3);
+    if (_i == 2) machine.measured = false;
+    if (_i == 3) strcpy(machine.fingerprint, "another CPU");
+    int64_t live = expect_live_bytes();
+    machine_look_again(&machine);
+    memory_fail_at(0);
+    expect_no_error();
+    ck_assert_int_eq(expect_live_bytes(), live);
+    ck_assert_int_eq(level->rates[TEAM_ALL].fill > 1e6, _i == 0);
+    ck_assert_int_eq(level->rates[TEAM_ALL].move > 1e6, _i == 0);
+    ck_assert_int_eq(level->bytes_per_second > 1e6, _i == 0);
+    if (_i > 0) return;
+    level->rates[TEAM_ALL] = high;
+    machine_look_again(&machine);
+    ck_assert_double_eq(level->rates[TEAM_ALL].fill, 1e20);
+    ck_assert_double_eq(level->rates[TEAM_ALL].move, 1e20);
+}
+END_TEST
+
 START_TEST(a_cache_that_cannot_be_written_is_no_error) {
     make_home();
     Machine machine;
@@ -318,6 +348,7 @@ int main(void) {
         {other_work_on_the_cores_is_noticed, 0},
         {a_measurement_is_kept_and_used_again, 0},
         {a_cache_that_does_not_fit_is_measured_anew, 6},
+        {a_second_look_makes_ceilings_better_and_nothing_else, 4},
         {a_cache_that_cannot_be_written_is_no_error, 0},
         {every_failing_allocation_is_an_ordinary_error, 0},
         {the_system_names_the_caches, 0},

@@ -52,20 +52,18 @@ START_TEST(a_whole_file_is_read) {
 }
 END_TEST
 
+static const char with_rates[] =
+    "{\"peak_flops_per_second\": 1e11, \"levels\": ["
+    "{\"name\": \"L1\", \"bytes\": 64, \"bytes_per_second\": 1,"
+    " \"fill_bytes_per_second\": 2, \"store_bytes_per_second\": 3, \"one_thread\":"
+    " {\"bytes\": 32, \"fill_bytes_per_second\": 4, \"store_bytes_per_second\": 8}},"
+    "{\"name\": \"DRAM\", \"bytes_per_second\": 5, \"fill_bytes_per_second\": 5,"
+    " \"move_bytes_per_second\": 6, \"one_thread\": null}],"
+    " \"one_thread_flops_per_second\": 7, \"root_seconds\": 0.25, \"division_seconds\": 0.5}";
+
 START_TEST(rates_of_lines_are_read) {
     Machine machine;
-    ck_assert(!parse(
-        "{" PEAK ", " LEVELS(
-            "{\"name\": \"L1\", \"bytes\": 64, \"bytes_per_second\": 1, "
-            "\"fill_bytes_per_second\": 2, \"store_bytes_per_second\": 3, "
-            "\"one_thread\": {\"bytes\": 32, \"fill_bytes_per_second\": 4}},"
-            "{\"name\": \"DRAM\", \"bytes_per_second\": 5, "
-            "\"move_bytes_per_second\": 6, \"one_thread\": null}") ", "
-                                                                   "\"one_thread_flops_per_"
-                                                                   "second\": 7, \"root_seconds\": "
-                                                                   "0.25, "
-                                                                   "\"division_seconds\": 0.5}",
-        &machine));
+    ck_assert_msg(!parse(with_rates, &machine), "%s", error_message());
     const MachineLevel *first = &machine.levels[0], *last = first + 1;
     ck_assert(first->rates[TEAM_ALL].fill == 2.0 && first->rates[TEAM_ALL].store == 3.0);
     ck_assert(first->rates[TEAM_ALL].move == 0.0 && first->rates[TEAM_ONE].fill == 4.0);
@@ -165,6 +163,12 @@ static const struct {
     {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, "
                           "\"one_thread\": {\"bytes\": 0}}") "}",
      "levels[0].one_thread.bytes must be a whole number"},
+    {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, "
+                          "\"fill_bytes_per_second\": 2}") "}",
+     "levels[0].fill_bytes_per_second must be there with store or move, or none of them"},
+    {"{" PEAK ", " LEVELS("{\"name\": \"L\", \"bytes_per_second\": 1, "
+                          "\"one_thread\": {\"store_bytes_per_second\": 2}}") "}",
+     "levels[0].one_thread.fill_bytes_per_second must be there"},
     {WITH("\"one_thread_flops_per_second\": -1"), "one_thread_flops_per_second must be"},
     {WITH("\"root_seconds\": -1"), "root_seconds must be a number of seconds"},
     {WITH("\"division_seconds\": \"\""), "division_seconds must be a number of seconds"},
@@ -261,7 +265,7 @@ START_TEST(what_is_written_is_read_back) {
     if (_i > 1) machine.threads = 0;
     if (_i == 1) {
         machine.levels[0].rates[TEAM_ALL] = (MachineRates){.fill = 1e12 / 3.0, .store = 1e11 / 3.0};
-        machine.levels[0].rates[TEAM_ONE] = (MachineRates){.fill = 1e11 / 7.0};
+        machine.levels[0].rates[TEAM_ONE] = (MachineRates){.fill = 1e11 / 7.0, .store = 1e10};
         machine.levels[0].bytes_alone = 777;
         machine.levels[2].rates[TEAM_ALL] = (MachineRates){.fill = 1e9 / 3.0, .move = 1e9 / 7.0};
         machine.peak_alone = 1e11 / 7.0;
