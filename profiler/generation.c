@@ -50,7 +50,7 @@ static Status count(KvCache *cache, int64_t past, int64_t s, const Machine *mach
     step_record_stop(&record);
     for (int64_t i = 0; i < record.n_ops; i++) {
         cost_add(&phase->cost, record.ops[i].cost);
-        traffic_add(&phase->traffic, &record.ops[i].traffic);
+        traffic_add_op(&phase->traffic, &record.ops[i].traffic, &record.ops[i].cost);
         phase->ops++;
     }
     Status status = error_pending() ? error_status() : record.status;

@@ -86,7 +86,7 @@ static ProfileLayer layer_of_site(int site, const StepRecord *record, const Laye
 
 static void add_op(ProfilePhase *phase, const OpRecord *op) {
     cost_add(&phase->cost, op->cost);
-    traffic_add(&phase->traffic, &op->traffic);
+    traffic_add_op(&phase->traffic, &op->traffic, &op->cost);
     phase->ops++;
 }
 

@@ -27,7 +27,7 @@ static void judge_step(const Machine *machine, Profile *profile) {
 static void judge_op(const Machine *machine, ProfileOp *op) {
     const OpRecord *record = &op->record;
     double seconds = latency_median(&op->latency);
-    RooflineInput input = roofline_input(record->cost, &record->traffic, 1, seconds);
+    RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
     op->roofline = roofline_judge(machine, &input);
 }
 

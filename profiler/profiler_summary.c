@@ -14,10 +14,15 @@ typedef struct KeptStep {
     int64_t begin, end, before; // before: kept nanoseconds until its beginning
 } KeptStep;
 
+typedef struct Spent { // by ops, in all
+    OpCost cost;
+    Traffic traffic;
+} Spent;
+
 typedef struct Group { // events of one kind, in nanoseconds
     ProfileEvent like;
     int64_t calls, total, self, device;
-    EventCost cost;
+    Spent spent;
 } Group;
 
 typedef struct Gathering {
@@ -98,21 +103,21 @@ static Group *group_of(Gathering *g, const ProfileEvent *event) {
     return group;
 }
 
-static void add_cost(EventCost *to, const EventCost *from) {
-    cost_add(&to->cost, from->cost);
-    traffic_add(&to->traffic, &from->traffic);
+static void spend(Spent *to, const EventCost *event) {
+    cost_add(&to->cost, event->cost);
+    traffic_add_op(&to->traffic, &event->traffic, &event->cost);
 }
 
 // What ran inside the event at `outer`: kept time of what is nested in it, and, of a call site, the
 // cost of its own ops. Backwards an event comes before those nested in it, which end after `from`.
-static int64_t look_inside(const Gathering *g, int64_t outer, EventCost *own) {
+static int64_t look_inside(const Gathering *g, int64_t outer, Spent *own) {
     const ProfileEvent *events = g->timeline->events, *around = &events[outer];
     int64_t nested = 0, from = around->end;
     for (int64_t i = outer - 1; i >= 0 && events[i].end > around->begin; i--) {
         const ProfileEvent *event = &events[i];
         if (!has_extent(event) || event->begin < around->begin) continue;
         if (event->kind == EVENT_OP && event->site == around->site)
-            add_cost(own, &g->timeline->costs[i]);
+            spend(own, &g->timeline->costs[i]);
         if (event->end > from) continue;
         nested += kept_of(g, event);
         from = event->begin;
@@ -126,9 +131,14 @@ static Status take_event(Gathering *g, int64_t at) {
     if (!has_extent(event) || (kept == 0 && event->end > event->begin)) return STATUS_OK;
     Group *group = group_of(g, event);
     if (!group) return STATUS_OUT_OF_MEMORY;
-    EventCost own = {0};
+    Spent own = {0};
     int64_t self = kept - look_inside(g, at, &own);
-    add_cost(&group->cost, event->kind == EVENT_OP ? &g->timeline->costs[at] : &own);
+    if (event->kind == EVENT_OP) {
+        own = (Spent){0};
+        spend(&own, &g->timeline->costs[at]);
+    }
+    cost_add(&group->spent.cost, own.cost);
+    traffic_add(&group->spent.traffic, &own.traffic);
     group->calls++;
     group->total += kept;
     const EventTimes *times = timeline_device_times(g->timeline, at);
@@ -148,8 +158,8 @@ static ProfilerRow row_of(const Context *context, const Group *group) {
                        .seconds = 1e-9 * (double)group->total,
                        .self_seconds = 1e-9 * (double)group->self,
                        .device_seconds = 1e-9 * (double)group->device,
-                       .cost = group->cost.cost};
-    row.traffic = group->cost.traffic;
+                       .cost = group->spent.cost,
+                       .traffic = group->spent.traffic};
     site_path(context, like->site, row.path, sizeof(row.path));
     const char *name = op                         ? like->op->name
                        : like->kind == EVENT_SITE ? context->sites[like->site].type

@@ -16,7 +16,7 @@ typedef struct OpRecord { // one executed op
     int site; // of the context it ran in; -1: outside any layer
     Phase phase;
     OpCost cost;
-    Traffic traffic; // its bytes, by level of reuse
+    OpTraffic traffic; // its bytes, by level of reuse
     int n_in;
     Shape in[OP_RECORD_INPUTS], out; // of its first inputs and first output; ndim -1: absent
     OpParams params;

@@ -123,7 +123,7 @@ static void op_end(Observer *observer, const OpCall *call) {
     event->phase = (uint8_t)context->phase;
     if (!timeline->costs) return;
     EventCost *cost = &timeline->costs[event - timeline->events];
-    memset(cost, 0, sizeof(*cost));
+    *cost = (EventCost){0};
     if (context->error.status) return; // it failed
     cost->cost = op_cost(call);
     if (timeline->machine && !(call->op->flags & OP_VIEW))

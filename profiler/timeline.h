@@ -40,7 +40,7 @@ typedef struct ProfileEvent {
 
 typedef struct EventCost { // of an op
     OpCost cost;
-    Traffic traffic;
+    OpTraffic traffic;
 } EventCost;
 
 // When the device came to an op or a copy and was through with it: nanoseconds of tensor/clock.h.

@@ -1,8 +1,6 @@
 // traffic.c -- finds operands by the stamps that earlier ops left on their storages.
 #include "profiler/traffic.h"
 
-#include <string.h>
-
 #include "tensor/context.h"
 #include "tensor/pool.h"
 
@@ -21,6 +19,13 @@ void traffic_add(Traffic *to, const Traffic *more) {
         to->slow[team].divisions += more->slow[team].divisions;
     }
     to->flops_alone += more->flops_alone;
+}
+
+void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
+    for (int i = 0; i < MACHINE_MAX_LEVELS; i++) add_level(&to->level[op->team][i], &op->level[i]);
+    to->slow[op->team].roots += op->slow.roots;
+    to->slow[op->team].divisions += op->slow.divisions;
+    if (op->team == TEAM_ONE) to->flops_alone += op_cost_total_flops(*cost);
 }
 
 uint64_t traffic_bytes(const Traffic *traffic, int level) {
@@ -157,13 +162,13 @@ static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *lef
 }
 
 void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
-                     Traffic *traffic) {
+                     OpTraffic *traffic) {
     Found found = {.machine = machine,
                    .team = team,
                    .reads_mutated = reads_what_it_mutates(call, cost)};
-    LevelTraffic total = {0}, *level = traffic->level[team];
+    LevelTraffic total = {0}, *level = traffic->level;
     uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
-    memset(traffic, 0, sizeof(*traffic));
+    *traffic = (OpTraffic){.slow = op_slow(call), .team = team};
     if (context_current()->ledger) find_operands(&found, call, cost);
     int last = machine->n_levels - 1;
     for (int i = 0; i <= last; i++) add_level(&total, &found.level[i]);
@@ -177,6 +182,4 @@ void traffic_of_call(const Machine *machine, Team team, const OpCall *call, cons
     }
     level[last].read += reads; // what rounding left, and a kernel without operands
     level[last].written += writes;
-    traffic->slow[team] = op_slow(call);
-    if (team == TEAM_ONE) traffic->flops_alone = op_cost_total_flops(*cost);
 }

@@ -14,7 +14,14 @@ typedef struct LevelTraffic { // bytes at one level
     uint64_t allocated;       // of those written, what was not read before
 } LevelTraffic;
 
-// Of an op, or of several: what each team moved, and those of its FLOPs that are slow.
+// Of one op, which one team did.
+typedef struct OpTraffic {
+    LevelTraffic level[MACHINE_MAX_LEVELS];
+    OpSlow slow; // of its FLOPs
+    Team team;
+} OpTraffic;
+
+// Of several: what each team moved, and those of its FLOPs that are slow.
 typedef struct Traffic {
     LevelTraffic level[TEAM_COUNT][MACHINE_MAX_LEVELS];
     OpSlow slow[TEAM_COUNT];
@@ -22,6 +29,7 @@ typedef struct Traffic {
 } Traffic;
 
 void traffic_add(Traffic *to, const Traffic *more);
+void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost);
 uint64_t traffic_bytes(const Traffic *traffic, int level); // counted ones, of all teams
 
 // Sees whether ops are divided among threads: begun before an op, asked after it.
@@ -38,7 +46,7 @@ Team team_watch_end(const TeamWatch *watch, const OpCall *call);
 // of what one thread touched, all threads find their own share there. Blocks keep their stamp when
 // the cache of storage.c recycles them: they are as warm.
 void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
-                     Traffic *traffic);
+                     OpTraffic *traffic);
 
 RIDGEPOINT_API_END
 

@@ -41,6 +41,12 @@ RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, d
     return (RooflineInput){.cost = cost, .traffic = *traffic, .ops = ops, .seconds = seconds};
 }
 
+RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds) {
+    RooflineInput input = {.cost = *cost, .ops = 1, .seconds = seconds};
+    traffic_add_op(&input.traffic, traffic, cost);
+    return input;
+}
+
 // No more than is left of the cost's own.
 static void charge(LevelTraffic *here, uint64_t *reads, uint64_t *writes) {
     if (here->read > *reads) here->read = *reads;

@@ -41,6 +41,8 @@ typedef struct RooflineInput {
 
 // What a measured execution gives, without transfers or woken threads.
 RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds);
+// The same of one op.
+RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds);
 // All of its bytes, each charged once, to the machine's levels.
 void roofline_traffic(const Machine *machine, const RooflineInput *input, Traffic *traffic);
 // How long a team takes at best for what it moves at a level, and why: bytes / bytes_per_second. By

@@ -83,7 +83,7 @@ static void print_side(const char *label, const Operand operands[], int n, bool 
 
 // Not measured: what is asked is its roof.
 static RooflineInput input_of(const OpRecord *record) {
-    return roofline_input(record->cost, &record->traffic, 1, (double)NAN);
+    return roofline_op_input(&record->cost, &record->traffic, (double)NAN);
 }
 
 static void print_bytes(const Profile *profile, const ProfileOp *op, FILE *file) {
@@ -212,7 +212,7 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     print_bytes(profile, op, file);
     print_roof(profile, op, file);
     print_measured(&op->latency, file);
-    ProfilePhase alone = {.cost = record->cost, .ops = 1};
-    alone.traffic = record->traffic;
-    explain_verdict(profile, &alone, latency_median(&op->latency), file);
+    double seconds = latency_median(&op->latency);
+    RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
+    explain_evidence(profile, &input, file);
 }

@@ -58,7 +58,7 @@ static ViewRow row_of_op(const Profile *profile, ViewOptions options, int64_t in
         .seconds = latency_median(&op->latency),
         .cost = op->record.cost,
     };
-    row.traffic = op->record.traffic;
+    traffic_add_op(&row.traffic, &op->record.traffic, &op->record.cost);
     return row;
 }
 

@@ -13,29 +13,29 @@ enum { L1, L2, DRAM };
 
 static StepRecord record;
 
+static uint64_t bytes_at(int level) {
+    const LevelTraffic *here = &record.ops[record.n_ops - 1].traffic.level[level];
+    return here->read + here->written;
+}
+
 // The level that all bytes of the last op lie at; -1: at several.
 static int level_of_last(void) {
     const OpRecord *op = &record.ops[record.n_ops - 1];
     uint64_t all = op->cost.bytes_read + op->cost.bytes_written;
     for (int i = 0; i < machine.n_levels; i++)
-        if (traffic_bytes(&op->traffic, i) == all) return i;
+        if (bytes_at(i) == all) return i;
     return -1;
 }
 
-static uint64_t bytes_at(int level) {
-    return traffic_bytes(&record.ops[record.n_ops - 1].traffic, level);
-}
-
-// Of the last op, all levels and teams together.
+// Of the last op, all levels together.
 static LevelTraffic moved_by_last(void) {
     LevelTraffic sum = {0};
-    for (int team = 0; team < TEAM_COUNT; team++)
-        for (int i = 0; i < machine.n_levels; i++) {
-            const LevelTraffic *here = &record.ops[record.n_ops - 1].traffic.level[team][i];
-            sum.read += here->read;
-            sum.written += here->written;
-            sum.allocated += here->allocated;
-        }
+    for (int i = 0; i < machine.n_levels; i++) {
+        const LevelTraffic *here = &record.ops[record.n_ops - 1].traffic.level[i];
+        sum.read += here->read;
+        sum.written += here->written;
+        sum.allocated += here->allocated;
+    }
     return sum;
 }
 
@@ -197,14 +197,12 @@ START_TEST(roots_and_divisions_are_counted_apart) {
     step_record_start(&record, &machine);
     tensor_adam_step((Tensor *[]){state, x, g, m, v}, 1,
                      (AdamParams){.beta1 = 0.9f, .beta2 = 0.99f, .epsilon = 1e-8f});
-    const OpSlow *slow = record.ops[record.n_ops - 1].traffic.slow;
-    ck_assert(slow[TEAM_ALL].roots + slow[TEAM_ONE].roots == 10);
-    ck_assert(slow[TEAM_ALL].divisions + slow[TEAM_ONE].divisions == 10);
+    OpSlow slow = record.ops[record.n_ops - 1].traffic.slow;
+    ck_assert(slow.roots == 10 && slow.divisions == 10);
     expect_moved(168, 128, 0); // the state's t counts on
     tensor_div(x, g);
     slow = record.ops[record.n_ops - 1].traffic.slow;
-    ck_assert(slow[TEAM_ALL].roots + slow[TEAM_ONE].roots == 0);
-    ck_assert(slow[TEAM_ALL].divisions + slow[TEAM_ONE].divisions == 10);
+    ck_assert(slow.roots == 0 && slow.divisions == 10);
     step_record_stop(&record);
     step_record_free(&record);
     scope_close(scope);
@@ -232,9 +230,17 @@ START_TEST(an_op_is_charged_to_who_does_it) {
     Scope *scope = scope_open();
     step_record_start(&record, &pair);
     for (int i = 0; i < 2; i++) tensor_release(tensor_relu(x));
-    const Traffic *traffic = &record.ops[record.n_ops - 1].traffic;
-    ck_assert_uint_eq(traffic->level[teams[_i]][_i ? 0 : 1].read, 4 * (uint64_t)sizes[_i]);
-    ck_assert_uint_eq(traffic->flops_alone > 0, _i);
+    const OpRecord *last = &record.ops[record.n_ops - 1];
+    Traffic sum = {0};
+    ck_assert_int_eq(last->traffic.team, teams[_i]);
+    ck_assert_uint_eq(last->traffic.level[_i ? 0 : 1].read, 4 * (uint64_t)sizes[_i]);
+    for (int i = 0; i < 2; i++) traffic_add_op(&sum, &last->traffic, &last->cost);
+    ck_assert_uint_eq(sum.level[teams[_i]][_i ? 0 : 1].read, 8 * (uint64_t)sizes[_i]);
+    ck_assert_uint_eq(sum.flops_alone, _i ? 2 * op_cost_total_flops(last->cost) : 0);
+    Traffic twice = sum;
+    traffic_add(&twice, &sum);
+    ck_assert_uint_eq(twice.flops_alone, 2 * sum.flops_alone);
+    ck_assert_uint_eq(traffic_bytes(&twice, 1 - _i), 2 * traffic_bytes(&sum, 1 - _i));
     step_record_stop(&record);
     step_record_free(&record);
     scope_close(scope);
@@ -252,10 +258,10 @@ START_TEST(caches_of_one_thread_hold_less) {
 END_TEST
 
 // A call that is not run: only where its operand is, and by whom, is looked at.
-static Traffic traffic_of_sum(Tensor *x, Team team) {
+static OpTraffic traffic_of_sum(Tensor *x, Team team) {
     Tensor *in[] = {x};
     OpCall call = {.op = &op_sum, .in = in, .n_in = 1};
-    Traffic traffic;
+    OpTraffic traffic;
     traffic_of_call(&pair, team, &call, &(OpCost){.bytes_read = 400}, &traffic);
     return traffic;
 }
@@ -264,12 +270,12 @@ static Traffic traffic_of_sum(Tensor *x, Team team) {
 START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     Tensor *x = floats(100);
     traffic_of_sum(x, TEAM_ONE);
-    Traffic again = traffic_of_sum(x, TEAM_ONE), others = traffic_of_sum(x, TEAM_ALL);
-    ck_assert_uint_eq(again.level[TEAM_ONE][L1].read, 400);
-    ck_assert_uint_eq(others.level[TEAM_ALL][L1].read, 200);
-    ck_assert_uint_eq(others.level[TEAM_ALL][L2].read, 200);
+    OpTraffic again = traffic_of_sum(x, TEAM_ONE), others = traffic_of_sum(x, TEAM_ALL);
+    ck_assert_uint_eq(again.level[L1].read, 400);
+    ck_assert_uint_eq(others.level[L1].read, 200);
+    ck_assert_uint_eq(others.level[L2].read, 200);
     others = traffic_of_sum(x, TEAM_ALL);
-    ck_assert_uint_eq(others.level[TEAM_ALL][L1].read, 400);
+    ck_assert_uint_eq(others.level[L1].read, 400);
     tensor_free(x);
 }
 END_TEST

@@ -47,7 +47,7 @@ static Expected expected_of(const Profile *profile, ViewOptions options, const P
         if (!matches || !is_about(profile, options.by, row, op)) continue;
         if (sum.first < 0) sum.first = i;
         cost_add(&sum.input.cost, op->record.cost);
-        traffic_add(&sum.input.traffic, &op->record.traffic);
+        traffic_add_op(&sum.input.traffic, &op->record.traffic, &op->record.cost);
         sum.input.ops++;
         sum.input.seconds += latency_median(&op->latency);
     }
@@ -287,8 +287,9 @@ START_TEST(every_op_is_judged_by_itself) {
         OpCost cost = op->record.cost;
         double memory = 0.0, compute = (double)op_cost_total_flops(cost) / 100e6;
         for (int l = 0; l < profile.machine.n_levels; l++)
-            memory += (double)traffic_bytes(&op->record.traffic, l) /
-                      profile.machine.levels[l].bytes_per_second;
+            memory +=
+                (double)(op->record.traffic.level[l].read + op->record.traffic.level[l].written) /
+                profile.machine.levels[l].bytes_per_second;
         if (!profile.has_machine) {
             ck_assert(!got->judged && got->roof_seconds == 0.0);
             continue;

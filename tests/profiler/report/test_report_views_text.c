@@ -80,7 +80,7 @@ START_TEST(whatever_the_names_and_counts_lines_are_80_plain_columns) {
             uint64_t huge = (UINT64_MAX / 8) >> (7 * (i + round) % 64);
             op->record.cost =
                 (OpCost){.macs = round % 2 ? huge : 0, .bytes_read = huge >> 8 * round};
-            op->record.traffic.level[TEAM_ALL][1].read = op->record.cost.bytes_read;
+            op->record.traffic.level[1].read = op->record.cost.bytes_read;
             op->latency.statistics.median = seconds[(i * 5 + round) % 6];
         }
         if (round > 0) profile.totals[REPORT_STEP].latency.statistics.median = seconds[round - 1];
