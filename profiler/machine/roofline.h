@@ -81,6 +81,9 @@ typedef struct Roofline {
 // memory. The machine has at least one level.
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input);
 
+// With a shorter roof than this an execution is overhead: so many dispatches, for each of its ops.
+double roofline_overhead_limit(const Machine *machine, const RooflineInput *input);
+
 // What an unexplained time is usually due to, on the host or on a card: "page faults, a BLAS ...".
 const char *roofline_suspects(const Machine *machine);
 

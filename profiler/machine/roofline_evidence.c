@@ -1,0 +1,145 @@
+// roofline_evidence.c -- why a verdict was given, in one sentence with its figures.
+#include "profiler/machine/roofline.h"
+
+#include "profiler/report/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t counted_bytes(const RooflineInput *input) {
+    return input->cost.bytes_read + input->cost.bytes_written;
+}
+
+const char *roofline_suspects(const Machine *machine) {
+    return machine->device[0]
+               ? "too few threads for the card, scattered access, other work on the card"
+               : "page faults, a BLAS that repacks, other work on the cores";
+}
+
+// Adds to the sentence so far.
+static void say(char text[ROOFLINE_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(char text[ROOFLINE_TEXT], const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, ROOFLINE_TEXT - length, format, arguments);
+    va_end(arguments);
+}
+
+// "207 of 333 GFLOP/s": a unit that both have is said once.
+static Text part_of(Text part, Text whole) {
+    const char *unit = strchr(part.s, ' ');
+    const char *whole_unit = strchr(whole.s, ' ');
+    bool same = unit && whole_unit && strcmp(unit, whole_unit) == 0;
+    int length = same ? (int)(unit - part.s) : 60;
+    Text text;
+    snprintf(text.s, sizeof text.s, "%.*s of %.60s", length, part.s, whole.s);
+    return text;
+}
+
+static Text time_of(double seconds, const RooflineInput *input) {
+    return part_of(text_duration(seconds), text_duration(input->seconds));
+}
+
+// Where the intensity stands. Two figures that round to the same are told apart.
+static void say_position(char *text, const Machine *machine, const RooflineInput *input,
+                         const Roofline *roofline) {
+    const MachineLevel *level = &machine->levels[roofline->level];
+    Traffic traffic;
+    roofline_traffic(machine, input, &traffic);
+    Text intensity = text_number(roofline->intensity);
+    Text ridge = text_number(roofline->ridge);
+    bool close = strcmp(intensity.s, ridge.s) == 0;
+    bool mixed = traffic_bytes(&traffic, roofline->level) != counted_bytes(input);
+    const char *relation = roofline->bound == BOUND_COMPUTE ? " >=" : close ? ", just below" : " <";
+    say(text, "%s FLOP/B%s ridge %s (%s / %s, %s%.7s)", intensity.s, relation, ridge.s,
+        text_rate(roofline->flops_per_second, "FLOP/s").s,
+        text_rate(roofline->bytes_per_second, "B/s").s, mixed ? "mostly " : "", level->name);
+}
+
+static void say_intensity(char *text, const Machine *machine, const RooflineInput *input,
+                          const Roofline *roofline) {
+    bool compute = roofline->bound == BOUND_COMPUTE;
+    if (isnan(roofline->intensity))
+        say(text, "no bytes to wait for: compute-bound; ");
+    else {
+        say_position(text, machine, input, roofline);
+        if (compute)
+            say(text, ": compute-bound; ");
+        else
+            say(text, ": memory-bound in %.7s; ", machine->levels[roofline->level].name);
+    }
+    if (!roofline->judged) {
+        say(text, "roof %s, not measured", text_duration(roofline->roof_seconds).s);
+        return;
+    }
+    if (roofline->slow) {
+        say(text, "its roots and divisions, the roof, take %s = %s",
+            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s);
+        return;
+    }
+    double amount =
+        compute ? (double)op_cost_total_flops(input->cost) : (double)counted_bytes(input);
+    double limit = compute ? roofline->flops_per_second : roofline->bytes_per_second;
+    const char *unit = compute ? "FLOP/s" : "B/s";
+    Text rate = part_of(text_rate(amount / input->seconds, unit), text_rate(limit, unit));
+    say(text, "%s = %s of the roof (%s)", rate.s, text_percent(roofline->roof_fraction).s,
+        time_of(roofline->roof_seconds, input).s);
+}
+
+static void say_overhead(char *text, const Machine *machine, const RooflineInput *input,
+                         const Roofline *roofline) {
+    Text roof = text_duration(roofline->roof_seconds);
+    double dispatch = machine->dispatch_seconds * (double)input->ops;
+    bool card = machine->device[0];
+    if (roofline->roof_seconds < roofline_overhead_limit(machine, input))
+        say(text, "roof %s < %d %s x %s op%s x %s: overhead; %s %s%s measured", roof.s,
+            ROOFLINE_OVERHEAD_DISPATCHES, card ? "launches" : "dispatches",
+            text_count(input->ops).s, input->ops == 1 ? "" : "s",
+            text_duration(machine->dispatch_seconds).s, card ? "launching" : "dispatch",
+            dispatch < input->seconds ? "is " : "explains all of the ",
+            dispatch < input->seconds ? time_of(dispatch, input).s
+                                      : text_duration(input->seconds).s);
+    else
+        say(text, "roof %s < %s to wake a thread: overhead; waking is %s measured", roof.s,
+            text_duration(machine->wake_seconds).s, time_of(machine->wake_seconds, input).s);
+}
+
+char *roofline_evidence(const Machine *machine, const RooflineInput *input,
+                        const Roofline *roofline, char text[ROOFLINE_TEXT]) {
+    Text roof = text_duration(roofline->roof_seconds);
+    text[0] = '\0';
+    switch (roofline->bound) {
+    case BOUND_TRANSFER:
+        say(text, "copies and waiting take %s = %s: transfer; roof %s",
+            time_of(input->transfer_seconds, input).s,
+            text_percent(input->transfer_seconds / input->seconds).s, roof.s);
+        break;
+    case BOUND_OVERHEAD:
+        say_overhead(text, machine, input, roofline);
+        break;
+    case BOUND_UNEXPLAINED:
+        say(text, "roof %s measured = %s: unexplained; suspects: ",
+            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s);
+        if (!machine->device[0])
+            say(text, "thread wake-up%s, ", input->woke_thread ? " (seen)" : "");
+        say(text, "%s", roofline_suspects(machine));
+        break;
+    case BOUND_COMPUTE:
+    case BOUND_MEMORY:
+        say_intensity(text, machine, input, roofline);
+        return text;
+    default:
+        say(text, "nothing was counted: no verdict");
+        return text;
+    }
+    if (isnan(roofline->intensity))
+        say(text, "; no bytes");
+    else
+        say(text, "; %s FLOP/B, ridge %s", text_number(roofline->intensity).s,
+            text_number(roofline->ridge).s);
+    return text;
+}
