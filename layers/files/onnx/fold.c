@@ -175,8 +175,11 @@ static Status fold_clip(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0), *least = node_input(import, node, 1);
     const Value *most = node_input(import, node, 2);
     Value *out = node_output(import, node, 0);
-    double low = least && least->data ? least->data[0] : -HUGE_VAL;
-    double high = most && most->data ? most->data[0] : HUGE_VAL;
+    // Attributes, up to opset 10.
+    double low =
+        least && least->data ? least->data[0] : (double)attribute_float(node, "min", -INFINITY);
+    double high =
+        most && most->data ? most->data[0] : (double)attribute_float(node, "max", INFINITY);
     if (value_fold(import, out, in->type, in->shape)) return error_status();
     for (int64_t i = 0; i < shape_numel(in->shape); i++)
         out->data[i] = smaller(larger(in->data[i], low), high);

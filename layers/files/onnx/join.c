@@ -177,16 +177,31 @@ static void join_gate(Import *import, Step *step) {
 }
 
 // ---- the guard around a softmax ---------------------------------------------------------------
+// A product of matrices, scaled by numbers: none of it is -infinity.
+static bool are_scores(const Import *import, int value) {
+    const Step *step = step_of(import, value);
+    for (int i = 0; i < MOST_DEPTH; i++) {
+        bool scaled = (step_is(step, "Mul") || step_is(step, "Div")) && step->params.plain.dim != 0;
+        if (!scaled) break;
+        step = step_of(import, step->in[0]);
+    }
+    return step_is(step, "Linear") || step_is(step, "MatMul");
+}
+
 // Can a row of what goes into it be -infinity all over? Then softmax gives NaN, and the guard 0.
 static bool can_mask_all(Import *import, const Step *softmax) {
     const Step *sum = step_of(import, softmax->in[0]);
-    if (step_is(sum, "Linear") || step_is(sum, "MatMul") || step_is(sum, "Mul") ||
-        step_is(sum, "Div"))
-        return false;
+    const Value *in = import_value(import, softmax->in[0]);
+    bool by_rows =
+        !softmax->params.plain.flags[0] && softmax->params.plain.dim == in->shape.ndim - 1;
+    if (are_scores(import, softmax->in[0])) return false;
+    if (!by_rows) return true;
     if (!step_is(sum, "Add") || sum->params.plain.dim != 0) return true;
     for (int i = 0; i < 2; i++) {
         Value *mask = import_value(import, sum->in[i]);
-        if (!mask || mask->kind != VALUE_CONSTANT || mask->shape.ndim < 1) continue;
+        if (!mask || mask->kind != VALUE_CONSTANT || mask->shape.ndim < 1 ||
+            !are_scores(import, sum->in[1 - i]))
+            continue;
         const double *data = value_data(import, mask);
         int64_t n = mask->shape.dims[mask->shape.ndim - 1];
         for (int64_t row = 0; data && n > 0 && row < shape_numel(mask->shape) / n; row++) {
@@ -242,8 +257,9 @@ static void join_depth(Import *import, Step *product) {
         while (count + ones < of.ndim && of.dims[count + ones] == 1) ones++;
         if (!(step_is(drawn, "RandomUniformLike") || step_is(drawn, "RandomUniform")) ||
             random->first != 0.0f || random->second != 1.0f || of.ndim != x.ndim || count < 1 ||
-            count + ones != of.ndim || !constant_number(import, noise->in[1], &keep) ||
-            !(keep > 0.0f && keep <= 1.0f) || by == 0.0f)
+            count + ones != of.ndim || import->values[product->in[1 - i]]->readers != 1 ||
+            !constant_number(import, noise->in[1], &keep) || !(keep > 0.0f && keep <= 1.0f) ||
+            by == 0.0f)
             continue;
         int at = product->in[i];
         product->op = &onnx_stochastic_depth;
@@ -256,6 +272,7 @@ static void join_depth(Import *import, Step *product) {
 
 void import_join(Import *import) {
     Step *step = import->steps[import->n_steps - 1];
+    if (step->out[0] < 0) return; // it has no name: nobody reads it
     if (step_is(step, "Add") && step->n_in == 2) join_bias(import, step);
     if (step_is(step, "Mul")) join_depth(import, step);
     if (step_is(step, "Mul")) join_gelu(import, step);

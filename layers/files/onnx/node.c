@@ -161,11 +161,11 @@ static Status missing(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// Of more than a step has, those that somebody reads, and all before them: a batch norm had this
-// batch's statistics among its outputs until opset 14.
+// Those that somebody reads, and all before them: a batch norm had this batch's statistics among
+// its outputs until opset 14, a pool has places. A Split has as many parts as it says.
 static size_t outputs_read(const Import *import, const Node *node) {
     size_t n = node->n_output;
-    if (n <= STEP_OUTPUTS) return n;
+    if (strcmp(node->op_type, "Split") == 0) return n;
     for (; n > 1; n--) {
         const Value *last = node_output(import, node, (int)n - 1);
         if (last && last->readers > 0) break;
@@ -216,7 +216,8 @@ static bool renames(Import *import, const Node *node) {
                                  ? value_data(import, trains)
                              : trains ? trains->data
                                       : NULL;
-        return !data || data[0] == 0.0;
+        const Value *mask = node_output(import, node, 1);
+        return (!data || data[0] == 0.0) && (!mask || mask->readers == 0);
     }
     const Value *in = node_input(import, node, 0);
     if (strcmp(node->op_type, "Cast") == 0 && in)

@@ -99,8 +99,6 @@ static Status build_clip(Import *import, const Node *node, Step *step) {
     float *number = step->params.plain.value;
     number[0] = bound(import, node, "min", 1, -INFINITY);
     number[1] = bound(import, node, "max", 2, INFINITY);
-    if (number[0] == -FLT_MAX) number[0] = -INFINITY;
-    if (number[1] == FLT_MAX) number[1] = INFINITY;
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 
@@ -122,9 +120,11 @@ static Status build_prelu(Import *import, const Node *node, Step *step) {
 static Status run_prelu(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)step, (void)training;
     Tensor *slopes = in[1] ? tensor_reshape(in[1], SHAPE(in[1]->numel)) : NULL;
-    bool plain = slopes && (in[1]->numel == 1 ||
-                            (in[0]->shape.ndim >= 2 && in[1]->numel == in[0]->shape.dims[1]));
-    if (plain) {
+    int place = slopes ? 1 - (in[0]->shape.ndim - in[1]->shape.ndim) : -1; // of the channels
+    bool channels = place >= 0 && place < in[1]->shape.ndim && in[0]->shape.ndim >= 2 &&
+                    in[1]->numel == in[0]->shape.dims[1] &&
+                    in[1]->shape.dims[place] == in[1]->numel;
+    if (slopes && (in[1]->numel == 1 || channels)) {
         out[0] = tensor_prelu(in[0], slopes);
     } else {
         Tensor *below = tensor_mul(tensor_clamp(in[0], -INFINITY, 0.0f), in[1]);

@@ -70,7 +70,8 @@ static Status build_two(Import *import, const Node *node, Step *step) {
         return step_input(import, step, node_input_index(import, node, 1));
     }
     if (error_pending()) return error_status();
-    const char *const roles[] = {"weight", "bias"};
+    // No layer learns what it takes off or divides by: those are means, deviations.
+    const char *const roles[] = {turns ? "weight" : NULL, turns ? "bias" : NULL};
     return step_weights(import, node, step, 2, roles);
 }
 

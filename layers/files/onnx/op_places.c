@@ -223,7 +223,10 @@ static Status run_spread(const Step *step, bool training, Tensor *const in[], Te
     Shape each = updates->shape; // (..., k, 1)
     each.dims[each.ndim++] = 1;
     Tensor *places = tensor_one_hot(from_begin(tensor_contiguous(index), n), n);
-    Tensor *sums = tensor_sum(tensor_mul(places, tensor_reshape(updates, each)), last, false);
+    // Not their product: 0 times -infinity, which filters write, is no 0.
+    Tensor *sums = tensor_sum(tensor_where(places, tensor_reshape(updates, each),
+                                           tensor_mul_scalar(places, 0.0f)),
+                              last, false);
     Tensor *y = step->params.plain.flags[0]
                     ? tensor_add(x, sums)
                     : tensor_where(tensor_sum(places, last, false), sums, x);

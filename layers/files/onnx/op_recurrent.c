@@ -28,17 +28,23 @@ static const Cell *cell_of(const char *name) {
 }
 
 // ---- what the node says -------------------------------------------------------------------------
-// Only an RNN has a choice: of tanh and relu, for each direction.
+static bool is_text(const ProtobufCBinaryData *text, const char *name) {
+    return text->len == strlen(name) && memcmp(text->data, name, text->len) == 0;
+}
+
+// Only an RNN has a choice: of tanh and relu, for each direction. Of the others the names that they
+// have anyway are taken.
 static bool takes_activations(const Node *node, RecurrentParams *recurrent) {
+    static const char *const gates[] = {"Sigmoid", "Tanh", "Tanh"};
     const Onnx__Attribute *found = attribute_find(node, "activations");
     if (!found) return true;
-    if (strcmp(node->op_type, "RNN") != 0 || (int)found->n_strings != recurrent->directions)
-        return false;
-    for (int d = 0; d < recurrent->directions; d++) {
-        const ProtobufCBinaryData *name = &found->strings[d];
-        recurrent->relu[d] = name->len == 4 && memcmp(name->data, "Relu", 4) == 0;
-        if (!recurrent->relu[d] && (name->len != 4 || memcmp(name->data, "Tanh", 4) != 0))
-            return false;
+    bool rnn = strcmp(node->op_type, "RNN") == 0;
+    size_t each = rnn ? 1 : strcmp(node->op_type, "GRU") == 0 ? 2 : 3;
+    if (found->n_strings != each * (size_t)recurrent->directions) return false;
+    for (size_t i = 0; i < found->n_strings; i++) {
+        if (rnn) recurrent->relu[i] = is_text(&found->strings[i], "Relu");
+        if (rnn && recurrent->relu[i]) continue;
+        if (!is_text(&found->strings[i], rnn ? "Tanh" : gates[i % each])) return false;
     }
     return true;
 }

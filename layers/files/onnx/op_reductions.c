@@ -77,12 +77,19 @@ static Tensor *reduce_by(const char *name, Tensor *x, const ReduceParams *reduce
     return sum(x, reduce);
 }
 
+// Of one number each, as reduce_by.
+static Tensor *alone(const char *name, Tensor *x) {
+    if (strcmp(name, "ReduceL1") == 0 || strcmp(name, "ReduceL2") == 0) return tensor_abs(x);
+    if (strcmp(name, "ReduceSumSquare") == 0) return tensor_mul(x, x);
+    return strcmp(name, "ReduceLogSum") == 0 ? tensor_log(x) : x;
+}
+
 static Status run_reduce(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const ReduceParams *reduce = &step->params.reduce;
     Tensor *x = onnx_as_float(in[0]);
     bool same = reduce->nothing || (reduce->n_dims == 0 && x && x->shape.ndim == 0);
-    return done(same ? x : reduce_by(step->op->name, x, reduce), out);
+    return done(same ? alone(step->op->name, x) : reduce_by(step->op->name, x, reduce), out);
 }
 
 // ---- along one dimension ----------------------------------------------------------------------

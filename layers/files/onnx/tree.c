@@ -215,6 +215,26 @@ static Tensor *parameter_new(Import *import, const Value *value) {
     return NULL;
 }
 
+// "weight_7": the first number that is free; as numbers follow one another, without asking for
+// each.
+static void number_name(const Layer *layer, const char *role, char name[64]) {
+    int taken = 1, next = 2;
+    const char *stem = role ? role : "weight";
+    for (;; taken = next, next *= 2) {
+        snprintf(name, 64, "%.40s_%d", stem, next);
+        if (!is_taken(layer, name)) break;
+    }
+    while (next - taken > 1) {
+        int middle = taken + (next - taken) / 2;
+        snprintf(name, 64, "%.40s_%d", stem, middle);
+        if (is_taken(layer, name))
+            taken = middle;
+        else
+            next = middle;
+    }
+    snprintf(name, 64, "%.40s_%d", stem, next);
+}
+
 // Its own name where it is PyTorch's; else what its user calls it, in that one's layer.
 static Layer *place_of(Import *import, Layer *root, const Value *value, char name[64]) {
     const char *known = value_path(value), *dot = known ? strrchr(known, '.') : NULL;
@@ -235,8 +255,7 @@ static Layer *place_of(Import *import, Layer *root, const Value *value, char nam
     }
     Layer *layer = path ? layer_at(root, path) : NULL;
     memory_free(path);
-    for (int i = 2; layer && is_taken(layer, name); i++)
-        snprintf(name, 64, "%.40s_%d", value->role ? value->role : "weight", i);
+    if (layer && is_taken(layer, name)) number_name(layer, value->role, name);
     return layer;
 }
 
@@ -258,7 +277,8 @@ static Status add_parameter(Import *import, Layer *root, Program *program, Value
 static Status add_twin(Import *import, Layer *root, Program *program, const Value *value) {
     char name[64];
     const Value *holder = import->values[value->twin];
-    if (!value_path(value) || holder->slot < 0) return STATUS_OK;
+    if (!value_path(value) || holder->slot < 0 || program->slots[holder->slot].is_buffer)
+        return STATUS_OK;
     const Slot *slot = &program->slots[holder->slot];
     Layer *layer = place_of(import, root, value, name);
     if (!layer || !slot->owner) return error_status();

@@ -183,12 +183,12 @@ const Onnx__Attribute *attribute_find(const Node *node, const char *name) {
 
 int64_t attribute_int(const Node *node, const char *name, int64_t otherwise) {
     const Onnx__Attribute *found = attribute_find(node, name);
-    return found && found->has_i ? found->i : otherwise;
+    return found ? found->i : otherwise; // left out, it is 0: writers of proto3 leave zeros out
 }
 
 float attribute_float(const Node *node, const char *name, float otherwise) {
     const Onnx__Attribute *found = attribute_find(node, name);
-    return found && found->has_f ? found->f : otherwise;
+    return found ? found->f : otherwise;
 }
 
 int attribute_ints(const Node *node, const char *name, int64_t *out, int room) {
