@@ -7,9 +7,10 @@
 #include "profiler/machine/roofline.h"
 
 FlatRoofline flat_roofline(const FlatWork *work) {
-    Machine machine = {.peak_flops_per_second = work->peak,
-                       .levels = {{"DRAM", INT64_MAX, work->bandwidth}},
-                       .n_levels = 1};
+    Machine machine = {
+        .peak_flops_per_second = work->peak,
+        .levels = {{.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = work->bandwidth}},
+        .n_levels = 1};
     RooflineInput input = {.cost.elementwise_flops = (uint64_t)work->flops,
                            .cost.bytes_read = (uint64_t)work->bytes,
                            .ops = 1,

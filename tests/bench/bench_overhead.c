@@ -89,12 +89,13 @@ static void measure_event(const char *what, ProfilerOptions options, double seco
 }
 
 static void measure_events(double seconds) {
-    static const Machine machine = {.peak_flops_per_second = 1e11,
-                                    .levels = {{"L1", 32 << 10, 3e11},
-                                               {"L2", 1 << 20, 1e11},
-                                               {"L3", 16 << 20, 5e10},
-                                               {"DRAM", INT64_MAX, 2e10}},
-                                    .n_levels = 4};
+    static const Machine machine = {
+        .peak_flops_per_second = 1e11,
+        .levels = {{.name = "L1", .bytes = 32 << 10, .bytes_per_second = 3e11},
+                   {.name = "L2", .bytes = 1 << 20, .bytes_per_second = 1e11},
+                   {.name = "L3", .bytes = 16 << 20, .bytes_per_second = 5e10},
+                   {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 2e10}},
+        .n_levels = 4};
     printf("%-22s %8s %9s %8s %9s %9s\n", "one-element relu", "alone", "more", "events", "an event",
            "goal");
     ProfilerOptions options = profiler_defaults();

@@ -127,10 +127,11 @@ START_TEST(the_batch_stays_what_it_is) {
 END_TEST
 
 // ---- verdict, report, JSON ---------------------------------------------------------------------
-static const Machine machine = {.peak_flops_per_second = 1e9,
-                                .levels = {{"HBM", INT64_MAX, 1e9}},
-                                .n_levels = 1,
-                                .dispatch_seconds = 1e-9};
+static const Machine machine = {
+    .peak_flops_per_second = 1e9,
+    .levels = {{.name = "HBM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
+    .n_levels = 1,
+    .dispatch_seconds = 1e-9};
 
 START_TEST(a_batch_that_takes_longer_to_carry_than_to_learn_from_is_transfer_bound) {
     CudaTask task;

@@ -10,14 +10,16 @@
 #include "tests/helpers/small_transformers.h"
 
 enum { LEVELS = 2 };
-static const Machine machine = {.measured = false,
-                                .fingerprint = "",
-                                .threads = 1,
-                                .peak_flops_per_second = 1e11,
-                                .levels = {{"L1", 1 << 16, 1e11}, {"DRAM", INT64_MAX, 1e10}},
-                                .n_levels = LEVELS,
-                                .dispatch_seconds = 1e-8,
-                                .cores_had = 1.0};
+static const Machine machine = {
+    .measured = false,
+    .fingerprint = "",
+    .threads = 1,
+    .peak_flops_per_second = 1e11,
+    .levels = {{.name = "L1", .bytes = 1 << 16, .bytes_per_second = 1e11},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e10}},
+    .n_levels = LEVELS,
+    .dispatch_seconds = 1e-8,
+    .cores_had = 1.0};
 
 static Layer *model_new(int index) {
     Gpt2Options gpt2 = {.vocab_size = 50, .context = 64, .embed_dim = 24, .layers = 3, .heads = 2};

@@ -7,7 +7,9 @@
 
 static const Machine machine = {
     .peak_flops_per_second = 1e9,
-    .levels = {{"L1", 1000, 3e9}, {"L2", 10000, 2e9}, {"DRAM", INT64_MAX, 1e9}},
+    .levels = {{.name = "L1", .bytes = 1000, .bytes_per_second = 3e9},
+               {.name = "L2", .bytes = 10000, .bytes_per_second = 2e9},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
     .n_levels = 3};
 enum { L1, L2, DRAM };
 
@@ -218,7 +220,9 @@ END_TEST
 static const Machine pair = {
     .peak_flops_per_second = 1e9,
     .threads = 2,
-    .levels = {{"L1", 2000, 3e9, 1000}, {"L2", 1 << 22, 2e9, 1 << 22}, {"DRAM", INT64_MAX, 1e9}},
+    .levels = {{.name = "L1", .bytes = 2000, .bytes_per_second = 3e9, .bytes_alone = 1000},
+               {.name = "L2", .bytes = 1 << 22, .bytes_per_second = 2e9, .bytes_alone = 1 << 22},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
     .n_levels = 3};
 
 // Of 800,000 bytes, again and again, none are near; 800 all, where one thread does it.

@@ -117,9 +117,10 @@ static const ProfileLayer *layer_of(const Profile *profile, const char *path) {
 }
 
 START_TEST(a_kernel_in_a_layer_is_in_its_profile_predicted_as_executed) {
-    static Machine machine = {.peak_flops_per_second = 1e9,
-                              .levels = {{"DRAM", INT64_MAX, 1e9}},
-                              .n_levels = 1};
+    static Machine machine = {
+        .peak_flops_per_second = 1e9,
+        .levels = {{.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
+        .n_levels = 1};
     if (_i) context_set_device(device_meta()); // no data: the code must not run there
     Layer *model = model_with_a_kernel();
     Tensor *x = tensor_uniform_new(SHAPE(4, 6), 0.0f, 1.0f);

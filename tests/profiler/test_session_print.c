@@ -7,10 +7,12 @@
 #include "profiler/report/text.h"
 #include "tests/profiler/sessions.h"
 
-static const Machine machine = {.peak_flops_per_second = 100e9,
-                                .levels = {{"L1", 32768, 200e9}, {"DRAM", INT64_MAX, 10e9}},
-                                .n_levels = 2,
-                                .dispatch_seconds = 1e-9};
+static const Machine machine = {
+    .peak_flops_per_second = 100e9,
+    .levels = {{.name = "L1", .bytes = 32768, .bytes_per_second = 200e9},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 10e9}},
+    .n_levels = 2,
+    .dispatch_seconds = 1e-9};
 
 static char *table_of(const Profiler *profiler) { // free it
     char *text = NULL;

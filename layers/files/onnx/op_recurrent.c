@@ -267,7 +267,7 @@ static Status run(const Step *step, bool training, Tensor *const in[], Tensor *o
         states[i] = in[states_at + i];
         if (turned && states[i]) states[i] = tensor_transpose(states[i], 0, 1);
     }
-    Lengths lengths = {NULL};
+    Lengths lengths = {.rows = NULL};
     if (recurrent->ragged && x)
         lengths_of(onnx_as_index(in[states_at + cell->states]), x->shape.dims[0], x->shape.dims[1],
                    &lengths);

@@ -10,10 +10,10 @@ static const double not_measured = (double)NAN;
 // Two cores of a server, with figures that are easy to divide by.
 static const Machine server = {
     .peak_flops_per_second = 333e9,
-    .levels = {{"L1", 96 << 10, 400e9},
-               {"L2", 4 << 20, 150e9},
-               {"L3", 32 << 20, 58e9},
-               {"DRAM", INT64_MAX, 20e9}},
+    .levels = {{.name = "L1", .bytes = 96 << 10, .bytes_per_second = 400e9},
+               {.name = "L2", .bytes = 4 << 20, .bytes_per_second = 150e9},
+               {.name = "L3", .bytes = 32 << 20, .bytes_per_second = 58e9},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 20e9}},
     .n_levels = 4,
     .dispatch_seconds = 40e-9,
     .wake_seconds = 50e-6,
@@ -21,9 +21,10 @@ static const Machine server = {
 
 // One level, so one ridge.
 static Machine flat_machine(double peak, double bandwidth) {
-    return (Machine){.peak_flops_per_second = peak,
-                     .levels = {{"DRAM", INT64_MAX, bandwidth}},
-                     .n_levels = 1};
+    return (
+        Machine){.peak_flops_per_second = peak,
+                 .levels = {{.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = bandwidth}},
+                 .n_levels = 1};
 }
 
 static void check_near(double got, double want, double relative, const char *what) {
@@ -95,7 +96,11 @@ END_TEST
 
 START_TEST(bytes_count_once_and_the_remainder_at_the_last_level) {
     RooflineInput input = {.cost = {.bytes_read = 6000, .bytes_written = 4000},
-                           .traffic.level[TEAM_ALL] = {{1000}, {2000}, {3000}, {1}, {99999}},
+                           .traffic.level[TEAM_ALL] = {{.read = 1000},
+                                                       {.read = 2000},
+                                                       {.read = 3000},
+                                                       {.read = 1},
+                                                       {.read = 99999}},
                            .seconds = not_measured};
     Roofline got = roofline_judge(&server, &input);
     double want = 1000 / 400e9 + 2000 / 150e9 + 3000 / 58e9 + 4000 / 20e9;
@@ -116,7 +121,7 @@ END_TEST
 
 START_TEST(the_level_named_costs_most_not_holds_most) {
     RooflineInput input = {.cost = {.bytes_read = 10000},
-                           .traffic.level[TEAM_ALL] = {{0}, {8000}, {2000}}};
+                           .traffic.level[TEAM_ALL] = {{0}, {.read = 8000}, {.read = 2000}}};
     ck_assert_int_eq(roofline_judge(&server, &input).level, 1); // 53 ns against 34 ns
     input.traffic.level[TEAM_ALL][1].read = 7000;
     input.traffic.level[TEAM_ALL][2].read = 3000;
@@ -176,8 +181,9 @@ END_TEST
 START_TEST(teams_are_judged_by_their_own_ceilings) {
     RooflineInput input = {
         .cost = {.macs = 500, .bytes_read = 24000},
-        .traffic = {.level = {[TEAM_ALL] = {{0}, {16000}}, [TEAM_ONE] = {{0}, {8000}}},
-                    .flops_alone = 400},
+        .traffic =
+            {.level = {[TEAM_ALL] = {{0}, {.read = 16000}}, [TEAM_ONE] = {{0}, {.read = 8000}}},
+             .flops_alone = 400},
         .seconds = not_measured};
     Roofline got = roofline_judge(&core, &input);
     check_near(got.memory_seconds, 16000 / 100e9 + 8000 / 50e9, 1e-14, "memory_seconds");
@@ -236,7 +242,7 @@ static const Workload workloads[] = {
      "compute-bound; 301 of 333 GFLOP/s = 91% of the roof (51.6 of 57.0 ms)"},
     {"product of 8 x 8",
      {.cost = {.macs = 512, .bytes_read = 512, .bytes_written = 256},
-      .traffic.level[TEAM_ALL] = {{512, 256}},
+      .traffic.level[TEAM_ALL] = {{.read = 512, .written = 256}},
       .ops = 1,
       .seconds = 110e-9},
      BOUND_OVERHEAD,
@@ -249,7 +255,7 @@ static const Workload workloads[] = {
      "0 FLOP/B < ridge 16.6 (333 GFLOP/s / 20.0 GB/s, DRAM): memory-bound"},
     {"sum of 4 MiB, just written",
      {.cost = {.elementwise_flops = 1 << 20, .bytes_read = 4 << 20, .bytes_written = 4},
-      .traffic.level[TEAM_ALL] = {{0}, {0}, {4 << 20, 4}},
+      .traffic.level[TEAM_ALL] = {{0}, {0}, {.read = 4 << 20, .written = 4}},
       .ops = 1,
       .seconds = 90e-6},
      BOUND_MEMORY,
@@ -257,7 +263,7 @@ static const Workload workloads[] = {
      "memory-bound in L3; 46.6 of 58.0 GB/s = 80% of the roof"},
     {"linear 4096 x 4096, batch 1",
      {.cost = {.macs = 1 << 24, .bytes_read = (4 << 24) + (4 << 12), .bytes_written = 4 << 12},
-      .traffic.level[TEAM_ALL] = {{4 << 12, 4 << 12}},
+      .traffic.level[TEAM_ALL] = {{.read = 4 << 12, .written = 4 << 12}},
       .ops = 1,
       .seconds = 3.9e-3},
      BOUND_MEMORY,
@@ -265,7 +271,7 @@ static const Workload workloads[] = {
      "0.50 FLOP/B < ridge"},
     {"product of 256 x 256 that slept",
      {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
-      .traffic.level[TEAM_ALL] = {{0}, {8 << 16, 4 << 16}},
+      .traffic.level[TEAM_ALL] = {{0}, {.read = 8 << 16, .written = 4 << 16}},
       .ops = 1,
       .seconds = 5e-3},
      BOUND_UNEXPLAINED,
@@ -278,7 +284,7 @@ static const Workload workloads[] = {
      "roof 3.36 of 12.0 ms measured = 28%: unexplained; suspects: thread"},
     {"ReLU of 64 x 512",
      {.cost = {.elementwise_flops = 1 << 15, .bytes_read = 4 << 15, .bytes_written = 4 << 15},
-      .traffic.level[TEAM_ALL] = {{0}, {4 << 15, 4 << 15}},
+      .traffic.level[TEAM_ALL] = {{0}, {.read = 4 << 15, .written = 4 << 15}},
       .ops = 1,
       .seconds = 2.5e-6},
      BOUND_MEMORY,
@@ -296,7 +302,7 @@ static const Workload workloads[] = {
      "18.1 of 20.0 GB/s = 90% of the roof (23.5 of 26.0 ms)"},
     {"linear 4096 x 4096, m = 4", // a tenth of the peak, and not for want of arithmetic
      {.cost = {.macs = 4 << 24, .bytes_read = (4 << 24) + (16 << 12), .bytes_written = 16 << 12},
-      .traffic.level[TEAM_ALL] = {{16 << 12, 16 << 12}},
+      .traffic.level[TEAM_ALL] = {{.read = 16 << 12, .written = 16 << 12}},
       .ops = 1,
       .seconds = 4.5e-3},
      BOUND_MEMORY,
@@ -311,7 +317,7 @@ static const Workload workloads[] = {
      "54% of the roof"},
     {"a layer of 8 small ops",
      {.cost = {.elementwise_flops = 1 << 13, .bytes_read = 4 << 15, .bytes_written = 4 << 13},
-      .traffic.level[TEAM_ALL] = {{0}, {4 << 15, 4 << 13}},
+      .traffic.level[TEAM_ALL] = {{0}, {.read = 4 << 15, .written = 4 << 13}},
       .ops = 8,
       .seconds = 2e-6},
      BOUND_OVERHEAD,
@@ -319,7 +325,7 @@ static const Workload workloads[] = {
      "roof 1.09 us < 10 dispatches x 8 ops x 40.0 ns: overhead; dispatch is 320 ns of"},
     {"product of 128 x 128 that woke a thread",
      {.cost = {.macs = 1 << 21, .bytes_read = 8 << 14, .bytes_written = 4 << 14},
-      .traffic.level[TEAM_ALL] = {{0}, {8 << 14, 4 << 14}},
+      .traffic.level[TEAM_ALL] = {{0}, {.read = 8 << 14, .written = 4 << 14}},
       .ops = 1,
       .seconds = 70e-6,
       .woke_thread = true},

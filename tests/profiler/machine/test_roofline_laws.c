@@ -200,7 +200,8 @@ START_TEST(evidence_fits_whatever_the_figures) {
 #define NEXT(array) (rest /= (int)(sizeof array / sizeof *array))
         Machine machine = {.device = {i % 3 ? 'X' : '\0'},
                            .n_levels = 2,
-                           .levels = {{"L1-near", 1, 0}, {"HBM-far", 2, 0}}};
+                           .levels = {{.name = "L1-near", .bytes = 1, .bytes_per_second = 0},
+                                      {.name = "HBM-far", .bytes = 2, .bytes_per_second = 0}}};
         RooflineInput input = {.ops = i % 2 ? INT64_MAX : 0, .woke_thread = i % 3 != 0};
         machine.peak_flops_per_second = TAKE(rates), NEXT(rates);
         machine.levels[0].bytes_per_second = TAKE(rates), NEXT(rates);
@@ -220,7 +221,8 @@ END_TEST
 
 static const Machine server = {
     .peak_flops_per_second = 333e9,
-    .levels = {{"L3", 32 << 20, 58e9}, {"DRAM", INT64_MAX, 20e9}},
+    .levels = {{.name = "L3", .bytes = 32 << 20, .bytes_per_second = 58e9},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 20e9}},
     .n_levels = 2,
     .dispatch_seconds = 40e-9,
     .wake_seconds = 50e-6,
@@ -267,7 +269,7 @@ START_TEST(evidence_is_said_in_one_sentence) {
     char text[ROOFLINE_TEXT];
     RooflineInput input = {
         .cost = {.macs = 51380224, .bytes_read = 3000000, .bytes_written = 877752},
-        .traffic.level[TEAM_ALL] = {{3000000, 877752}},
+        .traffic.level[TEAM_ALL] = {{.read = 3000000, .written = 877752}},
         .ops = 3,
         .seconds = 484e-6};
     Roofline got = roofline_judge(&server, &input);

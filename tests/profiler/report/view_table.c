@@ -12,12 +12,14 @@
 #include "tests/helpers/nets.h"
 
 // ---- profiles --------------------------------------------------------------------------------
-static const Machine ceilings = {.measured = true,
-                                 .threads = 1,
-                                 .peak_flops_per_second = 100e6, // slow, so that roofs are not 0 us
-                                 .levels = {{"L1", 1024, 80e6}, {"DRAM", INT64_MAX, 20e6}},
-                                 .n_levels = 2,
-                                 .dispatch_seconds = 1e-7};
+static const Machine ceilings = {
+    .measured = true,
+    .threads = 1,
+    .peak_flops_per_second = 100e6, // slow, so that roofs are not 0 us
+    .levels = {{.name = "L1", .bytes = 1024, .bytes_per_second = 80e6},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 20e6}},
+    .n_levels = 2,
+    .dispatch_seconds = 1e-7};
 
 // Whole microseconds, so that what is printed is exact; the step is longer or shorter than the sum.
 static void set_times(Profile *profile, int seed) {
