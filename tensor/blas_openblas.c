@@ -1,14 +1,18 @@
 // blas_openblas.c -- one-thread products by OpenBLAS. The Makefile takes blas_plain.c instead where
 // no OpenBLAS is installed.
 #include <cblas.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "tensor/gemm.h"
 
 int openblas_get_num_threads(void);
 void openblas_set_num_threads(int n);
 int blas_thread_shutdown_(void) __attribute__((weak)); // of a build with threads of its own
+void *blas_memory_alloc(int unused) __attribute__((weak));
+void blas_memory_free(void *buffer) __attribute__((weak));
 
 // Our pool is the only one that splits work: two pools on the same cores are slower than one. The
 // threads that OpenBLAS starts as it is loaded look for work for a while, on cores that are ours,
@@ -22,6 +26,35 @@ void blas_settle(void) {
     done = true;
 }
 
+// ---- memory ------------------------------------------------------------------------------------
+// A product takes a buffer of 128 MiB of addresses, which OpenBLAS keeps for the next one. Where
+// the system gives none (ulimit -v), it asks again for ever; so we ask first, for a little more.
+enum { BUFFER_BYTES = 144 << 20, BUFFERS_MOST = 64 };
+
+static bool has_room(void) {
+    void *room =
+        mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, BUFFER_BYTES) == 0;
+}
+
+// As many buffers are held at once as there are to be, so that there are so many afterwards. The
+// first one is the caller's own: there, or not to be avoided.
+int blas_reserve(int threads) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static int known = 1; // so many there are
+    void *held[BUFFERS_MOST];
+    if (!blas_memory_alloc || !blas_memory_free) return threads;
+    if (threads > BUFFERS_MOST) threads = BUFFERS_MOST; // as a pool has
+    pthread_mutex_lock(&mutex);
+    int n = 0;
+    for (; n < threads && (n < known || has_room()); n++) held[n] = blas_memory_alloc(0);
+    for (int i = n; i-- > 0;) blas_memory_free(held[i]);
+    if (n > known) known = n;
+    pthread_mutex_unlock(&mutex);
+    return n;
+}
+
+// ---- products ----------------------------------------------------------------------------------
 static void vector_product(const Gemm *g) {
     bool row = g->m == 1; // c^T = op(b)^T a^T, or c = op(a) b: matrix times vector
     const float *matrix = row ? g->b : g->a, *x = row ? g->a : g->b;

@@ -29,5 +29,6 @@ void blas_gemm(const Gemm *g) {
 }
 
 void blas_settle(void) {}
+int blas_reserve(int threads) { return threads; } // it takes none
 
 const char *blas_name(void) { return "plain C product (no BLAS used)"; }

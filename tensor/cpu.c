@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tensor/context.h"
+#include "tensor/gemm.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
 #include "tensor/pool.h"
@@ -17,7 +18,7 @@ static bool pays(OpWork work) { return cpu_pays((double)work.items * work.cost);
 
 static Pool *pool_of(Context *context) {
     if (context->threads < 2 || context->pool) return context->pool;
-    context->pool = pool_new(context->threads);
+    context->pool = pool_new(blas_reserve(context->threads)); // without memory for all, fewer
     if (!context->pool) error_clear(); // out of memory: this thread does the work alone
     return context->pool;
 }

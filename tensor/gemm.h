@@ -27,6 +27,9 @@ void gemm_alone(const Gemm *gemm); // on the calling thread: for kernels that sp
 void blas_gemm(const Gemm *gemm);
 // Once a thread, before anything is timed: from then on the BLAS has no threads of its own.
 void blas_settle(void);
+// Before `threads` threads multiply at once, gets the memory that the BLAS would take when they do.
+// How many of them there is room for, at least the caller: more must not try.
+int blas_reserve(int threads);
 // What stands behind it, for reports: "OpenBLAS 0.3.21 (SkylakeX)".
 const char *blas_name(void);
 

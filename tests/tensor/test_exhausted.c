@@ -1,8 +1,13 @@
 // test_exhausted.c -- what is told when a device has no more memory: word for word, because all of
 // its figures are known. That cached blocks are given back first: test_cache.c.
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "tensor/context.h"
 #include "tensor/memory.h"
+#include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 
 static int64_t room;
@@ -161,12 +166,42 @@ START_TEST(live_storages_are_listed_whatever_the_order) {
 }
 END_TEST
 
+// The addresses that this process has, in bytes.
+static rlim_t addresses(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert(file && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+// OpenBLAS asks the system for a second thread's memory until it gets it.
+START_TEST(a_product_waits_for_no_memory_that_there_is_not) {
+    struct rlimit before, little;
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    if (context_ledger()->raw) test_skip("sanitizers take addresses without limit");
+    Tensor *a = tensor_full_new(SHAPE(512, 512), 2.0f);
+    ck_assert_ptr_nonnull(a);
+    context_set_threads(2);
+    little = (struct rlimit){.rlim_cur = addresses() + (64 << 20), .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &little), 0);
+    Scope *scope = scope_open();
+    Tensor *product = tensor_matmul(a, a);
+    ck_assert_msg(product != NULL, "%s", error_message());
+    ck_assert(tensor_data(product)[512 * 512 - 1] == 2048.0f);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    scope_close(scope);
+    tensor_free(a);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {figures_and_the_largest_by_layer_are_told, 0},
         {what_was_cached_is_told, 0},
         {the_hint_is_there_whatever_the_figures, 0},
         {live_storages_are_listed_whatever_the_order, 0},
+        {a_product_waits_for_no_memory_that_there_is_not, 0},
         {NULL, 0},
     };
     return harness_main("exhausted", tests);
