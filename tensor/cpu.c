@@ -62,7 +62,9 @@ static Status cpu_run(Device *self, const OpCall *call) {
     const Op *op = call->op;
     bool whole = op->whole && call->in[0]->dtype == DTYPE_INT64;
     CpuKernel kernel = whole ? op->whole : op->row ? run_row : op->kernel;
-    if (!kernel) return op_error(call, STATUS_NOT_IMPLEMENTED, "has no kernel on cpu");
+    if (!kernel)
+        return op_error(call, STATUS_NOT_IMPLEMENTED,
+                        "has no kernel on cpu. HINT: Op.kernel or Op.row");
     Status status = op->check ? op->check(call) : STATUS_OK;
     if (status) return status;
     if (op->row) return run_items(call, kernel, (OpWork){.items = call_numel(call), .cost = 1.0});

@@ -29,12 +29,16 @@ static Status check_dtypes(const OpCall *call) {
             return op_error(call, STATUS_DTYPE, "input %d is %s. HINT: it takes %s", i,
                             dtype_name(call->in[i]->dtype), dtype_name(wanted));
     }
-    return op_error(call, STATUS_DTYPE, "this combination of element types is not supported");
+    return op_error(
+        call, STATUS_DTYPE,
+        "this combination of element types is not supported. HINT: see the op's dtypes");
 }
 
 static Status bad_input(const OpCall *call, int i) {
     const Tensor *t = call->in[i];
-    if (!t) return op_error(call, STATUS_INVALID_ARGUMENT, "input %d is NULL", i);
+    if (!t)
+        return op_error(call, STATUS_INVALID_ARGUMENT, "input %d is NULL. HINT: it is not optional",
+                        i);
     if (t->flags & TENSOR_UNSAVED)
         return op_error(call, STATUS_STATE,
                         "backward reads input %d, which was not saved. HINT: declare it in the "
@@ -79,7 +83,8 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
     int least = op->n_inputs ? op->n_inputs : op->least_inputs;
     if (call->n_in < least || (op->n_inputs && call->n_in > least))
-        return op_error(call, STATUS_INVALID_ARGUMENT, "takes %s %d inputs, got %d",
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "takes %s %d inputs, got %d. HINT: see its descriptor",
                         op->n_inputs ? "exactly" : "at least", least, call->n_in);
     const Recorder *recorder = context->no_grad ? NULL : context->recorder;
     Device *device = NULL;
@@ -92,8 +97,10 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
         flags &= t->flags;
         other_types |= t->dtype ^ DTYPE_FLOAT32;
         if (device && t->device != device)
-            return op_error(call, STATUS_DEVICE, "inputs are on %s and %s", device->name,
-                            t->device->name);
+            return op_error(
+                call, STATUS_DEVICE,
+                "inputs are on %s and %s. HINT: context_set_device before they are made",
+                device->name, t->device->name);
         device = t->device;
         bool wanted = recorder && wants_gradient(recorder, t);
         if (wanted && i < 64)
@@ -104,11 +111,12 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
                             "groups");
     }
     if (call->n_in == 0 || !call->in[0])
-        return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "the first input is absent, which says where it runs");
+        return op_error(
+            call, STATUS_INVALID_ARGUMENT,
+            "the first input is absent, which says where it runs. HINT: it is not NULL");
     if (call->adds && (!(op->flags & OP_ADDS) || !call->out[0]))
         return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "it does not add, or there is no output to add to");
+                        "it does not add, or there is no output to add to. HINT: OP_ADDS");
     call->needs_grad = op->backward ? needs : 0;
     *dense = (flags & TENSOR_CONTIGUOUS) || (op->flags & (OP_STRIDED | OP_VIEW));
     if ((needs && call->out[0]) || writes_one_of(call, needs) || writes_into_graph(recorder, call))
@@ -137,7 +145,8 @@ static Status allocate_outputs(OpCall *call) {
     for (int i = 0; i < call->n_out; i++) {
         Tensor *out = call->out[i];
         if (!out)
-            return op_error(call, STATUS_STATE, "infer makes no output %d, but a later one", i);
+            return op_error(call, STATUS_STATE,
+                            "infer makes no output %d, but a later one. HINT: count from 0", i);
         if (out->storage) continue;
         if (call->op->flags & OP_VIEW)
             out->storage = storage_retain(call->in[0]->storage);
@@ -189,7 +198,8 @@ static Status run_kernel(Context *context, OpCall *call) {
 static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;
     if (!op->infer || !op->name)
-        return op_error(call, STATUS_NOT_IMPLEMENTED, "has no infer, or no name");
+        return op_error(call, STATUS_NOT_IMPLEMENTED,
+                        "has no infer, or no name. HINT: a descriptor has both");
     Status status = op->infer(call);
     if (status) return status;
     const char *outer = context->running;
@@ -213,7 +223,8 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_begin) o->op_begin(o, call);
     Status status = execute(context, call, preset);
-    if (status && !context->error.status) op_error(call, status, "failed, and does not say why");
+    if (status && !context->error.status)
+        op_error(call, status, "failed, and does not say why. HINT: op_error before a status");
     if (status) undo(call, preset, status);
     for (Observer *o = context->observers; o; o = o->next)
         if (o->op_end) o->op_end(o, call);
@@ -226,7 +237,9 @@ Status op_dispatch(OpCall *call) {
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= call->out[i] ? 1u << i : 0;
     if (!call->in && call->n_in > 0)
         return undo(call, preset,
-                    error_set(STATUS_INVALID_ARGUMENT, "%s: there are no inputs", call->op->name));
+                    error_set(STATUS_INVALID_ARGUMENT,
+                              "%s: there are no inputs. HINT: an array of tensors",
+                              call->op->name));
     if (context->shadows && shadow_has_strangers(call)) return shadow_dispatch(call);
     if (context->error.status) return undo(call, preset, context->error.status);
     bool dense = true;

@@ -30,13 +30,17 @@ static Status set_shape(const char *what, Tensor *t, const Shape *shape) {
     int64_t numel = 1, span = 1; // span ignores zeros, so that an empty shape cannot hide overflow
     for (int i = shape->ndim - 1; i >= 0; i--) {
         int64_t size = shape->dims[i];
-        if (size < 0) return bad_shape(what, shape, STATUS_SHAPE, "a dimension is negative");
+        if (size < 0)
+            return bad_shape(what, shape, STATUS_SHAPE,
+                             "a dimension is negative. HINT: sizes begin at 0");
         t->stride[i] = span;
         if (size > 0 && __builtin_mul_overflow(span, size, &span))
-            return bad_shape(what, shape, STATUS_OVERFLOW, "more elements than 2^63");
+            return bad_shape(what, shape, STATUS_OVERFLOW,
+                             "more elements than 2^63. HINT: smaller sizes");
         numel = size == 0 ? 0 : numel ? span : 0;
     }
-    if (span > INT64_MAX / 16) return bad_shape(what, shape, STATUS_OVERFLOW, "too many bytes");
+    if (span > INT64_MAX / 16)
+        return bad_shape(what, shape, STATUS_OVERFLOW, "too many bytes. HINT: smaller sizes");
     t->numel = numel;
     return STATUS_OK;
 }

@@ -34,8 +34,9 @@ const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
 // ---- outputs ---------------------------------------------------------------------------------
 Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape) {
     if (index < 0 || index >= OP_MAX_OUTPUTS || (unsigned)dtype >= DTYPE_COUNT)
-        return op_error(call, STATUS_INVALID_ARGUMENT, "infer makes an output %d of dtype %d",
-                        index, (int)dtype);
+        return op_error(call, STATUS_INVALID_ARGUMENT,
+                        "infer makes an output %d of dtype %d. HINT: OP_MAX_OUTPUTS, DType", index,
+                        (int)dtype);
     Tensor *preset = call->out[index];
     if (call->n_out <= index) call->n_out = index + 1;
     if (preset) {

@@ -13,7 +13,9 @@ OpParams activation_params(const Op *activation) {
 }
 
 Tensor *tensor_activation(Tensor *x, const Op *activation) {
-    if (!x) error_set(STATUS_INVALID_ARGUMENT, "activation: there is no tensor (NULL)");
+    if (!x)
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "activation: there is no tensor (NULL). HINT: only the activation may be absent");
     if (activation && !activation->module)
         error_set(STATUS_INVALID_ARGUMENT, "activation: %s is none. HINT: such as op_relu",
                   activation->name);

@@ -38,7 +38,7 @@ static Status check_running(const OpCall *call) {
                         "running statistics are not whole. HINT: a mean and a variance, and a "
                         "number of batches only with them");
     if (batches && batches->numel != 1)
-        return op_error(call, STATUS_SHAPE, "the number of batches is one number");
+        return op_error(call, STATUS_SHAPE, "the number of batches is one number. HINT: SHAPE(1)");
     if (mean && isnan(momentum) && !batches)
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "momentum is nan, by which all batches count alike, and nothing counts "

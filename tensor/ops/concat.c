@@ -18,7 +18,9 @@ static Status check_stack(Tensor *const tensors[], int n_tensors, int dim) {
                          n_tensors < 1 ? n_tensors : 0);
     char first[SHAPE_TEXT], text[SHAPE_TEXT];
     for (int i = 0; i < n_tensors; i++) {
-        if (!tensors[i]) return error_set(STATUS_INVALID_ARGUMENT, "stack: tensor %d is NULL", i);
+        if (!tensors[i])
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "stack: tensor %d is NULL. HINT: all of them are needed", i);
         if (shape_equal(tensors[i]->shape, tensors[0]->shape)) continue;
         return error_set(STATUS_SHAPE,
                          "stack: tensor %d is %s, but tensor 0 is %s. HINT: all of one shape; "
@@ -64,7 +66,8 @@ static Status add_input(const OpCall *call, int i, Shape *shape) {
                         shape_text(x->shape, text), dim);
     if (!__builtin_add_overflow(shape->dims[dim], x->shape.dims[dim], &shape->dims[dim]))
         return STATUS_OK;
-    return op_error(call, STATUS_OVERFLOW, "too large along dimension %d", dim);
+    return op_error(call, STATUS_OVERFLOW,
+                    "too large along dimension %d. HINT: fewer, or smaller ones", dim);
 }
 
 static Status infer(OpCall *call) {

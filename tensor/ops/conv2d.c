@@ -47,7 +47,8 @@ static Status check_channels(const OpCall *call) {
                         (long long)x->shape.dims[1], (long long)groups,
                         (long long)weight->shape.dims[1]);
     if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != weight->shape.dims[0]))
-        return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
+        return op_error(call, STATUS_SHAPE,
+                        "the bias must have shape (%lld,). HINT: one for each output",
                         (long long)weight->shape.dims[0]);
     return STATUS_OK;
 }

@@ -38,7 +38,9 @@ static Status check_channels(const OpCall *call) {
     if (__builtin_mul_overflow(weight->shape.dims[1], groups, &outputs))
         return op_error(call, STATUS_OVERFLOW, "too many outputs. HINT: fewer groups");
     if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != outputs))
-        return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)", (long long)outputs);
+        return op_error(call, STATUS_SHAPE,
+                        "the bias must have shape (%lld,). HINT: one for each output",
+                        (long long)outputs);
     return STATUS_OK;
 }
 

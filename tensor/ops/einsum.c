@@ -117,7 +117,9 @@ static Status take_result(Equation *e, const char *at) {
 
 static Status take_operand(Equation *e, const char **at, Tensor *t, int index, Operand *operand) {
     int n;
-    if (!t) return error_set(STATUS_INVALID_ARGUMENT, "einsum: operand %d is NULL", index);
+    if (!t)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "einsum: operand %d is NULL. HINT: all of them are needed", index);
     if (index > 0 && **at != ',') return bad(e, "fewer operands than there are");
     if (index > 0) ++*at;
     operand->t = t;

@@ -4,7 +4,8 @@
 
 Tensor *tensor_flip(Tensor *x, const int *dims, int n_dims) {
     OpParams params = {0};
-    if (x && n_dims > 0 && !dims) error_set(STATUS_INVALID_ARGUMENT, "flip: there are no dims");
+    if (x && n_dims > 0 && !dims)
+        error_set(STATUS_INVALID_ARGUMENT, "flip: there are no dims. HINT: an array of them");
     for (int i = 0; x && dims && i < n_dims; i++) {
         int d;
         if (!rows_find_dim("flip", x, dims[i], &d)) return NULL;

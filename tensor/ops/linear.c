@@ -48,7 +48,8 @@ static Status linear_infer(OpCall *call) {
                         "x (..., in) against weight (out, in). HINT: the last "
                         "size of x must be the weight's last size");
     if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != weight->shape.dims[0]))
-        return op_error(call, STATUS_SHAPE, "the bias must have shape (%lld,)",
+        return op_error(call, STATUS_SHAPE,
+                        "the bias must have shape (%lld,). HINT: one for each output",
                         (long long)weight->shape.dims[0]);
     const Op *activation = call->params.activation;
     if (activation && !can_be_fused(activation))

@@ -77,7 +77,8 @@ static Status matmul_infer(OpCall *call) {
         int64_t na = i < a->shape.ndim - 2 ? a->shape.dims[a->shape.ndim - 3 - i] : 1;
         int64_t nb = i < b->shape.ndim - 2 ? b->shape.dims[b->shape.ndim - 3 - i] : 1;
         if (na != nb && na != 1 && nb != 1)
-            return op_error(call, STATUS_SHAPE, "batch sizes %lld and %lld do not broadcast",
+            return op_error(call, STATUS_SHAPE,
+                            "batch sizes %lld and %lld do not broadcast. HINT: equal, or 1",
                             (long long)na, (long long)nb);
         shape.dims[shape.ndim - 3 - i] = na == 1 ? nb : na;
     }

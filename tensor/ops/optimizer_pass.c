@@ -7,14 +7,15 @@
 Status optimizer_step_infer(OpCall *call, int period, int64_t state_size) {
     if (call->in[0]->numel != state_size || (call->n_in - 1) % period != 0)
         return op_error(call, STATUS_INVALID_ARGUMENT,
-                        "takes a state of %lld numbers, then groups of %d tensors",
+                        "takes a state of %lld numbers, then groups of %d tensors. HINT: see ops.h",
                         (long long)state_size, period);
     for (int i = 1; i < call->n_in; i += period)
         for (int k = 1; k < period; k++)
             if (!same_shape(&call->in[i + k]->shape, &call->in[i]->shape))
                 return op_error(call, STATUS_SHAPE,
-                                "tensor %d of group %d has another shape than its parameter", k,
-                                (i - 1) / period);
+                                "tensor %d of group %d has another shape than its parameter. HINT: "
+                                "one shape a group",
+                                k, (i - 1) / period);
     return STATUS_OK;
 }
 

@@ -10,7 +10,9 @@ static int32_t narrow(int64_t value) { // what does not fit becomes what is refu
 Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
                    float value) {
     OpParams params = {.flags = (uint32_t)mode, .value = {value}};
-    if (x && (!before || !after)) error_set(STATUS_INVALID_ARGUMENT, "pad: there are no pads");
+    if (x && (!before || !after))
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "pad: there are no pads. HINT: before and after, a number for each dimension");
     for (int d = 0; x && before && after && d < x->shape.ndim; d++) {
         params.pads.before[d] = narrow(before[d]);
         params.pads.after[d] = narrow(after[d]);

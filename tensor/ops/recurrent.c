@@ -23,7 +23,8 @@ Status recurrent_infer(const OpCall *call, int gates, Shape *y) {
                         "own weight",
                         (long long)(gates * hidden));
     if (bias && (bias->shape.ndim != 1 || bias->shape.dims[0] != gates * hidden))
-        return op_error(call, STATUS_SHAPE, "the bias is not (%lld,)", (long long)(gates * hidden));
+        return op_error(call, STATUS_SHAPE, "the bias is not (%lld,). HINT: one for each sum",
+                        (long long)(gates * hidden));
     Shape state = SHAPE(sums->shape.dims[1], hidden);
     for (int i = STATES; i < call->n_in; i++)
         if (!shape_equal(call->in[i]->shape, state))

@@ -31,7 +31,8 @@ static Status slice_backward_infer(OpCall *call) {
         part.dims[p->dim] = count;
     }
     if (fits && shape_equal(part, call->in[0]->shape)) return op_infer_shape(call);
-    return op_error(call, STATUS_SHAPE, "it is no slice of that shape");
+    return op_error(call, STATUS_SHAPE,
+                    "it is no slice of that shape. HINT: the gradient has the slice's");
 }
 
 KERNEL static void add_run(float *restrict sum, const float *restrict grad, int64_t n) {

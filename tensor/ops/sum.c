@@ -124,7 +124,9 @@ static Status sum_to_infer(OpCall *call) {
     for (int i = 0; fits && i < shape.ndim; i++)
         fits = shape.dims[i] == 1 || shape.dims[i] == x->shape.dims[i + missing];
     if (!fits)
-        return op_error(call, STATUS_SHAPE, "does not reduce to %s", shape_text(shape, text));
+        return op_error(call, STATUS_SHAPE,
+                        "does not reduce to %s. HINT: its sizes, or 1, counted from the last",
+                        shape_text(shape, text));
     return op_output(call, 0, DTYPE_FLOAT32, shape);
 }
 

@@ -38,7 +38,8 @@ static Status reshape_infer(OpCall *call) {
         valid =
             valid && shape.dims[i] >= 0 && !__builtin_mul_overflow(numel, shape.dims[i], &numel);
     if (!valid || numel != call->in[0]->numel)
-        return op_error(call, STATUS_SHAPE, "%lld elements cannot take shape %s",
+        return op_error(call, STATUS_SHAPE,
+                        "%lld elements cannot take shape %s. HINT: as many; one size may be -1",
                         (long long)call->in[0]->numel, shape_text(shape, text));
     if (op_output(call, 0, call->in[0]->dtype, shape)) return error_status();
     call->out[0]->offset = call->in[0]->offset;
@@ -61,7 +62,8 @@ const Op op_reshape = {.id = OP_reshape,
 
 // ---- permute: dimensions in another order; transposing two is the common case -------------------
 Tensor *tensor_permute(Tensor *x, const int *dims) {
-    if (x && !dims) error_set(STATUS_INVALID_ARGUMENT, "permute: there are no dims");
+    if (x && !dims)
+        error_set(STATUS_INVALID_ARGUMENT, "permute: there are no dims. HINT: an array of them");
     OpParams params = {.shape.ndim = x && dims ? x->shape.ndim : 0};
     for (int i = 0; i < params.shape.ndim; i++) params.shape.dims[i] = dims[i];
     return OP_RUN(op_permute, &params, x);
@@ -71,8 +73,10 @@ Tensor *tensor_transpose(Tensor *x, int dim0, int dim1) {
     if (!x) return OP_RUN(op_permute, NULL, x);
     int a = dim0 < 0 ? dim0 + x->shape.ndim : dim0, b = dim1 < 0 ? dim1 + x->shape.ndim : dim1;
     if (a < 0 || b < 0 || a >= x->shape.ndim || b >= x->shape.ndim) {
-        error_set(STATUS_SHAPE, "transpose: no dimensions %d and %d in a %d-d tensor", dim0, dim1,
-                  x->shape.ndim);
+        error_set(STATUS_SHAPE,
+                  "transpose: no dimensions %d and %d in a %d-d tensor. HINT: negative ones count "
+                  "from the end",
+                  dim0, dim1, x->shape.ndim);
         return NULL;
     }
     int dims[TENSOR_MAX_DIMS];
@@ -87,7 +91,8 @@ static Status permute_infer(OpCall *call) {
     for (int i = 0; i < x->shape.ndim; i++) {
         int64_t dim = call->params.shape.dims[i];
         if (dim < 0 || dim >= x->shape.ndim || (seen >> dim & 1))
-            return op_error(call, STATUS_SHAPE, "dims are not a permutation of 0..%d",
+            return op_error(call, STATUS_SHAPE,
+                            "dims are not a permutation of 0..%d. HINT: each once",
                             x->shape.ndim - 1);
         seen |= 1u << dim;
         shape.dims[i] = x->shape.dims[dim];

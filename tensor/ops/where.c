@@ -5,7 +5,9 @@
 
 // A tensor that somebody forgot is no number.
 static bool is_there(const Tensor *t, const char *what) {
-    if (!t) error_set(STATUS_INVALID_ARGUMENT, "where: %s is NULL", what);
+    if (!t)
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "where: %s is NULL. HINT: tensor_masked_fill takes a number", what);
     return t != NULL;
 }
 

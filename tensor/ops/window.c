@@ -99,7 +99,9 @@ Status pool_infer(OpCall *call) {
 Status pool_backward_infer(OpCall *call) {
     const Tensor *grad = call->in[0];
     const OpWindow *w = &call->params.window;
-    if (grad->shape.ndim != 4) return op_error(call, STATUS_SHAPE, "needs a gradient (n, c, h, w)");
+    if (grad->shape.ndim != 4)
+        return op_error(call, STATUS_SHAPE,
+                        "needs a gradient (n, c, h, w). HINT: of the pool's output");
     return op_output(call, 0, DTYPE_FLOAT32,
                      SHAPE(grad->shape.dims[0], grad->shape.dims[1], w->input[0], w->input[1]));
 }

@@ -8,12 +8,14 @@
 #include "tests/helpers/harness.h"
 #include "tests/ops/op_refusals.h"
 
-// Fails unless `status` is pending with a message that contains `mention`; clears it.
+// Fails unless `status` is pending with a message that contains `mention` and a hint; clears it.
 static void assert_refused(const char *what, Status status, const char *mention) {
     ck_assert_msg(error_status() == status, "%s: %s instead of %s: %s", what,
                   status_name(error_status()), status_name(status), error_message());
     ck_assert_msg(strstr(error_message(), mention) != NULL, "%s: \"%s\" does not mention \"%s\"",
                   what, error_message(), mention);
+    ck_assert_msg(strstr(error_message(), ". HINT: ") != NULL, "%s: no hint in \"%s\"", what,
+                  error_message());
     error_clear();
 }
 
