@@ -133,7 +133,7 @@ MATH_INLINE void column_moments(const float *x, Channels of, int64_t count, Mome
     }
 }
 
-// Of a channel whose sum, or whose squares, a float does not hold.
+// Of a channel whose sum, or whose squares, a float does not hold: too large, or too small.
 static Moments moments_in_double(const float *x, Channels of) {
     int64_t step = channels_step(of);
     double n = (double)channels_size(of), mean = 0.0, variance = 0.0;
@@ -166,9 +166,11 @@ static void follow(const Training *t, int64_t c, double mean, double variance) {
 // Writes down what is known of channel c, and says what to make of it.
 static Affine channel_end(const Training *t, int64_t c, Moments m) {
     const OpCall *call = t->call;
-    if (!isfinite(m.variance)) m = moments_in_double(call_in(call, X) + c * t->of.plane, t->of);
+    double epsilon = (double)call->params.value[0];
+    if (!norm_square_holds(m.variance, epsilon))
+        m = moments_in_double(call_in(call, X) + c * t->of.plane, t->of);
     if (m.variance < 0.0) m.variance = 0.0; // rounded
-    float rstd = (float)(1.0 / sqrt(m.variance + (double)call->params.value[0]));
+    float rstd = (float)(1.0 / sqrt(m.variance + epsilon));
     call_out(call, MEAN)[c] = m.about + m.rest;
     call_out(call, RSTD)[c] = rstd;
     if (call->in[RUNNING_MEAN]) follow(t, c, (double)m.about + (double)m.rest, m.variance);

@@ -1,5 +1,6 @@
 // test_batch_norm.c -- batch norm beyond the op cases: running statistics that are not whole,
-// digits far from 0, what is kept and run for whoever wants a gradient, and what that costs.
+// digits of numbers of any size, what is kept and run for whoever wants a gradient, and what that
+// costs.
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,25 +53,27 @@ static const struct {
     int64_t samples, channels, plane;
 } sizes[] = {{2, 3, 1}, {257, 5, 1}, {70, 3, 3}, {3, 2, 17}, {4, 2, 4097}, {2000, 1, 1}};
 
-START_TEST(numbers_far_from_zero_keep_their_digits) {
+START_TEST(numbers_of_any_size_keep_their_digits) {
     int64_t samples = sizes[_i].samples, channels = sizes[_i].channels, plane = sizes[_i].plane;
     int64_t n = samples * channels * plane;
     float *x = calloc((size_t)n, sizeof *x);
-    for (int heaps = 0; heaps < 3; heaps++) {
+    for (int heaps = 0; heaps < 4; heaps++) {
+        float added = heaps == 3 ? 0.0f : epsilon;
         random_uniform(11, 0, 0, n, x);
         for (int64_t i = 0; i < n; i++) x[i] = 1e4f + 3.5f * (x[i] - 0.5f);
         for (int64_t i = 0; i < n / 3 && heaps == 1; i++) x[i] = 0.0f; // a mean unlike any element
         for (int64_t i = 0; i < n && heaps == 2; i++) x[i] *= 3e34f; // squares that no float holds
+        for (int64_t i = 0; i < n && heaps == 3; i++) x[i] *= 1e-30f;
         Tensor *t = tensor_from_floats_new(SHAPE(samples, channels, plane), x);
         Scope *scope = scope_open();
-        Tensor *y = tensor_batch_norm(t, NULL, NULL, epsilon, (RunningStatistics){0});
+        Tensor *y = tensor_batch_norm(t, NULL, NULL, added, (RunningStatistics){0});
         for (int64_t c = 0; c < channels; c++) {
             double mean = 0.0, squares = 0.0, count = (double)(samples * plane);
             for (int64_t i = 0; i < n; i++)
                 if (i / plane % channels == c) mean += (double)x[i] / count;
             for (int64_t i = 0; i < n; i++)
                 if (i / plane % channels == c) squares += pow((double)x[i] - mean, 2.0) / count;
-            double rstd = 1.0 / sqrt(squares + (double)epsilon);
+            double rstd = 1.0 / sqrt(squares + (double)added);
             for (int64_t i = 0; i < n; i++) {
                 double want = ((double)x[i] - mean) * rstd, got = (double)tensor_data(y)[i];
                 ck_assert_msg(i / plane % channels != c ||
@@ -168,7 +171,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {running_statistics_that_are_not_whole_are_refused, 0},
-        {numbers_far_from_zero_keep_their_digits, sizeof sizes / sizeof *sizes},
+        {numbers_of_any_size_keep_their_digits, sizeof sizes / sizeof *sizes},
         {equal_numbers_are_their_mean_exactly, 6},
         {only_what_is_wanted_is_kept_and_computed, 16},
         {NULL, 0},
