@@ -239,12 +239,14 @@ static Status watch_profile(Program *program, Loader *loader) {
 Status program_profile(Program *program) {
     const Options *options = program->options;
     Status status = program_check_memory(program);
+    bool runs = !options_need_weights_only(options);
     if (!status && options->epochs != 0) status = program_try_training(program);
-    if (!status && has_ceilings(program)) status = obtain_machine(program);
+    if (!status && runs && has_ceilings(program)) status = obtain_machine(program);
     progress_say(program, "making the model");
     if (!status) status = make_model(program);
     progress_clear(program);
-    if (!status) status = choose_recomputed(program);
+    if (status || !runs) return status;
+    status = choose_recomputed(program);
     bool data = program_has_data(program) && options->epochs > 0;
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();
