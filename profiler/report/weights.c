@@ -1,5 +1,5 @@
 // weights.c -- the distribution of each parameter. Percentiles are found by counting, not by
-// sorting: a model has a hundred million weights, and of each tensor five are asked for.
+// sorting: a model has a hundred million weights, and of each tensor seven are asked for.
 #include "profiler/report/weights.h"
 
 #include <math.h>
