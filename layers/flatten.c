@@ -22,11 +22,12 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     int64_t end = from_start(flatten->end_dim, shape.ndim);
     if (start < 0 || start > end || end >= shape.ndim) {
         char text[SHAPE_TEXT];
-        error_set(STATUS_SHAPE,
-                  "%s: Flatten of %s: there are no dimensions %lld to %lld. HINT: the first comes "
-                  "first; negative ones count from the end",
-                  self->name, shape_text(in[0]->shape, text), (long long)flatten->start_dim,
-                  (long long)flatten->end_dim);
+        error_set(
+            STATUS_SHAPE,
+            "Flatten of %s: there are no dimensions %lld to %lld. HINT: the first comes first; "
+            "negative ones count from the end",
+            shape_text(in[0]->shape, text), (long long)flatten->start_dim,
+            (long long)flatten->end_dim);
         return NULL;
     }
     for (int i = 0; i < shape.ndim; i++) {

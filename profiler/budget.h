@@ -24,6 +24,9 @@ typedef struct BudgetTask { // the step in question
     const Tensor *labels; // of that batch; NULL: one label per sample
     LossFunction loss;    // NULL: loss_cross_entropy
     int64_t accumulate;   // batches in a step (FitOptions.accumulate); 0: 1
+    // Of budget_recompute, which may try a thousand sets: after each, how many. May be NULL.
+    void (*progress)(void *argument, int64_t tried);
+    void *argument;
 } BudgetTask;
 
 // bytes: 0 to 2^60. Searches by dry runs, about five; then, with `verify`

@@ -13,6 +13,7 @@ typedef struct Candidate { // a layer below the model, in the order of a walk ov
 } Candidate;
 
 typedef struct Choosing {
+    const BudgetTask *task;
     Plan plan;
     OptimizerConfig config;
     int64_t bytes; // to fit into
@@ -99,6 +100,7 @@ static Status try_marks(Choosing *c, Tried *tried) {
     Status status = profile_predict_step(&c->plan.work, c->config, &step);
     *tried = (Tried){step.memory.peak.total, step.flops};
     c->found.runs++;
+    if (c->task->progress) c->task->progress(c->task->argument, c->found.runs);
     return status;
 }
 
@@ -289,7 +291,7 @@ static Status mark_real(Layer *model, const Choosing *c) {
 Status budget_recompute(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                         RecomputeChoice *choice) {
     if (budget_check_bytes(bytes)) return error_status();
-    Choosing c = {.config = optimizer, .bytes = bytes};
+    Choosing c = {.task = task, .config = optimizer, .bytes = bytes};
     Status status = budget_plan_begin(task, &c.plan);
     if (status) return status;
     status = choose(&c);

@@ -32,13 +32,37 @@ static double load_bf16(const uint8_t *at) {
 }
 
 // IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction.
-static double load_f16(const uint8_t *at) {
-    uint32_t half = (uint32_t)load_u16(at), sign = (half & 0x8000u) << 16;
+static double half_value(uint32_t half) {
+    uint32_t sign = (half & 0x8000u) << 16;
     uint32_t exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
     if (exponent == 31) return (double)math_from_bits(sign | 0x7f800000u | fraction << 13);
     if (exponent > 0) return (double)math_from_bits(sign | (exponent + 112) << 23 | fraction << 13);
     double tiny = ldexp((double)fraction, -24); // subnormal there, normal here
     return sign ? -tiny : tiny;
+}
+
+static double load_f16(const uint8_t *at) { return half_value((uint32_t)load_u16(at)); }
+
+// Of 8 bits: a sign, an exponent, so many of a fraction (Micikevicius et al. 2022; no infinity in
+// E4M3; FNUZ has one zero, and its NaN where the other would be).
+static double small_real(uint8_t bits, int fraction, int bias) {
+    int exponent = (bits & 0x7f) >> fraction, one = 1 << fraction;
+    int digits = bits & (one - 1), shift = (exponent > 0 ? exponent : 1) - bias - fraction;
+    double size = ldexp((double)(exponent > 0 ? one + digits : digits), shift);
+    return bits & 0x80 ? -size : size;
+}
+static double load_e4m3(const uint8_t *at) {
+    return (*at & 0x7f) == 0x7f ? (double)NAN : small_real(*at, 3, 7);
+}
+static double load_e5m2(const uint8_t *at) { return half_value((uint32_t)*at << 8); }
+static double load_e4m3fnuz(const uint8_t *at) {
+    return *at == 0x80 ? (double)NAN : small_real(*at, 3, 8);
+}
+static double load_e5m2fnuz(const uint8_t *at) {
+    return *at == 0x80 ? (double)NAN : small_real(*at, 2, 16);
+}
+static double load_e8m0(const uint8_t *at) { // a power of two
+    return *at == 0xff ? (double)NAN : ldexp(1.0, *at - 127);
 }
 
 static const Element elements[] = {
@@ -54,12 +78,14 @@ static const Element elements[] = {
     {.name = "U32", .numpy = "u4", .size = 4, .bits = 32, .integer = load_u32},
     {.name = "I32", .numpy = "i4", .size = 4, .bits = 31, .is_signed = true, .integer = load_i32},
     {.name = "I64", .numpy = "i8", .size = 8, .bits = 63, .is_signed = true, .integer = load_i64},
+    {.name = "F8_E4M3", .size = 1, .real = load_e4m3},
+    {.name = "F8_E5M2", .size = 1, .real = load_e5m2},
+    {.name = "F8_E4M3FNUZ", .size = 1, .real = load_e4m3fnuz},
+    {.name = "F8_E5M2FNUZ", .size = 1, .real = load_e5m2fnuz},
+    {.name = "F8_E8M0", .size = 1, .real = load_e8m0},
     // Listed, but for no tensor of ours.
     {.name = "U64", .numpy = "u8", .size = 8},
     {.name = "C64", .numpy = "c8", .size = 8},
-    {.name = "F8_E4M3", .size = 1},
-    {.name = "F8_E5M2", .size = 1},
-    {.name = "F8_E8M0", .size = 1},
 };
 enum { ELEMENTS = sizeof elements / sizeof elements[0], PIECE = 1 << 15 }; // bytes
 

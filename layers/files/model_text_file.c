@@ -8,20 +8,24 @@
 
 enum { MOST_BYTES = 1 << 20, FIRST_BYTES = 4096 };
 
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
 // The rest of the file and a '\0'. Its size is not asked for: a pipe has none.
 static char *read_all(FILE *file, const char *path) {
     size_t size = 0, room = FIRST_BYTES;
+    const size_t most = MOST_BYTES + 2; // a byte too many shows that there are, and the '\0'
     char *text = memory_new(room);
     while (text) {
         size += fread(text + size, 1, room - 1 - size, file);
         if (size < room - 1) break;
-        char *larger = room <= MOST_BYTES ? memory_resize(text, room, 2 * room) : NULL;
-        if (room > MOST_BYTES)
+        if (room == most)
             error_set(STATUS_FORMAT, "%.100s: more than a mebibyte. HINT: it is no model text",
                       path);
+        size_t more = least(2 * room, most);
+        char *larger = room < most ? memory_resize(text, room, more) : NULL;
         if (!larger) memory_free(text);
         text = larger;
-        room *= 2;
+        room = more;
     }
     if (!text) return NULL;
     if (ferror(file))

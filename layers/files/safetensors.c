@@ -294,7 +294,15 @@ Status safetensors_read_bytes(const Safetensors *file, int64_t index, void *to) 
 
 Tensor *safetensors_tensor_new(const Safetensors *file, int64_t index) {
     const Entry *entry = entry_at(file, index);
+    char words[INPUT_WORDS];
     if (!entry) return NULL;
+    if (!entry->element->real && !entry->element->integer) {
+        error_set(STATUS_DTYPE,
+                  "safetensors: %s: '%s' is %s, which no tensor holds. HINT: "
+                  "safetensors_read_bytes",
+                  file->input.name, input_words(entry->shown.name, words), entry->shown.dtype);
+        return NULL;
+    }
     DType dtype = entry->element->real                        ? DTYPE_FLOAT32
                   : element_fits(entry->element, DTYPE_UINT8) ? DTYPE_UINT8
                                                               : DTYPE_INT64;

@@ -64,7 +64,7 @@ Status safetensors_read(const Safetensors *file, int64_t index, Tensor *to);
 // As they are stored, little-endian: entry->bytes of them.
 Status safetensors_read_bytes(const Safetensors *file, int64_t index, void *to);
 // A tensor of its own on the context's device: float32 of floating-point numbers, else uint8 or
-// int64, whichever holds them. Yours; NULL with an error pending.
+// int64, whichever holds them. Yours; NULL with an error pending: STATUS_DTYPE of U64 and C64.
 Tensor *safetensors_tensor_new(const Safetensors *file, int64_t index);
 
 RIDGEPOINT_API_END

@@ -119,8 +119,10 @@ Layer *regnet_new(const char *name, int64_t classes) {
     for (int i = 0; i < variant->depth;) i = add_stage(trunk, variant, i, &channels);
     layer_add_child(model, "trunk_output", trunk);
     add_average(model);
-    layer_add_child(model, "fc", linear_new(channels, classes, true));
-    return model_finished(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT},
-                                             .linear = {.gain = 0.01f},
-                                             .zero_bias = true});
+    Layer *fc = linear_new(channels, classes, true);
+    init_by_rules(fc, (InitRules){.linear = {.gain = 0.01f}, .zero_bias = true});
+    // Convolutions with a bias, those of squeeze and excitation, keep it.
+    init_by_rules(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT}});
+    layer_add_child(model, "fc", fc);
+    return layer_finished(model);
 }

@@ -127,13 +127,24 @@ static int64_t epochs_unsaid(const Options *options) {
     return steps_alone ? LOADER_MOST_EPOCHS : options->line->epochs;
 }
 
+// Without the question that is looked at.
+static bool want_nothing(const Options *others) {
+    return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
+           !others->percentiles && !others->trace && !others->output && !others->tinytorch &&
+           !others->memory_json;
+}
+
 // The tree of layers alone is counted, so that nothing need run for it.
 static bool needs_counts_only(const Options *options) {
     Options others = *options;
     others.summary = false;
-    return options->summary && !options_ask(&others) && options->epochs <= 0 && !options->json &&
-           !options->calibrate && !options->percentiles && !options->trace && !options->output &&
-           !options->tinytorch && !options->memory_json;
+    return options->summary && want_nothing(&others);
+}
+
+bool options_need_weights_only(const Options *options) {
+    Options others = *options;
+    others.weights = false;
+    return options->weights && want_nothing(&others);
 }
 
 // A training without a last epoch has no end to go down to.

@@ -113,6 +113,8 @@ bool options_print_help(const Options *options);
 bool options_choose_recompute(const Options *options);
 // Whether a question was asked, whose answer takes the report's place.
 bool options_ask(const Options *options);
+// Are weights, as they begin, all that is asked for? Then nothing need run.
+bool options_need_weights_only(const Options *options);
 // Whether a file takes all of standard output.
 bool options_take_output(const Options *options);
 

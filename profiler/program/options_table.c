@@ -390,7 +390,9 @@ const Flag options_flags[] = {
      0},
     {OF_QUESTIONS, BOTH, false, "leaks", NULL, "does memory grow from step to step?",
      SWITCH(leaks)},
-    {OF_QUESTIONS, BOTH, false, "weights", NULL, "how the weights are distributed, layer by layer",
+    {OF_QUESTIONS, BOTH, false, "weights", NULL,
+     "how they are distributed, layer by layer; alone it\n"
+     "                         runs nothing",
      SWITCH(weights)},
     {OF_QUESTIONS, MODEL, false, "generate", "N",
      "tokens behind a prompt of --tokens: times, costs, cache", COUNT(generate, 1, 1 << 24)},

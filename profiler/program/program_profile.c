@@ -129,11 +129,21 @@ BudgetTask program_budget_task(const Program *program) {
                         .accumulate = program->options->accumulate};
 }
 
+// How many it will be nobody knows.
+static void show_choosing(void *argument, int64_t tried) {
+    ProgressLine *line = argument;
+    if (progress_due(line))
+        fprintf(stderr, "\r%s: %lld sets tried\033[K", line->what, (long long)tried);
+}
+
 static Status choose_recomputed(Program *program) {
     const Options *options = program->options;
     if (!options_choose_recompute(options)) return STATUS_OK;
     BudgetTask task = program_budget_task(program);
-    progress_say(program, "choosing layers to run again");
+    ProgressLine line = {.what = "choosing layers to run again", .shown = clock_seconds()};
+    task.progress = program->terminal ? show_choosing : NULL;
+    task.argument = &line;
+    progress_say(program, line.what);
     Status status = budget_recompute(&task, program_optimizer(options), options->memory_budget,
                                      &program->choice);
     progress_clear(program);
@@ -239,12 +249,14 @@ static Status watch_profile(Program *program, Loader *loader) {
 Status program_profile(Program *program) {
     const Options *options = program->options;
     Status status = program_check_memory(program);
+    bool runs = !options_need_weights_only(options);
     if (!status && options->epochs != 0) status = program_try_training(program);
-    if (!status && has_ceilings(program)) status = obtain_machine(program);
+    if (!status && runs && has_ceilings(program)) status = obtain_machine(program);
     progress_say(program, "making the model");
     if (!status) status = make_model(program);
     progress_clear(program);
-    if (!status) status = choose_recomputed(program);
+    if (status || !runs) return status;
+    status = choose_recomputed(program);
     bool data = program_has_data(program) && options->epochs > 0;
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();

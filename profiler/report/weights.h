@@ -15,8 +15,8 @@ typedef struct WeightStatistics {                // of one parameter tensor's va
     float min, p1, p25, median, p75, p99, max;   // nearest rank; NaN of nothing
 } WeightStatistics;
 
-// STATUS_OUT_OF_MEMORY (it sorts a copy), STATUS_INVALID_ARGUMENT for what is not contiguous
-// float32 with data.
+// STATUS_OUT_OF_MEMORY (it copies what is finite), STATUS_INVALID_ARGUMENT for what is not
+// contiguous float32 with data.
 Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics);
 
 // A line for each parameter of the model, in 80 columns.

@@ -470,6 +470,17 @@ START_TEST(a_file_that_is_none_is_refused) {
     expect_error(STATUS_IO, ".: Is a directory");
     ck_assert_ptr_null(model_text_read_file("/dev/zero", &input));
     expect_error(STATUS_FORMAT, "/dev/zero: more than a mebibyte");
+    for (size_t size = 1 << 20; size <= (1 << 20) + 1; size++) {
+        char *spaces = malloc(size);
+        memset(spaces, ' ', size);
+        memcpy(spaces, "ReLU", 4);
+        write_file("long.txt", spaces, size);
+        Layer *model = model_text_read_file("long.txt", &input);
+        ck_assert_int_eq(model != NULL, size == 1 << 20);
+        layer_free(model);
+        free(spaces);
+    }
+    expect_error(STATUS_FORMAT, "long.txt: more than a mebibyte");
     write_file("model.txt", "ReLU\0ReLU", 9);
     ck_assert_ptr_null(model_text_read_file("model.txt", &input));
     expect_error(STATUS_FORMAT, "model.txt: holds a byte of 0");

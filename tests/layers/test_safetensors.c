@@ -1,10 +1,12 @@
 // test_safetensors.c -- weights as Python's safetensors reads and writes them; what does not fit a
 // model. Files that lie: test_safetensors_lies.c; writing that is interrupted: test_interrupted.c.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "layers/files/safetensors.h"
+#include "tensor/math.h"
 #include "tensor/memory.h"
 #include "tests/fixtures/files.h"
 #include "tests/helpers/byte_file.h"
@@ -58,7 +60,7 @@ static const KindCase kinds[] = {
     {"i64", "I64", 4, NULL, i64_as_integer},
     {"bool", "BOOL", 4, bool_as_float, bool_as_integer},
     {"u64", "U64", 4, NULL, NULL},
-    {"f8", "F8_E4M3", 3, NULL, NULL},
+    {"f8", "F8_E4M3", 3, (const uint32_t[]){0x3f800000u, 0x3f800000u, 0x3f800000u}, NULL},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -99,6 +101,45 @@ static void read_kind(const Safetensors *file, const KindCase *kind) {
     tensor_free(whole);
 }
 
+// FNV-1a of the bits; a NaN is any NaN.
+static uint64_t digest_of(const float *values, int64_t n) {
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits = math_to_bits(values[i] == values[i] ? values[i] : NAN);
+        digest = (digest ^ bits) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
+START_TEST(every_number_of_8_bits_is_read_as_pytorch_converts_it) {
+    static const struct {
+        const char *dtype;
+        uint64_t digest;
+    } small[] = {{"F8_E4M3", E4M3FN_DIGEST},
+                 {"F8_E5M2", E5M2_DIGEST},
+                 {"F8_E4M3FNUZ", E4M3FNUZ_DIGEST},
+                 {"F8_E5M2FNUZ", E5M2FNUZ_DIGEST},
+                 {"F8_E8M0", E8M0FNU_DIGEST}};
+    work_folder_begin();
+    for (int i = 0; i < 5; i++) {
+        char bytes[512] = {0};
+        int length = snprintf(bytes + 8, 248,
+                              "{\"all\":{\"dtype\":\"%s\",\"shape\":[256],"
+                              "\"data_offsets\":[0,256]}}",
+                              small[i].dtype);
+        bytes[0] = (char)length;
+        for (int code = 0; code < 256; code++) bytes[8 + length + code] = (char)code;
+        Safetensors *file = open_bytes(bytes, 8 + (size_t)length + 256);
+        Tensor *t = safetensors_tensor_new(file, 0);
+        ck_assert_msg(t && t->dtype == DTYPE_FLOAT32, "%s", error_message());
+        ck_assert_msg(digest_of(tensor_data(t), 256) == small[i].digest, "%s", small[i].dtype);
+        tensor_free(t);
+        safetensors_close(file);
+    }
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(every_kind_of_number_is_read_as_pytorch_converts_it) {
     work_folder_begin();
     Safetensors *file = open_bytes(python_kinds, sizeof python_kinds - 1);
@@ -118,6 +159,8 @@ START_TEST(every_kind_of_number_is_read_as_pytorch_converts_it) {
     ck_assert(shape_equal(tensor_shape(empty), SHAPE(2, 0, 3)));
     Tensor *scalar = safetensors_tensor_new(file, safetensors_find(file, "scalar"));
     expect_values(scalar, 7);
+    ck_assert_ptr_null(safetensors_tensor_new(file, safetensors_find(file, "u64")));
+    byte_file_expect_error(STATUS_DTYPE, "'u64' is U64, which no tensor holds");
     ck_assert_ptr_null(safetensors_tensor_new(file, 99));
     byte_file_expect_error(STATUS_INVALID_ARGUMENT, "no tensor 99");
     tensor_free(odd);
@@ -399,6 +442,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {every_kind_of_number_is_read_as_pytorch_converts_it, 0},
+        {every_number_of_8_bits_is_read_as_pytorch_converts_it, 0},
         {bytes_are_read_as_they_are_stored, 0},
         {a_tied_model_is_written_as_pytorch_writes_it_and_read_back, 0},
         {tied_weights_may_be_there_once_or_twice_but_alike, 0},

@@ -62,6 +62,18 @@ START_TEST(a_question_is_answered_alone_in_80_plain_columns) {
 }
 END_TEST
 
+// Nor is this machine measured, which without a cache would be said.
+START_TEST(for_weights_alone_nothing_runs) {
+    char arguments[400];
+    snprintf(arguments, sizeof arguments, "XDG_CACHE_HOME=/dev/null %s --layers 20,30,10 --weights",
+             program_path("profile_mlp"));
+    ProgramRun got = program_run("/usr/bin/env", arguments, PROGRAM_CAPTURED);
+    ck_assert_msg(got.status == 0 && !got.err[0] && strncmp(got.out, "WEIGHTS\n", 8) == 0, "%s%s",
+                  got.err, got.out);
+    program_run_free(&got);
+}
+END_TEST
+
 START_TEST(a_question_about_a_layer_that_is_not_there_names_those_that_are) {
     ProgramRun got = run(SMALL " --explain nope");
     program_check_refusal(&got, 2, "nope", "fc1");
@@ -201,6 +213,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_question_is_answered_alone_in_80_plain_columns, QUESTIONS},
+        {for_weights_alone_nothing_runs, 0},
         {a_question_about_a_layer_that_is_not_there_names_those_that_are, 0},
         {the_largest_batch_of_the_budget_is_measured, 0},
         {each_file_is_json_and_the_report_is_still_printed, FILES},

@@ -23,6 +23,9 @@ static const struct {
     {{"mnist-cnn", "--steps", "1", QUICK}, "\rjudging what was learnt\033[K\r\033[K"},
     {{"lenet5", "--device", "meta", "--recompute", "auto", "--memory-budget", "1GB"},
      "\rmaking the model\033[K\r\033[K\rchoosing layers to run again\033[K\r\033[K"},
+    {{"gpt2", "--batch", "8", "--tokens", "128", "--device", "meta", "--recompute", "auto",
+      "--memory-budget", "2.6GB"},
+     " sets tried\033[K\r"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 

@@ -46,6 +46,30 @@ START_TEST(percentiles_are_numpys_inverted_cdf) {
 }
 END_TEST
 
+static int by_value(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+// Of every size, sign and exponent, many of them several times: what a sorted list has there.
+START_TEST(percentiles_are_those_of_a_sorted_list) {
+    enum { N = 5000 };
+    float x[N];
+    for (int n = 1; n <= N; n = 3 * n + 1) {
+        for (int i = 0; i < n; i++)
+            x[i] = ldexpf((float)(i * 7919 % 613) - 300.0f, i % 11 ? i % 5 : i % 250 - 150);
+        WeightStatistics s = of(x, n);
+        qsort(x, (size_t)n, sizeof(float), by_value);
+        const float got[] = {s.min, s.p1, s.p25, s.median, s.p75, s.p99, s.max};
+        const double percent[] = {0.0, 1.0, 25.0, 50.0, 75.0, 99.0, 100.0};
+        for (int k = 0; k < 7; k++) {
+            int rank = (int)ceil(percent[k] / 100.0 * n);
+            ck_assert_msg(got[k] == x[rank < 1 ? 0 : rank - 1], "%g %% of %d", percent[k], n);
+        }
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_refused) {
     WeightStatistics s;
     Tensor *labels = tensor_from_labels_new(SHAPE(2), (int64_t[]){1, 2});
@@ -64,6 +88,7 @@ START_TEST(every_parameter_has_a_line_of_at_most_80_columns) {
     MlpOptions options = mlp_defaults();
     Layer *model = mlp_new((int64_t[]){784, 512, 10}, 3, options);
     float *weight = tensor_data(model->children[0]->parameters[0].tensor);
+    ck_assert_int_eq(layer_add_child(model, "a_long_name", linear_new(1, 1, true)), STATUS_OK);
     weight[0] = 1e30f, weight[1] = -1e30f, weight[2] = NAN;
     float *second = tensor_data(model->children[2]->parameters[0].tensor);
     for (int i = 0; i < 5120; i++) second[i] = i < 2560 ? -999.4f : 999.4f;
@@ -72,13 +97,16 @@ START_TEST(every_parameter_has_a_line_of_at_most_80_columns) {
     FILE *file = open_memstream(&text, &size);
     ck_assert_int_eq(weights_print(model, file), STATUS_OK);
     fclose(file);
-    int lines = 0;
+    int lines = 0, long_paths = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
         ck_assert_msg(strlen(line) <= 80 && line[strlen(line) - 1] != ' ', "%s", line);
+        bool named = strstr(line, "_name.weight") || strstr(line, "_name.bias"); // not cut there
+        long_paths += named;
         if (strncmp(line, "fc2.weight", 10) == 0)
             ck_assert_msg(strstr(line, "  999.4  -999.4 -999.4 -999.4  999.4   999.4"), "%s", line);
     }
-    ck_assert_int_eq(lines, 2 + 4 + 1);
+    ck_assert_int_eq(lines, 2 + 6 + 1);
+    ck_assert_int_eq(long_paths, 2);
     free(text);
     layer_free(model);
 }
@@ -89,6 +117,7 @@ int main(void) {
         {a_list_that_can_be_read_by_eye, 0},
         {nothing_has_no_statistics, 0},
         {percentiles_are_numpys_inverted_cdf, 0},
+        {percentiles_are_those_of_a_sorted_list, 0},
         {what_cannot_be_read_is_refused, 0},
         {every_parameter_has_a_line_of_at_most_80_columns, 0},
         {NULL, 0},
