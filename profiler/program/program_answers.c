@@ -97,7 +97,9 @@ static Status watch_steps(const Program *program, Optimizer *optimizer, LeakTest
 static Status answer_leaks(Program *program) {
     enum { MOST_STEPS = 64 };
     OptimizerConfig config = program_optimizer(program->options);
-    config.learning_rate = 0.0f; // the same work, and --weights still shows those that there were
+    config.learning_rate = 0.0f; // the same work, and the weights stay; running statistics do not
+    LayerModes modes;
+    if (layer_modes_save(program->model, &modes)) return error_status();
     Optimizer *optimizer = optimizer_new(program->model, config);
     LeakTest *test = optimizer ? leak_new(MOST_STEPS) : NULL;
     progress_say(program, "watching steps");
@@ -108,6 +110,7 @@ static Status answer_leaks(Program *program) {
     if (!status) print_leaks(&report);
     leak_free(test);
     optimizer_free(optimizer);
+    layer_modes_restore(program->model, &modes);
     return status;
 }
 

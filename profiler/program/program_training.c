@@ -177,6 +177,7 @@ Status program_train(Program *program) {
         if (program->report) status = print_training(program, model, &training.curve);
         if (!status && options->weights) status = weights_print(model, stdout);
         if (!status && options->shrink) status = program_shrink(program, model);
+        if (!status) status = program_write_output(program, model);
     } else {
         program->training.absent = error_message();
     }
