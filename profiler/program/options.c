@@ -132,8 +132,9 @@ static bool needs_counts_only(const Options *options) {
     Options others = *options;
     others.summary = false;
     return options->summary && !options_ask(&others) && options->epochs <= 0 && !options->json &&
-           !options->calibrate && !options->percentiles && !options->trace && !options->output &&
-           !options->tinytorch && !options->memory_json;
+           !options->calibrate && !options->percentiles && options->iterations == 0 &&
+           options->warmup == 0 && !options->trace && !options->output && !options->tinytorch &&
+           !options->memory_json;
 }
 
 // A training without a last epoch has no end to go down to.
@@ -161,7 +162,8 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     take_models(argc, argv, options);
     if (options->generate) options->inference = true;
     if (!options_fit_together(options)) return false;
-    if (options->epochs < 0) options->epochs = epochs_unsaid(options);
+    options->has_epochs = options->epochs >= 0;
+    if (!options->has_epochs) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
     if (!options_can_be_done(options)) return false;

@@ -101,7 +101,10 @@ void program_print_wrapped(const char *text, const char *indent) {
 
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
-    if (program->report && options->epochs > 0 && program->device->has_data)
+    if (!program->report) return;
+    if (options->epochs == 0 && options->data)
+        printf("\nTRAINING  none: --epochs N trains on what --data names.\n");
+    else if (options->epochs > 0 && program->device->has_data)
         printf("\nTRAINING  none: %s. --data takes others.\n", program->training.absent);
 }
 

@@ -170,6 +170,7 @@ static const struct {
     {"lenet5 vgg11 --sort roof", "--sort roof", "parameters", 2},
     {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops", 2},
     {"lenet5 --sort memory --device meta", "--sort memory", "bytes", 2},
+    {"lenet5 README.md --json ./README.md", "--json ./README.md", "is read", 2},
     {"lenet5 vgg11 --device meta --json /nonexistent/x.json", "/nonexistent/x.json", "", 3},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };

@@ -195,6 +195,21 @@ static const struct {
     {"--every 5", "--every 5", "--checkpoint"},
     {"--epochs 0 --resume x", "--resume", "--epochs"},
     {"--device meta --checkpoint x", "--checkpoint", "meta"},
+    {"--device meta --resume x", "--resume", "meta"},
+    {"--device meta --iterations 5", "--iterations", "meta"},
+    {"--device meta --warmup 5", "--warmup", "meta"},
+    {"--device meta --epochs 3", "--epochs", "meta"},
+    {"--device meta --steps 3", "--steps", "meta"},
+    {"--device meta --schedule cosine", "--schedule", "meta"},
+    {"--device meta --lr-warmup 3", "--lr-warmup", "meta"},
+    {"--steps 3 --by op", "--steps", "add --epochs N"},
+    {"--steps 3 --epochs 0", "--steps", "add --epochs N"},
+    {"--layers 20,30,10 --epochs 2", "--epochs: MLP 20-30-10", "--data"},
+    {"--layers 20,30,10 --steps 2", "--steps: MLP 20-30-10", "--data"},
+    {"--layers 20,10 --activation gelu", "--activation gelu", "--layers 20,512,10"},
+    {"--peaks tests/fixtures/peaks.json --json tests/fixtures/../fixtures/peaks.json",
+     "--json tests/fixtures/../fixtures/peaks.json", "is read"},
+    {"--json /dev/null --trace /dev/null", "--trace /dev/null", "--json writes"},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
