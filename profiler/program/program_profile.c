@@ -209,7 +209,7 @@ Status program_check_memory(const Program *program) {
         "%s: a step takes %s, and this machine has %s free. HINT: --device meta counts it; a "
         "smaller %s takes less",
         program->subject.name, text_bytes_si(bytes).s, text_bytes_si(available).s,
-        program->options->inference ? "input"
+        program->options->inference ? "--batch or network"
                                     : "--batch (and --accumulate), --optimizer sgd or --inference");
 }
 
