@@ -405,8 +405,8 @@ const Flag options_flags[] = {
      "                         deepspeed, torchinfo, tinytorch",
      OTHER(take_preset)},
 
-    {OF_FILES, MODEL, false, "output", "FILE.npy", "what the network makes of its input",
-     TEXT(output)},
+    {OF_FILES, MODEL, false, "output", "FILE.npy",
+     "what the network, trained if asked, makes of its input", TEXT(output)},
     {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
     {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
      TEXT(trace)},

@@ -9,8 +9,8 @@
 
 Status program_check_files(const Options *options) {
     const char *files[] = {options->trace, options->memory_json, options->tinytorch,
-                           options->output};
-    for (int i = 0; i < 4; i++) {
+                           options->output, options->checkpoint};
+    for (int i = 0; i < 5; i++) {
         if (files[i] && whole_file_check(files[i])) return error_status();
     }
     return STATUS_OK;

@@ -149,6 +149,7 @@ static Tensor *input_new(const Told *told, const OnnxModel *about, int input) {
     }
     if (tensor) return tensor;
     if (port->dtype == DTYPE_FLOAT32) return tensor_uniform_new(port->shape, 0.0f, 1.0f);
+    if (!context_current()->device->has_data) return tensor_new(port->shape, DTYPE_INT64);
     int64_t *zeros = memory_new((size_t)shape_numel(port->shape) * sizeof(int64_t) + 1);
     tensor = zeros ? tensor_from_labels_new(port->shape, zeros) : NULL; // each table has a row 0
     memory_free(zeros);

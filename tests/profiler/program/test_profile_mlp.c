@@ -85,10 +85,11 @@ START_TEST(help_lists_every_option_and_succeeds) {
 END_TEST
 
 START_TEST(no_topic_of_help_is_wider_than_a_terminal) {
-    static const char *const topics[] = {"all", "activations", "counts", "roofline", "status"};
+    static const char *const topics[] = {"activations", "all",    "counts",   "roofline", "status",
+                                         "all",         "counts", "roofline", "status"};
     char arguments[40];
     const char *path = program_path(_i < 5 ? "profile_mlp" : "profile_model");
-    snprintf(arguments, sizeof arguments, "--help %s", topics[_i % 5]);
+    snprintf(arguments, sizeof arguments, "--help %s", topics[_i]);
     ProgramRun got = program_run(path, arguments, PROGRAM_CAPTURED);
     ck_assert(got.status == 0 && got.out[0] != '\0');
     program_check_columns(got.out);
@@ -310,7 +311,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {help_lists_every_option_and_succeeds, 0},
-        {no_topic_of_help_is_wider_than_a_terminal, 2 * 5},
+        {no_topic_of_help_is_wider_than_a_terminal, 9},
         {the_first_page_of_help_begins_with_commands_that_work, 2},
         {version_is_one_line, 0},
         {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},

@@ -176,6 +176,7 @@ START_TEST(a_checkpoint_of_something_else_is_refused) {
     got = run("--epochs 1 --resume /nonexistent/c" QUICK);
     program_check_refusal(&got, 3, "/nonexistent/c", "");
     got = run("--epochs 1 --steps 1 --checkpoint /nonexistent/c" QUICK);
+    ck_assert_msg(!got.out[0], "before anything is measured: %s", got.out);
     program_check_refusal(&got, 3, "/nonexistent/c", "");
 }
 END_TEST
