@@ -142,11 +142,22 @@ static void separate(int *answers) {
     if ((*answers)++ > 0) printf("\n");
 }
 
+// Of those whose own headings do not say it.
+static void print_precision(const Program *program) {
+    const Options *options = program->options;
+    bool bytes =
+        options->has_view || options->memory || options->memory_budget > 0 || options->generate > 0;
+    if (bytes && options->precision != PRECISION_FLOAT32)
+        printf("Bytes are those of %s: counted, not computed with.\n\n",
+               precision_brief(options->precision));
+}
+
 Status program_answer(Program *program) {
     const Options *options = program->options;
     const Profile *profile = &program->profile;
     Status status = STATUS_OK;
     int answers = 0;
+    print_precision(program);
     if (options->summary) {
         separate(&answers);
         int depth = options->depth >= 0 ? (int)options->depth : LAYER_TREE_DEPTH;
