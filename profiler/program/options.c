@@ -114,8 +114,7 @@ static bool take_flags(int argc, char **argv, Options *options) {
 
 // Of a program that takes none, and of more than there is room for, some are left over.
 static void take_models(int argc, char **argv, Options *options) {
-    bool wanted = options->line->argument && !options->help;
-    while (wanted && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
+    while (options->line->argument && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
         options->models[options->n_models++] = argv[optind++];
     options->model = options->models[0];
 }
@@ -159,6 +158,8 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .prune = (double)NAN,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
+    bool told = options->help || options->version || options->devices || options->list;
+    if (told) return true; // whatever else was typed: that may be why
     take_models(argc, argv, options);
     if (options->generate) options->inference = true;
     if (!options_fit_together(options)) return false;

@@ -256,11 +256,10 @@ static bool fit_together(const Options *options) {
                                        "as 2GB");
     if (!isnan(options->prune) && !options->shrink)
         return options_refuse(options, "--prune %g: of what? --shrink", options->prune);
-    bool told = options->help || options->version || options->devices || options->list;
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
                               "--fuse is for networks that train no more; add --inference");
-    if (options->line->argument && !options->model && !told)
+    if (options->line->argument && !options->model)
         return options_refuse(options, "which network? %s --list names them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);
     return compares(options) && something_runs(options) && files_differ(options) && trains(options);

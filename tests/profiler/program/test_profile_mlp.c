@@ -118,6 +118,24 @@ START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
 }
 END_TEST
 
+// As an afterthought, behind what was typed already, and is why.
+START_TEST(help_may_stand_behind_a_network) {
+    static const char *const lines[][2] = {{"--help", "resnet18 --batch 4 --help"},
+                                           {"--help files", "resnet18 --help files"},
+                                           {"--help", "x y --generate 2 --epochs 3 --help"}};
+    for (int i = 0; i < 3; i++) {
+        ProgramRun alone =
+            program_run(program_path("profile_model"), lines[i][0], PROGRAM_CAPTURED);
+        ProgramRun behind =
+            program_run(program_path("profile_model"), lines[i][1], PROGRAM_CAPTURED);
+        ck_assert_msg(behind.status == 0 && !behind.err[0], "%s", behind.err);
+        ck_assert_str_eq(behind.out, alone.out);
+        program_run_free(&alone);
+        program_run_free(&behind);
+    }
+}
+END_TEST
+
 START_TEST(version_is_one_line) {
     ProgramRun got = run("--version");
     int major, minor, patch;
@@ -313,6 +331,7 @@ int main(void) {
         {help_lists_every_option_and_succeeds, 0},
         {no_topic_of_help_is_wider_than_a_terminal, 9},
         {the_first_page_of_help_begins_with_commands_that_work, 2},
+        {help_may_stand_behind_a_network, 0},
         {version_is_one_line, 0},
         {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},
         {an_abbreviation_of_one_option_is_that_option, 0},
