@@ -46,7 +46,7 @@ typedef struct ProfileLayer { // a call site, exclusive of what runs inside othe
     char path[96];            // "fc1", "(model)", "loss"
     char type[32];            // "Linear"
     Shape input, output;      // of its first and last forward op; ndim -1: it has no forward
-    int64_t parameters;
+    int64_t parameters;       // each at the first layer that holds it; adding up to the model's
     int64_t saved_bytes;
     ProfilePhase phase[REPORT_COUNT];
 } ProfileLayer;

@@ -63,23 +63,12 @@ Status profile_count_step(const Work *work, const Machine *machine, StepRecord *
 }
 
 // ---- the profile's layers --------------------------------------------------------------------
-static int64_t parameters_of(const Layer *model, uint64_t owner) {
-    if (model->serial == owner) return layer_own_parameter_count(model);
-    for (int i = 0; i < model->n_children; i++) {
-        int64_t found = parameters_of(model->children[i], owner);
-        if (found >= 0) return found;
-    }
-    return -1; // not in this subtree
-}
-
-static ProfileLayer layer_of_site(int site, const StepRecord *record, const Layer *model) {
+static ProfileLayer layer_of_site(int site, const StepRecord *record) {
     const Context *context = context_current();
     ProfileLayer layer = {.input = {.ndim = -1}, .output = {.ndim = -1}};
     site_path(context, site, layer.path, sizeof(layer.path));
     const Site *s = site >= 0 ? &context->sites[site] : NULL;
     snprintf(layer.type, sizeof(layer.type), "%s", s ? s->type : "");
-    int64_t parameters = s ? parameters_of(model, s->owner) : 0;
-    layer.parameters = parameters > 0 ? parameters : 0;
     layer.saved_bytes = site + 1 < record->n_saved ? record->saved_bytes[site + 1] : 0;
     return layer;
 }
@@ -109,8 +98,7 @@ static void take_op(Profile *profile, const OpRecord *op, int layer) {
 }
 
 // A layer for each site that ran an op, in the order of their first; layer_of is by site + 1.
-static Status take_layers(Profile *profile, const StepRecord *record, const Layer *model,
-                          int *layer_of) {
+static Status take_layers(Profile *profile, const StepRecord *record, int *layer_of) {
     int n = 0;
     for (int64_t i = 0; i < record->n_ops; i++) {
         int *layer = &layer_of[record->ops[i].site + 1];
@@ -123,9 +111,54 @@ static Status take_layers(Profile *profile, const StepRecord *record, const Laye
         const OpRecord *op = &record->ops[i];
         int layer = layer_of[op->site + 1];
         if (layer == profile->n_layers)
-            profile->layers[profile->n_layers++] = layer_of_site(op->site, record, model);
+            profile->layers[profile->n_layers++] = layer_of_site(op->site, record);
         take_op(profile, op, layer);
     }
+    return STATUS_OK;
+}
+
+typedef struct Owners { // whose parameters are where
+    Profile *profile;
+    const int *layer_of;
+    const Tensor **seen; // parameters that have their place
+    int n_seen;
+} Owners;
+
+static bool see(Owners *owners, const Tensor *tensor) { // false: it was seen before
+    for (int i = 0; i < owners->n_seen; i++)
+        if (owners->seen[i] == tensor) return false;
+    owners->seen[owners->n_seen++] = tensor;
+    return true;
+}
+
+// Each parameter once, so that layers add up to the model: at the first call of the first layer
+// that holds it, or, where no op ran in that, of the one around it. `around`: -1: there is none.
+static void take_parameters(Owners *owners, const Layer *layer, int around) {
+    const Context *context = context_current();
+    int own = -1;
+    for (int i = 0; i < context->n_sites && own < 0; i++)
+        if (context->sites[i].owner == layer->serial) own = owners->layer_of[i + 1];
+    if (own < 0) own = around;
+    for (int i = 0; i < layer->n_parameters; i++) {
+        const Tensor *tensor = layer->parameters[i].tensor;
+        if (see(owners, tensor) && own >= 0)
+            owners->profile->layers[own].parameters += tensor->numel;
+    }
+    for (int i = 0; i < layer->n_children; i++) take_parameters(owners, layer->children[i], own);
+}
+
+static int count_parameters(const Layer *layer) {
+    int n = layer->n_parameters;
+    for (int i = 0; i < layer->n_children; i++) n += count_parameters(layer->children[i]);
+    return n;
+}
+
+static Status give_parameters(Profile *profile, const Layer *model, const int *layer_of) {
+    Owners owners = {.profile = profile, .layer_of = layer_of};
+    owners.seen = memory_new(((size_t)count_parameters(model) + 1) * sizeof(Tensor *));
+    if (!owners.seen) return STATUS_OUT_OF_MEMORY;
+    take_parameters(&owners, model, layer_of[0]);
+    memory_free(owners.seen);
     return STATUS_OK;
 }
 
@@ -159,7 +192,8 @@ Status profile_take_counts(Profile *profile, const StepRecord *record, const Lay
     int *layer_of = memory_new((size_t)n_sites * sizeof(int));
     if (!layer_of) return STATUS_OUT_OF_MEMORY;
     for (int i = 0; i < n_sites; i++) layer_of[i] = -1;
-    Status status = take_layers(profile, record, model, layer_of);
+    Status status = take_layers(profile, record, layer_of);
+    if (!status) status = give_parameters(profile, model, layer_of);
     if (!status) status = take_memory(profile, record, layer_of, n_sites);
     if (!status) take_uncounted(profile);
     memory_free(layer_of);

@@ -8,7 +8,7 @@
 
 // ---- all of them -------------------------------------------------------------------------------
 static void list(void) {
-    printf("%-20s %14s  %-14s %s\n", "network", "parameters", "takes", "");
+    printf("%-20s %14s  takes\n", "network", "parameters");
     context_set_device(device_meta()); // they are counted, not made
     const ZooModel *network;
     for (int i = 0; (network = zoo_at(i)); i++) {

@@ -114,6 +114,19 @@ static Status check_frozen(const Tensors *tensors, const Safetensors *file) {
     return checkpoint_check_frozen(safetensors_input(file)->name, lines, &tensors->model);
 }
 
+// What it holds is the model's or the optimizer's, each of which knows its own.
+static Status check_owners(const Safetensors *file) {
+    for (int64_t i = 0; i < safetensors_count(file); i++) {
+        const char *name = safetensors_entry(file, i)->name;
+        if (strncmp(name, "model.", 6) == 0 || strncmp(name, "optimizer.", 10) == 0) continue;
+        return error_set(STATUS_FORMAT,
+                         "checkpoint: %s: %.200s is nothing of a model or an optimizer. HINT: is "
+                         "it a file of checkpoint_write?",
+                         safetensors_input(file)->name, name);
+    }
+    return STATUS_OK;
+}
+
 static Status read_numbers(const Checkpoint *checkpoint, const Safetensors *file,
                            Numbers *numbers) {
     const char *found = safetensors_metadata(file, "schema");
@@ -150,6 +163,7 @@ static Status read(Checkpoint *checkpoint, const Tensors *tensors, const Safeten
     Numbers numbers = {0};
     SafetensorsPlan model = {0}, optimizer = {0};
     Status status = read_numbers(checkpoint, file, &numbers);
+    if (!status) status = check_owners(file);
     if (!status && checkpoint->optimizer) status = check_frozen(tensors, file);
     if (!status)
         status =

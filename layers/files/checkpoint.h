@@ -38,8 +38,8 @@ Status checkpoint_write(const Checkpoint *checkpoint, const char *path);
 // Sets the model's weights, the optimizer's state and settings, the loader's place, the schedule,
 // the current context's random numbers, step and epoch. Until all was found to fit, nothing
 // changes: STATUS_IO, STATUS_FORMAT; STATUS_INVALID_ARGUMENT, STATUS_SHAPE, STATUS_DTYPE: it is of
-// another model, optimizer, loader, or other data (LoaderPosition), or, with an
-// optimizer, other parameters are frozen.
+// another model, optimizer, loader, or other data (LoaderPosition), or holds what is of none; or,
+// with an optimizer, other parameters are frozen.
 Status checkpoint_read(Checkpoint *checkpoint, const char *path);
 
 RIDGEPOINT_API_END

@@ -114,8 +114,7 @@ static bool take_flags(int argc, char **argv, Options *options) {
 
 // Of a program that takes none, and of more than there is room for, some are left over.
 static void take_models(int argc, char **argv, Options *options) {
-    bool wanted = options->line->argument && !options->help;
-    while (wanted && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
+    while (options->line->argument && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
         options->models[options->n_models++] = argv[optind++];
     options->model = options->models[0];
 }
@@ -130,8 +129,8 @@ static int64_t epochs_unsaid(const Options *options) {
 // Without the question that is looked at.
 static bool want_nothing(const Options *others) {
     return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
-           !others->percentiles && !others->trace && !others->output && !others->tinytorch &&
-           !others->memory_json;
+           !others->percentiles && others->iterations == 0 && others->warmup == 0 &&
+           !others->trace && !others->output && !others->tinytorch && !others->memory_json;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.
@@ -169,10 +168,13 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .prune = (double)NAN,
                          .seed = 1};
     if (!take_flags(argc, argv, options)) return false;
+    bool told = options->help || options->version || options->devices || options->list;
+    if (told) return true; // whatever else was typed: that may be why
     take_models(argc, argv, options);
     if (options->generate) options->inference = true;
     if (!options_fit_together(options)) return false;
-    if (options->epochs < 0) options->epochs = epochs_unsaid(options);
+    options->has_epochs = options->epochs >= 0;
+    if (!options->has_epochs) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);
     if (needs_counts_only(options)) options->device = "meta";
     if (!options_can_be_done(options)) return false;

@@ -56,6 +56,7 @@ typedef struct Options {
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
     const Op *activation; // NULL: none
+    bool has_activation;  // was said
     bool no_fuse;         // as by default
     // Of profile_model; 0: the network's own.
     int64_t image[2]; // height, width
@@ -75,8 +76,10 @@ typedef struct Options {
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
 
     int64_t batch, accumulate; // samples at a time; so many times in a step
-    int64_t epochs, steps, iterations, warmup, threads, seed; // epochs -1: not said
+    int64_t epochs, steps, iterations, warmup, threads, seed;
+    bool has_epochs; // were said
     OptimizerKind optimizer;
+    bool has_optimizer; // was said
     RateOptions rate;
     const char *device;              // its name: one of those in --help
     Precision precision;             // in which reals are counted where nothing runs

@@ -2,6 +2,7 @@
 // out.
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profiler/program/options_table.h"
 
@@ -9,16 +10,52 @@ static bool something_runs(const Options *options) {
     const struct {
         const char *name;
         bool given;
-    } runs[] = {{"trace", options->trace != NULL}, {"output", options->output != NULL},
-                {"weights", options->weights},     {"shrink", options->shrink},
-                {"leaks", options->leaks},         {"percentiles", options->percentiles},
-                {"calibrate", options->calibrate}, {"peaks", options->peaks != NULL}};
+    } runs[] = {{"trace", options->trace != NULL},
+                {"output", options->output != NULL},
+                {"weights", options->weights},
+                {"shrink", options->shrink},
+                {"leaks", options->leaks},
+                {"percentiles", options->percentiles},
+                {"iterations", options->iterations > 0},
+                {"warmup", options->warmup > 0},
+                {"calibrate", options->calibrate},
+                {"peaks", options->peaks != NULL},
+                {"checkpoint", options->checkpoint != NULL},
+                {"resume", options->resume != NULL},
+                {"epochs", options->epochs > 0},
+                {"steps", options->steps > 0},
+                {"schedule", options->rate.has_kind},
+                {"lr-warmup", options->rate.warmup.count > 0},
+                {"lr-period", options->rate.period.count > 0},
+                {"lr-factor", !isnan(options->rate.factor)}};
     for (size_t i = 0; strcmp(options->device, "meta") == 0 && i < sizeof(runs) / sizeof(runs[0]);
          i++)
         if (runs[i].given)
             return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu",
                                   runs[i].name);
     return true;
+}
+
+// As they are written, or, of files that are there, whatever way leads to them.
+static bool same_file(const char *one, const char *other) {
+    struct stat a, b;
+    if (strcmp(one, other) == 0) return true;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// What is read is not to be lost; but a checkpoint may replace that from which it goes on.
+static bool is_read(const Options *options, const char *path, bool checkpoint) {
+    const char *others[] = {options->peaks, options->data, checkpoint ? NULL : options->resume};
+    bool read = false;
+    for (int i = 0; i < options->n_models; i++) read = read || same_file(path, options->models[i]);
+    for (int i = 0; i < options->n_inputs; i++) {
+        const char *sign = strchr(options->inputs[i], '=');
+        read = read || same_file(path, sign ? sign + 1 : options->inputs[i]);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        read = read || (others[i] && same_file(path, others[i]));
+    return read;
 }
 
 static bool files_differ(const Options *options) {
@@ -34,16 +71,22 @@ static bool files_differ(const Options *options) {
     if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
         return options_refuse(options, "--checkpoint -: it is written more than once; name a file");
     for (int i = 0; i < 6; i++) {
-        for (int k = 0; k < i; k++)
-            if (files[i].path && files[k].path && strcmp(files[i].path, "-") != 0 &&
-                strcmp(files[i].path, files[k].path) == 0)
-                return options_refuse(options, "--%s %s: --%s writes this file; name another",
-                                      files[i].name, files[i].path, files[k].name);
-        if (!files[i].path || strcmp(files[i].path, "-") != 0) continue;
-        if (taken)
+        const char *path = files[i].path;
+        if (!path) continue;
+        if (strcmp(path, "-") == 0 && taken)
             return options_refuse(options, "--%s -: standard output is --%s's; name a file",
                                   files[i].name, taken);
-        taken = files[i].name;
+        if (strcmp(path, "-") == 0) {
+            taken = files[i].name;
+            continue;
+        }
+        for (int k = 0; k < i; k++)
+            if (files[k].path && same_file(path, files[k].path))
+                return options_refuse(options, "--%s %s: --%s writes this file; name another",
+                                      files[i].name, path, files[k].name);
+        if (is_read(options, path, path == options->checkpoint))
+            return options_refuse(options, "--%s %s: this file is read; name another",
+                                  files[i].name, path);
     }
     if (taken && options_ask(options))
         return options_refuse(options,
@@ -114,6 +157,9 @@ static bool trains(const Options *options) {
                  {"leaks", options->leaks},
                  {"memory-budget", options->memory_budget > 0},
                  {"epochs", options->epochs > 0},
+                 {"steps", options->steps > 0},
+                 {"optimizer", options->has_optimizer},
+                 {"lr", !isnan(options->rate.base)},
                  {"freeze", options->n_freeze > 0},
                  {"accumulate", options->accumulate > 1},
                  {"recompute", options->recompute != NULL}};
@@ -160,18 +206,17 @@ static bool counts_as(const Options *options) {
     return true;
 }
 
+// A training is what is kept, gone on with, or stopped.
 static bool keeps_what_there_is(const Options *options) {
     if (options->every > 0 && !options->checkpoint)
         return options_refuse(options, "--every %lld: of what? --checkpoint FILE",
                               (long long)options->every);
-    if (!options->checkpoint && !options->resume) return true;
-    const char *flag = options->checkpoint ? "checkpoint" : "resume";
-    if (options->epochs == 0)
-        return options_refuse(options, "--%s is about training; add --epochs N", flag);
-    bool meta = strcmp(options->device, "meta") == 0;
-    if (meta)
-        return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
-    return true;
+    const char *flag = options->checkpoint  ? "checkpoint"
+                       : options->resume    ? "resume"
+                       : options->steps > 0 ? "steps"
+                                            : NULL;
+    if (!flag || options->epochs != 0) return true;
+    return options_refuse(options, "--%s is about training; add --epochs N", flag);
 }
 
 // Of texts that are written.
@@ -182,9 +227,12 @@ static bool has_words(const Options *options) {
                               "--epochs N");
     if (options->sample >= 0 && options->epochs == 0)
         return options_refuse(options, "--sample is about training; add --epochs N");
-    bool writes = options->epochs != 0 || options->generate;
+    if (options->sample == 0 && options->prompt)
+        return options_refuse(options, "--prompt: --sample 0 writes nothing; leave out either");
+    bool writes = (options->epochs != 0 && options->sample != 0) || options->generate;
     if (!isnan(options->temperature) && !writes)
-        return options_refuse(options, "--temperature: nothing is written; add --generate N");
+        return options_refuse(options, "--temperature: nothing is written; %s",
+                              options->sample == 0 ? "--sample N" : "add --generate N");
     if (options->generate && options->batch > 1)
         return options_refuse(options, "--generate writes one text at a time; leave out --batch");
     return true;
@@ -193,6 +241,11 @@ static bool has_words(const Options *options) {
 static bool fit_together(const Options *options) {
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
+    if (options->has_activation && options->activation && options->n_layers == 2)
+        return options_refuse(options,
+                              "--activation %s: no layers to stand between; --layers %lld,512,%lld",
+                              options->activation->name, (long long)options->layers[0],
+                              (long long)options->layers[1]);
     if (options->calibrate && options->peaks)
         return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->depth >= 0 && !options->summary)
@@ -203,11 +256,10 @@ static bool fit_together(const Options *options) {
                                        "as 2GB");
     if (!isnan(options->prune) && !options->shrink)
         return options_refuse(options, "--prune %g: of what? --shrink", options->prune);
-    bool told = options->help || options->version || options->devices || options->list;
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
                               "--fuse is for networks that train no more; add --inference");
-    if (options->line->argument && !options->model && !told)
+    if (options->line->argument && !options->model)
         return options_refuse(options, "which network? %s --list names them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);
     return compares(options) && something_runs(options) && files_differ(options) && trains(options);

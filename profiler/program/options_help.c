@@ -22,7 +22,8 @@ static void print_first_page(const ProgramLine *line) {
             print_flag(&options_flags[i]);
     printf("\nMore: --help TOPIC, of");
     for (int t = 0; t < flag_topic_count; t++) printf(" %s,", flag_topics[t].name);
-    printf(" all;\n  what numbers mean: counts, roofline; activations; status (of the exit)\n");
+    printf(" all;\n  what numbers mean: counts, roofline; %sstatus (of the exit)\n",
+           line->program == PROGRAM_MLP ? "activations; " : "");
 }
 
 static const char exit_text[] =
@@ -115,14 +116,14 @@ bool options_print_help(const Options *options) {
         printf("%s", topics[i].text);
         return true;
     }
-    if (strcmp(topic, "activations") == 0) {
+    bool activates = options->line->program == PROGRAM_MLP; // by a flag
+    if (activates && strcmp(topic, "activations") == 0) {
         print_activations();
         return true;
     }
     if (print_flags(options->line, topic)) return true;
-    return options_refuse(
-        options,
-        "--help %s: there is no such topic; there are: model, training, "
-        "measuring, questions, files, other, all, activations, counts, roofline, status",
-        topic);
+    return options_refuse(options,
+                          "--help %s: there is no such topic; there are: model, training, "
+                          "measuring, questions, files, other, all, %scounts, roofline, status",
+                          topic, activates ? "activations, " : "");
 }

@@ -55,6 +55,7 @@ static bool take_layers(Options *options, const Flag *flag, const char *text) {
 
 static bool take_activation(Options *options, const Flag *flag, const char *text) {
     options->activation = op_activation_by_name(text);
+    options->has_activation = true;
     if (options->activation || strcmp(text, "none") == 0) return true;
     char names[400] = "none";
     const Op *op;
@@ -69,6 +70,7 @@ static bool take_optimizer(Options *options, const Flag *flag, const char *text)
     for (int k = 0; k < OPTIMIZER_COUNT; k++)
         if (strcmp(text, optimizer_flag((OptimizerKind)k)) == 0) {
             options->optimizer = (OptimizerKind)k;
+            options->has_optimizer = true;
             return true;
         }
     return refuse(options, flag, text, "sgd, momentum, adam, adamw, rmsprop or lion");
@@ -405,8 +407,8 @@ const Flag options_flags[] = {
      "                         deepspeed, torchinfo, tinytorch",
      OTHER(take_preset)},
 
-    {OF_FILES, MODEL, false, "output", "FILE.npy", "what the network makes of its input",
-     TEXT(output)},
+    {OF_FILES, MODEL, false, "output", "FILE.npy",
+     "what the network, trained if asked, makes of its input", TEXT(output)},
     {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
     {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
      TEXT(trace)},

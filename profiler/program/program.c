@@ -12,6 +12,7 @@
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
+#include "tensor/memory.h"
 #include "tensor/plugin.h"
 #include "tensor/version.h"
 
@@ -41,17 +42,18 @@ static int fail(const ProgramKind *kind) {
 
 // To be typed again: what a shell would take apart is quoted. Within quotes it reads nothing but
 // their end, so that a quote in the word stands between two of them.
-static char *command_line(int argc, char **argv, char *text, size_t size) {
-    FILE *out = fmemopen(text, size - 1, "w");
-    text[0] = text[size - 1] = '\0';
-    for (int i = 0; i < argc && out; i++) {
+// Yours to memory_free.
+static char *command_line_new(int argc, char **argv) {
+    size_t size = 1;
+    for (int i = 0; i < argc; i++) size += 4 * strlen(argv[i]) + 3;
+    char *text = memory_new(size), *end = text;
+    for (int i = 0; i < argc && text; i++) {
         bool plain = argv[i][0] && !strpbrk(argv[i], " \t\n\"\\$`()<>|&;*?[]{}!#~'");
-        fprintf(out, "%s%s", i ? " " : "", plain ? "" : "'");
+        end += sprintf(end, "%s%s", i ? " " : "", plain ? "" : "'");
         for (const char *c = argv[i]; *c; c++)
-            fprintf(out, *c == '\'' && !plain ? "'\\''" : "%c", *c);
-        fputs(plain ? "" : "'", out);
+            end += sprintf(end, *c == '\'' && !plain ? "'\\''" : "%c", *c);
+        end += sprintf(end, "%s", plain ? "" : "'");
     }
-    if (out) fclose(out);
     return text;
 }
 
@@ -101,7 +103,10 @@ void program_print_wrapped(const char *text, const char *indent) {
 
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
-    if (program->report && options->epochs > 0 && program->device->has_data)
+    if (!program->report) return;
+    if (options->epochs == 0 && options->data)
+        printf("\nTRAINING  none: --epochs N trains on what --data names.\n");
+    else if (options->epochs > 0 && program->device->has_data)
         printf("\nTRAINING  none: %s. --data takes others.\n", program->training.absent);
 }
 
@@ -188,16 +193,21 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
 int program_main(int argc, char **argv, const ProgramKind *kind) {
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
-    char command[1024];
-    command_line(argc, argv, command, sizeof(command)); // getopt reorders argv
-    if (!options_parse(argc, argv, &kind->line, &options)) return EXIT_USAGE;
-    if (options.help && !options_print_help(&options)) return EXIT_USAGE;
+    char *command = command_line_new(argc, argv); // getopt reorders argv
+    if (!command) return fail(kind);
+    bool understood = options_parse(argc, argv, &kind->line, &options) &&
+                      (!options.help || options_print_help(&options));
+    if (!understood) {
+        memory_free(command);
+        return EXIT_USAGE;
+    }
     if (options.version) printf("%s %s\n", kind->line.name, ridgepoint_version());
     if (options.devices) print_devices();
     if (options.list) kind->list();
     int code = EXIT_SUCCESS, output_error = 0;
     if (!options.help && !options.version && !options.devices && !options.list)
         code = profile_and_train(kind, &options, command, &output_error);
+    memory_free(command);
     context_release_thread();
     // Of a file its writer has checked.
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();

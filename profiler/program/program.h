@@ -127,6 +127,8 @@ Status program_shrink(const Program *program, Layer *model); // --shrink, of wei
 Status program_check_files(const Options *options);          // can they be written?
 // A training step on the resident batch, or on those of a loader, in scopes of its own.
 Status program_step(const Program *program, Optimizer *optimizer, Loader *loader);
+// --output: what a model makes of the resident batch.
+Status program_write_output(const Program *program, Layer *model);
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
 
 // Between words, in lines of 80 columns that begin with `indent`.

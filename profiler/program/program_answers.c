@@ -97,7 +97,9 @@ static Status watch_steps(const Program *program, Optimizer *optimizer, LeakTest
 static Status answer_leaks(Program *program) {
     enum { MOST_STEPS = 64 };
     OptimizerConfig config = program_optimizer(program->options);
-    config.learning_rate = 0.0f; // the same work, and --weights still shows those that there were
+    config.learning_rate = 0.0f; // the same work, and the weights stay; running statistics do not
+    LayerModes modes;
+    if (layer_modes_save(program->model, &modes)) return error_status();
     Optimizer *optimizer = optimizer_new(program->model, config);
     LeakTest *test = optimizer ? leak_new(MOST_STEPS) : NULL;
     progress_say(program, "watching steps");
@@ -108,6 +110,7 @@ static Status answer_leaks(Program *program) {
     if (!status) print_leaks(&report);
     leak_free(test);
     optimizer_free(optimizer);
+    layer_modes_restore(program->model, &modes);
     return status;
 }
 
@@ -139,11 +142,22 @@ static void separate(int *answers) {
     if ((*answers)++ > 0) printf("\n");
 }
 
+// Of those whose own headings do not say it.
+static void print_precision(const Program *program) {
+    const Options *options = program->options;
+    bool bytes =
+        options->has_view || options->memory || options->memory_budget > 0 || options->generate > 0;
+    if (bytes && options->precision != PRECISION_FLOAT32)
+        printf("Bytes are those of %s: counted, not computed with.\n\n",
+               precision_brief(options->precision));
+}
+
 Status program_answer(Program *program) {
     const Options *options = program->options;
     const Profile *profile = &program->profile;
     Status status = STATUS_OK;
     int answers = 0;
+    print_precision(program);
     if (options->summary) {
         separate(&answers);
         int depth = options->depth >= 0 ? (int)options->depth : LAYER_TREE_DEPTH;

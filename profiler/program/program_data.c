@@ -73,11 +73,11 @@ static void find_absent(Program *program) {
 // Training that was asked for by name, and cannot be; what merely is the default is left out.
 static Status refuse_absent(const Program *program) {
     const Options *options = program->options;
-    const char *asked = options->checkpoint         ? "checkpoint"
-                        : options->resume           ? "resume"
-                        : options->line->epochs > 0 ? NULL
-                        : options->steps > 0        ? "steps"
-                                                    : "epochs";
+    const char *asked = options->checkpoint   ? "checkpoint"
+                        : options->resume     ? "resume"
+                        : options->steps > 0  ? "steps"
+                        : options->has_epochs ? "epochs"
+                                              : NULL;
     if (!asked || options->epochs == 0 || !program->training.absent) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT, "--%s: %s does not train: %s. HINT: %s", asked,
                      program->subject.name, program->training.absent,

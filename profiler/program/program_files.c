@@ -9,8 +9,8 @@
 
 Status program_check_files(const Options *options) {
     const char *files[] = {options->trace, options->memory_json, options->tinytorch,
-                           options->output};
-    for (int i = 0; i < 4; i++) {
+                           options->output, options->checkpoint};
+    for (int i = 0; i < 5; i++) {
         if (files[i] && whole_file_check(files[i])) return error_status();
     }
     return STATUS_OK;
@@ -101,32 +101,36 @@ static Status write_trace(Program *program, const char *path) {
     return status;
 }
 
-// What the model makes of its input when it is used.
-static Status write_output(Program *program, const char *path) {
+// When it is used: in evaluation mode.
+Status program_write_output(const Program *program, Layer *model) {
+    const char *path = program->options->output;
     LayerModes modes;
-    Status status = layer_modes_save(program->model, &modes);
+    if (!path) return STATUS_OK;
+    Status status = layer_modes_save(model, &modes);
     if (status) return status;
-    layer_train(program->model, false);
+    layer_train(model, false);
     no_grad_begin();
     Scope *scope = scope_open();
-    Tensor *y = layer_forward(program->model, program->x);
+    Tensor *y = layer_forward(model, program->x);
     Tensor *dense = y ? tensor_contiguous(y) : NULL;
     status = dense ? npy_write(dense, path) : error_status();
     scope_close(scope);
     no_grad_end();
-    layer_modes_restore(program->model, &modes);
+    layer_modes_restore(model, &modes);
     return status;
 }
 
 Status program_write_files(Program *program, JsonWriter *json) {
     const Options *options = program->options;
     Status status = error_status(); // of a training that failed the JSON alone tells
+    bool trained = !program->training.absent;
+    if (!status && !trained) status = program_write_output(program, program->model);
+    // Its steps move the weights: after whatever else the model is asked for.
     if (!status && options->trace) status = write_trace(program, options->trace);
     if (!status && options->memory_json)
         status = memory_write_json(&program->profile, options->memory_json);
     if (!status && options->tinytorch)
         status = tinytorch_write(&program->profile, options->tinytorch);
-    if (!status && options->output) status = write_output(program, options->output);
     if (!json) return status;
     Status written =
         profile_write_json(&program->profile, &program->training, program->command, json);

@@ -28,7 +28,8 @@ static Status misfit(const char *flag, const ZooModel *network) {
 char *program_input_text(const ZooModel *network, const int64_t *dims,
                          char text[PROGRAM_INPUT_TEXT]) {
     if (network->vocabulary)
-        snprintf(text, PROGRAM_INPUT_TEXT, "%.32s tokens", text_count(dims[0]).s);
+        snprintf(text, PROGRAM_INPUT_TEXT, "%.32s token%s", text_count(dims[0]).s,
+                 dims[0] == 1 ? "" : "s");
     else
         snprintf(text, PROGRAM_INPUT_TEXT, "%lldx%lldx%lld", (long long)dims[0], (long long)dims[1],
                  (long long)dims[2]);

@@ -149,6 +149,7 @@ static Tensor *input_new(const Told *told, const OnnxModel *about, int input) {
     }
     if (tensor) return tensor;
     if (port->dtype == DTYPE_FLOAT32) return tensor_uniform_new(port->shape, 0.0f, 1.0f);
+    if (!context_current()->device->has_data) return tensor_new(port->shape, DTYPE_INT64);
     int64_t *zeros = memory_new((size_t)shape_numel(port->shape) * sizeof(int64_t) + 1);
     tensor = zeros ? tensor_from_labels_new(port->shape, zeros) : NULL; // each table has a row 0
     memory_free(zeros);
@@ -222,6 +223,16 @@ static void remark_on(const OnnxModel *about, Subject *subject) {
                                      used ? "\n" : "", parts[i]);
 }
 
+// --input says the whole shape; a --batch beside it may only say the same.
+static Status check_batch(const Options *options, const OnnxPort *first) {
+    int64_t here = first->shape.ndim > 0 ? first->shape.dims[0] : 1;
+    if (options->batch == 0 || options->batch == here) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--batch %lld: \"%s\" takes %lld at a time. HINT: --input has its shape, "
+                     "without --batch",
+                     (long long)options->batch, first->name, (long long)here);
+}
+
 static Status take_input(const OnnxModel *about, Subject *subject) {
     if (about->n_inputs == 0)
         return error_set(STATUS_FORMAT, "%s: this model takes no input", subject->file);
@@ -260,6 +271,7 @@ Status program_find_onnx(Program *program) {
     context_free(context);
     Status status = error_pending() ? error_status() : check_told(&told, about, subject->file);
     if (!status) status = take_input(about, subject);
+    if (!status) status = check_batch(options, &about->inputs[0]);
     if (!status) remark_on(about, subject);
     return status;
 }

@@ -216,9 +216,11 @@ Status program_check_memory(const Program *program) {
     int64_t available = system_bytes("/proc/meminfo", "MemAvailable");
     return error_set(
         STATUS_OUT_OF_MEMORY,
-        "%s: a step takes %s, and this machine has %s free. HINT: --device meta counts "
-        "it; a smaller --batch (and --accumulate), --optimizer sgd or --inference takes less",
-        program->subject.name, text_bytes_si(bytes).s, text_bytes_si(available).s);
+        "%s: a step takes %s, and this machine has %s free. HINT: --device meta counts it; a "
+        "smaller %s takes less",
+        program->subject.name, text_bytes_si(bytes).s, text_bytes_si(available).s,
+        program->options->inference ? "--batch or network"
+                                    : "--batch (and --accumulate), --optimizer sgd or --inference");
 }
 
 static Status watch_profile(Program *program, Loader *loader) {

@@ -49,6 +49,17 @@ static void after_step(void *argument, const FitProgress *p) {
     checkpoint_write(&now, training->program->options->checkpoint);
 }
 
+// Gradients of the batches before a checkpoint are not in it: it stands between two steps.
+static Status check_place(const Options *options, const Checkpoint *from, int64_t batches) {
+    int64_t each = options->accumulate, all = options->epochs * batches;
+    if (options->steps > 0 && options->steps * each < all) all = options->steps * each;
+    if (from->step % each == 0 || from->step >= all) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--accumulate %lld: %lld batches were done at %s, which is in the midst of a "
+                     "step. HINT: the --accumulate of the training before",
+                     (long long)each, (long long)from->step, options->resume);
+}
+
 // Where it goes on, and by which learning rates: those of the command line, where it has a word on
 // them; of the checkpoint; or the usual ones.
 static Status begin(Program *program, Checkpoint *from) {
@@ -59,6 +70,7 @@ static Status begin(Program *program, Checkpoint *from) {
     if (program_schedule(options, batches, &wanted, &said)) return error_status();
     from->schedule = &kept;
     if (options->resume && checkpoint_read(from, options->resume)) return error_status();
+    if (check_place(options, from, batches)) return error_status();
     from->schedule = &program->training.schedule;
     *from->schedule = options->resume && !said ? kept : wanted;
     return program_check_schedule(options, from->schedule, batches);
@@ -177,6 +189,7 @@ Status program_train(Program *program) {
         if (program->report) status = print_training(program, model, &training.curve);
         if (!status && options->weights) status = weights_print(model, stdout);
         if (!status && options->shrink) status = program_shrink(program, model);
+        if (!status) status = program_write_output(program, model);
     } else {
         program->training.absent = error_message();
     }

@@ -30,11 +30,13 @@ static void print_heading(const Profile *profile, FILE *file) {
     flow_line(file, NULL, "%s%s%s of %s sample%s%s%s, explained", profile->model,
               profile->model[0] ? ", " : "", kinds[profile->kind], text_count(samples).s,
               samples == 1 ? "" : "s", profile->optimizer[0] ? ", " : "", profile->optimizer);
+    bool plain = profile->precision == PRECISION_FLOAT32;
     if (profile->totals[REPORT_STEP].latency.count == 0)
-        flow_line(file, NULL,
-                  "Nothing ran on the %s device: counts and memory are as on any other; there are "
-                  "no times.",
-                  profile->device);
+        flow_line(
+            file, NULL,
+            "Nothing ran on the %s device: counts %s as on any other%s%s; there are no times.",
+            profile->device, plain ? "and memory are" : "are", plain ? "" : ", bytes those of ",
+            plain ? "" : precision_brief(profile->precision));
 }
 
 Status explain_print(const Profile *profile, const char *pattern, FILE *file) {

@@ -21,7 +21,7 @@ json_t *document_parse(const char *text) {
 
 json_t *document_new(const char *arguments) { return document_of("profile_mlp", arguments); }
 
-json_t *document_unchecked_of(const char *program, const char *arguments) {
+json_t *document_of(const char *program, const char *arguments) {
     char path[] = "/tmp/ridgepoint-profile-XXXXXX", all[2048];
     int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
@@ -36,11 +36,6 @@ json_t *document_unchecked_of(const char *program, const char *arguments) {
     close(file);
     unlink(path);
     program_run_free(&run);
-    return document;
-}
-
-json_t *document_of(const char *program, const char *arguments) {
-    json_t *document = document_unchecked_of(program, arguments);
     document_check(document);
     return document;
 }

@@ -9,8 +9,6 @@
 // the program ends with 0 and says nothing. Give it back with json_decref.
 json_t *document_new(const char *arguments);
 json_t *document_of(const char *program, const char *arguments); // of another program
-// Of a model whose layers share a weight: their parameters are more than the model's.
-json_t *document_unchecked_of(const char *program, const char *arguments);
 json_t *document_parse(const char *text); // fails the test unless it is one JSON object
 
 void document_check(json_t *document);

@@ -62,7 +62,8 @@ START_TEST(a_file_of_other_things_changes_nothing) {
 }
 END_TEST
 
-// The file of a checkpoint, with one of its texts changed.
+// The file of a checkpoint, with one of its texts changed; or, where the key is "tensor", with one
+// more of that name.
 static const char *write_lie(const Safetensors *file, const char *key, const char *text) {
     enum { FIELDS = CHECKPOINT_MOST_FIELDS };
     const char *metadata[2 * (FIELDS + 2)] = {"schema", "", "frozen"};
@@ -78,6 +79,9 @@ static const char *write_lie(const Safetensors *file, const char *key, const cha
     for (int i = 0; i < list.count; i++)
         items[i] = (ParameterEntry){.path = (char *)safetensors_entry(file, i)->name,
                                     .tensor = safetensors_tensor_new(file, i)};
+    if (strcmp(key, "tensor") == 0)
+        items[list.count++] =
+            (ParameterEntry){.path = (char *)text, .tensor = tensor_new(SHAPE(2), DTYPE_FLOAT32)};
     const char *path = byte_file_path("lie");
     ck_assert_msg(!safetensors_write(&list, metadata, n, path), "%s", error_message());
     for (int i = 0; i < list.count; i++) tensor_free(items[i].tensor);
@@ -93,6 +97,8 @@ START_TEST(texts_that_are_no_values_are_refused) {
                 {"frozen", "0.bias\n1.bias\n", STATUS_INVALID_ARGUMENT},
                 {"frozen", "0.bias", STATUS_INVALID_ARGUMENT}, // no line
                 {"schema", "ridgepoint.checkpoint/v2", STATUS_FORMAT},
+                {"tensor", "another.weight", STATUS_FORMAT},
+                {"tensor", "model.another", STATUS_INVALID_ARGUMENT},
                 {"step", "-1", STATUS_FORMAT},
                 {"step", "", STATUS_FORMAT},
                 {"step", "9223372036854775808", STATUS_FORMAT},

@@ -259,6 +259,7 @@ START_TEST(gpt2_in_two_bytes_each) {
     program_run_free(&got);
     got = program_run(program_path("profile_mlp"), "--device meta --dtype fp16 --explain",
                       PROGRAM_CAPTURED);
+    ck_assert_ptr_nonnull(strstr(got.out, "any other, bytes those of fp16;\n"));
     ck_assert_ptr_nonnull(strstr(got.out, "2 x 535,818 = 1,071,636 B (fp16)"));
     ck_assert_ptr_nonnull(strstr(got.out, "weight 2 + gradient 2 + m 2 + v 2 = 8 B with Adam"));
     program_run_free(&got);

@@ -8,6 +8,7 @@
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
+#include "tests/helpers/work_folder.h"
 
 #define QUICK " --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json"
 #define SMALL "--layers 20,30,10 --batch 8" QUICK
@@ -203,6 +204,21 @@ START_TEST(percentiles_go_on_until_there_are_enough) {
 }
 END_TEST
 
+// Steps that are traced move the weights, those that are watched the running statistics.
+START_TEST(the_output_is_of_the_weights_that_there_were_or_of_trained_ones) {
+    char commands[1000];
+    work_folder_begin();
+    snprintf(commands, sizeof commands,
+             "cd %s; run='%s mnist-cnn --batch 4 --iterations 1 --warmup 2 --quiet --output'\n"
+             "$run plain --inference && $run traced --trace t && $run watched --leaks >told &&\n"
+             "$run trained --epochs 1 --steps 2 || exit 1\n"
+             "cmp plain traced && cmp plain watched && ! cmp -s plain trained\n",
+             work_folder, program_path("profile_model"));
+    work_folder_run(commands);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(strict_accepts_a_model_whose_ops_all_have_a_cost) {
     ProgramRun got = run(SMALL " --strict --epochs 0");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
@@ -222,6 +238,7 @@ int main(void) {
         {a_trace_holds_ten_training_steps, 0},
         {fused_layers_do_the_same_work_in_fewer_ops, 0},
         {percentiles_go_on_until_there_are_enough, 0},
+        {the_output_is_of_the_weights_that_there_were_or_of_trained_ones, 0},
         {strict_accepts_a_model_whose_ops_all_have_a_cost, 0},
         {NULL, 0},
     };

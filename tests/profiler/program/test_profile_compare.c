@@ -170,6 +170,7 @@ static const struct {
     {"lenet5 vgg11 --sort roof", "--sort roof", "parameters", 2},
     {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops", 2},
     {"lenet5 --sort memory --device meta", "--sort memory", "bytes", 2},
+    {"lenet5 README.md --json ./README.md", "--json ./README.md", "is read", 2},
     {"lenet5 vgg11 --device meta --json /nonexistent/x.json", "/nonexistent/x.json", "", 3},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
@@ -194,6 +195,22 @@ START_TEST(thirty_two_and_no_more) {
 }
 END_TEST
 
+// However long it is, so that it can be typed again.
+START_TEST(the_command_is_there_whole) {
+    char arguments[2000] = "";
+    for (int i = 0; i < 32; i++)
+        strcat(arguments, "Linear(3,3)Linear(3,3)Linear(3,3)Linear(3,3)@2x3 ");
+    strcat(arguments, "--device meta --json -");
+    ProgramRun got = run(arguments);
+    ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
+    json_t *document = document_parse(got.out);
+    const char *command = json_string_value(document_at(document, "command"));
+    ck_assert_ptr_nonnull(strstr(command, "' --device meta --json -"));
+    json_decref(document);
+    program_run_free(&got);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_row_for_each_as_typed, 0},
@@ -205,6 +222,7 @@ int main(void) {
         {ceilings_are_measured_once_for_all, 0},
         {what_cannot_be_compared_is_refused_in_one_line, WRONG},
         {thirty_two_and_no_more, 0},
+        {the_command_is_there_whole, 0},
         {NULL, 0},
     };
     return harness_main("profile_compare", tests);

@@ -47,6 +47,14 @@ static const struct {
     {"lenet5 --output x --json x", "--output x", "name another", 2},
     {"mnist-cnn --steps 1 --checkpoint x --trace x", "--checkpoint x", "name another", 2},
     {"mnist-cnn --steps 1 --checkpoint -", "--checkpoint -", "name a file", 2},
+    {"m.onnx --input x=README.md --output ./README.md", "--output ./README.md", "is read", 2},
+    {"lenet5 --fuse", "--fuse", "--inference", 2},
+    {"lenet5 --inference --lr 1", "--lr", "--inference", 2},
+    {"mnist-cnn --inference --steps 3", "--steps", "--inference", 2},
+    {"mnist-cnn --summary --steps 3", "--steps", "add --epochs N", 2},
+    {"gpt2 --generate 2 --optimizer sgd", "--optimizer", "leave out --generate", 2},
+    {"char-gpt --steps 1 --sample 0 --prompt a", "--prompt", "--sample 0", 2},
+    {"char-gpt --steps 1 --sample 0 --temperature 1", "--temperature", "--sample N", 2},
     {"lenet5 --calibrate --peaks x", "--calibrate", "--peaks", 2},
     {"lenet5 --device meta --peaks x", "--peaks", "--device cpu", 2},
 };
@@ -64,7 +72,7 @@ END_TEST
 // token behind 159.
 START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
     enum { E = 768, LAYERS = 12, WORDS = 50257, PROMPT = 128 };
-    json_t *document = document_unchecked_of("profile_model", "gpt2 --generate 64 --device meta");
+    json_t *document = document_of("profile_model", "gpt2 --generate 64 --device meta");
     const int64_t products = LAYERS * INT64_C(12) * E * E + (int64_t)WORDS * E;
     ck_assert_int_eq(document_integer(document, "generation.prompt_tokens"), PROMPT);
     ck_assert_int_eq(document_integer(document, "generation.tokens"), 64);
@@ -89,11 +97,11 @@ START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
     ck_assert(json_is_null(document_at(document, "totals.optimizer")));
     ck_assert(json_is_null(document_at(document, "model.optimizer")));
     json_decref(document);
-    document = document_unchecked_of("profile_model", "gpt2 --device meta --generate 1");
+    document = document_of("profile_model", "gpt2 --device meta --generate 1");
     ck_assert(json_is_null(document_at(document, "generation.token")));
     ck_assert(json_is_null(document_at(document, "generation.token_position")));
     json_decref(document);
-    document = document_unchecked_of("profile_model", "gpt2 --device meta --tokens 8");
+    document = document_of("profile_model", "gpt2 --device meta --tokens 8");
     ck_assert(json_is_null(document_at(document, "generation")));
     ck_assert(json_is_string(document_at(document, "generation_reason")));
     json_decref(document);
@@ -101,7 +109,7 @@ START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
 END_TEST
 
 START_TEST(times_are_told) {
-    json_t *document = document_unchecked_of("profile_model", "char-gpt-mini --generate 12" QUICK);
+    json_t *document = document_of("profile_model", "char-gpt-mini --generate 12" QUICK);
     ck_assert_int_eq(document_integer(document, "generation.prompt_tokens"), 117);
     int64_t n = document_integer(document, "generation.token.latency.n");
     ck_assert(n >= 11 && n % 11 == 0);
@@ -154,6 +162,13 @@ START_TEST(the_help_names_what_it_takes) {
 }
 END_TEST
 
+START_TEST(bytes_in_other_precisions_are_told_as_such) {
+    ProgramRun got = run("gpt2 --device meta --dtype bf16 --generate 2");
+    ck_assert_msg(strncmp(got.out, "Bytes are those of bf16: ", 25) == 0, "%s", got.out);
+    program_run_free(&got);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {what_does_not_fit_is_refused_in_one_line, WRONG},
@@ -161,6 +176,7 @@ int main(void) {
         {times_are_told, 0},
         {a_sample_goes_on_from_the_prompt, 0},
         {the_help_names_what_it_takes, 0},
+        {bytes_in_other_precisions_are_told_as_such, 0},
         {NULL, 0},
     };
     return harness_main("profile_generate", tests);

@@ -85,10 +85,11 @@ START_TEST(help_lists_every_option_and_succeeds) {
 END_TEST
 
 START_TEST(no_topic_of_help_is_wider_than_a_terminal) {
-    static const char *const topics[] = {"all", "activations", "counts", "roofline", "status"};
+    static const char *const topics[] = {"activations", "all",    "counts",   "roofline", "status",
+                                         "all",         "counts", "roofline", "status"};
     char arguments[40];
     const char *path = program_path(_i < 5 ? "profile_mlp" : "profile_model");
-    snprintf(arguments, sizeof arguments, "--help %s", topics[_i % 5]);
+    snprintf(arguments, sizeof arguments, "--help %s", topics[_i]);
     ProgramRun got = program_run(path, arguments, PROGRAM_CAPTURED);
     ck_assert(got.status == 0 && got.out[0] != '\0');
     program_check_columns(got.out);
@@ -114,6 +115,24 @@ START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
     }
     program_check_columns(rest);
     program_run_free(&got);
+}
+END_TEST
+
+// As an afterthought, behind what was typed already, and is why.
+START_TEST(help_may_stand_behind_a_network) {
+    static const char *const lines[][2] = {{"--help", "resnet18 --batch 4 --help"},
+                                           {"--help files", "resnet18 --help files"},
+                                           {"--help", "x y --generate 2 --epochs 3 --help"}};
+    for (int i = 0; i < 3; i++) {
+        ProgramRun alone =
+            program_run(program_path("profile_model"), lines[i][0], PROGRAM_CAPTURED);
+        ProgramRun behind =
+            program_run(program_path("profile_model"), lines[i][1], PROGRAM_CAPTURED);
+        ck_assert_msg(behind.status == 0 && !behind.err[0], "%s", behind.err);
+        ck_assert_str_eq(behind.out, alone.out);
+        program_run_free(&alone);
+        program_run_free(&behind);
+    }
 }
 END_TEST
 
@@ -195,6 +214,21 @@ static const struct {
     {"--every 5", "--every 5", "--checkpoint"},
     {"--epochs 0 --resume x", "--resume", "--epochs"},
     {"--device meta --checkpoint x", "--checkpoint", "meta"},
+    {"--device meta --resume x", "--resume", "meta"},
+    {"--device meta --iterations 5", "--iterations", "meta"},
+    {"--device meta --warmup 5", "--warmup", "meta"},
+    {"--device meta --epochs 3", "--epochs", "meta"},
+    {"--device meta --steps 3", "--steps", "meta"},
+    {"--device meta --schedule cosine", "--schedule", "meta"},
+    {"--device meta --lr-warmup 3", "--lr-warmup", "meta"},
+    {"--steps 3 --by op", "--steps", "add --epochs N"},
+    {"--steps 3 --epochs 0", "--steps", "add --epochs N"},
+    {"--layers 20,30,10 --epochs 2", "--epochs: MLP 20-30-10", "--data"},
+    {"--layers 20,30,10 --steps 2", "--steps: MLP 20-30-10", "--data"},
+    {"--layers 20,10 --activation gelu", "--activation gelu", "--layers 20,512,10"},
+    {"--peaks tests/fixtures/peaks.json --json tests/fixtures/../fixtures/peaks.json",
+     "--json tests/fixtures/../fixtures/peaks.json", "is read"},
+    {"--json /dev/null --trace /dev/null", "--trace /dev/null", "--json writes"},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
@@ -295,8 +329,9 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {help_lists_every_option_and_succeeds, 0},
-        {no_topic_of_help_is_wider_than_a_terminal, 2 * 5},
+        {no_topic_of_help_is_wider_than_a_terminal, 9},
         {the_first_page_of_help_begins_with_commands_that_work, 2},
+        {help_may_stand_behind_a_network, 0},
         {version_is_one_line, 0},
         {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},
         {an_abbreviation_of_one_option_is_that_option, 0},

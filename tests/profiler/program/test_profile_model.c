@@ -67,7 +67,6 @@ static const struct {
     {"Linear(3,4)@2x5", "linear", "", 2},
     {"/dev", "/dev", "file", 3},
     {"Linear(3,4)@0x3", "Linear(3,4)@0x3", "at least 1", 2},
-    {"lenet5 --fuse", "--fuse", "--inference", 2},
     {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
@@ -226,6 +225,7 @@ static const struct {
     {ONNX "cnn.ts.onnx --input x=", "NAME=1x3x224x224", 2},
     {ONNX "cnn.ts.onnx --input /nonexistent/x.npy", "/nonexistent/x.npy", 3},
     {ONNX "cnn.ts.onnx --tokens 3", "--input", 2},
+    {ONNX "steps.dy.onnx --input x=3x2x3 --batch 4", "--batch 4: \"x\" takes 3", 2},
     {ONNX "cnn.ts.onnx --output /nonexistent/y.npy --iterations 1", "/nonexistent/y.npy", 3},
     {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", 2},
     {"resnet18 --input x=1x3x4x4", "--image", 2},

@@ -148,6 +148,25 @@ START_TEST(without_a_text_sentences_are_drawn) {
 }
 END_TEST
 
+// Where nothing runs a batch takes no memory: 0.8 GB of ids and as much of labels.
+START_TEST(what_is_only_counted_is_not_made) {
+    json_t *document = document_of("profile_model", "gpt2 --batch 100000 --device meta");
+    ck_assert_int_lt(document_integer(document, "memory.process_peak_bytes"), 400000000);
+    ck_assert_int_gt(document_integer(document, "memory.predicted.data_bytes"), 1600000000);
+    json_decref(document);
+}
+END_TEST
+
+// A head that is the table of words once more; tables that the layer around them reads. document_of
+// holds the layers to the model.
+START_TEST(parameters_of_layers_add_up_whoever_shares_them) {
+    static const char *const models[] = {"gpt2", "bert-base", "char-gpt-mini --inference"};
+    char arguments[60];
+    snprintf(arguments, sizeof arguments, "%s --device meta", models[_i]);
+    json_decref(document_of("profile_model", arguments));
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_text_that_does_not_fit_is_refused_in_one_line, WRONG},
@@ -156,6 +175,8 @@ int main(void) {
         {a_model_written_as_text_learns_digits, 0},
         {a_model_of_characters_is_made_for_its_text, 0},
         {without_a_text_sentences_are_drawn, 0},
+        {what_is_only_counted_is_not_made, 0},
+        {parameters_of_layers_add_up_whoever_shares_them, 3},
         {NULL, 0},
     };
     return harness_main("profile_text", tests);

@@ -153,17 +153,20 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
                                          "profile_mlp --layers 784,8,10 --accumulate 3", TWO_WAYS};
     const char *program = program_path(_i % 2 ? "profile_model" : "profile_mlp");
     work_folder_begin();
-    snprintf(commands, sizeof commands,
-             "run='%s%s --batch 32 --quiet --warmup 2 --iterations 1'; cd %s\n"
-             "$run --epochs 1 --steps 6 --checkpoint whole --every 4\n"
-             "$run --epochs 1 --steps 3 --checkpoint part --every 2\n"
-             "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
-             "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n"
-             "${run%%--quiet*} ${run#*--quiet} --epochs 1 --steps 6 --resume rest >told\n"
-             "grep -q 'nothing was left to do: all 6 steps' told\n"
-             "! $run --epochs 1 --resume rest --optimizer lion 2>why\n"
-             "grep -q 'HINT: the same kind (--optimizer ' why\n",
-             program, strchr(models[_i], ' '), work_folder);
+    snprintf(
+        commands, sizeof commands,
+        "run='%s%s --batch 32 --quiet --warmup 2 --iterations 1'; cd %s\n"
+        "$run --epochs 1 --steps 6 --checkpoint whole --every 4\n"
+        "$run --epochs 1 --steps 3 --checkpoint part --every 2\n"
+        "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
+        "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n"
+        "${run%%--quiet*} ${run#*--quiet} --epochs 1 --steps 6 --resume rest >told\n"
+        "grep -q 'nothing was left to do: all 6 steps' told\n"
+        "! $run --epochs 1 --resume part --accumulate 4 2>why && test $(wc -l <why) = 1 &&\n"
+        "grep -q '^profile_m.*: --accumulate 4: [369] batches were done at part' why || exit 1\n"
+        "! $run --epochs 1 --resume rest --optimizer lion 2>why\n"
+        "grep -q 'HINT: the same kind (--optimizer ' why\n",
+        program, strchr(models[_i], ' '), work_folder);
     work_folder_run(commands);
     work_folder_end();
 }
@@ -176,6 +179,7 @@ START_TEST(a_checkpoint_of_something_else_is_refused) {
     got = run("--epochs 1 --resume /nonexistent/c" QUICK);
     program_check_refusal(&got, 3, "/nonexistent/c", "");
     got = run("--epochs 1 --steps 1 --checkpoint /nonexistent/c" QUICK);
+    ck_assert_msg(!got.out[0], "before anything is measured: %s", got.out);
     program_check_refusal(&got, 3, "/nonexistent/c", "");
 }
 END_TEST
