@@ -123,12 +123,13 @@ static void op_end(Observer *observer, const OpCall *call) {
     event->phase = (uint8_t)context->phase;
     if (!timeline->costs) return;
     EventCost *cost = &timeline->costs[event - timeline->events];
-    *cost = (EventCost){0};
-    if (context->error.status) return; // it failed
-    cost->cost = op_cost(call);
-    if (timeline->machine && !(call->op->flags & OP_VIEW))
+    bool failed = context->error.status, moves = !failed && !(call->op->flags & OP_VIEW);
+    cost->cost = failed ? (OpCost){0} : op_cost(call);
+    if (timeline->machine && moves)
         traffic_of_call(timeline->machine, team_watch_end(&timeline->watch, call), call,
                         &cost->cost, &cost->traffic);
+    else
+        cost->traffic = (OpTraffic){0};
 }
 
 static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t bytes) {
@@ -197,8 +198,10 @@ void timeline_add(Timeline *timeline, ProfileEvent event) {
 
 // Touches every page now: a page fault inside an event would be charged to a layer.
 static void *touched(int64_t capacity, size_t size) {
-    void *block = memory_new((size_t)capacity * size);
-    if (block) memset(block, 0xff, (size_t)capacity * size);
+    enum { PAGE = 4096 }; // no system has smaller ones
+    size_t bytes = (size_t)capacity * size;
+    char *block = memory_new(bytes);
+    for (size_t i = 0; block && i < bytes; i += PAGE) *(volatile char *)(block + i) = 0;
     return block;
 }
 
