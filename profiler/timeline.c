@@ -5,6 +5,7 @@
 
 #include "tensor/clock.h"
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 
 // An event ends in the innermost open one, so a stack of beginnings is all that is open.
 static void begin(Timeline *timeline) {
@@ -105,7 +106,9 @@ bool timeline_has_stamps(const Device *device) {
 // ---- events ----------------------------------------------------------------------------------
 static void op_begin(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
-    if (timeline->machine) team_watch_begin(&timeline->watch);
+    PoolCounts before = pool_counts(context_current()->pool);
+    timeline->handed = before.handed;
+    timeline->woken = before.woken;
     if (timeline->device_times) begin_on_device(timeline, is_launched(timeline, call));
     begin(timeline);
 }
@@ -121,13 +124,16 @@ static void op_end(Observer *observer, const OpCall *call) {
     event->kind = EVENT_OP;
     event->site = context->site;
     event->phase = (uint8_t)context->phase;
+    PoolCounts now = pool_counts(context->pool);
+    event->handed = (uint32_t)(now.handed - timeline->handed);
+    event->woken = (uint32_t)(now.woken - timeline->woken);
     if (!timeline->costs) return;
     EventCost *cost = &timeline->costs[event - timeline->events];
     bool failed = context->error.status, moves = !failed && !(call->op->flags & OP_VIEW);
     cost->cost = failed ? (OpCost){0} : op_cost(call);
     if (timeline->machine && moves)
-        traffic_of_call(timeline->machine, team_watch_end(&timeline->watch, call), call,
-                        &cost->cost, &cost->traffic);
+        traffic_of_call(timeline->machine, team_of_call(call, event->handed), call, &cost->cost,
+                        &cost->traffic);
     else
         cost->traffic = (OpTraffic){0};
 }

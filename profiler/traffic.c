@@ -2,7 +2,6 @@
 #include "profiler/traffic.h"
 
 #include "tensor/context.h"
-#include "tensor/pool.h"
 
 // ---- sums ------------------------------------------------------------------------------------
 static void add_level(LevelTraffic *to, const LevelTraffic *more) {
@@ -36,18 +35,14 @@ uint64_t traffic_bytes(const Traffic *traffic, int level) {
 }
 
 // ---- teams -----------------------------------------------------------------------------------
-void team_watch_begin(TeamWatch *watch) { watch->handed = pool_handed(context_current()->pool); }
-
 // Whose threads a PROFILE_KERNEL has, which has no operands, is not known: all that there are.
 static bool on_host(const OpCall *call) {
     const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;
     return t && t->device->on_host && t->device->has_data;
 }
 
-Team team_watch_end(const TeamWatch *watch, const OpCall *call) {
-    const Context *context = context_current();
-    if (context->threads < 2 || !on_host(call)) return TEAM_ALL;
-    return pool_handed(context->pool) > watch->handed ? TEAM_ALL : TEAM_ONE;
+Team team_of_call(const OpCall *call, int64_t handed) {
+    return handed > 0 || context_current()->threads < 2 || !on_host(call) ? TEAM_ALL : TEAM_ONE;
 }
 
 // ---- where operands were ---------------------------------------------------------------------
