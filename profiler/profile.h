@@ -20,12 +20,30 @@ typedef struct Latency {
     LatencyStatistics statistics;
 } Latency;
 
+// Where measured time went, in seconds: each part is measured by itself, none is a remainder. What
+// they leave is unexplained. Not known on a card, and without ceilings: then roof is 0.
+typedef struct TimeParts {
+    double roof;     // at best
+    double kernel;   // beyond it, alone and warm; NaN: one of them could not be run again
+    double handoff;  // giving work to threads that spin: so often, times what one takes
+    double wake;     // and to threads that sleep
+    double dispatch; // of so many ops
+    // Of a step alone: page faults, so many times what one takes; and when the calling thread was
+    // on no core, because it slept or others ran.
+    double fault, off_core;
+} TimeParts;
+static inline double time_parts_left(const TimeParts *parts, double seconds) {
+    return seconds - (parts->roof + parts->kernel + parts->handoff + parts->wake + parts->dispatch +
+                      parts->fault + parts->off_core);
+}
+
 typedef struct ProfilePhase {
     OpCost cost;
     Traffic traffic; // its bytes, by level of reuse
     int64_t ops;     // dispatched; 0: the phase did not happen
     Latency latency;
     Roofline roofline; // zero where no machine was given
+    TimeParts parts;
 } ProfilePhase;
 
 // What a report shows of a layer and of the whole: backward is the sum of the three parts below it
@@ -56,6 +74,10 @@ typedef struct ProfileOp { // one op of the step, in the order in which they end
     int layer; // of Profile.layers
     Latency latency;
     Roofline roofline;
+    int64_t handed, woken; // ranges given to other threads and to sleeping ones, in observed steps
+    double warm_seconds;   // its kernel alone and warm; NaN: not run again
+    OpTraffic warm_traffic;
+    TimeParts parts;
 } ProfileOp;
 
 typedef struct ProfileMemory {

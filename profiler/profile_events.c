@@ -61,7 +61,12 @@ Status profile_take_events(Measurement *m) {
         latency_push(&profile->totals[p].latency, 0.0);
     for (int64_t i = 0; i < profile->n_ops; i++) {
         double seconds = 0.0;
-        for (int64_t k = 0; k < steps; k++) seconds += seconds_of(m, k * profile->n_ops + i);
+        for (int64_t k = 0; k < steps; k++) {
+            const ProfileEvent *event = &m->timeline.events[k * profile->n_ops + i];
+            seconds += seconds_of(m, k * profile->n_ops + i);
+            profile->ops[i].handed += event->handed;
+            profile->ops[i].woken += event->woken;
+        }
         add_op(profile, &profile->ops[i], seconds / (double)steps);
     }
     return STATUS_OK;

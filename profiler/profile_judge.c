@@ -1,4 +1,7 @@
-// profile_judge.c -- holds every phase and every op of a profile against the machine's ceilings.
+// profile_judge.c -- holds every phase and every op of a profile against the machine's ceilings,
+// and says where its time went.
+#include <math.h>
+
 #include "profiler/profile_parts.h"
 
 static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
@@ -24,6 +27,60 @@ static void judge_step(const Machine *machine, Profile *profile) {
     if (input.transfer_seconds > 0.0) roofline->bound = roofline_judge(machine, &input).bound;
 }
 
+// ---- where time went -------------------------------------------------------------------------
+// Alone and warm, beyond the roof that it has then, and without what handing its parts out took.
+static double kernel_seconds(const Machine *machine, const ProfileOp *op, double handoff) {
+    if (op->record.op->flags & OP_VIEW) return 0.0;
+    RooflineInput input = roofline_op_input(&op->record.cost, &op->warm_traffic, op->warm_seconds);
+    double more = op->warm_seconds - roofline_judge(machine, &input).roof_seconds - handoff;
+    return more > 0.0 || isnan(more) ? more : 0.0;
+}
+
+static void part_op(const Profile *profile, ProfileOp *op) {
+    const Machine *machine = &profile->machine;
+    double runs = (double)(op->latency.count * profile->steps_per_sample);
+    double handed = (double)op->handed / runs, woken = (double)op->woken / runs;
+    double handoff = (handed - woken) * machine->spin_seconds;
+    op->parts = (TimeParts){.roof = op->roofline.roof_seconds,
+                            .kernel = kernel_seconds(machine, op, handed * machine->spin_seconds),
+                            .handoff = handoff,
+                            .wake = woken * machine->wake_seconds,
+                            .dispatch = machine->dispatch_seconds};
+}
+
+static void add_parts(ProfilePhase *phase, const TimeParts *parts) {
+    phase->parts.kernel += parts->roof + parts->kernel; // less the roof of all of them together
+    phase->parts.handoff += parts->handoff;
+    phase->parts.wake += parts->wake;
+    phase->parts.dispatch += parts->dispatch;
+}
+
+static void end_parts(ProfilePhase *phase) {
+    phase->parts.roof = phase->roofline.roof_seconds;
+    phase->parts.kernel -= phase->parts.roof;
+}
+
+// The roof of several ops together is no longer than the sum of theirs: in one, arithmetic may hide
+// what waits for memory in another.
+static void part_time(Profile *profile) {
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        ProfileOp *op = &profile->ops[i];
+        part_op(profile, op);
+        ReportPhase phase = profile_report_phase(op->record.phase);
+        ProfilePhase *of_layer = profile->layers[op->layer].phase, *of_all = profile->totals;
+        const ReportPhase sums[] = {phase, REPORT_STEP, REPORT_BACKWARD};
+        for (int k = 0; k < (report_part_of_backward(phase) ? 3 : 2); k++) {
+            add_parts(&of_layer[sums[k]], &op->parts);
+            add_parts(&of_all[sums[k]], &op->parts);
+        }
+    }
+    for (int p = 0; p < REPORT_COUNT; p++) {
+        end_parts(&profile->totals[p]);
+        for (int i = 0; i < profile->n_layers; i++) end_parts(&profile->layers[i].phase[p]);
+    }
+}
+
+// ---- verdicts --------------------------------------------------------------------------------
 static void judge_op(const Machine *machine, ProfileOp *op) {
     const OpRecord *record = &op->record;
     double seconds = latency_median(&op->latency);
@@ -52,4 +109,5 @@ void profile_judge(Profile *profile) {
             judge(machine, &layer->phase[p], latency_median(&layer->phase[p].latency));
         judge(machine, &layer->phase[REPORT_STEP], profile_layer_seconds(layer));
     }
+    if (profile->totals[REPORT_STEP].latency.count > 0) part_time(profile);
 }

@@ -96,6 +96,8 @@ typedef struct Measurement {
     Timeline timeline;
     Latency observed;  // whole steps of the observed pass
     Latency processor; // processor time of the unobserved ones
+    Latency off_core;  // and the calling thread's time on no core
+    int64_t faults;    // of pages, in all of them
     double clock;      // what a reading adds
     // Of a device with stamps:
     int64_t *marks;   // readings of a sample's phases
@@ -126,6 +128,9 @@ static inline void latency_push(Latency *latency, double seconds) {
 // up by layer, or only how long their launches took.
 Status profile_take_events(Measurement *m);
 Status profile_take_launches(Measurement *m);
+
+// profile_kernels.c: what each op's kernel takes alone and warm; nothing on a card.
+Status profile_measure_kernels(const Measurement *m);
 
 // profile_device.c: nothing, where the device is the host itself.
 Status profile_begin_device(Measurement *m, int64_t samples); // room, and what a stamp adds

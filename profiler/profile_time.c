@@ -62,6 +62,15 @@ static void take_times(Profile *profile, StepTimes times) {
     latency_push(&profile->totals[REPORT_STEP].latency, times.total);
 }
 
+// The median: what a step lost to others now and then is in its spread.
+static void finish_system(Measurement *m) {
+    TimeParts *parts = &m->profile->totals[REPORT_STEP].parts;
+    double steps = (double)(m->processor.count * m->profile->steps_per_sample);
+    double faults = (double)m->faults / steps;
+    parts->off_core = m->off_core.statistics.median;
+    parts->fault = faults > 0.0 ? faults * system_fault_seconds() : 0.0;
+}
+
 static Status finish(Profile *profile, const Latency *observed, const Latency *processor) {
     Status status = summarise(&profile->inference);
     if (!status) status = summarise(&profile->data_wait);
@@ -117,12 +126,17 @@ static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
 static Status unobserved_sample(Measurement *m) {
     StepTimes times;
     Status status = profile_reserve_marks(m);
-    double before = system_processor_seconds();
+    double steps = (double)m->profile->steps_per_sample, before = system_processor_seconds();
+    int64_t faults = system_page_faults();
+    double began = clock_seconds(), on_core = system_thread_seconds();
     if (!status) status = sample(m, UNOBSERVED, &times);
+    double off_core = clock_seconds() - began - (system_thread_seconds() - on_core);
+    m->faults += system_page_faults() - faults;
     double passed = system_processor_seconds() - before;
     if (status) return status;
     m->step = times;
-    latency_push(&m->processor, passed / (double)m->profile->steps_per_sample);
+    latency_push(&m->processor, passed / steps);
+    latency_push(&m->off_core, fmax(0.0, off_core) / steps);
     take_times(m->profile, times);
     return STATUS_OK;
 }
@@ -254,6 +268,7 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = make_rooms(profile, samples, rounds);
     if (!status) status = latency_make_room(&m.observed, rounds);
     if (!status) status = latency_make_room(&m.processor, samples);
+    if (!status) status = latency_make_room(&m.off_core, samples);
     if (!status) status = profile_begin_device(&m, rounds);
     TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
                               .device = work->x->device};
@@ -262,12 +277,16 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = measure_inference(&m, rounds);
     if (!status) status = measure_data_wait(&m);
     if (!status) status = profile_measure_copy(&m);
+    if (!status) status = profile_measure_kernels(&m);
     if (!status) status = summarise(&m.observed);
     if (!status) status = summarise(&m.processor);
+    if (!status) status = summarise(&m.off_core);
+    if (!status) finish_system(&m);
     if (!status) status = finish(profile, &m.observed, &m.processor);
     timeline_free(&m.timeline);
     memory_free(m.observed.samples);
     memory_free(m.processor.samples);
+    memory_free(m.off_core.samples);
     memory_free(m.marks);
     return status;
 }

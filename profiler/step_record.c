@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 
 // Room for one more item; NULL when out of memory, and the items are as they were.
 static void *room_for(void *items, int64_t count, int64_t *capacity, size_t size) {
@@ -36,17 +37,17 @@ static void check_range(StepRecord *record, OpCost cost) {
 
 static void begin_op(Observer *observer, const OpCall *call) {
     (void)call;
-    team_watch_begin(&((StepRecord *)observer)->watch);
+    ((StepRecord *)observer)->handed = pool_counts(context_current()->pool).handed;
 }
 
 static void keep_op(Observer *observer, const OpCall *call) {
     StepRecord *record = (StepRecord *)observer;
     const Context *context = context_current();
     if (context->error.status) return; // it failed
+    int64_t handed = pool_counts(context->pool).handed - record->handed;
     OpRecord one = {.site = context->site, .phase = context->phase, .cost = op_cost(call)};
     if (record->machine && !(call->op->flags & OP_VIEW))
-        traffic_of_call(record->machine, team_watch_end(&record->watch, call), call, &one.cost,
-                        &one.traffic);
+        traffic_of_call(record->machine, team_of_call(call, handed), call, &one.cost, &one.traffic);
     if (record->only_traffic) return;
     OpRecord *ops = room_for(record->ops, record->n_ops, &record->op_capacity, sizeof(OpRecord));
     if (!ops) {

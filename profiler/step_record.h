@@ -44,7 +44,7 @@ typedef struct StepRecord {
     Status status;          // out of memory while recording
     const Machine *machine; // whose levels; NULL: none are found
     bool only_traffic;      // stamps blocks, keeps nothing
-    TeamWatch watch;        // of the op that runs
+    int64_t handed;         // by the pool, before the op that runs
 } StepRecord;
 
 // Zeroes it and begins to observe the current context. `machine` may be NULL, and is borrowed.

@@ -1,15 +1,38 @@
 // system.c -- clocks and /proc.
 #include "profiler/system.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
-double system_processor_seconds(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double system_processor_seconds(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+double system_thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+int64_t system_page_faults(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_minflt;
+}
+
+double system_fault_seconds(void) {
+    enum { PAGES = 128 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = PAGES * page;
+    char *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fresh == MAP_FAILED) return (double)NAN;
+    double begin = system_thread_seconds();
+    for (size_t i = 0; i < bytes; i += page) *(volatile char *)(fresh + i) = 1;
+    munmap(fresh, bytes);
+    return (system_thread_seconds() - begin) / PAGES;
 }
 
 int64_t system_bytes(const char *file, const char *key) {

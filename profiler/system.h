@@ -9,6 +9,14 @@
 // Processor time of all threads of this process, in seconds.
 double system_processor_seconds(void);
 
+// Processor time of the calling thread alone.
+double system_thread_seconds(void);
+
+// Page faults of this process so far that were served from memory; and what one takes, with giving
+// the page back: measured now, in less than a millisecond. NaN: it cannot be.
+int64_t system_page_faults(void);
+double system_fault_seconds(void);
+
 // The line "key:   123 kB" of a file in /proc, in bytes; -1 where there is none.
 int64_t system_bytes(const char *file, const char *key);
 

@@ -5,6 +5,7 @@
 
 #include "tensor/clock.h"
 #include "tensor/memory.h"
+#include "tensor/pool.h"
 
 // An event ends in the innermost open one, so a stack of beginnings is all that is open.
 static void begin(Timeline *timeline) {
@@ -105,7 +106,9 @@ bool timeline_has_stamps(const Device *device) {
 // ---- events ----------------------------------------------------------------------------------
 static void op_begin(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
-    if (timeline->machine) team_watch_begin(&timeline->watch);
+    PoolCounts before = pool_counts(context_current()->pool);
+    timeline->handed = before.handed;
+    timeline->woken = before.woken;
     if (timeline->device_times) begin_on_device(timeline, is_launched(timeline, call));
     begin(timeline);
 }
@@ -121,14 +124,18 @@ static void op_end(Observer *observer, const OpCall *call) {
     event->kind = EVENT_OP;
     event->site = context->site;
     event->phase = (uint8_t)context->phase;
+    PoolCounts now = pool_counts(context->pool);
+    event->handed = (uint32_t)(now.handed - timeline->handed);
+    event->woken = (uint32_t)(now.woken - timeline->woken);
     if (!timeline->costs) return;
     EventCost *cost = &timeline->costs[event - timeline->events];
-    *cost = (EventCost){0};
-    if (context->error.status) return; // it failed
-    cost->cost = op_cost(call);
-    if (timeline->machine && !(call->op->flags & OP_VIEW))
-        traffic_of_call(timeline->machine, team_watch_end(&timeline->watch, call), call,
-                        &cost->cost, &cost->traffic);
+    bool failed = context->error.status, moves = !failed && !(call->op->flags & OP_VIEW);
+    cost->cost = failed ? (OpCost){0} : op_cost(call);
+    if (timeline->machine && moves)
+        traffic_of_call(timeline->machine, team_of_call(call, event->handed), call, &cost->cost,
+                        &cost->traffic);
+    else
+        cost->traffic = (OpTraffic){0};
 }
 
 static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t bytes) {
@@ -197,8 +204,10 @@ void timeline_add(Timeline *timeline, ProfileEvent event) {
 
 // Touches every page now: a page fault inside an event would be charged to a layer.
 static void *touched(int64_t capacity, size_t size) {
-    void *block = memory_new((size_t)capacity * size);
-    if (block) memset(block, 0xff, (size_t)capacity * size);
+    enum { PAGE = 4096 }; // no system has smaller ones
+    size_t bytes = (size_t)capacity * size;
+    char *block = memory_new(bytes);
+    for (size_t i = 0; block && i < bytes; i += PAGE) *(volatile char *)(block + i) = 0;
     return block;
 }
 

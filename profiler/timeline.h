@@ -31,7 +31,12 @@ typedef struct ProfileEvent {
         int64_t category;    // EVENT_MEMORY: MemoryCategory
         bool to_host;        // EVENT_COPY: else to the device
     };
-    double value;   // EVENT_COUNTER, EVENT_MEMORY; EVENT_COPY: bytes
+    __extension__ union {
+        double value; // EVENT_COUNTER, EVENT_MEMORY; EVENT_COPY: bytes
+        struct {
+            uint32_t handed, woken; // EVENT_OP: ranges given to other threads, and to sleeping ones
+        };
+    };
     int32_t site;   // of the context it ran in (EVENT_SITE: itself); -1: outside any layer
     uint8_t phase;  // Phase, as the op ended
     uint8_t kind;   // EventKind
@@ -72,7 +77,7 @@ typedef struct Timeline {
     int64_t count, capacity;
     int64_t dropped; // events that found the buffer full
     const Machine *machine;
-    TeamWatch watch;          // with a machine: of the op that runs
+    int64_t handed, woken;    // by the pool, before the op that runs
     Device *device;           // of the options, where it makes a difference
     EventTimes *device_times; // beside events; NULL: the device has no stamps
     int64_t *readings;        // room for those

@@ -2,7 +2,6 @@
 #include "profiler/traffic.h"
 
 #include "tensor/context.h"
-#include "tensor/pool.h"
 
 // ---- sums ------------------------------------------------------------------------------------
 static void add_level(LevelTraffic *to, const LevelTraffic *more) {
@@ -36,27 +35,23 @@ uint64_t traffic_bytes(const Traffic *traffic, int level) {
 }
 
 // ---- teams -----------------------------------------------------------------------------------
-void team_watch_begin(TeamWatch *watch) { watch->handed = pool_handed(context_current()->pool); }
-
 // Whose threads a PROFILE_KERNEL has, which has no operands, is not known: all that there are.
 static bool on_host(const OpCall *call) {
     const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;
     return t && t->device->on_host && t->device->has_data;
 }
 
-Team team_watch_end(const TeamWatch *watch, const OpCall *call) {
-    const Context *context = context_current();
-    if (context->threads < 2 || !on_host(call)) return TEAM_ALL;
-    return pool_handed(context->pool) > watch->handed ? TEAM_ALL : TEAM_ONE;
+Team team_of_call(const OpCall *call, int64_t handed) {
+    return handed > 0 || context_current()->threads < 2 || !on_host(call) ? TEAM_ALL : TEAM_ONE;
 }
 
 // ---- where operands were ---------------------------------------------------------------------
 // By level, what operands hold; then shared out as the op's own count of bytes.
 typedef struct Found {
     const Machine *machine;
-    Team team;
+    OpTraffic *op;
+    int first, last; // levels that have any
     bool reads_mutated;
-    LevelTraffic level[MACHINE_MAX_LEVELS];
 } Found;
 
 typedef struct Way { // which ways the bytes of an operand go
@@ -64,10 +59,12 @@ typedef struct Way { // which ways the bytes of an operand go
 } Way;
 
 static void add_found(Found *found, int level, Way way, uint64_t bytes) {
-    LevelTraffic *here = &found->level[level];
-    if (way.read) here->read += bytes;
-    if (way.written) here->written += bytes;
-    if (way.written && !way.read) here->allocated += bytes;
+    const LevelTraffic more = {.read = way.read ? bytes : 0,
+                               .written = way.written ? bytes : 0,
+                               .allocated = way.written && !way.read ? bytes : 0};
+    add_level(&found->op->level[level], &more);
+    if (level < found->first) found->first = level;
+    if (level > found->last) found->last = level;
 }
 
 // The first level that all cores share.
@@ -81,12 +78,15 @@ static int shared_level(const Machine *machine) {
 
 // Touched by one thread and now by all, or the other way: a share of it lies near.
 static void find_operand(Found *found, uint64_t distance, Team before, Way way, uint64_t bytes) {
-    int level = machine_level(found->machine, found->team, distance);
-    int shared = shared_level(found->machine), threads = found->machine->threads;
+    int level = machine_level(found->machine, found->op->team, distance);
+    int threads = found->machine->threads;
     uint64_t near = bytes;
-    if (before != found->team && threads > 1 && level < shared) near = bytes / (uint64_t)threads;
+    if (before != found->op->team && threads > 1) {
+        int shared = shared_level(found->machine);
+        if (level < shared) near = bytes / (uint64_t)threads;
+        if (near < bytes) add_found(found, shared, way, bytes - near);
+    }
     add_found(found, level, way, near);
-    if (near < bytes) add_found(found, shared, way, bytes - near);
 }
 
 // An element-wise op may write where it reads.
@@ -100,7 +100,8 @@ static bool is_output(const OpCall *call, const Storage *storage) {
 // read are the others.
 static bool reads_what_it_mutates(const OpCall *call, const OpCost *cost) {
     uint64_t others = 0;
-    for (int i = 0; call->op->mutates && i < call->n_in; i++)
+    if (!call->op->mutates) return false;
+    for (int i = 0; i < call->n_in; i++)
         if (call->in[i] && !call->op->mutates(call, i))
             others += (uint64_t)tensor_distinct_bytes(call->in[i]);
     return cost->bytes_read > others;
@@ -148,14 +149,20 @@ static void find_operands(Found *found, const OpCall *call, const OpCost *cost) 
         const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
         if (!t) continue;
         t->storage->traffic = *counter + 1;
-        t->storage->team = (uint8_t)found->team;
+        t->storage->team = (uint8_t)found->op->team;
     }
     *counter += 1; // so that a stamp is never 0, and never the next op's start
 }
 
-// `all`, shared out in the proportion of `part` to `total`; never more than is left.
+// all * part / total, without the division where it is plain: most ops have all at one level.
+static uint64_t part_of(uint64_t all, uint64_t part, uint64_t total) {
+    if (part == 0 || part == total) return part ? all : 0;
+    return (uint64_t)((double)all * (double)part / (double)total);
+}
+
+// Never more than is left.
 static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *left) {
-    uint64_t given = total ? (uint64_t)((double)all * (double)part / (double)total) : 0;
+    uint64_t given = part_of(all, part, total);
     if (given > *left) given = *left; // beyond 2^53 a quotient may round up
     *left -= given;
     return given;
@@ -163,23 +170,23 @@ static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *lef
 
 void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
                      OpTraffic *traffic) {
-    Found found = {.machine = machine,
-                   .team = team,
-                   .reads_mutated = reads_what_it_mutates(call, cost)};
-    LevelTraffic total = {0}, *level = traffic->level;
-    uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
     *traffic = (OpTraffic){.slow = op_slow(call), .team = team};
+    Found found = {.machine = machine,
+                   .op = traffic,
+                   .first = machine->n_levels,
+                   .reads_mutated = reads_what_it_mutates(call, cost)};
     if (context_current()->ledger) find_operands(&found, call, cost);
-    int last = machine->n_levels - 1;
-    for (int i = 0; i <= last; i++) add_level(&total, &found.level[i]);
-    for (int i = 0; i <= last; i++) {
-        const LevelTraffic *here = &found.level[i];
-        level[i].read = share(cost->bytes_read, here->read, total.read, &reads);
-        level[i].written = share(cost->bytes_written, here->written, total.written, &writes);
-        if (here->written > 0)
-            level[i].allocated = (uint64_t)((double)level[i].written * (double)here->allocated /
-                                            (double)here->written);
+    LevelTraffic total = {0};
+    uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
+    for (int i = found.first; i <= found.last; i++) add_level(&total, &traffic->level[i]);
+    for (int i = found.first; i <= found.last; i++) {
+        LevelTraffic *level = &traffic->level[i];
+        const LevelTraffic here = *level;
+        level->read = share(cost->bytes_read, here.read, total.read, &reads);
+        level->written = share(cost->bytes_written, here.written, total.written, &writes);
+        level->allocated = part_of(level->written, here.allocated, here.written);
     }
-    level[last].read += reads; // what rounding left, and a kernel without operands
-    level[last].written += writes;
+    LevelTraffic *last = &traffic->level[machine->n_levels - 1];
+    last->read += reads; // what rounding left, and a kernel without operands
+    last->written += writes;
 }

@@ -32,12 +32,8 @@ void traffic_add(Traffic *to, const Traffic *more);
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost);
 uint64_t traffic_bytes(const Traffic *traffic, int level); // counted ones, of all teams
 
-// Sees whether ops are divided among threads: begun before an op, asked after it.
-typedef struct TeamWatch {
-    int64_t handed;
-} TeamWatch;
-void team_watch_begin(TeamWatch *watch);
-Team team_watch_end(const TeamWatch *watch, const OpCall *call);
+// Who did an op that has run, while so many ranges were handed to other threads.
+Team team_of_call(const OpCall *call, int64_t handed);
 
 // Of an op that has run and is no view: finds the level of each operand, stamps it, and tells what
 // was moved there. The level of an operand is the smallest that holds what was moved since its

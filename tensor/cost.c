@@ -175,13 +175,22 @@ static uint64_t products(const OpCall *call, const OpStory *story) {
     return macs;
 }
 
+// The descriptor's own, as nearly always, without copying it; else the call's, made in *room.
+static const OpStory *story_of(const OpCall *call, OpStory *room) {
+    const OpStory *own = call->op->story;
+    if (own && !own->vary && !call->adds && !call->params.activation) return own;
+    *room = op_story(call->op, &call->params, op_given(call));
+    return room;
+}
+
 OpCost op_cost_by_rules(const OpCall *call) {
-    OpStory story = op_story(call->op, &call->params, op_given(call));
+    OpStory room;
+    const OpStory *story = story_of(call, &room);
     OpCost cost = op_cost_traffic(call);
-    cost.macs = products(call, &story);
-    cost.elementwise_flops = count(call, &story, story.elementwise);
-    cost.transcendental_flops = count(call, &story, story.transcendental);
-    cost.bias_flops = count(call, &story, story.bias);
+    cost.macs = products(call, story);
+    cost.elementwise_flops = count(call, story, story->elementwise);
+    cost.transcendental_flops = count(call, story, story->transcendental);
+    cost.bias_flops = count(call, story, story->bias);
     return cost;
 }
 

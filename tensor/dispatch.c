@@ -194,6 +194,11 @@ static Status run_kernel(Context *context, OpCall *call) {
     return device->has_data ? device->run(device, call) : STATUS_OK;
 }
 
+Status op_run_again(const OpCall *call) {
+    OpCall again = *call;
+    return run_kernel(context_current(), &again);
+}
+
 // ---- the op ----------------------------------------------------------------------------------
 static Status execute(Context *context, OpCall *call, unsigned preset) {
     const Op *op = call->op;

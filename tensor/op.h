@@ -173,6 +173,9 @@ const Op *op_activation_by_name(const char *name); // "relu"; NULL: no activatio
 // Runs one op: checks, infers, allocates, executes, records, observes. On failure every output is
 // NULL, the error is pending, and nothing changed.
 Status op_dispatch(OpCall *call);
+// For a profiler: the kernel of a call that has just run, once more over the same operands. Nobody
+// observes, records or counts it. What it updates in place is updated again.
+Status op_run_again(const OpCall *call);
 // The first output; the innermost scope owns it. NULL with an error pending. `params` may be NULL.
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in);
 // As op_run, but writes into *slot when it holds a tensor of the right shape; leaves the result

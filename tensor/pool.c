@@ -46,7 +46,7 @@ struct Pool {
     PoolTask task;
     void *argument;
     int64_t n, items_per_range;
-    int64_t handed;   // ranges that were offered to workers
+    PoolCounts counts;
     Worker workers[]; // threads - 1
 };
 
@@ -109,12 +109,14 @@ static void *work(void *argument) {
     }
 }
 
-static void post(Worker *worker, int letter) {
-    if (atomic_exchange(&worker->box, letter) != BOX_ASLEEP) return;
+// True: it slept.
+static bool post(Worker *worker, int letter) {
+    if (atomic_exchange(&worker->box, letter) != BOX_ASLEEP) return false;
     // The sleeper holds the mutex from ASLEEP until it waits, so the signal cannot be lost.
     pthread_mutex_lock(&worker->mutex);
     pthread_cond_signal(&worker->wake);
     pthread_mutex_unlock(&worker->mutex);
+    return true;
 }
 
 // Does the range itself when its worker has not begun (it may be asleep, or have no core): a job
@@ -189,7 +191,7 @@ void pool_free(Pool *pool) {
 }
 
 int pool_threads(const Pool *pool) { return pool ? pool->threads : 1; }
-int64_t pool_handed(const Pool *pool) { return pool ? pool->handed : 0; }
+PoolCounts pool_counts(const Pool *pool) { return pool ? pool->counts : (PoolCounts){0}; }
 
 void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argument) {
     if (n <= 0) return;
@@ -211,8 +213,8 @@ void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argumen
 
     int helpers = (int)ranges - 1;
     int posted = helpers < pool->started ? helpers : pool->started;
-    pool->handed += posted;
-    for (int i = 0; i < posted; i++) post(&pool->workers[i], BOX_POSTED);
+    pool->counts.handed += posted;
+    for (int i = 0; i < posted; i++) pool->counts.woken += post(&pool->workers[i], BOX_POSTED);
     do_range(pool, 0);
     for (int i = posted; i < helpers; i++) do_range(pool, i + 1);
     for (int i = 0; i < posted; i++) finish(pool, &pool->workers[i]);

@@ -14,9 +14,12 @@ typedef void (*PoolTask)(void *argument, int64_t begin, int64_t end);
 Pool *pool_new(int threads);
 void pool_free(Pool *pool); // joins its threads; NULL is fine
 int pool_threads(const Pool *pool);
-// How many ranges pool_run has offered to other threads so far; 0 of NULL. What lies between two
-// looks was divided when it grew.
-int64_t pool_handed(const Pool *pool);
+// What pool_run has offered to other threads so far, and of that to threads that slept; 0 of NULL.
+// What lies between two looks was divided when `handed` grew.
+typedef struct PoolCounts {
+    int64_t handed, woken; // ranges
+} PoolCounts;
+PoolCounts pool_counts(const Pool *pool);
 
 // Splits [0, n) into at most one contiguous range per thread, each but the last a multiple of
 // `grain`, runs them and returns when all are done. With one range, a NULL pool or one thread it is

@@ -114,11 +114,24 @@ static void write_roofline(JsonWriter *json, const Machine *machine, const Roofl
     member_text(json, "level", judged ? machine->levels[roofline->level].name : NULL);
 }
 
+// All null where they are not known.
+static void write_parts(JsonWriter *json, const TimeParts *parts, const Latency *latency) {
+    const bool known = parts->roof > 0.0;
+    const double none = (double)NAN;
+    member_real(json, "kernel_seconds", known ? parts->kernel : none);
+    member_real(json, "handoff_seconds", known ? parts->handoff : none);
+    member_real(json, "wake_seconds", known ? parts->wake : none);
+    member_real(json, "dispatch_seconds", known ? parts->dispatch : none);
+    member_real(json, "unexplained_seconds",
+                known ? time_parts_left(parts, latency_median(latency)) : none);
+}
+
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase) {
     write_cost(json, &phase->cost);
     json_latency(json, "latency", &phase->latency);
     member_real(json, "intensity", profile_intensity(phase->cost));
     write_roofline(json, machine, &phase->roofline);
+    write_parts(json, &phase->parts, &phase->latency);
 }
 
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,

@@ -98,7 +98,8 @@ static bool read_kept(const char *path, Machine *machine) {
         return false;
     }
     bool rates = machine->device[0] || machine->levels[0].rates[TEAM_ALL].fill > 0.0;
-    return machine->measured && rates && machine->threads == threads_of_fingerprint() &&
+    return machine->measured && rates && !machine_was_busy(machine) &&
+           machine->threads == threads_of_fingerprint() &&
            strcmp(machine->fingerprint, fingerprint) == 0;
 }
 
@@ -134,6 +135,7 @@ Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fre
     Status status = machine_calibrate(request->progress, request->argument, machine);
     if (status) return status;
     *fresh = true;
-    if (home && keep(machine, path)) memcpy(kept_in, path, strlen(path) + 1);
+    if (home && !machine_was_busy(machine) && keep(machine, path))
+        memcpy(kept_in, path, strlen(path) + 1);
     return STATUS_OK;
 }

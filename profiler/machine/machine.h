@@ -55,7 +55,8 @@ typedef struct Machine {
     double from_host_bytes_per_second, to_host_bytes_per_second; // a card's copies
 } Machine;
 
-// With a smaller share, other work had the rest, and the ceilings are low: reports say so.
+// With a smaller share, other work had the rest, and the ceilings are low: reports say so, and they
+// are used once and not kept.
 enum { MACHINE_LEAST_SHARE_PERCENT = 85 };
 static inline bool machine_was_busy(const Machine *machine) {
     return 100.0 * machine->cores_had < (double)MACHINE_LEAST_SHARE_PERCENT;
@@ -96,7 +97,8 @@ Status machine_write(const Machine *machine, const char *path);
 bool machine_cache_path(char *path, size_t size);
 
 // The ceilings to judge by: of `peaks_file` where given (labelled given), else as kept for this
-// fingerprint, else, or when `again`, measured now and kept (quietly not, where that cannot be).
+// fingerprint, else, or when `again`, measured now and kept (quietly not, where that cannot be, or
+// the machine was busy).
 // *fresh tells that it was measured now; *kept_in is where ("" when nowhere; room for 512).
 typedef struct MachineRequest {
     const char *peaks_file; // NULL: none

@@ -87,13 +87,14 @@ static Status obtain_machine(Program *program) {
                               .argument = program};
     Status status = machine_obtain(&request, &program->machine, &fresh, kept_in);
     if (fresh) progress_clear(program);
+    const char *then = kept_in[0] ? ", once; saved in\n  "
+                       : machine_was_busy(&program->machine)
+                           ? " beside other work, so that the next run\n  measures again"
+                           : "; there is no cache folder to write to\n  (XDG_CACHE_HOME), so that "
+                             "the next run measures again";
     if (!status && fresh && program->report)
         printf("Measured %s%s%.400s\n",
-               program->device->on_host ? "this machine" : program->machine.device,
-               kept_in[0] ? ", once; saved in\n  "
-                          : "; there is no cache folder to write to\n  (XDG_CACHE_HOME), so that "
-                            "the next run measures again",
-               kept_in);
+               program->device->on_host ? "this machine" : program->machine.device, then, kept_in);
     return status;
 }
 

@@ -190,6 +190,7 @@ void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
                      FILE *file) {
     RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
+    explain_parts(&phase->parts, seconds, file);
     explain_evidence(profile, &input, file);
 }
 
@@ -213,6 +214,7 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     print_roof(profile, op, file);
     print_measured(&op->latency, file);
     double seconds = latency_median(&op->latency);
+    explain_parts(&op->parts, seconds, file);
     RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
     explain_evidence(profile, &input, file);
 }

@@ -105,8 +105,10 @@ static void print_noise(const Profile *profile, FILE *file) {
     if (profile->has_machine && machine_was_busy(&profile->machine))
         fprintf(file,
                 "Other work had %s of the cores while the ceilings were measured, so they are\n"
-                "low: --calibrate measures them again.\n",
-                text_percent(1.0 - profile->machine.cores_had).s);
+                "low%s\n",
+                text_percent(1.0 - profile->machine.cores_had).s,
+                profile->machine.measured ? ", and not kept: the next run measures them again."
+                                          : ".");
     else if (past_its_roof(profile))
         fprintf(file, "A layer is past its roof, so the ceilings%s are too low%s\n",
                 profile->machine.measured ? "" : " given",

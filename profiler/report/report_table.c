@@ -133,6 +133,7 @@ static void print_timed(const Profile *profile, FILE *file, const Units *units) 
               text_duration_in(rest, units->time).s, cell_share(rest / step).s);
     ReportRow whole = step_row(profile);
     print_timed_row(profile, file, &whole, units, true);
+    explain_step_parts(profile, file);
     double between = rest - rest_of(profile, REPORT_FORWARD) - rest_of(profile, REPORT_BACKWARD);
     if (fabs(between) > 0.01 * step)
         fprintf(file, "  of what is unattributed, %s %s lie outside forward and backward\n",

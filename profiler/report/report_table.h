@@ -32,6 +32,10 @@ bool report_is_noise(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
 Text report_bound(const Profile *profile, const Roofline *roofline);
 
+// explain_time.c: "where it went   roof 700 us + kernels 52.0 us + left 31.0 us (4%)"; nothing
+// where that is not known.
+void explain_step_parts(const Profile *profile, FILE *file);
+
 // How many units ("images") a second, where one lot takes that latency.
 Text report_rate(int64_t units, const Latency *latency);
 

@@ -21,7 +21,8 @@ static void keep_ceilings(void) {
     Environment environment;
     environment_read(&environment);
     int threads = context_current()->threads;
-    Machine machine = {.measured = true, .threads = threads, .peak_flops_per_second = peak};
+    Machine machine = {
+        .measured = true, .threads = threads, .peak_flops_per_second = peak, .cores_had = 1.0};
     machine.levels[0] = (MachineLevel){.name = "DRAM",
                                        .bytes = INT64_MAX,
                                        .bytes_per_second = 10e9,

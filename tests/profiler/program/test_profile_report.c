@@ -245,7 +245,8 @@ static void keep_counts(char *report) {
         size = strlen(line);
         bool keep = (head || table) && strncmp(line, "TIME", 4) && strncmp(line, "unattr", 6) &&
                     strncmp(line, "data wait", 9) && // there when it trains
-                    strncmp(line, "  of what", 9);   // there when it is much
+                    strncmp(line, "  where it went", 15) && strspn(line, " ") < 18 &&
+                    strncmp(line, "  of what", 9); // there when it is much
         head = false;
         if (!keep) continue;
         memmove(to, line, size);

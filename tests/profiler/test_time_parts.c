@@ -1,0 +1,198 @@
+// test_time_parts.c -- planted causes of lost time are found under their own name: a kernel that
+// does more than its roof, one that sleeps, page faults, threads that have to be woken, a stranger
+// on the core; and parts of a model add up.
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profiler/profile.h"
+#include "profiler/report/report.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/nets.h"
+
+static const Machine machine = {.measured = true,
+                                .threads = 2,
+                                .peak_flops_per_second = 1e12, // so that roofs take no time
+                                .levels = {{"DRAM", INT64_MAX, 1e12, 0, {{0}}}},
+                                .n_levels = 1,
+                                .dispatch_seconds = 1e-9,
+                                .spin_seconds = 1e-9,
+                                .wake_seconds = 30e-6,
+                                .cores_had = 1.0};
+
+// ---- planted causes ----------------------------------------------------------------------------
+static void spend(double seconds) {
+    struct timespec begin, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
+           seconds);
+}
+
+static void rest(long microseconds) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * microseconds}, NULL);
+}
+
+static double work = 1e-3;
+static Status work_kernel(const OpCall *call, int64_t begin, int64_t end) {
+    (void)call, (void)begin, (void)end;
+    spend(work);
+    return STATUS_OK;
+}
+
+static Status sleep_kernel(const OpCall *call, int64_t begin, int64_t end) {
+    (void)call, (void)begin, (void)end;
+    rest(2000);
+    return STATUS_OK;
+}
+
+static Status fault_kernel(const OpCall *call, int64_t begin, int64_t end) {
+    (void)call, (void)begin, (void)end;
+    const size_t bytes = 4 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    char *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fresh == MAP_FAILED) return STATUS_OUT_OF_MEMORY;
+    madvise(fresh, bytes, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < bytes; i += page) *(volatile char *)(fresh + i) = 1;
+    munmap(fresh, bytes);
+    return STATUS_OK;
+}
+
+static void nothing(void *argument, int64_t begin, int64_t end) {
+    (void)argument, (void)begin, (void)end;
+    spend(1e-5);
+}
+
+// Pauses that are long enough for a worker to fall asleep.
+static Status wake_kernel(const OpCall *call, int64_t begin, int64_t end) {
+    (void)call, (void)begin, (void)end;
+    for (int i = 0; i < 10; i++) {
+        spend(3e-4);
+        cpu_parallel((OpWork){.items = 2, .cost = 1e9, .together = 1}, nothing, NULL);
+    }
+    return STATUS_OK;
+}
+
+// ---- a model of one op -------------------------------------------------------------------------
+static const OpStory story = {
+    .formula = "y = x", .out = "y", .in = {"x"}, .elementwise = {PER_INPUT, .each = 1}};
+static Op planted = {.name = "planted", .n_inputs = 1, .infer = op_infer_same, .story = &story};
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    return OP_RUN(planted, NULL, in[0]);
+}
+static const LayerType planted_type = {.name = "Planted",
+                                       .size = sizeof(Layer),
+                                       .forward = forward};
+
+static Profile profile_of(CpuKernel kernel, int64_t samples) {
+    planted.kernel = kernel;
+    context_set_threads(2);
+    Layer *layer = layer_new(&planted_type);
+    Tensor *x = tensor_full_new(SHAPE(4), 1.0f);
+    ProfileOptions options = profile_defaults();
+    options.machine = &machine;
+    options.warmup = 2;
+    options.iterations = samples;
+    Profile profile;
+    ck_assert_msg(!profile_inference(layer, x, options, &profile), "%s", error_message());
+    tensor_free(x);
+    layer_free(layer);
+    return profile;
+}
+
+START_TEST(each_cause_is_found_under_its_name) {
+    static const CpuKernel kernels[] = {work_kernel, sleep_kernel, fault_kernel, wake_kernel};
+    Profile profile = profile_of(kernels[_i], 10);
+    const TimeParts *parts = &profile.totals[REPORT_STEP].parts;
+    double seconds = latency_median(&profile.totals[REPORT_STEP].latency);
+    if (_i != 1) seconds -= parts->off_core; // beside other tests it is on no core, too
+    const double all[] = {parts->kernel, parts->off_core, parts->fault};
+    for (int i = 0; i < 3 && _i < 3; i++) {
+        bool found = i == _i ? all[i] > 0.5 * seconds : i == 1 || all[i] < 0.4 * seconds;
+        ck_assert_msg(found, "%d: %g of %g", i, all[i], seconds);
+    }
+    if (_i == 3) { // as many as were woken, times what one takes here
+        ck_assert_int_gt(profile.ops[0].woken, 0);
+        ck_assert_int_eq(profile.ops[0].handed, 10 * 10 * profile.steps_per_sample);
+        double each = (double)profile.ops[0].woken / (10.0 * (double)profile.steps_per_sample);
+        ck_assert_double_eq_tol(parts->wake, each * 30e-6, 1e-12);
+    }
+    profile_free(&profile);
+}
+END_TEST
+
+// Three others want the only core, for longer than the system lets one have it.
+START_TEST(strangers_on_the_core_are_time_on_none) {
+    cpu_set_t all, one;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pid_t others[3];
+    for (int i = 0; i < 3; i++) {
+        others[i] = fork();
+        while (others[i] == 0)
+            if (getppid() == 1) _exit(0);
+    }
+    work = 30e-3;
+    Profile profile = profile_of(work_kernel, 4);
+    for (int i = 0; i < 3; i++) {
+        kill(others[i], SIGKILL);
+        waitpid(others[i], NULL, 0);
+    }
+    const TimeParts *parts = &profile.totals[REPORT_STEP].parts;
+    double seconds = latency_median(&profile.totals[REPORT_STEP].latency);
+    ck_assert_msg(parts->off_core > 0.3 * seconds, "%g of %g", parts->off_core, seconds);
+    ck_assert_msg(fabs(parts->kernel - work) < 0.2 * work, "%g of %g", parts->kernel, seconds);
+    profile_free(&profile);
+}
+END_TEST
+
+// ---- parts of a whole --------------------------------------------------------------------------
+START_TEST(parts_of_layers_are_those_of_their_ops) {
+    Net net = net_random(_i);
+    NetTask task = net_task_new(&net);
+    ProfileOptions options = {.warmup = 2, .iterations = 3, .machine = &machine};
+    Profile profile;
+    ck_assert_msg(!profile_training(task.model, optimizer_defaults(net.optimizer), task.x,
+                                    task.labels, options, &profile),
+                  "%s", error_message());
+    double kernel[REPORT_COUNT] = {0}, dispatch[REPORT_COUNT] = {0}, roof[REPORT_COUNT] = {0};
+    for (int i = 0; i < profile.n_layers; i++)
+        for (int p = 0; p < REPORT_COUNT; p++) {
+            const ProfilePhase *phase = &profile.layers[i].phase[p];
+            ck_assert(phase->parts.roof == phase->roofline.roof_seconds);
+            ck_assert(phase->ops == 0 || phase->parts.kernel > -1e-9);
+            kernel[p] += phase->parts.roof + phase->parts.kernel;
+            dispatch[p] += phase->parts.dispatch;
+            roof[p] += phase->parts.roof;
+        }
+    for (int p = 0; p < REPORT_COUNT; p++) {
+        const TimeParts *all = &profile.totals[p].parts;
+        ck_assert_double_eq_tol(all->roof + all->kernel, kernel[p], 1e-9 * (1.0 + kernel[p]));
+        ck_assert_double_eq_tol(all->dispatch, dispatch[p], 1e-12);
+        ck_assert(all->roof <= roof[p] * (1.0 + 1e-9));
+        ck_assert_double_eq_tol(all->dispatch,
+                                (double)profile.totals[p].ops * profile.machine.dispatch_seconds,
+                                1e-12);
+    }
+    profile_free(&profile);
+    net_task_free(&task);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {{each_cause_is_found_under_its_name, 4},
+                                 {strangers_on_the_core_are_time_on_none, 0},
+                                 {parts_of_layers_are_those_of_their_ops, 6},
+                                 {NULL, 0}};
+    return harness_main("time_parts", tests);
+}
