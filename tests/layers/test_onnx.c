@@ -258,13 +258,12 @@ START_TEST(tied_products_are_two_layers) {
 END_TEST
 
 START_TEST(counts_are_pytorchs) {
-    const char *const files[] = {"mlp.ts",        "mlp.dy",     "style.ts",     "style.dy",
-                                 "lstm.ts",       "lstm.dy",    "gru.ts",       "gru.dy",
-                                 "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
-                                 "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
-                                 "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts",
-                                 "tied.ts",       "tied.dy",    "steps.ts",     "steps.dy",
-                                 "packed.ts"};
+    const char *const files[] = {
+        "mlp.ts",       "mlp.dy",     "style.ts",     "style.dy",    "lstm.ts",       "lstm.dy",
+        "gru.ts",       "gru.dy",     "acts.ts",      "acts.dy",     "encoder.ts",    "encoder.dy",
+        "shuffle.ts",   "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts", "lstm_stack.ts", "router.ts",
+        "gru_unfolded", "attend.ts",  "tied.ts",      "tied.dy",     "steps.ts",      "steps.dy",
+        "packed.ts",    "copies.ts",  "copies.dy",    "turned.ts",   "turned.dy"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};

@@ -246,7 +246,7 @@ int import_constant(Import *import, int type, Shape shape); // a new one of zero
 Tensor *onnx_as_float(Tensor *x);
 Tensor *onnx_as_index(Tensor *x);
 
-// ---- the walk (walk.c), joining (join.c), names (names.c) -------------------------------------
+// ---- the walk (walk.c), joining (join.c), names (names.c), ties (ties.c) ------------------------
 Status import_walk(Import *import);
 Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
