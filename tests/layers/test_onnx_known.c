@@ -34,6 +34,8 @@ static const struct {
     {FOLDER "known_transpose_norm.onnx", 24 + 3, 24 + 3, true},
     {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
     {FOLDER "known_told.onnx", 16 + 8 + 20, 16 + 4 + 8 + 20, false},
+    {FOLDER "known_zeros.onnx", 16 + 4 + 4, 16 + 4 + 8 + 8, false},
+    {FOLDER "known_unrecorded.onnx", 54 + 12 + 1, 54 + 12 + 1, false},
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
@@ -46,6 +48,24 @@ START_TEST(parameters_and_norms_are_told_as_they_are) {
     ck_assert_int_eq(about.remark[0] != '\0', files[_i].folded);
     layer_free(model);
     onnx_model_free(&about);
+}
+END_TEST
+
+// Zeros that are stored once are each layer's own, under its own name, also where they come first.
+START_TEST(zeros_are_their_layers) {
+    static const char *const wanted[] = {"fc.weight", "fc.bias",     "norm.weight",
+                                         "norm.bias", "gate.weight", "gate.bias"};
+    ParameterList list;
+    Layer *model = load(FOLDER "known_zeros.onnx", NULL);
+    ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+    ck_assert_int_eq(list.count, 6);
+    for (int i = 0; i < 6; i++) {
+        int found = 0;
+        for (int k = 0; k < list.count; k++) found += strcmp(list.items[k].path, wanted[i]) == 0;
+        ck_assert_msg(found == 1, "%s", wanted[i]);
+    }
+    parameter_list_free(&list);
+    layer_free(model);
 }
 END_TEST
 
@@ -259,6 +279,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {parameters_and_norms_are_told_as_they_are, FILES},
+        {zeros_are_their_layers, 0},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},
         {parameters_are_what_the_exporter_recorded, 0},

@@ -157,9 +157,15 @@ Told told_of(const Import *import, const char *name, size_t length);
 // Of stored values that were folded from others: which are parameters, and what their paths are.
 Status told_apply(Import *import);
 const char *value_path(const Value *value); // of a parameter; NULL: it has none
-// Numbers that are all alike, and are stored once for several layers: are they, of this node, no
-// parameter of its layer's?
-bool told_is_constant(Import *import, Value *value, const Node *node, const char *role);
+// Numbers that are all alike are stored once for several layers, under the name of one: of which
+// are they here, where this node's layer calls them `role`? *own, ours to free: the path of what is
+// its own, of OWNER_ANOTHER; else NULL.
+typedef enum Owner {
+    OWNER_LAYER,   // that layer, as far as is known
+    OWNER_ANOTHER, // another; this one has such a parameter, too
+    OWNER_NONE     // this one has no parameter of that name
+} Owner;
+Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own);
 // In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
 
