@@ -35,7 +35,7 @@ static const struct {
     {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
     {FOLDER "known_told.onnx", 16 + 8 + 20, 16 + 4 + 8 + 20, false},
     {FOLDER "known_zeros.onnx", 16 + 4 + 4, 16 + 4 + 8 + 8, false},
-    {FOLDER "known_unrecorded.onnx", 54 + 12 + 1, 54 + 12 + 1, false},
+    {FOLDER "known_unrecorded.onnx", 54 + 6 + 13, 54 + 2 * 6 + 13, false},
 };
 enum { FILES = sizeof files / sizeof files[0] };
 

@@ -263,6 +263,7 @@ bool step_is(const Step *step, const char *name);         // of that operator; n
 void step_moves(Import *import, Step *from, int to);      // its result is that one's from now on
 void import_finish(Import *import);                       // drops steps whose results nobody needs
 bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
+bool onnx_is_placed(const Node *node);                    // is it recorded where it ran?
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
 bool onnx_copied_layer(const Node *a, const Node *b);
 char *onnx_path_checked(char *path);       // the same; NULL, and it is freed, where it is none

@@ -131,11 +131,18 @@ static char *path_of_scopes(const char *scopes) {
     return path;
 }
 
+static const char *scopes_of(const Node *node) {
+    return onnx_recorded(node, "pkg.torch.onnx.name_scopes");
+}
+
+bool onnx_is_placed(const Node *node) {
+    return (node->name && node->name[0] == '/') || scopes_of(node);
+}
+
 char *onnx_path_of_node(const Node *node) {
-    const char *scopes = onnx_recorded(node, "pkg.torch.onnx.name_scopes");
+    const char *scopes = scopes_of(node);
     if (scopes) return path_of_scopes(scopes);
-    if (node->name && node->name[0] == '/') return path_of_node_name(node->name);
-    return memory_copy_string("");
+    return onnx_is_placed(node) ? path_of_node_name(node->name) : memory_copy_string("");
 }
 
 bool onnx_copied_layer(const Node *a, const Node *b) {

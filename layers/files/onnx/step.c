@@ -162,11 +162,12 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
+    bool placed = onnx_is_placed(node); // else each node is a layer
     if (is_called_again(value, node)) return at;
-    if (onnx_same_layer(user, node))
+    if (placed && onnx_same_layer(user, node))
         return strcmp(value->role, role) == 0 ? at : first_reader(import, at, node, role);
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
-    int before = copy_before(import, value, node, role);
+    int before = placed ? copy_before(import, value, node, role) : -1;
     if (before >= 0) {
         import->values[before]->readers++;
         return before;
