@@ -51,6 +51,31 @@ START_TEST(parameters_and_norms_are_told_as_they_are) {
 }
 END_TEST
 
+// What the older exporter gives no class of is known by its one step, its input and its numbers;
+// the weights of attention by the bias beside them.
+START_TEST(types_are_pytorchs) {
+    static const char *const wanted[][2] = {{"block", "Module"},
+                                            {"block.fc", "Linear"},
+                                            {"norm", "BatchNorm1d"},
+                                            {"clip", "Hardtanh"},
+                                            {"attend.out_proj", "Linear"}};
+    ParameterList list;
+    int found = 0;
+    Layer *model = load(FOLDER "known_types.onnx", NULL);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        const Layer *layer = layer_find(model, wanted[i][0]);
+        ck_assert_msg(layer != NULL, "%s", wanted[i][0]);
+        ck_assert_str_eq(layer->type->name, wanted[i][1]);
+    }
+    ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+    for (int k = 0; k < list.count; k++)
+        found += strcmp(list.items[k].path, "attend.in_proj_weight") == 0;
+    ck_assert_int_eq(found, 1);
+    parameter_list_free(&list);
+    layer_free(model);
+}
+END_TEST
+
 // Zeros that are stored once are each layer's own, under its own name, also where they come first.
 START_TEST(zeros_are_their_layers) {
     static const char *const wanted[] = {"fc.weight", "fc.bias",     "norm.weight",
@@ -279,6 +304,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {parameters_and_norms_are_told_as_they_are, FILES},
+        {types_are_pytorchs, 0},
         {zeros_are_their_layers, 0},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},
