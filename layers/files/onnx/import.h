@@ -120,6 +120,8 @@ Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSEN
 // The numbers of a constant, once asked for; NULL with an error pending.
 const double *value_data(Import *import, Value *value);
 int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
+// So many numbers are read or made on the way: an error where all come to more than is bounded.
+Status import_work(Import *import, int64_t count);
 // Room for a folded constant: zeros. The shape may not be larger than what is bounded.
 Status value_fold(Import *import, Value *value, int type, Shape shape);
 void value_drop(Import *import, Value *value); // its data, when nobody is still to come
@@ -212,6 +214,7 @@ typedef struct Sides {
 Conv1dOptions conv_options_flat(const Conv2dOptions *options);
 Pool1dOptions pool_options_flat(const Pool2dOptions *options);
 Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups);
+Pool2dOptions onnx_pool_options(const Node *node, const Sides *sides);
 // Nodes of three dimensions behind the channels (op_volumes.c): params and the step's operator.
 Status volume_conv(Import *import, const Node *node, Step *step, Shape in, Shape weight);
 Status volume_pool(Import *import, const Node *node, Step *step, Shape in);
