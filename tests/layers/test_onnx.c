@@ -121,6 +121,8 @@ static void compare(const Case *c, int i, const OnnxModel *about, Tensor *got) {
     ck_assert_msg(shape_equal(got->shape, want->shape), "%s: output %d is %s", c->name, i,
                   shape_text(got->shape, text));
     ck_assert(shape_equal(about->outputs[i].shape, want->shape));
+    ck_assert_msg(got->dtype == about->outputs[i].dtype, "%s: output %d is %s", c->name, i,
+                  dtype_name((DType)got->dtype));
     float *values = malloc((size_t)(got->numel + 1) * sizeof(float));
     ck_assert_int_eq(tensor_read_floats(got, values), STATUS_OK);
     harness_assert_close(values, want->values, got->numel, 2e-5, 1e-5, c->name);

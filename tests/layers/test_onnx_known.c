@@ -259,6 +259,29 @@ START_TEST(depth_is_dropped_in_training) {
 }
 END_TEST
 
+// A dropout's second result: what was kept. Here x is multiplied by it once more.
+START_TEST(dropout_says_what_it_keeps) {
+    float x[8], got[8];
+    int kept = 0, dropped = 0;
+    Layer *model = load(FOLDER "edge_dropout_mask.onnx", NULL);
+    for (int i = 0; i < 8; i++) x[i] = (float)i - 3.5f;
+    layer_train(model, true);
+    Scope *scope = scope_open();
+    Tensor *in = tensor_from_floats_new(SHAPE(2, 4), x);
+    for (int run = 0; run < 8; run++) {
+        ck_assert_int_eq(tensor_read_floats(layer_forward(model, in), got), STATUS_OK);
+        for (int i = 0; i < 8; i++) {
+            got[i] == 0.0f ? dropped++ : kept++;
+            ck_assert(got[i] == 0.0f || got[i] == 2.0f * x[i]);
+        }
+    }
+    ck_assert(dropped > 8 && kept > 8);
+    scope_close(scope);
+    tensor_free(in);
+    layer_free(model);
+}
+END_TEST
+
 // As scikit-learn's classifiers end: classes by their scores, in one row.
 START_TEST(classes_have_their_names) {
     static const float scores[] = {1, 3, 2, 9, 0, 1, 0, 1, 5, -3, -1, -2};
@@ -311,6 +334,7 @@ int main(void) {
         {parameters_are_what_the_exporter_recorded, 0},
         {noise_is_drawn, 0},
         {depth_is_dropped_in_training, 0},
+        {dropout_says_what_it_keeps, 0},
         {classes_have_their_names, 0},
         {a_pipe_is_no_model, 0},
         {NULL, 0},
