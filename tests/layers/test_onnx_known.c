@@ -76,6 +76,21 @@ START_TEST(types_are_pytorchs) {
 }
 END_TEST
 
+// The exporters store slopes and the weights of a group norm so that they broadcast: (4, 1).
+START_TEST(channels_weights_are_vectors) {
+    const char *const models[] = {FOLDER "acts.ts.onnx", FOLDER "acts.dy.onnx"};
+    const char *const paths[] = {"p", "g"};
+    for (int i = 0; i < 4; i++) {
+        Layer *model = load(models[i / 2], NULL);
+        const Layer *layer = layer_find(model, paths[i % 2]);
+        ck_assert(layer && layer->n_parameters > 0);
+        for (int k = 0; k < layer->n_parameters; k++)
+            ck_assert(shape_equal(layer->parameters[k].tensor->shape, SHAPE(4)));
+        layer_free(model);
+    }
+}
+END_TEST
+
 // Zeros that are stored once are each layer's own, under its own name, also where they come first.
 START_TEST(zeros_are_their_layers) {
     static const char *const wanted[] = {"fc.weight", "fc.bias",     "norm.weight",
@@ -328,6 +343,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {parameters_and_norms_are_told_as_they_are, FILES},
         {types_are_pytorchs, 0},
+        {channels_weights_are_vectors, 0},
         {zeros_are_their_layers, 0},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},

@@ -246,6 +246,7 @@ Status step_inputs(Import *import, const Node *node, Step *step, int n);
 // is): a parameter, if the operator is a layer, or its name says so.
 Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
 Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
+void value_flatten(Value *value); // a parameter with a number for each channel: PyTorch's shape
 // Another parameter, of numbers that `whole` stores, for the newest step, which calls it `role`:
 // takes it. What the file stores counts as learned.
 Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows rows,

@@ -190,6 +190,13 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     return copy;
 }
 
+// A number for each channel, which the exporter stores with ones around so that they broadcast: in
+// PyTorch it is a vector. Only where nobody else reads it as it is.
+void value_flatten(Value *value) {
+    if (value->kind == VALUE_PARAMETER && value->readers == 1 && !value->flipped)
+        value->shape = SHAPE(shape_numel(value->shape));
+}
+
 Status step_weights(Import *import, const Node *node, Step *step, int n,
                     const char *const roles[]) {
     for (int i = 0; i < n; i++) {
