@@ -34,6 +34,7 @@ static const struct {
     {FOLDER "known_transpose_norm.onnx", 24 + 3, 24 + 3, true},
     {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
     {FOLDER "known_told.onnx", 16 + 8 + 20, 16 + 4 + 8 + 20, false},
+    {FOLDER "known_fresh_norm.onnx", 54, 54, true}, // as it is made it adds nothing
     {FOLDER "known_zeros.onnx", 16 + 4 + 4, 16 + 4 + 8 + 8, false},
     {FOLDER "known_unrecorded.onnx", 54 + 6 + 13, 54 + 2 * 6 + 13, false},
 };
