@@ -61,7 +61,9 @@ typedef struct OnnxModel { // what a file says of itself
 // options NULL: the file's shapes, and 1 for every size that it leaves open. about may be NULL;
 // what it is filled with is yours, also after a failure. The model takes the graph's inputs in
 // their order: int64 where the file has integers or truth values (0 and 1), else float32; and gives
-// its outputs in theirs (layer_forward_each), the first 32 of them, conditions as float32.
+// its outputs in theirs (layer_forward_each), the first 32 of them, conditions as float32. Integers
+// are computed as such by arithmetic and comparisons; what picks, clips or sums them goes through
+// float32, which holds whole numbers up to 2^24.
 // STATUS_IO: the file, or one of numbers beside it; STATUS_FORMAT: what it holds is no such model;
 // STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
 // protobuf-c.

@@ -121,6 +121,8 @@ static void compare(const Case *c, int i, const OnnxModel *about, Tensor *got) {
     ck_assert_msg(shape_equal(got->shape, want->shape), "%s: output %d is %s", c->name, i,
                   shape_text(got->shape, text));
     ck_assert(shape_equal(about->outputs[i].shape, want->shape));
+    ck_assert_msg(got->dtype == about->outputs[i].dtype, "%s: output %d is %s", c->name, i,
+                  dtype_name((DType)got->dtype));
     float *values = malloc((size_t)(got->numel + 1) * sizeof(float));
     ck_assert_int_eq(tensor_read_floats(got, values), STATUS_OK);
     harness_assert_close(values, want->values, got->numel, 2e-5, 1e-5, c->name);
@@ -258,13 +260,12 @@ START_TEST(tied_products_are_two_layers) {
 END_TEST
 
 START_TEST(counts_are_pytorchs) {
-    const char *const files[] = {"mlp.ts",        "mlp.dy",     "style.ts",     "style.dy",
-                                 "lstm.ts",       "lstm.dy",    "gru.ts",       "gru.dy",
-                                 "acts.ts",       "acts.dy",    "encoder.ts",   "encoder.dy",
-                                 "shuffle.ts",    "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts",
-                                 "lstm_stack.ts", "router.ts",  "gru_unfolded", "attend.ts",
-                                 "tied.ts",       "tied.dy",    "steps.ts",     "steps.dy",
-                                 "packed.ts"};
+    const char *const files[] = {
+        "mlp.ts",       "mlp.dy",     "style.ts",     "style.dy",    "lstm.ts",       "lstm.dy",
+        "gru.ts",       "gru.dy",     "acts.ts",      "acts.dy",     "encoder.ts",    "encoder.dy",
+        "shuffle.ts",   "shuffle.dy", "rnn_stack.ts", "rnn_relu.ts", "lstm_stack.ts", "router.ts",
+        "gru_unfolded", "attend.ts",  "tied.ts",      "tied.dy",     "steps.ts",      "steps.dy",
+        "packed.ts",    "copies.ts",  "copies.dy",    "turned.ts",   "turned.dy"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         OnnxModel about;
         Case c = {.name = ""};

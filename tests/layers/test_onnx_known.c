@@ -34,6 +34,9 @@ static const struct {
     {FOLDER "known_transpose_norm.onnx", 24 + 3, 24 + 3, true},
     {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
     {FOLDER "known_told.onnx", 16 + 8 + 20, 16 + 4 + 8 + 20, false},
+    {FOLDER "known_fresh_norm.onnx", 54, 54, true}, // as it is made it adds nothing
+    {FOLDER "known_zeros.onnx", 16 + 4 + 4, 16 + 4 + 8 + 8, false},
+    {FOLDER "known_unrecorded.onnx", 54 + 6 + 13, 54 + 2 * 6 + 13, false},
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
@@ -46,6 +49,64 @@ START_TEST(parameters_and_norms_are_told_as_they_are) {
     ck_assert_int_eq(about.remark[0] != '\0', files[_i].folded);
     layer_free(model);
     onnx_model_free(&about);
+}
+END_TEST
+
+// What the older exporter gives no class of is known by its one step, its input and its numbers;
+// the weights of attention by the bias beside them.
+START_TEST(types_are_pytorchs) {
+    static const char *const wanted[][2] = {{"block", "Module"},
+                                            {"block.fc", "Linear"},
+                                            {"norm", "BatchNorm1d"},
+                                            {"clip", "Hardtanh"},
+                                            {"attend.out_proj", "Linear"}};
+    ParameterList list;
+    int found = 0;
+    Layer *model = load(FOLDER "known_types.onnx", NULL);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        const Layer *layer = layer_find(model, wanted[i][0]);
+        ck_assert_msg(layer != NULL, "%s", wanted[i][0]);
+        ck_assert_str_eq(layer->type->name, wanted[i][1]);
+    }
+    ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+    for (int k = 0; k < list.count; k++)
+        found += strcmp(list.items[k].path, "attend.in_proj_weight") == 0;
+    ck_assert_int_eq(found, 1);
+    parameter_list_free(&list);
+    layer_free(model);
+}
+END_TEST
+
+// The exporters store slopes and the weights of a group norm so that they broadcast: (4, 1).
+START_TEST(channels_weights_are_vectors) {
+    const char *const models[] = {FOLDER "acts.ts.onnx", FOLDER "acts.dy.onnx"};
+    const char *const paths[] = {"p", "g"};
+    for (int i = 0; i < 4; i++) {
+        Layer *model = load(models[i / 2], NULL);
+        const Layer *layer = layer_find(model, paths[i % 2]);
+        ck_assert(layer && layer->n_parameters > 0);
+        for (int k = 0; k < layer->n_parameters; k++)
+            ck_assert(shape_equal(layer->parameters[k].tensor->shape, SHAPE(4)));
+        layer_free(model);
+    }
+}
+END_TEST
+
+// Zeros that are stored once are each layer's own, under its own name, also where they come first.
+START_TEST(zeros_are_their_layers) {
+    static const char *const wanted[] = {"fc.weight", "fc.bias",     "norm.weight",
+                                         "norm.bias", "gate.weight", "gate.bias"};
+    ParameterList list;
+    Layer *model = load(FOLDER "known_zeros.onnx", NULL);
+    ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+    ck_assert_int_eq(list.count, 6);
+    for (int i = 0; i < 6; i++) {
+        int found = 0;
+        for (int k = 0; k < list.count; k++) found += strcmp(list.items[k].path, wanted[i]) == 0;
+        ck_assert_msg(found == 1, "%s", wanted[i]);
+    }
+    parameter_list_free(&list);
+    layer_free(model);
 }
 END_TEST
 
@@ -214,6 +275,29 @@ START_TEST(depth_is_dropped_in_training) {
 }
 END_TEST
 
+// A dropout's second result: what was kept. Here x is multiplied by it once more.
+START_TEST(dropout_says_what_it_keeps) {
+    float x[8], got[8];
+    int kept = 0, dropped = 0;
+    Layer *model = load(FOLDER "edge_dropout_mask.onnx", NULL);
+    for (int i = 0; i < 8; i++) x[i] = (float)i - 3.5f;
+    layer_train(model, true);
+    Scope *scope = scope_open();
+    Tensor *in = tensor_from_floats_new(SHAPE(2, 4), x);
+    for (int run = 0; run < 8; run++) {
+        ck_assert_int_eq(tensor_read_floats(layer_forward(model, in), got), STATUS_OK);
+        for (int i = 0; i < 8; i++) {
+            got[i] == 0.0f ? dropped++ : kept++;
+            ck_assert(got[i] == 0.0f || got[i] == 2.0f * x[i]);
+        }
+    }
+    ck_assert(dropped > 8 && kept > 8);
+    scope_close(scope);
+    tensor_free(in);
+    layer_free(model);
+}
+END_TEST
+
 // As scikit-learn's classifiers end: classes by their scores, in one row.
 START_TEST(classes_have_their_names) {
     static const float scores[] = {1, 3, 2, 9, 0, 1, 0, 1, 5, -3, -1, -2};
@@ -259,11 +343,15 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {parameters_and_norms_are_told_as_they_are, FILES},
+        {types_are_pytorchs, 0},
+        {channels_weights_are_vectors, 0},
+        {zeros_are_their_layers, 0},
         {layers_say_what_built_ones_do, 0},
         {a_norm_of_a_file_stays_where_it_is, 0},
         {parameters_are_what_the_exporter_recorded, 0},
         {noise_is_drawn, 0},
         {depth_is_dropped_in_training, 0},
+        {dropout_says_what_it_keeps, 0},
         {classes_have_their_names, 0},
         {a_pipe_is_no_model, 0},
         {NULL, 0},

@@ -239,6 +239,7 @@ static Status fold_reduce(Import *import, const Node *node) {
     if (value_fold(import, out, in->type, shape)) return error_status();
     int64_t stride[TENSOR_MAX_DIMS], index[TENSOR_MAX_DIMS] = {0}, at = 0;
     int64_t count = shape_numel(in->shape), results = shape_numel(shape);
+    if (import_work(import, count)) return error_status(); // what it reads, however little it gives
     fold_strides(kept, in->shape, stride);
     for (int64_t i = 0; i < results; i++) out->data[i] = reductions[which].first;
     for (int64_t i = 0; i < count; i++) {

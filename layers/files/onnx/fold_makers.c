@@ -104,6 +104,7 @@ static Status fold_nonzero(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);
     Value *out = node_output(import, node, 0);
     int64_t n = 0, count = shape_numel(in->shape), column = 0;
+    if (import_work(import, count)) return error_status();
     for (int64_t i = 0; i < count; i++) n += in->data[i] != 0.0;
     if (value_fold(import, out, ONNX_INT64, SHAPE(in->shape.ndim, n))) return error_status();
     for (int64_t i = 0; i < count; i++) {

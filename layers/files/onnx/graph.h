@@ -27,8 +27,9 @@ typedef struct Program {
     RunStep *steps;
     int n_steps;
     int *inputs, n_inputs, outputs[LAYER_MAX_OUTPUTS], n_outputs;
-    Shape *shapes;  // of the inputs
-    Tensor **given; // for those that forward is not called with; ours; NULL: none
+    bool whole[LAYER_MAX_OUTPUTS]; // they are given as int64
+    Shape *shapes;                 // of the inputs
+    Tensor **given;                // for those that forward is not called with; ours; NULL: none
     const RunStep *running;
     Tensor **values; // of the slots, while it runs
     Tensor **in;     // of a step: room for the most inputs that one has

@@ -120,6 +120,8 @@ Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSEN
 // The numbers of a constant, once asked for; NULL with an error pending.
 const double *value_data(Import *import, Value *value);
 int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
+// So many numbers are read or made on the way: an error where all come to more than is bounded.
+Status import_work(Import *import, int64_t count);
 // Room for a folded constant: zeros. The shape may not be larger than what is bounded.
 Status value_fold(Import *import, Value *value, int type, Shape shape);
 void value_drop(Import *import, Value *value); // its data, when nobody is still to come
@@ -157,9 +159,15 @@ Told told_of(const Import *import, const char *name, size_t length);
 // Of stored values that were folded from others: which are parameters, and what their paths are.
 Status told_apply(Import *import);
 const char *value_path(const Value *value); // of a parameter; NULL: it has none
-// Numbers that are all alike, and are stored once for several layers: are they, of this node, no
-// parameter of its layer's?
-bool told_is_constant(Import *import, Value *value, const Node *node, const char *role);
+// Numbers that are all alike are stored once for several layers, under the name of one: of which
+// are they here, where this node's layer calls them `role`? *own, ours to free: the path of what is
+// its own, of OWNER_ANOTHER; else NULL.
+typedef enum Owner {
+    OWNER_LAYER,   // that layer, as far as is known
+    OWNER_ANOTHER, // another; this one has such a parameter, too
+    OWNER_NONE     // this one has no parameter of that name
+} Owner;
+Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own);
 // In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
 
@@ -206,6 +214,7 @@ typedef struct Sides {
 Conv1dOptions conv_options_flat(const Conv2dOptions *options);
 Pool1dOptions pool_options_flat(const Pool2dOptions *options);
 Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups);
+Pool2dOptions onnx_pool_options(const Node *node, const Sides *sides);
 // Nodes of three dimensions behind the channels (op_volumes.c): params and the step's operator.
 Status volume_conv(Import *import, const Node *node, Step *step, Shape in, Shape weight);
 Status volume_pool(Import *import, const Node *node, Step *step, Shape in);
@@ -237,6 +246,7 @@ Status step_inputs(Import *import, const Node *node, Step *step, int n);
 // is): a parameter, if the operator is a layer, or its name says so.
 Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
 Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
+void value_flatten(Value *value); // a parameter with a number for each channel: PyTorch's shape
 // Another parameter, of numbers that `whole` stores, for the newest step, which calls it `role`:
 // takes it. What the file stores counts as learned.
 Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows rows,
@@ -245,8 +255,9 @@ int import_constant(Import *import, int type, Shape shape); // a new one of zero
 // A float tensor of the same values: what integers are computed as.
 Tensor *onnx_as_float(Tensor *x);
 Tensor *onnx_as_index(Tensor *x);
+Tensor *onnx_from_begin(Tensor *at, int64_t size); // indices, those from the end counted anew
 
-// ---- the walk (walk.c), joining (join.c), names (names.c) -------------------------------------
+// ---- the walk (walk.c), joining (join.c), names (names.c), ties (ties.c) ------------------------
 Status import_walk(Import *import);
 Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
@@ -257,6 +268,7 @@ bool step_is(const Step *step, const char *name);         // of that operator; n
 void step_moves(Import *import, Step *from, int to);      // its result is that one's from now on
 void import_finish(Import *import);                       // drops steps whose results nobody needs
 bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers differ, no more
+bool onnx_is_placed(const Node *node);                    // is it recorded where it ran?
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
 bool onnx_copied_layer(const Node *a, const Node *b);
 char *onnx_path_checked(char *path);       // the same; NULL, and it is freed, where it is none

@@ -99,6 +99,7 @@ static void join_affine(Import *import, Step *step) {
             continue;
         int place = import_value(import, step->in[k])->step;
         if (step_input(import, norm, at)) return;
+        if (step_is(norm, "GroupNormalization")) value_flatten(import->values[at]);
         import->values[at]->role = i == 1 ? "weight" : "bias";
         import->values[at]->role_step = place;
         step_moves(import, step, place);

@@ -18,8 +18,8 @@ static bool norms_are_folded(const Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_node; i++) {
         const Node *node = graph->node[i];
-        if (!node->op_type || node->n_input < 3) continue;
-        if (strcmp(node->op_type, "Conv") == 0 && strncmp(node->input[1], "onnx::Conv_", 11) == 0 &&
+        bool biased = node->op_type && strcmp(node->op_type, "Conv") == 0 && node->n_input > 2;
+        if (biased && strncmp(node->input[1], "onnx::Conv_", 11) == 0 &&
             strncmp(node->input[2], "onnx::Conv_", 11) == 0)
             return true;
         for (size_t k = 0; k < node->n_metadata_props; k++) {

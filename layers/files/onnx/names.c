@@ -1,5 +1,5 @@
 // names.c -- where in PyTorch's tree of modules the steps and parameters of a file belong, as
-// far as the exporter recorded it; and which parameters are one.
+// far as the exporter recorded it. Which parameters are one: ties.c.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,11 +131,18 @@ static char *path_of_scopes(const char *scopes) {
     return path;
 }
 
+static const char *scopes_of(const Node *node) {
+    return onnx_recorded(node, "pkg.torch.onnx.name_scopes");
+}
+
+bool onnx_is_placed(const Node *node) {
+    return (node->name && node->name[0] == '/') || scopes_of(node);
+}
+
 char *onnx_path_of_node(const Node *node) {
-    const char *scopes = onnx_recorded(node, "pkg.torch.onnx.name_scopes");
+    const char *scopes = scopes_of(node);
     if (scopes) return path_of_scopes(scopes);
-    if (node->name && node->name[0] == '/') return path_of_node_name(node->name);
-    return memory_copy_string("");
+    return onnx_is_placed(node) ? path_of_node_name(node->name) : memory_copy_string("");
 }
 
 bool onnx_copied_layer(const Node *a, const Node *b) {
@@ -218,93 +225,6 @@ Status import_paths(Import *import) {
         if (step->path && step->path[0] && !is_path(step->path)) step->path[0] = '\0';
         if (step->path && !by_weight && step->node->name && step->node->name[0] == '/')
             undo_number(import, step->path);
-    }
-    return error_status();
-}
-
-// ---- tied parameters --------------------------------------------------------------------------
-static bool equal_numbers(Import *import, const Value *a, const Value *b, bool *varied) {
-    int64_t n = shape_numel(a->shape);
-    if (!a->stored || !b->stored || n < 1 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
-    int64_t columns = b->flipped ? a->shape.dims[1] : 1, rows = b->flipped ? a->shape.dims[0] : 1;
-    bool flips = b->flipped && !a->flipped;
-    if (onnx_stored_check(import, a->stored, n) || onnx_stored_check(import, b->stored, n))
-        return false;
-    float *left = memory_new((size_t)n * sizeof(float));
-    float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
-    bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&
-                !onnx_stored_floats(import, b->stored, n, right);
-    *varied = false;
-    for (int64_t i = 0; i < n && same; i++) {
-        int64_t at = flips ? i % columns * rows + i / columns : i;
-        same = left[i] == right[at];
-        *varied = *varied || left[i] != left[0];
-    }
-    memory_free(left);
-    memory_free(right);
-    return same;
-}
-
-bool onnx_same_numbers(Import *import, const Value *a, const Value *b) {
-    bool varied;
-    return equal_numbers(import, a, b, &varied);
-}
-
-// Of those that are all alike it is no tie.
-static bool same_numbers(Import *import, const Value *a, const Value *b) {
-    bool varied;
-    return equal_numbers(import, a, b, &varied) && varied;
-}
-
-// (rows, columns) as it is here.
-static Shape shape_here(const Value *value) {
-    Shape shape = value->shape;
-    return value->flipped ? SHAPE(shape.dims[1], shape.dims[0]) : shape;
-}
-
-// A table of rows, as of an embedding, whose numbers are a product's weights, too: exporters store
-// them twice, once turned.
-static void tie_to_table(Import *import, int at) {
-    const Value *table = import->values[at];
-    if (table->shape.ndim != 2 || table->flipped) return;
-    for (int i = 0; i < import->n_values && !error_pending(); i++) {
-        Value *other = import->values[i];
-        const Step *product = other->role_step >= 0 ? import->steps[other->role_step] : NULL;
-        if (i != at && other->rows.gates == 0 && other->kind == VALUE_PARAMETER &&
-            other->readers > 0 && other->twin < 0 && product &&
-            strcmp(product->op->name, "Gather") != 0 &&
-            shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
-            other->twin = at;
-    }
-}
-
-// Weights of a layer that was called again: the newer exporter turns and stores them again, the
-// older one names them again. What the model does itself, in no layer, says nothing of that.
-static void tie_to_last_call(Import *import, int at) {
-    Value *value = import->values[at];
-    const char *path = import->steps[value->role_step]->path;
-    for (int i = 0; i < at && value->twin < 0 && !error_pending(); i++) {
-        const Value *other = import->values[i];
-        if (other->kind == VALUE_PARAMETER && other->readers > 0 && other->role_step >= 0 &&
-            other->twin < 0 && other->flipped == value->flipped &&
-            strcmp(other->role, value->role) == 0 && shape_equal(other->shape, value->shape) &&
-            path && path[0] && import->steps[other->role_step]->path &&
-            strcmp(import->steps[other->role_step]->path, path) == 0 &&
-            same_numbers(import, other, value))
-            value->twin = i;
-    }
-}
-
-Status import_tie(Import *import) {
-    for (int i = 0; i < import->n_values && !error_pending(); i++) {
-        const Value *value = import->values[i];
-        if (value->kind != VALUE_PARAMETER || value->readers == 0 || value->role_step < 0 ||
-            value->twin >= 0)
-            continue;
-        if (strcmp(import->steps[value->role_step]->op->name, "Gather") == 0)
-            tie_to_table(import, i);
-        else if (!onnx_name_is_path(value->name) && value->initial)
-            tie_to_last_call(import, i);
     }
     return error_status();
 }

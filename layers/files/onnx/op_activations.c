@@ -111,21 +111,26 @@ static Status run_clip(const Step *step, bool training, Tensor *const in[], Tens
     return error_status();
 }
 
-// The slopes broadcast to x (n, c, ...): they are one number, or one for each channel.
+// The slopes broadcast to x (n, c, ...): flags[0]: they are one number, or one for each channel.
 static Status build_prelu(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
-    return step_weights(import, node, step, 2, roles);
+    if (step_weights(import, node, step, 2, roles)) return error_status();
+    const Value *x = import_value(import, step->in[0]);
+    Value *slopes = import_value(import, step->in[1]);
+    if (!x || !slopes) return STATUS_OK; // which is said of any node
+    int64_t n = shape_numel(slopes->shape);
+    int place = 1 - (x->shape.ndim - slopes->shape.ndim); // of the channels
+    bool channels = place >= 0 && place < slopes->shape.ndim && x->shape.ndim >= 2 &&
+                    n == x->shape.dims[1] && slopes->shape.dims[place] == n;
+    step->params.plain.flags[0] = n == 1 || channels;
+    if (step->params.plain.flags[0]) value_flatten(slopes);
+    return STATUS_OK;
 }
 
 static Status run_prelu(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
-    (void)step, (void)training;
-    Tensor *slopes = in[1] ? tensor_reshape(in[1], SHAPE(in[1]->numel)) : NULL;
-    int place = slopes ? 1 - (in[0]->shape.ndim - in[1]->shape.ndim) : -1; // of the channels
-    bool channels = place >= 0 && place < in[1]->shape.ndim && in[0]->shape.ndim >= 2 &&
-                    in[1]->numel == in[0]->shape.dims[1] &&
-                    in[1]->shape.dims[place] == in[1]->numel;
-    if (slopes && (in[1]->numel == 1 || channels)) {
-        out[0] = tensor_prelu(in[0], slopes);
+    (void)training;
+    if (step->params.plain.flags[0]) {
+        out[0] = tensor_prelu(in[0], tensor_reshape(in[1], SHAPE(in[1]->numel)));
     } else {
         Tensor *below = tensor_mul(tensor_clamp(in[0], -INFINITY, 0.0f), in[1]);
         out[0] = tensor_add(tensor_relu(in[0]), below);

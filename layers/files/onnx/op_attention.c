@@ -65,8 +65,15 @@ static Status build_dropout(Import *import, const Node *node, Step *step) {
 }
 
 static Status run_dropout(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
-    out[0] = training ? tensor_dropout(in[0], step->params.plain.value[0]) : in[0];
-    if (step->n_out > 1) out[1] = tensor_equal(out[0], in[0]);
+    float ratio = step->params.plain.value[0];
+    if (step->n_out < 2) {
+        out[0] = training ? tensor_dropout(in[0], ratio) : in[0];
+    } else { // what is kept is a result, too
+        Tensor *ones = tensor_equal(in[0], in[0]);
+        Tensor *noise = training ? tensor_dropout(ones, ratio) : ones;
+        out[0] = training ? tensor_mul(in[0], noise) : in[0];
+        out[1] = tensor_logical_not(tensor_logical_not(noise));
+    }
     return error_status();
 }
 

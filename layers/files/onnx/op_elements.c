@@ -71,7 +71,8 @@ static Status build_two(Import *import, const Node *node, Step *step) {
     }
     if (error_pending()) return error_status();
     // No layer learns what it takes off or divides by: those are means, deviations.
-    const char *const roles[] = {turns ? "weight" : NULL, turns ? "bias" : NULL};
+    const char *role = !turns ? NULL : strcmp(node->op_type, "Mul") == 0 ? "weight" : "bias";
+    const char *const roles[] = {role, role};
     return step_weights(import, node, step, 2, roles);
 }
 

@@ -42,6 +42,26 @@ static Status pad_first(Import *import, Step *step, Sides *sides, bool excludes)
     return STATUS_OK;
 }
 
+static bool excludes_pad(const Node *node) {
+    return strcmp(node->op_type, "AveragePool") == 0 &&
+           attribute_int(node, "count_include_pad", 0) == 0;
+}
+
+Pool2dOptions onnx_pool_options(const Node *node, const Sides *sides) {
+    return (Pool2dOptions){.kernel_h = sides->kernel[0],
+                           .kernel_w = sides->kernel[1],
+                           .stride_h = sides->stride[0],
+                           .stride_w = sides->stride[1],
+                           .padding_top = sides->before[0],
+                           .padding_bottom = sides->after[0],
+                           .padding_left = sides->before[1],
+                           .padding_right = sides->after[1],
+                           .dilation_h = sides->dilation[0],
+                           .dilation_w = sides->dilation[1],
+                           .ceil_mode = attribute_int(node, "ceil_mode", 0) != 0,
+                           .exclude_pad = excludes_pad(node)};
+}
+
 static Status build_pool(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int dims = in ? in->shape.ndim - 2 : 0;
@@ -56,22 +76,10 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     if (sides_read(import, node, in->shape, kernel, &sides)) return error_status();
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
-    bool excludes = average && attribute_int(node, "count_include_pad", 0) == 0;
     step->params.pool.flat = dims == 1;
     step->params.pool.pad.value = average ? 0.0f : -INFINITY;
-    if (pad_first(import, step, &sides, excludes)) return error_status();
-    step->params.pool.options = (Pool2dOptions){.kernel_h = sides.kernel[0],
-                                                .kernel_w = sides.kernel[1],
-                                                .stride_h = sides.stride[0],
-                                                .stride_w = sides.stride[1],
-                                                .padding_top = sides.before[0],
-                                                .padding_bottom = sides.after[0],
-                                                .padding_left = sides.before[1],
-                                                .padding_right = sides.after[1],
-                                                .dilation_h = sides.dilation[0],
-                                                .dilation_w = sides.dilation[1],
-                                                .ceil_mode = attribute_int(node, "ceil_mode", 0),
-                                                .exclude_pad = excludes};
+    if (pad_first(import, step, &sides, excludes_pad(node))) return error_status();
+    step->params.pool.options = onnx_pool_options(node, &sides);
     return step_inputs(import, node, step, 1);
 }
 

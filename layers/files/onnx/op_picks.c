@@ -44,8 +44,20 @@ static int from_begin(Import *import, int at, int64_t size) {
     return other;
 }
 
+// An index that the model computes by taking something off may count from the end; ids and
+// positions that come in are rows as they are, and cost nothing more.
+static bool may_be_below(const Import *import, int at) {
+    const Step *step = step_of(import, at);
+    for (int i = 0; i < 4 && (step_is(step, "Unsqueeze") || step_is(step, "Reshape") ||
+                              step_is(step, "Cast") || step_is(step, "Expand"));
+         i++)
+        step = step_of(import, step->in[0]);
+    return step_is(step, "Sub") || step_is(step, "Neg");
+}
+
 // ---- Gather -----------------------------------------------------------------------------------
-// dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
+// dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions;
+// flags[1]: it may count from the end
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int at = node_input_index(import, node, 1);
@@ -65,6 +77,7 @@ static Status build_gather(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {"weight"};
     if (step_weights(import, node, step, 1, roles)) return error_status();
     if (constant) at = from_begin(import, at, in->shape.dims[axis]);
+    step->params.plain.flags[1] = may_be_below(import, at);
     return error_pending() ? error_status() : step_input(import, step, at);
 }
 
@@ -85,6 +98,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     if (step->params.plain.flags[0]) return done(gather_run(step, in[0]), out);
     int dim = step->params.plain.dim, ndim = in[0]->shape.ndim, order[TENSOR_MAX_DIMS];
     Tensor *index = onnx_as_index(in[1]), *table = onnx_as_float(in[0]);
+    if (step->params.plain.flags[1]) index = onnx_from_begin(index, in[0]->shape.dims[dim]);
     if (dim == 0 && ndim == 2) return done(tensor_embedding(index, table), out);
     order[0] = dim;
     for (int i = 0; i < ndim - 1; i++) order[i + 1] = i < dim ? i : i + 1;
@@ -116,14 +130,17 @@ static Status build_elements(Import *import, const Node *node, Step *step) {
     bool constant = import->values[at]->kind == VALUE_CONSTANT;
     if (constant && !value_data(import, import->values[at])) return error_status();
     if (constant) at = from_begin(import, at, in->shape.dims[axis]);
+    step->params.plain.flags[1] = may_be_below(import, at);
     if (error_pending() || step_inputs(import, node, step, 1)) return error_status();
     return step_input(import, step, at);
 }
 
 static Status run_elements(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(tensor_gather(onnx_as_float(in[0]), step->params.plain.dim, onnx_as_index(in[1])),
-                out);
+    int dim = step->params.plain.dim;
+    Tensor *index = onnx_as_index(in[1]);
+    if (step->params.plain.flags[1]) index = onnx_from_begin(index, in[0]->shape.dims[dim]);
+    return done(tensor_gather(onnx_as_float(in[0]), dim, index), out);
 }
 
 // ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------

@@ -73,8 +73,7 @@ static Tensor *times(Tensor *x, int64_t number) {
     return y;
 }
 
-// What counts from the end, counted from the beginning.
-static Tensor *from_begin(Tensor *at, int64_t size) {
+Tensor *onnx_from_begin(Tensor *at, int64_t size) {
     Tensor *below = tensor_cast(tensor_less(at, times(at, 0)), DTYPE_INT64);
     return tensor_add(at, times(below, size));
 }
@@ -87,7 +86,7 @@ static Tensor *rows_of(const Places *places, Tensor *x, Tensor *index) {
     Tensor *sum = NULL;
     for (int k = 0; k < places->depth; k++) {
         int64_t size = x->shape.dims[places->batch + k];
-        Tensor *at = from_begin(tensor_slice(index, last, k, k + 1, 1), size);
+        Tensor *at = onnx_from_begin(tensor_slice(index, last, k, k + 1, 1), size);
         at = tensor_reshape(at, shape);
         sum = sum ? tensor_add(times(sum, size), at) : at;
     }
@@ -181,7 +180,7 @@ static Status run_one_hot(const Step *step, bool training, Tensor *const in[], T
     (void)training;
     int64_t depth = step->params.plain.sizes;
     float off = step->params.plain.value[0], on = step->params.plain.value[1];
-    Tensor *y = tensor_one_hot(from_begin(onnx_as_index(in[0]), depth), depth);
+    Tensor *y = tensor_one_hot(onnx_from_begin(onnx_as_index(in[0]), depth), depth);
     if (!y) return error_status();
     if (on - off != 1.0f) y = tensor_mul_scalar(y, on - off);
     if (off != 0.0f) y = tensor_add_scalar(y, off);
@@ -222,7 +221,7 @@ static Status run_spread(const Step *step, bool training, Tensor *const in[], Te
     int64_t n = x->shape.dims[last];
     Shape each = updates->shape; // (..., k, 1)
     each.dims[each.ndim++] = 1;
-    Tensor *places = tensor_one_hot(from_begin(tensor_contiguous(index), n), n);
+    Tensor *places = tensor_one_hot(onnx_from_begin(tensor_contiguous(index), n), n);
     // Not their product: 0 times -infinity, which filters write, is no 0.
     Tensor *sums = tensor_sum(tensor_where(places, tensor_reshape(updates, each),
                                            tensor_mul_scalar(places, 0.0f)),

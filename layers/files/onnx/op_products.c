@@ -66,7 +66,7 @@ static Status build_matmul(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
     if (step_weights(import, node, step, 2, roles)) return error_status();
     const Value *x = node_input(import, node, 0);
-    Value *weight = node_input(import, node, 1);
+    Value *weight = import_value(import, step->in[1]); // perhaps a copy that is this layer's own
     if (!x || !weight) return import_error(import, STATUS_FORMAT, "it has no two inputs");
     int turned = x->shape.ndim > 1 ? turned_parameter(import, weight) : VALUE_ABSENT;
     if (turned >= 0)
@@ -89,7 +89,7 @@ static Status build_gemm(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return error_status();
     const Value *a = node_input(import, node, 0);
-    Value *b = node_input(import, node, 1);
+    Value *b = import_value(import, step->in[1]); // perhaps a copy that is this layer's own
     if (!a || !b || a->shape.ndim != 2 || b->shape.ndim != 2)
         return import_error(import, STATUS_SHAPE, "it has no two matrices");
     int64_t outputs = b->shape.dims[attribute_int(node, "transB", 0) != 0 ? 0 : 1];

@@ -213,19 +213,7 @@ Status volume_pool(Import *import, const Node *node, Step *step, Shape in) {
     if (attribute_ints(node, "kernel_shape", kernel, DIMS) != DIMS)
         return import_error(import, STATUS_FORMAT, "it has no kernel_shape of 3 dimensions");
     if (read_window(import, node, in, kernel, &sides, volume)) return error_status();
-    volume->pool =
-        (Pool2dOptions){.kernel_h = sides.kernel[0],
-                        .kernel_w = sides.kernel[1],
-                        .stride_h = sides.stride[0],
-                        .stride_w = sides.stride[1],
-                        .padding_top = sides.before[0],
-                        .padding_bottom = sides.after[0],
-                        .padding_left = sides.before[1],
-                        .padding_right = sides.after[1],
-                        .dilation_h = sides.dilation[0],
-                        .dilation_w = sides.dilation[1],
-                        .ceil_mode = attribute_int(node, "ceil_mode", 0) != 0,
-                        .exclude_pad = average && attribute_int(node, "count_include_pad", 0) == 0};
+    volume->pool = onnx_pool_options(node, &sides);
     step->op = average ? &average3d : &max3d;
     return step_inputs(import, node, step, 1);
 }

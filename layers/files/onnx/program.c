@@ -135,6 +135,8 @@ Program *program_new(Import *import) {
         program->shapes[i] = about->inputs[i].shape;
     }
     for (int i = 0; i < program->n_outputs; i++)
+        program->whole[i] = about->outputs[i].dtype == DTYPE_INT64;
+    for (int i = 0; i < program->n_outputs; i++)
         program->outputs[i] = slot_of(import, import_find(import, import->graph->output[i]->name));
     if (!error_pending()) find_ends(program);
     if (!error_pending()) return program;

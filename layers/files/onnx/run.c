@@ -126,7 +126,7 @@ Status graph_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
         Tensor *y = slot_tensor(program, program->outputs[i]);
         if (y && !program->slots[program->outputs[i]].is_result)
             y = tensor_reshape(y, y->shape); // an input, a constant or a parameter
-        out[i] = y;
+        out[i] = program->whole[i] ? onnx_as_index(y) : onnx_as_float(y);
         part_from_inputs(out, i, &out[i], 1);
     }
     return error_status();

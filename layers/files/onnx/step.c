@@ -129,23 +129,54 @@ static int copy_of(Import *import, int at) {
     return copy;
 }
 
+static void play_role(Import *import, int at, const char *role) {
+    import->values[at]->role = role;
+    import->values[at]->role_step = import->n_steps;
+}
+
+// What nobody has read before may still be of another layer, which does so later.
+static int first_reader(Import *import, int at, const Node *node, const char *role) {
+    char *own;
+    Owner owner = told_owner(import, import->values[at], node, role, &own);
+    int copy = owner == OWNER_ANOTHER ? copy_before(import, import->values[at], node, role) : -1;
+    if (copy >= 0) { // the layer is called again
+        memory_free(own);
+        import->values[copy]->readers++;
+        return copy;
+    }
+    copy = owner == OWNER_LAYER || error_pending() ? at : copy_of(import, at);
+    if (copy >= 0 && owner == OWNER_ANOTHER) {
+        import->values[copy]->kind = VALUE_PARAMETER;
+        import->values[copy]->path = own;
+        own = NULL;
+    }
+    memory_free(own);
+    if (copy >= 0 && owner != OWNER_NONE && !import->values[copy]->role)
+        play_role(import, copy, role);
+    return copy;
+}
+
 // Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
 // zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
 // own, or a constant, where the exporter recorded that the layer has no parameter of that name.
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
-    if (onnx_same_layer(user, node) || is_called_again(value, node)) return at;
+    bool placed = onnx_is_placed(node); // else each node is a layer
+    if (is_called_again(value, node)) return at;
+    if (placed && onnx_same_layer(user, node))
+        return strcmp(value->role, role) == 0 ? at : first_reader(import, at, node, role);
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
-    int before = copy_before(import, value, node, role);
+    int before = placed ? copy_before(import, value, node, role) : -1;
     if (before >= 0) {
         import->values[before]->readers++;
         return before;
     }
-    const char *of = value_path(value);
-    char *path = of ? onnx_path_moved(of, user, node) : NULL;
+    char *path;
+    Owner owner = told_owner(import, value, node, role, &path);
+    if (!path && value_path(value)) path = onnx_path_moved(value_path(value), user, node);
     bool told = path && told_of(import, path, strlen(path)) == TOLD_LEARNED;
-    bool learned = told || !told_is_constant(import, value, node, role);
+    bool learned = told || owner != OWNER_NONE;
     int copy = error_pending() ? -1 : copy_of(import, at);
     if (copy < 0) {
         memory_free(path);
@@ -155,9 +186,15 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     own->path = path;
     if (!learned) return copy;
     own->kind = VALUE_PARAMETER;
-    own->role = role;
-    own->role_step = import->n_steps;
+    play_role(import, copy, role);
     return copy;
+}
+
+// A number for each channel, which the exporter stores with ones around so that they broadcast: in
+// PyTorch it is a vector. Only where nobody else reads it as it is.
+void value_flatten(Value *value) {
+    if (value->kind == VALUE_PARAMETER && value->readers == 1 && !value->flipped)
+        value->shape = SHAPE(shape_numel(value->shape));
 }
 
 Status step_weights(Import *import, const Node *node, Step *step, int n,
@@ -167,14 +204,10 @@ Status step_weights(Import *import, const Node *node, Step *step, int n,
         Value *value = import_value(import, at);
         if (value && roles[i]) promote(import, step, value);
         if (value && roles[i] && value->kind == VALUE_PARAMETER) {
-            if (value->role && value->role_step < import->n_steps && !value->is_state) {
+            if (value->role && value->role_step < import->n_steps && !value->is_state)
                 at = own_copy(import, at, node, roles[i]);
-            } else if (!value->role && told_is_constant(import, value, node, roles[i])) {
-                at = copy_of(import, at);
-            } else if (!value->role) {
-                value->role = roles[i];
-                value->role_step = import->n_steps;
-            }
+            else if (!value->role)
+                at = first_reader(import, at, node, roles[i]);
         }
         if (error_pending() || step_input(import, step, at)) return error_status();
     }

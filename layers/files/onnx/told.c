@@ -184,14 +184,37 @@ static bool has_parameter(const Import *import, const char *layer, const char *r
     return has;
 }
 
-bool told_is_constant(Import *import, Value *value, const Node *node, const char *role) {
+// The path of what the layer calls `role`, where that is a parameter; else NULL.
+static char *own_path(const Import *import, const char *layer, const char *role) {
+    size_t room = strlen(layer) + strlen(role) + sizeof ".";
+    char *path = layer[0] ? memory_new(room) : NULL;
+    if (!path) return NULL;
+    snprintf(path, room, "%s.%s", layer, role);
+    if (told_of(import, path, strlen(path)) == TOLD_LEARNED) return onnx_path_checked(path);
+    memory_free(path);
+    return NULL;
+}
+
+Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own) {
     const char *path = import->recorded && value->readers > 1 ? value_path(value) : NULL;
     char *layer = path ? onnx_path_of_node(node) : NULL;
     size_t n = layer ? strlen(layer) : 0;
-    bool own = n == 0 || (strncmp(path, layer, n) == 0 && path[n] == '.');
-    bool constant = !own && value_is_uniform(import, value) && !has_parameter(import, layer, role);
+    bool inside = n == 0 || (strncmp(path, layer, n) == 0 && path[n] == '.');
+    Owner owner = OWNER_LAYER;
+    *own = NULL;
+    if (layer && value_is_uniform(import, value)) {
+        *own = own_path(import, layer, role);
+        if (*own && strcmp(*own, path) != 0)
+            owner = OWNER_ANOTHER;
+        else if (!inside && !has_parameter(import, layer, role))
+            owner = OWNER_NONE;
+    }
+    if (owner != OWNER_ANOTHER) {
+        memory_free(*own);
+        *own = NULL;
+    }
     memory_free(layer);
-    return constant && !error_pending();
+    return owner;
 }
 
 // ---- biases -----------------------------------------------------------------------------------
@@ -213,8 +236,11 @@ Status told_bias(Import *import, const Node *node, Step *step, int64_t count) {
     if (!rule || !strstr(rule, "RemoveOptionalBias") || step->n_in < 3 || step->in[2] >= 0 ||
         count < 1)
         return STATUS_OK;
+    // Where nothing is recorded (a file of another opset than the exporter's own), a product had
+    // one, and a convolution most often none: for those the exporter writes zeros first.
+    bool conv = strncmp(node->op_type, "Conv", 4) == 0;
     char *path = bias_path(import->values[step->in[1]], node);
-    if (!path || (import->recorded && told_of(import, path, strlen(path)) != TOLD_LEARNED)) {
+    if (!path || (import->recorded ? told_of(import, path, strlen(path)) != TOLD_LEARNED : conv)) {
         memory_free(path);
         return error_status();
     }

@@ -133,27 +133,31 @@ static void types_of_classes(Layer *root, const Node *node) {
     }
 }
 
-// A layer of one step, which PyTorch has as a layer, is that.
-static void type_of_step(const RunStep *step) {
-    const char *type = step->step.op->module;
+// A layer of one step, which PyTorch has as a layer, is that. "Conv2d" has a name for each number
+// of dimensions behind the channels.
+static void type_of_step(const Import *import, const Step *step, Layer *layer) {
+    const char *type = step->op->module;
+    const Value *in = import_value(import, step->in[0]);
     if (!type) return;
+    const float *bounds = step->params.plain.value;
+    bool six = bounds[0] == 0.0f && bounds[1] == 6.0f;
+    if (strcmp(type, "ReLU6") == 0 && !six) type = "Hardtanh";
     char name[32];
     size_t length = strlen(type);
     snprintf(name, sizeof name, "%s", type);
-    bool conv = strncmp(type, "Conv", 4) == 0, pool = strstr(type, "Pool2d") != NULL;
-    bool flat = (conv && step->step.params.conv.flat) ||
-                (pool && strncmp(type, "Adaptive", 8) != 0 && step->step.params.pool.flat);
-    if (flat) name[length - 2] = '1';
-    set_type(step->layer, name, length);
+    if (length > 2 && strcmp(type + length - 2, "2d") == 0 && in && in->shape.ndim != 4)
+        name[length - 2] = in->shape.ndim == 5 ? '3' : '1';
+    set_type(layer, name, length);
 }
 
 static void name_types(Import *import, Layer *root, Program *program) {
     for (int i = 0; i < import->n_steps && !error_pending(); i++)
         if (!import->steps[i]->dead) types_of_classes(root, import->steps[i]->node);
-    for (int i = 0; i < program->n_steps && !error_pending(); i++) {
-        const RunStep *step = &program->steps[i];
-        const GraphLayer *layer = (const GraphLayer *)step->layer;
-        if (layer && layer->n_steps == 1 && !has_type(step->layer)) type_of_step(step);
+    for (int i = 0, at = 0; i < import->n_steps && !error_pending(); i++) {
+        if (import->steps[i]->dead) continue;
+        Layer *layer = program->steps[at++].layer;
+        bool alone = layer && layer->n_children == 0 && ((GraphLayer *)layer)->n_steps == 1;
+        if (alone && !has_type(layer)) type_of_step(import, import->steps[i], layer);
     }
 }
 
@@ -235,6 +239,17 @@ static void number_name(const Layer *layer, const char *role, char name[64]) {
     snprintf(name, 64, "%.40s_%d", stem, next);
 }
 
+// What a linear layer's weight is called by its bias: "in_proj_weight" by "in_proj_bias".
+static void name_by_bias(const Import *import, const Step *user, char name[64]) {
+    bool linear = step_is(user, "Linear") && user->n_in > 2 && strcmp(name, "weight") == 0;
+    const Value *bias = linear ? import_value(import, user->in[2]) : NULL;
+    const char *path = bias && bias->readers == 1 ? value_path(bias) : NULL;
+    const char *dot = path ? strrchr(path, '.') : NULL, *own = dot ? dot + 1 : path;
+    size_t n = own ? strlen(own) : 0, end = strlen("bias");
+    if (n > end && n < 56 && strcmp(own + n - end, "bias") == 0)
+        snprintf(name, 64, "%.*sweight", (int)(n - end), own);
+}
+
 // Its own name where it is PyTorch's; else what its user calls it, in that one's layer.
 static Layer *place_of(Import *import, Layer *root, const Value *value, char name[64]) {
     const char *known = value_path(value), *dot = known ? strrchr(known, '.') : NULL;
@@ -248,6 +263,7 @@ static Layer *place_of(Import *import, Layer *root, const Value *value, char nam
     } else {
         const Step *user = value->role_step >= 0 ? import->steps[value->role_step] : NULL;
         snprintf(name, 64, "%s", value->role ? value->role : "weight");
+        if (user) name_by_bias(import, user, name);
         if (value->rows.gates)
             snprintf(name, 64, "%s_l%d%s", value->role, value->rows.layer,
                      value->rows.reverse ? "_reverse" : "");

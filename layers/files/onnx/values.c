@@ -10,7 +10,7 @@
 // Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands
 // of nodes about shapes and masks needs some hundred thousand.
 static const int64_t MOST_FOLDED = (int64_t)1 << 26;
-// And of all that are folded on the way: some seconds.
+// And of all that are folded on the way, or read for fewer: some seconds.
 static const int64_t MOST_WORKED = (int64_t)1 << 30;
 // Numbers that a model may have more often than its file: a gigabyte.
 static const int64_t MOST_COPIED = (int64_t)1 << 28;
@@ -79,6 +79,14 @@ Value *import_value(const Import *import, int index) {
 }
 
 // ---- numbers of constants ---------------------------------------------------------------------
+Status import_work(Import *import, int64_t count) {
+    import->worked += count < MOST_WORKED ? count : MOST_WORKED;
+    if (import->worked <= MOST_WORKED) return STATUS_OK;
+    return import_error(import, STATUS_OUT_OF_MEMORY,
+                        "constants of more than %lld numbers in all. HINT: smaller inputs",
+                        (long long)MOST_WORKED);
+}
+
 static Status reserve(Import *import, Value *value, Shape shape) {
     int64_t count = 1; // where a size is 0, too, products of the others are no larger
     for (int i = 0; i < shape.ndim; i++)
@@ -86,9 +94,9 @@ static Status reserve(Import *import, Value *value, Shape shape) {
             __builtin_mul_overflow(count, shape.dims[i] ? shape.dims[i] : 1, &count))
             return import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
                                 (long long)shape.dims[i]);
-    import->worked += count < MOST_WORKED ? count : MOST_WORKED;
+    if (import_work(import, count)) return error_status();
     count = shape_numel(shape);
-    if (count > MOST_FOLDED - import->folded || import->worked > MOST_WORKED)
+    if (count > MOST_FOLDED - import->folded)
         return import_error(import, STATUS_OUT_OF_MEMORY,
                             "constants of more than %lld numbers. HINT: smaller inputs",
                             (long long)MOST_FOLDED);

@@ -1,0 +1,136 @@
+// ties.c -- which parameters of a file are one: exporters store numbers again that they turned, or
+// that a layer reads under several names.
+#include <string.h>
+
+#include "layers/files/onnx/import.h"
+#include "tensor/memory.h"
+
+// As the file has them; `turned`: one is the other's transpose.
+static bool equal_numbers(Import *import, const Value *a, const Value *b, bool turned,
+                          bool *varied) {
+    int64_t n = shape_numel(a->shape);
+    if (!a->stored || !b->stored || n < 1 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
+    int64_t columns = turned ? a->shape.dims[1] : 1, rows = turned ? a->shape.dims[0] : 1;
+    if (onnx_stored_check(import, a->stored, n) || onnx_stored_check(import, b->stored, n))
+        return false;
+    float *left = memory_new((size_t)n * sizeof(float));
+    float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
+    bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&
+                !onnx_stored_floats(import, b->stored, n, right);
+    *varied = false;
+    for (int64_t i = 0; i < n && same; i++) {
+        int64_t at = turned ? i % columns * rows + i / columns : i;
+        same = left[i] == right[at];
+        *varied = *varied || left[i] != left[0];
+    }
+    memory_free(left);
+    memory_free(right);
+    return same;
+}
+
+bool onnx_same_numbers(Import *import, const Value *a, const Value *b) {
+    bool varied;
+    return equal_numbers(import, a, b, false, &varied);
+}
+
+// As they are here. Of those that are all alike it is no tie.
+static bool same_numbers(Import *import, const Value *a, const Value *b) {
+    bool varied;
+    return equal_numbers(import, a, b, a->flipped != b->flipped, &varied) && varied;
+}
+
+// The same, of one that is the other's transpose here.
+static bool turned_numbers(Import *import, const Value *a, const Value *b) {
+    bool varied;
+    return equal_numbers(import, a, b, a->flipped == b->flipped, &varied) && varied;
+}
+
+// (rows, columns) as it is here.
+static Shape shape_here(const Value *value) {
+    Shape shape = value->shape;
+    return value->flipped ? SHAPE(shape.dims[1], shape.dims[0]) : shape;
+}
+
+// A table of rows, as of an embedding, whose numbers are a product's weights, too: exporters store
+// them twice, once turned.
+static void tie_to_table(Import *import, int at) {
+    const Value *table = import->values[at];
+    if (table->shape.ndim != 2 || table->flipped) return;
+    for (int i = 0; i < import->n_values && !error_pending(); i++) {
+        Value *other = import->values[i];
+        const Step *product = other->role_step >= 0 ? import->steps[other->role_step] : NULL;
+        if (i != at && other->rows.gates == 0 && other->kind == VALUE_PARAMETER &&
+            other->readers > 0 && other->twin < 0 && product &&
+            strcmp(product->op->name, "Gather") != 0 &&
+            shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
+            other->twin = at;
+    }
+}
+
+// Weights of a layer that was called again: the newer exporter turns and stores them again, the
+// older one names them again. What the model does itself, in no layer, says nothing of that.
+static void tie_to_last_call(Import *import, int at) {
+    Value *value = import->values[at];
+    const char *path = import->steps[value->role_step]->path;
+    for (int i = 0; i < at && value->twin < 0 && !error_pending(); i++) {
+        const Value *other = import->values[i];
+        if (other->kind == VALUE_PARAMETER && other->readers > 0 && other->role_step >= 0 &&
+            other->twin < 0 && other->flipped == value->flipped &&
+            strcmp(other->role, value->role) == 0 && shape_equal(other->shape, value->shape) &&
+            path && path[0] && import->steps[other->role_step]->path &&
+            strcmp(import->steps[other->role_step]->path, path) == 0 &&
+            same_numbers(import, other, value))
+            value->twin = i;
+    }
+}
+
+// Products by `from` are products by the transpose of what `to` is.
+static void multiply_turned(Import *import, int from, int to) {
+    for (int i = 0; i < import->n_steps; i++) {
+        Step *step = import->steps[i];
+        if (step->dead || !step_is(step, "Linear") || step->in[1] != from) continue;
+        step->op = onnx_operator("Gemm");
+        step->params = (StepParams){.plain = {.value = {1.0f, 1.0f}}};
+        step->in[1] = to;
+        import->values[to]->readers++;
+        import->values[from]->readers--;
+    }
+}
+
+// A layer's weight that is another's transpose (a decoder's, the encoder's) the newer exporter
+// turned and stored once more: under no name of its own, and as made of the one that has it.
+static void tie_to_name(Import *import, int at) {
+    Value *value = import->values[at];
+    if (!step_is(import->steps[value->role_step], "Linear") || value->shape.ndim != 2) return;
+    for (int i = 0; i < import->n_values && value->twin < 0 && !error_pending(); i++) {
+        const Value *other = import->values[i];
+        if (i == at || other->kind != VALUE_PARAMETER || other->readers == 0 || other->twin >= 0 ||
+            other->rows.gates > 0 || other->shape.ndim != 2 || !onnx_name_is_path(other->name) ||
+            (value->path && strcmp(value->path, other->name) != 0))
+            continue;
+        Shape here = shape_here(value), there = shape_here(other);
+        bool turned = here.dims[0] == there.dims[1] && here.dims[1] == there.dims[0];
+        if (shape_equal(here, there) && same_numbers(import, other, value)) {
+            value->twin = i;
+        } else if (turned && turned_numbers(import, other, value)) {
+            multiply_turned(import, at, i);
+            return;
+        }
+    }
+}
+
+Status import_tie(Import *import) {
+    for (int i = 0; i < import->n_values && !error_pending(); i++) {
+        const Value *value = import->values[i];
+        if (value->kind != VALUE_PARAMETER || value->readers == 0 || value->role_step < 0 ||
+            value->twin >= 0)
+            continue;
+        if (strcmp(import->steps[value->role_step]->op->name, "Gather") == 0) {
+            tie_to_table(import, i);
+        } else if (!onnx_name_is_path(value->name) && value->initial) {
+            tie_to_last_call(import, i);
+            if (value->twin < 0 && !error_pending()) tie_to_name(import, i);
+        }
+    }
+    return error_status();
+}
