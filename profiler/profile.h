@@ -32,6 +32,11 @@ typedef struct TimeParts {
     // on no core, because it slept or others ran.
     double fault, off_core;
 } TimeParts;
+// Of them, what is known beyond the roof of an op or a layer: 0 where nothing is.
+static inline double time_parts_explained(const TimeParts *parts) {
+    double known = parts->kernel + parts->handoff + parts->wake + parts->dispatch;
+    return parts->roof > 0.0 && !isnan(known) ? known : 0.0;
+}
 static inline double time_parts_left(const TimeParts *parts, double seconds) {
     return seconds - (parts->roof + parts->kernel + parts->handoff + parts->wake + parts->dispatch +
                       parts->fault + parts->off_core);

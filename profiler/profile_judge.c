@@ -6,6 +6,7 @@
 
 static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
     RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
+    input.explained_seconds = time_parts_explained(&phase->parts);
     if (phase->ops > 0) phase->roofline = roofline_judge(machine, &input);
 }
 
@@ -13,6 +14,7 @@ RooflineInput profile_step_input(const Profile *profile) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
     double seconds = latency_median(&step->latency), copy = latency_median(&profile->batch_copy);
     RooflineInput input = roofline_input(step->cost, &step->traffic, step->ops, seconds);
+    input.explained_seconds = time_parts_explained(&step->parts);
     double limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * (seconds + copy);
     if (!(copy > limit)) return input; // NaN where nothing is carried
     input.seconds = seconds + copy;
@@ -85,6 +87,7 @@ static void judge_op(const Machine *machine, ProfileOp *op) {
     const OpRecord *record = &op->record;
     double seconds = latency_median(&op->latency);
     RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
+    input.explained_seconds = time_parts_explained(&op->parts);
     op->roofline = roofline_judge(machine, &input);
 }
 
@@ -97,7 +100,7 @@ double profile_layer_seconds(const ProfileLayer *layer) {
     return total;
 }
 
-void profile_judge(Profile *profile) {
+static void judge_all(Profile *profile) {
     const Machine *machine = &profile->machine;
     for (int p = 0; p < REPORT_COUNT; p++)
         judge(machine, &profile->totals[p], latency_median(&profile->totals[p].latency));
@@ -109,5 +112,12 @@ void profile_judge(Profile *profile) {
             judge(machine, &layer->phase[p], latency_median(&layer->phase[p].latency));
         judge(machine, &layer->phase[REPORT_STEP], profile_layer_seconds(layer));
     }
-    if (profile->totals[REPORT_STEP].latency.count > 0) part_time(profile);
+}
+
+// Parts of time need the roofs, and verdicts the parts.
+void profile_judge(Profile *profile) {
+    judge_all(profile);
+    if (profile->totals[REPORT_STEP].latency.count == 0) return;
+    part_time(profile);
+    judge_all(profile);
 }

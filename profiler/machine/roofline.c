@@ -138,14 +138,15 @@ double roofline_overhead_limit(const Machine *machine, const RooflineInput *inpu
 
 static Bound decide(const Machine *machine, const RooflineInput *input, const Roofline *roofline) {
     double transfer_limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * input->seconds;
-    double least_fraction = (double)ROOFLINE_UNEXPLAINED_PERCENT / 100.0;
+    double most_left = (double)ROOFLINE_UNEXPLAINED_PERCENT / 100.0 * input->seconds;
+    double left = input->seconds - roofline->roof_seconds - input->explained_seconds;
     if (!is_counted(input)) return BOUND_COUNT;
     if (is_measured(input)) {
         if (input->transfer_seconds > transfer_limit) return BOUND_TRANSFER;
         if (roofline->roof_seconds < roofline_overhead_limit(machine, input)) return BOUND_OVERHEAD;
         if (input->woke_thread && roofline->roof_seconds < machine->wake_seconds)
             return BOUND_OVERHEAD;
-        if (roofline->roof_fraction < least_fraction) return BOUND_UNEXPLAINED;
+        if (left > most_left) return BOUND_UNEXPLAINED;
     }
     // Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
     return roofline->flop_seconds < roofline->memory_seconds ? BOUND_MEMORY : BOUND_COMPUTE;

@@ -11,7 +11,7 @@ RIDGEPOINT_API_BEGIN
 #define BOUND_LIST(X)                                                                              \
     X(TRANSFER, "transfer") /* copies or waiting exceed half the time */                           \
     X(OVERHEAD, "overhead") /* the roof time is not ten dispatches, or less than a wake-up */      \
-    X(UNEXPLAINED, "unexplained") /* under half of the roof */                                     \
+    X(UNEXPLAINED, "unexplained") /* more than half is nothing that was measured */                \
     X(COMPUTE, "compute")         /* intensity at or above the ridge */                            \
     X(MEMORY, "memory")           /* intensity below it */
 typedef enum Bound {
@@ -24,7 +24,7 @@ const char *bound_name(Bound bound); // "memory"; "-" for BOUND_COUNT
 
 enum {
     ROOFLINE_OVERHEAD_DISPATCHES = 10, // roof time below so many dispatches an op: overhead
-    ROOFLINE_UNEXPLAINED_PERCENT = 50, // of the roof, below: unexplained
+    ROOFLINE_UNEXPLAINED_PERCENT = 50, // of the measured time, above: unexplained
     ROOFLINE_TRANSFER_PERCENT = 50,    // of the measured time, above: transfer
 };
 
@@ -33,10 +33,11 @@ typedef struct RooflineInput {
     // Where the cost's bytes are. What it leaves of bytes_read and bytes_written counts at the
     // machine's last level, as all threads'; what goes beyond them is ignored.
     Traffic traffic;
-    int64_t ops;             // dispatched; each pays dispatch_seconds
-    double seconds;          // measured; NaN, or no positive finite number: not measured
-    double transfer_seconds; // of it, copies between host and device and waiting for them
-    bool woke_thread;        // it waited for a sleeping thread to wake
+    int64_t ops;              // dispatched; each pays dispatch_seconds
+    double seconds;           // measured; NaN, or no positive finite number: not measured
+    double transfer_seconds;  // of it, copies between host and device and waiting for them
+    bool woke_thread;         // it waited for a sleeping thread to wake
+    double explained_seconds; // of it, beyond the roof, what was measured by itself; 0: not known
 } RooflineInput;
 
 // What a measured execution gives, without transfers or woken threads.

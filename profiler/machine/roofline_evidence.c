@@ -122,8 +122,15 @@ char *roofline_evidence(const Machine *machine, const RooflineInput *input,
         say_overhead(text, machine, input, roofline);
         break;
     case BOUND_UNEXPLAINED:
-        say(text, "roof %s measured = %s: unexplained; suspects: ",
-            time_of(roofline->roof_seconds, input).s, text_percent(roofline->roof_fraction).s);
+        say(text, "roof %s measured = %s: unexplained; ", time_of(roofline->roof_seconds, input).s,
+            text_percent(roofline->roof_fraction).s);
+        if (input->explained_seconds > 0.0) {
+            double left = input->seconds - roofline->roof_seconds - input->explained_seconds;
+            say(text, "%s more are known, %s are left", text_duration(input->explained_seconds).s,
+                text_duration(left).s);
+            break;
+        }
+        say(text, "suspects: ");
         if (!machine->device[0])
             say(text, "thread wake-up%s, ", input->woke_thread ? " (seen)" : "");
         say(text, "%s", roofline_suspects(machine));

@@ -147,19 +147,22 @@ bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
     }
     if (!slowest) return false;
     double roof = slowest->phase[REPORT_STEP].roofline.roof_seconds;
-    double explained = 100.0 * roof / ROOFLINE_UNEXPLAINED_PERCENT; // where it would be no more
+    double more = time_parts_explained(&slowest->phase[REPORT_STEP].parts);
+    double explained = 100.0 * (roof + more) / ROOFLINE_UNEXPLAINED_PERCENT; // where it would be so
     advice->seconds = fmin(advice_known(most - explained), step);
     advice->worth = advice->seconds >= least_share * step;
     SAY(text, "%.60s: %.6s of the step, %.6s of its roof: why?",
         text_fit(report_layer_name(profile, slowest).s, 14).s,
         text_percent(fmin(most / step, 1.0)).s, text_percent(roof / most).s);
     report_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
-    char wake[48] = "";
+    char wake[48] = "", known[48] = "";
+    if (more > 0.0)
+        snprintf(known, sizeof(known), ", and %.12s more are known", text_duration(more).s);
     if (profile->machine.wake_seconds > 0.0)
         snprintf(wake, sizeof(wake), "waking a thread (%.12s), ",
                  text_duration(profile->machine.wake_seconds).s);
-    SAY(evidence, "%.12s, its roof allows %.12s; at %d%% of it %.12s less. Suspects: %s%s",
-        text_duration(most).s, text_duration(roof).s, ROOFLINE_UNEXPLAINED_PERCENT,
+    SAY(evidence, "%.12s, its roof allows %.12s%s; at %d%% of it %.12s less. Suspects: %s%s",
+        text_duration(most).s, text_duration(roof).s, known, ROOFLINE_UNEXPLAINED_PERCENT,
         text_duration(advice->seconds).s, wake, roofline_suspects(&profile->machine));
     return advice->worth;
 }

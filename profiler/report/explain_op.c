@@ -190,6 +190,7 @@ void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
                      FILE *file) {
     RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
+    input.explained_seconds = time_parts_explained(&phase->parts);
     explain_parts(&phase->parts, seconds, file);
     explain_evidence(profile, &input, file);
 }
@@ -216,5 +217,6 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     double seconds = latency_median(&op->latency);
     explain_parts(&op->parts, seconds, file);
     RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
+    input.explained_seconds = time_parts_explained(&op->parts);
     explain_evidence(profile, &input, file);
 }

@@ -208,7 +208,7 @@ START_TEST(the_program_ends_with_one_line_and_status_3) {
                  refusal->times);
         setenv("RIDGEPOINT_FAKE_CUDA_FAIL", fail, 1);
         ProgramRun run = program_run(program_path("profile_mlp"),
-                                     "--device cuda --layers 7,6,3 --batch 5 --epochs 1 --steps 2 "
+                                     "--device cuda --layers 7,6,3 --batch 5 --epochs 0 "
                                      "--iterations 2 --warmup 2 --quiet",
                                      PROGRAM_CAPTURED);
         ck_assert_msg(run.status == 3 || (run.status == 0 && !run.err[0]), "%s: status %d: %s",

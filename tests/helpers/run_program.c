@@ -61,7 +61,7 @@ static void keep_ceilings(const char *cache) {
     if (access(path, R_OK) == 0 || machine_calibrate(NULL, NULL, &machine)) return;
     machine.cores_had = 1.0;
     mkdir(cache, 0700);
-    snprintf(path, sizeof path, "%s/ridgepoint", cache);
+    snprintf(path, sizeof path, "%.*s/ridgepoint", PATH_MAX - 16, cache);
     mkdir(path, 0700);
     if (machine_cache_path(path, sizeof path)) machine_write(&machine, path);
 }

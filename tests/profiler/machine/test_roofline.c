@@ -381,6 +381,10 @@ START_TEST(bounds_begin_and_end_at_their_constants) {
     input.seconds = 8.001;
     got = roofline_judge(&machine, &input);
     check_bound(&got, BOUND_UNEXPLAINED, "less than half");
+    input.explained_seconds = 0.002;
+    got = roofline_judge(&machine, &input);
+    check_bound(&got, BOUND_COMPUTE, "half of it is known");
+    input.explained_seconds = 0.0;
     input.woke_thread = true;
     got = roofline_judge(&machine, &input);
     check_bound(&got, BOUND_UNEXPLAINED, "as long as a wake-up");
