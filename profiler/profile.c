@@ -166,6 +166,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
                            Profile *profile) {
     memset(profile, 0, sizeof(*profile));
     profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
+    profile->overhead_low = profile->overhead_high = (double)NAN;
     profile->cpu_seconds = profile->device_busy_fraction = (double)NAN;
     if (options.warmup == 1) options.warmup = 2;
     if (error_pending()) return error_status();

@@ -142,8 +142,9 @@ typedef struct Profile {
     // The step's median less every layer's (forward, backward, optimizer); NaN on meta.
     double unattributed_seconds;
     double overhead_fraction; // observed step / unobserved step - 1, interleaved; NaN on meta
-    Latency inference;        // forward alone, no gradients
-    Latency data_wait;        // for the next batch of ProfileOptions.loader; count 0: none given
+    double overhead_low, overhead_high; // its 95 % interval; NaN: fewer than 6 pairs
+    Latency inference;                  // forward alone, no gradients
+    Latency data_wait; // for the next batch of ProfileOptions.loader; count 0: none given
     // A device with a time of its own (stamps): phases, layers and ops have the device's, a whole
     // step has the host's, from before it to after waiting for the device once.
     bool has_device_times;
@@ -154,10 +155,11 @@ typedef struct Profile {
     // whose batch is not resident pays besides the step. Else count 0.
     Latency batch_copy;
     int64_t batch_copy_bytes;
-    double cpu_seconds;       // mean processor time of a step, of all threads; NaN on meta
-    double cold_seconds;      // the very first step
-    int64_t warmup;           // steps that ran before the first sample
-    bool steady;              // the warm-up ended because times had settled (statistics.h)
+    double cpu_seconds;  // mean processor time of a step, of all threads; NaN on meta
+    double cold_seconds; // the very first step
+    int64_t warmup;      // steps that ran before the first sample
+    bool steady; // at least 20 samples without a trend (statistics.h), and their IQR is under 10 %
+    bool trend;  // they have one
     int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
 
     ProfileMemory predicted, measured;
@@ -215,6 +217,13 @@ double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
 // What the verdict on a whole step stands on: the step; where carrying the next batch takes most of
 // both (bound `transfer`), the two together.
 RooflineInput profile_step_input(const Profile *profile);
+// Of a forward, for each parameter and unit ("token"); NaN without parameters.
+static inline double profile_flops_per_parameter(const Profile *profile) {
+    double flops = (double)op_cost_total_flops(profile->totals[REPORT_FORWARD].cost);
+    bool none = profile->parameters < 1 || profile->units < 1;
+    return none ? (double)NAN : flops / (double)profile->parameters / (double)profile->units;
+}
+
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;
 }

@@ -114,10 +114,10 @@ static void judge_all(Profile *profile) {
     }
 }
 
-// Parts of time need the roofs, and verdicts the parts.
+// Parts of time need the roofs, and verdicts the parts. (A card's kernels do not run again.)
 void profile_judge(Profile *profile) {
     judge_all(profile);
-    if (profile->totals[REPORT_STEP].latency.count == 0) return;
+    if (profile->totals[REPORT_STEP].latency.count == 0 || profile->machine.device[0]) return;
     part_time(profile);
     judge_all(profile);
 }

@@ -11,7 +11,7 @@
 
 typedef struct Replay {
     Observer observer; // first
-    Profile *profile;
+    const Measurement *m;
     int64_t op; // that ends next
     PoolCounts before;
 } Replay;
@@ -25,17 +25,20 @@ static double time_runs(const OpCall *call, int64_t times) {
     return (system_thread_seconds() - begin) / (double)times;
 }
 
-// The best of some batches, without page faults, which a step has apart. An op that writes where it
-// reads goes on from there: learning rates are 0, and no kernel's time depends on values.
+// Once more, which is warm; of short ones the best of some batches. Without page faults, which a
+// step has apart. An op that writes where it reads goes on from there: learning rates are 0, and no
+// kernel's time depends on values.
 static double time_kernel(const OpCall *call) {
     enum { BATCHES = 5 };
     const double batch = 50e-6, longest = 1e-3;
-    double best = time_runs(call, 1); // warms up, too
-    int64_t times = best < batch ? (int64_t)ceil(batch / fmax(best, 1e-9)) : 1;
-    int batches = best < longest ? BATCHES : 1;
-    int64_t faults = system_page_faults();
-    for (int i = 0; i < batches; i++) best = fmin(best, time_runs(call, times));
-    faults = (system_page_faults() - faults) / (times * batches);
+    int64_t faults = system_page_faults(), runs = 1;
+    double best = time_runs(call, 1);
+    if (best < longest) {
+        int64_t times = best < batch ? (int64_t)ceil(batch / fmax(best, 1e-9)) : 1;
+        for (int i = 0; i < BATCHES; i++) best = fmin(best, time_runs(call, times));
+        runs += BATCHES * times;
+    }
+    faults = (system_page_faults() - faults) / runs;
     return faults > 0 ? fmax(0.0, best - (double)faults * system_fault_seconds()) : best;
 }
 
@@ -71,7 +74,7 @@ static void op_begin(Observer *observer, const OpCall *call) {
 
 static void op_end(Observer *observer, const OpCall *call) {
     Replay *replay = (Replay *)observer;
-    Profile *profile = replay->profile;
+    Profile *profile = replay->m->profile;
     if (error_pending() || replay->op >= profile->n_ops) return;
     ProfileOp *op = &profile->ops[replay->op++];
     if (op->record.op != call->op || call->op->flags & OP_VIEW) return;
@@ -83,6 +86,7 @@ static void op_end(Observer *observer, const OpCall *call) {
         op->warm_traffic = same->warm_traffic;
     } else {
         run_again(profile, call, team_of_call(call, handed), op);
+        profile_tell_done(replay->m, STAGE_KERNELS, replay->op, profile->n_ops, 0.0);
     }
 }
 
@@ -90,7 +94,7 @@ Status profile_measure_kernels(const Measurement *m) {
     Profile *profile = m->profile;
     for (int64_t i = 0; i < profile->n_ops; i++) profile->ops[i].warm_seconds = (double)NAN;
     if (!profile->has_machine || !m->work->x->device->on_host) return STATUS_OK;
-    Replay replay = {.observer = {.op_begin = op_begin, .op_end = op_end}, .profile = profile};
+    Replay replay = {.observer = {.op_begin = op_begin, .op_end = op_end}, .m = m};
     StepTimes ignored;
     observer_add(&replay.observer);
     Status status = work_step(m->work, &ignored);

@@ -113,6 +113,7 @@ typedef enum ProfileStage {
     STAGE_ROUNDS,
     STAGE_INFERENCE,
     STAGE_WAITS,
+    STAGE_KERNELS,
     STAGE_COUNT
 } ProfileStage;
 void profile_tell(const Work *work, const ProfileOptions *options, const StepTimes *step);
@@ -128,6 +129,9 @@ static inline void latency_push(Latency *latency, double seconds) {
 // up by layer, or only how long their launches took.
 Status profile_take_events(Measurement *m);
 Status profile_take_launches(Measurement *m);
+
+// profile_finish.c: from the samples of a measurement to what they say.
+Status profile_finish(Measurement *m);
 
 // profile_kernels.c: what each op's kernel takes alone and warm; nothing on a card.
 Status profile_measure_kernels(const Measurement *m);

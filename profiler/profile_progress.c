@@ -29,6 +29,9 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
     seconds[STAGE_WAITS] = o->loader ? limited(step->total, PROFILE_FEWEST_SAMPLES,
                                                PROFILE_MOST_WAITS, 0.25 * o->seconds)
                                      : 0.0;
+    bool again =
+        o->machine && work->x->device->on_host; // a step, and each of its kernels once more
+    seconds[STAGE_KERNELS] = again ? 2.0 * step->total : 0.0;
 }
 
 // `done` of a stage is, and all before it.
@@ -52,6 +55,6 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
     double seconds[STAGE_COUNT];
     expect(m->work, &m->options, &m->step, seconds);
     double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
-    bool by_time = m->options.iterations == 0 && !m->options.percentiles;
+    bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage != STAGE_KERNELS;
     tell(m->work, &m->options, &m->step, stage, fmin(1.0, by_time ? timed : counted));
 }

@@ -50,49 +50,11 @@ static Status make_rooms(Profile *profile, int64_t whole, int64_t parts) {
     return status;
 }
 
-static Status summarise(Latency *latency) {
-    if (!latency->samples || latency->count == 0) return STATUS_OK;
-    return statistics_summarise(latency->samples, latency->count, &latency->statistics);
-}
-
 static void take_times(Profile *profile, StepTimes times) {
     latency_push(&profile->totals[REPORT_FORWARD].latency, times.forward);
     latency_push(&profile->totals[REPORT_BACKWARD].latency, times.backward);
     latency_push(&profile->totals[REPORT_OPTIMIZER].latency, times.optimizer);
     latency_push(&profile->totals[REPORT_STEP].latency, times.total);
-}
-
-// The median: what a step lost to others now and then is in its spread.
-static void finish_system(Measurement *m) {
-    TimeParts *parts = &m->profile->totals[REPORT_STEP].parts;
-    double steps = (double)(m->processor.count * m->profile->steps_per_sample);
-    double faults = (double)m->faults / steps;
-    parts->off_core = m->off_core.statistics.median;
-    parts->fault = faults > 0.0 ? faults * system_fault_seconds() : 0.0;
-}
-
-static Status finish(Profile *profile, const Latency *observed, const Latency *processor) {
-    Status status = summarise(&profile->inference);
-    if (!status) status = summarise(&profile->data_wait);
-    if (!status) status = summarise(&profile->launch);
-    if (!status) status = summarise(&profile->batch_copy);
-    for (int p = 0; p < REPORT_COUNT && !status; p++)
-        status = summarise(&profile->totals[p].latency);
-    for (int64_t i = 0; i < profile->n_ops && !status; i++)
-        status = summarise(&profile->ops[i].latency);
-    double layers = 0.0;
-    for (int i = 0; i < profile->n_layers; i++) {
-        for (int p = 0; p < REPORT_STEP && !status; p++)
-            status = summarise(&profile->layers[i].phase[p].latency);
-        layers += profile_layer_seconds(&profile->layers[i]);
-    }
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    profile->unattributed_seconds = step - layers;
-    if (profile->has_device_times) profile->device_busy_fraction = fmin(1.0, layers / step);
-    profile->overhead_fraction = observed->statistics.median / step - 1.0;
-    // The mean: the system adds other threads' time in lumps, which a median would miss.
-    profile->cpu_seconds = processor->statistics.mean;
-    return status;
 }
 
 // ---- the measurement -------------------------------------------------------------------------
@@ -180,7 +142,6 @@ static Status warm_up(Measurement *m) {
             steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
     }
     m->profile->warmup = done;
-    m->profile->steady = steady;
     double last = fmax(seconds[(done - 1) % MOST_WARMUP], 1e-9); // a coarse clock may say 0
     m->profile->steps_per_sample =
         last < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / last) : 1;
@@ -278,11 +239,7 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = measure_data_wait(&m);
     if (!status) status = profile_measure_copy(&m);
     if (!status) status = profile_measure_kernels(&m);
-    if (!status) status = summarise(&m.observed);
-    if (!status) status = summarise(&m.processor);
-    if (!status) status = summarise(&m.off_core);
-    if (!status) finish_system(&m);
-    if (!status) status = finish(profile, &m.observed, &m.processor);
+    if (!status) status = profile_finish(&m);
     timeline_free(&m.timeline);
     memory_free(m.observed.samples);
     memory_free(m.processor.samples);

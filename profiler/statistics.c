@@ -94,7 +94,8 @@ Status statistics_summarise(const double *seconds, int64_t n, LatencyStatistics 
     out->max = sorted[n - 1];
     mean_and_stddev(sorted, n, out);
     out->median = quantile(sorted, n, 0.5);
-    out->iqr = quantile(sorted, n, 0.75) - quantile(sorted, n, 0.25);
+    out->lower_quartile = quantile(sorted, n, 0.25);
+    out->iqr = quantile(sorted, n, 0.75) - out->lower_quartile;
     int64_t rank = interval_rank(n);
     out->ci95_reached = rank >= 1;
     if (rank < 1) rank = 1;
@@ -149,4 +150,40 @@ bool statistics_steady(const double *seconds, int64_t n, int window, double tole
     double now = median_of_few(seconds + n - window, window);
     double before = median_of_few(seconds + n - 2 * window, window);
     return fabs(now - before) <= tolerance * fmin(now, before);
+}
+
+// ---- trends ----------------------------------------------------------------------------------
+enum { TREND_MOST = 384 }; // compared with one another; more are taken together in groups
+
+// Means of consecutive groups of equal size, the last samples left out that make no group.
+static int group_means(const double *seconds, int64_t n, double means[TREND_MOST]) {
+    int64_t each = (n + TREND_MOST - 1) / TREND_MOST;
+    int groups = (int)(n / each);
+    for (int g = 0; g < groups; g++) {
+        means[g] = 0.0;
+        for (int64_t i = 0; i < each; i++) means[g] += seconds[g * each + i] / (double)each;
+    }
+    return groups;
+}
+
+static double median_of_third(const double *means, int n) {
+    double sorted[TREND_MOST];
+    memcpy(sorted, means, (size_t)n * sizeof(double));
+    qsort(sorted, (size_t)n, sizeof(double), compare);
+    return quantile(sorted, n, 0.5);
+}
+
+bool statistics_trend(const double *seconds, int64_t n, double tolerance) {
+    const double sure = 2.576; // standard deviations: 99 % on both sides
+    double means[TREND_MOST], rises = 0.0;
+    if (n < STATISTICS_LEAST_TREND) return false;
+    int groups = group_means(seconds, n, means), third = groups / 3;
+    for (int i = 0; i < groups; i++)
+        for (int k = i + 1; k < groups; k++)
+            rises += (double)((means[k] > means[i]) - (means[k] < means[i]));
+    double m = (double)groups, deviation = sqrt(m * (m - 1.0) * (2.0 * m + 5.0) / 18.0);
+    if (fabs(rises) - 1.0 <= sure * deviation) return false;
+    double first = median_of_third(means, third);
+    double last = median_of_third(means + groups - third, third);
+    return fabs(last - first) > tolerance * first;
 }

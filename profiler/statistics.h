@@ -15,9 +15,10 @@ typedef struct LatencyStatistics {
     int64_t n;
     double min, max;
     double mean;
-    double stddev; // divisor n - 1; NaN for one sample, which has no spread to speak of
-    double median; // quantile 1/2
-    double iqr;    // quantile 3/4 - quantile 1/4
+    double stddev;         // divisor n - 1; NaN for one sample, which has no spread to speak of
+    double median;         // quantile 1/2
+    double iqr;            // quantile 3/4 - quantile 1/4
+    double lower_quartile; // quantile 1/4
     // The quantile q is at position h = (n - 1) q of the sorted samples counted from 0, linearly
     // interpolated between its neighbours (Hyndman and Fan's type 7, numpy's default 'linear').
 
@@ -54,6 +55,13 @@ int64_t statistics_samples_needed(double percent);
 // most STATISTICS_MOST_WINDOW.
 enum { STATISTICS_MOST_WINDOW = 31 };
 bool statistics_steady(const double *seconds, int64_t n, int window, double tolerance);
+
+// Do samples, in the order in which they were taken, go up or down? By Mann and Kendall's test at
+// 99 % (Mann, Econometrica 13, 1945: of all pairs, how many rise and how many fall), and only where
+// the median of the last third is more than `tolerance` of the first third's away from it: what is
+// certain may be small. False of fewer than STATISTICS_LEAST_TREND.
+enum { STATISTICS_LEAST_TREND = 20 };
+bool statistics_trend(const double *seconds, int64_t n, double tolerance);
 
 RIDGEPOINT_API_END
 

@@ -28,7 +28,8 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
     member_text(json, "source", machine->measured ? "measured" : "given");
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
     machine_write_levels(json, machine);
-    member_real(json, "dispatch_seconds", machine->dispatch_seconds);
+    bool dispatched = machine->dispatch_seconds > 0.0; // else a file of the user's does not say
+    member_real(json, "dispatch_seconds", dispatched ? machine->dispatch_seconds : (double)NAN);
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "cores_had", machine->cores_had);
     machine_write_device(json, machine);
@@ -67,6 +68,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_integer(json, "parameters_stored", profile->parameters_stored);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);
+    member_real(json, "flops_per_parameter", profile_flops_per_parameter(profile));
     member_text(json, "optimizer", profile->optimizer[0] ? profile->optimizer : NULL);
     json_writer_end_object(json);
 }
@@ -126,9 +128,11 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_integer(json, "warmup_steps", profile->warmup);
     if (totals[REPORT_STEP].latency.count > 0) {
         member_bool(json, "steady", profile->steady);
+        member_bool(json, "trend", profile->trend);
         member_integer(json, "steps_per_sample", profile->steps_per_sample);
     } else {
         member_null(json, "steady");
+        member_null(json, "trend");
         member_null(json, "steps_per_sample");
         member_text(json, "latency_reason", "nothing ran on the meta device");
     }
@@ -256,6 +260,8 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_generation(json, profile);
     write_comparison(json, profile);
     member_real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
+    member_real(json, "profiler_overhead_low_percent", 100.0 * profile->overhead_low);
+    member_real(json, "profiler_overhead_high_percent", 100.0 * profile->overhead_high);
     json_writer_end_object(json);
 }
 

@@ -77,6 +77,7 @@ void json_latency(JsonWriter *json, const char *key, const Latency *latency) {
     member_real(json, "max", s->max);
     member_real(json, "stddev", s->stddev);
     member_real(json, "iqr", s->n > 1 ? s->iqr : (double)NAN);
+    member_real(json, "lower_quartile", s->lower_quartile);
     if (s->ci95_reached) {
         json_writer_begin_array(json_writer_key(json, "ci95"));
         json_writer_double(json, s->ci95_low);

@@ -27,10 +27,16 @@ static void print_samples(const Profile *profile, FILE *file) {
     else
         fprintf(file, "%lld step%s", (long long)step->count, plural);
     fprintf(file, " after %lld of warm-up (%s)", (long long)profile->warmup,
-            profile->steady ? "steady" : "not steady");
+            profile->steady  ? "steady"
+            : profile->trend ? "a trend: not steady"
+                             : "not steady");
     if (step->count > 1)
         fprintf(file, ", IQR %s", text_percent(step->statistics.iqr / step->statistics.median).s);
     fprintf(file, "\n");
+    if (!profile->steady && step->count > 1)
+        fprintf(file, "surer than a median that moves: minimum %s, a quarter is below %s\n",
+                text_duration(step->statistics.min).s,
+                text_duration(step->statistics.lower_quartile).s);
 }
 
 // Those that there are enough samples for, and how many the next one lacks.
@@ -63,9 +69,13 @@ static void print_passes(const Profile *profile, FILE *file) {
     double step = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is
     fprintf(file, "layers from a second pass, ");
     if (profile->overhead_fraction >= 0.0005)
-        fprintf(file, "overhead %.1f%%\n", 100.0 * profile->overhead_fraction);
+        fprintf(file, "overhead %.1f%%", 100.0 * profile->overhead_fraction);
     else
-        fprintf(file, "no overhead seen\n");
+        fprintf(file, "no overhead seen");
+    if (isfinite(profile->overhead_low))
+        fprintf(file, " (95%% CI %.1f%% to %.1f%%)", 100.0 * profile->overhead_low,
+                100.0 * profile->overhead_high);
+    fprintf(file, "\n");
     if (profile->has_device_times)
         fprintf(file, "layers have the device's own time, its queue held back; the step has the "
                       "host's\n");

@@ -104,12 +104,19 @@ static double rest_of(const Profile *profile, ReportPhase phase) {
     return rest;
 }
 
+// "samples", of one "sample"
+static Text unit_of(const Profile *profile, int64_t units) {
+    Text text;
+    int length = snprintf(text.s, sizeof(text.s), "%.15s", profile->unit);
+    if (units == 1 && length > 0 && text.s[length - 1] == 's') text.s[length - 1] = '\0';
+    return text;
+}
+
 // "64 samples", "1 image"
 static Text units_of_step(const Profile *profile) {
     Text text;
-    snprintf(text.s, sizeof(text.s), "%.32s %.15s", text_count(profile->units).s, profile->unit);
-    size_t last = strlen(text.s) - 1;
-    if (profile->units == 1 && text.s[last] == 's') text.s[last] = '\0';
+    snprintf(text.s, sizeof(text.s), "%.32s %.15s", text_count(profile->units).s,
+             unit_of(profile, profile->units).s);
     return text;
 }
 
@@ -193,6 +200,14 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
                 (double)again / (double)forward->macs);
 }
 
+// Two, where each weight is multiplied by once: a rule of thumb for transformers.
+static void print_per_parameter(const Profile *profile, FILE *file) {
+    double flops = profile_flops_per_parameter(profile);
+    if (flops > 0.0) // not NaN
+        fprintf(file, "  Forward takes %s FLOP for each parameter and %s.\n", text_number(flops).s,
+                unit_of(profile, 1).s);
+}
+
 void report_print_table(const Profile *profile, FILE *file) {
     Units units = choose_units(profile);
     if (profile->totals[REPORT_STEP].latency.count > 0)
@@ -200,4 +215,5 @@ void report_print_table(const Profile *profile, FILE *file) {
     else
         print_counted(profile, file, &units);
     print_products(profile, file, &units);
+    print_per_parameter(profile, file);
 }

@@ -217,7 +217,10 @@ START_TEST(without_a_number_of_iterations_time_decides_within_bounds) {
         if (i == 0)
             ck_assert(profile.warmup == 2 && !profile.steady);
         else
-            ck_assert(profile.steady ? profile.warmup >= 10 : profile.warmup == 200);
+            ck_assert(profile.warmup >= 10 && profile.warmup <= 200);
+        ck_assert(!profile.steady || !profile.trend);
+        ck_assert(profile.overhead_low <= profile.overhead_fraction);
+        ck_assert(profile.overhead_high >= profile.overhead_fraction);
         profile_free(&profile);
     }
     net_task_free(&task);

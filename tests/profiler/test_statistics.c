@@ -242,6 +242,18 @@ START_TEST(running_out_of_memory_is_an_error) {
 }
 END_TEST
 
+// numpy.quantile(x, 0.25).
+START_TEST(a_quarter_is_below_the_lower_quartile) {
+    static const double x[3][4] = {{9, 1, 3, 4}, {1, 2, 3, 4}, {4}};
+    static const double want[] = {2.5, 1.75, 4};
+    LatencyStatistics s;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(statistics_summarise(x[i], i < 2 ? 4 : 1, &s), STATUS_OK);
+        ck_assert_double_eq(s.lower_quartile, want[i]);
+    }
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {summary_agrees_with_numpy, NUMPY_CASES},
@@ -254,6 +266,7 @@ int main(void) {
         {bad_samples_are_named_errors, 0},
         {percentiles_out_of_range_are_errors, 0},
         {running_out_of_memory_is_an_error, 0},
+        {a_quarter_is_below_the_lower_quartile, 0},
         {NULL, 0},
     };
     return harness_main("statistics", tests);

@@ -219,6 +219,21 @@ START_TEST(the_output_is_of_the_weights_that_there_were_or_of_trained_ones) {
 }
 END_TEST
 
+START_TEST(what_a_file_of_peaks_does_not_say_is_null) {
+    char arguments[300];
+    work_folder_begin();
+    work_folder_run("echo '{\"peak_flops_per_second\": 1e11, \"levels\": [{\"name\": \"DRAM\", "
+                    "\"bytes_per_second\": 1e10}]}' >peaks");
+    snprintf(arguments, sizeof arguments,
+             "--layers 20,30,10 --batch 8 --iterations 3 --warmup 2 --peaks %s/peaks", work_folder);
+    json_t *document = document_new(arguments);
+    ck_assert(json_is_null(document_at(document, "machine.dispatch_seconds")));
+    ck_assert(document_real(document, "model.flops_per_parameter") > 1.9);
+    json_decref(document);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(strict_accepts_a_model_whose_ops_all_have_a_cost) {
     ProgramRun got = run(SMALL " --strict --epochs 0");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
@@ -239,6 +254,7 @@ int main(void) {
         {fused_layers_do_the_same_work_in_fewer_ops, 0},
         {percentiles_go_on_until_there_are_enough, 0},
         {the_output_is_of_the_weights_that_there_were_or_of_trained_ones, 0},
+        {what_a_file_of_peaks_does_not_say_is_null, 0},
         {strict_accepts_a_model_whose_ops_all_have_a_cost, 0},
         {NULL, 0},
     };
