@@ -138,8 +138,11 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
     return STATUS_OK;
 }
 
+enum { TREND_MOST = 384 }; // compared with one another; more are taken together in groups
+
+// Of at most TREND_MOST, of which a window is fewer.
 static double median_of_few(const double *seconds, int n) {
-    double sorted[STATISTICS_MOST_WINDOW];
+    double sorted[TREND_MOST];
     memcpy(sorted, seconds, (size_t)n * sizeof(double));
     qsort(sorted, (size_t)n, sizeof(double), compare);
     return quantile(sorted, n, 0.5);
@@ -153,8 +156,6 @@ bool statistics_steady(const double *seconds, int64_t n, int window, double tole
 }
 
 // ---- trends ----------------------------------------------------------------------------------
-enum { TREND_MOST = 384 }; // compared with one another; more are taken together in groups
-
 // Means of consecutive groups of equal size, the last samples left out that make no group.
 static int group_means(const double *seconds, int64_t n, double means[TREND_MOST]) {
     int64_t each = (n + TREND_MOST - 1) / TREND_MOST;
@@ -164,13 +165,6 @@ static int group_means(const double *seconds, int64_t n, double means[TREND_MOST
         for (int64_t i = 0; i < each; i++) means[g] += seconds[g * each + i] / (double)each;
     }
     return groups;
-}
-
-static double median_of_third(const double *means, int n) {
-    double sorted[TREND_MOST];
-    memcpy(sorted, means, (size_t)n * sizeof(double));
-    qsort(sorted, (size_t)n, sizeof(double), compare);
-    return quantile(sorted, n, 0.5);
 }
 
 bool statistics_trend(const double *seconds, int64_t n, double tolerance) {
@@ -183,7 +177,7 @@ bool statistics_trend(const double *seconds, int64_t n, double tolerance) {
             rises += (double)((means[k] > means[i]) - (means[k] < means[i]));
     double m = (double)groups, deviation = sqrt(m * (m - 1.0) * (2.0 * m + 5.0) / 18.0);
     if (fabs(rises) - 1.0 <= sure * deviation) return false;
-    double first = median_of_third(means, third);
-    double last = median_of_third(means + groups - third, third);
+    double first = median_of_few(means, third);
+    double last = median_of_few(means + groups - third, third);
     return fabs(last - first) > tolerance * first;
 }

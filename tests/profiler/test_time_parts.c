@@ -143,7 +143,7 @@ START_TEST(handing_over_costs_by_who_sleeps) {
     ck_assert_int_eq(op->handed, (int64_t)runs * TIMES);
     ck_assert_int_le(op->woken, op->handed);
     if (_i == 0) ck_assert_int_lt(2 * op->woken, op->handed);
-    if (_i == 1) ck_assert_int_gt(2 * op->woken, op->handed);
+    if (_i == 1) ck_assert_int_gt(10 * op->woken, op->handed); // beside others few get to sleep
     ck_assert_double_eq_tol(parts->wake, (double)op->woken / runs * 30e-6, 1e-12);
     ck_assert_double_eq_tol(parts->handoff, (double)(op->handed - op->woken) / runs * 1e-9, 1e-15);
     profile_free(&profile);
