@@ -153,7 +153,7 @@ Status profile_generation(Layer *model, const int64_t *prompt, int64_t given, in
     Status status = count_all(model, options.machine, generation);
     bool runs = context_current()->device->has_data;
     if (!status && runs) status = time_all(model, options.seconds, generation);
-    if (!status && runs && options.machine) {
+    if (!status && options.machine) {
         judge(options.machine, &generation->first);
         judge(options.machine, &generation->token);
     }

@@ -119,6 +119,14 @@ static bool waits_for_memory(const Profile *profile) {
     return time.seconds > share * latency_median(&step->latency);
 }
 
+void profile_take_process(Profile *profile) {
+    const Ledger *ledger = context_current()->ledger;
+    profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
+    profile->unaccounted_bytes = ledger_unaccounted(ledger);
+    profile->reserved_bytes = ledger->reserved_bytes;
+    profile->cached_bytes = ledger->cached_bytes;
+}
+
 static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Profile *profile) {
     MemoryUse others;
     Shape out;
@@ -130,14 +138,10 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     leave_out(&profile->measured.start, &others);
     leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(work, config, out, profile);
+    profile_take_process(profile); // again once it is measured
     if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
-    profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
     if (!status && waits_for_memory(profile)) machine_look_again(&profile->machine);
     if (!status && profile->has_machine) profile_judge(profile);
-    const Ledger *ledger = context_current()->ledger;
-    profile->unaccounted_bytes = ledger_unaccounted(ledger);
-    profile->reserved_bytes = ledger->reserved_bytes;
-    profile->cached_bytes = ledger->cached_bytes;
     Device *device = work->x->device;
     profile->has_card = !status && device->memory;
     if (profile->has_card) status = device->memory(device, &profile->card);
@@ -219,23 +223,29 @@ Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profil
     return profile_work(&work, (OptimizerConfig){0}, options, profile);
 }
 
+static void free_latency(Latency *latency) {
+    if (latency->across) memory_free(latency->across->samples);
+    memory_free(latency->across);
+    memory_free(latency->samples);
+}
+
 static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
-    for (int p = 0; p < REPORT_COUNT; p++) memory_free(phases[p].latency.samples);
+    for (int p = 0; p < REPORT_COUNT; p++) free_latency(&phases[p].latency);
 }
 
 void profile_free(Profile *profile) {
     if (!profile) return;
     for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
     free_latencies(profile->totals);
-    for (int64_t i = 0; i < profile->n_ops; i++) memory_free(profile->ops[i].latency.samples);
-    memory_free(profile->inference.samples);
-    memory_free(profile->data_wait.samples);
-    memory_free(profile->launch.samples);
-    memory_free(profile->batch_copy.samples);
+    for (int64_t i = 0; i < profile->n_ops; i++) free_latency(&profile->ops[i].latency);
+    Latency *others[] = {&profile->inference, &profile->data_wait, &profile->launch,
+                         &profile->batch_copy};
+    for (int i = 0; i < 4; i++) free_latency(others[i]);
     memory_free(profile->ops);
     memory_free(profile->memory_events);
     memory_free(profile->layers);
     generation_free(profile->generation);
     memory_free(profile->generation);
+    memory_free(profile->trials);
     memset(profile, 0, sizeof(*profile));
 }

@@ -13,11 +13,14 @@
 
 RIDGEPOINT_API_BEGIN
 
-// Samples of one latency, in seconds, and what they say. count 0: not measured (meta).
+// Samples of one latency, in seconds, and what they say: of this process alone, whose memory lies
+// where it lies. count 0: not measured (meta).
 typedef struct Latency {
     double *samples; // owned
     int64_t count;
     LatencyStatistics statistics;
+    struct Latency *across; // owned: this median and those of other processes (profile_runs.h);
+                            // NULL: there were none
 } Latency;
 
 // Where measured time went, in seconds: each part is measured by itself, none is a remainder. What
@@ -37,6 +40,10 @@ static inline double time_parts_explained(const TimeParts *parts) {
     double known = parts->kernel + parts->handoff + parts->wake + parts->dispatch;
     return parts->roof > 0.0 && !isnan(known) ? known : 0.0;
 }
+// A sum over ops: their roofs count as kernels' time until the roof of all of them together, which
+// may be shorter, is taken out (of a sum of which nothing is known, nothing).
+void time_parts_add(TimeParts *sum, const TimeParts *parts);
+void time_parts_take_roof(TimeParts *sum, double seconds);
 static inline double time_parts_left(const TimeParts *parts, double seconds) {
     return seconds - (parts->roof + parts->kernel + parts->handoff + parts->wake + parts->dispatch +
                       parts->fault + parts->off_core);
@@ -48,6 +55,7 @@ typedef struct ProfilePhase {
     int64_t ops;     // dispatched; 0: the phase did not happen
     Latency latency;
     Roofline roofline; // zero where no machine was given
+    double op_roofs;   // seconds: of its ops' roofs the sum, one op after the other at best
     TimeParts parts;
 } ProfilePhase;
 
@@ -112,7 +120,23 @@ typedef struct ProfileRecompute { // what marking layers changed (layer_recomput
     uint64_t plain_flops;         // and its total FLOPs
 } ProfileRecompute;
 
+// A change that was tried for a few steps, in rounds of turns with the step as it was.
+typedef enum ProbeKind {
+    PROBE_LARGER_BATCH, // PROBE_LARGER times the samples
+    PROBE_HALF_BATCH,
+    PROBE_SGD, // in place of an optimizer that keeps state
+    PROBE_FEWER_THREADS,
+    PROBE_COUNT
+} ProbeKind;
+enum { PROBE_LARGER = 4, PROBE_ROUNDS = 9 };
+typedef struct Probe {
+    int rounds; // 0: not tried: of no use, too long, or it cannot be
+    double low,
+        high; // units/s with it, over those without: from and to, of the rounds' middle half
+} Probe;
+
 struct Generation; // generation.h
+struct Trials;     // report/tried.h
 
 typedef struct Profile {
     ProfileKind kind;
@@ -160,6 +184,7 @@ typedef struct Profile {
     int64_t warmup;      // steps that ran before the first sample
     bool steady; // at least 20 samples without a trend (statistics.h), and their IQR is under 10 %
     bool trend;  // they have one
+    Probe probes[PROBE_COUNT];
     int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
 
     ProfileMemory predicted, measured;
@@ -178,6 +203,7 @@ typedef struct Profile {
     const char *uncounted[PROFILE_UNCOUNTED]; // the first ops without a cost, and those missing
     int n_uncounted;
     struct Generation *generation; // owned; NULL: nobody asked for it
+    struct Trials *trials;         // owned; the same
 } Profile;
 
 typedef struct ProfileOptions {
@@ -194,6 +220,7 @@ typedef struct ProfileOptions {
                             // PROFILE_MOST_BATCHES
     int64_t budget;         // bytes that a step's peak is to fit into, for the report; 0: none
     Loader *loader;         // endless; what a step would wait for its next batch. NULL: not asked
+    double probe_seconds;   // at most, for each probe; 0: a tenth of the profile; below 0: none
     // Between steps; fraction: the share of all seconds that have gone. NULL: none
     void (*progress)(void *argument, double fraction);
     void *argument;
@@ -213,8 +240,15 @@ void profile_free(Profile *profile);
 // What a layer takes of a step: the medians of its forward, backward and optimizer phases, added.
 // NaN on meta.
 double profile_layer_seconds(const ProfileLayer *layer);
+// Threads that are busy, by processor time, which includes spinning; all where others had the
+// cores.
+int profile_threads_enough(const Profile *profile);
 double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
-// What the verdict on a whole step stands on: the step; where carrying the next batch takes most of
+// What a verdict stands on: of a phase that took so long, of an op, or of anything with such parts.
+RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds);
+RooflineInput profile_op_input(const ProfileOp *op);
+void profile_take_parts(RooflineInput *input, const TimeParts *parts);
+// The same of a whole step: the step; where carrying the next batch takes most of
 // both (bound `transfer`), the two together.
 RooflineInput profile_step_input(const Profile *profile);
 // Of a forward, for each parameter and unit ("token"); NaN without parameters.

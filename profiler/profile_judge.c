@@ -4,17 +4,33 @@
 
 #include "profiler/profile_parts.h"
 
-static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
+void profile_take_parts(RooflineInput *input, const TimeParts *parts) {
+    input->handing_seconds = parts->handoff + parts->wake;
+    input->explained_seconds = time_parts_explained(parts);
+}
+
+RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds) {
     RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
-    input.explained_seconds = time_parts_explained(&phase->parts);
+    profile_take_parts(&input, &phase->parts);
+    return input;
+}
+
+RooflineInput profile_op_input(const ProfileOp *op) {
+    RooflineInput input =
+        roofline_op_input(&op->record.cost, &op->record.traffic, latency_median(&op->latency));
+    profile_take_parts(&input, &op->parts);
+    return input;
+}
+
+static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
+    RooflineInput input = profile_phase_input(phase, seconds);
     if (phase->ops > 0) phase->roofline = roofline_judge(machine, &input);
 }
 
 RooflineInput profile_step_input(const Profile *profile) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
     double seconds = latency_median(&step->latency), copy = latency_median(&profile->batch_copy);
-    RooflineInput input = roofline_input(step->cost, &step->traffic, step->ops, seconds);
-    input.explained_seconds = time_parts_explained(&step->parts);
+    RooflineInput input = profile_phase_input(step, seconds);
     double limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * (seconds + copy);
     if (!(copy > limit)) return input; // NaN where nothing is carried
     input.seconds = seconds + copy;
@@ -50,31 +66,48 @@ static void part_op(const Profile *profile, ProfileOp *op) {
                             .dispatch = machine->dispatch_seconds};
 }
 
-static void add_parts(ProfilePhase *phase, const TimeParts *parts) {
-    phase->parts.kernel += parts->roof + parts->kernel; // less the roof of all of them together
-    phase->parts.handoff += parts->handoff;
-    phase->parts.wake += parts->wake;
-    phase->parts.dispatch += parts->dispatch;
+void time_parts_add(TimeParts *sum, const TimeParts *parts) {
+    sum->kernel += parts->roof + parts->kernel;
+    sum->handoff += parts->handoff;
+    sum->wake += parts->wake;
+    sum->dispatch += parts->dispatch;
+}
+
+void time_parts_take_roof(TimeParts *sum, double seconds) {
+    if (sum->kernel == 0.0) return; // of no op is anything known
+    sum->roof = seconds;
+    sum->kernel -= seconds;
 }
 
 static void end_parts(ProfilePhase *phase) {
-    phase->parts.roof = phase->roofline.roof_seconds;
-    phase->parts.kernel -= phase->parts.roof;
+    time_parts_take_roof(&phase->parts, phase->roofline.roof_seconds);
+}
+
+// Calls `add` with each phase, of its layer and of the whole, that an op is part of.
+static void add_op(Profile *profile, const ProfileOp *op,
+                   void (*add)(ProfilePhase *phase, const ProfileOp *op)) {
+    ReportPhase phase = profile_report_phase(op->record.phase);
+    const ReportPhase sums[] = {phase, REPORT_STEP, REPORT_BACKWARD};
+    for (int k = 0; k < (report_part_of_backward(phase) ? 3 : 2); k++) {
+        add(&profile->layers[op->layer].phase[sums[k]], op);
+        add(&profile->totals[sums[k]], op);
+    }
+}
+
+static void add_parts(ProfilePhase *phase, const ProfileOp *op) {
+    time_parts_add(&phase->parts, &op->parts);
+}
+
+static void add_roof(ProfilePhase *phase, const ProfileOp *op) {
+    phase->op_roofs += op->roofline.roof_seconds;
 }
 
 // The roof of several ops together is no longer than the sum of theirs: in one, arithmetic may hide
 // what waits for memory in another.
 static void part_time(Profile *profile) {
     for (int64_t i = 0; i < profile->n_ops; i++) {
-        ProfileOp *op = &profile->ops[i];
-        part_op(profile, op);
-        ReportPhase phase = profile_report_phase(op->record.phase);
-        ProfilePhase *of_layer = profile->layers[op->layer].phase, *of_all = profile->totals;
-        const ReportPhase sums[] = {phase, REPORT_STEP, REPORT_BACKWARD};
-        for (int k = 0; k < (report_part_of_backward(phase) ? 3 : 2); k++) {
-            add_parts(&of_layer[sums[k]], &op->parts);
-            add_parts(&of_all[sums[k]], &op->parts);
-        }
+        part_op(profile, &profile->ops[i]);
+        add_op(profile, &profile->ops[i], add_parts);
     }
     for (int p = 0; p < REPORT_COUNT; p++) {
         end_parts(&profile->totals[p]);
@@ -84,10 +117,7 @@ static void part_time(Profile *profile) {
 
 // ---- verdicts --------------------------------------------------------------------------------
 static void judge_op(const Machine *machine, ProfileOp *op) {
-    const OpRecord *record = &op->record;
-    double seconds = latency_median(&op->latency);
-    RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
-    input.explained_seconds = time_parts_explained(&op->parts);
+    RooflineInput input = profile_op_input(op);
     op->roofline = roofline_judge(machine, &input);
 }
 
@@ -117,6 +147,7 @@ static void judge_all(Profile *profile) {
 // Parts of time need the roofs, and verdicts the parts. (A card's kernels do not run again.)
 void profile_judge(Profile *profile) {
     judge_all(profile);
+    for (int64_t i = 0; i < profile->n_ops; i++) add_op(profile, &profile->ops[i], add_roof);
     if (profile->totals[REPORT_STEP].latency.count == 0 || profile->machine.device[0]) return;
     part_time(profile);
     judge_all(profile);

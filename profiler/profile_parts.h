@@ -114,6 +114,7 @@ typedef enum ProfileStage {
     STAGE_INFERENCE,
     STAGE_WAITS,
     STAGE_KERNELS,
+    STAGE_PROBES,
     STAGE_COUNT
 } ProfileStage;
 void profile_tell(const Work *work, const ProfileOptions *options, const StepTimes *step);
@@ -135,6 +136,12 @@ Status profile_finish(Measurement *m);
 
 // profile_kernels.c: what each op's kernel takes alone and warm; nothing on a card.
 Status profile_measure_kernels(const Measurement *m);
+
+// profile.c: what the process and the ledger take by now.
+void profile_take_process(Profile *profile);
+
+// profile_probe.c: what some changes make of a step, by a few of them; once all else is known.
+void profile_measure_probes(const Measurement *m);
 
 // profile_device.c: nothing, where the device is the host itself.
 Status profile_begin_device(Measurement *m, int64_t samples); // room, and what a stamp adds

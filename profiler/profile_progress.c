@@ -32,6 +32,7 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
     bool again =
         o->machine && work->x->device->on_host; // a step, and each of its kernels once more
     seconds[STAGE_KERNELS] = again ? 2.0 * step->total : 0.0;
+    seconds[STAGE_PROBES] = again ? 0.2 * o->seconds : 0.0; // about
 }
 
 // `done` of a stage is, and all before it.
@@ -55,6 +56,6 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
     double seconds[STAGE_COUNT];
     expect(m->work, &m->options, &m->step, seconds);
     double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
-    bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage != STAGE_KERNELS;
+    bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_KERNELS;
     tell(m->work, &m->options, &m->step, stage, fmin(1.0, by_time ? timed : counted));
 }

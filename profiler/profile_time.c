@@ -240,6 +240,8 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = profile_measure_copy(&m);
     if (!status) status = profile_measure_kernels(&m);
     if (!status) status = profile_finish(&m);
+    profile_take_process(profile);
+    if (!status) profile_measure_probes(&m);
     timeline_free(&m.timeline);
     memory_free(m.observed.samples);
     memory_free(m.processor.samples);

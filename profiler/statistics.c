@@ -59,7 +59,8 @@ static double quantile(const double *sorted, int64_t n, double q) {
 // The largest r with P(X < r) <= 2.5 % for X ~ Binomial(n, 1/2); 0 when there is none. Starts at
 // the centre, where the tail is known by symmetry, and walks down: about sqrt(n) steps, where
 // summing from 0 would start with 2^-n, which is 0 in floating point for n > 1074.
-static int64_t interval_rank(int64_t n) {
+// *below: that probability, which is as large above; of min and max where there is none.
+static int64_t interval_rank(int64_t n, double *below) {
     int64_t k = n / 2;
     double mass = 1.0; // becomes P(X = k) = (1/2)(3/4)(5/6)...
     for (int64_t i = 1; i <= (n + 1) / 2; i++) mass *= (double)(2 * i - 1) / (double)(2 * i);
@@ -69,6 +70,7 @@ static int64_t interval_rank(int64_t n) {
         mass *= (double)k / (double)(n - k + 1);
         k--;
     }
+    *below = k >= 0 ? tail : ldexp(1.0, (int)-n);
     return k + 1;
 }
 
@@ -96,8 +98,10 @@ Status statistics_summarise(const double *seconds, int64_t n, LatencyStatistics 
     out->median = quantile(sorted, n, 0.5);
     out->lower_quartile = quantile(sorted, n, 0.25);
     out->iqr = quantile(sorted, n, 0.75) - out->lower_quartile;
-    int64_t rank = interval_rank(n);
+    double below;
+    int64_t rank = interval_rank(n, &below);
     out->ci95_reached = rank >= 1;
+    out->confidence = 1.0 - 2.0 * below;
     if (rank < 1) rank = 1;
     out->ci95_low = sorted[rank - 1];
     out->ci95_high = sorted[n - rank];

@@ -29,6 +29,7 @@ typedef struct LatencyStatistics {
     // is false.
     double ci95_low, ci95_high;
     bool ci95_reached;
+    double confidence; // of that interval: at least 0.95 where reached; else 1 - 2^(1 - n)
 } LatencyStatistics;
 
 // Summarises n >= 1 finite samples >= 0, in any order; they are not modified. On failure *out is

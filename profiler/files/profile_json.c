@@ -8,7 +8,6 @@
 
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/machine/machine_json.h"
-#include "profiler/report/advice.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 
@@ -26,6 +25,8 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
     json_writer_key(json, "machine");
     json_writer_begin_object(json);
     member_text(json, "source", machine->measured ? "measured" : "given");
+    member_text(json, "name", machine->fingerprint[0] ? machine->fingerprint : NULL);
+    if (machine->memory_bytes > 0) member_integer(json, "memory_bytes", machine->memory_bytes);
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
     machine_write_levels(json, machine);
     bool dispatched = machine->dispatch_seconds > 0.0; // else a file of the user's does not say
@@ -197,26 +198,6 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
     json_writer_end_object(json);
 }
 
-static void write_advice(JsonWriter *json, const Profile *profile) {
-    Advice advice[ADVICE_MOST];
-    bool noise = report_is_noise(profile); // as the report, which says nothing then
-    int n = noise ? 0 : advice_find(profile, advice);
-    json_writer_begin_array(json_writer_key(json, "advice"));
-    for (int i = 0; i < n; i++) {
-        json_writer_begin_object(json);
-        member_text(json, "text", advice[i].text);
-        member_text(json, "check", advice[i].check);
-        member_text(json, "evidence", advice[i].evidence);
-        member_real(json, "seconds", advice[i].seconds);
-        member_integer(json, "bytes", advice[i].bytes);
-        member_bool(json, "worth", advice[i].worth);
-        json_writer_end_object(json);
-    }
-    json_writer_end_array(json);
-    if (noise)
-        member_text(json, "advice_reason", "times are too noisy, or too few, to predict from");
-}
-
 void json_created(JsonWriter *json) {
     char created[32] = "";
     time_t now = time(NULL);
@@ -255,7 +236,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_memory(json, profile);
     write_layers(json, profile);
     json_ops(json, profile);
-    write_advice(json, profile);
+    json_advice(json, profile);
     write_training(json, training);
     json_generation(json, profile);
     write_comparison(json, profile);

@@ -62,6 +62,34 @@ static void write_percentiles(JsonWriter *json, const Latency *latency) {
     json_writer_end_object(json);
 }
 
+static void write_interval(JsonWriter *json, const LatencyStatistics *s) {
+    json_writer_begin_array(json_writer_key(json, "ci95"));
+    json_writer_double(json, s->ci95_low);
+    json_writer_double(json, s->ci95_high);
+    json_writer_end_array(json);
+}
+
+static void write_samples(JsonWriter *json, const Latency *latency) {
+    json_writer_begin_array(json_writer_key(json, "samples"));
+    for (int64_t i = 0; i < latency->count; i++) json_writer_double(json, latency->samples[i]);
+    json_writer_end_array(json);
+}
+
+// Runs are few: below 6 their interval is from the least to the most, and less sure.
+static void write_across(JsonWriter *json, const Latency *across) {
+    if (!across) {
+        member_null(json, "across_runs");
+        return;
+    }
+    json_writer_begin_object(json_writer_key(json, "across_runs"));
+    member_integer(json, "n", across->count);
+    member_real(json, "median", across->statistics.median);
+    write_interval(json, &across->statistics);
+    member_real(json, "confidence", across->statistics.confidence);
+    write_samples(json, across);
+    json_writer_end_object(json);
+}
+
 void json_latency(JsonWriter *json, const char *key, const Latency *latency) {
     if (latency->count == 0) {
         member_null(json, key);
@@ -79,19 +107,14 @@ void json_latency(JsonWriter *json, const char *key, const Latency *latency) {
     member_real(json, "iqr", s->n > 1 ? s->iqr : (double)NAN);
     member_real(json, "lower_quartile", s->lower_quartile);
     if (s->ci95_reached) {
-        json_writer_begin_array(json_writer_key(json, "ci95"));
-        json_writer_double(json, s->ci95_low);
-        json_writer_double(json, s->ci95_high);
-        json_writer_end_array(json);
+        write_interval(json, s);
     } else {
         member_null(json, "ci95");
         member_text(json, "ci95_reason", "fewer than 6 samples");
     }
+    write_across(json, latency->across);
     write_percentiles(json, latency);
-    json_writer_key(json, "samples");
-    json_writer_begin_array(json);
-    for (int64_t i = 0; i < latency->count; i++) json_writer_double(json, latency->samples[i]);
-    json_writer_end_array(json);
+    write_samples(json, latency);
     json_writer_end_object(json);
 }
 
@@ -106,13 +129,14 @@ static void write_cost(JsonWriter *json, const OpCost *cost) {
     member_count(json, "bytes_written", cost->bytes_written);
 }
 
-// Zero without a machine: then all are null.
+// Zero without a machine: then all are null. Where nothing ran a bound is what the intensity says.
 static void write_roofline(JsonWriter *json, const Machine *machine, const Roofline *roofline) {
+    bool known = roofline->roof_seconds > 0.0;
     bool judged = roofline->judged;
-    member_real(json, "roof_seconds", judged ? roofline->roof_seconds : (double)NAN);
+    member_real(json, "roof_seconds", known ? roofline->roof_seconds : (double)NAN);
     member_real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
-    member_text(json, "bound", judged ? bound_name(roofline->bound) : NULL);
-    member_text(json, "level", judged ? machine->levels[roofline->level].name : NULL);
+    member_text(json, "bound", known ? bound_name(roofline->bound) : NULL);
+    member_text(json, "level", known ? machine->levels[roofline->level].name : NULL);
 }
 
 // All null where they are not known.
@@ -132,6 +156,7 @@ void json_phase_members(JsonWriter *json, const Machine *machine, const ProfileP
     json_latency(json, "latency", &phase->latency);
     member_real(json, "intensity", profile_intensity(phase->cost));
     write_roofline(json, machine, &phase->roofline);
+    member_real(json, "op_roofs_seconds", phase->op_roofs > 0.0 ? phase->op_roofs : (double)NAN);
     write_parts(json, &phase->parts, &phase->latency);
 }
 

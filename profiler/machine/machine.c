@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/machine/machine_known.h"
 #include "profiler/machine/machine_parts.h"
 #include "profiler/report/environment.h"
 #include "tensor/context.h"
@@ -111,9 +112,15 @@ static bool keep(const Machine *machine, const char *path) {
 }
 
 static Status obtain_given(const char *path, Machine *machine) {
+    const KnownMachine *known = machine_known(path);
+    if (known) {
+        machine_of_known(known, machine);
+        return STATUS_OK;
+    }
     Status status = machine_read(path, machine);
     if (status) return status;
     machine->measured = false;
+    if (!context_current()->device->has_data) return STATUS_OK; // of whatever machine they are
     if (!machine->threads) machine->threads = threads_of_fingerprint();
     name_device(machine->device, sizeof machine->device);
     return STATUS_OK;

@@ -52,6 +52,7 @@ typedef struct Machine {
     double wake_seconds;     // handing work to a thread that sleeps; 0 with one thread
     double spin_seconds;     // handing work to a thread that spins; 0 with one thread
     double cores_had;        // share of the cores' time that was ours while measuring; 1: all of it
+    int64_t memory_bytes;    // there is for a step and all it needs; 0: not known
     double from_host_bytes_per_second, to_host_bytes_per_second; // a card's copies
 } Machine;
 
@@ -96,12 +97,12 @@ Status machine_write(const Machine *machine, const char *path);
 // ridgepoint/machine-<hash of the fingerprint>.json. False: no home to keep it in.
 bool machine_cache_path(char *path, size_t size);
 
-// The ceilings to judge by: of `peaks_file` where given (labelled given), else as kept for this
-// fingerprint, else, or when `again`, measured now and kept (quietly not, where that cannot be, or
-// the machine was busy).
-// *fresh tells that it was measured now; *kept_in is where ("" when nowhere; room for 512).
+// The ceilings to judge by: of `peaks_file` where given (machine_known.h's of that name, or a
+// file's; labelled given), else as kept for this fingerprint, else, or when `again`, measured now
+// and kept (quietly not, where that cannot be, or the machine was busy). *fresh tells that it was
+// measured now; *kept_in is where ("" when nowhere; room for 512).
 typedef struct MachineRequest {
-    const char *peaks_file; // NULL: none
+    const char *peaks_file; // or a name; NULL: none
     bool again;
     MachineProgress progress;
     void *argument;

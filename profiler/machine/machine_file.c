@@ -61,6 +61,13 @@ static Status read_share(const Reader *reader, json_t *object, const char *key, 
     return refuse(reader, key, "a share, from 0 to 1");
 }
 
+static Status read_bytes(const Reader *reader, json_t *object, const char *key, int64_t *bytes) {
+    json_t *value = member(object, key);
+    *bytes = json_integer_value(value); // 0 where it is none
+    if (!value || *bytes > 0) return STATUS_OK;
+    return refuse(reader, key, "a whole number above 0");
+}
+
 // Text for a terminal: it holds no control character.
 static Status read_text(const Reader *reader, json_t *object, const char *key, char *text,
                         size_t size) {
@@ -200,6 +207,7 @@ static Status read_machine(Reader *reader, json_t *object, Machine *machine) {
         status = read_rate_if_there(reader, object, "device_to_host_bytes_per_second",
                                     &machine->to_host_bytes_per_second);
     if (!status) status = read_share(reader, object, "cores_had", &machine->cores_had);
+    if (!status) status = read_bytes(reader, object, "memory_bytes", &machine->memory_bytes);
     return status;
 }
 
@@ -236,7 +244,7 @@ Status machine_read(const char *path, Machine *machine) {
     if (!file || ferror(file)) // a folder can be opened, but not read
         status = error_set(STATUS_IO,
                            "machine: %s: cannot be read: %s. HINT: name a machine file, such as "
-                           "--calibrate leaves",
+                           "--calibrate leaves, or with --device meta a machine of --help peaks",
                            path, strerror(errno));
     else if (size == MOST_FILE_BYTES)
         status = error_set(STATUS_FORMAT,

@@ -55,7 +55,7 @@ static void write_rate(JsonWriter *json, const char *key, double rate) {
 void machine_write_device(JsonWriter *json, const Machine *machine) {
     if (!machine->device[0]) return;
     member_text(json, "device", machine->device);
-    member_real(json, "call_seconds", machine->call_seconds);
+    write_rate(json, "call_seconds", machine->call_seconds);
     write_rate(json, "host_to_device_bytes_per_second", machine->from_host_bytes_per_second);
     write_rate(json, "device_to_host_bytes_per_second", machine->to_host_bytes_per_second);
 }
@@ -77,6 +77,7 @@ Status machine_write(const Machine *machine, const char *path) {
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "spin_seconds", machine->spin_seconds);
     member_real(json, "cores_had", machine->cores_had);
+    if (machine->memory_bytes > 0) member_integer(json, "memory_bytes", machine->memory_bytes);
     machine_write_device(json, machine);
     json_writer_end_object(json);
     return json_writer_close(json);

@@ -132,21 +132,24 @@ static void charge_arithmetic(const Machine *machine, const RooflineInput *input
     roofline->slow = slow > fmax(roofline->flop_seconds, roofline->memory_seconds);
 }
 
-double roofline_overhead_limit(const Machine *machine, const RooflineInput *input) {
-    return (double)ROOFLINE_OVERHEAD_DISPATCHES * machine->dispatch_seconds * (double)input->ops;
+double roofline_overhead_seconds(const Machine *machine, const RooflineInput *input) {
+    return machine->dispatch_seconds * (double)input->ops + input->handing_seconds;
+}
+
+static bool is_beyond(int percent, const RooflineInput *input, double seconds) {
+    return seconds > (double)percent / 100.0 * input->seconds;
 }
 
 static Bound decide(const Machine *machine, const RooflineInput *input, const Roofline *roofline) {
-    double transfer_limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * input->seconds;
-    double most_left = (double)ROOFLINE_UNEXPLAINED_PERCENT / 100.0 * input->seconds;
-    double left = input->seconds - roofline->roof_seconds - input->explained_seconds;
     if (!is_counted(input)) return BOUND_COUNT;
     if (is_measured(input)) {
-        if (input->transfer_seconds > transfer_limit) return BOUND_TRANSFER;
-        if (roofline->roof_seconds < roofline_overhead_limit(machine, input)) return BOUND_OVERHEAD;
-        if (input->woke_thread && roofline->roof_seconds < machine->wake_seconds)
-            return BOUND_OVERHEAD;
-        if (left > most_left) return BOUND_UNEXPLAINED;
+        int most_overhead = machine->device[0] ? 100 : ROOFLINE_OVERHEAD_PERCENT;
+        double left = input->seconds - roofline->roof_seconds - input->explained_seconds;
+        double overhead = roofline_overhead_seconds(machine, input);
+        if (is_beyond(ROOFLINE_TRANSFER_PERCENT, input, input->transfer_seconds))
+            return BOUND_TRANSFER;
+        if (is_beyond(most_overhead, input, overhead)) return BOUND_OVERHEAD;
+        if (is_beyond(ROOFLINE_UNEXPLAINED_PERCENT, input, left)) return BOUND_UNEXPLAINED;
     }
     // Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
     return roofline->flop_seconds < roofline->memory_seconds ? BOUND_MEMORY : BOUND_COMPUTE;

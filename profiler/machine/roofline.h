@@ -10,7 +10,7 @@ RIDGEPOINT_API_BEGIN
 // The first of these that holds.
 #define BOUND_LIST(X)                                                                              \
     X(TRANSFER, "transfer") /* copies or waiting exceed half the time */                           \
-    X(OVERHEAD, "overhead") /* the roof time is not ten dispatches, or less than a wake-up */      \
+    X(OVERHEAD, "overhead") /* dispatch and what handing work to threads takes exceed half */      \
     X(UNEXPLAINED, "unexplained") /* more than half is nothing that was measured */                \
     X(COMPUTE, "compute")         /* intensity at or above the ridge */                            \
     X(MEMORY, "memory")           /* intensity below it */
@@ -23,9 +23,9 @@ typedef enum Bound {
 const char *bound_name(Bound bound); // "memory"; "-" for BOUND_COUNT
 
 enum {
-    ROOFLINE_OVERHEAD_DISPATCHES = 10, // roof time below so many dispatches an op: overhead
-    ROOFLINE_UNEXPLAINED_PERCENT = 50, // of the measured time, above: unexplained
     ROOFLINE_TRANSFER_PERCENT = 50,    // of the measured time, above: transfer
+    ROOFLINE_OVERHEAD_PERCENT = 50,    // overhead; on a card, where launching is apart, 100
+    ROOFLINE_UNEXPLAINED_PERCENT = 50, // unexplained
 };
 
 typedef struct RooflineInput {
@@ -36,11 +36,12 @@ typedef struct RooflineInput {
     int64_t ops;              // dispatched; each pays dispatch_seconds
     double seconds;           // measured; NaN, or no positive finite number: not measured
     double transfer_seconds;  // of it, copies between host and device and waiting for them
-    bool woke_thread;         // it waited for a sleeping thread to wake
-    double explained_seconds; // of it, beyond the roof, what was measured by itself; 0: not known
+    double handing_seconds;   // of it, giving work to threads, spinning or asleep; 0: not known
+    double explained_seconds; // of it, beyond the roof, all that was measured by itself, handing
+                              // and dispatch included; 0: not known
 } RooflineInput;
 
-// What a measured execution gives, without transfers or woken threads.
+// What a measured execution gives, without transfers or work handed to threads.
 RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds);
 // The same of one op.
 RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds);
@@ -82,8 +83,9 @@ typedef struct Roofline {
 // memory. The machine has at least one level.
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input);
 
-// With a shorter roof than this an execution is overhead: so many dispatches, for each of its ops.
-double roofline_overhead_limit(const Machine *machine, const RooflineInput *input);
+// Of the measured time what is no work: dispatching its ops, and handing it to threads. On a card
+// launching them, which is not of that time but beside it.
+double roofline_overhead_seconds(const Machine *machine, const RooflineInput *input);
 
 // What an unexplained time is usually due to, on the host or on a card: "page faults, a BLAS ...".
 const char *roofline_suspects(const Machine *machine);

@@ -90,22 +90,19 @@ static void say_intensity(char *text, const Machine *machine, const RooflineInpu
         time_of(roofline->roof_seconds, input).s);
 }
 
+// "3 dispatches and handing work to threads take 2.1 of 3.2 us = 66%: overhead; roof 0.4 us"
 static void say_overhead(char *text, const Machine *machine, const RooflineInput *input,
                          const Roofline *roofline) {
-    Text roof = text_duration(roofline->roof_seconds);
-    double dispatch = machine->dispatch_seconds * (double)input->ops;
-    bool card = machine->device[0];
-    if (roofline->roof_seconds < roofline_overhead_limit(machine, input))
-        say(text, "roof %s < %d %s x %s op%s x %s: overhead; %s %s%s measured", roof.s,
-            ROOFLINE_OVERHEAD_DISPATCHES, card ? "launches" : "dispatches",
-            text_count(input->ops).s, input->ops == 1 ? "" : "s",
-            text_duration(machine->dispatch_seconds).s, card ? "launching" : "dispatch",
-            dispatch < input->seconds ? "is " : "explains all of the ",
-            dispatch < input->seconds ? time_of(dispatch, input).s
-                                      : text_duration(input->seconds).s);
+    bool card = machine->device[0], one = input->ops == 1, handed = input->handing_seconds > 0.0;
+    double seconds = roofline_overhead_seconds(machine, input);
+    say(text, "%s %s%s ", text_count(input->ops).s, card ? "launch" : "dispatch", one ? "" : "es");
+    say(text, "%stake%s ", handed ? "and handing work to threads " : "", one && !handed ? "s" : "");
+    if (seconds < input->seconds)
+        say(text, "%s = %s", time_of(seconds, input).s, text_percent(seconds / input->seconds).s);
     else
-        say(text, "roof %s < %s to wake a thread: overhead; waking is %s measured", roof.s,
-            text_duration(machine->wake_seconds).s, time_of(machine->wake_seconds, input).s);
+        say(text, "%s, %s %s", text_duration(seconds).s, card ? "beside work of" : "all of the",
+            text_duration(input->seconds).s);
+    say(text, ": overhead; roof %s", text_duration(roofline->roof_seconds).s);
 }
 
 char *roofline_evidence(const Machine *machine, const RooflineInput *input,
@@ -131,8 +128,7 @@ char *roofline_evidence(const Machine *machine, const RooflineInput *input,
             break;
         }
         say(text, "suspects: ");
-        if (!machine->device[0])
-            say(text, "thread wake-up%s, ", input->woke_thread ? " (seen)" : "");
+        if (!machine->device[0]) say(text, "thread wake-up, ");
         say(text, "%s", roofline_suspects(machine));
         break;
     case BOUND_COMPUTE:

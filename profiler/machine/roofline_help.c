@@ -26,7 +26,7 @@ const char roofline_help_text[] =
     "  dispatch   seconds from launch to launch of one op on one element, in a long\n"
     "             queue; of them the host's part, from call to return, is in the JSON\n"
     "  copies     B/s between host and card through the engine's pinned ring (JSON)\n"
-    "No thread is woken there. A launch that is slower than the card is overhead.\n\n"
+    "No thread is woken there.\n\n"
     "Formulas:\n"
     "  bytes           bytes_read + bytes_written: compulsory traffic (--help counts)\n"
     "  intensity       total_flops / bytes                                   FLOP/B\n"
@@ -52,8 +52,9 @@ const char roofline_help_text[] =
     "The bound is the first of these that holds:\n"
     "  1 transfer      copies between host and device, or waiting for them, take more\n"
     "                  than 50 % of the measured time\n"
-    "  2 overhead      roof_seconds < 10 x dispatch x number of ops; or a sleeping\n"
-    "                  thread was woken and roof_seconds < wake-up\n"
+    "  2 overhead      dispatch x number of ops, and handing work to threads, which\n"
+    "                  spin or sleep, take more than 50 % of it; on a card, launches\n"
+    "                  take longer than the work\n"
     "  3 unexplained   more than 50 % of it is neither roof nor what else was\n"
     "                  measured: the kernel alone and warm, work handed to threads.\n"
     "                  Where only the roof is known, the usual suspects are named:\n"
@@ -70,5 +71,5 @@ const char roofline_help_text[] =
     "  product may run at 60 % of its roof because of how it is written.\n"
     "  A roof is a bound, not a prediction. A fraction above 100 % says that a\n"
     "  ceiling was taken too low, or that data lay nearer than counted.\n"
-    "  Overhead says that the work is too small to be worth its dispatch; the\n"
-    "  evidence says how much of the measured time dispatch really is.\n";
+    "  Overhead says that the work is too small to be worth its dispatch, or the\n"
+    "  threads that it is handed to; its kernels may be as fast as they can be.\n";

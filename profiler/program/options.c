@@ -28,7 +28,7 @@ bool options_refuse(const Options *options, const char *format, ...) {
 bool options_ask(const Options *options) {
     return options->summary || options->explain || options->has_view || options->memory ||
            options->leaks || options->weights || options->shrink || options->has_preset ||
-           options->generate > 0 ||
+           options->generate > 0 || options->try_advice ||
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
@@ -42,6 +42,19 @@ bool options_take_output(const Options *options) {
 
 bool options_choose_recompute(const Options *options) {
     return options->recompute && strcmp(options->recompute, "auto") == 0;
+}
+
+void options_measure_only(Options *options) {
+    options->measure_only = options->quiet = options->no_peaks = true;
+    options->runs = 1;
+    options->json = "-";
+    options->trace = options->tinytorch = options->memory_json = options->output = NULL;
+    options->checkpoint = options->peaks = NULL;
+    options->summary = options->explain = options->has_view = options->memory = false;
+    options->leaks = options->weights = options->shrink = options->has_preset = false;
+    options->try_advice = false;
+    options->calibrate = false;
+    if (!options_choose_recompute(options)) options->memory_budget = 0; // else no question
 }
 
 static bool takes(const Options *options, int flag) {
@@ -130,7 +143,8 @@ static int64_t epochs_unsaid(const Options *options) {
 static bool want_nothing(const Options *others) {
     return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
            !others->percentiles && others->iterations == 0 && others->warmup == 0 &&
-           !others->trace && !others->output && !others->tinytorch && !others->memory_json;
+           others->runs == 1 && !others->trace && !others->output && !others->tinytorch &&
+           !others->memory_json;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.
@@ -163,6 +177,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .rate = {.base = (double)NAN, .factor = (double)NAN},
                          .temperature = (double)NAN,
                          .device = "cpu",
+                         .runs = 1,
                          .sample = -1,
                          .depth = -1,
                          .prune = (double)NAN,

@@ -16,7 +16,8 @@ enum {
     OPTIONS_MAX_LAYERS = 64,
     OPTIONS_MAX_FREEZE = 16,
     OPTIONS_MAX_INPUTS = 16,
-    OPTIONS_MAX_MODELS = 32
+    OPTIONS_MAX_MODELS = 32,
+    OPTIONS_MAX_RUNS = 1000
 };
 
 // What the command lines of the programs differ in, beside the flags that only one takes.
@@ -83,10 +84,14 @@ typedef struct Options {
     RateOptions rate;
     const char *device;              // its name: one of those in --help
     Precision precision;             // in which reals are counted where nothing runs
+    bool has_dtype;                  // was said
     const char *data;                // NULL: generated digits, or sentences
     const char *checkpoint, *resume; // files; NULL: none
     int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's
-    const char *peaks;               // a machine file; NULL: this machine's own ceilings
+    const char *peaks;               // a machine's name, or a file; NULL: this machine's own
+    bool no_peaks;                   // --peaks none: no ceilings, and no verdicts
+    int64_t runs;                    // processes that measure, this one among them
+    bool measure_only;               // one of those: its profile goes to standard output
     bool calibrate;                  // measure them again
     bool percentiles, strict;
 
@@ -96,7 +101,7 @@ typedef struct Options {
     ViewOptions view;
     const char *sort; // its rows', or a comparison's; NULL: not said
     ComparisonSort comparison_sort;
-    bool has_view, memory, leaks, weights, summary, shrink;
+    bool has_view, memory, leaks, weights, summary, shrink, try_advice;
     double prune;          // the share of weights that --shrink prunes; NaN: not said
     int64_t depth;         // of the summary; -1: not said
     int64_t memory_budget; // bytes; 0: not asked
@@ -110,6 +115,8 @@ typedef struct Options {
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);
+// What a process that only measures leaves out of the same command line.
+void options_measure_only(Options *options);
 // The first page, or what the topic explains; false after one line on standard error.
 bool options_print_help(const Options *options);
 // Are layers to be chosen that fit into the memory budget? Then that is no question.

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "profiler/machine/machine_known.h"
 #include "profiler/program/options_table.h"
 
 static bool something_runs(const Options *options) {
@@ -19,7 +20,9 @@ static bool something_runs(const Options *options) {
                 {"iterations", options->iterations > 0},
                 {"warmup", options->warmup > 0},
                 {"calibrate", options->calibrate},
-                {"peaks", options->peaks != NULL},
+                {"runs", options->runs > 1},
+                {"try", options->try_advice},
+                {"peaks none", options->no_peaks},
                 {"checkpoint", options->checkpoint != NULL},
                 {"resume", options->resume != NULL},
                 {"epochs", options->epochs > 0},
@@ -132,6 +135,8 @@ static bool compares(const Options *options) {
                  {"weights", options->weights},
                  {"shrink", options->shrink},
                  {"generate", options->generate > 0},
+                 {"runs", options->runs > 1},
+                 {"try", options->try_advice},
                  {"flop-convention", options->has_preset},
                  {"output", options->output != NULL},
                  {"trace", options->trace != NULL},
@@ -192,6 +197,24 @@ static bool schedule_makes_sense(const Options *options) {
     return true;
 }
 
+// By the published ceilings of a machine, in the precision that they are of.
+static bool fits_peaks(Options *options) {
+    const KnownMachine *known = options->peaks ? machine_known(options->peaks) : NULL;
+    if (!known) return true;
+    if (strcmp(options->device, "meta") != 0)
+        return options_refuse(options,
+                              "--peaks %s: another machine's, and this one runs; "
+                              "--device meta counts for it",
+                              known->name);
+    if (options->has_dtype && options->precision != known->precision)
+        return options_refuse(options,
+                              "--peaks %s: its peak is of %s, and --dtype %s; leave it out",
+                              known->name, precision_brief(known->precision),
+                              precision_brief(options->precision));
+    options->precision = known->precision;
+    return true;
+}
+
 // Nothing computes with fewer bits than float32 has.
 static bool counts_as(const Options *options) {
     const char *brief = precision_brief(options->precision);
@@ -246,8 +269,14 @@ static bool fit_together(const Options *options) {
                               "--activation %s: no layers to stand between; --layers %lld,512,%lld",
                               options->activation->name, (long long)options->layers[0],
                               (long long)options->layers[1]);
-    if (options->calibrate && options->peaks)
+    if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
+    if (options->runs > 1 && options->generate)
+        return options_refuse(options, "--runs %lld: of steps; leave out --generate",
+                              (long long)options->runs);
+    if (options->try_advice && (options->generate || options->no_peaks))
+        return options_refuse(options, "--try: of steps and what holds them up; leave out --%s",
+                              options->generate ? "generate" : "peaks none");
     if (options->depth >= 0 && !options->summary)
         return options_refuse(options, "--depth %lld: of what? --summary",
                               (long long)options->depth);
@@ -267,7 +296,7 @@ static bool fit_together(const Options *options) {
 
 bool options_fit_together(Options *options) { return sorts(options) && fit_together(options); }
 
-bool options_can_be_done(const Options *options) {
-    return counts_as(options) && keeps_what_there_is(options) && schedule_makes_sense(options) &&
-           has_words(options);
+bool options_can_be_done(Options *options) {
+    return fits_peaks(options) && counts_as(options) && keeps_what_there_is(options) &&
+           schedule_makes_sense(options) && has_words(options);
 }

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/machine/machine_known.h"
 #include "profiler/machine/roofline.h"
 #include "profiler/program/options_table.h"
+#include "profiler/report/text.h"
 
 static void print_flag(const Flag *flag) {
     char left[40];
@@ -22,7 +24,7 @@ static void print_first_page(const ProgramLine *line) {
             print_flag(&options_flags[i]);
     printf("\nMore: --help TOPIC, of");
     for (int t = 0; t < flag_topic_count; t++) printf(" %s,", flag_topics[t].name);
-    printf(" all;\n  what numbers mean: counts, roofline; %sstatus (of the exit)\n",
+    printf(" all;\n  what numbers mean: counts, roofline; %speaks; status (of the exit)\n",
            line->program == PROGRAM_MLP ? "activations; " : "");
 }
 
@@ -90,6 +92,22 @@ static void print_activations(void) {
         printf("  %-12s %s\n", op->name, op->story ? op->story->formula : op->module);
 }
 
+static void print_peaks(void) {
+    printf("Machines whose published ceilings --peaks NAME takes, with --device meta. Peaks\n"
+           "are dense, at the boost clock, bandwidths those of the pins: times by them are\n"
+           "bounds. The last cache counts, at its published rate or as free.\n\n"
+           "%-18s%14s%11s%10s\n",
+           "name", "peak", "bandwidth", "memory");
+    const KnownMachine *known;
+    for (int i = 0; (known = machine_known_at(i)); i++) {
+        printf("%-18s%14s%11s%10s\n", known->name,
+               text_rate(known->peak_flops_per_second, "FLOP/s").s,
+               text_rate(known->bytes_per_second, "B/s").s,
+               known->memory_bytes ? text_bytes_si(known->memory_bytes).s : "-");
+        printf("  %s\n    %s\n", known->model, known->source);
+    }
+}
+
 // Of the flags: one topic, or all. False: it is another.
 static bool print_flags(const ProgramLine *line, const char *topic) {
     bool all = strcmp(topic, "all") == 0;
@@ -121,9 +139,14 @@ bool options_print_help(const Options *options) {
         print_activations();
         return true;
     }
+    if (strcmp(topic, "peaks") == 0) {
+        print_peaks();
+        return true;
+    }
     if (print_flags(options->line, topic)) return true;
-    return options_refuse(options,
-                          "--help %s: there is no such topic; there are: model, training, "
-                          "measuring, questions, files, other, all, %scounts, roofline, status",
-                          topic, activates ? "activations, " : "");
+    return options_refuse(
+        options,
+        "--help %s: there is no such topic; there are: model, training, "
+        "measuring, questions, files, other, all, %scounts, roofline, peaks, status",
+        topic, activates ? "activations, " : "");
 }

@@ -148,6 +148,7 @@ static bool take_prompt(Options *options, const Flag *flag, const char *text) {
 }
 
 static bool take_dtype(Options *options, const Flag *flag, const char *text) {
+    options->has_dtype = true;
     return precision_by_brief(text, &options->precision) ||
            refuse(options, flag, text, "fp32, bf16, fp16 or int8");
 }
@@ -181,6 +182,13 @@ static bool take_freeze(Options *options, const Flag *flag, const char *text) {
 
 static bool take_text(Options *options, const Flag *flag, const char *text) {
     *(const char **)(void *)((char *)options + flag->offset) = text;
+    return true;
+}
+// "none": then there are no verdicts
+static bool take_peaks(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->no_peaks = strcmp(text, "none") == 0;
+    options->peaks = options->no_peaks ? NULL : text;
     return true;
 }
 static bool take_switch(Options *options, const Flag *flag, const char *text) {
@@ -366,8 +374,15 @@ const Flag options_flags[] = {
      "go on until there are enough samples for p99.9", SWITCH(percentiles)},
     {OF_MEASURING, BOTH, false, "calibrate", NULL, "measure this machine's ceilings again",
      SWITCH(calibrate)},
-    {OF_MEASURING, BOTH, false, "peaks", "FILE",
-     "ceilings from a file (JSON) instead of measured ones", TEXT(peaks)},
+    {OF_MEASURING, BOTH, false, "runs", "N",
+     "measure in N fresh processes, and say how far they\n"
+     "                         differ: more than steps of one do (1)",
+     COUNT(runs, 1, OPTIONS_MAX_RUNS)},
+    {OF_MEASURING, BOTH, false, "peaks", "WHAT",
+     "ceilings from a FILE (JSON) instead of measured ones;\n"
+     "                         none: times without verdicts; with --device meta\n"
+     "                         another machine's, by NAME: --help peaks",
+     OTHER(take_peaks)},
     {OF_MEASURING, BOTH, false, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
 
     {OF_QUESTIONS, BOTH, true, "summary", NULL, "its layers as a tree; alone it runs nothing",
@@ -390,6 +405,10 @@ const Flag options_flags[] = {
     {OF_QUESTIONS, BOTH, false, "memory-budget", "SIZE",
      "the largest batch that fits, as 500MB; tried", take_size, offsetof(Options, memory_budget), 0,
      0},
+    {OF_QUESTIONS, BOTH, false, "try", NULL,
+     "what advice brings: predicted, and measured in fresh\n"
+     "                         processes in turns",
+     SWITCH(try_advice)},
     {OF_QUESTIONS, BOTH, false, "leaks", NULL, "does memory grow from step to step?",
      SWITCH(leaks)},
     {OF_QUESTIONS, BOTH, false, "weights", NULL,

@@ -34,8 +34,8 @@ bool options_refuse(const Options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Whether it fits together, before and after the device and epochs are known; else as above.
-// `sort` is taken then.
+// `sort`, and the precision of a machine's peak, are taken then.
 bool options_fit_together(Options *options);
-bool options_can_be_done(const Options *options);
+bool options_can_be_done(Options *options);
 
 #endif

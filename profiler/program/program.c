@@ -126,6 +126,7 @@ static Status work(Program *program, int *output_error) {
     Status status = program->kind->find(program);
     if (!status) status = program_load(program);
     if (!status) status = program_check_files(options);
+    if (options->measure_only) program->training.absent = "this process only measures";
     JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
     if (!status && options->json && !json) status = error_status();
     if (!status) status = program_profile(program);
@@ -158,7 +159,27 @@ static void print_devices(void) {
                states[i].reason);
 }
 
-static int profile_and_train(const ProgramKind *kind, const Options *options, const char *command,
+typedef struct Typed { // what was typed, as one line and in words; getopt reorders the latter
+    char *command, **words;
+} Typed;
+
+static void typed_free(Typed *typed) {
+    memory_free(typed->command);
+    memory_free(typed->words);
+}
+
+static bool typed_make(int argc, char **argv, Typed *typed) {
+    size_t bytes = (size_t)(argc + 1) * sizeof(char *);
+    *typed = (Typed){.command = command_line_new(argc, argv), .words = memory_new(bytes)};
+    if (typed->command && typed->words) {
+        memcpy(typed->words, argv, bytes);
+        return true;
+    }
+    typed_free(typed);
+    return false;
+}
+
+static int profile_and_train(const ProgramKind *kind, const Options *options, const Typed *typed,
                              int *output_error) {
     Device *device = device_open(options->device);
     if (!device) return fail(kind);
@@ -169,7 +190,8 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
                        .options = options,
                        .device = device,
                        .progress = "profiling",
-                       .command = command,
+                       .command = typed->command,
+                       .arguments = typed->words,
                        .report = !options->quiet && !options_take_output(options)};
     const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
     program.terminal =
@@ -178,6 +200,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     bool several = options->n_models > 1;
     Status status = several ? program_compare(&program) : work(&program, output_error);
     int code = status ? fail(kind) : several ? program.failed : program_verdict(&program);
+    program_free_runs(&program);
     profile_free(&program.profile);
     tensor_free(program.x);
     tensor_free(program.labels);
@@ -193,21 +216,22 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
 int program_main(int argc, char **argv, const ProgramKind *kind) {
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
-    char *command = command_line_new(argc, argv); // getopt reorders argv
-    if (!command) return fail(kind);
+    Typed typed;
+    if (!typed_make(argc, argv, &typed)) return fail(kind);
     bool understood = options_parse(argc, argv, &kind->line, &options) &&
                       (!options.help || options_print_help(&options));
     if (!understood) {
-        memory_free(command);
+        typed_free(&typed);
         return EXIT_USAGE;
     }
+    if (program_is_run()) options_measure_only(&options);
     if (options.version) printf("%s %s\n", kind->line.name, ridgepoint_version());
     if (options.devices) print_devices();
     if (options.list) kind->list();
     int code = EXIT_SUCCESS, output_error = 0;
     if (!options.help && !options.version && !options.devices && !options.list)
-        code = profile_and_train(kind, &options, command, &output_error);
-    memory_free(command);
+        code = profile_and_train(kind, &options, &typed, &output_error);
+    typed_free(&typed);
     context_release_thread();
     // Of a file its writer has checked.
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();

@@ -51,6 +51,8 @@ struct Program {
     const Options *options;
     Device *device;
     const char *command; // as typed, for the JSON
+    char **arguments;    // the same in words
+    char **runs;         // what others of them measured, as JSON; or NULL
     bool report;         // to standard output
     bool terminal;       // progress on standard error is seen
     bool failed;         // a threshold, or a comparison: exit status 1
@@ -119,8 +121,22 @@ Status program_train(Program *program);
 Status program_compare(Program *program);
 // program.c: an exit status, after one line on why; text between words, in lines of 80 columns.
 int program_verdict(const Program *program);
+// program_process.c: this command in a process of its own that only measures, with more flags
+// ("--batch 256") behind those that were typed: its profile as JSON, yours to memory_free. Errors
+// begin with `what` it was for. Is this such a process?
+Status program_measure_again(const Program *program, const char *flags, const char *what,
+                             char **document);
+bool program_is_run(void);
+// program_runs.c: --runs. One process after the other, before there is a model here to take their
+// memory; adds what they measured to the profile. Progress: so many are done.
+Status program_run_others(Program *program);
+Status program_take_runs(Program *program);
+void program_free_runs(Program *program);
+void program_show_runs(const Program *program, int64_t done, int64_t all, double begun);
 // program_generate.c: the answer to --generate.
 Status program_generate(Program *program);
+// program_try.c: the answer to --try.
+Status program_try(Program *program);
 // program_answers.c: what was asked instead of the report, and the files.
 Status program_answer(Program *program);
 Status program_shrink(const Program *program, Layer *model); // --shrink, of weights at hand

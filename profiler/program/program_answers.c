@@ -191,6 +191,10 @@ Status program_answer(Program *program) {
         separate(&answers);
         status = program_generate(program);
     }
+    if (!status && options->try_advice) {
+        separate(&answers);
+        status = program_try(program);
+    }
     bool trains = !program->training.absent; // then the trained weights are shown
     if (!status && options->weights && !trains) {
         separate(&answers);

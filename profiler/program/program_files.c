@@ -83,7 +83,7 @@ static Status write_trace(Program *program, const char *path) {
                          "--trace: nothing runs on the meta device. HINT: --device cpu");
     TracedStep step = {.program = program};
     ProfilerOptions how = profiler_defaults();
-    how.machine = &program->machine;
+    how.machine = program->machine.n_levels > 0 ? &program->machine : NULL;
     how.schedule = (ProfilerSchedule){.warmup = TRACE_WARMUP, .active = TRACE_STEPS, .repeat = 1};
     Profiler *profiler = profiler_new(how);
     step.optimizer = profiler ? optimizer_new(program->model, program_optimizer(options)) : NULL;

@@ -45,7 +45,7 @@ static void print_counts(const Program *program, const char *what, const Profile
            text_short_count((int64_t)op_cost_total_flops(phase->cost)).s,
            text_short_count((int64_t)phase->cost.macs).s, text_bytes_si((int64_t)bytes).s,
            text_number(profile_intensity(phase->cost)).s);
-    if (!phase->roofline.judged) return;
+    if (!(phase->roofline.roof_seconds > 0.0)) return;
     char text[ROOFLINE_TEXT];
     RooflineInput input =
         roofline_input(phase->cost, &phase->traffic, phase->ops, latency_median(&phase->latency));
@@ -87,7 +87,7 @@ Status program_generate(Program *program) {
     int64_t *prompt = profile->generation ? prompt_new(program, given) : NULL;
     GenerationOptions how = generation_defaults();
     if (!isnan(options->temperature)) how.temperature = (float)options->temperature;
-    how.machine = program->device->has_data ? &program->machine : NULL;
+    how.machine = program->machine.n_levels > 0 ? &program->machine : NULL;
     progress_say(program, "writing tokens, again and again");
     Status status = prompt ? profile_generation(program->model, prompt, given, options->generate,
                                                 how, profile->generation)

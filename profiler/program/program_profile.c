@@ -109,8 +109,11 @@ void program_show_progress(void *argument, double fraction) {
     fflush(stderr);
 }
 
-// Where nothing runs there is nothing to hold against them.
-static bool has_ceilings(const Program *program) { return program->device->has_data; }
+// Where nothing runs, those of a machine that is named give bounds.
+static bool has_ceilings(const Program *program) {
+    const Options *options = program->options;
+    return !options->no_peaks && (program->device->has_data || options->peaks);
+}
 
 // ---- the profile -------------------------------------------------------------------------------
 static Status fold_norms(Program *program) {
@@ -232,6 +235,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
+    how.probe_seconds = options->measure_only ? -1.0 : options->try_advice ? 10.0 : 0.0;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
     how.progress = program->terminal ? program_show_progress : NULL;
@@ -240,7 +244,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     progress_clear(program);
     if (program->profile.has_machine) program->machine = program->profile.machine; // perhaps better
     const ProfileMemory *peak =
-        has_ceilings(program) ? &program->profile.measured : &program->profile.predicted;
+        program->device->has_data ? &program->profile.measured : &program->profile.predicted;
     program->failed = options_choose_recompute(options) &&
                       (!program->choice.fits || peak->peak.total > options->memory_budget);
     snprintf(program->profile.model, sizeof(program->profile.model), "%s", program->subject.name);
@@ -255,6 +259,7 @@ Status program_profile(Program *program) {
     bool runs = !options_need_weights_only(options);
     if (!status && options->epochs != 0) status = program_try_training(program);
     if (!status && runs && has_ceilings(program)) status = obtain_machine(program);
+    if (!status && runs) status = program_run_others(program);
     progress_say(program, "making the model");
     if (!status) status = make_model(program);
     progress_clear(program);
@@ -264,6 +269,7 @@ Status program_profile(Program *program) {
     Loader *loader = !status && data ? program_loader_new(program) : NULL;
     if (!status && data && !loader) status = error_status();
     if (!status) status = watch_profile(program, loader);
+    if (!status) status = program_take_runs(program);
     loader_free(loader);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "profiler/report/text.h"
 
 enum {
-    LARGER = 4, // times the batch: twice is often within the spread of two runs
+    LARGER = PROBE_LARGER, // times the batch: twice is often within the spread of two runs
     MOST_BATCH = 1 << 24,
 };
 static const double least_gain = 0.02;        // of samples/s, provable
@@ -63,19 +63,6 @@ static double gain(double times, double step, double shared) {
 }
 
 // ---- in words ----------------------------------------------------------------------------------
-// "+11-23%", "+11%" where both round alike, "at least +11%" without an upper end
-static Text range(double least, double most) {
-    Text text;
-    long low = lround(100.0 * least), high = isnan(most) ? low : lround(100.0 * most);
-    if (isnan(most))
-        snprintf(text.s, sizeof(text.s), "at least +%ld%%", low);
-    else if (low == high)
-        snprintf(text.s, sizeof(text.s), "+%ld%%", low);
-    else
-        snprintf(text.s, sizeof(text.s), "+%ld-%ld%%", low, high);
-    return text;
-}
-
 static void say_shared(const Profile *profile, const SharedTime *shared, double step,
                        Advice *advice) {
     char upper[64] = "";
@@ -95,20 +82,26 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     SharedTime shared = advice_shared_time(profile);
     if (profile->one_batch || profile->batch < 1 || profile->batch > MOST_BATCH / LARGER)
         return false;
-    double least = gain(LARGER, step, shared.least), most = gain(LARGER, step, shared.most);
     int64_t more = profile->bytes_per_sample * (LARGER - 1) * profile->batch;
-    advice->worth = least >= least_gain;
-    advice->seconds = (1.0 - 1.0 / LARGER) * shared.least;
     advice->bytes = -more;
     snprintf(advice->check, sizeof(advice->check), "--batch %lld",
              (long long)(LARGER * profile->batch));
-    say_shared(profile, &shared, step, advice);
+    double least = gain(LARGER, step, shared.least), most = gain(LARGER, step, shared.most);
+    Text by = advice_range(least, most);
+    if (advice_probed(profile, PROBE_LARGER_BATCH, step, advice)) {
+        least = advice->gain_low;
+        by = advice_range(advice->gain_low, advice->gain_high);
+    } else {
+        advice->seconds = (1.0 - 1.0 / LARGER) * shared.least;
+        say_shared(profile, &shared, step, advice);
+    }
+    advice->worth = least >= least_gain;
     if (!advice->worth)
         snprintf(advice->text, sizeof(advice->text),
-                 "larger batch: only +%.6s is sure, not worth it", text_percent(least).s);
+                 "larger batch: only %+.0f%% is sure, not worth it", 100.0 * least);
     else
-        snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s %.15s/s, %s%.12s",
-                 range(least, most).s, profile->unit, more >= 0 ? "+" : "", text_bytes_si(more).s);
+        snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s %.15s/s, %s%.12s", by.s,
+                 profile->unit, more >= 0 ? "+" : "", text_bytes_si(more).s);
     return true;
 }
 
@@ -121,13 +114,18 @@ bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
     if ((double)growing < least_memory_share * (double)peak->total) return false;
     SharedTime shared = advice_shared_time(profile);
     double least = -gain(0.5, step, shared.least), most = -gain(0.5, step, shared.most);
-    advice->worth = true;
-    advice->seconds = (double)NAN;
     advice->bytes = profile->bytes_per_sample * fewer;
     if (advice->bytes > growing) advice->bytes = growing;
     snprintf(advice->check, sizeof(advice->check), "--batch %lld", (long long)(profile->batch / 2));
-    say_shared(profile, &shared, step, advice);
-    snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, at worst -%.0f%% %.15s/s",
-             text_bytes_si(advice->bytes).s, 100.0 * (isnan(most) ? least : most), profile->unit);
+    Text price;
+    snprintf(price.s, sizeof(price.s), "at worst -%.0f%%", 100.0 * (isnan(most) ? least : most));
+    if (advice_probed(profile, PROBE_HALF_BATCH, step, advice))
+        price = advice_range(advice->gain_low, advice->gain_high);
+    else
+        say_shared(profile, &shared, step, advice);
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, %.32s %.15s/s",
+             text_bytes_si(advice->bytes).s, price.s, profile->unit);
     return true;
 }

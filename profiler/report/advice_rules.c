@@ -12,16 +12,15 @@ static const double least_wait = 0.05;           // of the step, spent on waitin
 static const double least_unexplained = 0.1;     // of the step, for a layer to be named
 static const double overhead_share = 0.5;        // of the step, that arithmetic does not need
 static const double near_roof = 0.8, past = 1.1; // of the roof; past it, the ceilings are too low
-static const double spare_thread = 0.15;         // of a thread: so busy, it is not missed
 
 #define SAY(member, ...) snprintf(advice->member, sizeof(advice->member), __VA_ARGS__)
 
 // ---- the optimizer -----------------------------------------------------------------------------
-// Arrays that one update moves, and state that it keeps, of each parameter's size.
+// Arrays that one update moves, of the parameters' size.
 static const struct {
     const char *name;
-    int moved, state;
-} optimizers[] = {{"Adam", 7, 2}, {"AdamW", 7, 2}, {"Momentum", 5, 1}};
+    int moved;
+} optimizers[] = {{"Adam", 7}, {"AdamW", 7}, {"Momentum", 5}};
 enum { SGD_MOVED = 3, OPTIMIZERS = sizeof(optimizers) / sizeof(optimizers[0]) };
 
 static bool is_largest(const MemoryUse *use, MemoryCategory category) {
@@ -34,20 +33,24 @@ bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
     int k = 0;
     while (k < OPTIMIZERS && strcmp(profile->optimizer, optimizers[k].name) != 0) k++;
     double update = fmin(advice_optimizer_seconds(profile), step);
-    if (k == OPTIMIZERS || update <= 0.0 || profile->parameters <= 0) return false;
-    int64_t each = profile->parameter_bytes / profile->parameters;
-    advice->bytes = optimizers[k].state * each * profile->trainable_parameters;
+    if (k == OPTIMIZERS || update <= 0.0) return false;
+    advice->bytes = profile->measured.peak.category[MEM_OPTIMIZER]; // SGD keeps none
     advice->seconds = update * (optimizers[k].moved - SGD_MOVED) / optimizers[k].moved;
-    advice->worth =
-        advice->seconds >= least_share * step || is_largest(&profile->measured.peak, MEM_OPTIMIZER);
-    SAY(text, "SGD for %.16s: -%.12s, -%.12s (other results!)", optimizers[k].name,
-        text_duration(advice->seconds).s, text_bytes_si(advice->bytes).s);
     SAY(check, "--optimizer sgd");
     SAY(evidence,
         "the update takes %.12s of %.12s and moves %d arrays of %.20s parameters, SGD's would move "
-        "%d; its state is %d of them",
+        "%d and keep no state",
         text_duration(update).s, text_duration(step).s, optimizers[k].moved,
-        text_count(profile->trainable_parameters).s, SGD_MOVED, optimizers[k].state);
+        text_count(profile->trainable_parameters).s, SGD_MOVED);
+    Text by;
+    if (advice_probed(profile, PROBE_SGD, step, advice))
+        by = advice_range(advice->gain_low, advice->gain_high);
+    else
+        snprintf(by.s, sizeof(by.s), "-%.12s", text_duration(advice->seconds).s);
+    advice->worth =
+        advice->seconds >= least_share * step || is_largest(&profile->measured.peak, MEM_OPTIMIZER);
+    SAY(text, "SGD for %.16s: %.40s, -%.12s (other results!)", optimizers[k].name, by.s,
+        text_bytes_si(advice->bytes).s);
     return advice->worth;
 }
 
@@ -98,6 +101,12 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
         SAY(text, "fusing %.12s: at most %.6s, not worth it", name,
             text_percent(advice->seconds / step).s);
     SAY(check, "--fuse");
+    if (advice->seconds < 0.5 * step) { // else nobody knows
+        SAY(apply, "--fuse");
+        SAY(assumes, "a product takes no longer with it");
+        advice->gain_low = 0.0;
+        advice->gain_high = step / (step - advice->seconds) - 1.0;
+    }
     SAY(evidence,
         "%lld op%s %.12s forward, and %.12s between ops; of %.12s; %.16s would not be moved",
         (long long)ops, ops == 1 ? " takes" : "s take", text_duration(forward).s,
@@ -171,24 +180,28 @@ bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
 // Threads that are idle cost nothing but their cores. (Processor time includes spinning, so that
 // this keeps silent rather than says too much.)
 bool advice_threads(const Profile *profile, double step, Advice *advice) {
+    const double least = -0.05; // of units/s: what costs more would not do
     double mean = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is one
-    double busy = advice_known(profile->cpu_seconds) / fmax(mean, step),
-           enough = ceil(busy - spare_thread);
-    // The caller computes or spins: less than one thread says that other work kept us from the
-    // cores.
-    bool alone = busy >= 1.0 - spare_thread;
+    double busy = advice_known(profile->cpu_seconds) / fmax(mean, step);
+    int enough = profile_threads_enough(profile);
     if (profile->machine.device[0]) return false; // a card's kernels are not for threads to share
-    if (!alone || enough >= profile->threads) return false;
-    double slower = fmax(0.0, busy / enough - 1.0);
-    advice->worth = true;
-    advice->seconds = (double)NAN;
-    SAY(text, "%.0f of %d threads would do: at most %.6s slower", enough, profile->threads,
-        text_percent(slower).s);
-    SAY(check, "--threads %.0f", enough);
+    if (enough >= profile->threads) return false;
+    SAY(check, "--threads %d", enough);
     SAY(evidence,
         "%.2f of %d threads are busy: %.12s of processor time in %.12s; waking one takes %.12s",
         busy, profile->threads, text_duration(profile->cpu_seconds).s, text_duration(step).s,
         text_duration(profile->machine.wake_seconds).s);
+    Text by;
+    snprintf(by.s, sizeof(by.s), "at most %.6s slower",
+             text_percent(fmax(0.0, busy / enough - 1.0)).s);
+    if (advice_probed(profile, PROBE_FEWER_THREADS, step, advice)) {
+        if (advice->gain_low < least) return false;
+        snprintf(by.s, sizeof(by.s), "%.32s %.15s/s",
+                 advice_range(advice->gain_low, advice->gain_high).s, profile->unit);
+    }
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    SAY(text, "%d of %d threads would do: %.60s", enough, profile->threads, by.s);
     return true;
 }
 

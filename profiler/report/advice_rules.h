@@ -3,6 +3,7 @@
 #define PROFILER_REPORT_ADVICE_RULES_H
 
 #include "profiler/report/advice.h"
+#include "profiler/report/text.h"
 
 // What a step spends however many samples are in it: provably (`least`), and with all that
 // arithmetic at the machine's peak would not need (`most`; NaN without a machine).
@@ -13,6 +14,13 @@ typedef struct SharedTime {
     double least, most;
 } SharedTime;
 SharedTime advice_shared_time(const Profile *profile);
+
+// Where the change was tried for a few steps: the gain from that, its evidence, and the flags that
+// do it; else false. `seconds`, at least, then follow from a step's.
+bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *advice);
+
+// "+11-23%", "+11%" where both round alike, "-3 to +2%", "at least +11%" without an upper end (NaN)
+Text advice_range(double least, double most);
 
 double advice_known(double seconds); // 0 where it is not a positive finite number
 double advice_optimizer_seconds(const Profile *profile);

@@ -97,12 +97,9 @@ static void print_inputs(const Compared *rows, int n, FILE *file) {
 
 // ---- times -------------------------------------------------------------------------------------
 static Text interval(const Latency *latency) {
-    Text text;
     const LatencyStatistics *s = &latency->statistics;
     if (!s->ci95_reached) return (Text){"too few samples"};
-    snprintf(text.s, sizeof(text.s), "%.40s to %.40s", text_duration(s->ci95_low).s,
-             text_duration(s->ci95_high).s);
-    return text;
+    return text_durations(s->ci95_low, s->ci95_high);
 }
 
 static void print_times(const Compared *row, FILE *file) {
@@ -120,8 +117,31 @@ static void print_times(const Compared *row, FILE *file) {
 
 static void print_times_table(const Compared *rows, int n, FILE *file) {
     fprintf(file, "\nTIME  of a step, one network after the other\n%-*s%10s%21s%19s\n", NAME_WIDTH,
-            "network", "median", "95% CI in this run", "rate");
+            "network", "median", "this run, 95% CI", "rate");
     for (int i = 0; i < n; i++) print_times(&rows[i], file);
+}
+
+// ---- bounds ------------------------------------------------------------------------------------
+// By the ceilings of a machine that is not here.
+static void print_bests(const Compared *rows, int n, FILE *file) {
+    const char *machine = rows[0].profile->machine.fingerprint;
+    fprintf(file, "\nAT BEST  of a step, op after op, on %s\n%-*s%10s%19s%12s\n",
+            machine[0] ? machine : "the machine given", NAME_WIDTH, "network", "time", "rate",
+            "peak fits");
+    for (int i = 0; i < n; i++) {
+        const Profile *profile = rows[i].profile;
+        const Latency best = {.statistics.median = profile->totals[REPORT_STEP].op_roofs};
+        int64_t room = profile->machine.memory_bytes;
+        Text rate;
+        snprintf(rate.s, sizeof(rate.s), "%.60s %s/s", report_rate(profile->units, &best).s,
+                 profile->unit);
+        print_name(&rows[i], file);
+        print_cell(text_duration(best.statistics.median), 10, file);
+        print_cell(rate, 19, file);
+        bool fits = profile->measured.peak.total <= room;
+        print_cell(text_plain(room == 0 ? "-" : fits ? "yes" : "NO"), 12, file);
+        fprintf(file, "\n");
+    }
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
@@ -140,4 +160,5 @@ void comparison_print(Compared *rows, int n, ComparisonSort sort, FILE *file) {
     for (int i = 0; i < n; i++) print_counts(&rows[i], file);
     print_inputs(rows, n, file);
     if (ran) print_times_table(rows, n, file);
+    if (!ran && first->has_machine) print_bests(rows, n, file);
 }

@@ -171,6 +171,22 @@ static void print_phase_time(const Profile *profile, int index, ReportPhase phas
     flow_close(&flow);
 }
 
+// "forward 1.07 us (1.05-1.09 us), backward ...; of 5", where there were several runs.
+static void print_runs(const ProfileLayer *layer, FILE *file) {
+    char text[300] = "";
+    int64_t runs = 0;
+    for (int i = 0; i < PARTS; i++) {
+        const Latency *across = layer->phase[parts[i]].latency.across;
+        size_t used = strlen(text);
+        if (!across) continue;
+        runs = across->count;
+        snprintf(text + used, sizeof(text) - used, "%s%s %.20s (%.30s)", used ? ", " : "",
+                 report_phase_name(parts[i]), text_duration(across->statistics.median).s,
+                 text_durations(across->statistics.ci95_low, across->statistics.ci95_high).s);
+    }
+    if (runs > 0) flow_line(file, "across runs", "%s; of %lld", text, (long long)runs);
+}
+
 static void print_times(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
     Term terms[PARTS];
@@ -188,6 +204,7 @@ static void print_times(const Profile *profile, int index, FILE *file) {
     bool same = strcmp(exact.s, text_duration(1e-9 * (double)sum).s) == 0;
     flow_say(&flow, " (%s%s)", exact.s, same ? "" : " before rounding");
     flow_close(&flow);
+    print_runs(layer, file);
 }
 
 static void print_intensity(OpCost cost, FILE *file) {

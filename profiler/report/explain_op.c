@@ -173,10 +173,9 @@ static void print_measured(const Latency *latency, FILE *file) {
     Flow flow = flow_open(file, "measured");
     flow_say(&flow, "%s, median of %s", text_duration(s->median).s, text_count(s->n).s);
     if (s->ci95_reached)
-        flow_say(&flow, " (95%% CI %s to %s)", text_duration(s->ci95_low).s,
-                 text_duration(s->ci95_high).s);
+        flow_say(&flow, " (this run %s)", text_durations(s->ci95_low, s->ci95_high).s);
     else
-        flow_say(&flow, ", too few for a 95%% CI");
+        flow_say(&flow, ", too few for an interval");
     flow_close(&flow);
 }
 
@@ -189,8 +188,7 @@ void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *
 
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
                      FILE *file) {
-    RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
-    input.explained_seconds = time_parts_explained(&phase->parts);
+    RooflineInput input = profile_phase_input(phase, seconds);
     explain_parts(&phase->parts, seconds, file);
     explain_evidence(profile, &input, file);
 }
@@ -214,9 +212,7 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     print_bytes(profile, op, file);
     print_roof(profile, op, file);
     print_measured(&op->latency, file);
-    double seconds = latency_median(&op->latency);
-    explain_parts(&op->parts, seconds, file);
-    RooflineInput input = roofline_op_input(&record->cost, &record->traffic, seconds);
-    input.explained_seconds = time_parts_explained(&op->parts);
+    explain_parts(&op->parts, latency_median(&op->latency), file);
+    RooflineInput input = profile_op_input(op);
     explain_evidence(profile, &input, file);
 }

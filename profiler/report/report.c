@@ -17,16 +17,27 @@ Text report_rate(int64_t units, const Latency *latency) {
                              : text_short_count((int64_t)(per_second + 0.5));
 }
 
-static void print_rate_line(FILE *file, const char *what, const Latency *latency, int64_t units,
-                            const Profile *profile) {
+// `over`: what its interval speaks of.
+static void print_rate_line(FILE *file, const char *what, const Latency *latency, const char *over,
+                            int64_t units, const Profile *profile) {
     const LatencyStatistics *s = &latency->statistics;
-    Text rate = report_rate(units, latency);
-    char spread[300] = "(median)";
-    if (s->ci95_reached)
-        snprintf(spread, sizeof(spread), "(median, 95%% CI %s to %s)", text_duration(s->ci95_low).s,
-                 text_duration(s->ci95_high).s);
-    fprintf(file, "  %-14s%8s %-35s %9s %s/s\n", what, text_duration(s->median).s, spread, rate.s,
-            profile->unit);
+    char spread[200] = "(median)";
+    if (over)
+        snprintf(spread, sizeof(spread), "(median; %s %s)", over,
+                 text_durations(s->ci95_low, s->ci95_high).s);
+    fprintf(file, "  %-14s%8s %-35s %9s %s/s\n", what, text_duration(s->median).s, spread,
+            report_rate(units, latency).s, profile->unit);
+}
+
+static void print_rate(FILE *file, const char *what, const Latency *latency, int64_t units,
+                       const Profile *profile) {
+    bool sure = latency->statistics.ci95_reached;
+    print_rate_line(file, what, latency, sure ? "this run" : NULL, units, profile);
+    const Latency *across = latency->across;
+    char runs[32];
+    if (!across) return;
+    snprintf(runs, sizeof(runs), "  in %lld runs", (long long)across->count);
+    print_rate_line(file, runs, across, "across runs", units, profile);
 }
 
 static void print_slowest(const Profile *profile, FILE *file) {
@@ -35,7 +46,9 @@ static void print_slowest(const Profile *profile, FILE *file) {
     double most = profile_layer_seconds(slowest);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (report_is_noise(profile)) {
-        fprintf(file, "  Too noisy, or too few samples, to say where to start: see below.\n");
+        const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
+        fprintf(file, "  Too noisy to say where to start (n %s, IQR %s); counts and memory hold.\n",
+                text_count(s->n).s, text_percent(s->iqr / s->median).s);
         return;
     }
     if (profile->unattributed_seconds > most) {
@@ -73,6 +86,32 @@ static void print_device(const Profile *profile, FILE *file) {
     fprintf(file, "  %s%s%s\n", work, separator, copy);
 }
 
+static double share_of_memory(const Profile *profile) {
+    double waits = 0.0;
+    for (int64_t i = 0; i < profile->n_ops; i++)
+        if (profile->ops[i].roofline.bound == BOUND_MEMORY)
+            waits += profile->ops[i].roofline.roof_seconds;
+    return waits / profile->totals[REPORT_STEP].op_roofs;
+}
+
+// By the ceilings of a machine that is not here: how long a step takes there at best, and whether
+// it fits.
+static void print_bound(const Profile *profile, FILE *file) {
+    double step = profile->totals[REPORT_STEP].op_roofs;
+    const Machine *machine = &profile->machine;
+    if (!(step > 0.0)) return;
+    const Latency best = {.statistics.median = step};
+    fprintf(file, "  At best %s a step, %s %s/s, on %s;\n  %s of it waits for memory.",
+            text_duration(step).s, report_rate(profile->units, &best).s, profile->unit,
+            machine->fingerprint[0] ? text_fit(machine->fingerprint, 34).s : "the machine given",
+            text_percent(share_of_memory(profile)).s);
+    int64_t peak = profile->measured.peak.total, room = machine->memory_bytes;
+    if (room > 0)
+        fprintf(file, " The peak, %s, %s into its %s.", text_bytes_si(peak).s,
+                peak <= room ? "fits" : "does NOT fit", text_bytes_si(room).s);
+    fprintf(file, "\n");
+}
+
 static void print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
@@ -86,8 +125,10 @@ static void print_head(const Profile *profile, FILE *file) {
     fprintf(file, "%s%s\n", text_fit(profile->model, room).s, tail);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) {
-        fprintf(file, "  Counted on the %s device: no kernel ran, no time was measured.\n\n",
+        fprintf(file, "  Counted on the %s device: no kernel ran, no time was measured.\n",
                 profile->device);
+        print_bound(profile, file);
+        fprintf(file, "\n");
         return;
     }
     if (strcmp(profile->device, "cpu") != 0) {
@@ -103,9 +144,9 @@ static void print_head(const Profile *profile, FILE *file) {
                                         [PROFILE_BACKWARD] = "Fwd and bwd",
                                         [PROFILE_INFERENCE] = "Forward"};
     int64_t units = profile->units, batch = units / profile->accumulate;
-    print_rate_line(file, steps[profile->kind], step, units, profile);
+    print_rate(file, steps[profile->kind], step, units, profile);
     if (profile->inference.count > 0)
-        print_rate_line(file, "Forward only", &profile->inference, batch, profile);
+        print_rate(file, "Forward only", &profile->inference, batch, profile);
     print_device(profile, file);
     print_slowest(profile, file);
     fprintf(file, "\n");

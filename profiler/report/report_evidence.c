@@ -39,6 +39,16 @@ static void print_samples(const Profile *profile, FILE *file) {
                 text_duration(step->statistics.lower_quartile).s);
 }
 
+// How sure the intervals are, and of what.
+static void print_confidence(const Latency *step, FILE *file) {
+    bool sure = step->statistics.ci95_reached;
+    if (step->across)
+        fprintf(file, "intervals: %sacross runs, in fresh processes, %.0f%% sure\n",
+                sure ? "this run's 95% sure; " : "", 100.0 * step->across->statistics.confidence);
+    else if (sure)
+        fprintf(file, "intervals are this process's, 95%% sure; of others: --runs 5\n");
+}
+
 // Those that there are enough samples for, and how many the next one lacks.
 static void print_percentiles(const Latency *step, FILE *file) {
     static const double wanted[] = {90.0, 95.0, 99.0, 99.9};
@@ -73,7 +83,7 @@ static void print_passes(const Profile *profile, FILE *file) {
     else
         fprintf(file, "no overhead seen");
     if (isfinite(profile->overhead_low))
-        fprintf(file, " (95%% CI %.1f%% to %.1f%%)", 100.0 * profile->overhead_low,
+        fprintf(file, " (this run %.1f%% to %.1f%%)", 100.0 * profile->overhead_low,
                 100.0 * profile->overhead_high);
     fprintf(file, "\n");
     if (profile->has_device_times)
@@ -102,7 +112,7 @@ static void print_noise(const Profile *profile, FILE *file) {
     if (step->n < 6)
         fprintf(file, "%s sample%s say%s little: raise --iterations.\n", text_count(step->n).s,
                 step->n == 1 ? "" : "s", step->n == 1 ? "s" : "");
-    else if (spread > 0.1 || gap < -0.02)
+    else if (report_is_noise(profile))
         fprintf(file,
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
                 "raise --iterations.\n",
@@ -144,6 +154,7 @@ void report_print_evidence(const Profile *profile, FILE *file) {
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) return;
     print_samples(profile, file);
+    print_confidence(step, file);
     print_percentiles(step, file);
     print_passes(profile, file);
     print_noise(profile, file);

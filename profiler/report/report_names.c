@@ -64,15 +64,13 @@ void report_explain_flag(const char *path, int longest, char *text, size_t size)
 bool report_is_noise(const Profile *profile) {
     const ProfileLayer *slowest = report_slowest_layer(profile);
     const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
-    bool sure = s->ci95_reached && s->iqr <= 0.1 * s->median;
-    if (!slowest || sure) return false;
-    double most = profile_layer_seconds(slowest);
-    return profile->unattributed_seconds > most || most > s->median;
+    return slowest && (!s->ci95_reached || s->iqr > 0.1 * s->median ||
+                       profile->unattributed_seconds < -0.05 * s->median);
 }
 
 Text report_bound(const Profile *profile, const Roofline *roofline) {
     Text text = {""};
-    if (!roofline->judged) return text;
+    if (!roofline->judged && !(roofline->roof_seconds > 0.0)) return text;
     bool memory = roofline->bound == BOUND_MEMORY;
     snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
              memory ? profile->machine.levels[roofline->level].name : "");

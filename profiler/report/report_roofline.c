@@ -66,7 +66,7 @@ static void print_source(const Machine *machine, FILE *file) {
 }
 
 void report_print_roofline(const Profile *profile, FILE *file) {
-    if (!profile->has_machine || profile->totals[REPORT_STEP].latency.count == 0) return;
+    if (!profile->has_machine) return;
     const Machine *machine = &profile->machine;
     int level = drawn_level(profile);
     double ridge = machine_ridge(machine, level);

@@ -35,6 +35,7 @@ static void add_phase(ProfilePhase *sum, const ProfilePhase *phase) {
     cost_add(&sum->cost, phase->cost);
     sum->ops += phase->ops;
     sum->roofline.roof_seconds += phase->roofline.roof_seconds;
+    sum->op_roofs += phase->op_roofs;
     sum->roofline.judged = sum->roofline.judged || phase->roofline.judged;
     if (phase->latency.count == 0) return;
     sum->latency.count = 1;
@@ -61,14 +62,15 @@ static void finish_row(ReportRow *row) {
 // ---- which -------------------------------------------------------------------------------------
 typedef struct Group {
     const ProfileLayer *first;
-    double weight; // seconds, or FLOP where nothing ran
+    double weight; // seconds, or where nothing ran seconds at best, or FLOP
     bool together; // with all of its pattern
 } Group;
 
 static double weight_of(const Profile *profile, const ProfileLayer *layer) {
     bool timed = profile->totals[REPORT_STEP].latency.count > 0;
-    return timed ? profile_layer_seconds(layer)
-                 : (double)op_cost_total_flops(layer->phase[REPORT_STEP].cost);
+    const ProfilePhase *step = &layer->phase[REPORT_STEP];
+    if (timed) return profile_layer_seconds(layer);
+    return profile->has_machine ? step->op_roofs : (double)op_cost_total_flops(step->cost);
 }
 
 static bool belongs(const Group *group, const ProfileLayer *layer) {

@@ -24,6 +24,7 @@ static Units choose_units(const Profile *profile) {
     double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     step = fmax(step, fabs(profile->unattributed_seconds)); // of a noisy machine may be the larger
+    if (isnan(step)) step = profile->totals[REPORT_STEP].op_roofs;
     int i = 0;
     while (i < SCALES - 1 && total < scales[i].flops) i++;
     return (Units){.flops = scales[i].flops,
@@ -176,6 +177,37 @@ static void print_counted(const Profile *profile, FILE *file, const Units *units
     print_counted_row(file, &whole, units);
 }
 
+// ---- bounds ------------------------------------------------------------------------------------
+static Text cell_roofs(const ProfilePhase *phase, const Units *units) {
+    if (phase->ops == 0) return (Text){""};
+    return text_duration_in(phase->op_roofs, units->time);
+}
+
+static void print_bound_row(const Profile *profile, FILE *file, const ReportRow *row,
+                            const Units *units, bool whole) {
+    const ProfilePhase *phase = row->phase;
+    double share = phase[REPORT_STEP].op_roofs / profile->totals[REPORT_STEP].op_roofs;
+    Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
+    print_row(file, "%s%8s %6s%7s%7s%7s%5s %-*s %6s %s", row->label.s, row->parameters.s,
+              cell_flops(&phase[REPORT_STEP], units).s, cell_roofs(&phase[REPORT_FORWARD], units).s,
+              cell_roofs(&phase[REPORT_BACKWARD], units).s,
+              cell_roofs(&phase[REPORT_STEP], units).s, cell_share(share).s, BAR_WIDTH, bar.s,
+              cell_intensity(&phase[REPORT_STEP]).s, row->bound.s);
+}
+
+// Where nothing ran and the ceilings of a machine are given: what its ops take there at best.
+static void print_bounds(const Profile *profile, FILE *file, const Units *units) {
+    ReportRow rows[REPORT_MOST_ROWS];
+    int n = report_rows(profile, LABEL_WIDTH, rows);
+    fprintf(file, "AT BEST (%s)  step = %s, op after op; FLOP, FLOP/B: fwd + bwd\n", units->time,
+            units_of_step(profile).s);
+    print_row(file, "%-*s%8s %6s%7s%7s%7s%5s %-*s %6s %s", LABEL_WIDTH, "layer", "params",
+              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B", "bound by");
+    for (int i = 0; i < n; i++) print_bound_row(profile, file, &rows[i], units, false);
+    ReportRow whole = step_row(profile);
+    print_bound_row(profile, file, &whole, units, true);
+}
+
 // The question everyone asks first: why is backward not twice forward?
 static void print_products(const Profile *profile, FILE *file, const Units *units) {
     const OpCost *step = &profile->totals[REPORT_STEP].cost;
@@ -212,6 +244,8 @@ void report_print_table(const Profile *profile, FILE *file) {
     Units units = choose_units(profile);
     if (profile->totals[REPORT_STEP].latency.count > 0)
         print_timed(profile, file, &units);
+    else if (profile->totals[REPORT_STEP].op_roofs > 0.0)
+        print_bounds(profile, file, &units);
     else
         print_counted(profile, file, &units);
     print_products(profile, file, &units);

@@ -26,8 +26,8 @@ const ProfileLayer *report_slowest_layer(const Profile *profile);
 // "--explain fc1"; of a path longer than that, or that a shell or fnmatch would read otherwise, a
 // pattern that matches it. longest < 96.
 void report_explain_flag(const char *path, int longest, char *text, size_t size);
-// Are the times too unsure to say where to start, or to predict from? Other work on the cores shows
-// as time between ops, too.
+// Are the times too unsure to say where to start, or to predict from? Fewer than 6 samples, an IQR
+// above 10 %, or layers that come to more than the step.
 bool report_is_noise(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
 Text report_bound(const Profile *profile, const Roofline *roofline);

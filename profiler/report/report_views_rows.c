@@ -56,9 +56,9 @@ static ViewRow row_of_op(const Profile *profile, ViewOptions options, int64_t in
         .calls = 1,
         .uncounted = op_is_counted(op->record.op, &op->record.params) ? 0 : 1,
         .seconds = latency_median(&op->latency),
-        .explained = time_parts_explained(&op->parts),
         .cost = op->record.cost,
     };
+    time_parts_add(&row.parts, &op->parts);
     traffic_add_op(&row.traffic, &op->record.traffic, &op->record.cost);
     return row;
 }
@@ -67,7 +67,7 @@ static void add_row(ViewRow *to, const ViewRow *row) {
     to->calls += row->calls;
     to->uncounted += row->uncounted;
     to->seconds += row->seconds;
-    to->explained += row->explained;
+    time_parts_add(&to->parts, &row->parts);
     cost_add(&to->cost, row->cost);
     traffic_add(&to->traffic, &row->traffic);
 }
@@ -75,7 +75,9 @@ static void add_row(ViewRow *to, const ViewRow *row) {
 static void judge_row(const Profile *profile, ViewRow *row) {
     if (!profile->has_machine || row->calls == 0) return;
     RooflineInput input = roofline_input(row->cost, &row->traffic, row->calls, row->seconds);
-    input.explained_seconds = row->explained;
+    row->roofline = roofline_judge(&profile->machine, &input);
+    time_parts_take_roof(&row->parts, row->roofline.roof_seconds);
+    profile_take_parts(&input, &row->parts);
     row->roofline = roofline_judge(&profile->machine, &input);
 }
 

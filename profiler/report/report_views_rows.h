@@ -15,7 +15,7 @@ typedef struct ViewRow { // a sum over ops
     int64_t calls;
     int64_t uncounted; // of them, those without a cost
     double seconds;    // of their median latencies; NaN on meta
-    double explained;  // of them, as RooflineInput has it
+    TimeParts parts;   // of them
     OpCost cost;
     Traffic traffic;
     Roofline roofline; // zero where no machine was given

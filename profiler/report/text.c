@@ -106,6 +106,15 @@ Text text_duration(double seconds) {
     return isfinite(seconds) ? join(number, " ", "", unit.name) : number;
 }
 
+Text text_durations(double low, double high) {
+    Text from = text_duration(low), to = text_duration(high), text;
+    char *unit = strchr(from.s, ' ');
+    const char *other = strchr(to.s, ' ');
+    if (unit && other && strcmp(unit, other) == 0) *unit = '\0';
+    snprintf(text.s, sizeof(text.s), "%.60s-%.60s", from.s, to.s);
+    return text;
+}
+
 Text text_duration_in(double seconds, const char *unit) {
     int i = 0;
     while (i < N_DURATIONS && strcmp(durations[i].name, unit) != 0) i++;

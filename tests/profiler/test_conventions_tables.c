@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "layers/models/models.h"
+#include "profiler/files/profile_json.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/text.h"
+#include "profiler/report/tried.h"
+#include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 #include "tests/helpers/profile_document.h"
+#include "tests/helpers/work_folder.h"
 #include "tests/profiler/conventions_page.h"
 
 static PageTable table; // too large for a stack
@@ -134,13 +138,37 @@ static bool page_has_key(const char *key) {
     return false;
 }
 
+// Of a profile with advice that was tried, whatever came of it.
+static json_t *tried_new(void) {
+    char path[64];
+    Net net = {.sizes = {8, 4}, .n_sizes = 2, .batch = 2, .options = mlp_defaults()};
+    Profile profile = net_profile(&net, 3);
+    profile.trials = memory_new(sizeof(Trials));
+    profile.trials->n = 1;
+    work_folder_begin();
+    snprintf(path, sizeof path, "%s/tried.json", work_folder);
+    ProfileTraining training = {.absent = "none"};
+    ck_assert(!profile_write_json(&profile, &training, "it", json_file_open(path)));
+    json_t *document = json_load_file(path, 0, NULL);
+    ck_assert_ptr_nonnull(document);
+    work_folder_end();
+    profile_free(&profile);
+    return document;
+}
+
 START_TEST(documents_have_the_keys_that_the_page_explains) {
     static Keys keys;
     json_t *trained = document_new("--layers 784,8,10 --batch 16 --epochs 1 --steps 2");
     json_t *counted = document_new("--layers 8,4 --device meta");
     json_t *marked = document_of("profile_model", "mnist-cnn --device meta --recompute features");
     json_t *written = document_of("profile_model", "llama-2-7b --generate 2 --device meta");
+    json_t *known = document_of("profile_model", "lenet5 --device meta --peaks a100-fp32");
+    json_t *again = document_new("--layers 8,4 --epochs 0 --runs 2 --iterations 6");
+    json_t *tried = tried_new();
     collect(&keys, marked);
+    collect(&keys, known);
+    collect(&keys, again);
+    collect(&keys, tried);
     collect(&keys, trained);
     collect(&keys, written);
     collect(&keys, counted);
@@ -155,6 +183,9 @@ START_TEST(documents_have_the_keys_that_the_page_explains) {
                           at);
             at += length + 1;
         }
+    json_decref(known);
+    json_decref(tried);
+    json_decref(again);
     json_decref(trained);
     json_decref(written);
     json_decref(counted);

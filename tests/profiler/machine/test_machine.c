@@ -103,8 +103,9 @@ static void check_measured(const Machine *machine) {
     }
     ck_assert_str_eq(machine->levels[last].name, "DRAM");
     ck_assert_int_eq(machine->levels[last].bytes, INT64_MAX);
-    // Half of it, because a sanitizer makes both equally slow.
-    ck_assert(machine->levels[0].bytes_per_second >= 0.5 * machine->levels[last].bytes_per_second);
+    // Half of it, because a sanitizer makes both equally slow; other work either of them.
+    double first = machine->levels[0].bytes_per_second;
+    ck_assert(machine_was_busy(machine) || first >= 0.5 * machine->levels[last].bytes_per_second);
 }
 
 // Two busy processes for every core leave a third of it: what was measured then is used once.

@@ -56,7 +56,7 @@ static const struct {
     {"char-gpt --steps 1 --sample 0 --prompt a", "--prompt", "--sample 0", 2},
     {"char-gpt --steps 1 --sample 0 --temperature 1", "--temperature", "--sample N", 2},
     {"lenet5 --calibrate --peaks x", "--calibrate", "--peaks", 2},
-    {"lenet5 --device meta --peaks x", "--peaks", "--device cpu", 2},
+    {"lenet5 --device meta --peaks x", "x: cannot be read", "--help peaks", 3},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 

@@ -1,0 +1,132 @@
+// profile_runs.c -- reads medians from profiles in JSON, by jansson, and puts them beside this
+// one's.
+#include "profiler/files/profile_runs.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "tensor/memory.h"
+
+typedef struct Run { // one that is being read
+    int number, of;  // its place among the samples of `across`, and how many these are
+} Run;
+
+static Status refuse(const Run *run, const char *place, const char *key, const char *what) {
+    return error_set(
+        STATUS_FORMAT,
+        "run %d of %d: %s%s%.40s: %s. HINT: all of them profile the same, and complete",
+        run->number + 1, run->of, place, place[0] && key[0] ? "." : "", key, what);
+}
+
+static Status make_room(Latency *latency, int of) {
+    latency->across = memory_new(sizeof(Latency));
+    if (!latency->across) return error_status();
+    latency->across->samples = memory_new((size_t)of * sizeof(double));
+    if (!latency->across->samples) return error_status();
+    latency->across->count = of;
+    latency->across->samples[0] = latency->statistics.median;
+    return STATUS_OK;
+}
+
+// Of `holder`, an object; key "": the latency itself.
+static Status take(const Run *run, json_t *from, const char *place, const char *key,
+                   Latency *latency) {
+    if (latency->count == 0) return STATUS_OK;
+    if (!latency->across && make_room(latency, run->of)) return error_status();
+    json_t *median = json_object_get(from, "median");
+    double seconds = json_is_number(median) ? json_number_value(median) : -1.0;
+    if (!(seconds >= 0.0)) return refuse(run, place, key, "no median");
+    latency->across->samples[run->number] = seconds;
+    return STATUS_OK;
+}
+
+static Status take_phases(const Run *run, json_t *from, const char *place,
+                          ProfilePhase phases[REPORT_COUNT]) {
+    Status status = STATUS_OK;
+    for (int p = 0; p < REPORT_COUNT && !status; p++) {
+        const char *key = report_phase_name((ReportPhase)p);
+        json_t *phase = json_object_get(from, key);
+        status = take(run, json_object_get(phase, "latency"), place, key, &phases[p].latency);
+    }
+    return status;
+}
+
+static Status take_layer(const Run *run, json_t *from, ProfileLayer *layer) {
+    const char *path = json_string_value(json_object_get(from, "path"));
+    if (!path || strcmp(path, layer->path) != 0)
+        return refuse(run, layer->path, "", "another layer stands in its place");
+    return take_phases(run, from, layer->path, layer->phase);
+}
+
+static Status take_document(const Run *run, json_t *document, Profile *profile) {
+    json_t *totals = json_object_get(document, "totals");
+    json_t *layers = json_object_get(document, "layers");
+    if (json_array_size(layers) != (size_t)profile->n_layers)
+        return refuse(run, "layers", "", "others than this profile's");
+    Status status = take_phases(run, totals, "totals", profile->totals);
+    if (!status)
+        status = take(run, json_object_get(totals, "inference"), "totals", "inference",
+                      &profile->inference);
+    for (int i = 0; i < profile->n_layers && !status; i++)
+        status = take_layer(run, json_array_get(layers, (size_t)i), &profile->layers[i]);
+    return status;
+}
+
+static Status take_text(const Run *run, const char *text, Profile *profile) {
+    json_error_t error;
+    json_t *document = json_loads(text, 0, &error);
+    if (!document) return refuse(run, "", "", error.text);
+    Status status = take_document(run, document, profile);
+    json_decref(document);
+    return status;
+}
+
+// ---- what they say together ------------------------------------------------------------------
+static Status summarise(Latency *latency) {
+    Latency *across = latency->across;
+    if (!across) return STATUS_OK;
+    return statistics_summarise(across->samples, across->count, &across->statistics);
+}
+
+static Status summarise_phases(ProfilePhase phases[REPORT_COUNT]) {
+    Status status = STATUS_OK;
+    for (int p = 0; p < REPORT_COUNT && !status; p++) status = summarise(&phases[p].latency);
+    return status;
+}
+
+Status profile_take_runs(Profile *profile, char *const documents[], int n) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < n && !status; i++) {
+        const Run run = {.number = i + 1, .of = n + 1};
+        status = take_text(&run, documents[i], profile);
+    }
+    if (!status) status = summarise_phases(profile->totals);
+    if (!status) status = summarise(&profile->inference);
+    for (int i = 0; i < profile->n_layers && !status; i++)
+        status = summarise_phases(profile->layers[i].phase);
+    return status;
+}
+
+// ---- one alone -------------------------------------------------------------------------------
+static double number(json_t *object, const char *key) {
+    return json_number_value(json_object_get(object, key)); // 0 where there is none
+}
+
+Status run_figures_read(const char *document, RunFigures *figures) {
+    json_error_t error;
+    json_t *root = json_loads(document, 0, &error);
+    json_t *totals = json_object_get(root, "totals"), *step = json_object_get(totals, "step");
+    json_t *memory = json_object_get(json_object_get(root, "memory"), "measured");
+    *figures = (RunFigures){.units_per_second = number(step, "units_per_second")};
+    figures->peak_bytes = json_integer_value(json_object_get(memory, "peak_bytes"));
+    for (int p = 0; p < REPORT_COUNT; p++) {
+        json_t *phase = json_object_get(totals, report_phase_name((ReportPhase)p));
+        figures->phase[p] = number(json_object_get(phase, "latency"), "median");
+    }
+    double units = figures->units_per_second * figures->phase[REPORT_STEP];
+    figures->units = (int64_t)(units + 0.5);
+    json_decref(root);
+    if (units > 0.0) return STATUS_OK;
+    return error_set(STATUS_FORMAT,
+                     "a run's profile has no time of a step. HINT: it is not complete");
+}

@@ -1,0 +1,133 @@
+// program_process.c -- this command once more, in a process of its own that measures and does
+// nothing else: what differs from one to the next (where memory lies, what else runs) none sees in
+// itself. Not here: what is asked of several (program_runs.c, program_try.c).
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profiler/program/program.h"
+#include "tensor/memory.h"
+
+extern char **environ;
+
+// Tells a process that it is one of those. Of no use to anybody else, and in no help.
+#define MEASURE_ONLY "RIDGEPOINT_MEASURE_ONLY"
+
+bool program_is_run(void) {
+    const char *told = getenv(MEASURE_ONLY);
+    return told && strcmp(told, "1") == 0;
+}
+
+static Status refuse(const char *what, int number) {
+    return error_set(STATUS_IO,
+                     "%s: %s. HINT: without --runs and --try this process measures alone", what,
+                     strerror(number));
+}
+
+// ---- one process -----------------------------------------------------------------------------
+// This one's environment and one more word; yours to memory_free.
+static char **environment_new(void) {
+    static char word[] = MEASURE_ONLY "=1";
+    size_t n = 0;
+    while (environ[n]) n++;
+    char **words = memory_new((n + 2) * sizeof(char *));
+    if (!words) return NULL;
+    memcpy(words + 1, environ, n * sizeof(char *));
+    words[0] = word;
+    return words;
+}
+
+// Its standard output is the pipe's end `out`; standard error is ours.
+static Status spawn(char *const arguments[], int out, pid_t *process) {
+    posix_spawn_file_actions_t files;
+    char **words = environment_new();
+    if (!words) return error_status();
+    int failed = posix_spawn_file_actions_init(&files);
+    if (!failed) {
+        failed = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+        if (!failed)
+            failed = posix_spawn(process, "/proc/self/exe", &files, NULL, arguments, words);
+        posix_spawn_file_actions_destroy(&files);
+    }
+    memory_free(words);
+    return failed ? refuse("cannot start a process", failed) : STATUS_OK;
+}
+
+// All that comes, with a 0 behind it; NULL with an error pending. Yours to memory_free.
+static char *read_all(int in) {
+    size_t size = 1 << 16, used = 0;
+    char *text = memory_new(size);
+    while (text) {
+        ssize_t got = read(in, text + used, size - 1 - used);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) refuse("reading a run", errno);
+        if (got <= 0) break;
+        used += (size_t)got;
+        if (used < size - 1) continue;
+        char *larger = memory_resize(text, size, 2 * size);
+        if (!larger) break;
+        text = larger;
+        size *= 2;
+    }
+    if (text) text[used] = '\0';
+    if (!error_pending()) return text;
+    memory_free(text);
+    return NULL;
+}
+
+// Status 1 is an answer, too: predicted is not executed.
+static Status wait_for(pid_t process, const char *what) {
+    int state;
+    while (waitpid(process, &state, 0) < 0)
+        if (errno != EINTR) return refuse("waiting for a run", errno);
+    if (WIFEXITED(state) && WEXITSTATUS(state) <= 1) return STATUS_OK;
+    return error_set(STATUS_DEVICE,
+                     "%s: its process ended with %s %d. HINT: what it said stands above", what,
+                     WIFEXITED(state) ? "status" : "signal",
+                     WIFEXITED(state) ? WEXITSTATUS(state) : WTERMSIG(state));
+}
+
+static Status run(char *const arguments[], const char *what, char **document) {
+    int ends[2];
+    pid_t process;
+    if (pipe(ends)) return refuse("cannot make a pipe", errno);
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC); // else the process would keep it open for itself
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    Status status = spawn(arguments, ends[1], &process);
+    close(ends[1]);
+    *document = status ? NULL : read_all(ends[0]);
+    close(ends[0]);
+    if (status) return status;
+    Status ended = wait_for(process, what);
+    return error_pending() ? error_status() : ended;
+}
+
+// ---- its arguments ---------------------------------------------------------------------------
+// The last word on a flag counts, so that they stand behind what was typed, but before a "--".
+static void with_flags(char *const typed[], char *flags, char **words) {
+    char *rest, *flag = strtok_r(flags, " ", &rest);
+    while (*typed && strcmp(*typed, "--") != 0) *words++ = *typed++;
+    for (; flag; flag = strtok_r(NULL, " ", &rest)) *words++ = flag;
+    while (*typed) *words++ = *typed++;
+}
+
+Status program_measure_again(const Program *program, const char *flags, const char *what,
+                             char **document) {
+    size_t n = 0;
+    while (program->arguments[n]) n++;
+    char *copy = memory_copy_string(flags); // of at most as many words as characters
+    char **words = memory_new((n + strlen(flags) + 1) * sizeof(char *));
+    *document = NULL;
+    if (copy && words) {
+        with_flags(program->arguments, copy, words);
+        run(words, what, document);
+    }
+    memory_free(words);
+    memory_free(copy);
+    return error_status();
+}

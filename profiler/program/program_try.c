@@ -1,0 +1,86 @@
+// program_try.c -- the answer to --try: each piece of advice that flags can apply, in processes of
+// its own, in turns with the command as it was typed. What busies the machine meets them all alike.
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/program/program.h"
+#include "profiler/report/report_table.h"
+#include "profiler/report/tried.h"
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+
+enum { LEAST_ROUNDS = 5 };
+
+typedef struct Rounds { // of processes, one without and one with each that is tried
+    const Program *program;
+    Trials *trials;
+    int64_t rounds, done; // processes are done
+    double *ratios;       // `rounds` of each
+    double begun;
+} Rounds;
+
+static Status measure(Rounds *all, const char *flags, RunFigures *figures) {
+    char *document;
+    program_show_runs(all->program, all->done++, all->rounds * (all->trials->n + 1), all->begun);
+    Status status =
+        program_measure_again(all->program, flags, flags[0] ? flags : "--try", &document);
+    if (!status) status = run_figures_read(document, figures);
+    memory_free(document);
+    return status;
+}
+
+static Status run_round(Rounds *all, int64_t round) {
+    RunFigures without;
+    Status status = measure(all, "", &without);
+    for (int i = 0; i < all->trials->n && !status; i++) {
+        Tried *tried = &all->trials->tried[i];
+        tried->without = without;
+        status = measure(all, tried->advice.apply, &tried->with);
+        all->ratios[i * all->rounds + round] =
+            tried->with.units_per_second / without.units_per_second;
+    }
+    return status;
+}
+
+static Status run_rounds(Rounds *all) {
+    Trials *trials = all->trials;
+    if (trials->n == 0) return STATUS_OK;
+    all->ratios = memory_new((size_t)(trials->n * all->rounds) * sizeof(double));
+    Status status = all->ratios ? STATUS_OK : error_status();
+    for (int64_t round = 0; round < all->rounds && !status; round++) status = run_round(all, round);
+    for (int i = 0; i < trials->n && !status; i++)
+        status = statistics_summarise(all->ratios + i * all->rounds, all->rounds,
+                                      &trials->tried[i].ratio);
+    memory_free(all->ratios);
+    return status;
+}
+
+// In the order of the report; not what was typed to be left alone.
+static void take_advice(const Program *program, Trials *trials) {
+    Advice advice[ADVICE_MOST];
+    int found = advice_find(&program->profile, advice);
+    for (int i = 0; i < found; i++) {
+        bool refused = program->options->no_fuse && strcmp(advice[i].apply, "--fuse") == 0;
+        if (advice[i].apply[0] && !refused) trials->tried[trials->n++].advice = advice[i];
+    }
+}
+
+Status program_try(Program *program) {
+    Profile *profile = &program->profile;
+    int64_t runs = program->options->runs;
+    if (report_is_noise(profile)) {
+        printf("TRIED  nothing: times are too noisy, or too few, to predict from\n");
+        return STATUS_OK;
+    }
+    profile->trials = memory_new(sizeof(Trials));
+    if (!profile->trials) return error_status();
+    Rounds all = {.program = program,
+                  .trials = profile->trials,
+                  .rounds = runs > LEAST_ROUNDS ? runs : LEAST_ROUNDS,
+                  .begun = clock_seconds()};
+    take_advice(program, profile->trials);
+    Status status = run_rounds(&all);
+    progress_clear(program);
+    if (!status) tried_print(profile->trials, profile->unit, stdout);
+    return status;
+}

@@ -1,0 +1,188 @@
+// test_profile_runs.c -- medians of other processes beside a profile's own: each at its place, and
+// what is no profile of the same work refused. Starting them is test_profile_runs_program.c.
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/files/profile_json.h"
+#include "profiler/files/profile_runs.h"
+#include "tensor/memory.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/nets.h"
+#include "tests/helpers/work_folder.h"
+
+static Profile profile;
+static char *text; // its JSON
+
+static void begin(void) {
+    char path[64];
+    Net net = {.sizes = {20, 30, 10}, .n_sizes = 3, .batch = 4, .options = mlp_defaults()};
+    net.optimizer = OPTIMIZER_ADAM;
+    profile = net_profile(&net, 4);
+    work_folder_begin();
+    snprintf(path, sizeof path, "%s/profile.json", work_folder);
+    ProfileTraining training = {.absent = "none"};
+    JsonWriter *json = json_file_open(path);
+    ck_assert_int_eq(profile_write_json(&profile, &training, "it", json), STATUS_OK);
+    json_t *document = json_load_file(path, 0, NULL);
+    text = json_dumps(document, 0);
+    json_decref(document);
+    work_folder_end();
+}
+
+static void end(void) {
+    free(text);
+    profile_free(&profile);
+}
+
+// Yours to free: its document with every median so many times as long, and then something else.
+static char *changed(double times, void (*change)(json_t *document)) {
+    json_t *document = json_loads(text, 0, NULL);
+    json_t *step = json_object_get(json_object_get(document, "totals"), "step");
+    json_t *latency = json_object_get(step, "latency");
+    double median = json_number_value(json_object_get(latency, "median"));
+    json_object_set_new(latency, "median", json_real(times * median));
+    if (change) change(document);
+    char *result = json_dumps(document, 0);
+    json_decref(document);
+    return result;
+}
+
+START_TEST(each_median_stands_beside_this_run_s) {
+    begin();
+    char *runs[4];
+    for (int i = 0; i < 4; i++) runs[i] = changed(2.0 + i, NULL);
+    ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
+    const Latency *step = &profile.totals[REPORT_STEP].latency, *across = step->across;
+    ck_assert(across != NULL && across->count == 5);
+    double own = step->statistics.median;
+    ck_assert_double_eq(across->samples[0], own);
+    for (int i = 0; i < 4; i++)
+        ck_assert_double_eq_tol(across->samples[i + 1], (2.0 + i) * own, 1e-9 * own);
+    ck_assert_double_eq_tol(across->statistics.median, 3.0 * own, 1e-9 * own);
+    ck_assert_double_eq_tol(across->statistics.ci95_high, 5.0 * own, 1e-9 * own);
+    ck_assert_double_eq_tol(across->statistics.confidence, 0.9375, 1e-12);
+    for (int i = 0; i < profile.n_layers; i++)
+        for (int p = 0; p < REPORT_STEP; p++) { // unchanged in the documents
+            const Latency *one = &profile.layers[i].phase[p].latency;
+            ck_assert_int_eq(one->across != NULL, one->count > 0);
+            if (one->count == 0) continue;
+            ck_assert_double_eq_tol(one->across->statistics.median, one->statistics.median, 1e-15);
+        }
+    ck_assert_ptr_nonnull(profile.inference.across);
+    for (int i = 0; i < 4; i++) free(runs[i]);
+    end();
+}
+END_TEST
+
+static void other_layer(json_t *document) {
+    json_t *layer = json_array_get(json_object_get(document, "layers"), 1);
+    json_object_set_new(layer, "path", json_string("conv1"));
+}
+static void fewer_layers(json_t *document) {
+    json_array_remove(json_object_get(document, "layers"), 0);
+}
+static void no_layers(json_t *document) { json_object_del(document, "layers"); }
+static void no_totals(json_t *document) { json_object_del(document, "totals"); }
+static void no_inference(json_t *document) {
+    json_object_set_new(json_object_get(document, "totals"), "inference", json_null());
+}
+static void negative(json_t *document) {
+    json_t *layer = json_array_get(json_object_get(document, "layers"), 0);
+    json_t *latency = json_object_get(json_object_get(layer, "forward"), "latency");
+    json_object_set_new(latency, "median", json_integer(-1));
+}
+static const struct {
+    void (*change)(json_t *document);
+    const char *says;
+} others[] = {{other_layer, "run 2 of 2: relu1: another layer"},
+              {fewer_layers, "run 2 of 2: layers: others"},
+              {no_layers, "run 2 of 2: layers: others"},
+              {no_totals, "run 2 of 2: totals.forward: no median"},
+              {no_inference, "run 2 of 2: totals.inference: no median"},
+              {negative, "run 2 of 2: fc1.forward: no median"}};
+enum { OTHERS = sizeof others / sizeof others[0] };
+
+START_TEST(what_is_no_profile_of_the_same_is_refused) {
+    begin();
+    char *run = changed(1.0, others[_i].change);
+    ck_assert_int_eq(profile_take_runs(&profile, &run, 1), STATUS_FORMAT);
+    expect_error(STATUS_FORMAT, others[_i].says);
+    free(run);
+    end();
+}
+END_TEST
+
+// Cut anywhere, and with a byte changed: refused, or read as what it says.
+START_TEST(no_document_does_harm) {
+    begin();
+    size_t length = strlen(text);
+    unsigned state = 1;
+    for (int i = 0; i < 400; i++) {
+        char *run = strdup(text);
+        state = state * 1103515245u + 12345u;
+        size_t at = (state >> 8) % length;
+        if (i % 2)
+            run[at] = '\0';
+        else
+            run[at] = (char)(1 + (state >> 3) % 255);
+        RunFigures figures;
+        if (run_figures_read(run, &figures) == STATUS_OK) ck_assert(figures.units > 0);
+        error_clear();
+        free(run);
+    }
+    char *cut = strdup(text);
+    cut[length / 2] = '\0';
+    ck_assert_int_eq(profile_take_runs(&profile, &cut, 1), STATUS_FORMAT);
+    error_clear();
+    free(cut);
+    end();
+}
+END_TEST
+
+START_TEST(figures_are_the_document_s) {
+    begin();
+    RunFigures figures;
+    ck_assert_int_eq(run_figures_read(text, &figures), STATUS_OK);
+    ck_assert_int_eq(figures.units, 4);
+    ck_assert_int_eq(figures.peak_bytes, profile.measured.peak.total);
+    double step = latency_median(&profile.totals[REPORT_STEP].latency);
+    ck_assert_double_eq_tol(figures.phase[REPORT_STEP], step, 1e-12);
+    ck_assert_double_eq_tol(figures.units_per_second, 4.0 / step, 1e-6 / step);
+    ck_assert_int_eq(run_figures_read("{}", &figures), STATUS_FORMAT);
+    error_clear();
+    end();
+}
+END_TEST
+
+START_TEST(every_request_for_memory_may_fail) {
+    begin();
+    char *run = changed(1.0, NULL);
+    uint64_t before = memory_requests();
+    ck_assert_int_eq(profile_take_runs(&profile, &run, 1), STATUS_OK);
+    uint64_t requests = memory_requests() - before;
+    for (uint64_t i = 1; i <= requests; i++) {
+        end();
+        begin();
+        memory_fail_at(i);
+        ck_assert_int_eq(profile_take_runs(&profile, &run, 1), STATUS_OUT_OF_MEMORY);
+        memory_fail_at(0);
+        error_clear();
+    }
+    free(run);
+    end();
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {each_median_stands_beside_this_run_s, 0},
+        {what_is_no_profile_of_the_same_is_refused, OTHERS},
+        {no_document_does_harm, 0},
+        {figures_are_the_document_s, 0},
+        {every_request_for_memory_may_fail, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_runs", tests);
+}

@@ -1,0 +1,184 @@
+// test_probe.c -- a short look at changes: what a larger batch, half of one, another optimizer and
+// fewer threads bring where it is known beforehand; the model, the context and the profile's own
+// figures are as without.
+#include <string.h>
+#include <time.h>
+
+#include "profiler/profile.h"
+#include "tensor/memory.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/nets.h"
+
+// ---- a model of one op, whose time is known ----------------------------------------------------
+static bool each; // sample takes as long, else all of them together
+static Status sleep_kernel(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    long microseconds = each ? 300 * call->in[0]->shape.dims[0] : 1200;
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * microseconds}, NULL);
+    return STATUS_OK;
+}
+
+static const OpStory story = {
+    .formula = "y = x", .out = "y", .in = {"x"}, .elementwise = {PER_INPUT, .each = 1}};
+static Op planted = {.name = "planted",
+                     .n_inputs = 1,
+                     .infer = op_infer_same,
+                     .story = &story,
+                     .kernel = sleep_kernel};
+
+static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    return OP_RUN(planted, NULL, in[0]);
+}
+static const LayerType planted_type = {.name = "Planted",
+                                       .size = sizeof(Layer),
+                                       .forward = forward};
+
+static Profile profile_planted(int64_t batch, double seconds) {
+    Layer *layer = layer_new(&planted_type);
+    Tensor *x = tensor_full_new(SHAPE(batch, 3), 1.0f);
+    ProfileOptions options = profile_defaults();
+    options.warmup = 2;
+    options.iterations = 6;
+    options.probe_seconds = seconds;
+    Profile profile;
+    ck_assert_msg(!profile_inference(layer, x, options, &profile), "%s", error_message());
+    layer_free(layer);
+    tensor_free(x);
+    return profile;
+}
+
+START_TEST(time_that_all_samples_share_is_shared_by_more) {
+    each = false;
+    Profile profile = profile_planted(4, 5.0);
+    const Probe *larger = &profile.probes[PROBE_LARGER_BATCH];
+    const Probe *half = &profile.probes[PROBE_HALF_BATCH];
+    ck_assert_msg(larger->rounds >= 3 && larger->high > 3.0 && larger->low < 5.0, "%d: %g to %g",
+                  larger->rounds, larger->low, larger->high);
+    ck_assert_msg(half->rounds >= 3 && half->low < 0.6 && half->high > 0.4, "%g to %g", half->low,
+                  half->high);
+    ck_assert(larger->low <= larger->high);
+    ck_assert_int_eq(profile.probes[PROBE_SGD].rounds, 0);
+    profile_free(&profile);
+}
+END_TEST
+
+START_TEST(time_that_each_sample_takes_is_not) {
+    each = true;
+    Profile profile = profile_planted(4, 5.0);
+    const Probe *larger = &profile.probes[PROBE_LARGER_BATCH];
+    ck_assert_msg(larger->low < 1.4 && larger->high > 0.8, "%g to %g", larger->low, larger->high);
+    profile_free(&profile);
+}
+END_TEST
+
+START_TEST(what_is_of_no_use_or_takes_too_long_is_not_looked_at) {
+    each = false;
+    Profile profile = profile_planted(1, 5.0);
+    ck_assert_int_eq(profile.probes[PROBE_HALF_BATCH].rounds, 0); // there is no half of one
+    ck_assert_int_gt(profile.probes[PROBE_LARGER_BATCH].rounds, 0);
+    profile_free(&profile);
+    profile = profile_planted(4, -1.0);
+    for (int k = 0; k < PROBE_COUNT; k++) ck_assert_int_eq(profile.probes[k].rounds, 0);
+    profile_free(&profile);
+    each = true;
+    profile = profile_planted(16, 1e-3); // of 5 ms each
+    for (int k = 0; k < PROBE_COUNT; k++) ck_assert_int_eq(profile.probes[k].rounds, 0);
+    profile_free(&profile);
+}
+END_TEST
+
+// ---- a training --------------------------------------------------------------------------------
+static Profile profile_net(NetTask *task, OptimizerKind optimizer, double seconds) {
+    ProfileOptions options = profile_defaults();
+    options.iterations = 6;
+    options.warmup = 2;
+    options.probe_seconds = seconds;
+    Profile profile;
+    Status status = profile_training(task->model, optimizer_defaults(optimizer), task->x,
+                                     task->labels, options, &profile);
+    ck_assert_msg(!status, "%s", error_message());
+    return profile;
+}
+
+// Its step is long enough for the clock, so that each is as many.
+static NetTask net_new(void) {
+    Net net = {.sizes = {400, 300, 10}, .n_sizes = 3, .batch = 16, .options = mlp_defaults()};
+    return net_task_new(&net);
+}
+
+START_TEST(an_optimizer_without_state_is_tried_where_there_is_some) {
+    static const OptimizerKind kinds[] = {OPTIMIZER_SGD, OPTIMIZER_MOMENTUM, OPTIMIZER_ADAM,
+                                          OPTIMIZER_LION};
+    for (int k = 0; k < 4; k++) {
+        NetTask task = net_new();
+        Profile profile = profile_net(&task, kinds[k], 5.0);
+        ck_assert_int_eq(profile.probes[PROBE_SGD].rounds > 0, kinds[k] != OPTIMIZER_SGD);
+        ck_assert(profile.reconciled);
+        profile_free(&profile);
+        net_task_free(&task);
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_left_of_it) {
+    NetTask task = net_new();
+    ParameterList list;
+    ck_assert(!layer_parameters(task.model, &list));
+    const Tensor *weight = list.items[0].tensor;
+    size_t bytes = (size_t)weight->storage->bytes;
+    void *before = memory_new(bytes);
+    memcpy(before, weight->storage->data, bytes);
+    Profile first = profile_net(&task, OPTIMIZER_ADAM, -1.0);
+    int64_t live = expect_live_bytes();
+    int threads = context_current()->threads;
+    Profile profile = profile_net(&task, OPTIMIZER_ADAM, 5.0);
+    ck_assert_int_eq(expect_live_bytes(), live);
+    ck_assert_int_eq(context_current()->threads, threads);
+    ck_assert(!error_pending());
+    ck_assert_int_eq(memcmp(before, weight->storage->data, bytes), 0);
+    ck_assert_int_eq(profile.measured.peak.total, first.measured.peak.total);
+    ck_assert_int_eq(profile.unaccounted_bytes, 0);
+    memory_free(before);
+    parameter_list_free(&list);
+    profile_free(&first);
+    profile_free(&profile);
+    net_task_free(&task);
+}
+END_TEST
+
+// Whichever request fails, and how little of it is done: the profile stays.
+START_TEST(a_look_that_fails_is_no_failure) {
+    NetTask task = net_new();
+    uint64_t before = memory_requests();
+    Profile profile = profile_net(&task, OPTIMIZER_ADAM, -1.0);
+    uint64_t without = memory_requests() - before;
+    profile_free(&profile);
+    before = memory_requests();
+    profile = profile_net(&task, OPTIMIZER_ADAM, 5.0);
+    uint64_t with = memory_requests() - before;
+    profile_free(&profile);
+    ck_assert_uint_gt(with, without + 10);
+    for (uint64_t i = 1; i < with - without; i += 1 + i / 8) {
+        memory_fail_at(without + i);
+        profile = profile_net(&task, OPTIMIZER_ADAM, 5.0);
+        memory_fail_at(0);
+        ck_assert(profile.reconciled && !error_pending());
+        profile_free(&profile);
+    }
+    net_task_free(&task);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {time_that_all_samples_share_is_shared_by_more, 0},
+        {time_that_each_sample_takes_is_not, 0},
+        {what_is_of_no_use_or_takes_too_long_is_not_looked_at, 0},
+        {an_optimizer_without_state_is_tried_where_there_is_some, 0},
+        {nothing_is_left_of_it, 0},
+        {a_look_that_fails_is_no_failure, 0},
+        {NULL, 0},
+    };
+    return harness_main("probe", tests);
+}
