@@ -140,6 +140,7 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     if (!status) status = profile_predict(work, config, out, profile);
     profile_take_process(profile); // again once it is measured
     if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
+    if (!status) profile_predict_probes(work, config, out, profile);
     if (!status && waits_for_memory(profile)) machine_look_again(&profile->machine);
     if (!status && profile->has_machine) profile_judge(profile);
     Device *device = work->x->device;

@@ -131,8 +131,9 @@ typedef enum ProbeKind {
 enum { PROBE_LARGER = 4, PROBE_ROUNDS = 9 };
 typedef struct Probe {
     int rounds; // 0: not tried: of no use, too long, or it cannot be
-    double low,
-        high; // units/s with it, over those without: from and to, of the rounds' middle half
+    // Units/s with it, over those without: from and to, of the rounds' middle half.
+    double low, high;
+    int64_t bytes; // saved at the peak, by a dry run, of another batch; else 0
 } Probe;
 
 struct Generation; // generation.h

@@ -142,6 +142,7 @@ void profile_take_process(Profile *profile);
 
 // profile_probe.c: what some changes make of a step, by a few of them; once all else is known.
 void profile_measure_probes(const Measurement *m);
+void profile_predict_probes(const Work *work, OptimizerConfig config, Shape out, Profile *profile);
 
 // profile_device.c: nothing, where the device is the host itself.
 Status profile_begin_device(Measurement *m, int64_t samples); // room, and what a stamp adds

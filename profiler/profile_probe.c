@@ -134,7 +134,7 @@ static void look(const Measurement *m, ProbeKind kind, Blocks blocks) {
     }
     int left_out = i / 4;
     if (!error_pending()) // else it cannot be, and that is no fault of the profile
-        m->profile->probes[kind] = (Probe){i, ratio[left_out], ratio[i - 1 - left_out]};
+        m->profile->probes[kind] = (Probe){i, ratio[left_out], ratio[i - 1 - left_out], 0};
     error_clear();
     change_free(m, &change);
 }
@@ -162,5 +162,19 @@ void profile_measure_probes(const Measurement *m) {
         Blocks blocks = plan(m, (ProbeKind)kind, seconds);
         profile_tell_done(m, STAGE_PROBES, kind, PROBE_COUNT, 0.0);
         if (blocks.rounds > 0 && is_of_use(m, (ProbeKind)kind)) look(m, (ProbeKind)kind, blocks);
+    }
+}
+
+void profile_predict_probes(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+    const int64_t more[PROBE_COUNT] = {
+        [PROBE_LARGER_BATCH] = (PROBE_LARGER - 1) * profile->batch,
+        [PROBE_HALF_BATCH] = profile->batch / 2 - profile->batch,
+    };
+    for (int kind = 0; kind < PROBE_COUNT; kind++) {
+        ProfileMemory memory;
+        if (more[kind] == 0 || profile->probes[kind].rounds == 0) continue;
+        if (!profile_predict_peak(work, config, out, more[kind], &memory))
+            profile->probes[kind].bytes = profile->predicted.peak.total - memory.peak.total;
+        error_clear(); // it ran: only memory for the dry run may be missing
     }
 }

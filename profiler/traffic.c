@@ -140,7 +140,8 @@ static void find_operands(Found *found, const OpCall *call, const OpCost *cost) 
         uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
         if (all > 0 && size > all) size = all; // of a table some rows
         uint64_t span = cost->macs > 0 ? size : together;
-        uint64_t distance = last ? start - last + span : UINT64_MAX;
+        // Of what nobody touched nothing is near; on the meta device, whose times are bounds, all.
+        uint64_t distance = last ? start - last + span : t->device->has_data ? UINT64_MAX : span;
         find_operand(found, distance, (Team)t->storage->team, way, size);
         *counter += size;
         t->storage->traffic = start + 1; // moved to the end of the op below

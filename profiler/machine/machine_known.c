@@ -96,7 +96,7 @@ enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
 const KnownMachine *machine_known_at(int i) { return i >= 0 && i < MACHINES ? &machines[i] : NULL; }
 
 const KnownMachine *machine_known(const char *name) {
-    for (int i = 0; i < MACHINES; i++)
+    for (int i = 0; i < MACHINES && name; i++)
         if (strcmp(machines[i].name, name) == 0) return &machines[i];
     return NULL;
 }

@@ -20,7 +20,7 @@ typedef struct KnownMachine {
     const char *source;
 } KnownMachine;
 
-const KnownMachine *machine_known(const char *name); // NULL: there is none of that name
+const KnownMachine *machine_known(const char *name); // NULL: there is none, or no name
 const KnownMachine *machine_known_at(int i);         // NULL behind the last
 void machine_of_known(const KnownMachine *known, Machine *machine);
 

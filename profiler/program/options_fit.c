@@ -7,36 +7,41 @@
 #include "profiler/machine/machine_known.h"
 #include "profiler/program/options_table.h"
 
+typedef struct Given {
+    const char *flag; // its name; NULL behind the last
+    bool given;
+} Given;
+
+static const char *first_given(const Given *flags) { // NULL: none
+    while (flags->flag && !flags->given) flags++;
+    return flags->flag;
+}
+
 static bool something_runs(const Options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } runs[] = {{"trace", options->trace != NULL},
-                {"output", options->output != NULL},
-                {"weights", options->weights},
-                {"shrink", options->shrink},
-                {"leaks", options->leaks},
-                {"percentiles", options->percentiles},
-                {"iterations", options->iterations > 0},
-                {"warmup", options->warmup > 0},
-                {"calibrate", options->calibrate},
-                {"runs", options->runs > 1},
-                {"try", options->try_advice},
-                {"peaks none", options->no_peaks},
-                {"checkpoint", options->checkpoint != NULL},
-                {"resume", options->resume != NULL},
-                {"epochs", options->epochs > 0},
-                {"steps", options->steps > 0},
-                {"schedule", options->rate.has_kind},
-                {"lr-warmup", options->rate.warmup.count > 0},
-                {"lr-period", options->rate.period.count > 0},
-                {"lr-factor", !isnan(options->rate.factor)}};
-    for (size_t i = 0; strcmp(options->device, "meta") == 0 && i < sizeof(runs) / sizeof(runs[0]);
-         i++)
-        if (runs[i].given)
-            return options_refuse(options, "--%s: nothing runs on the meta device; --device cpu",
-                                  runs[i].name);
-    return true;
+    const Given runs[] = {{"trace", options->trace != NULL},
+                          {"output", options->output != NULL},
+                          {"weights", options->weights},
+                          {"shrink", options->shrink},
+                          {"leaks", options->leaks},
+                          {"percentiles", options->percentiles},
+                          {"iterations", options->iterations > 0},
+                          {"warmup", options->warmup > 0},
+                          {"calibrate", options->calibrate},
+                          {"runs", options->runs > 1},
+                          {"try", options->try_advice},
+                          {"peaks none", options->no_peaks},
+                          {"checkpoint", options->checkpoint != NULL},
+                          {"resume", options->resume != NULL},
+                          {"epochs", options->epochs > 0},
+                          {"steps", options->steps > 0},
+                          {"schedule", options->rate.has_kind},
+                          {"lr-warmup", options->rate.warmup.count > 0},
+                          {"lr-period", options->rate.period.count > 0},
+                          {"lr-factor", !isnan(options->rate.factor)},
+                          {NULL, false}};
+    const char *flag = strcmp(options->device, "meta") == 0 ? first_given(runs) : NULL;
+    return !flag ||
+           options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
 }
 
 // As they are written, or, of files that are there, whatever way leads to them.
@@ -123,56 +128,48 @@ static bool sorts(Options *options) {
 
 // What is asked of one network, and has no row in a table of several.
 static bool compares(const Options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } alone[] = {{"summary", options->summary},
-                 {"explain", options->explain},
-                 {"by, --top and --layer", options->has_view},
-                 {"memory", options->memory},
-                 {"memory-budget", options->memory_budget > 0},
-                 {"leaks", options->leaks},
-                 {"weights", options->weights},
-                 {"shrink", options->shrink},
-                 {"generate", options->generate > 0},
-                 {"runs", options->runs > 1},
-                 {"try", options->try_advice},
-                 {"flop-convention", options->has_preset},
-                 {"output", options->output != NULL},
-                 {"trace", options->trace != NULL},
-                 {"memory-json", options->memory_json != NULL},
-                 {"tinytorch", options->tinytorch != NULL},
-                 {"data", options->data != NULL},
-                 {"epochs, --steps", options->epochs > 0 || options->steps > 0},
-                 {"checkpoint", options->checkpoint != NULL},
-                 {"resume", options->resume != NULL}};
-    for (size_t i = 0; options->n_models > 1 && i < sizeof(alone) / sizeof(alone[0]); i++)
-        if (alone[i].given)
-            return options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
-                                  alone[i].name, options->n_models, options->models[1]);
-    return true;
+    const Given alone[] = {{"summary", options->summary},
+                           {"explain", options->explain},
+                           {"by, --top and --layer", options->has_view},
+                           {"memory", options->memory},
+                           {"memory-budget", options->memory_budget > 0},
+                           {"leaks", options->leaks},
+                           {"weights", options->weights},
+                           {"shrink", options->shrink},
+                           {"generate", options->generate > 0},
+                           {"runs", options->runs > 1},
+                           {"try", options->try_advice},
+                           {"flop-convention", options->has_preset},
+                           {"output", options->output != NULL},
+                           {"trace", options->trace != NULL},
+                           {"memory-json", options->memory_json != NULL},
+                           {"tinytorch", options->tinytorch != NULL},
+                           {"data", options->data != NULL},
+                           {"epochs, --steps", options->epochs > 0 || options->steps > 0},
+                           {"checkpoint", options->checkpoint != NULL},
+                           {"resume", options->resume != NULL},
+                           {NULL, false}};
+    const char *flag = options->n_models > 1 ? first_given(alone) : NULL;
+    return !flag || options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
+                                   flag, options->n_models, options->models[1]);
 }
 
 // What --inference leaves out.
 static bool trains(const Options *options) {
-    const struct {
-        const char *name;
-        bool given;
-    } needs[] = {{"trace", options->trace != NULL},
-                 {"leaks", options->leaks},
-                 {"memory-budget", options->memory_budget > 0},
-                 {"epochs", options->epochs > 0},
-                 {"steps", options->steps > 0},
-                 {"optimizer", options->has_optimizer},
-                 {"lr", !isnan(options->rate.base)},
-                 {"freeze", options->n_freeze > 0},
-                 {"accumulate", options->accumulate > 1},
-                 {"recompute", options->recompute != NULL}};
-    for (size_t i = 0; options->inference && i < sizeof(needs) / sizeof(needs[0]); i++)
-        if (needs[i].given)
-            return options_refuse(options, "--%s is about training; leave out --%s", needs[i].name,
-                                  options->generate ? "generate" : "inference");
-    return true;
+    const Given needs[] = {{"trace", options->trace != NULL},
+                           {"leaks", options->leaks},
+                           {"memory-budget", options->memory_budget > 0},
+                           {"epochs", options->epochs > 0},
+                           {"steps", options->steps > 0},
+                           {"optimizer", options->has_optimizer},
+                           {"lr", !isnan(options->rate.base)},
+                           {"freeze", options->n_freeze > 0},
+                           {"accumulate", options->accumulate > 1},
+                           {"recompute", options->recompute != NULL},
+                           {NULL, false}};
+    const char *flag = options->inference ? first_given(needs) : NULL;
+    return !flag || options_refuse(options, "--%s is about training; leave out --%s", flag,
+                                   options->generate ? "generate" : "inference");
 }
 
 // What is said of the rate, and says nothing: of no training, or of one that it does not change in.
@@ -199,7 +196,7 @@ static bool schedule_makes_sense(const Options *options) {
 
 // By the published ceilings of a machine, in the precision that they are of.
 static bool fits_peaks(Options *options) {
-    const KnownMachine *known = options->peaks ? machine_known(options->peaks) : NULL;
+    const KnownMachine *known = machine_known(options->peaks);
     if (!known) return true;
     if (strcmp(options->device, "meta") != 0)
         return options_refuse(options,

@@ -138,9 +138,30 @@ Status program_shrink(const Program *program, Layer *model) {
 }
 
 // ---- all -------------------------------------------------------------------------------------
-static void separate(int *answers) {
-    if ((*answers)++ > 0) printf("\n");
+static Status answer_summary(Program *program) {
+    int64_t depth = program->options->depth;
+    return layer_tree_print(&program->profile, program->model,
+                            depth >= 0 ? (int)depth : LAYER_TREE_DEPTH, stdout);
 }
+
+static Status answer_explain(Program *program) {
+    return explain_print(&program->profile, program->options->explain_layer, stdout);
+}
+
+static Status answer_view(Program *program) {
+    return view_print(&program->profile, program->options->view, stdout);
+}
+
+static Status answer_preset(Program *program) {
+    preset_print(program->options->preset, &program->profile, stdout);
+    return STATUS_OK;
+}
+
+static Status answer_memory(Program *program) { return memory_print(&program->profile, stdout); }
+
+static Status answer_weights(Program *program) { return weights_print(program->model, stdout); }
+
+static Status answer_shrink(Program *program) { return program_shrink(program, program->model); }
 
 // Of those whose own headings do not say it.
 static void print_precision(const Program *program) {
@@ -154,55 +175,31 @@ static void print_precision(const Program *program) {
 
 Status program_answer(Program *program) {
     const Options *options = program->options;
-    const Profile *profile = &program->profile;
+    bool budget = options->memory_budget > 0 && !options_choose_recompute(options);
+    bool trains = !program->training.absent; // then the trained weights are shown
+    const struct {
+        bool asked;
+        Status (*answer)(Program *program);
+    } questions[] = {
+        {options->summary, answer_summary},
+        {options->explain, answer_explain},
+        {options->has_view, answer_view},
+        {options->has_preset, answer_preset},
+        {options->memory, answer_memory},
+        {budget, answer_budget},
+        {options->leaks, answer_leaks},
+        {options->generate > 0, program_generate},
+        {options->try_advice, program_try},
+        {options->weights && !trains, answer_weights},
+        {options->shrink && !trains, answer_shrink},
+    };
     Status status = STATUS_OK;
     int answers = 0;
     print_precision(program);
-    if (options->summary) {
-        separate(&answers);
-        int depth = options->depth >= 0 ? (int)options->depth : LAYER_TREE_DEPTH;
-        status = layer_tree_print(profile, program->model, depth, stdout);
-    }
-    if (!status && options->explain) {
-        separate(&answers);
-        status = explain_print(profile, options->explain_layer, stdout);
-    }
-    if (!status && options->has_view) {
-        separate(&answers);
-        status = view_print(profile, options->view, stdout);
-    }
-    if (!status && options->has_preset) {
-        separate(&answers);
-        preset_print(options->preset, profile, stdout);
-    }
-    if (!status && options->memory) {
-        separate(&answers);
-        status = memory_print(profile, stdout);
-    }
-    if (!status && options->memory_budget > 0 && !options_choose_recompute(options)) {
-        separate(&answers);
-        status = answer_budget(program);
-    }
-    if (!status && options->leaks) {
-        separate(&answers);
-        status = answer_leaks(program);
-    }
-    if (!status && options->generate > 0) {
-        separate(&answers);
-        status = program_generate(program);
-    }
-    if (!status && options->try_advice) {
-        separate(&answers);
-        status = program_try(program);
-    }
-    bool trains = !program->training.absent; // then the trained weights are shown
-    if (!status && options->weights && !trains) {
-        separate(&answers);
-        status = weights_print(program->model, stdout);
-    }
-    if (!status && options->shrink && !trains) {
-        separate(&answers);
-        status = program_shrink(program, program->model);
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && !status; i++) {
+        if (!questions[i].asked) continue;
+        if (answers++ > 0) printf("\n");
+        status = questions[i].answer(program);
     }
     return status;
 }

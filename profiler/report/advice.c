@@ -93,7 +93,8 @@ void advice_print(const Profile *profile, FILE *file) {
     int refused = n - worth < MOST_REFUSED ? n - worth : MOST_REFUSED;
     if (worth + refused > MOST_LINES && refused > 1) refused = 1; // so much is always said
     int most = MOST_LINES - refused;
-    fprintf(file, "\n%-*s%s\n", CHECK_COLUMN, "WHAT WOULD HELP (predicted)", "check it with");
+    fprintf(file, "\n%-*s%s\n", CHECK_COLUMN, "WHAT WOULD HELP (predicted; --try measures it)",
+            "check it with");
     for (int i = 0; i < worth && i < most; i++) print_line(&advice[i], i + 1, file);
     for (int i = worth; i < worth + refused; i++) print_line(&advice[i], 0, file);
 }

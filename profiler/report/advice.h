@@ -16,8 +16,7 @@ typedef struct Advice {
     char check[64];     // the flags that check it: "--batch 256"
     char evidence[200]; // the measured numbers and the arithmetic, for JSON and --explain
     char apply[32];     // flags that do it; "": none can, or `check` is only where to look
-    char
-        assumes[72]; // what the prediction takes for granted: "each sample takes what it takes now"
+    char assumes[72];   // what the prediction takes for granted: "a product takes no longer"
     // The change of units/s that is predicted, from one to the other: 0.11 for +11 %. The range is
     // of what the profile cannot know. NaN: none is.
     double gain_low, gain_high;

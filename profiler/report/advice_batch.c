@@ -83,18 +83,19 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     if (profile->one_batch || profile->batch < 1 || profile->batch > MOST_BATCH / LARGER)
         return false;
     int64_t more = profile->bytes_per_sample * (LARGER - 1) * profile->batch;
-    advice->bytes = -more;
     snprintf(advice->check, sizeof(advice->check), "--batch %lld",
              (long long)(LARGER * profile->batch));
     double least = gain(LARGER, step, shared.least), most = gain(LARGER, step, shared.most);
     Text by = advice_range(least, most);
     if (advice_probed(profile, PROBE_LARGER_BATCH, step, advice)) {
+        more = -profile->probes[PROBE_LARGER_BATCH].bytes;
         least = advice->gain_low;
         by = advice_range(advice->gain_low, advice->gain_high);
     } else {
         advice->seconds = (1.0 - 1.0 / LARGER) * shared.least;
         say_shared(profile, &shared, step, advice);
     }
+    advice->bytes = -more;
     advice->worth = least >= least_gain;
     if (!advice->worth)
         snprintf(advice->text, sizeof(advice->text),
@@ -119,10 +120,12 @@ bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
     snprintf(advice->check, sizeof(advice->check), "--batch %lld", (long long)(profile->batch / 2));
     Text price;
     snprintf(price.s, sizeof(price.s), "at worst -%.0f%%", 100.0 * (isnan(most) ? least : most));
-    if (advice_probed(profile, PROBE_HALF_BATCH, step, advice))
+    if (advice_probed(profile, PROBE_HALF_BATCH, step, advice)) {
+        advice->bytes = profile->probes[PROBE_HALF_BATCH].bytes;
         price = advice_range(advice->gain_low, advice->gain_high);
-    else
+    } else {
         say_shared(profile, &shared, step, advice);
+    }
     advice->worth = true;
     advice->seconds = (double)NAN;
     snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, %.32s %.15s/s",

@@ -40,15 +40,26 @@ static void print_rate(FILE *file, const char *what, const Latency *latency, int
     print_rate_line(file, runs, across, "across runs", units, profile);
 }
 
+static void print_too_noisy(const Profile *profile, FILE *file) {
+    const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
+    double spread = s->iqr / s->median, layers = 1.0 - profile->unattributed_seconds / s->median;
+    char why[80];
+    if (!s->ci95_reached)
+        snprintf(why, sizeof(why), "n %lld", (long long)s->n);
+    else if (spread > 0.1)
+        snprintf(why, sizeof(why), "IQR %.8s", text_percent(spread).s);
+    else
+        snprintf(why, sizeof(why), "layers come to %.8s", text_percent(layers).s);
+    fprintf(file, "  Too noisy to say where to start (%s); counts and memory hold.\n", why);
+}
+
 static void print_slowest(const Profile *profile, FILE *file) {
     const ProfileLayer *slowest = report_slowest_layer(profile);
     if (!slowest) return;
     double most = profile_layer_seconds(slowest);
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (report_is_noise(profile)) {
-        const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
-        fprintf(file, "  Too noisy to say where to start (n %s, IQR %s); counts and memory hold.\n",
-                text_count(s->n).s, text_percent(s->iqr / s->median).s);
+        print_too_noisy(profile, file);
         return;
     }
     if (profile->unattributed_seconds > most) {

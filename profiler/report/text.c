@@ -110,6 +110,7 @@ Text text_durations(double low, double high) {
     Text from = text_duration(low), to = text_duration(high), text;
     char *unit = strchr(from.s, ' ');
     const char *other = strchr(to.s, ' ');
+    if (strcmp(from.s, to.s) == 0) return to;
     if (unit && other && strcmp(unit, other) == 0) *unit = '\0';
     snprintf(text.s, sizeof(text.s), "%.60s-%.60s", from.s, to.s);
     return text;

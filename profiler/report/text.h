@@ -23,7 +23,7 @@ Text text_number(double value); // "0.07", "6.43", "160.7", "9,167"
 
 // Three significant digits and the unit that makes it so: ns, us, ms, s, then min and h.
 Text text_duration(double seconds); // "248 us", "1.06 ms", "2.31 s"
-// From one to the other, the unit once where both have it: "1.04-1.09 ms", "998 us-1.02 ms"
+// From one to the other, what both have in common once: "1.04-1.09 ms", "998 us-1.02 ms", "1.04 ms"
 Text text_durations(double low, double high);
 // The same in a given unit ("ns", "us", "ms", "s", "min", "h"), which it leaves out: for the
 // columns of a table. "248", "2.20", "84.0", "1060"

@@ -11,7 +11,8 @@
 // ---- failures --------------------------------------------------------------------------------
 static Status profile_small(NetTask *task, OptimizerKind kind, Profile *profile) {
     return profile_training(task->model, optimizer_defaults(kind), task->x, task->labels,
-                            (ProfileOptions){.warmup = 2, .iterations = 2}, profile);
+                            (ProfileOptions){.warmup = 2, .iterations = 2, .probe_seconds = -1},
+                            profile);
 }
 
 static void check_usable(NetTask *task, OptimizerKind kind, uint64_t failed) {

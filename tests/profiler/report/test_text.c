@@ -140,12 +140,21 @@ START_TEST(padding_counts_code_points) {
 }
 END_TEST
 
+START_TEST(two_durations_say_once_what_both_have) {
+    ck_assert_str_eq(text_durations(1.04e-3, 1.09e-3).s, "1.04-1.09 ms");
+    ck_assert_str_eq(text_durations(998e-6, 1.02e-3).s, "998 us-1.02 ms");
+    ck_assert_str_eq(text_durations(1.041e-3, 1.042e-3).s, "1.04 ms");
+    ck_assert_str_eq(text_durations((double)NAN, 1.0).s, "--1.00 s");
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {counts_have_thousands_separators, 0},
         {numbers_have_two_decimals_at_most, 0},
         {durations_choose_their_unit, 0},
         {durations_keep_a_given_unit, 0},
+        {two_durations_say_once_what_both_have, 0},
         {rates_and_bytes_have_decimal_prefixes, 0},
         {percents_fit_four_columns, 0},
         {bars_stay_within_their_width, 0},
