@@ -87,6 +87,7 @@ OPTIMIZE := -O3 -g
 OPTIMIZE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 OPTIMIZE_pic := -O3 -g -fPIC
+OPTIMIZE_clang := -O0 # for its warnings, which need no more
 OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(if $(filter pic%,$(VARIANT)),$(OPTIMIZE_pic)),\
     $(OPTIMIZE))
 

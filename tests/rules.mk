@@ -52,7 +52,7 @@ include $(sort $(wildcard tests/*/rules.mk))
 # What the sanitizers and valgrind find is only true without the caches, and they are slow. Each
 # variant may choose its topics; TEST names others. (Where a library opened at run time has variables
 # of each thread, the sanitizer guesses their place from their address, and may die at exit.)
-TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=5 TEST_SECONDS=600 \
+TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=8 TEST_SECONDS=600 \
     ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_tls_get_addr=0 \
     UBSAN_OPTIONS=print_stacktrace=1
 # All but three that take minutes there: they run the kernels that `cuda` runs, in other orders.

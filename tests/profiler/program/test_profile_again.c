@@ -53,9 +53,9 @@ START_TEST(the_report_says_which_interval_is_which) {
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
     program_check_columns(got.out);
     const char *lines[] = {"(median; this run ", "\n    in 2 runs ", "(median; across runs ",
-                           "\nintervals: this run's 95% sure; across runs, in fresh processes, 50% "
-                           "sure\n"};
-    for (int i = 0; i < 4; i++)
+                           "\nintervals: this run's 95% sure; across runs, ",
+                           ", in fresh processes, 50% sure\n"};
+    for (int i = 0; i < 5; i++)
         ck_assert_msg(strstr(got.out, lines[i]), "no %s in\n%.2000s", lines[i], got.out);
     program_run_free(&got);
     got = run("--runs 2 --explain fc1 " SMALL PEAKS);
