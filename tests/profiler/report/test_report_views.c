@@ -14,7 +14,7 @@ enum { NETS = 36 };
 
 // ---- what a row has to say -------------------------------------------------------------------
 typedef struct Expected { // a sum over the ops that a printed row is about
-    RooflineInput input; // what its ops' parts of time explain has their roofs in it
+    RooflineInput input;  // what its ops' parts of time explain has their roofs in it
     int64_t first;
 } Expected;
 
