@@ -224,24 +224,26 @@ Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profil
     return profile_work(&work, (OptimizerConfig){0}, options, profile);
 }
 
-static void free_latency(Latency *latency) {
+void latency_free(Latency *latency) {
+    if (!latency) return;
     if (latency->across) memory_free(latency->across->samples);
     memory_free(latency->across);
     memory_free(latency->samples);
+    *latency = (Latency){0};
 }
 
 static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
-    for (int p = 0; p < REPORT_COUNT; p++) free_latency(&phases[p].latency);
+    for (int p = 0; p < REPORT_COUNT; p++) latency_free(&phases[p].latency);
 }
 
 void profile_free(Profile *profile) {
     if (!profile) return;
     for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
     free_latencies(profile->totals);
-    for (int64_t i = 0; i < profile->n_ops; i++) free_latency(&profile->ops[i].latency);
+    for (int64_t i = 0; i < profile->n_ops; i++) latency_free(&profile->ops[i].latency);
     Latency *others[] = {&profile->inference, &profile->data_wait, &profile->launch,
                          &profile->batch_copy};
-    for (int i = 0; i < 4; i++) free_latency(others[i]);
+    for (int i = 0; i < 4; i++) latency_free(others[i]);
     memory_free(profile->ops);
     memory_free(profile->memory_events);
     memory_free(profile->layers);

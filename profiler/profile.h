@@ -22,6 +22,7 @@ typedef struct Latency {
     struct Latency *across; // owned: this median and those of other processes (profile_runs.h);
                             // NULL: there were none
 } Latency;
+void latency_free(Latency *latency); // what it holds; NULL is fine
 
 // Where measured time went, in seconds: each part is measured by itself, none is a remainder. What
 // they leave is unexplained. Not known on a card, and without ceilings: then roof is 0.
@@ -185,6 +186,7 @@ typedef struct Profile {
     int64_t warmup;      // steps that ran before the first sample
     bool steady; // at least 20 samples without a trend (statistics.h), and their IQR is under 10 %
     bool trend;  // they have one
+    bool cut_short; // by the caller's wish (ProfileOptions.stop): not all was measured
     Probe probes[PROBE_COUNT];
     int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
 
@@ -211,7 +213,8 @@ typedef struct ProfileOptions {
     int64_t warmup;         // steps before the first sample; 0: until steady, 10 to 200
     int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
     double seconds;         // time limit of a measurement when iterations is 0
-    bool percentiles;       // as many samples of whole steps as p99.9 needs, whatever the limits
+    bool percentiles;       // as many samples of whole steps as p99.9 needs, whatever these limits
+    double most_seconds;    // beyond it iterations and percentiles end, too; 0: no such limit
     LossFunction loss;      // of training; NULL: loss_cross_entropy
     const char *unit;       // what a step's rate counts, "images"; NULL: "samples"
     int64_t units;          // so many in a step; 0: the batch's samples
@@ -225,6 +228,9 @@ typedef struct ProfileOptions {
     // Between steps; fraction: the share of all seconds that have gone. NULL: none
     void (*progress)(void *argument, double fraction);
     void *argument;
+    // Asked between steps: true ends the measurement with what there is, but not without a sample
+    // (Profile.cut_short). NULL: never
+    bool (*stop)(void);
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 

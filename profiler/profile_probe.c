@@ -158,7 +158,8 @@ void profile_measure_probes(const Measurement *m) {
                          ? m->options.probe_seconds
                          : fmax(least * m->options.seconds, share * gone);
     if (!m->work->x->device->on_host || m->options.probe_seconds < 0.0) return;
-    for (int kind = 0; kind < PROBE_COUNT; kind++) {
+    bool (*stop)(void) = m->options.stop;
+    for (int kind = 0; kind < PROBE_COUNT && !(stop && stop()); kind++) {
         Blocks blocks = plan(m, (ProbeKind)kind, seconds);
         profile_tell_done(m, STAGE_PROBES, kind, PROBE_COUNT, 0.0);
         if (blocks.rounds > 0 && is_of_use(m, (ProbeKind)kind)) look(m, (ProbeKind)kind, blocks);

@@ -124,6 +124,8 @@ static Status observed_sample(Measurement *m) {
     return status ? status : profile_take_events(m);
 }
 
+static bool is_stopped(const Measurement *m) { return m->options.stop && m->options.stop(); }
+
 // As many steps as asked for; else until times are steady, or half of the time is used up.
 static Status warm_up(Measurement *m) {
     bool asked = m->options.warmup > 0;
@@ -131,7 +133,8 @@ static Status warm_up(Measurement *m) {
     int64_t done = 0, most = asked ? m->options.warmup : MOST_WARMUP;
     bool steady = false;
     while (done < most && !(steady && !asked)) {
-        if (!asked && done >= 2 && clock_seconds() - start > 0.5 * m->options.seconds) break;
+        bool late = !asked && clock_seconds() - start > 0.5 * m->options.seconds;
+        if (done >= 2 && (late || is_stopped(m))) break;
         StepTimes times;
         Status status = work_step(m->work, &times);
         if (status) return status;
@@ -151,11 +154,14 @@ static Status warm_up(Measurement *m) {
 // Unobserved and observed in turns: as many rounds as asked for; else until the time is used up,
 // within bounds. Percentiles that need more samples go on without the observed ones.
 static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
+    const ProfileOptions *o = &m->options;
     double start = clock_seconds();
     int64_t samples = enough > rounds ? enough : rounds;
     for (int64_t i = 0; i < samples; i++) {
-        bool late = m->options.iterations == 0 && i >= PROFILE_FEWEST_SAMPLES &&
-                    clock_seconds() - start > m->options.seconds;
+        double gone = clock_seconds() - start;
+        bool late = o->iterations == 0 && i >= PROFILE_FEWEST_SAMPLES && gone > o->seconds;
+        bool over = o->most_seconds > 0.0 && gone > o->most_seconds;
+        if (i > 0 && (over || is_stopped(m))) break;
         bool observe = i < rounds && !late;
         if (!observe && i >= enough) break;
         profile_tell_done(m, STAGE_ROUNDS, i, samples, start);
@@ -172,11 +178,13 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
     double start = clock_seconds();
     int64_t inner = m->profile->steps_per_sample;
     int64_t done = 0, planned = m->profile->warmup + rounds;
-    for (; done < m->profile->warmup; done++) {
+    for (; done < m->profile->warmup && !is_stopped(m); done++) {
         profile_tell_done(m, STAGE_INFERENCE, done, planned, start);
         work_infer_seconds(m->work);
     }
-    for (int64_t i = 0; i < rounds && i < m->profile->totals[REPORT_STEP].latency.count; i++) {
+    if (m->profile->totals[REPORT_STEP].latency.count < rounds)
+        rounds = m->profile->totals[REPORT_STEP].latency.count;
+    for (int64_t i = 0; i < rounds && !is_stopped(m); i++) {
         double sum = 0.0;
         profile_tell_done(m, STAGE_INFERENCE, done++, planned, start);
         for (int64_t k = 0; k < inner; k++)
@@ -202,7 +210,7 @@ static Status measure_data_wait(Measurement *m) {
     if (!m->options.loader) return STATUS_OK;
     Status status = latency_make_room(&m->profile->data_wait, PROFILE_MOST_WAITS);
     double start = clock_seconds();
-    for (int i = 0; i < PROFILE_MOST_WAITS && !status; i++) {
+    for (int i = 0; i < PROFILE_MOST_WAITS && !status && !is_stopped(m); i++) {
         if (i >= PROFILE_FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds)
             break;
         StepTimes ignored;
@@ -241,7 +249,8 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = profile_measure_kernels(&m);
     if (!status) status = profile_finish(&m);
     profile_take_process(profile);
-    if (!status) profile_measure_probes(&m);
+    if (!status && !is_stopped(&m)) profile_measure_probes(&m);
+    profile->cut_short = is_stopped(&m);
     timeline_free(&m.timeline);
     memory_free(m.observed.samples);
     memory_free(m.processor.samples);

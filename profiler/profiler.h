@@ -54,7 +54,6 @@ Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory);
 // until it is known how often, more calls pass. None on meta. Free with latency_free.
 Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t iterations,
                                 Latency *latency);
-void latency_free(Latency *latency);
 
 // Whole profiles, to be freed with profile_free: counts, times, memory and, by this machine's
 // ceilings (measured on first use and kept, machine.h), verdicts. A layer and a backward pass go

@@ -77,7 +77,8 @@ typedef Status (*ProfileFunction)(Layer *model, Tensor *x, ProfileOptions option
 static Status measured_peak(ProfileFunction function, Layer *layer, Tensor *x, MemoryUse *peak,
                             int64_t *saved_bytes) {
     Profile profile;
-    Status status = function(layer, x, (ProfileOptions){.warmup = 2, .iterations = 1}, &profile);
+    ProfileOptions options = {.warmup = 2, .iterations = 1, .probe_seconds = -1.0};
+    Status status = function(layer, x, options, &profile);
     *peak = profile.measured.peak;
     *saved_bytes = profile.measured.saved_bytes;
     profile_free(&profile);
@@ -147,12 +148,6 @@ Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t
     status = measure_inference(layer, x, warmup, iterations, latency);
     if (status) latency_free(latency);
     return status;
-}
-
-void latency_free(Latency *latency) {
-    if (!latency) return;
-    memory_free(latency->samples);
-    *latency = (Latency){0};
 }
 
 // ---- whole profiles --------------------------------------------------------------------------

@@ -69,7 +69,8 @@ typedef struct Fit {
     FitOptions options;
     FitResult *result;
     double start;
-    int64_t steps;       // planned
+    int64_t planned;     // steps in all
+    int64_t steps;       // to be done: fewer where the caller has wished to stop
     double loss, losses; // the last one that was read; the epoch's together
     Tensor *unread[FIT_READ_MOST];
     int n_unread;
@@ -134,13 +135,21 @@ static void tell_progress(Fit *fit, int64_t epoch) {
     if (!fit->options.progress) return;
     const FitResult *r = fit->result;
     double seconds = clock_seconds() - fit->start;
-    FitProgress progress = {epoch,   fit->options.epochs, r->steps, fit->steps, fit->loss,
-                            seconds, r->samples};
+    FitProgress progress = {epoch,      fit->options.epochs,
+                            r->steps,   fit->planned,
+                            fit->loss,  seconds,
+                            r->samples, r->steps == fit->steps};
     fit->options.progress(fit->options.argument, &progress);
 }
 
-static bool done(const Fit *fit) {
-    return fit->options.max_steps > 0 && fit->result->steps >= fit->options.max_steps;
+static bool done(const Fit *fit) { return fit->result->steps >= fit->steps; }
+
+// The batch to come is the last one where the caller wishes so, and gradients add up no further.
+static void look_for_end(Fit *fit) {
+    const FitOptions *options = &fit->options;
+    int64_t next = fit->result->steps + 1;
+    if (next == fit->planned || next % options->accumulate > 0) return;
+    if (options->stop && options->stop()) fit->steps = next;
 }
 
 static Status one_epoch(Fit *fit, int64_t epoch) {
@@ -153,6 +162,7 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
         bool more = loader_next(fit->loader, &batch);
         fit->result->data_wait_seconds += clock_seconds() - asked;
         if (!more) break;
+        look_for_end(fit);
         Status status = one_step(fit, &batch, ++batches == loader_batches(fit->loader));
         if (status) return status;
         tell_progress(fit, epoch);
@@ -206,6 +216,7 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
                .options = options,
                .result = result,
                .start = clock_seconds(),
+               .planned = steps,
                .steps = steps,
                .loss = (double)NAN};
     layer_train(model, true);
@@ -214,6 +225,7 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
         status = one_epoch(&fit, epoch);
     forget_unread(&fit);
     result->seconds = clock_seconds() - fit.start;
+    result->cut_short = fit.steps < fit.planned;
     return status;
 }
 

@@ -14,6 +14,7 @@ typedef struct FitProgress { // what the callback sees after a step
     double loss;             // of this batch; on a device the last that was read
     double seconds;          // since the start
     int64_t samples;         // trained on so far
+    bool last;               // no step comes after it
 } FitProgress;
 
 typedef struct FitOptions {
@@ -37,6 +38,8 @@ typedef struct FitOptions {
     // one large batch, in the memory of a small one. 0: 1. The run's last ones may be fewer. A step
     // stays one batch everywhere else; steps_done is a multiple, or all that there are to do.
     int64_t accumulate;
+    // Asked before the batch that ends an optimizer's step: true makes it the last. NULL: never
+    bool (*stop)(void);
 } FitOptions;
 enum { FIT_READ_MOST = 64 };
 
@@ -45,6 +48,7 @@ typedef struct FitResult {
     double final_loss;              // mean over the last epoch's batches, those of this run
     double seconds;                 // training alone
     double data_wait_seconds;       // of it, waiting for the loader
+    bool cut_short;                 // FitOptions.stop ended it before all steps were done
 } FitResult;
 
 // One batch: zero_grad, forward, cross-entropy, backward, step. *loss is the batch's mean (NaN on

@@ -195,6 +195,7 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
     double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all were done before
     member_real(json, "samples_per_second", samples / fit->seconds);
     member_real(json, "data_wait_seconds", fit->data_wait_seconds);
+    member_bool(json, "cut_short", fit->cut_short);
     json_writer_end_object(json);
 }
 
@@ -229,6 +230,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_created(json);
     member_text(json, "command", command);
     member_text(json, "kind", kinds[profile->kind]);
+    member_bool(json, "cut_short", profile->cut_short);
     write_environment(json, profile);
     write_machine(json, profile);
     write_model(json, profile);

@@ -142,9 +142,9 @@ static int64_t epochs_unsaid(const Options *options) {
 // Without the question that is looked at.
 static bool want_nothing(const Options *others) {
     return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
-           !others->percentiles && others->iterations == 0 && others->warmup == 0 &&
-           others->runs == 1 && !others->trace && !others->output && !others->tinytorch &&
-           !others->memory_json;
+           !others->percentiles && !(others->time_limit > 0.0) && others->iterations == 0 &&
+           others->warmup == 0 && others->runs == 1 && !others->trace && !others->output &&
+           !others->tinytorch && !others->memory_json;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.

@@ -94,6 +94,7 @@ typedef struct Options {
     bool measure_only;               // one of those: its profile goes to standard output
     bool calibrate;                  // measure them again
     bool percentiles, strict;
+    double time_limit; // seconds; 0: not said
 
     // Questions: their answers are printed instead of the report.
     bool explain;

@@ -24,6 +24,7 @@ static bool something_runs(const Options *options) {
                           {"shrink", options->shrink},
                           {"leaks", options->leaks},
                           {"percentiles", options->percentiles},
+                          {"time-limit", options->time_limit > 0.0},
                           {"iterations", options->iterations > 0},
                           {"warmup", options->warmup > 0},
                           {"calibrate", options->calibrate},

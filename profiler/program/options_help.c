@@ -34,7 +34,9 @@ static const char exit_text[] =
     "1  the answer is no: the training diverged, prediction and execution differ, a\n"
     "   budget holds no sample, or --strict found what is not counted\n"
     "2  wrong usage\n"
-    "3  a file or device could not be used\n";
+    "3  a file or device could not be used\n"
+    "130, 143  SIGINT or SIGTERM ended it between two steps: report and files have\n"
+    "   what there was; a second one ends it at once\n";
 
 static void print_topic(const ProgramLine *line, int topic) {
     printf("%s\n", flag_topics[topic].heading);

@@ -240,25 +240,39 @@ static bool take_preset(Options *options, const Flag *flag, const char *text) {
                   "torch, paper, textbook, fvcore, deepspeed, torchinfo or tinytorch");
 }
 
-// "500MB", "1.5 GiB", "4096"
-static bool take_size(Options *options, const Flag *flag, const char *text) {
-    static const struct {
-        const char *name;
-        double bytes;
-    } units[] = {{"", 1},      {"B", 1},      {"kB", 1e3},      {"MB", 1e6},     {"GB", 1e9},
-                 {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+typedef struct UnitOfText {
+    const char *name; // NULL behind the last
+    double value;
+} UnitOfText;
+
+// "500MB": a number above 0 and a unit; 0 where it is none.
+static double read_amount(const char *text, const UnitOfText *units) {
     char *unit;
     double value = strtod(text, &unit);
-    bool number = unit != text && value > 0.0;
+    if (unit == text || !(value > 0.0)) return 0.0;
     while (*unit == ' ') unit++;
-    for (size_t i = 0; number && i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) != 0) continue;
-        value *= units[i].bytes;
-        if (!(value >= 1.0 && value <= 0x1p60)) break; // what budget.h takes
-        *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)value;
-        return true;
-    }
-    return refuse(options, flag, text, "a size as 500MB, 1.5GiB or 4096");
+    while (units->name && strcmp(unit, units->name) != 0) units++;
+    return units->name ? value * units->value : 0.0;
+}
+
+static bool take_size(Options *options, const Flag *flag, const char *text) {
+    static const UnitOfText units[] = {{"", 1},         {"B", 1},         {"kB", 1e3},
+                                       {"MB", 1e6},     {"GB", 1e9},      {"TB", 1e12},
+                                       {"KiB", 1024},   {"MiB", 1048576}, {"GiB", 0x1p30},
+                                       {"TiB", 0x1p40}, {NULL, 0}};
+    double bytes = read_amount(text, units);
+    if (!(bytes >= 1.0 && bytes <= 0x1p60)) // what budget.h takes
+        return refuse(options, flag, text, "a size as 500MB, 1.5GiB or 4096");
+    *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)bytes;
+    return true;
+}
+
+static bool take_time_limit(Options *options, const Flag *flag, const char *text) {
+    static const UnitOfText units[] = {{"", 1},     {"ms", 1e-3}, {"s", 1},
+                                       {"min", 60}, {"h", 3600},  {NULL, 0}};
+    options->time_limit = read_amount(text, units);
+    return (options->time_limit >= 1e-3 && options->time_limit <= 1e6) ||
+           refuse(options, flag, text, "a time as 500ms, 30s or 2min");
 }
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -372,6 +386,10 @@ const Flag options_flags[] = {
      "steps before the first sample (until steady, 10 to 200)", COUNT(warmup, 2, 1000000)},
     {OF_MEASURING, BOTH, false, "percentiles", NULL,
      "go on until there are enough samples for p99.9", SWITCH(percentiles)},
+    {OF_MEASURING, BOTH, false, "time-limit", "TIME",
+     "samples take so long at most, whatever else is said,\n"
+     "                         as 500ms, 30s or 2min (1s)",
+     OTHER(take_time_limit)},
     {OF_MEASURING, BOTH, false, "calibrate", NULL, "measure this machine's ceilings again",
      SWITCH(calibrate)},
     {OF_MEASURING, BOTH, false, "runs", "N",

@@ -107,7 +107,8 @@ static void print_untrained(const Program *program) {
     if (options->epochs == 0 && options->data)
         printf("\nTRAINING  none: --epochs N trains on what --data names.\n");
     else if (options->epochs > 0 && program->device->has_data)
-        printf("\nTRAINING  none: %s. --data takes others.\n", program->training.absent);
+        printf("\nTRAINING  none: %s.%s\n", program->training.absent,
+               program_is_stopped() ? "" : " --data takes others.");
 }
 
 // Layers that could not be chosen are told, too.
@@ -142,6 +143,8 @@ static Status work(Program *program, int *output_error) {
         report_print(&program->profile, stdout);
     print_refused(program);
     *output_error = flush_output(); // the reader sees it before training starts
+    if (program_is_stopped() && !program->training.absent)
+        program->training.absent = "stopped before it began";
     if (!status && !program->training.absent)
         status = program_train(program);
     else if (!status)
@@ -214,6 +217,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
 }
 
 int program_main(int argc, char **argv, const ProgramKind *kind) {
+    program_watch_signals();
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
     Typed typed;
@@ -235,6 +239,7 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     context_release_thread();
     // Of a file its writer has checked.
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();
+    code = program_stop_code(code);
     if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
         return code; // a reader that has had enough is no failure of ours
     fprintf(stderr, "%s: standard output: %s\n", kind->line.name, strerror(output_error));

@@ -53,8 +53,10 @@ struct Program {
     const char *command; // as typed, for the JSON
     char **arguments;    // the same in words
     char **runs;         // what others of them measured, as JSON; or NULL
+    int n_runs;          // so many have
     bool report;         // to standard output
     bool terminal;       // progress on standard error is seen
+    int n_profiled;      // of several networks
     bool failed;         // a threshold, or a comparison: exit status 1
     char progress[64];   // what a line of progress begins with: "profiling"
     Subject subject;
@@ -127,6 +129,12 @@ int program_verdict(const Program *program);
 Status program_measure_again(const Program *program, const char *flags, const char *what,
                              char **document);
 bool program_is_run(void);
+// program_stop.c: from here on SIGINT and SIGTERM end the work between two steps. Has one come? Then
+// the exit status is 128 and its number. `process`, which is waited for, ends at once; 0: none is.
+void program_watch_signals(void);
+void program_watch_helper(int process);
+bool program_is_stopped(void);
+int program_stop_code(int code);
 // program_runs.c: --runs. One process after the other, before there is a model here to take their
 // memory; adds what they measured to the profile. Progress: so many are done.
 Status program_run_others(Program *program);
@@ -150,12 +158,13 @@ Status program_write_files(Program *program, JsonWriter *json); // the JSON last
 // Between words, in lines of 80 columns that begin with `indent`.
 void program_print_wrapped(const char *text, const char *indent);
 
-// A line of progress on standard error, at most every 0.1 s.
+// program_progress.c: a line of progress on standard error, at most every 0.1 s.
 typedef struct ProgressLine {
     const char *what;    // "profiling"; only where the line says it
     double begun, shown; // when; and when it was last drawn
 } ProgressLine;
 bool progress_due(ProgressLine *line);
+void progress_draw(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void program_show_progress(void *line, double fraction); // with what is left, by the time gone
 void progress_clear(const Program *program);
 // What takes long, and does not tell how far it has come; until progress_clear.

@@ -51,7 +51,7 @@ static Status find_each(const Program *program, Entry *entries) {
 static Status profile_each(Program *program, Entry *entries) {
     Status status = STATUS_OK;
     int n = program->options->n_models;
-    for (int i = 0; i < n && !status; i++) {
+    for (int i = 0; i < n && !status && (i == 0 || !program_is_stopped()); i++) {
         Program *one = &entries[i].program;
         if (i > 0) one->machine = entries[i - 1].program.machine; // measured once
         snprintf(one->progress, sizeof(one->progress), "%d of %d, %.24s", i + 1, n,
@@ -59,6 +59,7 @@ static Status profile_each(Program *program, Entry *entries) {
         status = blame(&entries[i], program_profile(one));
         release(one);
         if (!status && program_verdict(one)) program->failed = true;
+        program->n_profiled = i + 1;
     }
     return status;
 }
@@ -73,17 +74,19 @@ static const char *short_name(const Entry *entry) {
 
 static Status write_json(const Program *program, const Entry *entries, JsonWriter *json) {
     const Profile *profiles[OPTIONS_MAX_MODELS];
-    int n = program->options->n_models;
+    int n = program->n_profiled;
     for (int i = 0; i < n; i++) profiles[i] = &entries[i].program.profile;
     return profile_write_json_each(profiles, n, program->command, json);
 }
 
 static void print(const Program *program, const Entry *entries) {
     Compared rows[OPTIONS_MAX_MODELS];
-    int n = program->options->n_models;
+    int n = program->n_profiled, all = program->options->n_models;
     for (int i = 0; i < n; i++)
         rows[i] = (Compared){short_name(&entries[i]), &entries[i].program.profile};
     comparison_print(rows, n, program->options->comparison_sort, stdout);
+    if (program_is_stopped())
+        printf("\nCUT SHORT, as was asked: %d of %d, the last by what ran until then\n", n, all);
     for (int i = 0; i < n; i++) {
         if (!entries[i].program.subject.remark[0]) continue;
         printf("\n%s\n", short_name(&entries[i]));

@@ -100,9 +100,11 @@ static Status run(char *const arguments[], const char *what, char **document) {
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     Status status = spawn(arguments, ends[1], &process);
     close(ends[1]);
+    if (!status) program_watch_helper(process);
     *document = status ? NULL : read_all(ends[0]);
     close(ends[0]);
     if (status) return status;
+    program_watch_helper(0);
     Status ended = wait_for(process, what);
     return error_pending() ? error_status() : ended;
 }

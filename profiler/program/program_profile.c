@@ -53,26 +53,10 @@ Layer *program_model_new(const Program *program) {
     return NULL;
 }
 
-bool progress_due(ProgressLine *line) {
-    double now = clock_seconds();
-    if (now - line->shown < 0.1) return false;
-    line->shown = now;
-    return true;
-}
-
-void progress_clear(const Program *program) {
-    if (program->terminal) fprintf(stderr, "\r\033[K");
-}
-
-void progress_say(const Program *program, const char *what) {
-    if (program->terminal) fprintf(stderr, "\r%s\033[K", what);
-}
-
 static void show_calibration(void *argument, const char *what, double fraction) {
     const Program *program = argument;
-    fprintf(stderr, "\rmeasuring this %s, once: %s, %.0f%%\033[K",
-            program->device->on_host ? "machine" : "card", what, 100.0 * fraction);
-    fflush(stderr);
+    progress_draw("measuring this %s, once: %s, %.0f%%",
+                  program->device->on_host ? "machine" : "card", what, 100.0 * fraction);
 }
 
 // The ceilings that verdicts stand on: kept from the first run, unless a file or a flag says else.
@@ -96,17 +80,6 @@ static Status obtain_machine(Program *program) {
         printf("Measured %s%s%.400s\n",
                program->device->on_host ? "this machine" : program->machine.device, then, kept_in);
     return status;
-}
-
-void program_show_progress(void *argument, double fraction) {
-    ProgressLine *line = argument;
-    if (!progress_due(line)) return;
-    double gone = line->shown - line->begun;
-    fprintf(stderr, "\r%s: %.0f%%", line->what, 100.0 * fraction);
-    if (fraction > 0.0)
-        fprintf(stderr, ", %s left", text_duration(gone / fraction * (1.0 - fraction)).s);
-    fprintf(stderr, "\033[K");
-    fflush(stderr);
 }
 
 // Where nothing runs, those of a machine that is named give bounds.
@@ -136,8 +109,7 @@ BudgetTask program_budget_task(const Program *program) {
 // How many it will be nobody knows.
 static void show_choosing(void *argument, int64_t tried) {
     ProgressLine *line = argument;
-    if (progress_due(line))
-        fprintf(stderr, "\r%s: %lld sets tried\033[K", line->what, (long long)tried);
+    if (progress_due(line)) progress_draw("%s: %lld sets tried", line->what, (long long)tried);
 }
 
 static Status choose_recomputed(Program *program) {
@@ -235,11 +207,14 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
+    how.most_seconds = options->time_limit; // 0: not said
+    if (options->time_limit > 0.0) how.seconds = options->time_limit;
     how.probe_seconds = options->measure_only ? -1.0 : options->try_advice ? 10.0 : 0.0;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
     how.progress = program->terminal ? program_show_progress : NULL;
     how.argument = &line;
+    how.stop = program_is_stopped;
     Status status = run_profile(program, how);
     progress_clear(program);
     if (program->profile.has_machine) program->machine = program->profile.machine; // perhaps better

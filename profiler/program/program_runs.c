@@ -24,18 +24,19 @@ Status program_run_others(Program *program) {
     program->runs = memory_new((size_t)others * sizeof(char *));
     Status status = program->runs ? STATUS_OK : error_status();
     double begun = clock_seconds();
-    for (int64_t i = 0; i < others && !status; i++) {
+    for (int64_t i = 0; i < others && !status && !program_is_stopped(); i++) {
         program_show_runs(program, i, others + 1, begun);
         status = program_measure_again(program, "", "--runs", &program->runs[i]);
+        if (!status) program->n_runs++;
     }
     progress_clear(program);
-    return status;
+    if (program_is_stopped()) error_clear(); // of the one that was not waited for
+    return error_status();
 }
 
 Status program_take_runs(Program *program) {
-    int others = (int)program->options->runs - 1;
-    if (others == 0) return STATUS_OK;
-    return profile_take_runs(&program->profile, program->runs, others);
+    if (program->n_runs == 0) return STATUS_OK;
+    return profile_take_runs(&program->profile, program->runs, program->n_runs);
 }
 
 void program_free_runs(Program *program) {

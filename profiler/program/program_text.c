@@ -106,9 +106,8 @@ static int64_t sample_length(const Program *program) {
 static void show_sampling(void *argument, int64_t made) {
     Sampling *sampling = argument;
     if (!progress_due(&sampling->line)) return;
-    fprintf(stderr, "\rwriting a sample: %lld of %lld characters\033[K", (long long)made,
-            (long long)sample_length(sampling->program));
-    fflush(stderr);
+    progress_draw("writing a sample: %lld of %lld characters", (long long)made,
+                  (long long)sample_length(sampling->program));
 }
 
 // Within the report's width, and nothing but what prints.

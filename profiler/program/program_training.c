@@ -22,13 +22,12 @@ static void show_progress(Training *training, const FitProgress *p) {
     int64_t done = p->step - training->checkpoint.step; // by this run
     if (!progress_due(&training->line) && p->step < p->steps) return;
     double left = p->seconds / (double)done * (double)(p->steps - p->step);
-    fprintf(stderr, "\rtraining: epoch %lld", (long long)p->epoch);
-    if (p->epochs < LOADER_MOST_EPOCHS) fprintf(stderr, "/%lld", (long long)p->epochs);
-    fprintf(stderr, ", step %lld/%lld, loss %.4f, %s left\033[K",
-            (long long)program_steps(training->program->options, p->step),
-            (long long)program_steps(training->program->options, p->steps), p->loss,
-            text_duration(left).s);
-    fflush(stderr);
+    char of[32] = "";
+    if (p->epochs < LOADER_MOST_EPOCHS) snprintf(of, sizeof(of), "/%lld", (long long)p->epochs);
+    progress_draw("training: epoch %lld%s, step %lld/%lld, loss %.4f, %s left", (long long)p->epoch,
+                  of, (long long)program_steps(training->program->options, p->step),
+                  (long long)program_steps(training->program->options, p->steps), p->loss,
+                  text_duration(left).s);
 }
 
 // A failure to write stays pending, and ends the training.
@@ -41,7 +40,7 @@ static void after_step(void *argument, const FitProgress *p) {
         *curve =
             (LossCurve){.first = step, .last = program_steps(training->program->options, p->steps)};
     loss_curve_add(curve, step, p->loss);
-    bool due = training->every > 0 && (p->step % training->every == 0 || p->step == p->steps);
+    bool due = training->every > 0 && (p->step % training->every == 0 || p->last);
     if (!due) return;
     Checkpoint now = training->checkpoint;
     now.step = p->step;
@@ -102,7 +101,8 @@ static Status run_fit(Program *program, Training *training) {
                       .schedule = from->schedule,
                       .loss = program->loss,
                       .progress = after_step,
-                      .argument = training};
+                      .argument = training,
+                      .stop = program_is_stopped};
     training->line.shown = clock_seconds();
     int64_t epoch =
         program_steps(program->options, loader_batches(from->loader)); // from one step to another
@@ -171,6 +171,9 @@ static Status print_training(const Program *program, Layer *model, const LossCur
         printf(f->final_loss < 1e5 ? "%smean loss %.4f\n" : "%smean loss %.3e\n",
                batches[0] || width > 60 ? "\n    " : " ", f->final_loss);
     if (f->samples > 0) program_print_schedule(&training->schedule);
+    if (f->cut_short)
+        printf("  CUT SHORT, as was asked: %s of %s steps were done%s\n", text_count(f->steps).s,
+               text_count(curve->last).s, program->options->checkpoint ? "; --resume goes on" : "");
     if (text) return program_print_text(program, model, curve);
     printf("  test accuracy %.2f%%\n", 100.0 * training->test_accuracy);
     return STATUS_OK;

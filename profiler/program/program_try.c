@@ -14,8 +14,9 @@ enum { LEAST_ROUNDS = 5 };
 typedef struct Rounds { // of processes, one without and one with each that is tried
     const Program *program;
     Trials *trials;
-    int64_t rounds, done; // processes are done
-    double *ratios;       // `rounds` of each
+    int64_t rounds, complete; // of all
+    int64_t done;             // processes
+    double *ratios;           // `rounds` of each
     double begun;
 } Rounds;
 
@@ -47,9 +48,15 @@ static Status run_rounds(Rounds *all) {
     if (trials->n == 0) return STATUS_OK;
     all->ratios = memory_new((size_t)(trials->n * all->rounds) * sizeof(double));
     Status status = all->ratios ? STATUS_OK : error_status();
-    for (int64_t round = 0; round < all->rounds && !status; round++) status = run_round(all, round);
+    while (all->complete < all->rounds && !status && !program_is_stopped()) {
+        status = run_round(all, all->complete);
+        if (!status) all->complete++;
+    }
+    if (program_is_stopped()) error_clear(); // of the process that was not waited for
+    status = error_status();
+    if (all->complete == 0) trials->n = 0;
     for (int i = 0; i < trials->n && !status; i++)
-        status = statistics_summarise(all->ratios + i * all->rounds, all->rounds,
+        status = statistics_summarise(all->ratios + i * all->rounds, all->complete,
                                       &trials->tried[i].ratio);
     memory_free(all->ratios);
     return status;
@@ -81,6 +88,9 @@ Status program_try(Program *program) {
     take_advice(program, profile->trials);
     Status status = run_rounds(&all);
     progress_clear(program);
-    if (!status) tried_print(profile->trials, profile->unit, stdout);
+    if (!status && all.complete == 0 && program_is_stopped())
+        printf("TRIED  nothing: stopped before all of it was measured once\n");
+    else if (!status)
+        tried_print(profile->trials, profile->unit, stdout);
     return status;
 }

@@ -159,6 +159,8 @@ static void print_head(const Profile *profile, FILE *file) {
     if (profile->inference.count > 0)
         print_rate(file, "Forward only", &profile->inference, batch, profile);
     print_device(profile, file);
+    if (profile->cut_short)
+        fprintf(file, "  CUT SHORT, as was asked: times are of what ran until then.\n");
     print_slowest(profile, file);
     fprintf(file, "\n");
 }

@@ -96,6 +96,17 @@ static void print_passes(const Profile *profile, FILE *file) {
             profile->threads == 1 ? "" : "s", text_duration(profile->cold_seconds).s);
 }
 
+// Of one batch. It is measured later, by itself, where other memory is in the caches.
+static void print_forward_alone(const Profile *profile, FILE *file) {
+    const double worth_saying = 1.05;
+    const LatencyStatistics *alone = &profile->inference.statistics;
+    double step = latency_median(&profile->totals[REPORT_FORWARD].latency);
+    step /= (double)profile->accumulate;
+    if (profile->inference.count == 0 || !(alone->median > worth_saying * step)) return;
+    fprintf(file, "forward only, measured later by itself, is slower than a step's: %s\n",
+            text_duration(step).s);
+}
+
 static bool past_its_roof(const Profile *profile) {
     for (int i = 0; i < profile->n_layers; i++) {
         const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
@@ -157,6 +168,7 @@ void report_print_evidence(const Profile *profile, FILE *file) {
     print_confidence(step, file);
     print_percentiles(step, file);
     print_passes(profile, file);
+    print_forward_alone(profile, file);
     print_noise(profile, file);
     const ProfileLayer *slowest = report_slowest_layer(profile);
     if (slowest) print_where_to_ask(profile, slowest->path, file);

@@ -69,8 +69,8 @@ void tried_print(const Trials *trials, const char *unit, FILE *file) {
         return;
     }
     const LatencyStatistics *ratio = &trials->tried[0].ratio;
-    fprintf(file, "TRIED  change of %s/s, in %lld processes each, in turns with none of it\n", unit,
-            (long long)ratio->n);
+    fprintf(file, "TRIED  change of %s/s, in %lld process%s each, in turns with none of it\n", unit,
+            (long long)ratio->n, ratio->n == 1 ? "" : "es");
     fprintf(file, "  %-19s%15s%10s  across runs (%.0f%% sure)\n", "", "predicted", "median",
             100.0 * ratio->confidence);
     for (int i = 0; i < trials->n; i++) {

@@ -18,7 +18,9 @@ void work_folder_begin(void) {
 
 void work_folder_run(const char *commands) {
     char whole[COMMANDS];
-    int length = snprintf(whole, sizeof whole, "set -e; cd %s\n%s", work_folder, commands);
+    int length =
+        snprintf(whole, sizeof whole, "set -e; not() { if \"$@\"; then return 1; fi; }; cd %s\n%s",
+                 work_folder, commands);
     ck_assert_int_lt(length, COMMANDS);
     ck_assert_msg(system(whole) == 0, "%s", commands);
 }

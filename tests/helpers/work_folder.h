@@ -5,7 +5,9 @@
 extern char work_folder[32]; // its path
 
 void work_folder_begin(void);
-void work_folder_run(const char *commands); // of the shell; fails the test unless all succeed
+// Of the shell, which ends at the first that fails, and with it the test: but for "! command" and
+// all but the last of "a && b", which it takes as questions. `not command` fails as others do.
+void work_folder_run(const char *commands);
 void work_folder_end(void);
 
 #endif

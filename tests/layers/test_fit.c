@@ -91,6 +91,49 @@ START_TEST(max_steps_ends_any_number_of_epochs) {
 END_TEST
 
 // A class for each image, in whatever shape; and not several.
+static int asked; // to stop: at the third time it is so
+static bool at_the_third(void) { return ++asked >= 3; }
+
+static void see_last(void *argument, const FitProgress *progress) {
+    int64_t *last = argument;
+    if (progress->last) *last = progress->step;
+}
+
+// Asked once an optimizer's step; the same weights as of a training that was to be so long.
+START_TEST(whoever_wishes_so_has_the_step_that_runs_as_the_last) {
+    Dataset digits;
+    digits_generate(100, 1, &digits);
+    int64_t each = _i ? 4 : 1; // batches of a step
+    double loss[2];
+    for (int i = 0; i < 2; i++) {
+        context_seed(3);
+        int64_t last = 0;
+        asked = 0;
+        Layer *model = linear_new(784, 10, true);
+        Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_ADAM));
+        Loader *loader = loader_new(&digits, (LoaderOptions){.batch = 10, .scale = 1.0f});
+        FitOptions options = {.epochs = 50,
+                              .max_steps = i ? 3 * each : 0,
+                              .accumulate = each,
+                              .progress = see_last,
+                              .argument = &last,
+                              .stop = i ? NULL : at_the_third};
+        FitResult result;
+        ck_assert_int_eq(train_fit(model, optimizer, loader, options, &result), STATUS_OK);
+        ck_assert_int_eq(result.steps, 3 * each);
+        ck_assert_int_eq(last, 3 * each);
+        ck_assert_int_eq(result.cut_short, i == 0);
+        ck_assert_int_eq(asked, i ? 0 : 3);
+        loss[i] = result.final_loss + (double)tensor_data(model->parameters[0].tensor)[400];
+        loader_free(loader);
+        optimizer_free(optimizer);
+        layer_free(model);
+    }
+    ck_assert_double_eq(loss[0], loss[1]);
+    dataset_free(&digits);
+}
+END_TEST
+
 START_TEST(what_gives_no_class_for_each_image_has_no_accuracy) {
     Dataset digits;
     digits_generate(20, 1, &digits);
@@ -209,6 +252,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_cnn_is_trained_with_the_loss_that_is_given, 0},
         {max_steps_ends_any_number_of_epochs, 0},
+        {whoever_wishes_so_has_the_step_that_runs_as_the_last, 2},
         {what_gives_no_class_for_each_image_has_no_accuracy, 0},
         {training_stops_at_the_first_bad_loss_and_names_step_and_layer, 0},
         {an_input_that_is_not_a_number_stops_training_at_the_first_layer, 0},

@@ -23,9 +23,9 @@ START_TEST(a_handout_is_the_same_twice_and_holds_nothing_of_ours) {
         "exercises/instructor/handout --no-build $root/2.tar.gz >/dev/null; cd $root\n"
         "cmp 1.tar.gz 2.tar.gz; tar tzf 1.tar.gz >names\n"
         "grep -q '^ridgepoint/Makefile$' names; grep -q '^ridgepoint/exercises/' names\n"
-        "! grep -E 'solutions|mutants|hostile|selftest|instructor|INSTRUCTOR|secret|[.]git/'"
+        "not grep -E 'solutions|mutants|hostile|selftest|instructor|INSTRUCTOR|secret|[.]git/'"
         " names\n"
-        "! grep -E '/tests/.*test_[a-z_]*[.]c|[.]ci/' names",
+        "not grep -E '/tests/.*test_[a-z_]*[.]c|[.]ci/' names",
         here);
     work_folder_run(command);
     // From a source tree without git, too: what the first one holds, unpacked anew.

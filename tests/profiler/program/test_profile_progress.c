@@ -1,6 +1,7 @@
 // test_profile_progress.c -- ./profile_model on a terminal: whatever takes long is named on
 // standard error while it runs, and gone when it is over.
 #include <pty.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,30 +30,50 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-START_TEST(what_takes_long_is_named_and_gone_afterwards) {
-    char *argv[18] = {(char *)(uintptr_t) "profile_model"}, text[1 << 15];
-    for (int i = 0; cases[_i].arguments[i]; i++)
-        argv[i + 1] = (char *)(uintptr_t)cases[_i].arguments[i];
+// All that comes to a terminal; with_colour: without NO_COLOR.
+static void run_on_terminal(const char *const *arguments, bool with_colour, char *text,
+                            size_t room) {
+    char *argv[18] = {(char *)(uintptr_t) "profile_model"};
+    for (int i = 0; arguments[i]; i++) argv[i + 1] = (char *)(uintptr_t)arguments[i];
     const char *program = program_path("profile_model");
     int terminal, status;
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         setenv("TERM", "xterm", 1);
+        setenv("NO_COLOR", with_colour ? "" : "1", 1);
         execv(program, argv);
         _exit(127);
     }
     size_t size = 0;
-    for (ssize_t got; (got = read(terminal, text + size, sizeof text - 1 - size)) > 0;)
+    for (ssize_t got; (got = read(terminal, text + size, room - 1 - size)) > 0;)
         size += (size_t)got;
     text[size] = '\0';
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_msg(status == 0 && strstr(text, cases[_i].says), "%d: %s", status, text);
+    ck_assert_msg(status == 0, "%d: %s", status, text);
     close(terminal);
+}
+
+static char text[1 << 15];
+
+START_TEST(what_takes_long_is_named_and_gone_afterwards) {
+    run_on_terminal(cases[_i].arguments, true, text, sizeof text);
+    ck_assert_msg(strstr(text, cases[_i].says), "%s", text);
+}
+END_TEST
+
+// Blanks hide the line then, as wide as any, and one column less than a terminal has.
+START_TEST(without_colour_there_are_no_escapes) {
+    char says[400];
+    run_on_terminal(cases[0].arguments, false, text, sizeof text);
+    snprintf(says, sizeof says, "\r%-79s\r%79s\r", "watching steps", "");
+    ck_assert_msg(strstr(text, says) && !strchr(text, '\033'), "%s", text);
 }
 END_TEST
 
 int main(void) {
-    const HarnessTest tests[] = {{what_takes_long_is_named_and_gone_afterwards, CASES}, {NULL, 0}};
+    const HarnessTest tests[] = {{what_takes_long_is_named_and_gone_afterwards, CASES},
+                                 {without_colour_there_are_no_escapes, 0},
+                                 {NULL, 0}};
     return harness_main("profile_progress", tests);
 }

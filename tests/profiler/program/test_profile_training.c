@@ -159,12 +159,12 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
         "$run --epochs 1 --steps 6 --checkpoint whole --every 4\n"
         "$run --epochs 1 --steps 3 --checkpoint part --every 2\n"
         "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
-        "cmp whole rest && ! cmp -s whole part && test $(ls | wc -l) = 3\n"
+        "cmp whole rest; not cmp -s whole part; test $(ls | wc -l) = 3\n"
         "${run%%--quiet*} ${run#*--quiet} --epochs 1 --steps 6 --resume rest >told\n"
         "grep -q 'nothing was left to do: all 6 steps' told\n"
-        "! $run --epochs 1 --resume part --accumulate 4 2>why && test $(wc -l <why) = 1 &&\n"
+        "not $run --epochs 1 --resume part --accumulate 4 2>why; test $(wc -l <why) = 1 &&\n"
         "grep -q '^profile_m.*: --accumulate 4: [369] batches were done at part' why || exit 1\n"
-        "! $run --epochs 1 --resume rest --optimizer lion 2>why\n"
+        "not $run --epochs 1 --resume rest --optimizer lion 2>why\n"
         "grep -q 'HINT: the same kind (--optimizer ' why\n",
         program, strchr(models[_i], ' '), work_folder);
     work_folder_run(commands);
@@ -268,8 +268,8 @@ START_TEST(a_checkpoint_keeps_the_schedule) {
              "$run --epochs 2 --steps 20 $rate --checkpoint whole &&\n"
              "$run --epochs 2 --steps 7 $rate --checkpoint part &&\n"
              "$run --epochs 2 --resume part --checkpoint rest && cmp whole rest || exit 1\n"
-             "$run --epochs 2 --resume part --lr 0.02 --checkpoint other && ! cmp -s whole other\n"
-             "! $run --epochs 3 --resume whole 2>told && grep -q 'is 0 from step 21 on' told &&\n"
+             "$run --epochs 2 --resume part --lr 0.02 --checkpoint other; not cmp -s whole other\n"
+             "not $run --epochs 3 --resume whole 2>told; grep -q 'is 0 from step 21 on' told\n"
              "$run --epochs 3 --resume whole --schedule cosine\n",
              work_folder, program_path("profile_mlp"));
     work_folder_run(commands);

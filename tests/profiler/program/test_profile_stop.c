@@ -1,0 +1,153 @@
+// test_profile_stop.c -- programs that are told to stop: SIGINT and SIGTERM end them between two
+// steps, with what there is, told and written; limits of time end them as if all had been done.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+#include "tests/helpers/work_folder.h"
+
+// Of commands in the work folder: $mlp and $model are the programs, with ceilings from a file.
+// `stop SIGNAL SECONDS COMMAND` tells it to stop after so long; its exit status is $code then.
+static void run_commands(const char *commands) {
+    char script[3000], mlp[600];
+    snprintf(mlp, sizeof mlp, "%s", program_path("profile_mlp"));
+    char *peaks = realpath("tests/fixtures/peaks.json", NULL);
+    ck_assert_ptr_nonnull(peaks);
+    work_folder_begin();
+    int size = snprintf(script, sizeof script,
+                        "mlp='%s --peaks %s' model='%s --peaks %s'; cd %s\n"
+                        "stop() {\n"
+                        "    code=0; timeout --preserve-status -s $1 $2 $3 >out 2>err || code=$?\n"
+                        "}\n"
+                        "%s",
+                        mlp, peaks, program_path("profile_model"), peaks, work_folder, commands);
+    ck_assert_int_lt(size, (int)sizeof script);
+    work_folder_run(script);
+    work_folder_end();
+    free(peaks);
+}
+
+static const struct {
+    const char *signal;
+    int status;
+} signals[] = {{"INT", 130}, {"TERM", 143}};
+
+START_TEST(a_profile_ends_with_what_was_measured) {
+    char commands[1000];
+    snprintf(commands, sizeof commands,
+             "stop %s 1 \"$mlp --iterations 100000 --json j --epochs 5\"\n"
+             "test $code = %d\n"
+             "grep -q '^  CUT SHORT' out\n"
+             "grep -q '^TRAINING  none: stopped' out\n"
+             "grep -q '^stopping' err\n"
+             "test $(grep -c . err) = 1\n"
+             "test $(ls | wc -l) = 3\n"
+             "grep -q '^  \"cut_short\": true' j\n"
+             "grep -q '^  \"reconciled\": true' j\n"
+             "grep -q 'training_reason\": \"stopped before it began\"' j\n"
+             "tail -n 1 j | grep -q }",
+             signals[_i].signal, signals[_i].status);
+    run_commands(commands);
+}
+END_TEST
+
+// The state that it keeps goes on to the same bytes.
+START_TEST(a_training_ends_where_it_can_go_on) {
+    static const char *const ways[] = {"", "--accumulate 3"};
+    char commands[1400];
+    snprintf(commands, sizeof commands,
+             "run=\"$mlp --layers 784,8,10 --iterations 2 --warmup 2 %s\"\n"
+             "$run --epochs 100000 --checkpoint part --every 50 --json j >out 2>err &\n"
+             "while ! test -e part; do sleep 0.1; done\n"
+             "code=0; kill -TERM $!; wait $! || code=$?\n"
+             "test $code = 143\n"
+             "grep -q '^  CUT SHORT.* --resume goes on$' out\n"
+             "grep -q '^  \"cut_short\": false' j\n"
+             "grep -q '^    \"cut_short\": true' j\n"
+             "steps=$(sed -n 's/^    \"steps\": \\([0-9]*\\),/\\1/p' j); all=$((steps + 2))\n"
+             "$run --epochs 100000 --steps $all --resume part --checkpoint rest >told\n"
+             "$run --epochs 100000 --steps $all --checkpoint whole >told\n"
+             "cmp whole rest\n",
+             ways[_i]);
+    run_commands(commands);
+}
+END_TEST
+
+START_TEST(other_processes_end_with_it) {
+    run_commands("stop TERM 4 \"$mlp --runs 1000 --iterations 2 --warmup 2 --json j\"\n"
+                 "test $code = 143\n"
+                 "grep -q '^    in [0-9]* runs' out\n"
+                 "not grep '^    in 1000 runs' out\n"
+                 "grep -q '^  \"cut_short\": true' j\n"
+                 "stop INT 3 \"$mlp --runs 1000 --try --iterations 9 --warmup 2\"\n"
+                 "test $code = 130\n"
+                 "grep -q '^TRIED  ' out");
+}
+END_TEST
+
+START_TEST(of_several_networks_those_are_compared_that_were_profiled) {
+    run_commands("stop INT 1 \"$model lenet5 mnist-cnn --iterations 100000 --json j\"\n"
+                 "test $code = 130\n"
+                 "grep -q '^CUT SHORT.*: 1 of 2' out\n"
+                 "not grep mnist-cnn out\n"
+                 "test $(grep -c '\"kind\"' j) = 1\n"
+                 "tail -n 1 j | grep -q }");
+}
+END_TEST
+
+// Nothing half-written; and who was started in the background to live on, does.
+START_TEST(a_second_signal_ends_it_at_once) {
+    run_commands("code=0; $mlp --batch 32768 --iterations 100000 --json j >out 2>err & sleep 1\n"
+                 "kill -TERM $!; sleep 0.4; kill -TERM $!; wait $! || code=$?\n"
+                 "test $code = 143\n"
+                 "not test -e j\n"
+                 "not test -s out\n"
+                 "trap '' INT; $mlp --epochs 0 --time-limit 1s >out 2>err & sleep 0.5\n"
+                 "kill -INT $!; wait $!\n"
+                 "not grep CUT out\n"
+                 "not test -s err");
+}
+END_TEST
+
+// ---- limits of time ----------------------------------------------------------------------------
+START_TEST(samples_take_no_longer_than_is_said) {
+    static const char *const ways[] = {"--percentiles", "--iterations 100000"};
+    char arguments[200];
+    snprintf(arguments, sizeof arguments,
+             "--epochs 0 --layers 784,64,10 --time-limit 100ms "
+             "--peaks tests/fixtures/peaks.json %s",
+             ways[_i]);
+    json_t *document = document_new(arguments);
+    json_t *latency = document_at(document, "totals.step.latency");
+    json_int_t n = json_integer_value(json_object_get(latency, "n"));
+    ck_assert_msg(n >= 1 && n < 3838, "%lld samples", (long long)n);
+    ck_assert(json_is_false(document_at(document, "cut_short")));
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(times_that_are_none_are_refused) {
+    static const char *const wrong[] = {"0", "-1s", "5parsecs", "s", "nan", "1e9", "inf", ""};
+    char arguments[100];
+    snprintf(arguments, sizeof arguments, "--time-limit=%s", wrong[_i]);
+    ProgramRun got = program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
+    ck_assert_int_eq(got.status, 2);
+    ck_assert_msg(strstr(got.err, "a time as 500ms, 30s or 2min"), "%s", got.err);
+    program_run_free(&got);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {{a_profile_ends_with_what_was_measured, 2},
+                                 {a_training_ends_where_it_can_go_on, 2},
+                                 {other_processes_end_with_it, 0},
+                                 {of_several_networks_those_are_compared_that_were_profiled, 0},
+                                 {a_second_signal_ends_it_at_once, 0},
+                                 {samples_take_no_longer_than_is_said, 2},
+                                 {times_that_are_none_are_refused, 8},
+                                 {NULL, 0}};
+    return harness_main("profile_stop", tests);
+}
