@@ -220,6 +220,22 @@ static void write_comparison(JsonWriter *json, const Profile *profile) {
     member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
 }
 
+static void write_config(JsonWriter *json, const char *lines) {
+    if (!lines) {
+        member_null(json, "config");
+        return;
+    }
+    json_writer_begin_array(json_writer_key(json, "config"));
+    while (*lines) {
+        char line[4200]; // a path is shorter
+        int length = (int)strcspn(lines, "\n");
+        snprintf(line, sizeof(line), "%.*s", length, lines);
+        json_writer_string(json, line);
+        lines += length + (lines[length] == '\n');
+    }
+    json_writer_end_array(json);
+}
+
 void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
                    const char *command) {
     static const char *const kinds[] = {[PROFILE_TRAINING] = "training",
@@ -229,6 +245,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     member_text(json, "schema", "ridgepoint.profile/v1");
     json_created(json);
     member_text(json, "command", command);
+    write_config(json, profile->config);
     member_text(json, "kind", kinds[profile->kind]);
     member_bool(json, "cut_short", profile->cut_short);
     write_environment(json, profile);

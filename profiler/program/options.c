@@ -18,7 +18,7 @@ enum { MOST_FLAGS = 96 }; // asserted where the table for getopt_long is made
 bool options_refuse(const Options *options, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", options->line->name);
+    fprintf(stderr, "%s: %s", options->line->name, options->place);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
@@ -129,7 +129,6 @@ static bool take_flags(int argc, char **argv, Options *options) {
 static void take_models(int argc, char **argv, Options *options) {
     while (options->line->argument && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
         options->models[options->n_models++] = argv[optind++];
-    options->model = options->models[0];
 }
 
 // Where none are given by themselves, a limit of steps alone is one.
@@ -182,10 +181,16 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .depth = -1,
                          .prune = (double)NAN,
                          .seed = 1};
+    const char *file = options_file_typed(argv);
+    if (file && !options_file_take(options, file)) return false;
+    int n_models = options->n_models; // of the file: what is typed counts
+    options->n_models = 0;
     if (!take_flags(argc, argv, options)) return false;
     bool told = options->help || options->version || options->devices || options->list;
     if (told) return true; // whatever else was typed: that may be why
     take_models(argc, argv, options);
+    if (options->n_models == 0) options->n_models = n_models;
+    options->model = options->models[0];
     if (options->generate) options->inference = true;
     if (!options_fit_together(options)) return false;
     options->has_epochs = options->epochs >= 0;

@@ -96,6 +96,11 @@ typedef struct Options {
     bool percentiles, strict;
     double time_limit; // seconds; 0: not said
 
+    const char *config;               // a file of options; NULL: none
+    char *config_text, *config_lines; // owned: what it holds; and its options, one a line
+    bool file_is_unusable;            // it cannot be read: exit status 3
+    char place[240];                  // in that file, of what is refused: "FILE:3: "
+
     // Questions: their answers are printed instead of the report.
     bool explain;
     const char *explain_layer; // NULL: all
@@ -116,6 +121,7 @@ typedef struct Options {
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);
+void options_free(Options *options); // what it owns, also of one that was refused
 // What a process that only measures leaves out of the same command line.
 void options_measure_only(Options *options);
 // The first page, or what the topic explains; false after one line on standard error.

@@ -55,7 +55,8 @@ static bool same_file(const char *one, const char *other) {
 
 // What is read is not to be lost; but a checkpoint may replace that from which it goes on.
 static bool is_read(const Options *options, const char *path, bool checkpoint) {
-    const char *others[] = {options->peaks, options->data, checkpoint ? NULL : options->resume};
+    const char *others[] = {options->peaks, options->data, options->config,
+                            checkpoint ? NULL : options->resume};
     bool read = false;
     for (int i = 0; i < options->n_models; i++) read = read || same_file(path, options->models[i]);
     for (int i = 0; i < options->n_inputs; i++) {

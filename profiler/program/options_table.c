@@ -184,6 +184,11 @@ static bool take_text(Options *options, const Flag *flag, const char *text) {
     *(const char **)(void *)((char *)options + flag->offset) = text;
     return true;
 }
+// It was taken before all others (options_file.h).
+static bool take_config(Options *options, const Flag *flag, const char *text) {
+    return strcmp(options->config, text) == 0 ||
+           refuse(options, flag, text, "one such file, and no second");
+}
 // "none": then there are no verdicts
 static bool take_peaks(Options *options, const Flag *flag, const char *text) {
     (void)flag;
@@ -453,6 +458,10 @@ const Flag options_flags[] = {
     {OF_FILES, BOTH, false, "tinytorch", "FILE", "the profile in TinyTorch's keys and definitions",
      TEXT(tinytorch)},
 
+    {OF_OTHER, BOTH, false, "config", "FILE",
+     "options from a file, as 'batch = 256', one a line; what\n"
+     "                         is typed counts",
+     OTHER(take_config)},
     {OF_OTHER, BOTH, false, "devices", NULL, "which devices can be used here, and why not",
      SWITCH(devices)},
     {OF_OTHER, BOTH, false, "quiet", NULL, "no report and no progress", SWITCH(quiet)},

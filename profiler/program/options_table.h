@@ -33,6 +33,11 @@ extern const int options_flag_count;
 bool options_refuse(const Options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// options_file.c: the file that --config names, if any, and not of one who asks for help; takes
+// what it says. False after one line, as above.
+const char *options_file_typed(char **argv);
+bool options_file_take(Options *options, const char *path);
+
 // Whether it fits together, before and after the device and epochs are known; else as above.
 // `sort`, and the precision of a machine's peak, are taken then.
 bool options_fit_together(Options *options);

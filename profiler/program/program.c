@@ -226,7 +226,8 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
                       (!options.help || options_print_help(&options));
     if (!understood) {
         typed_free(&typed);
-        return EXIT_USAGE;
+        options_free(&options);
+        return options.file_is_unusable ? EXIT_UNUSABLE : EXIT_USAGE;
     }
     if (program_is_run()) options_measure_only(&options);
     if (options.version) printf("%s %s\n", kind->line.name, ridgepoint_version());
@@ -236,6 +237,7 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     if (!options.help && !options.version && !options.devices && !options.list)
         code = profile_and_train(kind, &options, &typed, &output_error);
     typed_free(&typed);
+    options_free(&options);
     context_release_thread();
     // Of a file its writer has checked.
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();

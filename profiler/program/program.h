@@ -129,8 +129,9 @@ int program_verdict(const Program *program);
 Status program_measure_again(const Program *program, const char *flags, const char *what,
                              char **document);
 bool program_is_run(void);
-// program_stop.c: from here on SIGINT and SIGTERM end the work between two steps. Has one come? Then
-// the exit status is 128 and its number. `process`, which is waited for, ends at once; 0: none is.
+// program_stop.c: from here on SIGINT and SIGTERM end the work between two steps. Has one come?
+// Then the exit status is 128 and its number. `process`, which is waited for, ends at once; 0: none
+// is.
 void program_watch_signals(void);
 void program_watch_helper(int process);
 bool program_is_stopped(void);

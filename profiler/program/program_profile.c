@@ -222,6 +222,7 @@ static Status watch_profile(Program *program, Loader *loader) {
         program->device->has_data ? &program->profile.measured : &program->profile.predicted;
     program->failed = options_choose_recompute(options) &&
                       (!program->choice.fits || peak->peak.total > options->memory_budget);
+    program->profile.config = options->config_lines;
     snprintf(program->profile.model, sizeof(program->profile.model), "%s", program->subject.name);
     program->profile.fixed_layers = options->line->program != PROGRAM_MLP;
     if (!status && program->subject.is_onnx) program_onnx_note(&program->onnx, &program->profile);

@@ -68,6 +68,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
                                           "--trace FILE",
                                           "--memory-json FILE",
                                           "--tinytorch FILE",
+                                          "--config FILE",
                                           "--devices",
                                           "--quiet",
                                           "--help",
@@ -82,7 +83,7 @@ START_TEST(help_lists_every_option_and_succeeds) {
     int listed = 0;
     for (const char *at = got.out; (at = strstr(at, "\n  --")); at++) listed++;
     program_check_columns(got.out);
-    ck_assert_msg(listed == 53, "%d options in --help all, but this test knows 53", listed);
+    ck_assert_msg(listed == 54, "%d options in --help all, but this test knows 54", listed);
     program_run_free(&got);
 }
 END_TEST
