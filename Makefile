@@ -192,11 +192,13 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
 # Paths may hold spaces: they are one word to the shell, and are given to no function that splits.
 quote = '$(subst ','\'',$(1))'
 to_lib = $(call quote,$(DESTDIR)$(LIBDIR))
 to_include = $(call quote,$(DESTDIR)$(INCLUDEDIR)/ridgepoint)
 to_bin = $(call quote,$(DESTDIR)$(BINDIR))
+to_data = $(call quote,$(DESTDIR)$(DATADIR))
 
 # A header is public when it marks what is API (tensor/api.h).
 LIBRARY_HEADERS := $(wildcard $(LIBRARY_FOLDERS:%=%/*.h))
@@ -227,9 +229,17 @@ $(SHARED): $(WHOLE)
 	@echo "  link    $@"
 	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ $< $(LIBS)
 
+# What the programs say of themselves: manual pages, and what shells complete by.
+PAGES := $(foreach p,$(notdir $(PROGRAMS)),man/man1/$p.1 bash-completion/completions/$p \
+    zsh/site-functions/_$p)
+$(BUILD)/installed/share/%: $(PROGRAMS)
+	@mkdir -p $(@D)
+	@./$(PROGRAM_FOLDER)$(patsubst _%,%,$(basename $(@F))) \
+	    $(if $(filter %.1,$@),--man,--completion $(if $(filter zsh%,$*),zsh,bash)) >$@ || { rm -f $@; exit 1; }
+
 # What is installed, built; and then nothing but copied, so that root need not build.
 shared: $(SHARED)
-installable: all $(STATIC) $(HEADERS)
+installable: all $(STATIC) $(HEADERS) $(PAGES:%=$(BUILD)/installed/share/%)
 	@$(MAKE) --no-print-directory VARIANT=$(PIC) shared
 install: installable ## install library, headers and programs; PREFIX=, LIBDIR=, DESTDIR= ...
 	@$(MAKE) --no-print-directory install-files
@@ -238,7 +248,8 @@ absolute = case $(call quote,$(1)) in /*) ;; *) echo "install: not an absolute p
 blank := $() $()
 pc_line = $(call quote,$(1)=$(subst ',\',$(subst $(blank),\$(blank),$(2))))
 install-files:
-	@$(call absolute,$(LIBDIR)); $(call absolute,$(INCLUDEDIR)); $(call absolute,$(BINDIR))
+	@$(call absolute,$(LIBDIR)); $(call absolute,$(INCLUDEDIR)); $(call absolute,$(BINDIR)); \
+	    $(call absolute,$(DATADIR))
 	install -d $(to_lib)/pkgconfig $(to_bin)
 	install -m 644 $(STATIC) $(to_lib)/libridgepoint.a
 	install -m 755 build/$(PIC)/$(notdir $(SHARED)) $(to_lib)
@@ -246,6 +257,8 @@ install-files:
 	ln -sf $(SONAME) $(to_lib)/libridgepoint.so
 	install -m 755 $(PROGRAMS) $(to_bin)
 	$(if $(wildcard $(CUDA_PLUGIN)),install -m 755 $(CUDA_PLUGIN) $(to_lib))
+	@for page in $(PAGES); do install -d $(to_data)/$$(dirname $$page) && \
+	    install -m 644 $(BUILD)/installed/share/$$page $(to_data)/$$page || exit 1; done
 	@for header in $(INSTALLED_HEADERS); do \
 	    install -d $(to_include)/$$(dirname $$header) && \
 	    install -m 644 $(dir $(HEADERS))$$header $(to_include)/$$header || exit 1; \
@@ -259,7 +272,7 @@ install-files:
 uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR= ...
 	rm -f $(addprefix $(to_lib)/,libridgepoint.a libridgepoint.so $(SONAME) $(notdir $(SHARED)) \
 	    libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
-	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS)))
+	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS))) $(addprefix $(to_data)/,$(PAGES))
 	@rm -f $(addprefix $(to_include)/,$(INSTALLED_HEADERS))
 	@for folder in $$(dirname $(INSTALLED_HEADERS) | sort -ru); do \
 	    rmdir $(to_include)/$$folder 2>/dev/null; done; rmdir $(to_include) 2>/dev/null; true

@@ -44,6 +44,7 @@ int main(int argc, char **argv) {
                  .program = PROGRAM_MLP,
                  .examples = {"--layers 784,1024,10 --batch 256 --optimizer sgd", "--explain fc1",
                               "--device meta --layers 12288,49152,12288 --batch 2048"},
+                 .purpose = "what each layer of a perceptron computes, moves, keeps and takes",
                  .about = "Profiles training steps of a multilayer perceptron, then trains it on "
                           "images.",
                  .batch = 64,

@@ -20,6 +20,11 @@ static void list(void) {
     }
 }
 
+static const char *network(int i) {
+    const ZooModel *model = zoo_at(i);
+    return model ? model->name : NULL;
+}
+
 int main(int argc, char **argv) {
     static const ProgramKind kind = {
         .line = {.name = "profile_model",
@@ -28,6 +33,8 @@ int main(int argc, char **argv) {
                  .examples = {"resnet50 --batch 8 --image 224",
                               "resnet18 mobilenet_v2 --device meta",
                               "vgg16 --device meta --memory-budget 8GB"},
+                 .network = network,
+                 .purpose = "what each layer of a network computes, moves, keeps and takes",
                  .about =
                      "Profiles training steps of a published network, by its name (--list); of an\n"
                      "ONNX file (.onnx); or of a model written as text, in a file or as\n"

@@ -186,8 +186,9 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     int n_models = options->n_models; // of the file: what is typed counts
     options->n_models = 0;
     if (!take_flags(argc, argv, options)) return false;
-    bool told = options->help || options->version || options->devices || options->list;
-    if (told) return true; // whatever else was typed: that may be why
+    options->told = options->help || options->version || options->devices || options->list ||
+                    options->man || options->completion;
+    if (options->told) return true; // whatever else was typed: that may be why
     take_models(argc, argv, options);
     if (options->n_models == 0) options->n_models = n_models;
     options->model = options->models[0];

@@ -23,13 +23,15 @@ enum {
 // What the command lines of the programs differ in, beside the flags that only one takes.
 enum { PROGRAM_MLP = 1, PROGRAM_MODEL = 2 };
 typedef struct ProgramLine {
-    const char *name;        // "profile_mlp"
-    unsigned program;        // PROGRAM_MLP or PROGRAM_MODEL
-    const char *argument;    // what it takes beside flags: "NAME|FILE ..."; NULL: nothing
-    const char *examples[3]; // what follows the name
-    const char *about;       // what it does: a line or two
-    int64_t batch, epochs;   // where nothing is said; epochs where no question is asked
-    ScheduleKind schedule;   // where epochs limit a training
+    const char *name;              // "profile_mlp"
+    unsigned program;              // PROGRAM_MLP or PROGRAM_MODEL
+    const char *argument;          // what it takes beside flags: "NAME|FILE ..."; NULL: nothing
+    const char *(*network)(int i); // names that it may be; NULL behind the last. NULL: it has none
+    const char *examples[3];       // what follows the name
+    const char *purpose;           // in a few words
+    const char *about;             // what it does: a line or two
+    int64_t batch, epochs;         // where nothing is said; epochs where no question is asked
+    ScheduleKind schedule;         // where epochs limit a training
 } ProgramLine;
 
 // A part of a training, as typed: steps, or epochs, whose steps are known when there is data.
@@ -115,8 +117,10 @@ typedef struct Options {
     bool has_preset;
 
     const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
-    bool quiet, help, version, devices;
-    const char *topic; // of the help; NULL: its first page
+    bool quiet, help, version, devices, man;
+    bool told;              // one of these: nothing is profiled
+    const char *completion; // of a shell's name; NULL: not asked
+    const char *topic;      // of the help; NULL: its first page
 } Options;
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
@@ -124,8 +128,11 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
 void options_free(Options *options); // what it owns, also of one that was refused
 // What a process that only measures leaves out of the same command line.
 void options_measure_only(Options *options);
-// The first page, or what the topic explains; false after one line on standard error.
+// On standard output: the first page of the help, or what the topic explains (false after one line
+// on standard error); what a shell completes by; the manual page.
 bool options_print_help(const Options *options);
+void options_print_completion(const Options *options);
+void options_print_man(const Options *options);
 // Are layers to be chosen that fit into the memory budget? Then that is no question.
 bool options_choose_recompute(const Options *options);
 // Whether a question was asked, whose answer takes the report's place.

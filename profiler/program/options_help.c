@@ -28,7 +28,7 @@ static void print_first_page(const ProgramLine *line) {
            line->program == PROGRAM_MLP ? "activations; " : "");
 }
 
-static const char exit_text[] =
+const char options_exit_text[] =
     "Exit status\n\n"
     "0  done\n"
     "1  the answer is no: the training diverged, prediction and execution differ, a\n"
@@ -52,7 +52,7 @@ static void print_all(const ProgramLine *line) {
         printf("\n");
         print_topic(line, t);
     }
-    printf("\n%s", exit_text);
+    printf("\n%s", options_exit_text);
 }
 
 static const char counts_text[] =
@@ -125,7 +125,9 @@ static bool print_flags(const ProgramLine *line, const char *topic) {
 bool options_print_help(const Options *options) {
     static const struct {
         const char *name, *text;
-    } topics[] = {{"counts", counts_text}, {"roofline", roofline_help_text}, {"status", exit_text}};
+    } topics[] = {{"counts", counts_text},
+                  {"roofline", roofline_help_text},
+                  {"status", options_exit_text}};
     const char *topic = options->topic;
     if (!topic) {
         print_first_page(options->line);

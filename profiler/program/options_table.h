@@ -24,6 +24,8 @@ typedef struct Flag {
     bool (*take)(Options *options, const struct Flag *flag, const char *text);
     size_t offset;       // of what it sets, for those that only differ in that
     int64_t least, most; // of a number
+    const char *(*value)(
+        int i); // of those that have names; NULL behind the last. NULL: they have none
 } Flag;
 
 extern const Flag options_flags[];
@@ -37,6 +39,8 @@ bool options_refuse(const Options *options, const char *format, ...)
 // what it says. False after one line, as above.
 const char *options_file_typed(char **argv);
 bool options_file_take(Options *options, const char *path);
+
+extern const char options_exit_text[]; // of the help
 
 // Whether it fits together, before and after the device and epochs are known; else as above.
 // `sort`, and the precision of a machine's peak, are taken then.

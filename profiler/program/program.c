@@ -231,11 +231,12 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     }
     if (program_is_run()) options_measure_only(&options);
     if (options.version) printf("%s %s\n", kind->line.name, ridgepoint_version());
+    if (options.completion) options_print_completion(&options);
+    if (options.man) options_print_man(&options);
     if (options.devices) print_devices();
     if (options.list) kind->list();
     int code = EXIT_SUCCESS, output_error = 0;
-    if (!options.help && !options.version && !options.devices && !options.list)
-        code = profile_and_train(kind, &options, &typed, &output_error);
+    if (!options.told) code = profile_and_train(kind, &options, &typed, &output_error);
     typed_free(&typed);
     options_free(&options);
     context_release_thread();

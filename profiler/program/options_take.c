@@ -1,0 +1,275 @@
+// options_take.c -- how each flag takes its argument. Not here: which there are (options_table.c),
+// and whether they fit together (options_fit.c).
+#include "profiler/program/options_take.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool refuse(const Options *options, const Flag *flag, const char *text,
+                   const char *expected) {
+    return options_refuse(options, "--%s %s: expected %s", flag->name, text, expected);
+}
+
+// Which of the flag's values it is; below 0, after a line on it: none.
+static int value_at(const Options *options, const Flag *flag, const char *text) {
+    char names[600] = "";
+    const char *value;
+    for (int i = 0; (value = flag->value(i)); i++) {
+        if (strcmp(value, text) == 0) return i;
+        size_t used = strlen(names);
+        const char *between = i == 0 ? "" : flag->value(i + 1) ? ", " : " or ";
+        snprintf(names + used, sizeof(names) - used, "%s%s", between, value);
+    }
+    refuse(options, flag, text, names);
+    return -1;
+}
+
+static bool whole_number(const char *text, char **end, int64_t *value) {
+    errno = 0;
+    *value = strtoll(text, end, 10);
+    return *end != text && errno == 0;
+}
+
+bool take_count(Options *options, const Flag *flag, const char *text) {
+    char *end, expected[80];
+    int64_t value;
+    if (whole_number(text, &end, &value) && !*end && value >= flag->least && value <= flag->most) {
+        *(int64_t *)(void *)((char *)options + flag->offset) = value;
+        return true;
+    }
+    snprintf(expected, sizeof(expected), "a whole number from %lld to %lld", (long long)flag->least,
+             (long long)flag->most);
+    return refuse(options, flag, text, expected);
+}
+
+bool take_layers(Options *options, const Flag *flag, const char *text) {
+    int n = 0;
+    const char *at = text;
+    for (;;) {
+        char *end;
+        int64_t size;
+        if (n == OPTIONS_MAX_LAYERS) return refuse(options, flag, text, "at most 64 sizes");
+        if (!whole_number(at, &end, &size) || size < 1 || size > INT32_MAX)
+            return refuse(options, flag, text,
+                          "sizes of at least 1 with commas between, as 784,512,10");
+        options->layers[n++] = size;
+        if (!*end) break;
+        if (*end != ',')
+            return refuse(options, flag, text, "sizes with commas between, as 784,512,10");
+        at = end + 1;
+    }
+    options->n_layers = n;
+    return n >= 2 || refuse(options, flag, text, "an input and an output size, as 784,10");
+}
+
+// "none" is the first.
+bool take_activation(Options *options, const Flag *flag, const char *text) {
+    options->activation = op_activation_by_name(text);
+    options->has_activation = true;
+    return value_at(options, flag, text) >= 0;
+}
+
+bool take_optimizer(Options *options, const Flag *flag, const char *text) {
+    int at = value_at(options, flag, text);
+    options->optimizer = (OptimizerKind)at;
+    options->has_optimizer = true;
+    return at >= 0;
+}
+
+bool take_learning_rate(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    bool usable = (float)value > 0.0f && isfinite((float)value); // as the steps will use it
+    if (end == text || *end || !usable)
+        return refuse(options, flag, text, "a number above 0 that a float can hold, as 0.001");
+    options->rate.base = value;
+    return true;
+}
+
+bool take_schedule(Options *options, const Flag *flag, const char *text) {
+    int at = value_at(options, flag, text);
+    options->rate.kind = (ScheduleKind)at;
+    options->rate.has_kind = true;
+    return at >= 0;
+}
+
+// "200" steps, or "2ep"
+bool take_length(Options *options, const Flag *flag, const char *text) {
+    Length *length = (Length *)(void *)((char *)options + flag->offset);
+    char *end;
+    bool good = whole_number(text, &end, &length->count);
+    length->epochs = good && strcmp(end, "ep") == 0;
+    good = good && length->count >= 1 && length->count <= INT32_MAX;
+    return (good && (!*end || length->epochs)) ||
+           refuse(options, flag, text, "steps, as 200, or epochs, as 2ep");
+}
+
+bool take_factor(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0.0 && value <= 1.0))
+        return refuse(options, flag, text, "a number from 0 to 1, as 0.1");
+    options->rate.factor = value;
+    return true;
+}
+
+bool take_prune(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    options->prune = strtod(text, &end);
+    bool share = end != text && !*end && options->prune >= 0.0 && options->prune <= 1.0;
+    return share || refuse(options, flag, text, "a share from 0 to 1, as 0.5");
+}
+
+bool take_device(Options *options, const Flag *flag, const char *text) {
+    options->device = text;
+    return value_at(options, flag, text) >= 0;
+}
+
+bool take_temperature(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0.0) || !isfinite((float)value))
+        return refuse(options, flag, text, "a number from 0 on, as 0.8; 0: always the likeliest");
+    options->temperature = value;
+    return true;
+}
+
+bool take_prompt(Options *options, const Flag *flag, const char *text) {
+    options->prompt = text;
+    return text[0] || refuse(options, flag, text, "what the text begins with");
+}
+
+bool take_dtype(Options *options, const Flag *flag, const char *text) {
+    options->has_dtype = precision_by_brief(text, &options->precision);
+    return value_at(options, flag, text) >= 0;
+}
+
+// "224", or "224x320": height and width
+bool take_image(Options *options, const Flag *flag, const char *text) {
+    char *end;
+    int64_t *side = options->image;
+    bool good = whole_number(text, &end, &side[0]);
+    side[1] = side[0];
+    if (good && *end == 'x') good = whole_number(end + 1, &end, &side[1]);
+    for (int i = 0; i < 2; i++) good = good && side[i] >= 1 && side[i] <= 1 << 16;
+    return (good && !*end) || refuse(options, flag, text, "a side, as 224, or HEIGHTxWIDTH");
+}
+
+bool take_input(Options *options, const Flag *flag, const char *text) {
+    if (!text[0]) return refuse(options, flag, text, "NAME=1x3x224x224, NAME=FILE.npy or FILE.npy");
+    if (options->n_inputs == OPTIONS_MAX_INPUTS)
+        return refuse(options, flag, text, "at most 16 inputs");
+    options->inputs[options->n_inputs++] = text;
+    return true;
+}
+
+bool take_freeze(Options *options, const Flag *flag, const char *text) {
+    if (!text[0]) return refuse(options, flag, text, "a layer or pattern, as 'features.*'");
+    if (options->n_freeze == OPTIONS_MAX_FREEZE)
+        return refuse(options, flag, text, "at most 16 patterns");
+    options->freeze[options->n_freeze++] = text;
+    return true;
+}
+
+bool take_text(Options *options, const Flag *flag, const char *text) {
+    *(const char **)(void *)((char *)options + flag->offset) = text;
+    return true;
+}
+// It was taken before all others (options_file.c), but for one who asks for help.
+bool take_config(Options *options, const Flag *flag, const char *text) {
+    return !options->config || strcmp(options->config, text) == 0 ||
+           refuse(options, flag, text, "one such file, and no second");
+}
+// "none": then there are no verdicts
+bool take_peaks(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->no_peaks = strcmp(text, "none") == 0;
+    options->peaks = options->no_peaks ? NULL : text;
+    return true;
+}
+bool take_switch(Options *options, const Flag *flag, const char *text) {
+    (void)text;
+    *(bool *)(void *)((char *)options + flag->offset) = true;
+    return true;
+}
+
+bool take_completion(Options *options, const Flag *flag, const char *text) {
+    options->completion = text;
+    return value_at(options, flag, text) >= 0;
+}
+
+bool take_help(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->help = true;
+    options->topic = text;
+    return true;
+}
+
+bool take_explain(Options *options, const Flag *flag, const char *text) {
+    if (text && !text[0]) return refuse(options, flag, text, "a LAYER or pattern, as fc1 or 'fc*'");
+    options->explain_layer = text;
+    options->explain = true;
+    return true;
+}
+
+bool take_by(Options *options, const Flag *flag, const char *text) {
+    int at = value_at(options, flag, text);
+    options->view.by = (ViewBy)at;
+    options->has_view = true;
+    return at >= 0;
+}
+
+bool take_top(Options *options, const Flag *flag, const char *text) {
+    options->has_view = true;
+    return take_count(options, flag, text);
+}
+
+bool take_layer(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    options->view.layer = text;
+    options->has_view = true;
+    return true;
+}
+
+bool take_preset(Options *options, const Flag *flag, const char *text) {
+    options->has_preset = preset_by_name(text, &options->preset);
+    return value_at(options, flag, text) >= 0;
+}
+
+typedef struct UnitOfText {
+    const char *name; // NULL behind the last
+    double value;
+} UnitOfText;
+
+// "500MB": a number above 0 and a unit; 0 where it is none.
+static double read_amount(const char *text, const UnitOfText *units) {
+    char *unit;
+    double value = strtod(text, &unit);
+    if (unit == text || !(value > 0.0)) return 0.0;
+    while (*unit == ' ') unit++;
+    while (units->name && strcmp(unit, units->name) != 0) units++;
+    return units->name ? value * units->value : 0.0;
+}
+
+bool take_size(Options *options, const Flag *flag, const char *text) {
+    static const UnitOfText units[] = {{"", 1},         {"B", 1},         {"kB", 1e3},
+                                       {"MB", 1e6},     {"GB", 1e9},      {"TB", 1e12},
+                                       {"KiB", 1024},   {"MiB", 1048576}, {"GiB", 0x1p30},
+                                       {"TiB", 0x1p40}, {NULL, 0}};
+    double bytes = read_amount(text, units);
+    if (!(bytes >= 1.0 && bytes <= 0x1p60)) // what budget.h takes
+        return refuse(options, flag, text, "a size as 500MB, 1.5GiB or 4096");
+    *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)bytes;
+    return true;
+}
+
+bool take_time_limit(Options *options, const Flag *flag, const char *text) {
+    static const UnitOfText units[] = {{"", 1},     {"ms", 1e-3}, {"s", 1},
+                                       {"min", 60}, {"h", 3600},  {NULL, 0}};
+    options->time_limit = read_amount(text, units);
+    return (options->time_limit >= 1e-3 && options->time_limit <= 1e6) ||
+           refuse(options, flag, text, "a time as 500ms, 30s or 2min");
+}
