@@ -12,6 +12,7 @@
 #include "profiler/report/shrink.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"
+#include "profiler/system.h"
 #include "tensor/clock.h"
 
 // ---- the largest batch -----------------------------------------------------------------------
@@ -40,6 +41,11 @@ static void print_budget(const Program *program, const Budget *budget) {
                                                  ? "this machine has no memory for it"
                                                  : "nothing runs on the meta device");
     printf("  a sample more    %s B: too much\n", text_count(budget->next_bytes).s);
+    int64_t process = system_bytes("/proc/self/status", "VmHWM");
+    if (program->device->on_host && budget->measured_bytes >= 0 && process > budget->measured_bytes)
+        printf("  the process      %s B at most: %s of it are no tensors',\n"
+               "                   but the program's, its libraries' and what they keep\n",
+               text_count(process).s, text_bytes_si(process - budget->measured_bytes).s);
 }
 
 // A model whose shapes are written into it takes its own batch, or none.

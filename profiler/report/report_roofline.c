@@ -1,25 +1,18 @@
 // report_roofline.c -- the roofline of the terminal report: ceilings, and where the layers stand on
 // a logarithmic axis of intensity, with the ridge between waiting for memory and for arithmetic.
+// Who is who stands below: one letter may be several layers'.
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "profiler/report/report_table.h"
 
 enum { AXIS_WIDTH = 76, AXIS_FROM = -1, AXIS_TO = 3 }; // powers of ten, in FLOP/B
+enum { MARK_ROWS = 5, MOST_KINDS = 40, FEW_LAYERS = 16 };
 
 static int column_of(double intensity) {
     double at = (log10(intensity) - AXIS_FROM) / (AXIS_TO - AXIS_FROM);
     return (int)lround(fmin(fmax(at, 0.0), 1.0) * (AXIS_WIDTH - 1));
-}
-
-// A digit for a layer that ends in one ("fc1", and it has parameters), else its first letter.
-static char mark_of(const Profile *profile, const ProfileLayer *layer) {
-    const char *path = layer->path, *dot = strrchr(path, '.');
-    size_t length = strlen(path);
-    char last = length > 0 ? path[length - 1] : ' ';
-    if (layer->parameters > 0 && last >= '0' && last <= '9') return last;
-    char first = dot ? dot[1] : report_layer_name(profile, layer).s[0];
-    return first > ' ' && first <= '~' ? first : '?';
 }
 
 // The level that most of the step's memory time goes to: its ridge is the one drawn.
@@ -36,6 +29,103 @@ static bool put(char line[AXIS_WIDTH + 1], int at, const char *text) {
     return true;
 }
 
+// ---- marks -------------------------------------------------------------------------------------
+typedef struct Kind { // of layers, which share a letter
+    char name[32], letter;
+    int layers;
+} Kind;
+
+typedef struct Kinds {
+    Kind kinds[MOST_KINDS];
+    int n;
+    bool few; // layers: each that has parameters is a kind of its own
+} Kinds;
+
+static double intensity_of(const ProfileLayer *layer) {
+    return profile_intensity(layer->phase[REPORT_STEP].cost);
+}
+
+static bool is_free(const Kinds *kinds, char letter) {
+    for (int k = 0; k < kinds->n; k++)
+        if (kinds->kinds[k].letter == letter) return false;
+    return isalnum((unsigned char)letter) != 0;
+}
+
+// Its last digit, if any ("fc1"); else the first character of the name that is free; else any.
+static char free_letter(const Kinds *kinds, const char *name) {
+    static const char any[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    size_t length = strlen(name);
+    char last = length > 0 ? name[length - 1] : ' ';
+    if (kinds->few && isdigit((unsigned char)last) && is_free(kinds, last)) return last;
+    const char *from[] = {name, any};
+    for (int i = 0; i < 2; i++)
+        for (const char *c = from[i]; *c; c++)
+            if (is_free(kinds, *c)) return *c;
+    return '?';
+}
+
+// The optimizer and the loss are called as in the table.
+static Text kind_name(const Profile *profile, const Kinds *kinds, const ProfileLayer *layer) {
+    Text name = report_layer_name(profile, layer);
+    bool own = (kinds->few && layer->parameters > 0) || strcmp(name.s, layer->path) != 0;
+    return own || !layer->type[0] ? text_fit_end(name.s, 31) : text_fit(layer->type, 31);
+}
+
+static Kind *find_kind(const Profile *profile, Kinds *kinds, const ProfileLayer *layer) {
+    Text name = kind_name(profile, kinds, layer);
+    for (int k = 0; k < kinds->n; k++)
+        if (strcmp(kinds->kinds[k].name, name.s) == 0) return &kinds->kinds[k];
+    if (kinds->n == MOST_KINDS) return &kinds->kinds[MOST_KINDS - 1];
+    Kind *kind = &kinds->kinds[kinds->n];
+    snprintf(kind->name, sizeof(kind->name), "%.31s", name.s);
+    kind->letter = free_letter(kinds, kind->name);
+    kind->layers = 0;
+    kinds->n++;
+    return kind;
+}
+
+// The letters of one column, each once: the first lies on the axis, the others on it. Where there
+// are too many, "+" is on top.
+static void pile_up(const Profile *profile, Kinds *kinds, char rows[MARK_ROWS][AXIS_WIDTH]) {
+    memset(rows, ' ', (size_t)MARK_ROWS * AXIS_WIDTH);
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        if (!(intensity_of(layer) > 0.0)) continue;
+        Kind *kind = find_kind(profile, kinds, layer);
+        int column = column_of(intensity_of(layer)), row = 0;
+        kind->layers++;
+        while (row < MARK_ROWS && rows[row][column] != ' ' && rows[row][column] != kind->letter)
+            row++;
+        rows[row < MARK_ROWS ? row : MARK_ROWS - 1][column] = row < MARK_ROWS ? kind->letter : '+';
+    }
+}
+
+// Which letter is whose, in the order of the layers: "c Conv2d (20)".
+static void print_kinds(const Kinds *kinds, FILE *file) {
+    int column = 0;
+    for (int k = 0; k < kinds->n; k++) {
+        const Kind *kind = &kinds->kinds[k];
+        char text[64];
+        int width = snprintf(text, sizeof(text), kind->layers > 1 ? "  %c %s (%d)" : "  %c %s",
+                             kind->letter, kind->name, kind->layers);
+        bool fits = column + width <= AXIS_WIDTH + 2;
+        fprintf(file, "%s%s", fits ? "" : "\n", text);
+        column = fits ? column + width : width;
+    }
+    if (kinds->n > 0) fprintf(file, "\n");
+}
+
+static void print_marks(const Profile *profile, Kinds *kinds, FILE *file) {
+    char rows[MARK_ROWS][AXIS_WIDTH];
+    pile_up(profile, kinds, rows);
+    for (int row = MARK_ROWS - 1; row >= 0; row--) {
+        int end = AXIS_WIDTH;
+        while (end > 0 && rows[row][end - 1] == ' ') end--;
+        if (end > 0) fprintf(file, "  %.*s\n", end, rows[row]);
+    }
+}
+
+// ---- the axis ----------------------------------------------------------------------------------
 // Under the axis: its ends, the ridge below its mark, and what is on either side of it.
 static void print_legend(int ridge, FILE *file) {
     static const char mark[] = "^ ridge", below[] = "waits for memory";
@@ -45,7 +135,7 @@ static void print_legend(int ridge, FILE *file) {
     line[AXIS_WIDTH] = '\0';
     bool flush = ridge + MARK > AXIS_WIDTH;
     put(line, flush ? ridge + 1 - MARK : ridge, flush ? "ridge ^" : mark);
-    put(line, AXIS_WIDTH - 4, "1000");
+    put(line, AXIS_WIDTH - 5, " 1000");
     put(line, 0, ridge < 12 ? "0.1 " : "0.1 FLOP/B ");
     if (ridge >= 12 + BELOW + 1) put(line, ridge - BELOW - 1, below);
     if (!put(line, ridge + MARK + 2, "waits for arithmetic "))
@@ -75,18 +165,14 @@ void report_print_roofline(const Profile *profile, FILE *file) {
             text_rate(machine->peak_flops_per_second, "FLOP/s").s,
             text_rate(machine->levels[level].bytes_per_second, "B/s").s,
             machine->levels[level].name, text_number(ridge).s);
-    char marks[AXIS_WIDTH + 1], axis[AXIS_WIDTH + 1];
-    memset(marks, ' ', AXIS_WIDTH);
+    char axis[AXIS_WIDTH + 1];
     memset(axis, '-', AXIS_WIDTH);
-    marks[AXIS_WIDTH] = axis[AXIS_WIDTH] = '\0';
+    axis[AXIS_WIDTH] = '\0';
     for (int power = AXIS_FROM; power <= AXIS_TO; power++) axis[column_of(pow(10.0, power))] = '+';
-    for (int i = 0; i < profile->n_layers; i++) {
-        double intensity = profile_intensity(profile->layers[i].phase[REPORT_STEP].cost);
-        if (intensity > 0.0) marks[column_of(intensity)] = mark_of(profile, &profile->layers[i]);
-    }
     axis[column_of(ridge)] = '^';
-    int end = AXIS_WIDTH;
-    while (end > 0 && marks[end - 1] == ' ') end--;
-    fprintf(file, "  %.*s\n  %s\n", end, marks, axis);
+    Kinds kinds = {.few = profile->n_layers <= FEW_LAYERS};
+    print_marks(profile, &kinds, file);
+    fprintf(file, "  %s\n", axis);
     print_legend(column_of(ridge), file);
+    print_kinds(&kinds, file);
 }

@@ -34,6 +34,7 @@ static const struct {
     {SMALL " --flop-convention fvcore", "FLOP CONVENTION fvcore", "total"},
     {SMALL " --memory", "MEMORY  one step", "AT THE PEAK"},
     {SMALL " --memory-budget 50kB", "MEMORY BUDGET  50,000 B", "as predicted"},
+    {SMALL " --memory-budget 50kB", "MEMORY BUDGET  50,000 B", "of it are no tensors'"},
     {SMALL " --leaks", "LEAKS", "memory does not grow"},
     {SMALL " --weights", "WEIGHTS", "fc1.weight"},
     {"--device meta --layers 20,30,10 --explain", "MLP 20-30-10", "fc1"},
