@@ -55,6 +55,24 @@ Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory);
 Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t iterations,
                                 Latency *latency);
 
+// One call of any function in the current context: how long, with what memory, and which work. (Ops
+// are watched, which takes about 0.1 us each.)
+//
+//     ProfilerCall call;
+//     profiler_call(load_and_scale, &batch, &call);
+//     printf("%.3f s, %lld bytes more at the peak\n", call.seconds, (long long)call.peak.total);
+typedef struct ProfilerCall {
+    double seconds;     // until it returned, and the context's device had done its work
+    double cpu_seconds; // processor time of all threads of the process
+    MemoryUse peak;     // live bytes at the highest moment, less those before the call
+    MemoryUse left;     // live after it, less before: below 0 where it freed more than it made
+    int64_t ops;        // that it ran, and their cost;
+    int64_t uncounted;  // of them, without one
+    OpCost cost;
+} ProfilerCall;
+// The error that the function left pending, if any; *call is told all the same.
+Status profiler_call(void (*function)(void *argument), void *argument, ProfilerCall *call);
+
 // Whole profiles, to be freed with profile_free: counts, times, memory and, by this machine's
 // ceilings (measured on first use and kept, machine.h), verdicts. A layer and a backward pass go
 // forward and backward from an output gradient of ones; a forward pass is inference.
@@ -79,6 +97,9 @@ typedef struct ProfilerOptions {
     bool memory;            // live bytes over time too, for the trace
     const Machine *machine; // for verdicts, borrowed; NULL: none
     ProfilerSchedule schedule;
+    // N > 0: the schedule is that of the first epoch and of every N-th after it, each from its own
+    // step 0 on, and the others are not recorded; profiler_epoch ends one. 0: epochs are not told
+    int64_t every_epochs;
 } ProfilerOptions;
 ProfilerOptions profiler_defaults(void); // 131,072 events, memory, every step
 
@@ -98,6 +119,9 @@ Status profiler_stop(Profiler *profiler);
 // last one is in the trace, not in rows. A scope around the loop counts with what of it lies in
 // kept steps, if it ends in a step that is recorded.
 void profiler_step(Profiler *profiler);
+
+// An epoch of the user's loop ends here, between two steps; without every_epochs nothing does.
+void profiler_epoch(Profiler *profiler);
 
 // A figure of the user's at this moment, to every session that records. `name` lives as long as
 // the session: a literal.
@@ -158,6 +182,10 @@ typedef struct ProfilerSummary {
 Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary);
 void profiler_summary_free(ProfilerSummary *summary);
 
+// The row of a scope or layer, of all that ran forward under that path (where a scope and the model
+// in it have the same, the scope's); calls 0: it was not seen yet. At any time, also while it runs;
+// goes through all events.
+Status profiler_find(const Profiler *profiler, const char *path, ProfilerRow *row);
 Status profiler_print(const Profiler *profiler, FILE *file); // the rows as a table, 80 columns
 // trace.h; in the context that it observed, else STATUS_STATE.
 Status profiler_write_trace(const Profiler *profiler, const char *path);

@@ -15,7 +15,8 @@ ProfilerOptions profiler_defaults(void) {
 static Status check_options(const ProfilerOptions *options) {
     const int64_t most = INT64_MAX / 4; // so that a cycle's sum does not overflow
     const ProfilerSchedule *s = &options->schedule;
-    const int64_t steps[] = {s->skip, s->wait, s->warmup, s->active, s->repeat};
+    const int64_t steps[] = {s->skip,   s->wait,   s->warmup,
+                             s->active, s->repeat, options->every_epochs};
     if (options->capacity < 1 || options->capacity > INT64_MAX / (int64_t)sizeof(EventCost))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "profiler_new: a capacity of %lld events. HINT: profiler_defaults() has "
@@ -44,6 +45,7 @@ Profiler *profiler_new(ProfilerOptions options) {
                               .machine = options.machine};
     if (device_has_stamps(context_current()->device)) events.device = context_current()->device;
     profiler->schedule = options.schedule;
+    profiler->every_epochs = options.every_epochs;
     if (!timeline_new(&profiler->timeline, events)) return profiler;
     memory_free(profiler);
     return NULL;
@@ -93,7 +95,9 @@ static StepFate fate_of(const ProfilerSchedule *schedule, int64_t step) {
 
 static Status begin_step(Profiler *profiler, int64_t now) {
     bool forgot = profiler->observing && profiler->fate == STEP_WARMUP;
-    profiler->fate = fate_of(&profiler->schedule, profiler->step);
+    int64_t every = profiler->every_epochs;
+    bool chosen = every == 0 || profiler->epoch % every == 0;
+    profiler->fate = chosen ? fate_of(&profiler->schedule, profiler->epoch_step) : STEP_UNSEEN;
     profiler->begin = now;
     profiler->count = profiler->timeline.count;
     profiler->dropped = profiler->timeline.dropped;
@@ -123,6 +127,17 @@ void profiler_step(Profiler *profiler) {
                           .kind = EVENT_STEP};
     if (profiler->fate == STEP_KEPT) timeline_add(&profiler->timeline, event);
     profiler->step++;
+    profiler->epoch_step++;
+    begin_step(profiler, now);
+}
+
+// What has run of the step that began is an evaluation, or nothing, and no step.
+void profiler_epoch(Profiler *profiler) {
+    if (!profiler || !profiler->started || profiler->every_epochs == 0) return;
+    int64_t now = clock_nanoseconds();
+    end_step(profiler, now);
+    profiler->epoch++;
+    profiler->epoch_step = 0;
     begin_step(profiler, now);
 }
 

@@ -257,3 +257,19 @@ void profiler_summary_free(ProfilerSummary *summary) {
     memory_free(summary->rows);
     *summary = (ProfilerSummary){0};
 }
+
+Status profiler_find(const Profiler *profiler, const char *path, ProfilerRow *row) {
+    ProfilerSummary summary;
+    *row = (ProfilerRow){.kind = EVENT_SITE};
+    if (!path) return error_set(STATUS_INVALID_ARGUMENT, "profiler_find: the path is NULL");
+    Status status = profiler_summarise(profiler, &summary);
+    snprintf(row->path, sizeof(row->path), "%s", path);
+    for (int i = 0; i < summary.n_rows && !status; i++) {
+        const ProfilerRow *one = &summary.rows[i];
+        bool found =
+            one->kind == EVENT_SITE && one->phase == PHASE_FORWARD && strcmp(one->path, path) == 0;
+        if (found && one->seconds > row->seconds) *row = *one; // of nested ones the outer
+    }
+    profiler_summary_free(&summary);
+    return status;
+}
