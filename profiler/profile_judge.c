@@ -60,6 +60,7 @@ static void part_op(const Profile *profile, ProfileOp *op) {
     double handed = (double)op->handed / runs, woken = (double)op->woken / runs;
     double handoff = (handed - woken) * machine->spin_seconds;
     op->parts = (TimeParts){.roof = op->roofline.roof_seconds,
+                            .other_core = op->roofline.other_core_seconds,
                             .kernel = kernel_seconds(machine, op, handed * machine->spin_seconds),
                             .handoff = handoff,
                             .wake = woken * machine->wake_seconds,
@@ -81,6 +82,7 @@ void time_parts_take_roof(TimeParts *sum, double seconds) {
 
 static void end_parts(ProfilePhase *phase) {
     time_parts_take_roof(&phase->parts, phase->roofline.roof_seconds);
+    phase->parts.other_core = phase->roofline.other_core_seconds;
 }
 
 // Calls `add` with each phase, of its layer and of the whole, that an op is part of.

@@ -14,6 +14,7 @@ void traffic_add(Traffic *to, const Traffic *more) {
     for (int team = 0; team < TEAM_COUNT; team++) {
         for (int i = 0; i < MACHINE_MAX_LEVELS; i++)
             add_level(&to->level[team][i], &more->level[team][i]);
+        add_level(&to->other[team], &more->other[team]);
         to->slow[team].roots += more->slow[team].roots;
         to->slow[team].divisions += more->slow[team].divisions;
     }
@@ -22,6 +23,7 @@ void traffic_add(Traffic *to, const Traffic *more) {
 
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
     for (int i = 0; i < MACHINE_MAX_LEVELS; i++) add_level(&to->level[op->team][i], &op->level[i]);
+    add_level(&to->other[op->team], &op->other);
     to->slow[op->team].roots += op->slow.roots;
     to->slow[op->team].divisions += op->slow.divisions;
     if (op->team == TEAM_ONE) to->flops_alone += op_cost_total_flops(*cost);
@@ -58,22 +60,17 @@ typedef struct Way { // which ways the bytes of an operand go
     bool read, written;
 } Way;
 
+static LevelTraffic moved(Way way, uint64_t bytes) {
+    return (LevelTraffic){.read = way.read ? bytes : 0,
+                          .written = way.written ? bytes : 0,
+                          .allocated = way.written && !way.read ? bytes : 0};
+}
+
 static void add_found(Found *found, int level, Way way, uint64_t bytes) {
-    const LevelTraffic more = {.read = way.read ? bytes : 0,
-                               .written = way.written ? bytes : 0,
-                               .allocated = way.written && !way.read ? bytes : 0};
+    const LevelTraffic more = moved(way, bytes);
     add_level(&found->op->level[level], &more);
     if (level < found->first) found->first = level;
     if (level > found->last) found->last = level;
-}
-
-// The first level that all cores share.
-static int shared_level(const Machine *machine) {
-    int level = 0;
-    while (level < machine->n_levels - 1 && machine->levels[level].bytes_alone > 0 &&
-           machine->levels[level].bytes_alone < machine->levels[level].bytes)
-        level++;
-    return level;
 }
 
 // Touched by one thread and now by all, or the other way: a share of it lies near.
@@ -82,9 +79,13 @@ static void find_operand(Found *found, uint64_t distance, Team before, Way way, 
     int threads = found->machine->threads;
     uint64_t near = bytes;
     if (before != found->op->team && threads > 1) {
-        int shared = shared_level(found->machine);
+        int shared = machine_shared_level(found->machine);
         if (level < shared) near = bytes / (uint64_t)threads;
-        if (near < bytes) add_found(found, shared, way, bytes - near);
+        if (near < bytes) {
+            const LevelTraffic other = moved(way, bytes - near);
+            add_level(&found->op->other, &other);
+            add_found(found, shared, way, bytes - near);
+        }
     }
     add_found(found, level, way, near);
 }
@@ -169,6 +170,13 @@ static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *lef
     return given;
 }
 
+// What was found there counts as `level` of `here` does.
+static void share_other(LevelTraffic *other, const LevelTraffic *level, const LevelTraffic *here) {
+    other->read = part_of(level->read, other->read, here->read);
+    other->written = part_of(level->written, other->written, here->written);
+    other->allocated = part_of(level->allocated, other->allocated, here->allocated);
+}
+
 void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
                      OpTraffic *traffic) {
     *traffic = (OpTraffic){.slow = op_slow(call), .team = team};
@@ -179,6 +187,7 @@ void traffic_of_call(const Machine *machine, Team team, const OpCall *call, cons
     if (context_current()->ledger) find_operands(&found, call, cost);
     LevelTraffic total = {0};
     uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
+    int shared = machine_shared_level(machine);
     for (int i = found.first; i <= found.last; i++) add_level(&total, &traffic->level[i]);
     for (int i = found.first; i <= found.last; i++) {
         LevelTraffic *level = &traffic->level[i];
@@ -186,6 +195,7 @@ void traffic_of_call(const Machine *machine, Team team, const OpCall *call, cons
         level->read = share(cost->bytes_read, here.read, total.read, &reads);
         level->written = share(cost->bytes_written, here.written, total.written, &writes);
         level->allocated = part_of(level->written, here.allocated, here.written);
+        if (i == shared) share_other(&traffic->other, level, &here);
     }
     LevelTraffic *last = &traffic->level[machine->n_levels - 1];
     last->read += reads; // what rounding left, and a kernel without operands

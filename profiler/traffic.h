@@ -17,13 +17,15 @@ typedef struct LevelTraffic { // bytes at one level
 // Of one op, which one team did.
 typedef struct OpTraffic {
     LevelTraffic level[MACHINE_MAX_LEVELS];
-    OpSlow slow; // of its FLOPs
+    LevelTraffic other; // of these, what lay in the caches of another team's cores: see below
+    OpSlow slow;        // of its FLOPs
     Team team;
 } OpTraffic;
 
 // Of several: what each team moved, and those of its FLOPs that are slow.
 typedef struct Traffic {
     LevelTraffic level[TEAM_COUNT][MACHINE_MAX_LEVELS];
+    LevelTraffic other[TEAM_COUNT];
     OpSlow slow[TEAM_COUNT];
     uint64_t flops_alone; // of their total FLOPs, TEAM_ONE's
 } Traffic;
@@ -39,8 +41,9 @@ Team team_of_call(const OpCall *call, int64_t handed);
 // was moved there. The level of an operand is the smallest that holds what was moved since its
 // elements were last touched: since the end of the op that did, and within an op until it came to
 // its end. Caches that cores have for themselves hold it only as far as the same team touched it;
-// of what one thread touched, all threads find their own share there. Blocks keep their stamp when
-// the cache of storage.c recycles them: they are as warm.
+// of what one thread touched, all threads find their own share there; the rest, `other`, comes from
+// the first level that all cores share, or from farther, and counts there. Blocks keep their stamp
+// when the cache of storage.c recycles them: they are as warm.
 void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
                      OpTraffic *traffic);
 

@@ -143,6 +143,7 @@ static void write_roofline(JsonWriter *json, const Machine *machine, const Roofl
 static void write_parts(JsonWriter *json, const TimeParts *parts, const Latency *latency) {
     const bool known = parts->roof > 0.0;
     const double none = (double)NAN;
+    member_real(json, "other_core_seconds", known ? parts->other_core : none);
     member_real(json, "kernel_seconds", known ? parts->kernel : none);
     member_real(json, "handoff_seconds", known ? parts->handoff : none);
     member_real(json, "wake_seconds", known ? parts->wake : none);

@@ -15,6 +15,14 @@ int64_t machine_capacity(const MachineLevel *level, Team team) {
     return team == TEAM_ONE && level->bytes_alone > 0 ? level->bytes_alone : level->bytes;
 }
 
+int machine_shared_level(const Machine *machine) {
+    int level = 0;
+    while (level < machine->n_levels - 1 && machine->levels[level].bytes_alone > 0 &&
+           machine->levels[level].bytes_alone < machine->levels[level].bytes)
+        level++;
+    return level;
+}
+
 int machine_level(const Machine *machine, Team team, uint64_t distance) {
     int level = 0;
     while (level < machine->n_levels - 1 &&

@@ -69,6 +69,7 @@ static inline double machine_ridge(const Machine *machine, int level) {
 }
 // The smallest level that holds `distance` bytes, of what the team moves.
 int machine_level(const Machine *machine, Team team, uint64_t distance);
+int machine_shared_level(const Machine *machine); // the first that all cores share
 
 // Measures the current context's device, in less than 3 seconds: the host with the context's
 // threads, or a card as machine_device.h says. `progress` (may be NULL) is called with what is

@@ -132,6 +132,17 @@ static void charge_arithmetic(const Machine *machine, const RooflineInput *input
     roofline->slow = slow > fmax(roofline->flop_seconds, roofline->memory_seconds);
 }
 
+// So much shorter the roof would be if all of it had lain in the caches of the cores that need it.
+static double other_core_seconds(const Machine *machine, const RooflineInput *input,
+                                 const Roofline *roofline) {
+    const MachineLevel *shared = &machine->levels[machine_shared_level(machine)];
+    double there = 0.0;
+    for (int team = 0; team < TEAM_COUNT; team++)
+        there += roofline_level_time(shared, (Team)team, &input->traffic.other[team]).seconds;
+    double without = fmax(roofline->compute_seconds, roofline->memory_seconds - there);
+    return there > 0.0 ? roofline->roof_seconds - without : 0.0;
+}
+
 double roofline_overhead_seconds(const Machine *machine, const RooflineInput *input) {
     return machine->dispatch_seconds * (double)input->ops + input->handing_seconds;
 }
@@ -162,6 +173,7 @@ Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
     charge_memory(machine, input, &roofline);
     charge_arithmetic(machine, input, &roofline);
     roofline.roof_seconds = fmax(roofline.compute_seconds, roofline.memory_seconds);
+    roofline.other_core_seconds = other_core_seconds(machine, input, &roofline);
     roofline.ridge = roofline.flops_per_second / roofline.bytes_per_second;
     if (bytes > 0) roofline.intensity = total_flops(input) / (double)bytes;
     roofline.judged = is_counted(input) && is_measured(input);

@@ -20,10 +20,13 @@ static void print_parts(const TimeParts *parts, double seconds, bool several, FI
     const double least = 0.005 * seconds, left = time_parts_left(parts, seconds);
     if (!(parts->roof > 0.0) || isnan(left)) return;
     Flow flow = flow_open(file, "where it went");
-    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
         if (i == 0 || part[i].seconds >= least)
             flow_say(&flow, "%s%s %s", i ? " + " : "", part[i].name,
                      text_duration(part[i].seconds).s);
+        if (i == 0 && parts->other_core >= least)
+            flow_say(&flow, " (%s of it another core's data)", text_duration(parts->other_core).s);
+    }
     if (fabs(left) >= least)
         flow_say(&flow, left > 0.0 ? " + left %s (%s)" : ": %s (%s) more than was measured",
                  text_duration(fabs(left)).s, text_percent(fabs(left) / seconds).s);
