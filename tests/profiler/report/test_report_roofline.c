@@ -12,7 +12,7 @@
 enum { NETS = 40, COLUMNS = 76, MOST_LINES = 40 };
 
 typedef struct Picture {
-    char *text, *lines[MOST_LINES];
+    char *text, *copy, *lines[MOST_LINES];
     int n, axis;         // the line of the axis
     char names[128][40]; // of a letter
     int layers[128];     // it stands for
@@ -42,8 +42,10 @@ static Picture picture_of(const Profile *profile) {
     FILE *file = open_memstream(&picture.text, &size);
     report_print_roofline(profile, file);
     fclose(file);
-    char *rest = strdup(picture.text);
-    for (char *line = strtok_r(rest, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    char *rest;
+    picture.copy = strdup(picture.text);
+    for (char *line = strtok_r(picture.copy, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
         ck_assert_msg(strlen(line) <= 80 && picture.n < MOST_LINES, "%s", picture.text);
         if (strncmp(line, "  +--", 5) == 0 || strncmp(line, "  ^--", 5) == 0)
             picture.axis = picture.n;
@@ -93,6 +95,7 @@ static void check(const Profile *profile) {
     }
     for (int c = 0; c < 128; c++) told += picture.layers[c];
     ck_assert_msg(told == standing, "%d layers of %d:\n%s", told, standing, picture.text);
+    free(picture.copy);
     free(picture.text);
 }
 
