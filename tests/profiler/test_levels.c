@@ -282,6 +282,12 @@ START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     ck_assert_uint_eq(again.other.read, 0);
     Traffic sum = {0};
     for (int i = 0; i < 2; i++) traffic_add_op(&sum, &others, &(OpCost){.bytes_read = 400});
+    traffic_of_sum(x, TEAM_ONE);
+    Tensor *in[] = {x};
+    OpCall twice_read = {.op = &op_sum, .in = in, .n_in = 1};
+    traffic_of_call(&pair, TEAM_ALL, &twice_read, &(OpCost){.bytes_read = 800}, &others);
+    ck_assert_uint_eq(others.level[L2].read, 400); // shared out as the op counts
+    ck_assert_uint_eq(others.other.read, 400);
     Traffic twice = sum;
     traffic_add(&twice, &sum);
     ck_assert_uint_eq(twice.other[TEAM_ALL].read, 800);

@@ -10,10 +10,12 @@
 #include "tests/helpers/nets.h"
 
 // ---- a model of one op, whose time is known ----------------------------------------------------
-static bool each; // sample takes as long, else all of them together
+static bool each;     // sample takes as long, else all of them together
+static int disturbed; // so many steps of 16 samples take five times as long
 static Status sleep_kernel(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     long microseconds = each ? 300 * call->in[0]->shape.dims[0] : 1200;
+    if (call->in[0]->shape.dims[0] == 16 && disturbed-- > 0) microseconds *= 5;
     nanosleep(&(struct timespec){.tv_nsec = 1000 * microseconds}, NULL);
     return STATUS_OK;
 }
@@ -69,6 +71,20 @@ START_TEST(time_that_each_sample_takes_is_not) {
     const Probe *larger = &profile.probes[PROBE_LARGER_BATCH];
     ck_assert_msg(larger->low < 1.4 && larger->high > 0.8, "%g to %g", larger->low, larger->high);
     profile_free(&profile);
+}
+END_TEST
+
+// The first round's seven steps: a quarter of the rounds on either side is left out.
+START_TEST(a_round_beside_other_work_is_left_out) {
+    each = false;
+    disturbed = 7;
+    Profile profile = profile_planted(4, 5.0);
+    const Probe *larger = &profile.probes[PROBE_LARGER_BATCH];
+    ck_assert_int_lt(disturbed, 1);
+    ck_assert_msg(larger->rounds >= 5 && larger->low > 3.0, "%d: %g to %g", larger->rounds,
+                  larger->low, larger->high);
+    profile_free(&profile);
+    disturbed = 0;
 }
 END_TEST
 
@@ -139,6 +155,8 @@ START_TEST(nothing_is_left_of_it) {
     ck_assert_int_eq(memcmp(before, weight->storage->data, bytes), 0);
     ck_assert_int_eq(profile.measured.peak.total, first.measured.peak.total);
     ck_assert_int_eq(profile.unaccounted_bytes, 0);
+    ck_assert_int_eq(profile.probes[PROBE_LARGER_BATCH].bytes, -3 * 16 * profile.bytes_per_sample);
+    ck_assert_int_eq(profile.probes[PROBE_HALF_BATCH].bytes, 8 * profile.bytes_per_sample);
     memory_free(before);
     parameter_list_free(&list);
     profile_free(&first);
@@ -174,6 +192,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {time_that_all_samples_share_is_shared_by_more, 0},
         {time_that_each_sample_takes_is_not, 0},
+        {a_round_beside_other_work_is_left_out, 0},
         {what_is_of_no_use_or_takes_too_long_is_not_looked_at, 0},
         {an_optimizer_without_state_is_tried_where_there_is_some, 0},
         {nothing_is_left_of_it, 0},

@@ -167,6 +167,10 @@ START_TEST(what_a_kernel_takes_beyond_its_roof_is_known) {
     const TimeParts known = {.roof = 1, .kernel = 2, .handoff = 4, .wake = 8, .dispatch = 16};
     ck_assert_double_eq(time_parts_explained(&known), 30);
     ck_assert_double_eq(time_parts_left(&known, 40), 9);
+    RooflineInput input = {.seconds = 40};
+    profile_take_parts(&input, &known);
+    ck_assert_double_eq(input.handing_seconds, 12);
+    ck_assert_double_eq(input.explained_seconds, 30);
     const TimeParts none = {.kernel = (double)NAN, .roof = 1}, nothing_known = {.kernel = 3};
     ck_assert_double_eq(time_parts_explained(&none) + time_parts_explained(&nothing_known), 0);
 }

@@ -102,6 +102,17 @@ START_TEST(a_process_that_ends_badly_is_told) {
 }
 END_TEST
 
+// What is tried stands before the "--" behind which only networks do.
+START_TEST(flags_stand_before_what_are_none) {
+    ProgramRun got =
+        program_run(program_path("profile_model"),
+                    "--batch 4 --iterations 30 --try" PEAKS " -- lenet5", PROGRAM_CAPTURED);
+    ck_assert_msg(got.status == 0 && !got.err[0] && strncmp(got.out, "TRIED  ", 7) == 0, "%s%s",
+                  got.err, got.out);
+    program_run_free(&got);
+}
+END_TEST
+
 // ---- --try -------------------------------------------------------------------------------------
 // On a busy machine nothing is predicted, and nothing tried.
 START_TEST(advice_is_tried_in_turns) {
@@ -181,6 +192,7 @@ int main(void) {
         {the_report_says_which_interval_is_which, 0},
         {other_processes_only_measure, 0},
         {a_process_that_ends_badly_is_told, 0},
+        {flags_stand_before_what_are_none, 0},
         {advice_is_tried_in_turns, 0},
         {without_ceilings_there_are_times_and_no_verdicts, 0},
         {what_cannot_be_is_refused, REFUSED},

@@ -65,6 +65,8 @@ static const struct {
     {"profile_model", "model = lenet5\ndevice = meta\n", "vgg16 --config %s", "vgg16 3x224x224"},
     {"profile_model", "model = lenet5\nmodel = vgg16\ndevice = meta\n", "--config %s",
      "COMPARISON  training step"},
+    {"profile_model", "model = lenet5\nmodel = vgg16\ndevice = meta\n", "alexnet --config %s",
+     "alexnet 3x224x224"},
     {"profile_mlp", "nonsense\n", "--help --config %s", "Profiles training steps"},
     {"profile_mlp", "", "--config %s --device meta", "MLP 784-512-256-10"},
 };
@@ -89,6 +91,7 @@ static const struct {
     {"batch = x\n", 10, 2, "file:1: --batch x: expected a whole number"},
     {"batch\n", 6, 2, "file:1: batch needs a value, as in batch = N\n"},
     {"batch =\n", 8, 2, "file:1: batch needs a value, as in batch = N\n"},
+    {"batch = 3#x\n", 12, 2, "file:1: --batch 3#x: expected a whole number"},
     {"batch 3\n", 8, 2, "file:1: batch 3: expected NAME = VALUE, or a switch's name\n"},
     {"= 3\n", 4, 2, "file:1: : unknown option"},
     {"fuse = yes\n", 11, 2, "file:1: fuse takes no value: "},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/report/report.h"
+#include "profiler/report/report_table.h"
 #include "profiler/report/text.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
@@ -129,6 +130,58 @@ START_TEST(the_number_of_threads_changes_no_count) {
     document_check_same_counts(one, two, "1 and 2 threads");
     json_decref(one);
     json_decref(two);
+}
+END_TEST
+
+static bool says(const Profile *profile, const char *text) {
+    char *report;
+    size_t size;
+    FILE *file = open_memstream(&report, &size);
+    report_print(profile, file);
+    fclose(file);
+    bool found = strstr(report, text) != NULL;
+    check_report(report, text);
+    free(report);
+    return found;
+}
+
+// Within 5 % a forward alone is as fast as one in a step.
+START_TEST(a_forward_that_is_slower_alone_is_told) {
+    Net net = net_random(3);
+    Profile profile = net_profile(&net, 6);
+    double step = profile.totals[REPORT_FORWARD].latency.statistics.median;
+    static const double times[] = {0.5, 1.0, 1.04, 1.06, 3.0};
+    for (int i = 0; i < 5; i++) {
+        profile.inference.statistics.median = times[i] * step / (double)profile.accumulate;
+        bool told =
+            says(&profile, "\nforward only, measured later by itself, is slower than a step's");
+        ck_assert_int_eq(told, times[i] > 1.05);
+    }
+    profile_free(&profile);
+}
+END_TEST
+
+// 10 % is not noise yet; nor are 6 samples, or layers that come to 5 % more than the step.
+START_TEST(noise_begins_at_ten_percent) {
+    Net net = net_random(3);
+    Profile profile = net_profile(&net, 6);
+    LatencyStatistics *s = &profile.totals[REPORT_STEP].latency.statistics;
+    const double quiet = 0.0999 * s->median, noisy = 0.1001 * s->median;
+    profile.unattributed_seconds = 0.0;
+    s->iqr = quiet;
+    ck_assert(s->ci95_reached && !report_is_noise(&profile));
+    s->iqr = noisy;
+    ck_assert(report_is_noise(&profile));
+    ck_assert(says(&profile, "  Too noisy to say where to start (IQR 10%); counts"));
+    s->iqr = quiet;
+    s->ci95_reached = false;
+    ck_assert(report_is_noise(&profile));
+    s->ci95_reached = true;
+    profile.unattributed_seconds = -0.049 * s->median;
+    ck_assert(!report_is_noise(&profile));
+    profile.unattributed_seconds = -0.051 * s->median;
+    ck_assert(report_is_noise(&profile));
+    profile_free(&profile);
 }
 END_TEST
 
@@ -286,6 +339,8 @@ int main(void) {
         {the_report_says_what_the_document_says, MODELS},
         {a_model_on_meta_takes_no_memory_and_counts_as_on_the_cpu, 0},
         {the_number_of_threads_changes_no_count, 0},
+        {a_forward_that_is_slower_alone_is_told, 0},
+        {noise_begins_at_ten_percent, 0},
         {a_difference_is_told_within_the_columns, 0},
         {whatever_the_ridge_its_name_stands_within_the_columns, 0},
         {a_cards_name_and_memory_stand_within_the_columns, 0},
