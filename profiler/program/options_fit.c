@@ -271,8 +271,7 @@ static bool fit_together(const Options *options) {
     if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->runs > 1 && options->generate)
-        return options_refuse(options, "--runs %lld: of steps; leave out --generate",
-                              (long long)options->runs);
+        return options_refuse(options, "--runs: of steps; leave out --generate");
     if (options->try_advice && (options->generate || options->no_peaks))
         return options_refuse(options, "--try: of steps and what holds them up; leave out --%s",
                               options->generate ? "generate" : "peaks none");
