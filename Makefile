@@ -234,8 +234,8 @@ PAGES := $(foreach p,$(notdir $(PROGRAMS)),man/man1/$p.1 bash-completion/complet
     zsh/site-functions/_$p)
 $(BUILD)/installed/share/%: $(PROGRAMS)
 	@mkdir -p $(@D)
-	@./$(PROGRAM_FOLDER)$(patsubst _%,%,$(basename $(@F))) \
-	    $(if $(filter %.1,$@),--man,--completion $(if $(filter zsh%,$*),zsh,bash)) >$@ || { rm -f $@; exit 1; }
+	@./$(PROGRAM_FOLDER)$(patsubst _%,%,$(basename $(@F))) $(if $(filter %.1,$@),--man,\
+	    --completion $(if $(filter zsh%,$*),zsh,bash)) >$@ || { rm -f $@; exit 1; }
 
 # What is installed, built; and then nothing but copied, so that root need not build.
 shared: $(SHARED)

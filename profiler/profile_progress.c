@@ -22,6 +22,7 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
     seconds[STAGE_WARM_UP] = limited(step->total, warmup, fmax(warmup, 10.0), 0.5 * o->seconds);
     seconds[STAGE_ROUNDS] = limited(round, fewest, most, o->seconds);
     seconds[STAGE_ROUNDS] = fmax(seconds[STAGE_ROUNDS], enough * step->total);
+    if (o->most_seconds > 0.0) seconds[STAGE_ROUNDS] = fmin(seconds[STAGE_ROUNDS], o->most_seconds);
     seconds[STAGE_INFERENCE] =
         work->kind == PROFILE_INFERENCE
             ? 0.0
@@ -57,5 +58,7 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
     expect(m->work, &m->options, &m->step, seconds);
     double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
     bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_KERNELS;
-    tell(m->work, &m->options, &m->step, stage, fmin(1.0, by_time ? timed : counted));
+    bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // whichever is first
+    double share = by_time ? timed : has_limit ? fmax(timed, counted) : counted;
+    tell(m->work, &m->options, &m->step, stage, fmin(1.0, share));
 }

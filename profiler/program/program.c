@@ -217,7 +217,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
 }
 
 int program_main(int argc, char **argv, const ProgramKind *kind) {
-    program_watch_signals();
+    if (!program_is_run()) program_watch_signals(); // what a run has measured nobody waits for
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
     Typed typed;
