@@ -238,10 +238,10 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     int code = EXIT_SUCCESS, output_error = 0;
     if (!options.told) code = profile_and_train(kind, &options, &typed, &output_error);
     typed_free(&typed);
-    options_free(&options);
     context_release_thread();
     // Of a file its writer has checked.
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();
+    options_free(&options);
     code = program_stop_code(code);
     if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
         return code; // a reader that has had enough is no failure of ours

@@ -81,6 +81,23 @@ START_TEST(what_is_typed_counts) {
 }
 END_TEST
 
+// What the file says is asked for to the very end: a reader that has had enough is no failure.
+START_TEST(the_output_may_be_a_file_s_word) {
+    begin_with("json = -\ndevice = meta\n", 23);
+    ProgramRun got = run("profile_mlp", "--config %s");
+    ck_assert_msg(got.status == 0 && !got.err[0] && got.out[0] == '{', "%s", got.err);
+    program_run_free(&got);
+    char commands[300];
+    snprintf(commands, sizeof commands,
+             "{ %s --config %s; echo $? >status; } 2>err | head -n 3 >out\n"
+             "test $(cat status) = 0\n"
+             "not test -s err",
+             program_path("profile_mlp"), path);
+    work_folder_run(commands);
+    work_folder_end();
+}
+END_TEST
+
 // The text's bytes: one of them ends with a 0.
 static const struct {
     const char *text;
@@ -150,6 +167,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {{lines_are_taken_as_if_they_were_typed, 0},
                                  {what_is_typed_counts, sizeof typed / sizeof typed[0]},
+                                 {the_output_may_be_a_file_s_word, 0},
                                  {what_cannot_be_taken_is_refused_with_its_place,
                                   sizeof wrong / sizeof wrong[0]},
                                  {files_that_are_none_are_refused, 0},
