@@ -12,6 +12,7 @@
 typedef struct Replay {
     Observer observer; // first
     const Measurement *m;
+    Reuse *reuse;
     int64_t op; // that ends next
     PoolCounts before;
 } Replay;
@@ -42,11 +43,12 @@ static double time_kernel(const OpCall *call) {
     return faults > 0 ? fmax(0.0, best - (double)faults * system_fault_seconds()) : best;
 }
 
-static void run_again(const Profile *profile, const OpCall *call, Team team, ProfileOp *op) {
+static void run_again(Reuse *reuse, const OpCall *call, Team team, ProfileOp *op) {
     const OpCost *cost = &op->record.cost;
     op->warm_seconds = time_kernel(call);
+    reuse_forget(reuse);
     for (int i = 0; i < 2; i++) // the second finds where the first left it
-        traffic_of_call(&profile->machine, team, call, cost, &op->warm_traffic);
+        traffic_of_call(reuse, team, call, cost, &op->warm_traffic);
     if (error_pending()) op->warm_seconds = (double)NAN;
     error_clear(); // it ran before, and so did what counts
 }
@@ -85,7 +87,7 @@ static void op_end(Observer *observer, const OpCall *call) {
         op->warm_seconds = same->warm_seconds;
         op->warm_traffic = same->warm_traffic;
     } else {
-        run_again(profile, call, team_of_call(call, handed), op);
+        run_again(replay->reuse, call, team_of_call(call, handed), op);
         profile_tell_done(replay->m, STAGE_KERNELS, replay->op, profile->n_ops, 0.0);
     }
 }
@@ -94,10 +96,14 @@ Status profile_measure_kernels(const Measurement *m) {
     Profile *profile = m->profile;
     for (int64_t i = 0; i < profile->n_ops; i++) profile->ops[i].warm_seconds = (double)NAN;
     if (!profile->has_machine || !m->work->x->device->on_host) return STATUS_OK;
-    Replay replay = {.observer = {.op_begin = op_begin, .op_end = op_end}, .m = m};
+    Replay replay = {.observer = {.op_begin = op_begin, .op_end = op_end},
+                     .m = m,
+                     .reuse = reuse_new(&profile->machine)};
+    if (!replay.reuse) return STATUS_OUT_OF_MEMORY;
     StepTimes ignored;
     observer_add(&replay.observer);
     Status status = work_step(m->work, &ignored);
     observer_remove(&replay.observer);
+    reuse_free(replay.reuse);
     return status;
 }

@@ -104,7 +104,7 @@ static Status unobserved_sample(Measurement *m) {
 }
 
 static Status watched_sample(Measurement *m, Turn turn, StepTimes *times) {
-    timeline_rewind(&m->timeline);
+    timeline_rewind(&m->timeline, 0);
     Status status = timeline_start(&m->timeline);
     if (status) return status;
     status = sample(m, turn, times);

@@ -17,7 +17,7 @@ static Status check_options(const ProfilerOptions *options) {
     const ProfilerSchedule *s = &options->schedule;
     const int64_t steps[] = {s->skip,   s->wait,   s->warmup,
                              s->active, s->repeat, options->every_epochs};
-    if (options->capacity < 1 || options->capacity > INT64_MAX / (int64_t)sizeof(EventCost))
+    if (options->capacity < 1 || options->capacity > INT64_MAX / (int64_t)sizeof(OpTraffic))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "profiler_new: a capacity of %lld events. HINT: profiler_defaults() has "
                          "131,072",
@@ -107,18 +107,19 @@ static Status begin_step(Profiler *profiler, int64_t now) {
     return status;
 }
 
-// What was seen of the step is kept, or was for warming up and is forgotten.
-static void end_step(Profiler *profiler, int64_t now) {
+// What was seen of the step is kept, or was for warming up and is forgotten. The moment at which
+// the next one begins: forgetting is no step's.
+static int64_t end_step(Profiler *profiler, int64_t now) {
     if (profiler->fate == STEP_KEPT) profiler->recorded_nanoseconds += now - profiler->begin;
-    if (profiler->fate != STEP_WARMUP) return;
-    profiler->timeline.count = profiler->count;
+    if (profiler->fate != STEP_WARMUP) return now;
+    timeline_rewind(&profiler->timeline, profiler->count);
     profiler->timeline.dropped = profiler->dropped;
+    return clock_nanoseconds();
 }
 
 void profiler_step(Profiler *profiler) {
     if (!profiler || !profiler->started) return;
-    int64_t now = clock_nanoseconds();
-    end_step(profiler, now);
+    int64_t now = clock_nanoseconds(), next = end_step(profiler, now);
     ProfileEvent event = {.begin = profiler->begin,
                           .end = now,
                           .step = profiler->step,
@@ -128,17 +129,16 @@ void profiler_step(Profiler *profiler) {
     if (profiler->fate == STEP_KEPT) timeline_add(&profiler->timeline, event);
     profiler->step++;
     profiler->epoch_step++;
-    begin_step(profiler, now);
+    begin_step(profiler, next);
 }
 
 // What has run of the step that began is an evaluation, or nothing, and no step.
 void profiler_epoch(Profiler *profiler) {
     if (!profiler || !profiler->started || profiler->every_epochs == 0) return;
-    int64_t now = clock_nanoseconds();
-    end_step(profiler, now);
+    int64_t next = end_step(profiler, clock_nanoseconds());
     profiler->epoch++;
     profiler->epoch_step = 0;
-    begin_step(profiler, now);
+    begin_step(profiler, next);
 }
 
 Status profiler_start(Profiler *profiler) {

@@ -27,7 +27,8 @@ typedef struct Group { // events of one kind, in nanoseconds
 
 typedef struct Gathering {
     const Timeline *timeline;
-    KeptStep *steps; // in the order of time; none: everything counts whole
+    const OpTraffic *traffic; // beside its events; NULL: without ceilings
+    KeptStep *steps;          // in the order of time; none: everything counts whole
     int64_t n_steps;
     Group *groups;
     int n_groups, capacity;
@@ -103,9 +104,11 @@ static Group *group_of(Gathering *g, const ProfileEvent *event) {
     return group;
 }
 
-static void spend(Spent *to, const EventCost *event) {
-    cost_add(&to->cost, event->cost);
-    traffic_add_op(&to->traffic, &event->traffic, &event->cost);
+// By the op of an event.
+static void spend(const Gathering *g, int64_t at, Spent *to) {
+    const OpCost *cost = &g->timeline->costs[at];
+    cost_add(&to->cost, *cost);
+    if (g->traffic) traffic_add_op(&to->traffic, &g->traffic[at], cost);
 }
 
 // What ran inside the event at `outer`: kept time of what is nested in it, and, of a call site, the
@@ -116,8 +119,7 @@ static int64_t look_inside(const Gathering *g, int64_t outer, Spent *own) {
     for (int64_t i = outer - 1; i >= 0 && events[i].end > around->begin; i--) {
         const ProfileEvent *event = &events[i];
         if (!has_extent(event) || event->begin < around->begin) continue;
-        if (event->kind == EVENT_OP && event->site == around->site)
-            spend(own, &g->timeline->costs[i]);
+        if (event->kind == EVENT_OP && event->site == around->site) spend(g, i, own);
         if (event->end > from) continue;
         nested += kept_of(g, event);
         from = event->begin;
@@ -135,7 +137,7 @@ static Status take_event(Gathering *g, int64_t at) {
     int64_t self = kept - look_inside(g, at, &own);
     if (event->kind == EVENT_OP) {
         own = (Spent){0};
-        spend(&own, &g->timeline->costs[at]);
+        spend(g, at, &own);
     }
     cost_add(&group->spent.cost, own.cost);
     traffic_add(&group->spent.traffic, &own.traffic);
@@ -237,7 +239,8 @@ Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary) {
         return error_set(STATUS_STATE,
                          "profiler_summarise: the context in which it ran is gone, and with it the "
                          "names of its layers. HINT: summarise before it is freed");
-    Gathering g = {.timeline = &profiler->timeline};
+    Gathering g = {.timeline = &profiler->timeline,
+                   .traffic = timeline_traffic(&profiler->timeline)};
     Status status = take_steps(&g);
     for (int64_t i = 0; i < profiler->timeline.count && !status; i++) status = take_event(&g, i);
     if (!status) status = make_rows(&g, profiler->reader.context, summary);

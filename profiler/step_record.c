@@ -46,9 +46,12 @@ static void keep_op(Observer *observer, const OpCall *call) {
     if (context->error.status) return; // it failed
     int64_t handed = pool_counts(context->pool).handed - record->handed;
     OpRecord one = {.site = context->site, .phase = context->phase, .cost = op_cost(call)};
-    if (record->machine && !(call->op->flags & OP_VIEW))
-        traffic_of_call(record->machine, team_of_call(call, handed), call, &one.cost, &one.traffic);
-    if (record->only_traffic) return;
+    Status status = STATUS_OK;
+    if (record->reuse && !(call->op->flags & OP_VIEW))
+        status = traffic_of_call(record->reuse, team_of_call(call, handed), call, &one.cost,
+                                 &one.traffic);
+    if (status) record->status = status;
+    if (record->only_traffic || status) return;
     OpRecord *ops = room_for(record->ops, record->n_ops, &record->op_capacity, sizeof(OpRecord));
     if (!ops) {
         record->status = STATUS_OUT_OF_MEMORY;
@@ -100,7 +103,8 @@ static void keep_saved(Observer *observer, const Storage *storage, int site) {
 
 void step_record_start(StepRecord *record, const Machine *machine) {
     memset(record, 0, sizeof(*record));
-    record->machine = machine;
+    record->reuse = machine ? reuse_new(machine) : NULL;
+    if (machine && !record->reuse) record->status = STATUS_OUT_OF_MEMORY;
     if (machine) record->observer.op_begin = begin_op;
     record->observer.op_end = keep_op;
     record->observer.storage = keep_memory;
@@ -114,5 +118,6 @@ void step_record_free(StepRecord *record) {
     memory_free(record->ops);
     memory_free(record->memory);
     memory_free(record->saved_bytes);
+    reuse_free(record->reuse);
     memset(record, 0, sizeof(*record));
 }

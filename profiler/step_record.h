@@ -40,14 +40,15 @@ typedef struct StepRecord {
     int64_t n_memory, memory_capacity;
     int64_t *saved_bytes; // index: site + 1; activations that it was the first to save for backward
     int n_saved;
-    double flops;           // their total, to notice when it passes 64 bits
-    Status status;          // out of memory while recording
-    const Machine *machine; // whose levels; NULL: none are found
-    bool only_traffic;      // stamps blocks, keeps nothing
-    int64_t handed;         // by the pool, before the op that runs
+    double flops;      // their total, to notice when it passes 64 bits
+    Status status;     // out of memory while recording
+    Reuse *reuse;      // which level holds what; NULL: levels are not found
+    bool only_traffic; // sees what ops touch, keeps nothing
+    int64_t handed;    // by the pool, before the op that runs
 } StepRecord;
 
-// Zeroes it and begins to observe the current context. `machine` may be NULL, and is borrowed.
+// Zeroes it and begins to observe the current context. `machine`, whose levels operands are found
+// at, may be NULL, and is borrowed.
 void step_record_start(StepRecord *record, const Machine *machine);
 void step_record_stop(StepRecord *record);
 void step_record_free(StepRecord *record);

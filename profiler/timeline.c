@@ -1,5 +1,5 @@
 // timeline.c -- two clock readings and one store per event; two stamps where a device has them.
-#include "profiler/timeline.h"
+#include "profiler/timeline_parts.h"
 
 #include <string.h>
 
@@ -103,6 +103,12 @@ bool timeline_has_stamps(const Device *device) {
     return false;
 }
 
+void timeline_rewind(Timeline *timeline, int64_t count) {
+    timeline_traffic(timeline); // before what it is found by is gone
+    if (timeline->touched) timeline->touched->found = count;
+    timeline->count = count;
+}
+
 // ---- events ----------------------------------------------------------------------------------
 static void op_begin(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
@@ -128,14 +134,10 @@ static void op_end(Observer *observer, const OpCall *call) {
     event->handed = (uint32_t)(now.handed - timeline->handed);
     event->woken = (uint32_t)(now.woken - timeline->woken);
     if (!timeline->costs) return;
-    EventCost *cost = &timeline->costs[event - timeline->events];
+    int64_t index = event - timeline->events;
     bool failed = context->error.status, moves = !failed && !(call->op->flags & OP_VIEW);
-    cost->cost = failed ? (OpCost){0} : op_cost(call);
-    if (timeline->machine && moves)
-        traffic_of_call(timeline->machine, team_of_call(call, event->handed), call, &cost->cost,
-                        &cost->traffic);
-    else
-        cost->traffic = (OpTraffic){0};
+    timeline->costs[index] = failed ? (OpCost){0} : op_cost(call);
+    if (timeline->touched) touch_log_add(timeline, index, moves ? call : NULL);
 }
 
 static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t bytes) {
@@ -202,8 +204,7 @@ void timeline_add(Timeline *timeline, ProfileEvent event) {
     timeline->events[timeline->count++] = event;
 }
 
-// Touches every page now: a page fault inside an event would be charged to a layer.
-static void *touched(int64_t capacity, size_t size) {
+void *timeline_room(int64_t capacity, size_t size) {
     enum { PAGE = 4096 }; // no system has smaller ones
     size_t bytes = (size_t)capacity * size;
     char *block = memory_new(bytes);
@@ -214,17 +215,21 @@ static void *touched(int64_t capacity, size_t size) {
 // The stamps are made now, too: making one takes longer than taking it.
 static Status make_room(Timeline *timeline, const TimelineOptions *options) {
     int64_t capacity = options->capacity;
-    timeline->events = touched(capacity, sizeof(ProfileEvent));
+    timeline->events = timeline_room(capacity, sizeof(ProfileEvent));
     if (!timeline->events) return STATUS_OUT_OF_MEMORY;
-    if (options->costs) timeline->costs = touched(capacity, sizeof(EventCost));
+    if (options->costs) timeline->costs = timeline_room(capacity, sizeof(OpCost));
     if (options->costs && !timeline->costs) return STATUS_OUT_OF_MEMORY;
+    if (options->costs && options->machine) {
+        timeline->touched = touch_log_new(options->machine, capacity);
+        if (!timeline->touched) return STATUS_OUT_OF_MEMORY;
+    }
     timeline->capacity = capacity;
     if (!options->device || !device_has_stamps(options->device)) return STATUS_OK;
     bool few = capacity < TIMELINE_MOST_STAMPS / 2;
     timeline->most_stamps = few ? 2 * capacity : TIMELINE_MOST_STAMPS;
-    timeline->device_times = touched(capacity, sizeof(EventTimes));
+    timeline->device_times = timeline_room(capacity, sizeof(EventTimes));
     if (!timeline->device_times) return STATUS_OUT_OF_MEMORY;
-    timeline->readings = touched(timeline->most_stamps, sizeof(int64_t));
+    timeline->readings = timeline_room(timeline->most_stamps, sizeof(int64_t));
     if (!timeline->readings) return STATUS_OUT_OF_MEMORY;
     return timeline_has_stamps(timeline->device) ? STATUS_OK : reserve(timeline);
 }
@@ -254,10 +259,12 @@ Status timeline_new(Timeline *timeline, TimelineOptions options) {
 void timeline_free(Timeline *timeline) {
     memory_free(timeline->events);
     memory_free(timeline->costs);
+    touch_log_free(timeline->touched);
     memory_free(timeline->device_times);
     memory_free(timeline->readings);
     timeline->events = NULL;
     timeline->costs = NULL;
+    timeline->touched = NULL;
     timeline->device_times = NULL;
     timeline->readings = NULL;
     timeline->capacity = timeline->count = 0;

@@ -43,10 +43,7 @@ typedef struct ProfileEvent {
     uint16_t depth; // events that were open around it
 } ProfileEvent;
 
-typedef struct EventCost { // of an op
-    OpCost cost;
-    OpTraffic traffic;
-} EventCost;
+typedef struct TouchLog TouchLog; // timeline_parts.h
 
 // When the device came to an op or a copy and was through with it: nanoseconds of tensor/clock.h.
 // 0: it has no time of its own, as a view. Below 0 while it is not known: -1 - a stamp's index.
@@ -73,7 +70,8 @@ enum {
 typedef struct Timeline {
     Observer observer;    // first
     ProfileEvent *events; // in the order in which they ended
-    EventCost *costs;     // beside events; NULL: not asked
+    OpCost *costs;        // beside events, of ops; NULL: not asked
+    TouchLog *touched;    // with costs and a machine
     int64_t count, capacity;
     int64_t dropped; // events that found the buffer full
     const Machine *machine;
@@ -100,7 +98,11 @@ Status timeline_stop(Timeline *timeline);
 void timeline_add(Timeline *timeline, ProfileEvent event); // a step or a counter
 // What is live now, so that categories that will not change have a value too; done at a start.
 void timeline_add_live(Timeline *timeline);
-static inline void timeline_rewind(Timeline *timeline) { timeline->count = 0; }
+// Beside events, what ops moved: found now, where it was not before. NULL: costs, or a machine,
+// were not asked for.
+const OpTraffic *timeline_traffic(const Timeline *timeline);
+// Forgets events from number `count` on. What their ops touched stays as warm as they left it.
+void timeline_rewind(Timeline *timeline, int64_t count);
 // Is somebody recording in the current context who has the device's stamps? There is one set.
 bool timeline_has_stamps(const Device *device);
 

@@ -1,7 +1,8 @@
-// traffic.c -- finds operands by the stamps that earlier ops left on their storages.
+// traffic.c -- what an op touches, and which level of memory that comes from (reuse.h).
 #include "profiler/traffic.h"
 
 #include "tensor/context.h"
+#include "tensor/memory.h"
 
 // ---- sums ------------------------------------------------------------------------------------
 static void add_level(LevelTraffic *to, const LevelTraffic *more) {
@@ -47,49 +48,7 @@ Team team_of_call(const OpCall *call, int64_t handed) {
     return handed > 0 || context_current()->threads < 2 || !on_host(call) ? TEAM_ALL : TEAM_ONE;
 }
 
-// ---- where operands were ---------------------------------------------------------------------
-// By level, what operands hold; then shared out as the op's own count of bytes.
-typedef struct Found {
-    const Machine *machine;
-    OpTraffic *op;
-    int first, last; // levels that have any
-    bool reads_mutated;
-} Found;
-
-typedef struct Way { // which ways the bytes of an operand go
-    bool read, written;
-} Way;
-
-static LevelTraffic moved(Way way, uint64_t bytes) {
-    return (LevelTraffic){.read = way.read ? bytes : 0,
-                          .written = way.written ? bytes : 0,
-                          .allocated = way.written && !way.read ? bytes : 0};
-}
-
-static void add_found(Found *found, int level, Way way, uint64_t bytes) {
-    const LevelTraffic more = moved(way, bytes);
-    add_level(&found->op->level[level], &more);
-    if (level < found->first) found->first = level;
-    if (level > found->last) found->last = level;
-}
-
-// Touched by one thread and now by all, or the other way: a share of it lies near.
-static void find_operand(Found *found, uint64_t distance, Team before, Way way, uint64_t bytes) {
-    int level = machine_level(found->machine, found->op->team, distance);
-    int threads = found->machine->threads;
-    uint64_t near = bytes;
-    if (before != found->op->team && threads > 1) {
-        int shared = machine_shared_level(found->machine);
-        if (level < shared) near = bytes / (uint64_t)threads;
-        if (near < bytes) {
-            const LevelTraffic other = moved(way, bytes - near);
-            add_level(&found->op->other, &other);
-            add_found(found, shared, way, bytes - near);
-        }
-    }
-    add_found(found, level, way, near);
-}
-
+// ---- what is touched -------------------------------------------------------------------------
 // An element-wise op may write where it reads.
 static bool is_output(const OpCall *call, const Storage *storage) {
     for (int i = 0; i < call->n_out; i++)
@@ -108,52 +67,92 @@ static bool reads_what_it_mutates(const OpCall *call, const OpCost *cost) {
     return cost->bytes_read > others;
 }
 
-static Way way_of(const Found *found, const OpCall *call, int operand) {
-    if (operand >= call->n_in) return (Way){operand == call->n_in && call->adds, true};
-    bool mutated = call->op->mutates && call->op->mutates(call, operand);
-    return (Way){!mutated || found->reads_mutated,
-                 mutated || is_output(call, call->in[operand]->storage)};
+static Touch touch_of(const Tensor *t, uint64_t most) {
+    const Storage *storage = t->storage;
+    uint64_t bytes = (uint64_t)tensor_distinct_bytes(t);
+    if (most > 0 && bytes > most) bytes = most; // of a table some rows
+    return (Touch){.block = storage->data ? (uintptr_t)storage->data : (uintptr_t)storage,
+                   .bytes = bytes,
+                   .near = !t->device->has_data};
 }
 
-// What an op that walks all operands side by side has under way: of what is updated in place one
-// copy.
-static uint64_t bytes_side_by_side(const Found *found, const OpCall *call, const OpCost *cost) {
-    uint64_t twice = call->adds ? (uint64_t)tensor_distinct_bytes(call->out[0]) : 0;
-    for (int i = 0; i < call->n_in; i++) {
-        Way way = call->in[i] ? way_of(found, call, i) : (Way){0};
-        if (way.read && way.written) twice += (uint64_t)tensor_distinct_bytes(call->in[i]);
-    }
-    uint64_t most = cost->bytes_written;
-    return cost->bytes_read + cost->bytes_written - (twice < most ? twice : most);
-}
-
-// A stamp says when an op was over, and whose it was; that an operand was touched a while before,
-// and how long it takes to come around to its end, is its span: of a product, which keeps what it
-// reads in blocks, its own bytes.
-static void find_operands(Found *found, const OpCall *call, const OpCost *cost) {
-    uint64_t *counter = &context_current()->ledger->traffic, start = *counter;
-    uint64_t together = bytes_side_by_side(found, call, cost);
+OpTouched traffic_touched(Team team, const OpCall *call, const OpCost *cost, Touch *touches) {
+    OpTouched op = {.slow = op_slow(call), .team = team};
+    bool reads_mutated = reads_what_it_mutates(call, cost);
     uint64_t all = cost->bytes_read + cost->bytes_written;
-    for (int i = 0; i < call->n_in + call->n_out; i++) {
-        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
-        if (!t || t->storage->traffic > start) continue; // absent, or an operand twice
-        Way way = way_of(found, call, i);
-        uint64_t last = t->storage->traffic, size = (uint64_t)tensor_distinct_bytes(t);
-        if (all > 0 && size > all) size = all; // of a table some rows
-        uint64_t span = cost->macs > 0 ? size : together;
-        // Of what nobody touched nothing is near; on the meta device, whose times are bounds, all.
-        uint64_t distance = last ? start - last + span : t->device->has_data ? UINT64_MAX : span;
-        find_operand(found, distance, (Team)t->storage->team, way, size);
-        *counter += size;
-        t->storage->traffic = start + 1; // moved to the end of the op below
-    }
-    for (int i = 0; i < call->n_in + call->n_out; i++) {
-        const Tensor *t = i < call->n_in ? call->in[i] : call->out[i - call->n_in];
+    uint64_t in_place = 0; // of what is updated there is one copy under way
+    for (int i = 0; i < call->n_in; i++) {
+        const Tensor *t = call->in[i];
         if (!t) continue;
-        t->storage->traffic = *counter + 1;
-        t->storage->team = (uint8_t)found->op->team;
+        bool mutated = call->op->mutates && call->op->mutates(call, i);
+        Touch touch = touch_of(t, all);
+        touch.read = !mutated || reads_mutated;
+        touch.written = mutated || is_output(call, t->storage);
+        if (touch.read && touch.written) in_place += touch.bytes;
+        touches[op.n_touches++] = touch;
     }
-    *counter += 1; // so that a stamp is never 0, and never the next op's start
+    for (int i = 0; i < call->n_out; i++) {
+        Touch touch = touch_of(call->out[i], all);
+        touch.read = i == 0 && call->adds;
+        touch.written = true;
+        if (touch.read) in_place += touch.bytes;
+        touches[op.n_touches++] = touch;
+    }
+    if (in_place > cost->bytes_written) in_place = cost->bytes_written;
+    op.under_way = cost->macs > 0 ? 0 : all - in_place;
+    return op;
+}
+
+// ---- where it was ----------------------------------------------------------------------------
+// By level, what operands hold; then shared out as the op's own count of bytes.
+typedef struct Found {
+    const Machine *machine;
+    OpTraffic *op;
+    int first, last; // levels that have any
+} Found;
+
+static LevelTraffic moved(Touch touch, uint64_t bytes) {
+    return (LevelTraffic){.read = touch.read ? bytes : 0,
+                          .written = touch.written ? bytes : 0,
+                          .allocated = touch.written && !touch.read ? bytes : 0};
+}
+
+static void add_found(Found *found, int level, Touch touch, uint64_t bytes) {
+    const LevelTraffic more = moved(touch, bytes);
+    add_level(&found->op->level[level], &more);
+    if (level < found->first) found->first = level;
+    if (level > found->last) found->last = level;
+}
+
+// Touched by one thread and now by all, or the other way: a share of it lies near.
+static void add_part(Found *found, int level, bool others, Touch touch, uint64_t bytes) {
+    int threads = found->machine->threads;
+    uint64_t near = bytes;
+    if (others && threads > 1) {
+        int shared = machine_shared_level(found->machine);
+        if (level < shared) near = bytes / (uint64_t)threads;
+        if (near < bytes) {
+            const LevelTraffic other = moved(touch, bytes - near);
+            add_level(&found->op->other, &other);
+            add_found(found, shared, touch, bytes - near);
+        }
+    }
+    add_found(found, level, touch, near);
+}
+
+static void find_operand(Found *found, Reuse *reuse, const OpTouched *op, Touch touch) {
+    ReusePlace was = reuse_touch(reuse, touch.block, op->team, touch.bytes);
+    if (was.again) return;
+    int last = found->machine->n_levels - 1;
+    int level = was.seen ? was.level : touch.near ? 0 : last;
+    int least =
+        machine_level(found->machine, op->team, op->under_way ? op->under_way : touch.bytes);
+    int next = level < last ? level + 1 : last; // holds what `level` does not
+    bool others = was.seen && was.team != op->team;
+    uint64_t farther = was.farther < touch.bytes ? was.farther : touch.bytes;
+    if (touch.bytes > farther)
+        add_part(found, level > least ? level : least, others, touch, touch.bytes - farther);
+    if (farther) add_part(found, next > least ? next : least, others, touch, farther);
 }
 
 // all * part / total, without the division where it is plain: most ops have all at one level.
@@ -177,14 +176,14 @@ static void share_other(LevelTraffic *other, const LevelTraffic *level, const Le
     other->allocated = part_of(level->allocated, other->allocated, here->allocated);
 }
 
-void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
-                     OpTraffic *traffic) {
-    *traffic = (OpTraffic){.slow = op_slow(call), .team = team};
-    Found found = {.machine = machine,
-                   .op = traffic,
-                   .first = machine->n_levels,
-                   .reads_mutated = reads_what_it_mutates(call, cost)};
-    if (context_current()->ledger) find_operands(&found, call, cost);
+void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const OpCost *cost,
+                  OpTraffic *traffic) {
+    const Machine *machine = reuse_machine(reuse);
+    *traffic = (OpTraffic){.slow = op->slow, .team = op->team};
+    Found found = {.machine = machine, .op = traffic, .first = machine->n_levels};
+    for (int i = 0; i < op->n_touches; i++)
+        if (touches[i].bytes > 0) find_operand(&found, reuse, op, touches[i]);
+    reuse_end_op(reuse);
     LevelTraffic total = {0};
     uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
     int shared = machine_shared_level(machine);
@@ -200,4 +199,17 @@ void traffic_of_call(const Machine *machine, Team team, const OpCall *call, cons
     LevelTraffic *last = &traffic->level[machine->n_levels - 1];
     last->read += reads; // what rounding left, and a kernel without operands
     last->written += writes;
+}
+
+Status traffic_of_call(Reuse *reuse, Team team, const OpCall *call, const OpCost *cost,
+                       OpTraffic *traffic) {
+    enum { FEW = 16 };
+    Touch few[FEW], *touches = few;
+    size_t n = (size_t)(call->n_in + call->n_out);
+    if (n > FEW) touches = memory_new(n * sizeof(Touch));
+    if (!touches) return STATUS_OUT_OF_MEMORY;
+    OpTouched op = traffic_touched(team, call, cost, touches);
+    traffic_find(reuse, &op, touches, cost, traffic);
+    if (n > FEW) memory_free(touches);
+    return STATUS_OK;
 }

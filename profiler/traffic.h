@@ -4,7 +4,7 @@
 #ifndef PROFILER_TRAFFIC_H
 #define PROFILER_TRAFFIC_H
 
-#include "profiler/machine/machine.h"
+#include "profiler/reuse.h"
 #include "tensor/op.h"
 
 RIDGEPOINT_API_BEGIN
@@ -37,15 +37,38 @@ uint64_t traffic_bytes(const Traffic *traffic, int level); // counted ones, of a
 // Who did an op that has run, while so many ranges were handed to other threads.
 Team team_of_call(const OpCall *call, int64_t handed);
 
-// Of an op that has run and is no view: finds the level of each operand, stamps it, and tells what
-// was moved there. The level of an operand is the smallest that holds what was moved since its
-// elements were last touched: since the end of the op that did, and within an op until it came to
-// its end. Caches that cores have for themselves hold it only as far as the same team touched it;
+// ---- two steps: what was touched, and where that was --------------------------------------------
+// The first is quick, and all that an observer has to do while it watches.
+typedef struct Touch { // an operand
+    uintptr_t block;   // its memory, so that a block which the cache of storage.c hands out again
+                       // is as warm as it was; without memory (meta) its storage
+    uint64_t bytes : 61, read : 1, written : 1; // distinct ones, and which ways they go
+    uint64_t near : 1; // where nobody has touched it, too: times of the meta device are bounds
+} Touch;
+
+typedef struct OpTouched {
+    OpSlow slow;
+    Team team;
+    int n_touches;
+    // An op that walks its operands side by side has all of them under way: so much has to fit. 0:
+    // a product, which keeps what it reads in blocks; each operand for itself.
+    uint64_t under_way;
+} OpTouched;
+
+// Of an op that has run and is no view. Room for call->n_in + call->n_out touches.
+OpTouched traffic_touched(Team team, const OpCall *call, const OpCost *cost, Touch *touches);
+
+// Touches these, and tells what was moved at which level. The level of an operand is the smallest
+// that held it when it was last touched and still does (reuse.h), and that holds what this op has
+// under way. Caches that cores have for themselves hold it only as far as the same team touched it;
 // of what one thread touched, all threads find their own share there; the rest, `other`, comes from
-// the first level that all cores share, or from farther, and counts there. Blocks keep their stamp
-// when the cache of storage.c recycles them: they are as warm.
-void traffic_of_call(const Machine *machine, Team team, const OpCall *call, const OpCost *cost,
-                     OpTraffic *traffic);
+// the first level that all cores share, or from farther, and counts there.
+void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const OpCost *cost,
+                  OpTraffic *traffic);
+
+// Both. STATUS_OUT_OF_MEMORY, pending, of more operands than a few.
+Status traffic_of_call(Reuse *reuse, Team team, const OpCall *call, const OpCost *cost,
+                       OpTraffic *traffic);
 
 RIDGEPOINT_API_END
 

@@ -147,7 +147,6 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     if (!storage) storage = memory_new(sizeof(Storage));
     if (!storage) return NULL;
     storage->device = device;
-    storage->traffic = 0; // of other memory
     storage->data = NULL;
     storage->size_class = index;
     storage->reserved = 0;

@@ -45,11 +45,9 @@ struct Storage {
     int saves;        // nodes of the tape `saver` that keep it for backward
     void *saver;      // compared, never followed; NULL: no tape keeps it
     uint32_t version; // bumped by every op that writes in place
-    uint64_t traffic; // ledger->traffic at its last touch; 0: none was seen
     MemoryCategory category;
     int site;         // call site (layer) that asked for it, -1 outside any
     int phase;        // Phase at allocation
-    uint8_t team;     // beside traffic: whose touch it was (profiler/machine/machine.h)
     int size_class;   // of the cache; -1: goes straight back to the system
     int64_t bytes;    // requested
     int64_t reserved; // taken from the system, >= bytes; 0 on meta
@@ -74,7 +72,6 @@ struct Ledger {
     int64_t live_host_bytes; // live bytes that have memory behind them (not meta)
     int64_t live_storages;
     Storage *first_live; // all of them, the youngest first
-    uint64_t traffic;    // bytes that ops moved, while a profiler counted
     // No cache: every storage is a system call (RIDGEPOINT_ALLOC=raw). A device alone may have none
     // either: Device.uncached (RIDGEPOINT_CUDA_ALLOC=raw).
     bool raw;

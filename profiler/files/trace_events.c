@@ -70,7 +70,7 @@ static void write_op(Trace *trace, const TraceEntry *entry) {
     write_place(trace, event);
     bool known = op_is_counted(event->op, &(OpParams){0}); // unknown is never 0
     if (timeline->costs && known && !entry->on_device) {
-        OpCost cost = timeline->costs[event - timeline->events].cost;
+        OpCost cost = timeline->costs[event - timeline->events];
         member_count(json, "flops", 2 * cost.macs);
         member_count(json, "total_flops", op_cost_total_flops(cost));
         member_count(json, "bytes_read", cost.bytes_read);

@@ -67,6 +67,7 @@ static inline bool machine_was_busy(const Machine *machine) {
 static inline double machine_ridge(const Machine *machine, int level) {
     return machine->peak_flops_per_second / machine->levels[level].bytes_per_second;
 }
+int64_t machine_capacity(const MachineLevel *level, Team team); // bytes; INT64_MAX: of the last
 // The smallest level that holds `distance` bytes, of what the team moves.
 int machine_level(const Machine *machine, Team team, uint64_t distance);
 int machine_shared_level(const Machine *machine); // the first that all cores share

@@ -7,7 +7,4 @@
 // Whose ceilings the current context's device has: its fingerprint, its name, how many threads.
 void machine_identify(Machine *machine);
 
-// Bytes that a level holds for the team.
-int64_t machine_capacity(const MachineLevel *level, Team team);
-
 #endif

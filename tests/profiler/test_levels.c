@@ -140,6 +140,56 @@ START_TEST(what_is_moved_in_between_pushes_it_out) {
 }
 END_TEST
 
+// 400 bytes that were touched ten times in between are 400.
+START_TEST(what_is_moved_twice_in_between_counts_once) {
+    Tensor *x = floats(100), *other = floats(100);
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    for (int i = 0; i < 10; i++) tensor_fill(other, 1.0f);
+    tensor_fill(x, 1.0f);
+    ck_assert_int_eq(level_of_last(), L1);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
+// 800 bytes behind 400 others: in a cache of 1,000 lie 600 of them.
+START_TEST(what_just_does_not_fit_is_there_in_part) {
+    Tensor *x = floats(200), *other = floats(100);
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    tensor_fill(other, 1.0f);
+    tensor_fill(x, 1.0f);
+    ck_assert_uint_eq(bytes_at(L1), 600);
+    ck_assert_uint_eq(bytes_at(L2), 200);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
+// Each sees what was touched since it began: nothing here, though the other one has just seen it.
+START_TEST(two_recorders_do_not_hide_an_operand_from_each_other) {
+    Tensor *x = floats(100);
+    StepRecord first;
+    step_record_start(&first, &machine);
+    step_record_start(&record, &machine);
+    for (int i = 0; i < 2; i++) {
+        tensor_fill(x, 1.0f);
+        ck_assert_int_eq(level_of_last(), i ? L1 : DRAM);
+        ck_assert_uint_eq(first.ops[i].traffic.level[i ? L1 : DRAM].written, 400);
+    }
+    step_record_stop(&record);
+    step_record_stop(&first);
+    step_record_free(&record);
+    step_record_free(&first);
+    tensor_free(x);
+}
+END_TEST
+
 START_TEST(bytes_are_shared_out_to_the_last_one) {
     Tensor *a = floats(37), *b = floats(1009);
     step_record_start(&record, &machine);
@@ -262,19 +312,21 @@ START_TEST(caches_of_one_thread_hold_less) {
 END_TEST
 
 // A call that is not run: only where its operand is, and by whom, is looked at.
-static OpTraffic traffic_of_sum(Tensor *x, Team team) {
+static OpTraffic traffic_of_sum(Reuse *reuse, Tensor *x, Team team) {
     Tensor *in[] = {x};
     OpCall call = {.op = &op_sum, .in = in, .n_in = 1};
     OpTraffic traffic;
-    traffic_of_call(&pair, team, &call, &(OpCost){.bytes_read = 400}, &traffic);
+    traffic_of_call(reuse, team, &call, &(OpCost){.bytes_read = 400}, &traffic);
     return traffic;
 }
 
 // Half of what one thread touched is where the other of two threads has to fetch it from.
 START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     Tensor *x = floats(100);
-    traffic_of_sum(x, TEAM_ONE);
-    OpTraffic again = traffic_of_sum(x, TEAM_ONE), others = traffic_of_sum(x, TEAM_ALL);
+    Reuse *reuse = reuse_new(&pair);
+    traffic_of_sum(reuse, x, TEAM_ONE);
+    OpTraffic again = traffic_of_sum(reuse, x, TEAM_ONE),
+              others = traffic_of_sum(reuse, x, TEAM_ALL);
     ck_assert_uint_eq(again.level[L1].read, 400);
     ck_assert_uint_eq(others.level[L1].read, 200);
     ck_assert_uint_eq(others.level[L2].read, 200);
@@ -282,19 +334,20 @@ START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     ck_assert_uint_eq(again.other.read, 0);
     Traffic sum = {0};
     for (int i = 0; i < 2; i++) traffic_add_op(&sum, &others, &(OpCost){.bytes_read = 400});
-    traffic_of_sum(x, TEAM_ONE);
+    traffic_of_sum(reuse, x, TEAM_ONE);
     Tensor *in[] = {x};
     OpCall twice_read = {.op = &op_sum, .in = in, .n_in = 1};
-    traffic_of_call(&pair, TEAM_ALL, &twice_read, &(OpCost){.bytes_read = 800}, &others);
+    traffic_of_call(reuse, TEAM_ALL, &twice_read, &(OpCost){.bytes_read = 800}, &others);
     ck_assert_uint_eq(others.level[L2].read, 400); // shared out as the op counts
     ck_assert_uint_eq(others.other.read, 400);
     Traffic twice = sum;
     traffic_add(&twice, &sum);
     ck_assert_uint_eq(twice.other[TEAM_ALL].read, 800);
     ck_assert_uint_eq(twice.other[TEAM_ONE].read, 0);
-    others = traffic_of_sum(x, TEAM_ALL);
+    others = traffic_of_sum(reuse, x, TEAM_ALL);
     ck_assert_uint_eq(others.level[L1].read, 400);
     ck_assert_uint_eq(others.other.read, 0);
+    reuse_free(reuse);
     tensor_free(x);
 }
 END_TEST
@@ -342,6 +395,9 @@ int main(void) {
         {operands_walked_side_by_side_must_fit_together, 0},
         {a_product_keeps_what_it_reads_in_blocks, 0},
         {what_is_moved_in_between_pushes_it_out, 3},
+        {what_is_moved_twice_in_between_counts_once, 0},
+        {what_just_does_not_fit_is_there_in_part, 0},
+        {two_recorders_do_not_hide_an_operand_from_each_other, 0},
         {bytes_are_shared_out_to_the_last_one, 0},
         {what_is_written_unread_is_allocated, 0},
         {roots_and_divisions_are_counted_apart, 0},

@@ -100,7 +100,7 @@ START_TEST(a_full_timeline_drops_and_counts) {
     step(&steps);
     ck_assert_int_eq(timeline.count, all - 2);
     ck_assert_int_eq(timeline.dropped, 2);
-    timeline_rewind(&timeline);
+    timeline_rewind(&timeline, 0);
     step(&steps);
     timeline_stop(&timeline);
     ck_assert_int_eq(timeline.count, all - 2);

@@ -279,7 +279,7 @@ START_TEST(ops_carry_what_they_cost) {
         OpCost want = {0};
         for (int64_t i = 0; i < timeline.count && costs; i++) {
             if (timeline.events[i].kind != EVENT_OP) continue;
-            const OpCost *cost = &timeline.costs[i].cost;
+            const OpCost *cost = &timeline.costs[i];
             want.macs += cost->macs;
             want.elementwise_flops += op_cost_total_flops(*cost) - 2 * cost->macs;
             want.bytes_read += cost->bytes_read;
@@ -299,7 +299,7 @@ END_TEST
 
 START_TEST(an_unknown_cost_is_absent_and_a_views_is_zero) {
     static const Op unknown = {.name = "unknown"}, view = {.name = "view", .flags = OP_VIEW};
-    EventCost costs[2] = {0};
+    OpCost costs[2] = {0};
     ProfileEvent events[] = {{.op = &unknown, .site = -1}, {.op = &view, .begin = 1, .end = 2}};
     Timeline timeline = {.events = events, .costs = costs, .count = 2};
     TraceDocument document = trace_document_new(&timeline, (TraceOptions){0});
