@@ -1,5 +1,5 @@
 // events.c -- time stamps of the device: a pool of CUDA events on the compute stream, laid onto the
-// host's clock. Who stamps what is the profiler's business (profiler/timeline.c).
+// host's clock. Who stamps what is the profiler's business (profiler/record/timeline.c).
 #include "cuda/cuda.h"
 #include "tensor/clock.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "profiler/budget_parts.h"
-#include "profiler/system.h"
+#include "profiler/measure/system.h"
 #include "tensor/memory.h"
 
 // ---- dry runs --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 #define PROFILER_BUDGET_PARTS_H
 
 #include "profiler/budget.h"
-#include "profiler/profile_parts.h"
+#include "profiler/measure/profile_parts.h"
 
 enum {
     BUDGET_MOST_POWER = 60

@@ -8,8 +8,9 @@
 
 #include "layers/train/fit.h"
 #include "profiler/machine/roofline.h"
-#include "profiler/statistics.h"
-#include "profiler/step_record.h"
+#include "profiler/measure/statistics.h"
+#include "profiler/measure/time_parts.h"
+#include "profiler/record/step_record.h"
 
 RIDGEPOINT_API_BEGIN
 
@@ -23,33 +24,6 @@ typedef struct Latency {
                             // NULL: there were none
 } Latency;
 void latency_free(Latency *latency); // what it holds; NULL is fine
-
-// Where measured time went, in seconds: each part is measured by itself, none is a remainder. What
-// they leave is unexplained. Not known on a card, and without ceilings: then roof is 0.
-typedef struct TimeParts {
-    double roof;       // at best
-    double other_core; // of it, fetching what lies in another core's caches
-    double kernel;     // beyond it, alone and warm; NaN: one of them could not be run again
-    double handoff;    // giving work to threads that spin: so often, times what one takes
-    double wake;       // and to threads that sleep
-    double dispatch;   // of so many ops
-    // Of a step alone: page faults, so many times what one takes; and when the calling thread was
-    // on no core, because it slept or others ran.
-    double fault, off_core;
-} TimeParts;
-// Of them, what is known beyond the roof of an op or a layer: 0 where nothing is.
-static inline double time_parts_explained(const TimeParts *parts) {
-    double known = parts->kernel + parts->handoff + parts->wake + parts->dispatch;
-    return parts->roof > 0.0 && !isnan(known) ? known : 0.0;
-}
-// A sum over ops: their roofs count as kernels' time until the roof of all of them together, which
-// may be shorter, is taken out (of a sum of which nothing is known, nothing).
-void time_parts_add(TimeParts *sum, const TimeParts *parts);
-void time_parts_take_roof(TimeParts *sum, double seconds);
-static inline double time_parts_left(const TimeParts *parts, double seconds) {
-    return seconds - (parts->roof + parts->kernel + parts->handoff + parts->wake + parts->dispatch +
-                      parts->fault + parts->off_core);
-}
 
 typedef struct ProfilePhase {
     OpCost cost;
@@ -261,11 +235,7 @@ void profile_take_parts(RooflineInput *input, const TimeParts *parts);
 // both (bound `transfer`), the two together.
 RooflineInput profile_step_input(const Profile *profile);
 // Of a forward, for each parameter and unit ("token"); NaN without parameters.
-static inline double profile_flops_per_parameter(const Profile *profile) {
-    double flops = (double)op_cost_total_flops(profile->totals[REPORT_FORWARD].cost);
-    bool none = profile->parameters < 1 || profile->units < 1;
-    return none ? (double)NAN : flops / (double)profile->parameters / (double)profile->units;
-}
+double profile_flops_per_parameter(const Profile *profile);
 
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;

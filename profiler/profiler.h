@@ -22,7 +22,7 @@
 #include <stdio.h>
 
 #include "profiler/profile.h"
-#include "profiler/timeline.h"
+#include "profiler/record/timeline.h"
 
 RIDGEPOINT_API_BEGIN
 

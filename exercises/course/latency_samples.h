@@ -7,7 +7,7 @@
 #include "exercises/course/exercise.h"
 #include "exercises/course/wrong_clock.h"
 #include "exercises/scene/virtual_time.h"
-#include "profiler/statistics.h"
+#include "profiler/measure/statistics.h"
 
 enum { LATENCY_MOST_RUNS = 2048 };
 

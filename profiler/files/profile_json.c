@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "profiler/files/profile_json_parts.h"
-#include "profiler/machine/machine_json.h"
+#include "profiler/machine/machine_write.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 

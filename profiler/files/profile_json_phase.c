@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "profiler/files/profile_json_parts.h"
-#include "profiler/generation.h"
+#include "profiler/measure/generation.h"
 
 static void write_shape(JsonWriter *json, Shape shape) {
     if (shape.ndim < 0) {

@@ -20,7 +20,7 @@
 #ifndef PROFILER_FILES_TRACE_H
 #define PROFILER_FILES_TRACE_H
 
-#include "profiler/timeline.h"
+#include "profiler/record/timeline.h"
 
 RIDGEPOINT_API_BEGIN
 

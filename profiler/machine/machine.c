@@ -1,5 +1,5 @@
 // machine.c -- where ceilings are kept, and which to judge by. Not here: which are measured
-// (machine_calibrate.c), or how a file of them looks (machine_file.c).
+// (machine_calibrate.c), or how a file of them looks (machine_read.c).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 // machine_calibrate.c -- which ceilings to measure, in which working sets, and again. Not here: how
-// each is measured (machine_measure.c, machine_loops.c), or where they are kept (machine.c).
+// each is measured (machine_measure.c, machine_bandwidth.c), or where they are kept (machine.c).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/machine/machine_bandwidth.h"
 #include "profiler/machine/machine_device.h"
 #include "profiler/machine/machine_levels.h"
-#include "profiler/machine/machine_loops.h"
 #include "profiler/machine/machine_parts.h"
-#include "profiler/system.h"
+#include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/pool.h"

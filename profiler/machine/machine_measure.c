@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "profiler/machine/machine_timing.h"
-#include "profiler/statistics.h"
+#include "profiler/measure/statistics.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/gemm.h"

@@ -1,6 +1,6 @@
 // machine_measure.h -- the measurements behind machine_calibrate, with the current context's
 // threads: each the best of many samples of at least 1 ms, within so many seconds. Not here:
-// memory's (machine_loops.h).
+// memory's (machine_bandwidth.h).
 #ifndef PROFILER_MACHINE_MACHINE_MEASURE_H
 #define PROFILER_MACHINE_MACHINE_MEASURE_H
 

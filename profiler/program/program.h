@@ -7,7 +7,7 @@
 #include "layers/train/corpus.h"
 #include "profiler/budget.h"
 #include "profiler/files/profile_json.h"
-#include "profiler/generation.h"
+#include "profiler/measure/generation.h"
 #include "profiler/program/options.h"
 #include "profiler/report/loss_plot.h"
 

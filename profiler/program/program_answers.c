@@ -4,15 +4,15 @@
 #include <stdio.h>
 
 #include "profiler/budget.h"
-#include "profiler/leak.h"
+#include "profiler/measure/system.h"
 #include "profiler/program/program.h"
+#include "profiler/record/leak.h"
 #include "profiler/report/explain.h"
 #include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/shrink.h"
 #include "profiler/report/text.h"
 #include "profiler/report/weights.h"
-#include "profiler/system.h"
 #include "tensor/clock.h"
 
 // ---- the largest batch -----------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // program_generate.c -- the answer to --generate: a first token and those after it, in seconds,
-// counts and bytes. What is measured is profiler/generation.c's.
+// counts and bytes. What is measured is profiler/measure/generation.c's.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // explain_time.c -- where time went, as a sum of what was measured by itself: of the step in the
-// report, of an op or a layer in an explanation. Not here: the parts (profile_judge.c).
+// report, of an op or a layer in an explanation. Not here: the parts (profile_verdict.c).
 #include <math.h>
 
 #include "profiler/report/explain_parts.h"

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "profiler/profiler_parts.h"
 #include "profiler/report/text.h"
+#include "profiler/session/profiler_parts.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/profiler_parts.h"
 #include "profiler/report/text.h"
+#include "profiler/session/profiler_parts.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"
 

@@ -2,7 +2,7 @@
 // ledger itself, against real steps with other optimizers, and against steps made by hand.
 #include <string.h>
 
-#include "profiler/profile_parts.h"
+#include "profiler/measure/profile_parts.h"
 #include "profiler/report/memory_curve.h"
 #include "tests/helpers/expect.h"
 #include "tests/profiler/report/profile_kinds.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/profile_parts.h"
+#include "profiler/measure/profile_parts.h"
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
 #include "tensor/memory.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/profile_parts.h"
+#include "profiler/measure/profile_parts.h"
 #include "tensor/device.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

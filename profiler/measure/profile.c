@@ -1,0 +1,254 @@
+// profile.c -- makes a Profile: run two steps and count, predict the same by a dry run, then time.
+#include "profiler/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/measure/generation.h"
+#include "profiler/measure/profile_parts.h"
+#include "profiler/measure/system.h"
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+#include "tensor/shadow.h"
+
+ProfileOptions profile_defaults(void) { return (ProfileOptions){.seconds = 1.0}; }
+
+static Status describe(const Work *work, OptimizerConfig config, const ProfileOptions *options,
+                       Profile *profile) {
+    const Tensor *x = work->x;
+    profile->kind = work->kind;
+    snprintf(profile->model, sizeof(profile->model), "%s", work->model->type->name);
+    profile->input = x->shape;
+    profile->batch = x->shape.ndim ? x->shape.dims[0] : 1;
+    snprintf(profile->unit, sizeof(profile->unit), "%s", options->unit ? options->unit : "samples");
+    profile->accumulate = work_batches(work);
+    profile->budget = options->budget;
+    profile->units = options->units > 0 ? options->units : profile->batch * profile->accumulate;
+    profile->parameters = layer_parameter_count(work->model);
+    profile->parameters_stored = profile->parameters;
+    profile->trainable_parameters = layer_trainable_count(work->model);
+    profile->precision = x->device->has_data ? PRECISION_FLOAT32 : context_current()->precision;
+    profile->parameter_bytes = profile->parameters * precision_bytes(profile->precision);
+    profile->threads = context_current()->threads;
+    if (work->kind == PROFILE_TRAINING)
+        snprintf(profile->optimizer, sizeof(profile->optimizer), "%s", optimizer_name(config.kind));
+    snprintf(profile->device, sizeof(profile->device), "%s", x->device->name);
+    return error_status();
+}
+
+static void leave_out(MemoryUse *use, const MemoryUse *others) {
+    for (int c = 0; c < MEM_COUNT; c++) use->category[c] -= others->category[c];
+    use->total -= others->total;
+}
+
+static void add_bytes(MemoryUse *use, const Tensor *t) {
+    if (!t || !t->storage) return;
+    use->category[t->storage->category] += t->storage->bytes;
+    use->total += t->storage->bytes;
+}
+
+static void add_leaf(MemoryUse *use, const Work *work, const Tensor *t) {
+    bool gradient = work->kind != PROFILE_INFERENCE && t && (t->flags & TENSOR_LEAF_GRAD);
+    add_bytes(use, t);
+    if (gradient) add_bytes(use, t->grad);
+}
+
+Status work_bystanders(const Work *work, MemoryUse *others) {
+    const Ledger *ledger = context_ledger();
+    if (!ledger) return error_status();
+    ParameterList list, state;
+    Status status = layer_parameters(work->model, &list);
+    if (status) return status;
+    MemoryUse own = {0};
+    status = layer_state(work->model, &state);
+    for (int i = 0; i < state.count; i++)
+        if (state.items[i].is_buffer) add_bytes(&own, state.items[i].tensor);
+    parameter_list_free(&state);
+    add_leaf(&own, work, work->x);
+    add_bytes(&own, work->labels);
+    for (int i = 0; i < list.count; i++) add_leaf(&own, work, list.items[i].tensor);
+    parameter_list_free(&list);
+    *others = ledger->live;
+    leave_out(others, &own);
+    return status;
+}
+
+// The first step ever pays for page faults and caches; it is timed apart.
+static Status count(const Work *work, const ProfileOptions *options, Profile *profile) {
+    StepTimes cold;
+    Status status = work_step(work, &cold);
+    if (status) return status;
+    profile_tell(work, options, &cold);
+    profile->cold_seconds = work->x->device->has_data ? cold.total : (double)NAN;
+    StepRecord record;
+    status = profile_count_step(work, options->machine, &record, &profile->measured);
+    if (!status) status = profile_take_counts(profile, &record, work->model);
+    step_record_free(&record);
+    return status;
+}
+
+// A forward: the shape of its output. A learning rate of 0 leaves weights alone, but 0 x NaN is
+// NaN: a batch with such a loss must not be stepped on.
+static Status try_forward(const Work *work, const ProfileOptions *options, Shape *out) {
+    no_grad_begin();
+    Scope *scope = scope_open();
+    Tensor *y = layer_forward(work->model, work->x);
+    if (y) *out = y->shape;
+    bool training = work->kind == PROFILE_TRAINING;
+    Tensor *loss = training ? work_loss(work, y) : NULL;
+    double value = loss && loss->device->has_data ? tensor_item(loss) : 0.0;
+    scope_close(scope);
+    no_grad_end();
+    double seconds = clock_seconds() - work->begun; // backward takes about twice as long
+    double batches = (double)work_batches(work);
+    profile_tell(work, options,
+                 &(StepTimes){.forward = batches * seconds, .total = 3.0 * batches * seconds});
+    if (error_pending() || isfinite(value)) return error_status();
+    return train_explain_non_finite(work->model, work->x, 0, value);
+}
+
+// Would the last level take a share of the step that is worth a second look at it?
+static bool waits_for_memory(const Profile *profile) {
+    const double share = 0.05;
+    const ProfilePhase *step = &profile->totals[REPORT_STEP];
+    int last = profile->machine.n_levels - 1;
+    if (!profile->has_machine || step->latency.count == 0) return false;
+    LevelTime time = roofline_level_time(&profile->machine.levels[last], TEAM_ALL,
+                                         &step->traffic.level[TEAM_ALL][last]);
+    return time.seconds > share * latency_median(&step->latency);
+}
+
+void profile_take_process(Profile *profile) {
+    const Ledger *ledger = context_current()->ledger;
+    profile->process_peak_bytes = system_bytes("/proc/self/status", "VmHWM");
+    profile->unaccounted_bytes = ledger_unaccounted(ledger);
+    profile->reserved_bytes = ledger->reserved_bytes;
+    profile->cached_bytes = ledger->cached_bytes;
+}
+
+static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Profile *profile) {
+    MemoryUse others;
+    Shape out;
+    Status status = try_forward(work, &options, &out);
+    if (!status) status = work_bystanders(work, &others);
+    if (!status) status = work_begin(work, config, out);
+    if (status) return status;
+    status = count(work, &options, profile);
+    leave_out(&profile->measured.start, &others);
+    leave_out(&profile->measured.peak, &others);
+    if (!status) status = profile_predict(work, config, out, profile);
+    profile_take_process(profile); // again once it is measured
+    if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
+    if (!status) profile_predict_probes(work, config, out, profile);
+    if (!status && waits_for_memory(profile)) machine_look_again(&profile->machine);
+    if (!status && profile->has_machine) profile_judge(profile);
+    Device *device = work->x->device;
+    profile->has_card = !status && device->memory;
+    if (profile->has_card) status = device->memory(device, &profile->card);
+    return status;
+}
+
+static Status check(const Work *work, const ProfileOptions *options) {
+    bool training = work->kind == PROFILE_TRAINING;
+    if (!work->model || !work->x || (training && !work->labels))
+        return error_set(STATUS_INVALID_ARGUMENT, "profile: %s is NULL",
+                         !work->model ? "the model"
+                         : !work->x   ? "x"
+                                      : "labels");
+    if (options->accumulate < 0 || options->accumulate > (training ? PROFILE_MOST_BATCHES : 1))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "profile: the gradients of %lld batches are to add up. HINT: of a "
+                         "training step, 1 to %d",
+                         (long long)options->accumulate, PROFILE_MOST_BATCHES);
+    if (options->iterations <= INT64_MAX / (int64_t)sizeof(double)) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "profile: %lld samples are more than memory has an address for",
+                     (long long)options->iterations);
+}
+
+static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions options,
+                           Profile *profile) {
+    memset(profile, 0, sizeof(*profile));
+    profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
+    profile->overhead_low = profile->overhead_high = (double)NAN;
+    profile->cpu_seconds = profile->device_busy_fraction = (double)NAN;
+    if (options.warmup == 1) options.warmup = 2;
+    if (error_pending()) return error_status();
+    if (check(work, &options)) return error_status();
+    work->model = layer_here(work->model); // in a dry run: then nothing is measured
+    work->x = tensor_here(work->x);
+    work->labels = tensor_here(work->labels);
+    if (error_pending()) return error_status();
+    work->begun = clock_seconds();
+    Status status = describe(work, config, &options, profile);
+    if (status) return status;
+    profile->has_machine = options.machine != NULL;
+    if (options.machine) profile->machine = *options.machine;
+    config.learning_rate = 0.0f; // the same work, and the model stays as it is
+    LayerModes modes;
+    status = layer_modes_save(work->model, &modes);
+    if (status) return status;
+    layer_train(work->model, work->kind != PROFILE_INFERENCE);
+    Context *context = context_current();
+    int site = context->site; // of the caller; paths begin at the model, as in the dry run
+    Device *device = context->device;
+    context->site = -1;
+    context->device = work->x->device; // what the work needs beside x is to lie there too
+    status = run(work, config, options, profile);
+    context->site = site;
+    context->device = device;
+    work_end(work);
+    layer_modes_restore(work->model, &modes);
+    return status;
+}
+
+Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
+                        ProfileOptions options, Profile *profile) {
+    Work work = {.kind = PROFILE_TRAINING,
+                 .model = model,
+                 .x = x,
+                 .labels = labels,
+                 .loss = options.loss,
+                 .accumulate = options.accumulate};
+    return profile_work(&work, config, options, profile);
+}
+
+Status profile_backward(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
+    Work work = {.kind = PROFILE_BACKWARD, .model = model, .x = x};
+    return profile_work(&work, (OptimizerConfig){0}, options, profile);
+}
+
+Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
+    Work work = {.kind = PROFILE_INFERENCE, .model = model, .x = x};
+    return profile_work(&work, (OptimizerConfig){0}, options, profile);
+}
+
+void latency_free(Latency *latency) {
+    if (!latency) return;
+    if (latency->across) memory_free(latency->across->samples);
+    memory_free(latency->across);
+    memory_free(latency->samples);
+    *latency = (Latency){0};
+}
+
+static void free_latencies(ProfilePhase phases[REPORT_COUNT]) {
+    for (int p = 0; p < REPORT_COUNT; p++) latency_free(&phases[p].latency);
+}
+
+void profile_free(Profile *profile) {
+    if (!profile) return;
+    for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
+    free_latencies(profile->totals);
+    for (int64_t i = 0; i < profile->n_ops; i++) latency_free(&profile->ops[i].latency);
+    Latency *others[] = {&profile->inference, &profile->data_wait, &profile->launch,
+                         &profile->batch_copy};
+    for (int i = 0; i < 4; i++) latency_free(others[i]);
+    memory_free(profile->ops);
+    memory_free(profile->memory_events);
+    memory_free(profile->layers);
+    generation_free(profile->generation);
+    memory_free(profile->generation);
+    memory_free(profile->trials);
+    memset(profile, 0, sizeof(*profile));
+}

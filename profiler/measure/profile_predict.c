@@ -1,0 +1,204 @@
+// profile_predict.c -- what a step will cost, by a dry run of it, held against what was executed.
+// Not here: how a step is counted (profile_count.c).
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/measure/profile_parts.h"
+#include "tensor/shadow.h"
+
+// ---- predicted = executed --------------------------------------------------------------------
+typedef struct CountName {
+    const char *name;
+    size_t offset; // in OpCost, a uint64_t
+} CountName;
+
+static const CountName counts[] = {
+    {"macs", offsetof(OpCost, macs)},
+    {"bias_flops", offsetof(OpCost, bias_flops)},
+    {"elementwise_flops", offsetof(OpCost, elementwise_flops)},
+    {"transcendental_flops", offsetof(OpCost, transcendental_flops)},
+    {"bytes_read", offsetof(OpCost, bytes_read)},
+    {"bytes_written", offsetof(OpCost, bytes_written)},
+};
+
+static uint64_t count_at(const OpCost *cost, const CountName *count) {
+    return *(const uint64_t *)(const void *)((const char *)cost + count->offset);
+}
+
+static void differ(Profile *profile, const char *where, const char *phase, const char *what,
+                   int64_t predicted, int64_t executed) {
+    if (!profile->reconciled) return; // the first difference is the one to look at
+    profile->reconciled = false;
+    snprintf(profile->difference, sizeof(profile->difference),
+             "%s %s: %s: predicted %lld, executed %lld", where, phase, what, (long long)predicted,
+             (long long)executed);
+}
+
+// Nearly always the one at the same place; so two that have one path are not taken for each other.
+static const ProfileLayer *layer_by_path(const Profile *profile, int place, const char *path) {
+    if (place < profile->n_layers && strcmp(profile->layers[place].path, path) == 0)
+        return &profile->layers[place];
+    for (int i = 0; i < profile->n_layers; i++)
+        if (strcmp(profile->layers[i].path, path) == 0) return &profile->layers[i];
+    return NULL;
+}
+
+static void compare_layer(Profile *profile, const ProfileLayer *executed,
+                          const ProfileLayer *predicted) {
+    if (!predicted) {
+        differ(profile, executed->path, "step", "ops", 0, executed->phase[REPORT_STEP].ops);
+        return;
+    }
+    for (int p = 0; p < REPORT_COUNT; p++)
+        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+            uint64_t a = count_at(&predicted->phase[p].cost, &counts[c]);
+            uint64_t b = count_at(&executed->phase[p].cost, &counts[c]);
+            if (a != b)
+                differ(profile, executed->path, report_phase_name((ReportPhase)p), counts[c].name,
+                       (int64_t)a, (int64_t)b);
+        }
+    if (predicted->saved_bytes != executed->saved_bytes)
+        differ(profile, executed->path, "forward", "saved_bytes", predicted->saved_bytes,
+               executed->saved_bytes);
+}
+
+// Layer by layer, so that the difference names one; then all ops, and the peak.
+static void reconcile(Profile *profile, const Profile *predicted) {
+    profile->reconciled = true;
+    if (predicted->n_layers != profile->n_layers)
+        differ(profile, "model", "step", "call sites", predicted->n_layers, profile->n_layers);
+    for (int i = 0; i < profile->n_layers; i++)
+        compare_layer(profile, &profile->layers[i],
+                      layer_by_path(predicted, i, profile->layers[i].path));
+    if (predicted->n_ops != profile->n_ops)
+        differ(profile, "model", "step", "ops", predicted->n_ops, profile->n_ops);
+    const MemoryUse *a = &profile->predicted.peak, *b = &profile->measured.peak;
+    for (int c = 0; c < MEM_COUNT; c++)
+        if (a->category[c] != b->category[c])
+            differ(profile, "memory at the peak", memory_category_name((MemoryCategory)c), "bytes",
+                   a->category[c], b->category[c]);
+}
+
+// ---- the dry run -----------------------------------------------------------------------------
+// The same work over a resident batch that is larger by `more` samples, in the dry context.
+static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
+                             Work *work) {
+    *work = (Work){.kind = like->kind,
+                   .model = layer_here(like->model),
+                   .loss = like->loss,
+                   .accumulate = like->accumulate};
+    if (!work->model) return error_status();
+    if (like->plain) profile_unmark(work->model);
+    layer_train(work->model, work->kind != PROFILE_INFERENCE);
+    Shape shape = like->x->shape;
+    if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
+    if (shape.ndim > 0) shape.dims[0] += more;
+    if (more == 0) // as it lies: a strided batch is copied by what wants it dense
+        work->x = tensor_retain(shadow_count(like->x));
+    else
+        work->x = tensor_new_as(shape, (DType)like->x->dtype, like->x->storage->category);
+    if (!work->x) return error_status();
+    if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
+        return error_status();
+    if (like->labels) {
+        Shape rows = like->labels->shape;
+        rows.dims[0] += more;
+        work->labels =
+            tensor_new_as(rows, (DType)like->labels->dtype, like->labels->storage->category);
+        if (!work->labels) return error_status();
+    }
+    return work_begin(work, config, out);
+}
+
+static void dry_work_end(Work *work) {
+    work_end(work);
+    tensor_free(work->x);
+    tensor_free(work->labels);
+}
+
+Status profile_predict_step(const Work *like, OptimizerConfig config, DryStep *step) {
+    Context *context = dry_run_begin(like->model);
+    if (!context) return error_status();
+    Work work;
+    StepRecord record = {0};
+    Status status = dry_work_begin(like, config, step->out, step->more, &work);
+    if (!status) status = profile_count_step(&work, NULL, &record, &step->memory);
+    step->flops = 0;
+    for (int64_t i = 0; i < record.n_ops && !status; i++)
+        step->flops += op_cost_total_flops(record.ops[i].cost);
+    if (!status && step->look) status = step->look(step, &record, work.model);
+    step_record_free(&record);
+    dry_work_end(&work);
+    dry_run_end(context);
+    return status;
+}
+
+Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out, int64_t more,
+                            ProfileMemory *memory) {
+    DryStep step = {.out = out, .more = more};
+    Status status = profile_predict_step(work, config, &step);
+    if (!status) *memory = step.memory;
+    return status;
+}
+
+static Status look_to_reconcile(DryStep *step, const StepRecord *record, const Layer *model) {
+    Profile *profile = step->argument, predicted = {0};
+    Status status = profile_take_counts(&predicted, record, model);
+    profile->predicted = step->memory;
+    if (!status) reconcile(profile, &predicted);
+    profile_free(&predicted);
+    return status;
+}
+
+static Status dry_inference(const Work *like, int64_t *bytes) {
+    ProfileMemory memory;
+    Work work = *like;
+    work.kind = PROFILE_INFERENCE; // which has no labels
+    work.labels = NULL;
+    Status status = profile_predict_peak(&work, (OptimizerConfig){0}, SHAPE_SCALAR, 0, &memory);
+    if (!status) *bytes = memory.peak.total;
+    return status;
+}
+
+// ---- what else a step could be -----------------------------------------------------------------
+// Where layers are marked for recomputation: which, and what the step would be without.
+static Status predict_plain(const Work *work, OptimizerConfig config, Shape out,
+                            ProfileRecompute *recompute) {
+    recompute->layers = profile_marked(work->model, recompute->paths, sizeof(recompute->paths));
+    if (recompute->layers == 0 || work->kind == PROFILE_INFERENCE) return STATUS_OK;
+    Work plain = *work;
+    plain.plain = true;
+    DryStep step = {.out = out};
+    Status status = profile_predict_step(&plain, config, &step);
+    recompute->plain_bytes = step.memory.peak.total;
+    recompute->plain_flops = step.flops;
+    return status;
+}
+
+// A larger batch, by which the peak of a model of any batch can be told. A shape that is written
+// into the model is no fault of this batch, and what 64 bits do not count no answer.
+static Status predict_larger(const Work *work, OptimizerConfig config, Shape out,
+                             Profile *profile) {
+    ProfileMemory larger;
+    Work one = *work;
+    one.accumulate = 1;
+    int64_t more = work->x->shape.ndim > 0 ? work->x->shape.dims[0] : 0;
+    Status status = profile_predict_peak(work, config, out, 1, &larger);
+    profile->one_batch = status && status != STATUS_OUT_OF_MEMORY;
+    if (!status) profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
+    if (!status && work_batches(work) > 1) {
+        status = profile_predict_peak(&one, config, out, more * (work_batches(work) - 1), &larger);
+        if (!status) profile->large_batch_bytes = larger.peak.total;
+    }
+    if (status == STATUS_OUT_OF_MEMORY) return status;
+    error_clear();
+    return STATUS_OK;
+}
+
+Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+    DryStep step = {.out = out, .look = look_to_reconcile, .argument = profile};
+    Status status = profile_predict_step(work, config, &step);
+    if (!status) status = predict_plain(work, config, out, &profile->recompute);
+    if (!status) status = predict_larger(work, config, out, profile);
+    return status ? status : dry_inference(work, &profile->inference_bytes);
+}

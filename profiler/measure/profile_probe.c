@@ -1,0 +1,181 @@
+// profile_probe.c -- a short look at what advice would bring: a few steps with a change, in turns
+// with as many as they were, right after the profile. Not here: which advice is given
+// (report/advice*.c), and trying it in processes of its own (program/program_try.c).
+#include <math.h>
+
+#include "profiler/measure/profile_parts.h"
+#include "profiler/measure/system.h"
+#include "tensor/clock.h"
+#include "tensor/context.h"
+#include "tensor/ops.h"
+
+enum {
+    WARM_STEPS = 2,            // of a block: what the change left elsewhere comes back
+    MOST_EXTRA_BYTES = 1 << 30 // of a larger batch
+};
+
+typedef struct Change {
+    ProbeKind kind;
+    Work work;
+    int threads;
+    double batch; // times the samples
+} Change;
+
+typedef struct Blocks { // so many timed steps each, and so many rounds, at most PROBE_ROUNDS
+    int64_t steps;
+    int rounds;
+} Blocks;
+
+// ---- changes -----------------------------------------------------------------------------------
+static Tensor *kept(Tensor *t) { return t ? tensor_keep(t) : NULL; }
+
+static Tensor *times_four(Tensor *t) {
+    Tensor *const parts[] = {t, t, t, t};
+    return t ? kept(tensor_concat(parts, PROBE_LARGER, 0)) : NULL;
+}
+
+static Tensor *first_half(Tensor *t) {
+    return t ? kept(tensor_contiguous(tensor_slice(t, 0, 0, t->shape.dims[0] / 2, 1))) : NULL;
+}
+
+static void change_batch(Change *change, Tensor *(*copy)(Tensor *t)) {
+    no_grad_begin();
+    Scope *scope = scope_open();
+    change->work.x = copy(change->work.x);
+    change->work.labels = copy(change->work.labels);
+    scope_close(scope);
+    no_grad_end();
+}
+
+static void change_make(const Measurement *m, ProbeKind kind, Change *change) {
+    *change = (Change){kind, *m->work, context_current()->threads, 1.0};
+    if (kind == PROBE_LARGER_BATCH) {
+        change->batch = PROBE_LARGER;
+        change_batch(change, times_four);
+    } else if (kind == PROBE_HALF_BATCH) {
+        change->batch = 0.5;
+        change_batch(change, first_half);
+    } else if (kind == PROBE_SGD) {
+        OptimizerConfig sgd = optimizer_defaults(OPTIMIZER_SGD);
+        sgd.learning_rate = 0.0f;
+        change->work.optimizer = optimizer_new(m->work->model, sgd);
+    } else {
+        change->threads = profile_threads_enough(m->profile);
+    }
+}
+
+static void change_free(const Measurement *m, Change *change) {
+    if (change->kind == PROBE_SGD) optimizer_free(change->work.optimizer);
+    if (change->batch == 1.0) return;
+    tensor_free(change->work.x);
+    if (m->work->labels) tensor_free(change->work.labels);
+}
+
+// ---- which are worth a look --------------------------------------------------------------------
+int profile_threads_enough(const Profile *profile) {
+    const double spare = 0.15; // of a thread: so busy, it is not missed
+    const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
+    double busy = profile->cpu_seconds / fmax(step->mean, step->median);
+    // The caller computes or spins: less than one thread says that other work had the cores.
+    bool told = busy >= 1.0 - spare && busy < (double)profile->threads; // not NaN
+    return told ? (int)fmax(1.0, ceil(busy - spare)) : profile->threads;
+}
+
+static bool fits(const Profile *profile, int64_t batches) {
+    int64_t more = profile->bytes_per_sample * profile->batch * batches;
+    return more <= MOST_EXTRA_BYTES && system_has_memory(more);
+}
+
+static bool is_of_use(const Measurement *m, ProbeKind kind) {
+    const Profile *profile = m->profile;
+    bool whole = m->work->kind != PROFILE_BACKWARD && !profile->one_batch;
+    const Latency *update = &profile->totals[REPORT_OPTIMIZER].latency;
+    switch (kind) {
+    case PROBE_LARGER_BATCH:
+        return whole && profile->batch >= 1 && fits(profile, PROBE_LARGER - 1);
+    case PROBE_HALF_BATCH:
+        return whole && profile->batch >= 2;
+    case PROBE_SGD:
+        return m->work->optimizer && profile->measured.peak.category[MEM_OPTIMIZER] > 0 &&
+               latency_median(update) > 0.0;
+    default:
+        return profile_threads_enough(profile) < profile->threads;
+    }
+}
+
+// ---- steps -------------------------------------------------------------------------------------
+// Seconds of a step, of a block of them.
+static double time_block(const Work *work, int threads, int64_t steps) {
+    StepTimes times;
+    int before = context_current()->threads;
+    context_set_threads(threads);
+    for (int i = 0; i < WARM_STEPS; i++) work_step(work, &times);
+    double begun = clock_seconds();
+    for (int64_t i = 0; i < steps; i++) work_step(work, &times);
+    double seconds = (clock_seconds() - begun) / (double)steps;
+    context_set_threads(before);
+    return seconds;
+}
+
+// In turns; units/s with the change, over those without: of the rounds the middle half, because
+// other work on the cores may have made the others.
+static void look(const Measurement *m, ProbeKind kind, Blocks blocks) {
+    double ratio[PROBE_ROUNDS];
+    int i = 0, threads = context_current()->threads;
+    Change change;
+    change_make(m, kind, &change);
+    for (; i < blocks.rounds && !error_pending(); i++) {
+        double without = time_block(m->work, threads, blocks.steps);
+        double with = time_block(&change.work, change.threads, blocks.steps);
+        double at = change.batch * without / with;
+        int k = i;
+        for (; k > 0 && ratio[k - 1] > at; k--) ratio[k] = ratio[k - 1];
+        ratio[k] = at;
+    }
+    int left_out = i / 4;
+    if (!error_pending()) // else it cannot be, and that is no fault of the profile
+        m->profile->probes[kind] = (Probe){i, ratio[left_out], ratio[i - 1 - left_out], 0};
+    error_clear();
+    change_free(m, &change);
+}
+
+// As many as there is time for; rounds 0: for none.
+static Blocks plan(const Measurement *m, ProbeKind kind, double seconds) {
+    double batch = kind == PROBE_LARGER_BATCH ? PROBE_LARGER : kind == PROBE_HALF_BATCH ? 0.5 : 1.0;
+    double step = latency_median(&m->profile->totals[REPORT_STEP].latency) * (1.0 + batch);
+    int64_t repeat = m->profile->steps_per_sample;
+    const Blocks plans[] = {{5 * repeat, PROBE_ROUNDS}, {5 * repeat, 5}, {2 * repeat, 3}};
+    for (int i = 0; i < 3; i++)
+        if (step * (double)((WARM_STEPS + plans[i].steps) * plans[i].rounds) <= seconds)
+            return plans[i];
+    return (Blocks){0};
+}
+
+void profile_measure_probes(const Measurement *m) {
+    const double share = 0.1, least = 0.3; // of the profile's time, for each
+    double gone = clock_seconds() - m->work->begun;
+    double seconds = m->options.probe_seconds > 0.0
+                         ? m->options.probe_seconds
+                         : fmax(least * m->options.seconds, share * gone);
+    if (!m->work->x->device->on_host || m->options.probe_seconds < 0.0) return;
+    bool (*stop)(void) = m->options.stop;
+    for (int kind = 0; kind < PROBE_COUNT && !(stop && stop()); kind++) {
+        Blocks blocks = plan(m, (ProbeKind)kind, seconds);
+        profile_tell_done(m, STAGE_PROBES, kind, PROBE_COUNT, 0.0);
+        if (blocks.rounds > 0 && is_of_use(m, (ProbeKind)kind)) look(m, (ProbeKind)kind, blocks);
+    }
+}
+
+void profile_predict_probes(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+    const int64_t more[PROBE_COUNT] = {
+        [PROBE_LARGER_BATCH] = (PROBE_LARGER - 1) * profile->batch,
+        [PROBE_HALF_BATCH] = profile->batch / 2 - profile->batch,
+    };
+    for (int kind = 0; kind < PROBE_COUNT; kind++) {
+        ProfileMemory memory;
+        if (more[kind] == 0 || profile->probes[kind].rounds == 0) continue;
+        if (!profile_predict_peak(work, config, out, more[kind], &memory))
+            profile->probes[kind].bytes = profile->predicted.peak.total - memory.peak.total;
+        error_clear(); // it ran: only memory for the dry run may be missing
+    }
+}

@@ -1,0 +1,64 @@
+// profile_progress.c -- how far a profile is, by what its steps take: the share of all seconds that
+// have gone, so that whoever shows it can say what is left.
+#include <math.h>
+
+#include "profiler/measure/profile_parts.h"
+#include "tensor/clock.h"
+
+// So many times so long, or what the time limit allows of it, but at least the fewest.
+static double limited(double each, double fewest, double most, double limit) {
+    return fmin(fmax(limit, fewest * each), most * each);
+}
+
+// Seconds that each stage will take, by what a step takes.
+static void expect(const Work *work, const ProfileOptions *o, const StepTimes *step,
+                   double seconds[STAGE_COUNT]) {
+    double round = 2.0 * step->total, forward = fmax(step->forward, 1e-9);
+    forward /= (double)work_batches(work); // of one batch
+    double fewest = o->iterations > 0 ? (double)o->iterations : PROFILE_FEWEST_SAMPLES;
+    double most = o->iterations > 0 ? (double)o->iterations : PROFILE_MOST_SAMPLES;
+    double enough = o->percentiles ? (double)statistics_samples_needed(99.9) : 0.0;
+    double warmup = o->warmup > 0 ? (double)o->warmup : 2.0;
+    seconds[STAGE_WARM_UP] = limited(step->total, warmup, fmax(warmup, 10.0), 0.5 * o->seconds);
+    seconds[STAGE_ROUNDS] = limited(round, fewest, most, o->seconds);
+    seconds[STAGE_ROUNDS] = fmax(seconds[STAGE_ROUNDS], enough * step->total);
+    if (o->most_seconds > 0.0) seconds[STAGE_ROUNDS] = fmin(seconds[STAGE_ROUNDS], o->most_seconds);
+    seconds[STAGE_INFERENCE] =
+        work->kind == PROFILE_INFERENCE
+            ? 0.0
+            : limited(forward, warmup + fewest, warmup + most, 0.5 * o->seconds);
+    seconds[STAGE_WAITS] = o->loader ? limited(step->total, PROFILE_FEWEST_SAMPLES,
+                                               PROFILE_MOST_WAITS, 0.25 * o->seconds)
+                                     : 0.0;
+    bool again =
+        o->machine && work->x->device->on_host; // a step, and each of its kernels once more
+    seconds[STAGE_KERNELS] = again ? 2.0 * step->total : 0.0;
+    seconds[STAGE_PROBES] = again ? 0.2 * o->seconds : 0.0; // about
+}
+
+// `done` of a stage is, and all before it.
+static void tell(const Work *work, const ProfileOptions *options, const StepTimes *step,
+                 ProfileStage stage, double done) {
+    if (!options->progress) return;
+    double seconds[STAGE_COUNT], gone = clock_seconds() - work->begun, ahead = 0.0;
+    expect(work, options, step, seconds);
+    seconds[stage] *= 1.0 - done;
+    for (int s = (int)stage; s < STAGE_COUNT; s++) ahead += seconds[s];
+    options->progress(options->argument, gone / (gone + ahead));
+}
+
+void profile_tell(const Work *work, const ProfileOptions *options, const StepTimes *step) {
+    tell(work, options, step, STAGE_WARM_UP, 0.0);
+}
+
+void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples, int64_t planned,
+                       double start) {
+    double counted = (double)samples / (double)planned;
+    double seconds[STAGE_COUNT];
+    expect(m->work, &m->options, &m->step, seconds);
+    double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
+    bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_KERNELS;
+    bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // whichever is first
+    double share = by_time ? timed : has_limit ? fmax(timed, counted) : counted;
+    tell(m->work, &m->options, &m->step, stage, fmin(1.0, share));
+}

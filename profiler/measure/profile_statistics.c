@@ -1,0 +1,80 @@
+// profile_statistics.c -- what the samples of a profile say: of each latency its statistics, of the
+// steps whether they are steady, what watching them added, and what the system took. Takes none.
+#include <math.h>
+
+#include "profiler/measure/profile_parts.h"
+#include "profiler/measure/system.h"
+
+static Status summarise(Latency *latency) {
+    if (!latency->samples || latency->count == 0) return STATUS_OK;
+    return statistics_summarise(latency->samples, latency->count, &latency->statistics);
+}
+
+// The median: what a step lost to others now and then is in its spread.
+static void finish_system(Measurement *m) {
+    TimeParts *parts = &m->profile->totals[REPORT_STEP].parts;
+    double steps = (double)(m->processor.count * m->profile->steps_per_sample);
+    double faults = (double)m->faults / steps;
+    parts->off_core = m->off_core.statistics.median;
+    parts->fault = faults > 0.0 ? faults * system_fault_seconds() : 0.0;
+}
+
+// Each observed step against the unobserved one before it.
+static Status finish_overhead(Profile *profile, Latency *observed) {
+    const double *step = profile->totals[REPORT_STEP].latency.samples;
+    for (int64_t i = 0; i < observed->count; i++) observed->samples[i] /= fmax(step[i], 1e-9);
+    Status status = summarise(observed);
+    if (status || observed->count == 0) return status;
+    const LatencyStatistics *ratio = &observed->statistics;
+    profile->overhead_fraction = ratio->median - 1.0;
+    if (!ratio->ci95_reached) return STATUS_OK;
+    profile->overhead_low = ratio->ci95_low - 1.0;
+    profile->overhead_high = ratio->ci95_high - 1.0;
+    return STATUS_OK;
+}
+
+static void finish_steady(Profile *profile) {
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    const double spread = 0.1, drift = 0.03;
+    profile->trend = statistics_trend(step->samples, step->count, drift);
+    profile->steady = step->count >= STATISTICS_LEAST_TREND && !profile->trend &&
+                      step->statistics.iqr <= spread * step->statistics.median;
+}
+
+double profile_layer_seconds(const ProfileLayer *layer) {
+    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
+    double total = 0.0;
+    for (int i = 0; i < 3; i++)
+        if (layer->phase[parts[i]].ops > 0)
+            total += latency_median(&layer->phase[parts[i]].latency);
+    return total;
+}
+
+Status profile_finish(Measurement *m) {
+    Profile *profile = m->profile;
+    Status status = summarise(&m->processor);
+    if (!status) status = summarise(&m->off_core);
+    if (!status) finish_system(m);
+    if (!status) status = summarise(&profile->inference);
+    if (!status) status = summarise(&profile->data_wait);
+    if (!status) status = summarise(&profile->launch);
+    if (!status) status = summarise(&profile->batch_copy);
+    for (int p = 0; p < REPORT_COUNT && !status; p++)
+        status = summarise(&profile->totals[p].latency);
+    for (int64_t i = 0; i < profile->n_ops && !status; i++)
+        status = summarise(&profile->ops[i].latency);
+    double layers = 0.0;
+    for (int i = 0; i < profile->n_layers; i++) {
+        for (int p = 0; p < REPORT_STEP && !status; p++)
+            status = summarise(&profile->layers[i].phase[p].latency);
+        layers += profile_layer_seconds(&profile->layers[i]);
+    }
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    profile->unattributed_seconds = step - layers;
+    if (profile->has_device_times) profile->device_busy_fraction = fmin(1.0, layers / step);
+    if (!status) status = finish_overhead(profile, &m->observed);
+    if (!status) finish_steady(profile);
+    // The mean: the system adds other threads' time in lumps, which a median would miss.
+    profile->cpu_seconds = m->processor.statistics.mean;
+    return status;
+}

@@ -1,0 +1,260 @@
+// profile_time.c -- latencies: whole steps unobserved, layers and ops from observed steps, in
+// turns, so that drift of the machine meets both alike and their difference is the profiler's
+// overhead. A device with a time of its own takes a third turn, in which its queue is held back
+// while the host fills it: else its times would have waiting for launches in them.
+#include <math.h>
+
+#include "profiler/measure/profile_parts.h"
+#include "profiler/measure/system.h"
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+
+enum {
+    STEADY_WINDOW = 5, // steps; two windows in a row whose medians agree are steady
+    MOST_WARMUP = 200,
+};
+static const double steady_tolerance = 0.02;
+
+// What reading the clock adds to what lies between two readings.
+static double clock_cost(void) {
+    enum { READINGS = 1000 };
+    int64_t least = INT64_MAX, before = clock_nanoseconds();
+    for (int i = 0; i < READINGS; i++) {
+        int64_t now = clock_nanoseconds();
+        if (now - before < least) least = now - before;
+        before = now;
+    }
+    return 1e-9 * (double)least;
+}
+
+// ---- room for samples ------------------------------------------------------------------------
+Status latency_make_room(Latency *latency, int64_t samples) {
+    latency->samples = memory_new((size_t)samples * sizeof(double));
+    latency->count = 0;
+    return latency->samples ? STATUS_OK : STATUS_OUT_OF_MEMORY;
+}
+
+// `whole`: of whole steps and their phases; `parts`: of layers and ops.
+static Status make_rooms(Profile *profile, int64_t whole, int64_t parts) {
+    Status status = STATUS_OK;
+    if (profile->kind != PROFILE_INFERENCE) status = latency_make_room(&profile->inference, parts);
+    for (int p = 0; p < REPORT_COUNT && !status; p++)
+        if (profile->totals[p].ops > 0)
+            status = latency_make_room(&profile->totals[p].latency, whole);
+    for (int i = 0; i < profile->n_layers && !status; i++)
+        for (int p = 0; p < REPORT_STEP && !status; p++)
+            if (profile->layers[i].phase[p].ops > 0)
+                status = latency_make_room(&profile->layers[i].phase[p].latency, parts);
+    for (int64_t i = 0; i < profile->n_ops && !status; i++)
+        status = latency_make_room(&profile->ops[i].latency, parts);
+    return status;
+}
+
+static void take_times(Profile *profile, StepTimes times) {
+    latency_push(&profile->totals[REPORT_FORWARD].latency, times.forward);
+    latency_push(&profile->totals[REPORT_BACKWARD].latency, times.backward);
+    latency_push(&profile->totals[REPORT_OPTIMIZER].latency, times.optimizer);
+    latency_push(&profile->totals[REPORT_STEP].latency, times.total);
+}
+
+// ---- the measurement -------------------------------------------------------------------------
+typedef enum Turn { UNOBSERVED, OBSERVED, HELD } Turn;
+
+// The mean of the steps of one sample, without what reading the clock took.
+static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
+    int64_t steps = m->profile->steps_per_sample, stamps = work_stamps(m->work);
+    double batches = (double)work_batches(m->work); // the clock is read twice in each
+    bool marked = turn == UNOBSERVED && m->marks;
+    *mean = (StepTimes){0};
+    for (int64_t i = 0; i < steps; i++) {
+        StepTimes times;
+        Status status = turn == HELD ? profile_hold(m) : STATUS_OK;
+        if (!status) status = work_step_marked(m->work, marked ? stamps * i : -1, &times);
+        if (status) return status;
+        mean->launching += times.launching;
+        mean->forward += fmax(0.0, times.forward - batches * m->clock);
+        mean->backward += fmax(0.0, times.backward - batches * m->clock);
+        mean->optimizer += fmax(0.0, times.optimizer - m->clock);
+        mean->total += fmax(0.0, times.total - (2.0 + 2.0 * batches) * m->clock);
+    }
+    mean->forward /= (double)steps;
+    mean->backward /= (double)steps;
+    mean->optimizer /= (double)steps;
+    mean->total /= (double)steps;
+    mean->launching /= (double)steps;
+    return marked ? profile_mark_phases(m, mean) : STATUS_OK;
+}
+
+static Status unobserved_sample(Measurement *m) {
+    StepTimes times;
+    Status status = profile_reserve_marks(m);
+    double steps = (double)m->profile->steps_per_sample, before = system_processor_seconds();
+    int64_t faults = system_page_faults();
+    double began = clock_seconds(), on_core = system_thread_seconds();
+    if (!status) status = sample(m, UNOBSERVED, &times);
+    double off_core = clock_seconds() - began - (system_thread_seconds() - on_core);
+    m->faults += system_page_faults() - faults;
+    double passed = system_processor_seconds() - before;
+    if (status) return status;
+    m->step = times;
+    latency_push(&m->processor, passed / steps);
+    latency_push(&m->off_core, fmax(0.0, off_core) / steps);
+    take_times(m->profile, times);
+    return STATUS_OK;
+}
+
+static Status watched_sample(Measurement *m, Turn turn, StepTimes *times) {
+    timeline_rewind(&m->timeline, 0);
+    Status status = timeline_start(&m->timeline);
+    if (status) return status;
+    status = sample(m, turn, times);
+    Status stopped = timeline_stop(&m->timeline);
+    return status ? status : stopped;
+}
+
+static Status observed_sample(Measurement *m) {
+    StepTimes times;
+    Status status = watched_sample(m, OBSERVED, &times);
+    if (status) return status;
+    latency_push(&m->observed, times.total);
+    if (!m->profile->has_device_times) return profile_take_events(m);
+    m->launching = times.launching;
+    status = profile_take_launches(m);
+    if (!status) status = watched_sample(m, HELD, &times);
+    return status ? status : profile_take_events(m);
+}
+
+static bool is_stopped(const Measurement *m) { return m->options.stop && m->options.stop(); }
+
+// As many steps as asked for; else until times are steady, or half of the time is used up.
+static Status warm_up(Measurement *m) {
+    bool asked = m->options.warmup > 0;
+    double start = clock_seconds(), seconds[MOST_WARMUP];
+    int64_t done = 0, most = asked ? m->options.warmup : MOST_WARMUP;
+    bool steady = false;
+    while (done < most && !(steady && !asked)) {
+        bool late = !asked && clock_seconds() - start > 0.5 * m->options.seconds;
+        if (done >= 2 && (late || is_stopped(m))) break;
+        StepTimes times;
+        Status status = work_step(m->work, &times);
+        if (status) return status;
+        seconds[done++ % MOST_WARMUP] = times.total;
+        m->step = times;
+        profile_tell_done(m, STAGE_WARM_UP, done, most, start);
+        if (done <= MOST_WARMUP)
+            steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
+    }
+    m->profile->warmup = done;
+    double last = fmax(seconds[(done - 1) % MOST_WARMUP], 1e-9); // a coarse clock may say 0
+    m->profile->steps_per_sample =
+        last < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / last) : 1;
+    return STATUS_OK;
+}
+
+// Unobserved and observed in turns: as many rounds as asked for; else until the time is used up,
+// within bounds. Percentiles that need more samples go on without the observed ones.
+static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
+    const ProfileOptions *o = &m->options;
+    double start = clock_seconds();
+    int64_t samples = enough > rounds ? enough : rounds;
+    for (int64_t i = 0; i < samples; i++) {
+        double gone = clock_seconds() - start;
+        bool late = o->iterations == 0 && i >= PROFILE_FEWEST_SAMPLES && gone > o->seconds;
+        bool over = o->most_seconds > 0.0 && gone > o->most_seconds;
+        if (i > 0 && (over || is_stopped(m))) break;
+        bool observe = i < rounds && !late;
+        if (!observe && i >= enough) break;
+        profile_tell_done(m, STAGE_ROUNDS, i, samples, start);
+        Status status = unobserved_sample(m);
+        if (!status && observe) status = observed_sample(m);
+        if (status) return status;
+    }
+    return STATUS_OK;
+}
+
+static Status measure_inference(Measurement *m, int64_t rounds) {
+    if (m->work->kind == PROFILE_INFERENCE) return STATUS_OK; // the steps were that already
+    layer_train(m->work->model, false);
+    double start = clock_seconds();
+    int64_t inner = m->profile->steps_per_sample;
+    int64_t done = 0, planned = m->profile->warmup + rounds;
+    for (; done < m->profile->warmup && !is_stopped(m); done++) {
+        profile_tell_done(m, STAGE_INFERENCE, done, planned, start);
+        work_infer_seconds(m->work);
+    }
+    if (m->profile->totals[REPORT_STEP].latency.count < rounds)
+        rounds = m->profile->totals[REPORT_STEP].latency.count;
+    for (int64_t i = 0; i < rounds && !is_stopped(m); i++) {
+        double sum = 0.0;
+        profile_tell_done(m, STAGE_INFERENCE, done++, planned, start);
+        for (int64_t k = 0; k < inner; k++)
+            sum += fmax(0.0, work_infer_seconds(m->work) - m->clock);
+        latency_push(&m->profile->inference, sum / (double)inner);
+        if (m->options.iterations == 0 && i >= PROFILE_FEWEST_SAMPLES &&
+            clock_seconds() - start > 0.5 * m->options.seconds)
+            break;
+    }
+    layer_train(m->work->model, true);
+    return error_status();
+}
+
+static bool next_batches(Loader *loader, int64_t count) { // those of a step; false: no more
+    Batch batch;
+    bool more = true;
+    for (int64_t i = 0; i < count && more; i++) more = loader_next(loader, &batch);
+    return more;
+}
+
+// What a training loop waits for its next batches while a step runs between two of them.
+static Status measure_data_wait(Measurement *m) {
+    if (!m->options.loader) return STATUS_OK;
+    Status status = latency_make_room(&m->profile->data_wait, PROFILE_MOST_WAITS);
+    double start = clock_seconds();
+    for (int i = 0; i < PROFILE_MOST_WAITS && !status && !is_stopped(m); i++) {
+        if (i >= PROFILE_FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds)
+            break;
+        StepTimes ignored;
+        profile_tell_done(m, STAGE_WAITS, i, PROFILE_MOST_WAITS, start);
+        status = work_step(m->work, &ignored);
+        double before = clock_seconds();
+        bool more = next_batches(m->options.loader, work_batches(m->work));
+        double waited = clock_seconds() - before - m->clock;
+        if (!status) status = error_status();
+        if (more)
+            latency_push(&m->profile->data_wait, fmax(0.0, waited));
+        else
+            loader_start_epoch(m->options.loader);
+    }
+    return status;
+}
+
+Status profile_measure(const Work *work, ProfileOptions options, Profile *profile) {
+    Measurement m = {.work = work, .options = options, .profile = profile, .clock = clock_cost()};
+    int64_t rounds = options.iterations > 0 ? options.iterations : PROFILE_MOST_SAMPLES;
+    int64_t enough = options.percentiles ? statistics_samples_needed(99.9) : 0;
+    int64_t samples = enough > rounds ? enough : rounds;
+    Status status = warm_up(&m);
+    if (!status) status = make_rooms(profile, samples, rounds);
+    if (!status) status = latency_make_room(&m.observed, rounds);
+    if (!status) status = latency_make_room(&m.processor, samples);
+    if (!status) status = latency_make_room(&m.off_core, samples);
+    if (!status) status = profile_begin_device(&m, rounds);
+    TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
+                              .device = work->x->device};
+    if (!status) status = timeline_new(&m.timeline, events);
+    if (!status) status = run_rounds(&m, rounds, enough);
+    if (!status) status = measure_inference(&m, rounds);
+    if (!status) status = measure_data_wait(&m);
+    if (!status) status = profile_measure_copy(&m);
+    if (!status) status = profile_measure_kernels(&m);
+    if (!status) status = profile_finish(&m);
+    profile_take_process(profile);
+    if (!status && !is_stopped(&m)) profile_measure_probes(&m);
+    profile->cut_short = is_stopped(&m);
+    timeline_free(&m.timeline);
+    memory_free(m.observed.samples);
+    memory_free(m.processor.samples);
+    memory_free(m.off_core.samples);
+    memory_free(m.marks);
+    return status;
+}

@@ -1,0 +1,244 @@
+// timeline.c -- two clock readings and one store per event. Not here: a device's own time
+// (timeline_device.c), or what ops moved (timeline_traffic.c).
+#include "profiler/record/timeline_parts.h"
+
+#include <string.h>
+
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+#include "tensor/pool.h"
+
+// An event ends in the innermost open one, so a stack of beginnings is all that is open.
+static void begin(Timeline *timeline) {
+    int at = timeline->depth++;
+    if (at >= TIMELINE_MOST_DEPTH) return;
+    timeline->open[at].nested = 0;
+    timeline->open[at].begin = clock_nanoseconds();
+}
+
+// Room for an event that ends now, filled in but for what it is; NULL: dropped.
+static ProfileEvent *end(Timeline *timeline) {
+    int64_t now = clock_nanoseconds();
+    if (timeline->depth == 0) return NULL; // it began before the recording
+    int at = --timeline->depth;
+    if (timeline->count == timeline->capacity || at >= TIMELINE_MOST_DEPTH) {
+        timeline->dropped++;
+        return NULL;
+    }
+    ProfileEvent *event = &timeline->events[timeline->count++];
+    event->begin = timeline->open[at].begin;
+    event->end = now;
+    event->nested = timeline->open[at].nested;
+    event->depth = (uint16_t)at;
+    if (timeline->device_times) timeline->device_times[event - timeline->events] = (EventTimes){0};
+    if (at > 0) timeline->open[at - 1].nested += now - event->begin;
+    return event;
+}
+
+// ---- events ----------------------------------------------------------------------------------
+// Views launch nothing, and a PROFILE_KERNEL is the host's.
+static bool is_launched(const Timeline *timeline, const OpCall *call) {
+    if (call->op->flags & OP_VIEW) return false;
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i]) return call->in[i]->device == timeline->device;
+    return false;
+}
+
+static void op_begin(Observer *observer, const OpCall *call) {
+    Timeline *timeline = (Timeline *)observer;
+    PoolCounts before = pool_counts(context_current()->pool);
+    timeline->handed = before.handed;
+    timeline->woken = before.woken;
+    if (timeline->device_times) timeline_begin_on_device(timeline, is_launched(timeline, call));
+    begin(timeline);
+}
+
+bool timeline_has_stamps(const Device *device) {
+    for (const Observer *o = context_current()->observers; o; o = o->next) {
+        const Timeline *timeline = (const Timeline *)o;
+        if (o->op_begin == op_begin && timeline->device_times && timeline->device == device)
+            return true;
+    }
+    return false;
+}
+
+static void op_end(Observer *observer, const OpCall *call) {
+    Timeline *timeline = (Timeline *)observer;
+    if (timeline->device && !timeline->device_times) device_synchronize(timeline->device);
+    ProfileEvent *event = end(timeline);
+    if (!event) return;
+    if (timeline->device_times) timeline_end_on_device(timeline, event);
+    const Context *context = context_current();
+    event->op = call->op;
+    event->kind = EVENT_OP;
+    event->site = context->site;
+    event->phase = (uint8_t)context->phase;
+    PoolCounts now = pool_counts(context->pool);
+    event->handed = (uint32_t)(now.handed - timeline->handed);
+    event->woken = (uint32_t)(now.woken - timeline->woken);
+    if (!timeline->costs) return;
+    int64_t index = event - timeline->events;
+    bool failed = context->error.status, moves = !failed && !(call->op->flags & OP_VIEW);
+    timeline->costs[index] = failed ? (OpCost){0} : op_cost(call);
+    if (timeline->touched) touch_log_add(timeline, index, moves ? call : NULL);
+}
+
+static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t bytes) {
+    (void)to_host, (void)bytes;
+    Timeline *timeline = (Timeline *)observer;
+    if (timeline->device_times) timeline_begin_on_device(timeline, device == timeline->device);
+    begin(timeline);
+}
+
+static void copy_end(Observer *observer, Device *device, bool to_host, int64_t bytes) {
+    (void)device;
+    Timeline *timeline = (Timeline *)observer;
+    ProfileEvent *event = end(timeline);
+    if (!event) return;
+    if (timeline->device_times) timeline_end_on_device(timeline, event);
+    event->op = NULL; // all of the union
+    event->to_host = to_host;
+    event->value = (double)bytes;
+    event->kind = EVENT_COPY;
+    event->site = context_current()->site;
+    event->phase = (uint8_t)context_current()->phase;
+}
+
+static void site_begin(Observer *observer, int site) {
+    (void)site;
+    begin((Timeline *)observer);
+}
+
+static void site_end(Observer *observer, int site) {
+    ProfileEvent *event = end((Timeline *)observer);
+    if (!event) return;
+    event->op = NULL;
+    event->kind = EVENT_SITE;
+    event->site = site;
+    event->phase = (uint8_t)context_current()->phase;
+}
+
+// A moment without extent.
+static void add_value(Timeline *timeline, ProfileEvent event) {
+    event.begin = event.end = clock_nanoseconds();
+    event.site = context_current()->site;
+    event.depth = (uint16_t)timeline->depth;
+    timeline_add(timeline, event);
+}
+
+static void counter(Observer *observer, const char *name, double value) {
+    ProfileEvent event = {.counter = name, .value = value, .kind = EVENT_COUNTER};
+    add_value((Timeline *)observer, event);
+}
+
+static void storage_changed(Observer *observer, const Storage *storage, int64_t delta) {
+    (void)delta;
+    double live = (double)storage->ledger->live.category[storage->category];
+    ProfileEvent event = {.category = storage->category, .value = live, .kind = EVENT_MEMORY};
+    add_value((Timeline *)observer, event);
+}
+
+void timeline_add(Timeline *timeline, ProfileEvent event) {
+    if (timeline->count == timeline->capacity) {
+        timeline->dropped++;
+        return;
+    }
+    if (timeline->device_times) timeline->device_times[timeline->count] = (EventTimes){0};
+    timeline->events[timeline->count++] = event;
+}
+
+void *timeline_room(int64_t capacity, size_t size) {
+    enum { PAGE = 4096 }; // no system has smaller ones
+    size_t bytes = (size_t)capacity * size;
+    char *block = memory_new(bytes);
+    for (size_t i = 0; block && i < bytes; i += PAGE) *(volatile char *)(block + i) = 0;
+    return block;
+}
+
+// The stamps are made now, too: making one takes longer than taking it.
+static Status make_room(Timeline *timeline, const TimelineOptions *options) {
+    int64_t capacity = options->capacity;
+    timeline->events = timeline_room(capacity, sizeof(ProfileEvent));
+    if (!timeline->events) return STATUS_OUT_OF_MEMORY;
+    if (options->costs) timeline->costs = timeline_room(capacity, sizeof(OpCost));
+    if (options->costs && !timeline->costs) return STATUS_OUT_OF_MEMORY;
+    if (options->costs && options->machine) {
+        timeline->touched = touch_log_new(options->machine, capacity);
+        if (!timeline->touched) return STATUS_OUT_OF_MEMORY;
+    }
+    timeline->capacity = capacity;
+    if (!options->device || !device_has_stamps(options->device)) return STATUS_OK;
+    bool few = capacity < TIMELINE_MOST_STAMPS / 2;
+    timeline->most_stamps = few ? 2 * capacity : TIMELINE_MOST_STAMPS;
+    timeline->device_times = timeline_room(capacity, sizeof(EventTimes));
+    if (!timeline->device_times) return STATUS_OUT_OF_MEMORY;
+    timeline->readings = timeline_room(timeline->most_stamps, sizeof(int64_t));
+    if (!timeline->readings) return STATUS_OUT_OF_MEMORY;
+    return timeline_has_stamps(timeline->device) ? STATUS_OK : timeline_reserve(timeline);
+}
+
+Status timeline_new(Timeline *timeline, TimelineOptions options) {
+    memset(timeline, 0, sizeof(*timeline));
+    timeline->machine = options.machine;
+    timeline->device = options.device && options.device->synchronize ? options.device : NULL;
+    timeline->observer.op_begin = op_begin;
+    timeline->observer.op_end = op_end;
+    Status status = make_room(timeline, &options);
+    if (status) {
+        timeline_free(timeline);
+        return status;
+    }
+    if (options.memory) timeline->observer.storage = storage_changed;
+    if (options.sites) {
+        timeline->observer.site_begin = site_begin;
+        timeline->observer.site_end = site_end;
+        timeline->observer.counter = counter;
+        timeline->observer.copy_begin = copy_begin;
+        timeline->observer.copy_end = copy_end;
+    }
+    return STATUS_OK;
+}
+
+void timeline_free(Timeline *timeline) {
+    memory_free(timeline->events);
+    memory_free(timeline->costs);
+    touch_log_free(timeline->touched);
+    memory_free(timeline->device_times);
+    memory_free(timeline->readings);
+    timeline->events = NULL;
+    timeline->costs = NULL;
+    timeline->touched = NULL;
+    timeline->device_times = NULL;
+    timeline->readings = NULL;
+    timeline->capacity = timeline->count = 0;
+}
+
+void timeline_add_live(Timeline *timeline) {
+    const Ledger *ledger = timeline->observer.storage ? context_current()->ledger : NULL;
+    for (int c = 0; ledger && c < MEM_COUNT; c++) {
+        double live = (double)ledger->live.category[c];
+        if (live > 0.0)
+            add_value(timeline, (ProfileEvent){.category = c, .value = live, .kind = EVENT_MEMORY});
+    }
+}
+
+Status timeline_start(Timeline *timeline) {
+    if (timeline->device_times) {
+        if (timeline_has_stamps(timeline->device))
+            return error_set(STATUS_STATE,
+                             "profiler: another recording here has the time stamps of %s. HINT: "
+                             "stop it first",
+                             timeline->device->name);
+        Status status = timeline_reserve(timeline);
+        if (status) return status;
+    }
+    timeline->depth = 0;
+    timeline_add_live(timeline);
+    observer_add(&timeline->observer);
+    return STATUS_OK;
+}
+
+Status timeline_stop(Timeline *timeline) {
+    observer_remove(&timeline->observer);
+    return timeline->device_times ? timeline_settle(timeline) : STATUS_OK;
+}

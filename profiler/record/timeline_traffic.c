@@ -1,0 +1,72 @@
+// timeline_traffic.c -- notes what the ops of a timeline touch, and finds later where that lay. Not
+// here: how it is found (traffic.c).
+#include "profiler/record/timeline_parts.h"
+#include "tensor/memory.h"
+
+TouchLog *touch_log_new(const Machine *machine, int64_t events) {
+    enum { TOUCHES_PER_EVENT = 4, FEWEST_TOUCHES = 4096 };
+    TouchLog *log = memory_new(sizeof(TouchLog));
+    if (!log) return NULL;
+    log->capacity = TOUCHES_PER_EVENT * events + FEWEST_TOUCHES;
+    log->reuse = reuse_new(machine);
+    log->ops = log->reuse ? timeline_room(events, sizeof(OpTouched)) : NULL;
+    log->touches = log->ops ? timeline_room(log->capacity, sizeof(Touch)) : NULL;
+    log->traffic = log->touches ? memory_new((size_t)events * sizeof(OpTraffic)) : NULL;
+    if (log->traffic) return log;
+    touch_log_free(log);
+    return NULL;
+}
+
+void touch_log_free(TouchLog *log) {
+    if (!log) return;
+    reuse_free(log->reuse);
+    memory_free(log->traffic);
+    memory_free(log->ops);
+    memory_free(log->touches);
+    memory_free(log);
+}
+
+// Of events before `end`.
+static void find_traffic(const Timeline *timeline, int64_t end) {
+    TouchLog *log = timeline->touched;
+    const Touch *touches = log->touches;
+    for (; log->found < end; log->found++) {
+        const OpCost *cost = &timeline->costs[log->found];
+        const OpTouched *op = &log->ops[log->found];
+        OpTraffic *traffic = &log->traffic[log->found];
+        *traffic = (OpTraffic){0};
+        if (timeline->events[log->found].kind != EVENT_OP) continue;
+        if (cost->bytes_read + cost->bytes_written > 0)
+            traffic_find(log->reuse, op, touches, cost, traffic);
+        touches += op->n_touches;
+    }
+    log->n_touches = 0;
+}
+
+const OpTraffic *timeline_traffic(const Timeline *timeline) {
+    if (!timeline->touched) return NULL;
+    find_traffic(timeline, timeline->count);
+    return timeline->touched->traffic;
+}
+
+void timeline_rewind(Timeline *timeline, int64_t count) {
+    timeline_traffic(timeline); // before what it is found by is gone
+    if (timeline->touched) timeline->touched->found = count;
+    timeline->count = count;
+}
+
+// When there is no more room, what is there is found first. An op of more operands than all the
+// room there is counts as a kernel without.
+void touch_log_add(Timeline *timeline, int64_t index, const OpCall *call) {
+    TouchLog *log = timeline->touched;
+    OpTouched *op = &log->ops[index];
+    *op = (OpTouched){0};
+    if (!call) return;
+    int64_t most = call->n_in + call->n_out;
+    Team team = team_of_call(call, timeline->events[index].handed);
+    if (log->n_touches + most > log->capacity) find_traffic(timeline, index);
+    op->team = team;
+    if (most > log->capacity) return;
+    *op = traffic_touched(team, call, &timeline->costs[index], log->touches + log->n_touches);
+    log->n_touches += op->n_touches;
+}

@@ -1,0 +1,412 @@
+// test_levels.c -- which lines an op moves, at which level of the caches, and whose: by hand, on a
+// made-up machine whose L1 holds 1,000 bytes and whose L2 10,000.
+#include <string.h>
+
+#include "profiler/record/step_record.h"
+#include "tests/helpers/expect.h"
+
+static const Machine machine = {
+    .peak_flops_per_second = 1e9,
+    .levels = {{.name = "L1", .bytes = 1000, .bytes_per_second = 3e9},
+               {.name = "L2", .bytes = 10000, .bytes_per_second = 2e9},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
+    .n_levels = 3};
+enum { L1, L2, DRAM };
+
+static StepRecord record;
+
+static uint64_t bytes_at(int level) {
+    const LevelTraffic *here = &record.ops[record.n_ops - 1].traffic.level[level];
+    return here->read + here->written;
+}
+
+// The level that all bytes of the last op lie at; -1: at several.
+static int level_of_last(void) {
+    const OpRecord *op = &record.ops[record.n_ops - 1];
+    uint64_t all = op->cost.bytes_read + op->cost.bytes_written;
+    for (int i = 0; i < machine.n_levels; i++)
+        if (bytes_at(i) == all) return i;
+    return -1;
+}
+
+// Of the last op, all levels together.
+static LevelTraffic moved_by_last(void) {
+    LevelTraffic sum = {0};
+    for (int i = 0; i < machine.n_levels; i++) {
+        const LevelTraffic *here = &record.ops[record.n_ops - 1].traffic.level[i];
+        sum.read += here->read;
+        sum.written += here->written;
+        sum.allocated += here->allocated;
+    }
+    return sum;
+}
+
+static void expect_moved(uint64_t read, uint64_t written, uint64_t allocated) {
+    LevelTraffic moved = moved_by_last();
+    ck_assert_uint_eq(moved.read, read);
+    ck_assert_uint_eq(moved.written, written);
+    ck_assert_uint_eq(moved.allocated, allocated);
+}
+
+static Tensor *floats(int64_t n) { return tensor_full_new(SHAPE(n), 1.0f); }
+
+START_TEST(what_was_never_touched_comes_from_memory) {
+    Tensor *x = floats(100);
+    step_record_start(&record, &machine);
+    tensor_fill(x, 2.0f);
+    ck_assert_int_eq(level_of_last(), DRAM);
+    tensor_fill(x, 3.0f); // 400 bytes, just touched
+    ck_assert_int_eq(level_of_last(), L1);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+}
+END_TEST
+
+// Its end was touched just now, but its beginning before all the rest of it.
+START_TEST(a_tensor_between_two_caches_lies_in_the_second) {
+    Tensor *x = floats(1000);
+    step_record_start(&record, &machine);
+    for (int i = 0; i < 3; i++) tensor_fill(x, 2.0f);
+    ck_assert_int_eq(level_of_last(), L2);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+}
+END_TEST
+
+// 4,800 bytes, updated in place again and again, are no 9,600.
+START_TEST(what_is_updated_in_place_is_there_once) {
+    Tensor *x = floats(1200), *other = floats(1250);
+    step_record_start(&record, &machine);
+    OpParams half = {.value = {0.5f}};
+    for (int i = 0; i < 2; i++) OP_INTO(&x, op_mul_scalar, &half, x);
+    ck_assert_int_eq(level_of_last(), L2);
+    tensor_fill(other, 1.0f); // 5,000 more: 9,800 together
+    OP_INTO(&x, op_mul_scalar, &half, x);
+    ck_assert_int_eq(level_of_last(), L2);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
+START_TEST(operands_walked_side_by_side_must_fit_together) {
+    Tensor *a = floats(1000), *b = floats(1000);
+    step_record_start(&record, &machine);
+    for (int i = 0; i < 2; i++) {
+        Scope *scope = scope_open();
+        tensor_add(a, b); // 8,000 bytes read and 4,000 written: more than L2
+        scope_close(scope);
+    }
+    ck_assert_uint_eq(bytes_at(L1) + bytes_at(L2), 0);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(a);
+    tensor_free(b);
+}
+END_TEST
+
+START_TEST(a_product_keeps_what_it_reads_in_blocks) {
+    Tensor *a = tensor_full_new(SHAPE(2, 500), 1.0f), *b = tensor_full_new(SHAPE(500, 2), 1.0f);
+    step_record_start(&record, &machine);
+    for (int i = 0; i < 2; i++) {
+        Scope *scope = scope_open();
+        tensor_matmul(a, b); // 4,000 bytes each: each in L2 by itself
+        scope_close(scope);
+    }
+    ck_assert_uint_eq(bytes_at(L2), 8000);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(a);
+    tensor_free(b);
+}
+END_TEST
+
+START_TEST(what_is_moved_in_between_pushes_it_out) {
+    static const int want[] = {L1, L2, DRAM};
+    static const int64_t between[] = {25, 1000, 2500}; // floats: 100, 4,000 and 10,000 bytes
+    Tensor *x = floats(100), *other = floats(between[_i]);
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    tensor_fill(other, 1.0f);
+    tensor_fill(x, 1.0f);
+    ck_assert_int_eq(level_of_last(), want[_i]);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
+// 400 bytes that were touched ten times in between are 400.
+START_TEST(what_is_moved_twice_in_between_counts_once) {
+    Tensor *x = floats(100), *other = floats(100);
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    for (int i = 0; i < 10; i++) tensor_fill(other, 1.0f);
+    tensor_fill(x, 1.0f);
+    ck_assert_int_eq(level_of_last(), L1);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
+// 800 bytes behind 400 others: in a cache of 1,000 lie 600 of them.
+START_TEST(what_just_does_not_fit_is_there_in_part) {
+    Tensor *x = floats(200), *other = floats(100);
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    tensor_fill(other, 1.0f);
+    tensor_fill(x, 1.0f);
+    ck_assert_uint_eq(bytes_at(L1), 600);
+    ck_assert_uint_eq(bytes_at(L2), 200);
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(x);
+    tensor_free(other);
+}
+END_TEST
+
+// Each sees what was touched since it began: nothing here, though the other one has just seen it.
+START_TEST(two_recorders_do_not_hide_an_operand_from_each_other) {
+    Tensor *x = floats(100);
+    StepRecord first;
+    step_record_start(&first, &machine);
+    step_record_start(&record, &machine);
+    for (int i = 0; i < 2; i++) {
+        tensor_fill(x, 1.0f);
+        ck_assert_int_eq(level_of_last(), i ? L1 : DRAM);
+        ck_assert_uint_eq(first.ops[i].traffic.level[i ? L1 : DRAM].written, 400);
+    }
+    step_record_stop(&record);
+    step_record_stop(&first);
+    step_record_free(&record);
+    step_record_free(&first);
+    tensor_free(x);
+}
+END_TEST
+
+START_TEST(bytes_are_shared_out_to_the_last_one) {
+    Tensor *a = floats(37), *b = floats(1009);
+    step_record_start(&record, &machine);
+    for (int i = 0; i < 5; i++) {
+        Scope *scope = scope_open();
+        Tensor *parts[] = {a, b, a};
+        tensor_concat(parts, 3, 0);
+        scope_close(scope);
+        const OpRecord *op = &record.ops[record.n_ops - 1];
+        ck_assert_uint_eq(bytes_at(L1) + bytes_at(L2) + bytes_at(DRAM),
+                          op->cost.bytes_read + op->cost.bytes_written);
+    }
+    step_record_stop(&record);
+    step_record_free(&record);
+    tensor_free(a);
+    tensor_free(b);
+}
+END_TEST
+
+// Ten floats of each: 40 bytes.
+START_TEST(what_is_written_unread_is_allocated) {
+    Tensor *x = floats(10), *g = floats(10), *lr = floats(1), *out = floats(10);
+    Scope *scope = scope_open();
+    step_record_start(&record, &machine);
+    tensor_add(x, g);
+    expect_moved(80, 40, 40);
+    tensor_add(x, x); // one operand
+    expect_moved(40, 40, 40);
+    OpParams half = {.value = {0.5f}};
+    OP_INTO(&x, op_mul_scalar, &half, x); // in place: nothing is fetched to be written
+    expect_moved(40, 40, 0);
+    ck_assert_int_eq(level_of_last(), L1);
+    OP_INTO(&out, op_add, NULL, x, g); // into what is there
+    expect_moved(80, 40, 40);
+    tensor_sgd_step((Tensor *[]){lr, x, g}, 1, (SgdParams){0});
+    expect_moved(84, 40, 0);
+    ck_assert_int_eq(bytes_at(L1), 120); // and lr, never touched, from memory
+    tensor_sum(x, DIM_ALL, false);
+    expect_moved(40, 4, 4);
+    tensor_fill(x, 2.0f);
+    expect_moved(0, 40, 40);
+    tensor_assign(out, x); // what it overwrites it does not read
+    expect_moved(40, 40, 40);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(g);
+    tensor_free(lr);
+    tensor_free(out);
+}
+END_TEST
+
+START_TEST(roots_and_divisions_are_counted_apart) {
+    Tensor *x = floats(10), *g = floats(10), *m = floats(10), *v = floats(10), *state = floats(2);
+    Scope *scope = scope_open();
+    step_record_start(&record, &machine);
+    tensor_adam_step((Tensor *[]){state, x, g, m, v}, 1,
+                     (AdamParams){.beta1 = 0.9f, .beta2 = 0.99f, .epsilon = 1e-8f});
+    OpSlow slow = record.ops[record.n_ops - 1].traffic.slow;
+    ck_assert(slow.roots == 10 && slow.divisions == 10);
+    expect_moved(168, 128, 0); // the state's t counts on
+    tensor_div(x, g);
+    slow = record.ops[record.n_ops - 1].traffic.slow;
+    ck_assert(slow.roots == 0 && slow.divisions == 10);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(g);
+    tensor_free(m);
+    tensor_free(v);
+    tensor_free(state);
+}
+END_TEST
+
+// Two cores with an L1 of 1,000 bytes each, which share the L2.
+static const Machine pair = {
+    .peak_flops_per_second = 1e9,
+    .threads = 2,
+    .levels = {{.name = "L1", .bytes = 2000, .bytes_per_second = 3e9, .bytes_alone = 1000},
+               {.name = "L2", .bytes = 1 << 22, .bytes_per_second = 2e9, .bytes_alone = 1 << 22},
+               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
+    .n_levels = 3};
+
+// Of 800,000 bytes, again and again, none are near; 800 all, where one thread does it.
+START_TEST(an_op_is_charged_to_who_does_it) {
+    static const int64_t sizes[] = {100000, 100};
+    static const Team teams[] = {TEAM_ALL, TEAM_ONE};
+    Tensor *x = floats(sizes[_i]);
+    context_set_threads(2);
+    Scope *scope = scope_open();
+    step_record_start(&record, &pair);
+    for (int i = 0; i < 2; i++) tensor_release(tensor_relu(x));
+    const OpRecord *last = &record.ops[record.n_ops - 1];
+    Traffic sum = {0};
+    ck_assert_int_eq(last->traffic.team, teams[_i]);
+    ck_assert_uint_eq(last->traffic.level[_i ? 0 : 1].read, 4 * (uint64_t)sizes[_i]);
+    for (int i = 0; i < 2; i++) traffic_add_op(&sum, &last->traffic, &last->cost);
+    ck_assert_uint_eq(sum.level[teams[_i]][_i ? 0 : 1].read, 8 * (uint64_t)sizes[_i]);
+    ck_assert_uint_eq(sum.flops_alone, _i ? 2 * op_cost_total_flops(last->cost) : 0);
+    Traffic twice = sum;
+    traffic_add(&twice, &sum);
+    ck_assert_uint_eq(twice.flops_alone, 2 * sum.flops_alone);
+    ck_assert_uint_eq(traffic_bytes(&twice, 1 - _i), 2 * traffic_bytes(&sum, 1 - _i));
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
+// 1,600 bytes are more than one thread's L1, and no more than what two have.
+START_TEST(caches_of_one_thread_hold_less) {
+    ck_assert_int_eq(machine_level(&pair, TEAM_ONE, 1600), L2);
+    ck_assert_int_eq(machine_level(&pair, TEAM_ALL, 1600), L1);
+    ck_assert_int_eq(machine_level(&pair, TEAM_ONE, 1 << 22), L2);
+    ck_assert_int_eq(machine_level(&machine, TEAM_ONE, 1000), L1); // not said: as all
+}
+END_TEST
+
+// A call that is not run: only where its operand is, and by whom, is looked at.
+static OpTraffic traffic_of_sum(Reuse *reuse, Tensor *x, Team team) {
+    Tensor *in[] = {x};
+    OpCall call = {.op = &op_sum, .in = in, .n_in = 1};
+    OpTraffic traffic;
+    traffic_of_call(reuse, team, &call, &(OpCost){.bytes_read = 400}, &traffic);
+    return traffic;
+}
+
+// Half of what one thread touched is where the other of two threads has to fetch it from.
+START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
+    Tensor *x = floats(100);
+    Reuse *reuse = reuse_new(&pair);
+    traffic_of_sum(reuse, x, TEAM_ONE);
+    OpTraffic again = traffic_of_sum(reuse, x, TEAM_ONE),
+              others = traffic_of_sum(reuse, x, TEAM_ALL);
+    ck_assert_uint_eq(again.level[L1].read, 400);
+    ck_assert_uint_eq(others.level[L1].read, 200);
+    ck_assert_uint_eq(others.level[L2].read, 200);
+    ck_assert_uint_eq(others.other.read, 200);
+    ck_assert_uint_eq(again.other.read, 0);
+    Traffic sum = {0};
+    for (int i = 0; i < 2; i++) traffic_add_op(&sum, &others, &(OpCost){.bytes_read = 400});
+    traffic_of_sum(reuse, x, TEAM_ONE);
+    Tensor *in[] = {x};
+    OpCall twice_read = {.op = &op_sum, .in = in, .n_in = 1};
+    traffic_of_call(reuse, TEAM_ALL, &twice_read, &(OpCost){.bytes_read = 800}, &others);
+    ck_assert_uint_eq(others.level[L2].read, 400); // shared out as the op counts
+    ck_assert_uint_eq(others.other.read, 400);
+    Traffic twice = sum;
+    traffic_add(&twice, &sum);
+    ck_assert_uint_eq(twice.other[TEAM_ALL].read, 800);
+    ck_assert_uint_eq(twice.other[TEAM_ONE].read, 0);
+    others = traffic_of_sum(reuse, x, TEAM_ALL);
+    ck_assert_uint_eq(others.level[L1].read, 400);
+    ck_assert_uint_eq(others.other.read, 0);
+    reuse_free(reuse);
+    tensor_free(x);
+}
+END_TEST
+
+// 100 rows of 10 floats: 4,000 bytes, of which one row is read. What was touched before is near.
+START_TEST(a_table_of_which_some_rows_are_read_pushes_nothing_out) {
+    Tensor *x = floats(20), *table = tensor_full_new(SHAPE(100, 10), 1.0f);
+    Tensor *index = tensor_from_labels_new(SHAPE(1), (const int64_t[]){7});
+    Scope *scope = scope_open();
+    step_record_start(&record, &machine);
+    tensor_fill(x, 1.0f);
+    tensor_embedding(index, table);
+    tensor_fill(x, 1.0f);
+    ck_assert_int_eq(level_of_last(), L1);
+    step_record_stop(&record);
+    step_record_free(&record);
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(table);
+    tensor_free(index);
+}
+END_TEST
+
+// A kernel of somebody else's may have threads of its own.
+START_TEST(a_kernel_without_operands_is_everybodys) {
+    OpCall call = {.op = &op_relu};
+    context_set_threads(2);
+    ck_assert_int_eq(team_of_call(&call, 0), TEAM_ALL);
+    Tensor *x = floats(10), *in[] = {x};
+    call.in = in;
+    call.n_in = 1;
+    ck_assert_int_eq(team_of_call(&call, 0), TEAM_ONE);
+    ck_assert_int_eq(team_of_call(&call, 1), TEAM_ALL);
+    context_set_threads(1);
+    ck_assert_int_eq(team_of_call(&call, 0), TEAM_ALL);
+    tensor_free(x);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {what_was_never_touched_comes_from_memory, 0},
+        {a_tensor_between_two_caches_lies_in_the_second, 0},
+        {what_is_updated_in_place_is_there_once, 0},
+        {operands_walked_side_by_side_must_fit_together, 0},
+        {a_product_keeps_what_it_reads_in_blocks, 0},
+        {what_is_moved_in_between_pushes_it_out, 3},
+        {what_is_moved_twice_in_between_counts_once, 0},
+        {what_just_does_not_fit_is_there_in_part, 0},
+        {two_recorders_do_not_hide_an_operand_from_each_other, 0},
+        {bytes_are_shared_out_to_the_last_one, 0},
+        {what_is_written_unread_is_allocated, 0},
+        {roots_and_divisions_are_counted_apart, 0},
+        {an_op_is_charged_to_who_does_it, 2},
+        {caches_of_one_thread_hold_less, 0},
+        {a_table_of_which_some_rows_are_read_pushes_nothing_out, 0},
+        {a_kernel_without_operands_is_everybodys, 0},
+        {what_another_core_touched_comes_from_the_shared_cache, 0},
+        {NULL, 0},
+    };
+    return harness_main("levels", tests);
+}
