@@ -85,19 +85,6 @@ static void print_table(const Sheet *sheet, const ProfilerSummary *summary, FILE
     add_sum(&table, sheet, "recorded", summary->seconds);
 }
 
-// Lines of words, at most REPORT_WIDTH wide.
-static void print_wrapped(FILE *file, const char *words) {
-    int column = 0;
-    while (*words) {
-        int length = (int)strcspn(words, " ");
-        bool wraps = column > 0 && column + 1 + length > REPORT_WIDTH;
-        fprintf(file, "%s%.*s", wraps ? "\n  " : column > 0 ? " " : "", length, words);
-        column += (wraps ? 2 - column : column > 0 ? 1 : 0) + length;
-        words += length + (words[length] == ' ');
-    }
-    fprintf(file, "\n");
-}
-
 // Why the verdict on what took most: the others follow from their columns likewise.
 static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary, FILE *file) {
     const ProfilerRow *row = summary->rows, *end = row + summary->n_rows;
@@ -107,7 +94,7 @@ static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary, F
     RooflineInput input = profiler_row_input(row);
     snprintf(line, sizeof(line), "%s %s%s: %s", text_plain(row->path).s, text_plain(row->name).s,
              suffixes[row->phase], roofline_evidence(sheet->machine, &input, &row->roofline, text));
-    print_wrapped(file, line);
+    text_print_wrapped(line, "", "  ", file);
 }
 
 static void print_notes(const Sheet *sheet, const ProfilerSummary *summary, int64_t capacity,

@@ -4,6 +4,7 @@
 #define PROFILER_REPORT_TEXT_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 // A short text by value: printf("%s", text_count(n).s). Nothing to free.
 typedef struct Text {
@@ -53,5 +54,8 @@ int text_printable_bytes(
     const char *s); // of the character that begins at s; 0: not a printable one
 Text text_fit(const char *s, int width);
 Text text_fit_end(const char *s, int width);
+
+// Between words, in lines of 80 columns: the first begins with `first`, the others with `rest`.
+void text_print_wrapped(const char *text, const char *first, const char *rest, FILE *file);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double not_a_number = (double)NAN;
@@ -133,6 +135,38 @@ START_TEST(widths_count_code_points) {
 }
 END_TEST
 
+static char *wrapped(const char *words, const char *first, const char *rest) { // free it
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    text_print_wrapped(words, first, rest, file);
+    fclose(file);
+    return text;
+}
+
+START_TEST(lines_break_between_words_at_80_columns) {
+    char words[200], want[300];
+    for (int length = 78; length <= 81; length++) { // of the first word and a second of one letter
+        memset(words, 'x', sizeof(words));
+        snprintf(words + length - 2, sizeof(words) - (size_t)length, " y two");
+        snprintf(want, sizeof(want), length <= 80 ? "%.*s y\n  two\n" : "%.*s\n  y two\n",
+                 length - 2, words);
+        char *text = wrapped(words, "", "  ");
+        ck_assert_str_eq(text, want);
+        free(text);
+    }
+    char *text = wrapped("one\ntwo", "- ", "  ");
+    ck_assert_str_eq(text, "- one\ntwo\n"); // short enough: as it is
+    free(text);
+    memset(words, 'x', 100);
+    snprintf(words + 100, 8, " end");
+    text = wrapped(words, "  ", "    ");
+    snprintf(want, sizeof(want), "  %.78s\n    %.22s end\n", words, words);
+    ck_assert_str_eq(text, want);
+    free(text);
+}
+END_TEST
+
 START_TEST(two_durations_say_once_what_both_have) {
     ck_assert_str_eq(text_durations(1.04e-3, 1.09e-3).s, "1.04-1.09 ms");
     ck_assert_str_eq(text_durations(998e-6, 1.02e-3).s, "998 us-1.02 ms");
@@ -152,6 +186,7 @@ int main(void) {
         {percents_fit_four_columns, 0},
         {bars_stay_within_their_width, 0},
         {widths_count_code_points, 0},
+        {lines_break_between_words_at_80_columns, 0},
         {NULL, 0},
     };
     return harness_main("text", tests);
