@@ -99,41 +99,30 @@ static Text rate_of(const Profile *profile, const Latency *latency) {
     return rate;
 }
 
-static void print_times(const Compared *rows, int n, FILE *file) {
-    Table table = {.title = "\nTIME  of a step, one network after the other",
-                   .headings = {"network", "median", "this run, 95% CI", "rate", ""},
-                   .widths = {NAME_WIDTH, 10, 21, 19, 12},
-                   .kinds = {TABLE_NAME}};
-    table_begin(&table, file);
-    for (int i = 0; i < n; i++) {
-        const Profile *profile = rows[i].profile;
-        const Latency *step = &profile->totals[REPORT_STEP].latency;
-        table_add(&table, (TableCells){rows[i].name, text_duration(latency_median(step)).s,
-                                       interval(step).s, rate_of(profile, step).s,
-                                       profile->steady ? "" : "not steady"});
-    }
-}
-
-// ---- bounds ------------------------------------------------------------------------------------
-// By the ceilings of a machine that is not here.
-static void print_bests(const Compared *rows, int n, FILE *file) {
+// As measured or, where nothing ran, by the ceilings of a machine that is not here.
+static void print_times(const Compared *rows, int n, bool ran, FILE *file) {
     const char *machine = rows[0].profile->machine.fingerprint;
-    Table table = {.headings = {"network", "time", "rate", "peak fits"},
-                   .widths = {NAME_WIDTH, 10, 19, 12},
+    Table table = {.title = "\nTIME  of a step, one network after the other",
+                   .headings = {"network", ran ? "median" : "time", "this run, 95% CI", "rate",
+                                ran ? "" : "peak fits"},
+                   .widths = {NAME_WIDTH, 10, ran ? 21 : 0, 19, 12},
                    .kinds = {TABLE_NAME}};
-    snprintf(table.title, sizeof(table.title), "\nAT BEST  of a step, op after op, on %s",
-             machine[0] ? machine : "the machine given");
+    if (!ran)
+        snprintf(table.title, sizeof(table.title), "\nAT BEST  of a step, op after op, on %s",
+                 machine[0] ? machine : "the machine given");
     table_begin(&table, file);
     for (int i = 0; i < n; i++) {
         const Profile *profile = rows[i].profile;
-        const Latency best = {.statistics.median = profile->totals[REPORT_STEP].op_roofs};
+        const ProfilePhase *step = &profile->totals[REPORT_STEP];
+        const Latency best = {.statistics.median = step->op_roofs},
+                      *latency = ran ? &step->latency : &best;
         int64_t room = profile->machine.memory_bytes;
-        bool fits = profile->measured.peak.total <= room;
-        table_add(&table, (TableCells){rows[i].name, text_duration(best.statistics.median).s,
-                                       rate_of(profile, &best).s,
-                                       room == 0 ? "-"
-                                       : fits    ? "yes"
-                                                 : "NO"});
+        const char *fits = room == 0 ? "-" : profile->measured.peak.total <= room ? "yes" : "NO";
+        table_add(&table, (TableCells){rows[i].name, text_duration(latency->statistics.median).s,
+                                       interval(latency).s, rate_of(profile, latency).s,
+                                       !ran              ? fits
+                                       : profile->steady ? ""
+                                                         : "not steady"});
     }
 }
 
@@ -151,6 +140,5 @@ void comparison_print(Compared *rows, int n, ComparisonSort sort, FILE *file) {
             sort == COMPARISON_ORDER ? "" : comparison_sort_name(sort));
     print_counts(rows, n, file);
     print_inputs(rows, n, file);
-    if (ran) print_times(rows, n, file);
-    if (!ran && first->has_machine) print_bests(rows, n, file);
+    if (ran || first->has_machine) print_times(rows, n, ran, file);
 }

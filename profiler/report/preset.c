@@ -219,7 +219,8 @@ void preset_print(Preset preset, const Profile *profile, FILE *file) {
         if (has_row(profile, preset, i)) table_widen(&table, profile->layers[i].path, 24);
     table_begin(&table, file);
     for (int i = 0; i < profile->n_layers; i++)
-        if (has_row(profile, preset, i)) add_counts(&table, profile->layers[i].path, preset_count_layer(preset, profile, i));
+        if (has_row(profile, preset, i))
+            add_counts(&table, profile->layers[i].path, preset_count_layer(preset, profile, i));
     add_counts(&table, "total", total);
     if (!per_sample && samples > 1) add_counts(&table, "a sample", question_answer(a_sample));
     if (backward)

@@ -12,6 +12,8 @@ enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 typedef struct Units { // one unit per table, so that a column can be added up by eye
     double flops;
     const char *flops_name, *time;
+    bool timed;   // else times are what ops take at best
+    double whole; // seconds of the step
 } Units;
 
 static Units choose_units(const Profile *profile) {
@@ -21,20 +23,25 @@ static Units choose_units(const Profile *profile) {
     } scales[] = {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}};
     enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
     double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    step = fmax(step, fabs(profile->unattributed_seconds)); // of a noisy machine may be the larger
-    if (isnan(step)) step = profile->totals[REPORT_STEP].op_roofs;
+    bool timed = profile->totals[REPORT_STEP].latency.count > 0;
+    double whole = timed ? latency_median(&profile->totals[REPORT_STEP].latency)
+                         : profile->totals[REPORT_STEP].op_roofs;
+    // What is unattributed may be the larger on a noisy machine.
+    double most = timed ? fmax(whole, fabs(profile->unattributed_seconds)) : whole;
     int i = 0;
     while (i < SCALES - 1 && total < scales[i].flops) i++;
     return (Units){.flops = scales[i].flops,
                    .flops_name = scales[i].name,
-                   .time = text_duration_unit(step)};
+                   .time = text_duration_unit(most),
+                   .timed = timed,
+                   .whole = whole};
 }
 
 // ---- cells -----------------------------------------------------------------------------------
 static Text cell_time(const ProfilePhase *phase, const Units *units) {
-    if (phase->latency.count == 0) return (Text){""};
-    return text_duration_in(phase->latency.statistics.median, units->time);
+    if (units->timed ? phase->latency.count == 0 : phase->ops == 0) return (Text){""};
+    return text_duration_in(units->timed ? phase->latency.statistics.median : phase->op_roofs,
+                            units->time);
 }
 
 static Text cell_flops(const ProfilePhase *phase, const Units *units) {
@@ -61,16 +68,16 @@ static Text cell_share(double share) {
     return share < -0.995 ? (Text){"<-1x"} : share >= 9.995 ? (Text){">9x"} : text_percent(share);
 }
 
-static void add_timed(const Table *table, const ReportRow *row, const Units *units, double step,
-                      bool whole) {
-    double share = row->seconds / step;
+static void add_times(const Table *table, const ReportRow *row, const Units *units, bool whole) {
     const ProfilePhase *phase = row->phase;
+    double seconds = units->timed ? row->seconds : phase[REPORT_STEP].op_roofs,
+           share = seconds / units->whole;
     table_add(table,
               (TableCells){row->label.s, row->parameters.s,
                            cell_flops(&phase[REPORT_STEP], units).s,
                            cell_time(&phase[REPORT_FORWARD], units).s,
                            cell_time(&phase[REPORT_BACKWARD], units).s,
-                           text_duration_in(row->seconds, units->time).s, cell_share(share).s,
+                           text_duration_in(seconds, units->time).s, cell_share(share).s,
                            whole ? "" : cell_bar(share).s, cell_intensity(&phase[REPORT_STEP]).s,
                            cell_roof(&phase[REPORT_STEP].roofline).s, row->bound.s});
 }
@@ -110,37 +117,51 @@ static Text units_of_step(const Profile *profile) {
     return text;
 }
 
-// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
-// optimizer, whose time stands in its row, and what lies between the phases.)
-static void print_timed(const Profile *profile, const ReportRow *rows, int n, const Units *units,
-                        FILE *file) {
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+// What no layer's median accounts for: of a step, and of its phases.
+static void add_unattributed(const Table *table, const Profile *profile, const Units *units) {
     double rest = profile->unattributed_seconds;
-    double forward = rest_of(profile, REPORT_FORWARD), backward = rest_of(profile, REPORT_BACKWARD);
-    bool judged = profile->has_machine;
-    Table table = {.headings = {"layer", "params", units->flops_name, "fwd", "bwd", "sum", "step",
-                                "", "FLOP/B", judged ? "roof" : "", judged ? "bound by" : ""},
-                   .widths = {LABEL_WIDTH, 8, 7, 6, 6, 6, 5, BAR_WIDTH + 1, 7, 5, 12},
-                   .kinds = {TABLE_WORD, [7] = TABLE_WORD, [10] = TABLE_WORD}};
-    snprintf(table.title, sizeof(table.title), "TIME (%s)  step = %s; multiply-add = 2 FLOP%s",
-             units->time, units_of_step(profile).s,
-             profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
-    table_begin(&table, file);
-    for (int i = 0; i < n; i++) add_timed(&table, &rows[i], units, step, false);
-    table_add(&table,
-              (TableCells){"unattributed", "", "", text_duration_in(forward, units->time).s,
-                           text_duration_in(backward, units->time).s,
-                           text_duration_in(rest, units->time).s, cell_share(rest / step).s});
-    add_timed(&table, &rows[n], units, step, true);
+    table_add(table,
+              (TableCells){"unattributed", "", "",
+                           text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
+                           text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
+                           text_duration_in(rest, units->time).s,
+                           cell_share(rest / units->whole).s});
+}
+
+static void print_below(const Profile *profile, const Units *units, FILE *file) {
     explain_step_parts(profile, file);
-    double between = rest - forward - backward;
-    if (fabs(between) > 0.01 * step)
+    double between = profile->unattributed_seconds - rest_of(profile, REPORT_FORWARD) -
+                     rest_of(profile, REPORT_BACKWARD);
+    if (fabs(between) > 0.01 * units->whole)
         fprintf(file, "  of what is unattributed, %s %s lie outside forward and backward\n",
                 text_duration_in(between, units->time).s, units->time);
     if (profile->data_wait.count == 0) return;
     double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
     fprintf(file, "%-*s%6s%5s before each step\n", LABEL_WIDTH + 27, "data wait",
-            text_duration_in(wait, units->time).s, text_percent(wait / step).s);
+            text_duration_in(wait, units->time).s, text_percent(wait / units->whole).s);
+}
+
+// As measured or, where nothing ran and the ceilings of a machine are given, at best there.
+// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
+// optimizer, whose time stands in its row, and what lies between the phases.)
+static void print_times(const Profile *profile, const ReportRow *rows, int n, const Units *units,
+                        FILE *file) {
+    bool timed = units->timed, judged = profile->has_machine;
+    int width = timed ? 6 : 7;
+    Table table = {.headings = {"layer", "params", units->flops_name, "fwd", "bwd", "sum", "step",
+                                "", "FLOP/B", judged ? "roof" : "", judged ? "bound by" : ""},
+                   .widths = {LABEL_WIDTH, 8, 7, width, width, width, 5, BAR_WIDTH + 1, 7,
+                              timed ? 5 : 0, 12},
+                   .kinds = {TABLE_WORD, [7] = TABLE_WORD, [10] = TABLE_WORD}};
+    snprintf(table.title, sizeof(table.title), "%s (%s)  step = %s%s%s", timed ? "TIME" : "AT BEST",
+             units->time, units_of_step(profile).s,
+             timed ? "; multiply-add = 2 FLOP" : ", op after op",
+             timed && profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
+    table_begin(&table, file);
+    for (int i = 0; i < n; i++) add_times(&table, &rows[i], units, false);
+    if (timed) add_unattributed(&table, profile, units);
+    add_times(&table, &rows[n], units, true);
+    if (timed) print_below(profile, units, file);
 }
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -162,36 +183,6 @@ static void print_counted(const Profile *profile, const ReportRow *rows, int n, 
                                        cell_intensity(&phase[REPORT_FORWARD]).s,
                                        cell_intensity(&phase[REPORT_BACKWARD]).s,
                                        text_bytes_si(rows[i].saved_bytes).s});
-    }
-}
-
-// ---- bounds ------------------------------------------------------------------------------------
-static Text cell_roofs(const ProfilePhase *phase, const Units *units) {
-    if (phase->ops == 0) return (Text){""};
-    return text_duration_in(phase->op_roofs, units->time);
-}
-
-// Where nothing ran and the ceilings of a machine are given: what its ops take there at best.
-static void print_bounds(const Profile *profile, const ReportRow *rows, int n, const Units *units,
-                         FILE *file) {
-    Table table = {.headings = {"layer", "params", units->flops_name, "fwd", "bwd", "sum", "step",
-                                "", "FLOP/B", "bound by"},
-                   .widths = {LABEL_WIDTH, 8, 7, 7, 7, 7, 5, BAR_WIDTH + 1, 7, 12},
-                   .kinds = {TABLE_WORD, [7] = TABLE_WORD, [9] = TABLE_WORD}};
-    snprintf(table.title, sizeof(table.title),
-             "AT BEST (%s)  step = %s, op after op; FLOP, FLOP/B: fwd + bwd", units->time,
-             units_of_step(profile).s);
-    table_begin(&table, file);
-    for (int i = 0; i <= n; i++) {
-        const ProfilePhase *phase = rows[i].phase;
-        double share = phase[REPORT_STEP].op_roofs / profile->totals[REPORT_STEP].op_roofs;
-        table_add(&table, (TableCells){rows[i].label.s, rows[i].parameters.s,
-                                       cell_flops(&phase[REPORT_STEP], units).s,
-                                       cell_roofs(&phase[REPORT_FORWARD], units).s,
-                                       cell_roofs(&phase[REPORT_BACKWARD], units).s,
-                                       cell_roofs(&phase[REPORT_STEP], units).s,
-                                       cell_share(share).s, i < n ? cell_bar(share).s : "",
-                                       cell_intensity(&phase[REPORT_STEP]).s, rows[i].bound.s});
     }
 }
 
@@ -232,10 +223,8 @@ void report_print_table(const Profile *profile, FILE *file) {
     ReportRow rows[REPORT_MOST_ROWS + 1];
     int n = report_rows(profile, LABEL_WIDTH, rows);
     rows[n] = step_row(profile);
-    if (profile->totals[REPORT_STEP].latency.count > 0)
-        print_timed(profile, rows, n, &units, file);
-    else if (profile->totals[REPORT_STEP].op_roofs > 0.0)
-        print_bounds(profile, rows, n, &units, file);
+    if (units.timed || units.whole > 0.0)
+        print_times(profile, rows, n, &units, file);
     else
         print_counted(profile, rows, n, &units, file);
     print_products(profile, file, &units);
