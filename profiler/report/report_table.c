@@ -128,17 +128,18 @@ static void add_unattributed(const Table *table, const Profile *profile, const U
                            cell_share(rest / units->whole).s});
 }
 
-static void print_below(const Profile *profile, const Units *units, FILE *file) {
-    explain_step_parts(profile, file);
+static void print_below(const Table *table, const Profile *profile, const Units *units) {
+    explain_step_parts(profile, table->file);
     double between = profile->unattributed_seconds - rest_of(profile, REPORT_FORWARD) -
                      rest_of(profile, REPORT_BACKWARD);
     if (fabs(between) > 0.01 * units->whole)
-        fprintf(file, "  of what is unattributed, %s %s lie outside forward and backward\n",
+        fprintf(table->file, "  of what is unattributed, %s %s lie outside forward and backward\n",
                 text_duration_in(between, units->time).s, units->time);
     if (profile->data_wait.count == 0) return;
     double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
-    fprintf(file, "%-*s%6s%5s before each step\n", LABEL_WIDTH + 27, "data wait",
-            text_duration_in(wait, units->time).s, text_percent(wait / units->whole).s);
+    table_add(table,
+              (TableCells){"data wait", "", "", "", "", text_duration_in(wait, units->time).s,
+                           text_percent(wait / units->whole).s, "before each step"});
 }
 
 // As measured or, where nothing ran and the ceilings of a machine are given, at best there.
@@ -161,7 +162,7 @@ static void print_times(const Profile *profile, const ReportRow *rows, int n, co
     for (int i = 0; i < n; i++) add_times(&table, &rows[i], units, false);
     if (timed) add_unattributed(&table, profile, units);
     add_times(&table, &rows[n], units, true);
-    if (timed) print_below(profile, units, file);
+    if (timed) print_below(&table, profile, units);
 }
 
 // ---- counts ----------------------------------------------------------------------------------
