@@ -87,20 +87,6 @@ int program_verdict(const Program *program) {
     return EXIT_FAILURE;
 }
 
-void program_print_wrapped(const char *text, const char *indent) {
-    const int width = 80 - (int)strlen(indent);
-    while (strlen(text) > (size_t)width) {
-        int length = width;
-        const char *newline = memchr(text, '\n', (size_t)width);
-        if (newline) length = (int)(newline - text);
-        while (!newline && length > 0 && text[length] != ' ') length--;
-        if (length == 0) length = width; // one long word
-        printf("%s%.*s\n", indent, length, text);
-        text += length + (text[length] == ' ' || text[length] == '\n');
-    }
-    printf("%s%s\n", indent, text);
-}
-
 static void print_untrained(const Program *program) {
     const Options *options = program->options;
     if (!program->report) return;
@@ -136,7 +122,7 @@ static Status work(Program *program, int *output_error) {
         return status;
     }
     if (!options->quiet && program->report && program->subject.remark[0])
-        program_print_wrapped(program->subject.remark, "");
+        text_print_wrapped(program->subject.remark, "", "", stdout);
     if (options_ask(options))
         status = program_answer(program);
     else if (program->report)

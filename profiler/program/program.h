@@ -156,9 +156,6 @@ Status program_step(const Program *program, Optimizer *optimizer, Loader *loader
 Status program_write_output(const Program *program, Layer *model);
 Status program_write_files(Program *program, JsonWriter *json); // the JSON last; frees `json`
 
-// Between words, in lines of 80 columns that begin with `indent`.
-void program_print_wrapped(const char *text, const char *indent);
-
 // program_progress.c: a line of progress on standard error, at most every 0.1 s.
 typedef struct ProgressLine {
     const char *what;    // "profiling"; only where the line says it

@@ -5,6 +5,7 @@
 
 #include "layers/models/zoo.h"
 #include "profiler/program/program.h"
+#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 typedef struct Entry { // one of them
@@ -90,7 +91,7 @@ static void print(const Program *program, const Entry *entries) {
     for (int i = 0; i < n; i++) {
         if (!entries[i].program.subject.remark[0]) continue;
         printf("\n%s\n", short_name(&entries[i]));
-        program_print_wrapped(entries[i].program.subject.remark, "");
+        text_print_wrapped(entries[i].program.subject.remark, "", "", stdout);
     }
 }
 

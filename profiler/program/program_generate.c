@@ -50,7 +50,7 @@ static void print_counts(const Program *program, const char *what, const Profile
     RooflineInput input =
         roofline_input(phase->cost, &phase->traffic, phase->ops, latency_median(&phase->latency));
     roofline_evidence(&program->machine, &input, &phase->roofline, text);
-    program_print_wrapped(text, "    ");
+    text_print_wrapped(text, "    ", "    ", stdout);
 }
 
 static void print_all(const Program *program, const Generation *g) {

@@ -81,8 +81,8 @@ static void print_line(const Advice *advice, int number, FILE *file) {
     if (advice->worth) snprintf(mark, sizeof(mark), "%d", number);
     Text check = text_fit(advice->check, REPORT_WIDTH - CHECK_COLUMN);
     Text text = text_fit(advice->text, REPORT_WIDTH - INDENT - 1 - text_width(check.s));
-    int column = CHECK_COLUMN - INDENT - 1;
-    fprintf(file, "  %-3s%s %s\n", mark, text_pad_right(text.s, column).s, check.s);
+    int gap = CHECK_COLUMN - INDENT - text_width(text.s);
+    fprintf(file, "  %-3s%s%*s%s\n", mark, text.s, gap > 1 ? gap : 1, "", check.s);
 }
 
 void advice_print(const Profile *profile, FILE *file) {

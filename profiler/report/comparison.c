@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "profiler/report/report_table.h"
+#include "profiler/report/table.h"
 
-enum { NAME_WIDTH = 17, COUNT_WIDTH = 8, RATE_WIDTH = 7 };
+enum { NAME_WIDTH = 17 };
 
 static const char *const sort_names[COMPARISON_SORT_COUNT] = {"order", "parameters", "flops",
                                                               "bytes", "memory",     "time"};
@@ -39,45 +40,33 @@ static void sort_rows(Compared *rows, int n, ComparisonSort sort) {
 }
 
 // ---- counts and memory -------------------------------------------------------------------------
-static void print_name(const Compared *row, FILE *file) {
-    fputs(text_pad_right(text_fit(row->name, NAME_WIDTH).s, NAME_WIDTH).s, file);
-}
-
-static void print_cell(Text text, int width, FILE *file) {
-    fputs(text_pad_left(text.s, width).s, file);
-}
-
 // Beyond what a file can hold as int64 there is no network.
 static Text short_count(uint64_t count) { return text_short_count((int64_t)count); }
 
-static void print_counts(const Compared *row, FILE *file) {
-    const Profile *profile = row->profile;
-    const ProfilePhase *totals = profile->totals;
-    OpCost step = totals[REPORT_STEP].cost;
-    const Text counts[] = {short_count((uint64_t)profile->parameters),
-                           short_count(totals[REPORT_FORWARD].cost.macs),
-                           short_count(op_cost_total_flops(step)),
-                           text_bytes_si((int64_t)(step.bytes_read + step.bytes_written))};
-    print_name(row, file);
-    for (int i = 0; i < 4; i++) print_cell(counts[i], COUNT_WIDTH, file);
-    print_cell(text_number(profile_intensity(step)), RATE_WIDTH, file);
-    if (profile->kind != PROFILE_INFERENCE) {
-        print_cell(text_bytes_si(profile->predicted.saved_bytes), COUNT_WIDTH, file);
-        print_cell(text_bytes_si(profile->inference_bytes), COUNT_WIDTH, file);
-    }
-    print_cell(text_bytes_si(profile->predicted.peak.total), COUNT_WIDTH, file);
-    fputc('\n', file);
+static void add_counts(const Table *table, const Profile *profile, const char *name) {
+    OpCost step = profile->totals[REPORT_STEP].cost;
+    table_add(table, (TableCells){name, short_count((uint64_t)profile->parameters).s,
+                                  short_count(profile->totals[REPORT_FORWARD].cost.macs).s,
+                                  short_count(op_cost_total_flops(step)).s,
+                                  text_bytes_si((int64_t)(step.bytes_read + step.bytes_written)).s,
+                                  text_number(profile_intensity(step)).s,
+                                  text_bytes_si(profile->predicted.saved_bytes).s,
+                                  text_bytes_si(profile->inference_bytes).s,
+                                  text_bytes_si(profile->predicted.peak.total).s});
 }
 
-static void print_head(const Profile *first, FILE *file) {
-    bool inference = first->kind == PROFILE_INFERENCE;
-    fprintf(file, "%*s%8s%8s%23s%s\n", NAME_WIDTH, "", "", "forward",
-            inference ? "forward, all" : "------- step -------",
-            inference ? "    peak" : " -- memory at peak ---");
-    fprintf(file, "%-*s%8s%8s%8s%8s%7s", NAME_WIDTH, "network", "params", "MACs", "FLOP", "bytes",
-            "FLOP/B");
-    if (!inference) fprintf(file, "%8s%8s", "kept", "infer");
-    fprintf(file, "%8s\n", inference ? "memory" : "step");
+static void print_counts(const Compared *rows, int n, FILE *file) {
+    bool inference = rows[0].profile->kind == PROFILE_INFERENCE;
+    int kept = inference ? 0 : 8;
+    Table table = {.headings = {"network", "params", "MACs", "FLOP", "bytes", "FLOP/B", "kept",
+                                "infer", inference ? "memory" : "step"},
+                   .widths = {NAME_WIDTH, 8, 8, 8, 8, 7, kept, kept, 8},
+                   .kinds = {TABLE_NAME}};
+    snprintf(table.title, sizeof(table.title), "%*s%23s%s", NAME_WIDTH + 16, "forward",
+             inference ? "forward, all" : "------- step -------",
+             inference ? "    peak" : " -- memory at peak ---");
+    table_begin(&table, file);
+    for (int i = 0; i < n; i++) add_counts(&table, rows[i].profile, rows[i].name);
 }
 
 // What each is given: once, where it is the same.
@@ -102,45 +91,38 @@ static Text interval(const Latency *latency) {
     return text_durations(s->ci95_low, s->ci95_high);
 }
 
-static void print_times(const Compared *row, FILE *file) {
-    const Profile *profile = row->profile;
-    const Latency *step = &profile->totals[REPORT_STEP].latency;
+// "1,234 images/s"
+static Text rate_of(const Profile *profile, const Latency *latency) {
     Text rate;
-    snprintf(rate.s, sizeof(rate.s), "%.60s %s/s", report_rate(profile->units, step).s,
+    snprintf(rate.s, sizeof(rate.s), "%.60s %s/s", report_rate(profile->units, latency).s,
              profile->unit);
-    print_name(row, file);
-    print_cell(text_duration(latency_median(step)), 10, file);
-    print_cell(interval(step), 21, file);
-    print_cell(rate, 19, file);
-    fprintf(file, "%s\n", profile->steady ? "" : "  not steady");
+    return rate;
 }
 
-static void print_times_table(const Compared *rows, int n, FILE *file) {
-    fprintf(file, "\nTIME  of a step, one network after the other\n%-*s%10s%21s%19s\n", NAME_WIDTH,
-            "network", "median", "this run, 95% CI", "rate");
-    for (int i = 0; i < n; i++) print_times(&rows[i], file);
-}
-
-// ---- bounds ------------------------------------------------------------------------------------
-// By the ceilings of a machine that is not here.
-static void print_bests(const Compared *rows, int n, FILE *file) {
+// As measured or, where nothing ran, by the ceilings of a machine that is not here.
+static void print_times(const Compared *rows, int n, bool ran, FILE *file) {
     const char *machine = rows[0].profile->machine.fingerprint;
-    fprintf(file, "\nAT BEST  of a step, op after op, on %s\n%-*s%10s%19s%12s\n",
-            machine[0] ? machine : "the machine given", NAME_WIDTH, "network", "time", "rate",
-            "peak fits");
+    Table table = {.title = "\nTIME  of a step, one network after the other",
+                   .headings = {"network", ran ? "median" : "time", "this run, 95% CI", "rate",
+                                ran ? "" : "peak fits"},
+                   .widths = {NAME_WIDTH, 10, ran ? 21 : 0, 19, 12},
+                   .kinds = {TABLE_NAME}};
+    if (!ran)
+        snprintf(table.title, sizeof(table.title), "\nAT BEST  of a step, op after op, on %s",
+                 machine[0] ? machine : "the machine given");
+    table_begin(&table, file);
     for (int i = 0; i < n; i++) {
         const Profile *profile = rows[i].profile;
-        const Latency best = {.statistics.median = profile->totals[REPORT_STEP].op_roofs};
+        const ProfilePhase *step = &profile->totals[REPORT_STEP];
+        const Latency best = {.statistics.median = step->op_roofs},
+                      *latency = ran ? &step->latency : &best;
         int64_t room = profile->machine.memory_bytes;
-        Text rate;
-        snprintf(rate.s, sizeof(rate.s), "%.60s %s/s", report_rate(profile->units, &best).s,
-                 profile->unit);
-        print_name(&rows[i], file);
-        print_cell(text_duration(best.statistics.median), 10, file);
-        print_cell(rate, 19, file);
-        bool fits = profile->measured.peak.total <= room;
-        print_cell(text_plain(room == 0 ? "-" : fits ? "yes" : "NO"), 12, file);
-        fprintf(file, "\n");
+        const char *fits = room == 0 ? "-" : profile->measured.peak.total <= room ? "yes" : "NO";
+        table_add(&table, (TableCells){rows[i].name, text_duration(latency->statistics.median).s,
+                                       interval(latency).s, rate_of(profile, latency).s,
+                                       !ran              ? fits
+                                       : profile->steady ? ""
+                                                         : "not steady"});
     }
 }
 
@@ -156,9 +138,7 @@ void comparison_print(Compared *rows, int n, ComparisonSort sort, FILE *file) {
     fprintf(file, ", %s%s; %s%s\n", precision_brief(first->precision),
             ran ? "" : ", counted, not run", sort == COMPARISON_ORDER ? "as typed" : "by ",
             sort == COMPARISON_ORDER ? "" : comparison_sort_name(sort));
-    print_head(first, file);
-    for (int i = 0; i < n; i++) print_counts(&rows[i], file);
+    print_counts(rows, n, file);
     print_inputs(rows, n, file);
-    if (ran) print_times_table(rows, n, file);
-    if (!ran && first->has_machine) print_bests(rows, n, file);
+    if (ran || first->has_machine) print_times(rows, n, ran, file);
 }

@@ -4,10 +4,9 @@
 
 #include <string.h>
 
+#include "profiler/report/table.h"
 #include "profiler/report/text.h"
 #include "tensor/memory.h"
-
-enum { NAME_WIDTH = 36, SHAPE_WIDTH = 20 };
 
 typedef struct Node { // a layer, and all below
     const Layer *layer;
@@ -135,7 +134,7 @@ static const char *trains(const Node *node) {
     return node->trainable == node->parameters ? "yes" : node->trainable ? "part" : "no";
 }
 
-static void print_row(const Node *node, const Node *last, int times, FILE *file) {
+static void add_row(const Table *table, const Node *node, const Node *last, int times) {
     char label[256], shape[SHAPE_TEXT] = "-";
     int used = snprintf(label, sizeof(label), "%*s%.60s", 2 * (node->depth < 12 ? node->depth : 12),
                         "", node->layer->name);
@@ -148,12 +147,10 @@ static void print_row(const Node *node, const Node *last, int times, FILE *file)
     Text count = text_short_count(node->parameters);
     if (node->parameters == 0) snprintf(count.s, sizeof(count.s), node->tied ? "(tied)" : "-");
     Text macs = node->macs ? text_short_count((int64_t)node->macs) : (Text){"-"};
-    fprintf(file, "%s%s%s%6s%s\n", text_pad_right(text_fit(label, NAME_WIDTH).s, NAME_WIDTH).s,
-            text_pad_left(text_fit(shape, SHAPE_WIDTH).s, SHAPE_WIDTH).s,
-            text_pad_left(count.s, 9).s, trains(node), text_pad_left(macs.s, 9).s);
+    table_add(table, (TableCells){label, text_fit(shape, 20).s, count.s, trains(node), macs.s});
 }
 
-static void print_below(const Tree *tree, int around, int depth, FILE *file) {
+static void add_below(const Table *table, const Tree *tree, int around, int depth) {
     int end = tree->nodes[around].end, next;
     if (tree->nodes[around].depth >= depth) return;
     for (int at = around + 1; at < end; at = next) {
@@ -163,8 +160,8 @@ static void print_below(const Tree *tree, int around, int depth, FILE *file) {
             last = next;
             next = tree->nodes[next].end;
         }
-        print_row(&tree->nodes[at], &tree->nodes[last], times, file);
-        print_below(tree, at, depth, file);
+        add_row(table, &tree->nodes[at], &tree->nodes[last], times);
+        add_below(table, tree, at, depth);
     }
 }
 
@@ -207,14 +204,17 @@ Status layer_tree_print(const Profile *profile, const Layer *model, int depth, F
     Status status = make(&tree, profile, model);
     if (!status) {
         Text batches = {""};
+        Table table = {.headings = {"layer", "output", "params", "train", "MACs"},
+                       .widths = {36, 20, 9, 6, 9},
+                       .kinds = {TABLE_NAME}};
         if (profile->accumulate > 1)
             snprintf(batches.s, sizeof(batches.s), " x %lld", (long long)profile->accumulate);
-        fprintf(file, "SUMMARY  %s, batch %lld%s, %s\n%-*s%*s%9s%6s%9s\n",
-                text_fit(profile->model, 42).s, (long long)profile->batch, batches.s,
-                precision_brief(profile->precision), NAME_WIDTH, "layer", SHAPE_WIDTH, "output",
-                "params", "train", "MACs");
-        print_row(&tree.nodes[0], NULL, 1, file);
-        print_below(&tree, 0, depth, file);
+        snprintf(table.title, sizeof(table.title), "SUMMARY  %s, batch %lld%s, %s",
+                 text_fit(profile->model, 42).s, (long long)profile->batch, batches.s,
+                 precision_brief(profile->precision));
+        table_begin(&table, file);
+        add_row(&table, &tree.nodes[0], NULL, 1);
+        add_below(&table, &tree, 0, depth);
         print_totals(profile, file);
     }
     memory_free(tree.nodes);

@@ -78,7 +78,7 @@ static char letter_at(const Picture *picture, const MemoryPoint *point, double h
 // ---- rows ------------------------------------------------------------------------------------
 static void print_line(FILE *file, const char *label, char edge, const char *row, int length) {
     while (length > 0 && row[length - 1] == ' ') length--;
-    fprintf(file, "%s %c%.*s\n", text_pad_left(label, LABEL_WIDTH - 2).s, edge, length, row);
+    fprintf(file, "%*s %c%.*s\n", LABEL_WIDTH - 2, label, edge, length, row);
 }
 
 static Text label_at(const Picture *picture, int64_t bytes) {

@@ -6,89 +6,72 @@
 
 #include "profiler/report/memory_plot.h"
 #include "profiler/report/report_table.h"
+#include "profiler/report/table.h"
 #include "tensor/memory.h"
 
 // ---- rows ------------------------------------------------------------------------------------
-typedef struct Row {
-    const char *name, *what, *when; // of a layer, its type or a category, a phase; may be ""
-    int64_t bytes;
-} Row;
+enum { MOST_ROWS = 16, WHAT_WIDTH = 11, WHEN_WIDTH = 16, SHARE_WIDTH = 6 };
 
-typedef struct Table { // whose rows add up to `total`
-    FILE *file;
-    int64_t total;
-    int name_width, what_width, when_width, bytes_width;
-} Table;
-
-enum { MOST_ROWS = 16, WHAT_WIDTH = 10, WHEN_WIDTH = 15, PERCENT_WIDTH = 5 };
+typedef struct Shares { // rows that add up to `total`
+    Table table;
+    int64_t total, rest; // rest: of it, what no row has yet
+} Shares;
 
 // Numbers take the room that the longest, the total, needs; names what is left.
-static Table table_of(FILE *file, int64_t total, bool phases) {
+static Shares shares_of(const char *title, const char *what, const char *when, int64_t total,
+                        FILE *file) {
     int bytes = text_width(text_count(total).s);
     if (bytes < 14) bytes = 14;
-    return (Table){.file = file,
-                   .total = total,
-                   .name_width = REPORT_WIDTH - 6 - WHAT_WIDTH - WHEN_WIDTH - bytes - PERCENT_WIDTH,
-                   .what_width = phases ? WHAT_WIDTH : WHAT_WIDTH + WHEN_WIDTH,
-                   .when_width = phases ? WHEN_WIDTH : 0,
-                   .bytes_width = bytes};
+    int when_width = when[0] ? WHEN_WIDTH : 1, what_width = WHAT_WIDTH + WHEN_WIDTH - when_width;
+    int name_width = REPORT_WIDTH - 3 - WHAT_WIDTH - WHEN_WIDTH - bytes - SHARE_WIDTH;
+    Shares shares = {{.headings = {"layer", what, when, "bytes", "share"},
+                      .widths = {name_width, what_width, when_width, bytes + 1, SHARE_WIDTH},
+                      .kinds = {TABLE_NAME, TABLE_NAME, TABLE_WORD},
+                      .indent = 2},
+                     total,
+                     total};
+    snprintf(shares.table.title, sizeof(shares.table.title), "\n%s", title);
+    table_begin(&shares.table, file);
+    return shares;
 }
 
-static Text cell(const char *text, int width) {
-    return text_pad_right(text_fit(text, width).s, width);
-}
-
-static void print_cells(const Table *table, const Row *row, const char *bytes, const char *share) {
-    fprintf(table->file, "  %s %s %-*s %*s%*s\n", cell(row->name, table->name_width).s,
-            cell(row->what, table->what_width).s, table->when_width, row->when, table->bytes_width,
-            bytes, PERCENT_WIDTH + 1, share);
-}
-
-static void print_head(const Table *table, const char *title, Row head) {
-    fprintf(table->file, "\n%s\n", title);
-    print_cells(table, &head, "bytes", "share");
-}
-
-static void print_row(const Table *table, Row row) {
-    double share = table->total ? (double)row.bytes / (double)table->total : (double)NAN;
-    print_cells(table, &row, text_count(row.bytes).s, text_percent(share).s);
+// Of a layer its type or a category, and a phase; "": there is none.
+static void add_row(Shares *shares, const char *name, const char *what, const char *when,
+                    int64_t bytes) {
+    double share = shares->total ? (double)bytes / (double)shares->total : (double)NAN;
+    table_add(&shares->table,
+              (TableCells){name, what, when, text_count(bytes).s, text_percent(share).s});
+    shares->rest -= bytes;
 }
 
 // The rows that did not fit, and the sum of all.
-static void print_end(const Table *table, int more, int64_t rest, const char *sum) {
+static void add_end(Shares *shares, int more, const char *sum) {
     char name[32];
     snprintf(name, sizeof(name), "(%d more)", more);
-    if (more > 0) print_row(table, (Row){name, "", "", rest});
-    print_row(table, (Row){sum, "", "", table->total});
+    if (more > 0) add_row(shares, name, "", "", shares->rest);
+    add_row(shares, sum, "", "", shares->total);
 }
 
 // ---- at the peak -----------------------------------------------------------------------------
-static Row row_of_share(const Profile *profile, const MemoryShare *share) {
+static void add_share(Shares *shares, const Profile *profile, const MemoryShare *share) {
     const char *name = share->resident     ? "(before the step)"
                        : share->layer >= 0 ? profile->layers[share->layer].path
                                            : "(elsewhere)";
-    return (Row){name, memory_category_name(share->category),
-                 share->resident ? "" : phase_name(share->phase), share->bytes};
+    add_row(shares, name, memory_category_name(share->category),
+            share->resident ? "" : phase_name(share->phase), share->bytes);
 }
 
 static void print_peak(const Profile *profile, const MemoryCurve *curve, FILE *file) {
-    Table table = table_of(file, curve->points[curve->peak].live.total, true);
-    int64_t rest = table.total;
-    int shown = 0, more = 0;
-    print_head(&table, "AT THE PEAK  what was live, and who asked for it",
-               (Row){.name = "layer", .what = "category", .when = "asked for in"});
+    Shares shares = shares_of("AT THE PEAK  what was live, and who asked for it", "category",
+                              "asked for in", curve->points[curve->peak].live.total, file);
+    int shown = 0;
     for (int resident = 1; resident >= 0; resident--) // these first, and all of them
         for (int i = 0; i < curve->n_shares; i++) {
             const MemoryShare *share = &curve->shares[i];
-            if (share->resident != (resident == 1)) continue;
-            if (!share->resident && shown++ >= MOST_ROWS) {
-                more++;
-                continue;
-            }
-            rest -= share->bytes;
-            print_row(&table, row_of_share(profile, share));
+            if (share->resident == (resident == 1) && (share->resident || shown++ < MOST_ROWS))
+                add_share(&shares, profile, share);
         }
-    print_end(&table, more, rest, "peak");
+    add_end(&shares, shown - MOST_ROWS, "peak");
 }
 
 // ---- kept for backward -----------------------------------------------------------------------
@@ -109,37 +92,36 @@ static int find_keepers(const Profile *profile, const ProfileLayer **keepers) {
 }
 
 static void print_kept(const Profile *profile, const ProfileLayer **keepers, FILE *file) {
-    Table table = table_of(file, profile->measured.saved_bytes, false);
-    int n = find_keepers(profile, keepers), shown = n < MOST_ROWS ? n : MOST_ROWS;
+    int n = find_keepers(profile, keepers);
     if (n == 0) {
         fprintf(file, "\nKEPT FOR BACKWARD  nothing\n");
         return;
     }
-    int64_t rest = table.total;
-    print_head(&table, "KEPT FOR BACKWARD  activations, by the layer that kept them first",
-               (Row){.name = "layer", .what = "type", .when = ""});
-    for (int i = 0; i < shown; i++) {
-        rest -= keepers[i]->saved_bytes;
-        print_row(&table, (Row){keepers[i]->path, keepers[i]->type, "", keepers[i]->saved_bytes});
-    }
-    print_end(&table, n - shown, rest, "kept");
+    Shares shares = shares_of("KEPT FOR BACKWARD  activations, by the layer that kept them first",
+                              "type", "", profile->measured.saved_bytes, file);
+    for (int i = 0; i < n && i < MOST_ROWS; i++)
+        add_row(&shares, keepers[i]->path, keepers[i]->type, "", keepers[i]->saved_bytes);
+    add_end(&shares, n - MOST_ROWS, "kept");
 }
 
 // ---- optimizers ------------------------------------------------------------------------------
 static void print_optimizers(const Profile *profile, const MemoryCurve *curve, FILE *file) {
     int64_t peak = curve->points[curve->peak].live.total;
     if (memory_optimizer_peak(profile, curve, OPTIMIZER_SGD) < 0) return; // the step has none
-    fprintf(file, "\nOPTIMIZERS  what the peak would be with each\n  %-18s %25s %27s\n",
-            "optimizer", "peak, bytes", "difference");
+    Table table = {.title = "\nOPTIMIZERS  what the peak would be with each",
+                   .headings = {"optimizer", "", "peak, bytes", "difference"},
+                   .widths = {8, 10, 26, 28},
+                   .kinds = {TABLE_WORD, TABLE_WORD},
+                   .indent = 2};
+    table_begin(&table, file);
     for (int i = 0; i < OPTIMIZER_COUNT; i++) {
-        OptimizerKind kind = (OptimizerKind)i;
-        const char *name = optimizer_name(kind);
-        int64_t other = memory_optimizer_peak(profile, curve, kind);
-        fprintf(
-            file, "  %-8s %-9s %25s %s%s\n", name,
-            strcmp(name, profile->optimizer) == 0 ? "(in use)" : "", text_count(other).s,
-            text_pad_left(other > peak ? "+" : "", 27 - text_width(text_count(other - peak).s)).s,
-            text_count(other - peak).s);
+        const char *name = optimizer_name((OptimizerKind)i);
+        int64_t other = memory_optimizer_peak(profile, curve, (OptimizerKind)i);
+        bool used = strcmp(name, profile->optimizer) == 0;
+        Text more;
+        snprintf(more.s, sizeof(more.s), "%s%.32s", other > peak ? "+" : "",
+                 text_count(other - peak).s);
+        table_add(&table, (TableCells){name, used ? "(in use)" : "", text_count(other).s, more.s});
     }
 }
 

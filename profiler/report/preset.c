@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/report/report.h"
+#include "profiler/report/table.h"
 #include "profiler/report/text.h"
 
 // ---- what a tool counts of it ----------------------------------------------------------------
@@ -176,84 +177,56 @@ PresetCount preset_count(Preset preset, const Profile *profile) {
 }
 
 // ---- the table -------------------------------------------------------------------------------
-enum { LONGEST_NAME = 24, COUNT_WIDTH = 14 };
-
-typedef struct Table {
-    const Profile *profile;
-    Preset preset;
-    FILE *file;
-    int name_width, count_width;
-    bool backward; // a column of its own
-} Table;
-
-static int wider(int width, int other) { return other > width ? other : width; }
-
 // A layer that the tool would see, or counts something of.
-static bool has_row(const Table *table, int layer) {
-    PresetCount count = preset_count_layer(table->preset, table->profile, layer);
-    return table->profile->layers[layer].phase[REPORT_FORWARD].ops > 0 || count.forward > 0 ||
+static bool has_row(const Profile *profile, Preset preset, int layer) {
+    PresetCount count = preset_count_layer(preset, profile, layer);
+    return profile->layers[layer].phase[REPORT_FORWARD].ops > 0 || count.forward > 0 ||
            count.backward > 0;
 }
 
-static Table table_of(Preset preset, const Profile *profile, FILE *file) {
-    Table table = {.profile = profile, .preset = preset, .file = file};
-    PresetCount total = preset_count(preset, profile);
-    table.backward = total.counts_backward && profile->totals[REPORT_BACKWARD].ops > 0;
-    table.count_width = wider(COUNT_WIDTH, 2 + text_width(text_count((int64_t)total.forward).s));
-    table.count_width =
-        wider(table.count_width, 2 + text_width(text_count((int64_t)total.backward).s));
-    for (int i = 0; i < profile->n_layers; i++)
-        if (has_row(&table, i))
-            table.name_width = wider(table.name_width, text_width(profile->layers[i].path));
-    table.name_width = wider((int)strlen("a sample"), table.name_width);
-    if (table.name_width > LONGEST_NAME) table.name_width = LONGEST_NAME;
-    return table;
-}
-
-static void print_row(const Table *table, const char *name, Text forward, Text backward) {
-    fprintf(table->file, "  %s%*s",
-            text_pad_right(text_fit(name, table->name_width).s, table->name_width).s,
-            table->count_width, forward.s);
-    if (table->backward) fprintf(table->file, "%*s", table->count_width, backward.s);
-    fputc('\n', table->file);
-}
-
-static void print_counts(const Table *table, const char *name, PresetCount count) {
-    print_row(table, name, text_count((int64_t)count.forward), text_count((int64_t)count.backward));
-}
-
-// What the tool, or a preset that stands for us, counts of one sample.
-static PresetCount of_a_sample(const Table *table, Preset preset) {
-    return question_answer((Question){table->profile, preset, .layer = -1, .per_sample = true});
+static void add_counts(const Table *table, const char *name, PresetCount count) {
+    table_add(table, (TableCells){name, text_count((int64_t)count.forward).s,
+                                  text_count((int64_t)count.backward).s});
 }
 
 // "ours: 813,056 FLOP = 2 x 406,528 MAC a sample; fvcore counts MAC", in two lines where it must.
-static void print_ours(const Table *table) {
-    int64_t macs = (int64_t)of_a_sample(table, PRESET_PAPER).forward;
+static void print_ours(Preset preset, int64_t macs, FILE *file) {
     char ours[REPORT_WIDTH + 1];
-    const char *beside = presets[table->preset].beside;
+    const char *beside = presets[preset].beside;
     int length = snprintf(ours, sizeof(ours), "  ours: %s FLOP = 2 x %s MAC a sample;",
                           text_count(2 * macs).s, text_count(macs).s);
     bool fits = length + 1 + (int)strlen(beside) <= REPORT_WIDTH;
-    fprintf(table->file, "%s%s%s\n", ours, fits ? " " : "\n  ", beside);
+    fprintf(file, "%s%s%s\n", ours, fits ? " " : "\n  ", beside);
 }
 
 void preset_print(Preset preset, const Profile *profile, FILE *file) {
-    Table table = table_of(preset, profile, file);
+    Question a_sample = {profile, preset, .layer = -1, .per_sample = true};
     PresetCount total = preset_count(preset, profile);
     bool per_sample = preset_per_sample(preset);
+    bool backward = total.counts_backward && profile->totals[REPORT_BACKWARD].ops > 0;
     int64_t samples = profile->batch * profile->accumulate;
-    fprintf(file, "FLOP CONVENTION %s  %s; %s%s\n", preset_name(preset), presets[preset].unit,
-            per_sample ? "a sample" : "a batch of ", per_sample ? "" : text_short_count(samples).s);
-    print_row(&table, "layer", (Text){"forward"}, (Text){"backward"});
+    uint64_t most = total.forward > total.backward ? total.forward : total.backward;
+    int width = 2 + text_width(text_count((int64_t)most).s);
+    if (width < 14) width = 14;
+    Table table = {.headings = {"layer", "forward", "backward"},
+                   .widths = {8, width, backward ? width : 0},
+                   .kinds = {TABLE_NAME},
+                   .indent = 2};
+    snprintf(table.title, sizeof(table.title), "FLOP CONVENTION %s  %s; %s%s", preset_name(preset),
+             presets[preset].unit, per_sample ? "a sample" : "a batch of ",
+             per_sample ? "" : text_short_count(samples).s);
     for (int i = 0; i < profile->n_layers; i++)
-        if (has_row(&table, i))
-            print_counts(&table, profile->layers[i].path, preset_count_layer(preset, profile, i));
-    print_counts(&table, "total", total);
-    if (!per_sample && samples > 1) print_counts(&table, "a sample", of_a_sample(&table, preset));
-    if (table.backward)
+        if (has_row(profile, preset, i)) table_widen(&table, profile->layers[i].path, 24);
+    table_begin(&table, file);
+    for (int i = 0; i < profile->n_layers; i++)
+        if (has_row(profile, preset, i))
+            add_counts(&table, profile->layers[i].path, preset_count_layer(preset, profile, i));
+    add_counts(&table, "total", total);
+    if (!per_sample && samples > 1) add_counts(&table, "a sample", question_answer(a_sample));
+    if (backward)
         fprintf(file, "  forward + backward: %s\n",
                 text_count((int64_t)(total.forward + total.backward)).s);
     fprintf(file, "  rule: %s\n", preset_rule(preset));
-    print_ours(&table);
+    a_sample.preset = PRESET_PAPER;
+    print_ours(preset, (int64_t)question_answer(a_sample).forward, file);
 }

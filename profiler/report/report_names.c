@@ -68,12 +68,12 @@ bool report_is_noise(const Profile *profile) {
                        profile->unattributed_seconds < -0.05 * s->median);
 }
 
-Text report_bound(const Profile *profile, const Roofline *roofline) {
+Text report_bound(const Machine *machine, const Roofline *roofline) {
     Text text = {""};
     if (!roofline->judged && !(roofline->roof_seconds > 0.0)) return text;
     bool memory = roofline->bound == BOUND_MEMORY;
     snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
-             memory ? profile->machine.levels[roofline->level].name : "");
+             memory ? machine->levels[roofline->level].name : "");
     return text_fit(text.s, BOUND_WIDTH);
 }
 
@@ -106,5 +106,5 @@ Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int w
                  width_of(&layer->output));
     // A size that was cut would read as another.
     bool fits = sized && text_width(label) <= width;
-    return text_pad_right(fits ? label : short_path(name.s, width).s, width);
+    return fits ? text_plain(label) : short_path(name.s, width);
 }

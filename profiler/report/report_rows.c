@@ -1,6 +1,4 @@
 // report_rows.c -- which layers have a row in the report's table, and what their rows add up to.
-#include "profiler/report/report_rows.h"
-
 #include <ctype.h>
 #include <string.h>
 
@@ -44,7 +42,7 @@ static void add_phase(ProfilePhase *sum, const ProfilePhase *phase) {
 
 static void add_layer(const Profile *profile, ReportRow *row, const ProfileLayer *layer,
                       int before) {
-    Text bound = report_bound(profile, &layer->phase[REPORT_STEP].roofline);
+    Text bound = report_bound(&profile->machine, &layer->phase[REPORT_STEP].roofline);
     for (int p = 0; p < REPORT_COUNT; p++) add_phase(&row->phase[p], &layer->phase[p]);
     if (before == 0)
         row->bound = bound;
@@ -163,7 +161,6 @@ int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_RO
             rows[r].label = label_of(profile, &groups[r], counts[r], width);
         else
             snprintf(rows[r].label.s, sizeof(rows[r].label.s), "%d others", others);
-        rows[r].label = text_pad_right(rows[r].label.s, width);
         bool layer = r == n || strcmp(groups[r].first->path, "(model)") != 0;
         if (layer) rows[r].parameters = text_short_count(parameters[r]);
         finish_row(&rows[r]);

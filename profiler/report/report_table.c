@@ -3,16 +3,17 @@
 #include "profiler/report/report_table.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "profiler/report/report_rows.h"
+#include "profiler/report/table.h"
 
 enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 
 typedef struct Units { // one unit per table, so that a column can be added up by eye
     double flops;
     const char *flops_name, *time;
+    bool timed;   // else times are what ops take at best
+    double whole; // seconds of the step
 } Units;
 
 static Units choose_units(const Profile *profile) {
@@ -22,20 +23,25 @@ static Units choose_units(const Profile *profile) {
     } scales[] = {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}};
     enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
     double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    step = fmax(step, fabs(profile->unattributed_seconds)); // of a noisy machine may be the larger
-    if (isnan(step)) step = profile->totals[REPORT_STEP].op_roofs;
+    bool timed = profile->totals[REPORT_STEP].latency.count > 0;
+    double whole = timed ? latency_median(&profile->totals[REPORT_STEP].latency)
+                         : profile->totals[REPORT_STEP].op_roofs;
+    // What is unattributed may be the larger on a noisy machine.
+    double most = timed ? fmax(whole, fabs(profile->unattributed_seconds)) : whole;
     int i = 0;
     while (i < SCALES - 1 && total < scales[i].flops) i++;
     return (Units){.flops = scales[i].flops,
                    .flops_name = scales[i].name,
-                   .time = text_duration_unit(step)};
+                   .time = text_duration_unit(most),
+                   .timed = timed,
+                   .whole = whole};
 }
 
 // ---- cells -----------------------------------------------------------------------------------
 static Text cell_time(const ProfilePhase *phase, const Units *units) {
-    if (phase->latency.count == 0) return (Text){""};
-    return text_duration_in(phase->latency.statistics.median, units->time);
+    if (units->timed ? phase->latency.count == 0 : phase->ops == 0) return (Text){""};
+    return text_duration_in(units->timed ? phase->latency.statistics.median : phase->op_roofs,
+                            units->time);
 }
 
 static Text cell_flops(const ProfilePhase *phase, const Units *units) {
@@ -48,18 +54,8 @@ static Text cell_intensity(const ProfilePhase *phase) {
     return isnan(intensity) ? (Text){""} : text_number(intensity);
 }
 
-// A row of cells; what is empty at its end leaves no spaces.
-static void print_row(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_row(FILE *file, const char *format, ...) {
-    char row[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(row, sizeof(row), format, arguments);
-    va_end(arguments);
-    size_t length = strlen(row);
-    while (length > 0 && row[length - 1] == ' ') length--;
-    fprintf(file, "%.*s\n", (int)length, row);
-}
+// A full bar is 60 %: most layers stay below, and their differences show.
+static Text cell_bar(double share) { return text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH); }
 
 // ---- times -----------------------------------------------------------------------------------
 static Text cell_roof(const Roofline *roofline) {
@@ -72,23 +68,23 @@ static Text cell_share(double share) {
     return share < -0.995 ? (Text){"<-1x"} : share >= 9.995 ? (Text){">9x"} : text_percent(share);
 }
 
-static void print_timed_row(const Profile *profile, FILE *file, const ReportRow *row,
-                            const Units *units, bool whole) {
-    double share = row->seconds / latency_median(&profile->totals[REPORT_STEP].latency);
+static void add_times(const Table *table, const ReportRow *row, const Units *units, bool whole) {
     const ProfilePhase *phase = row->phase;
-    // A full bar is 60 %: most layers stay below, and their differences show.
-    Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
-    print_row(file, "%s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", row->label.s, row->parameters.s,
-              cell_flops(&phase[REPORT_STEP], units).s, cell_time(&phase[REPORT_FORWARD], units).s,
-              cell_time(&phase[REPORT_BACKWARD], units).s,
-              text_duration_in(row->seconds, units->time).s, cell_share(share).s, BAR_WIDTH, bar.s,
-              cell_intensity(&phase[REPORT_STEP]).s, cell_roof(&phase[REPORT_STEP].roofline).s,
-              row->bound.s);
+    double seconds = units->timed ? row->seconds : phase[REPORT_STEP].op_roofs,
+           share = seconds / units->whole;
+    table_add(table,
+              (TableCells){row->label.s, row->parameters.s,
+                           cell_flops(&phase[REPORT_STEP], units).s,
+                           cell_time(&phase[REPORT_FORWARD], units).s,
+                           cell_time(&phase[REPORT_BACKWARD], units).s,
+                           text_duration_in(seconds, units->time).s, cell_share(share).s,
+                           whole ? "" : cell_bar(share).s, cell_intensity(&phase[REPORT_STEP]).s,
+                           cell_roof(&phase[REPORT_STEP].roofline).s, row->bound.s});
 }
 
 // The whole step; it has neither bar nor bound.
 static ReportRow step_row(const Profile *profile) {
-    ReportRow row = {.label = text_pad_right("step", LABEL_WIDTH),
+    ReportRow row = {.label = {"step"},
                      .parameters = text_short_count(profile->parameters),
                      .saved_bytes = profile->measured.saved_bytes,
                      .seconds = latency_median(&profile->totals[REPORT_STEP].latency)};
@@ -121,91 +117,74 @@ static Text units_of_step(const Profile *profile) {
     return text;
 }
 
-// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
-// optimizer, whose time stands in its row, and what lies between the phases.)
-static void print_timed(const Profile *profile, FILE *file, const Units *units) {
-    ReportRow rows[REPORT_MOST_ROWS];
-    int n = report_rows(profile, LABEL_WIDTH, rows);
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    fprintf(file, "TIME (%s)  step = %s; multiply-add = 2 FLOP%s\n", units->time,
-            units_of_step(profile).s,
-            profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
-    print_row(file, "%-*s%8s %6s%6s%6s%6s%5s %-*s %6s %4s %s", LABEL_WIDTH, "layer", "params",
-              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B",
-              profile->has_machine ? "roof" : "", profile->has_machine ? "bound by" : "");
-    for (int i = 0; i < n; i++) print_timed_row(profile, file, &rows[i], units, false);
+// What no layer's median accounts for: of a step, and of its phases.
+static void add_unattributed(const Table *table, const Profile *profile, const Units *units) {
     double rest = profile->unattributed_seconds;
-    print_row(file, "%-*s%15s%6s%6s%6s%5s", LABEL_WIDTH, "unattributed", "",
-              text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
-              text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
-              text_duration_in(rest, units->time).s, cell_share(rest / step).s);
-    ReportRow whole = step_row(profile);
-    print_timed_row(profile, file, &whole, units, true);
-    explain_step_parts(profile, file);
-    double between = rest - rest_of(profile, REPORT_FORWARD) - rest_of(profile, REPORT_BACKWARD);
-    if (fabs(between) > 0.01 * step)
-        fprintf(file, "  of what is unattributed, %s %s lie outside forward and backward\n",
+    table_add(table,
+              (TableCells){"unattributed", "", "",
+                           text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
+                           text_duration_in(rest_of(profile, REPORT_BACKWARD), units->time).s,
+                           text_duration_in(rest, units->time).s,
+                           cell_share(rest / units->whole).s});
+}
+
+static void print_below(const Table *table, const Profile *profile, const Units *units) {
+    explain_step_parts(profile, table->file);
+    double between = profile->unattributed_seconds - rest_of(profile, REPORT_FORWARD) -
+                     rest_of(profile, REPORT_BACKWARD);
+    if (fabs(between) > 0.01 * units->whole)
+        fprintf(table->file, "  of what is unattributed, %s %s lie outside forward and backward\n",
                 text_duration_in(between, units->time).s, units->time);
     if (profile->data_wait.count == 0) return;
     double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
-    print_row(file, "%-*s%27s%6s%5s %s", LABEL_WIDTH, "data wait", "",
-              text_duration_in(wait, units->time).s, text_percent(wait / step).s,
-              "before each step");
+    table_add(table,
+              (TableCells){"data wait", "", "", "", "", text_duration_in(wait, units->time).s,
+                           text_percent(wait / units->whole).s, "before each step"});
+}
+
+// As measured or, where nothing ran and the ceilings of a machine are given, at best there.
+// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
+// optimizer, whose time stands in its row, and what lies between the phases.)
+static void print_times(const Profile *profile, const ReportRow *rows, int n, const Units *units,
+                        FILE *file) {
+    bool timed = units->timed, judged = profile->has_machine;
+    int width = timed ? 6 : 7;
+    Table table = {.headings = {"layer", "params", units->flops_name, "fwd", "bwd", "sum", "step",
+                                "", "FLOP/B", judged ? "roof" : "", judged ? "bound by" : ""},
+                   .widths = {LABEL_WIDTH, 8, 7, width, width, width, 5, BAR_WIDTH + 1, 7,
+                              timed ? 5 : 0, 12},
+                   .kinds = {TABLE_WORD, [7] = TABLE_WORD, [10] = TABLE_WORD}};
+    snprintf(table.title, sizeof(table.title), "%s (%s)  step = %s%s%s", timed ? "TIME" : "AT BEST",
+             units->time, units_of_step(profile).s,
+             timed ? "; multiply-add = 2 FLOP" : ", op after op",
+             timed && profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
+    table_begin(&table, file);
+    for (int i = 0; i < n; i++) add_times(&table, &rows[i], units, false);
+    if (timed) add_unattributed(&table, profile, units);
+    add_times(&table, &rows[n], units, true);
+    if (timed) print_below(&table, profile, units);
 }
 
 // ---- counts ----------------------------------------------------------------------------------
-static void print_counted_row(FILE *file, const ReportRow *row, const Units *units) {
-    const ProfilePhase *phase = row->phase;
-    print_row(file, "%s%8s %8s %8s %8s %8s %8s %10s", row->label.s, row->parameters.s,
-              cell_flops(&phase[REPORT_FORWARD], units).s,
-              cell_flops(&phase[REPORT_BACKWARD], units).s,
-              cell_flops(&phase[REPORT_STEP], units).s, cell_intensity(&phase[REPORT_FORWARD]).s,
-              cell_intensity(&phase[REPORT_BACKWARD]).s, text_bytes_si(row->saved_bytes).s);
-}
-
-static void print_counted(const Profile *profile, FILE *file, const Units *units) {
-    ReportRow rows[REPORT_MOST_ROWS];
-    int n = report_rows(profile, LABEL_WIDTH, rows);
-    fprintf(file, "COST (%s)  step = %s; multiply-add = 2 FLOP\n", units->flops_name,
-            units_of_step(profile).s);
-    print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "layer", "params", "fwd",
-              "bwd", "sum", "fwd", "bwd", "kept for");
-    print_row(file, "%-*s%8s %8s %8s %8s %8s %8s %10s", LABEL_WIDTH, "", "", "", "", "", "FLOP/B",
-              "FLOP/B", "backward");
-    for (int i = 0; i < n; i++) print_counted_row(file, &rows[i], units);
-    ReportRow whole = step_row(profile);
-    print_counted_row(file, &whole, units);
-}
-
-// ---- bounds ------------------------------------------------------------------------------------
-static Text cell_roofs(const ProfilePhase *phase, const Units *units) {
-    if (phase->ops == 0) return (Text){""};
-    return text_duration_in(phase->op_roofs, units->time);
-}
-
-static void print_bound_row(const Profile *profile, FILE *file, const ReportRow *row,
-                            const Units *units, bool whole) {
-    const ProfilePhase *phase = row->phase;
-    double share = phase[REPORT_STEP].op_roofs / profile->totals[REPORT_STEP].op_roofs;
-    Text bar = whole ? (Text){""} : text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH);
-    print_row(file, "%s%8s %6s%7s%7s%7s%5s %-*s %6s %s", row->label.s, row->parameters.s,
-              cell_flops(&phase[REPORT_STEP], units).s, cell_roofs(&phase[REPORT_FORWARD], units).s,
-              cell_roofs(&phase[REPORT_BACKWARD], units).s,
-              cell_roofs(&phase[REPORT_STEP], units).s, cell_share(share).s, BAR_WIDTH, bar.s,
-              cell_intensity(&phase[REPORT_STEP]).s, row->bound.s);
-}
-
-// Where nothing ran and the ceilings of a machine are given: what its ops take there at best.
-static void print_bounds(const Profile *profile, FILE *file, const Units *units) {
-    ReportRow rows[REPORT_MOST_ROWS];
-    int n = report_rows(profile, LABEL_WIDTH, rows);
-    fprintf(file, "AT BEST (%s)  step = %s, op after op; FLOP, FLOP/B: fwd + bwd\n", units->time,
-            units_of_step(profile).s);
-    print_row(file, "%-*s%8s %6s%7s%7s%7s%5s %-*s %6s %s", LABEL_WIDTH, "layer", "params",
-              units->flops_name, "fwd", "bwd", "sum", "step", BAR_WIDTH, "", "FLOP/B", "bound by");
-    for (int i = 0; i < n; i++) print_bound_row(profile, file, &rows[i], units, false);
-    ReportRow whole = step_row(profile);
-    print_bound_row(profile, file, &whole, units, true);
+static void print_counted(const Profile *profile, const ReportRow *rows, int n, const Units *units,
+                          FILE *file) {
+    Table table = {.headings = {"layer", "params", "fwd", "bwd", "sum", "fwd", "bwd", "kept for"},
+                   .below = {[5] = "FLOP/B", [6] = "FLOP/B", [7] = "backward"},
+                   .widths = {LABEL_WIDTH, 8, 9, 9, 9, 9, 9, 11},
+                   .kinds = {TABLE_WORD}};
+    snprintf(table.title, sizeof(table.title), "COST (%s)  step = %s; multiply-add = 2 FLOP",
+             units->flops_name, units_of_step(profile).s);
+    table_begin(&table, file);
+    for (int i = 0; i <= n; i++) {
+        const ProfilePhase *phase = rows[i].phase;
+        table_add(&table, (TableCells){rows[i].label.s, rows[i].parameters.s,
+                                       cell_flops(&phase[REPORT_FORWARD], units).s,
+                                       cell_flops(&phase[REPORT_BACKWARD], units).s,
+                                       cell_flops(&phase[REPORT_STEP], units).s,
+                                       cell_intensity(&phase[REPORT_FORWARD]).s,
+                                       cell_intensity(&phase[REPORT_BACKWARD]).s,
+                                       text_bytes_si(rows[i].saved_bytes).s});
+    }
 }
 
 // The question everyone asks first: why is backward not twice forward?
@@ -242,12 +221,13 @@ static void print_per_parameter(const Profile *profile, FILE *file) {
 
 void report_print_table(const Profile *profile, FILE *file) {
     Units units = choose_units(profile);
-    if (profile->totals[REPORT_STEP].latency.count > 0)
-        print_timed(profile, file, &units);
-    else if (profile->totals[REPORT_STEP].op_roofs > 0.0)
-        print_bounds(profile, file, &units);
+    ReportRow rows[REPORT_MOST_ROWS + 1];
+    int n = report_rows(profile, LABEL_WIDTH, rows);
+    rows[n] = step_row(profile);
+    if (units.timed || units.whole > 0.0)
+        print_times(profile, rows, n, &units, file);
     else
-        print_counted(profile, file, &units);
+        print_counted(profile, rows, n, &units, file);
     print_products(profile, file, &units);
     print_per_parameter(profile, file);
 }

@@ -17,7 +17,8 @@ void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file);
 
 // What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
 Text report_layer_name(const Profile *profile, const ProfileLayer *layer);
-// "fc1 784->512" in so many columns; of a path that is too long, "l1.0.conv1" for "layer1.0.conv1".
+// "fc1 784->512" in at most so many columns; of a path that is too long, "l1.0.conv1" for
+// "layer1.0.conv1".
 Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int width);
 // "fc1, relu1, ..." into names, cut between two of them; "none" where there are none. size > 8.
 void report_layer_names(const Profile *profile, char *names, size_t size);
@@ -30,11 +31,29 @@ void report_explain_flag(const char *path, int longest, char *text, size_t size)
 // above 10 %, or layers that come to more than the step.
 bool report_is_noise(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
-Text report_bound(const Profile *profile, const Roofline *roofline);
+Text report_bound(const Machine *machine, const Roofline *roofline);
 
 // explain_time.c: "where it went   roof 700 us + kernels 52.0 us + left 31.0 us (4%)"; nothing
 // where that is not known.
 void explain_step_parts(const Profile *profile, FILE *file);
+
+// ---- report_rows.c: what has a row. Of few layers each; of many those that are alike together,
+// and of these those that take most.
+enum { REPORT_MOST_ROWS = 24 }; // more than a screen shows nobody what matters
+
+typedef struct ReportRow {
+    Text label;      // "fc1 784->512", "h.*.mlp.c_fc", "40 others"
+    Text parameters; // "" where it is no layer's row
+    Text bound;      // "" where layers differ, or nothing was judged
+    // Sums: a latency has the sum of medians, a roofline the sum of roof_seconds and its fraction.
+    ProfilePhase phase[REPORT_COUNT];
+    int64_t saved_bytes;
+    double seconds; // of all phases
+} ReportRow;
+
+// In the order in which the first of each ran, the others last; labels are of at most `width`
+// columns. How many there are.
+int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_ROWS]);
 
 // How many units ("images") a second, where one lot takes that latency.
 Text report_rate(int64_t units, const Latency *latency);

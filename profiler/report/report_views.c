@@ -7,6 +7,7 @@
 
 #include "profiler/report/report_table.h"
 #include "profiler/report/report_views_rows.h"
+#include "profiler/report/table.h"
 #include "tensor/memory.h"
 
 enum { LABEL_WIDTH = 19, COUNTED_LABEL_WIDTH = 36, BAR_WIDTH = 4 };
@@ -38,37 +39,14 @@ typedef struct Unit { // one a column, so that it can be added up by eye
 
 typedef struct View {
     const Profile *profile;
-    FILE *file;
     ViewBy by;
     ViewRows rows;
-    int label_width;
+    Table table;
     Unit flops, bytes, seconds;
     double step_seconds; // median; NaN on meta
 } View;
 
 // ---- cells -----------------------------------------------------------------------------------
-typedef struct Line { // of the table; "": an empty cell
-    ViewLabel label;
-    Text phase, calls, time, share, bar, flops, bytes, intensity, roof, bound;
-} Line;
-
-static void print_line(const View *view, const Line *line) {
-    char text[2 * sizeof(Line)];
-    int gap = view->label_width - text_width(line->label.s);
-    int used = snprintf(text, sizeof(text), "%s%*s %-3s%5s", line->label.s, gap > 0 ? gap : 0, "",
-                        line->phase.s, line->calls.s);
-    if (view->rows.timed)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " %5s%5s", line->time.s,
-                         line->share.s);
-    used += snprintf(text + used, sizeof(text) - (size_t)used, " %-*s %5s %5s %6s", BAR_WIDTH,
-                     line->bar.s, line->flops.s, line->bytes.s, line->intensity.s);
-    if (view->rows.timed)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " %4s %s", line->roof.s,
-                         line->bound.s);
-    while (used > 0 && text[used - 1] == ' ') used--;
-    fprintf(view->file, "%.*s\n", used, text);
-}
-
 static Text words(const char *s) {
     Text text;
     snprintf(text.s, sizeof(text.s), "%s", s);
@@ -101,23 +79,27 @@ static Text cell_intensity(OpCost cost) {
     return isnan(intensity) ? (Text){""} : fit(text_number(intensity), intensity, 6);
 }
 
-// All but name, phase, bar and bound. A count that nobody knows is no 0.
-static Line line_of(const View *view, const ViewRow *row) {
+static Text cell_time(const View *view, double seconds) {
+    return fit(text_duration_in(seconds, view->seconds.name.s), seconds / view->seconds.size, 5);
+}
+
+// A count that nobody knows is no 0.
+static void add_row(const View *view, const ViewRow *row, const char *label, const char *phase,
+                    const char *bar, const char *bound) {
     bool unknown = row->calls > 0 && row->uncounted == row->calls;
     double bytes = (double)row->cost.bytes_read + (double)row->cost.bytes_written;
     double flops = (double)op_cost_total_flops(row->cost);
     Text calls;
     snprintf(calls.s, sizeof(calls.s), "%lld", (long long)row->calls);
-    return (Line){
-        .calls = fit(calls, (double)row->calls, 5),
-        .time = fit(text_duration_in(row->seconds, view->seconds.name.s),
-                    row->seconds / view->seconds.size, 5),
-        .share = cell_percent(row->seconds / view->step_seconds),
-        .flops = unknown ? (Text){"-"} : cell_amount(flops, view->flops.size),
-        .bytes = unknown ? (Text){"-"} : cell_amount(bytes, view->bytes.size),
-        .intensity = cell_intensity(row->cost),
-        .roof = row->roofline.judged ? cell_percent(row->roofline.roof_fraction) : (Text){""},
-    };
+    table_add(&view->table,
+              (TableCells){label, phase, fit(calls, (double)row->calls, 5).s,
+                           cell_time(view, row->seconds).s,
+                           cell_percent(row->seconds / view->step_seconds).s, bar,
+                           unknown ? "-" : cell_amount(flops, view->flops.size).s,
+                           unknown ? "-" : cell_amount(bytes, view->bytes.size).s,
+                           cell_intensity(row->cost).s,
+                           row->roofline.judged ? cell_percent(row->roofline.roof_fraction).s : "",
+                           bound});
 }
 
 // ---- the table -------------------------------------------------------------------------------
@@ -141,33 +123,31 @@ static Unit unit_of_seconds(double step) {
     return (Unit){name[0] == 's' ? 1.0 : name[0] == 'm' ? 1e-3 : 1e-6, words(name)};
 }
 
-static void print_heading(const View *view, ViewOptions options) {
+static void print_heading(const View *view, ViewOptions options, FILE *file) {
     static const char *const titles[VIEW_BY_COUNT] = {"BY LAYER", "BY OP", "BY PHASE"};
     const ViewRows *rows = &view->rows;
-    fprintf(view->file, "%s  %s", titles[view->by], sorts[rows->sort].heading);
+    fprintf(file, "%s  %s", titles[view->by], sorts[rows->sort].heading);
     if (rows->sort != options.sort)
-        fprintf(view->file, " (%s: %s)", sorts[options.sort].name,
+        fprintf(file, " (%s: %s)", sorts[options.sort].name,
                 rows->timed ? "no ceilings" : "not timed");
     if (rows->shown < rows->count)
-        fprintf(view->file, "; %lld of %lld rows", (long long)rows->shown, (long long)rows->count);
-    fprintf(view->file, "\n");
-    if (options.layer)
-        fprintf(view->file, "  only layers like '%s'\n", text_fit(options.layer, 55).s);
+        fprintf(file, "; %lld of %lld rows", (long long)rows->shown, (long long)rows->count);
+    fprintf(file, "\n");
+    if (options.layer) fprintf(file, "  only layers like '%s'\n", text_fit(options.layer, 55).s);
     if (view->by != VIEW_BY_PHASE && view->profile->kind != PROFILE_INFERENCE)
-        fprintf(view->file,
+        fprintf(file,
                 "  fwd; dx, dW and bwd: backward for inputs, for weights, and the rest; opt\n");
-    bool judged = rows->timed && view->profile->has_machine;
-    Line line = {.calls = words("calls"),
-                 .time = view->seconds.name,
-                 .share = words("step"),
-                 .flops = view->flops.name,
-                 .bytes = view->bytes.name,
-                 .intensity = words("FLOP/B"),
-                 .roof = words(judged ? "roof" : ""),
-                 .bound = words(judged ? "bound by" : "")};
+}
+
+static Table table_of(const View *view) {
     static const char *const labels[VIEW_BY_COUNT] = {"layer, phase", "layer, op, phase", "phase"};
-    snprintf(line.label.s, sizeof(line.label.s), "%s", labels[view->by]);
-    print_line(view, &line);
+    bool timed = view->rows.timed, judged = timed && view->profile->has_machine;
+    return (Table){.headings = {labels[view->by], "", "calls", view->seconds.name.s, "step", "",
+                                view->flops.name.s, view->bytes.name.s, "FLOP/B",
+                                judged ? "roof" : "", judged ? "bound by" : ""},
+                   .widths = {timed ? LABEL_WIDTH : COUNTED_LABEL_WIDTH, 4, 5, timed ? 6 : 0,
+                              timed ? 5 : 0, BAR_WIDTH + 1, 6, 6, 7, timed ? 5 : 0, timed ? 12 : 0},
+                   .kinds = {TABLE_WORD, TABLE_WORD, [5] = TABLE_WORD, [10] = TABLE_WORD}};
 }
 
 // The bar is of what the rows are sorted by. A full one is 60 % of the step: most rows stay below,
@@ -179,59 +159,52 @@ static Text row_bar(const View *view, const ViewRow *row) {
     return text_bar(fmin(view_amount(row, &view->rows) / whole / 0.6, 1.0), BAR_WIDTH);
 }
 
-static void print_rows(const View *view) {
+static void add_rows(const View *view) {
     for (int64_t i = 0; i < view->rows.shown; i++) {
         const ViewRow *row = &view->rows.rows[i];
-        Line line = line_of(view, row);
-        if (row->layer >= 0) {
-            line.label = view_row_label(view->profile, row, view->label_width);
-            line.phase = words(phases[row->phase].cell);
-        } else {
-            snprintf(line.label.s, sizeof(line.label.s), "%s", phases[row->phase].label);
-        }
-        line.bar = row_bar(view, row);
-        line.bound = report_bound(view->profile, &row->roofline);
-        print_line(view, &line);
+        bool named = row->layer >= 0;
+        ViewLabel label = {""};
+        if (named) label = view_row_label(view->profile, row, view->table.widths[0]);
+        add_row(view, row, named ? label.s : phases[row->phase].label,
+                named ? phases[row->phase].cell : "", row_bar(view, row).s,
+                report_bound(&view->profile->machine, &row->roofline).s);
     }
 }
 
 // What closes every view: a step is more than its ops, and medians do not add up.
-static void print_closing(const View *view) {
+static void add_closing(const View *view) {
     const ViewRows *rows = &view->rows;
-    int64_t hidden = rows->count - rows->shown;
-    Line line = line_of(view, &rows->others);
-    snprintf(line.label.s, sizeof(line.label.s), "others (%lld)", (long long)hidden);
-    if (hidden > 0) print_line(view, &line);
-    ViewRow rest = {.seconds = view->step_seconds - rows->sum.seconds}, step = rows->sum;
-    Line unattributed = line_of(view, &rest);
-    line =
-        (Line){.label = {"unattributed"}, .time = unattributed.time, .share = unattributed.share};
-    if (rows->timed) print_line(view, &line);
+    ViewRow step = rows->sum;
+    double rest = view->step_seconds - rows->sum.seconds;
+    Text others;
+    snprintf(others.s, sizeof(others.s), "others (%lld)", (long long)(rows->count - rows->shown));
+    if (rows->count > rows->shown) add_row(view, &rows->others, others.s, "", "", "");
+    if (rows->timed)
+        table_add(&view->table, (TableCells){"unattributed", "", "", cell_time(view, rest).s,
+                                             cell_percent(rest / view->step_seconds).s});
     step.seconds = view->step_seconds;
     step.roofline = view->profile->totals[REPORT_STEP].roofline;
-    line = line_of(view, &step);
-    line.label = (ViewLabel){"step"};
-    print_line(view, &line);
-    for (int i = 0; i < view->profile->n_uncounted; i++)
-        fprintf(view->file, "not counted: op %s has no cost\n", view->profile->uncounted[i]);
+    add_row(view, &step, "step", "", "", "");
 }
 
 // ---- the whole -------------------------------------------------------------------------------
 Status view_print(const Profile *profile, ViewOptions options, FILE *file) {
     View view = {.profile = profile,
-                 .file = file,
                  .by = options.by,
                  .step_seconds = latency_median(&profile->totals[REPORT_STEP].latency)};
     Status status = view_rows_make(profile, options, &view.rows);
     if (status) return status;
     const OpCost *cost = &view.rows.sum.cost;
-    view.label_width = view.rows.timed ? LABEL_WIDTH : COUNTED_LABEL_WIDTH;
     view.flops = unit_for((double)op_cost_total_flops(*cost), "FLOP");
     view.bytes = unit_for((double)cost->bytes_read + (double)cost->bytes_written, "B");
     view.seconds = unit_of_seconds(view.step_seconds);
-    print_heading(&view, options);
-    print_rows(&view);
-    print_closing(&view);
+    view.table = table_of(&view);
+    print_heading(&view, options, file);
+    table_begin(&view.table, file);
+    add_rows(&view);
+    add_closing(&view);
+    for (int i = 0; i < profile->n_uncounted; i++)
+        fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
     memory_free(view.rows.rows);
     return STATUS_OK;
 }

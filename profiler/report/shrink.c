@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/report/table.h"
 #include "profiler/report/text.h"
 #include "tensor/memory.h"
-
-enum { PATH_WIDTH = 26 };
 
 // ---- values ------------------------------------------------------------------------------------
 static float to_bfloat16(float value) {
@@ -193,35 +192,37 @@ static void release(Trials *trials) {
 }
 
 // ---- rows --------------------------------------------------------------------------------------
-static void print_row(const char *path, int64_t count, int64_t scales,
-                      const double error[SHRINK_COUNT], FILE *file) {
-    fputs(text_pad_right(text_fit_end(path, PATH_WIDTH).s, PATH_WIDTH).s, file);
-    const int64_t bytes[] = {4 * count, 2 * count, count + 4 * scales};
-    for (int i = 0; i < 3; i++) fputs(text_pad_left(text_bytes_si(bytes[i]).s, 9).s, file);
-    for (int k = 0; k < SHRINK_COUNT; k++) {
-        Text cell = {"-"};
-        if (isfinite(error[k]))
-            snprintf(cell.s, sizeof(cell.s), error[k] < 9.999 ? "%.3f%%" : "%.0e%%",
-                     100.0 * error[k]);
-        fputs(text_pad_left(cell.s, 9).s, file);
-    }
-    fputc('\n', file);
+static void add_row(const Table *table, const char *path, int64_t count, int64_t scales,
+                    const double error[SHRINK_COUNT]) {
+    Text moved[SHRINK_COUNT];
+    for (int k = 0; k < SHRINK_COUNT; k++)
+        snprintf(moved[k].s, sizeof(moved[k].s),
+                 !isfinite(error[k]) ? "-"
+                 : error[k] < 9.999  ? "%.3f%%"
+                                     : "%.0e%%",
+                 100.0 * error[k]);
+    table_add(table, (TableCells){path, text_bytes_si(4 * count).s, text_bytes_si(2 * count).s,
+                                  text_bytes_si(count + 4 * scales).s, moved[SHRINK_BFLOAT16].s,
+                                  moved[SHRINK_INT8].s, moved[SHRINK_PRUNED].s});
 }
 
 static void print(const Trials *trials, FILE *file) {
     int64_t count = 0, scales = 0;
     char pruned[16];
     snprintf(pruned, sizeof(pruned), "-%.3g%%", 100.0 * trials->options.ratio);
-    fprintf(file, "SHRINK  one weight at a time, and how far the output moves: |y' - y| / |y|\n");
-    fprintf(file, "%-*s%9s%9s%9s%9s%9s%9s\n", PATH_WIDTH, "weight", "fp32", "bf16", "int8", "bf16",
-            "int8", pruned);
+    Table table = {.title =
+                       "SHRINK  one weight at a time, and how far the output moves: |y' - y| / |y|",
+                   .headings = {"weight", "fp32", "bf16", "int8", "bf16", "int8", pruned},
+                   .widths = {26, 9, 9, 9, 9, 9, 9},
+                   .kinds = {TABLE_PATH}};
+    table_begin(&table, file);
     for (int i = 0; i < trials->n; i++) {
         const Weight *weight = &trials->weights[i];
-        print_row(weight->path, weight->tensor->numel, weight->rows, weight->error, file);
+        add_row(&table, weight->path, weight->tensor->numel, weight->rows, weight->error);
         count += weight->tensor->numel;
         scales += weight->rows;
     }
-    print_row("all of them", count, scales, trials->all, file);
+    add_row(&table, "all of them", count, scales, trials->all);
     fprintf(file,
             "  int8: symmetric, a scale for each first index; %s: so many, the smallest,\n"
             "  are 0. Of the batch at hand, in evaluation mode. Vectors (biases, norms) stay.\n",

@@ -173,24 +173,3 @@ int text_width(const char *s) {
     for (; *s != '\0'; s++) width += !is_continuation(*s);
     return width;
 }
-
-static Text pad(const char *s, int width, bool spaces_first) {
-    Text text;
-    size_t room = sizeof text.s - 1;
-    size_t bytes = strlen(s);
-    if (bytes > room) {
-        bytes = room;
-        while (bytes > 0 && is_continuation(s[bytes])) bytes--;
-    }
-    int missing = width - text_width(s);
-    size_t spaces = missing > 0 ? (size_t)missing : 0;
-    if (spaces > room - bytes) spaces = room - bytes;
-    memset(text.s, ' ', bytes + spaces);
-    memcpy(text.s + (spaces_first ? spaces : 0), s, bytes);
-    text.s[bytes + spaces] = '\0';
-    return text;
-}
-
-Text text_pad_left(const char *s, int width) { return pad(s, width, true); }
-
-Text text_pad_right(const char *s, int width) { return pad(s, width, false); }

@@ -4,6 +4,7 @@
 #define PROFILER_REPORT_TEXT_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 // A short text by value: printf("%s", text_count(n).s). Nothing to free.
 typedef struct Text {
@@ -43,11 +44,7 @@ Text text_percent(double fraction); // 0.46: "46%", 0.005: "0.5%", 0.0001: "<1%"
 // (and 127); none for NaN.
 Text text_bar(double fraction, int width);
 
-// UTF-8 text filled up with spaces to `width` columns; what is longer stays as it is. One code
-// point is taken for one column. (A text beyond 127 bytes is cut between two code points.)
-Text text_pad_left(const char *s, int width);  // right-aligned: for numbers
-Text text_pad_right(const char *s, int width); // left-aligned: for names
-int text_width(const char *s);                 // code points
+int text_width(const char *s); // code points of UTF-8: one is taken for one column
 
 // Names as a terminal shows them: a byte of anything that is not a printable character (control
 // characters, broken UTF-8, what turns the direction of writing) is a question mark. Fitted: in at
@@ -57,5 +54,8 @@ int text_printable_bytes(
     const char *s); // of the character that begins at s; 0: not a printable one
 Text text_fit(const char *s, int width);
 Text text_fit_end(const char *s, int width);
+
+// Between words, in lines of 80 columns: the first begins with `first`, the others with `rest`.
+void text_print_wrapped(const char *text, const char *first, const char *rest, FILE *file);
 
 #endif

@@ -1,4 +1,5 @@
-// text_plain.c -- names as a terminal shows them: of printable characters only, and cut to columns.
+// text_plain.c -- names as a terminal shows them: of printable characters only, and cut to columns;
+// texts in lines.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,4 +57,17 @@ Text text_fit_end(const char *s, int width) {
     int excess = text_width(text.s) - width;
     if (excess > 0) snprintf(cut.s, sizeof(cut.s), "~%.126s", skip_columns(text.s, excess + 1));
     return cut;
+}
+
+void text_print_wrapped(const char *text, const char *first, const char *rest, FILE *file) {
+    const char *indent = first;
+    for (int width; (int)strlen(text) > (width = 80 - (int)strlen(indent)); indent = rest) {
+        const char *newline = memchr(text, '\n', (size_t)width);
+        int length = newline ? (int)(newline - text) : width;
+        while (!newline && length > 0 && text[length] != ' ') length--;
+        if (length == 0) length = width; // one long word
+        fprintf(file, "%s%.*s\n", indent, length, text);
+        text += length + (text[length] == ' ' || text[length] == '\n');
+    }
+    fprintf(file, "%s%s\n", indent, text);
 }

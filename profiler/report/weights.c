@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "profiler/report/table.h"
 #include "profiler/report/text.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"
@@ -129,28 +130,33 @@ static Text cell(double value) {
     return text;
 }
 
-static void print_row(const char *path, const WeightStatistics *s, FILE *file) {
-    Text name = text_pad_right(text_fit_end(path, 14).s, 14); // ends tell layers apart
+static void add_row(const Table *table, const char *path, const WeightStatistics *s) {
     double zeros = s->count ? (double)s->zeros / (double)s->count : (double)NAN;
-    fprintf(file, "%s%9s%6s%7s%7s%8s%7s%7s%7s%8s\n", name.s, text_short_count(s->count).s,
-            text_percent(zeros).s, cell(s->mean).s, cell(s->deviation).s, cell((double)s->min).s,
-            cell((double)s->p1).s, cell((double)s->median).s, cell((double)s->p99).s,
-            cell((double)s->max).s);
-    if (s->not_finite > 0)
-        fprintf(file, "  %s of them are NaN or infinite, and left out\n",
-                text_count(s->not_finite).s);
+    table_add(table, (TableCells){path, text_short_count(s->count).s, text_percent(zeros).s,
+                                  cell(s->mean).s, cell(s->deviation).s, cell((double)s->min).s,
+                                  cell((double)s->p1).s, cell((double)s->median).s,
+                                  cell((double)s->p99).s, cell((double)s->max).s});
+    if (s->not_finite == 0) return;
+    Text note;
+    snprintf(note.s, sizeof(note.s), "%.32s of them are NaN or infinite, and left out",
+             text_count(s->not_finite).s);
+    table_note(table, 2, note.s);
 }
 
 Status weights_print(const Layer *model, FILE *file) {
     ParameterList list;
+    Table table = {.title = "WEIGHTS",
+                   .headings = {"parameter", "count", "zero", "mean", "std", "min", "p1", "p50",
+                                "p99", "max"},
+                   .widths = {14, 9, 6, 7, 7, 8, 7, 7, 7, 8},
+                   .kinds = {TABLE_PATH}};
     Status status = layer_parameters(model, &list);
     if (status) return status;
-    fprintf(file, "WEIGHTS\n%-14s%9s%6s%7s%7s%8s%7s%7s%7s%8s\n", "parameter", "count", "zero",
-            "mean", "std", "min", "p1", "p50", "p99", "max");
+    table_begin(&table, file);
     for (int i = 0; i < list.count && !status; i++) {
         WeightStatistics statistics;
         status = weights_summarise(list.items[i].tensor, &statistics);
-        if (!status) print_row(list.items[i].path, &statistics, file);
+        if (!status) add_row(&table, list.items[i].path, &statistics);
     }
     parameter_list_free(&list);
     return status;

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "profiler/report/report.h"
+#include "profiler/report/report_table.h"
+#include "profiler/report/table.h"
 #include "profiler/report/text.h"
 #include "profiler/session/profiler_parts.h"
 
-enum { PATH_WIDTH = 12, NAME_WIDTH = 16 };
+enum { NAME_WIDTH = 16 };
 
 typedef struct Sheet {
-    FILE *file;
     const Machine *machine; // NULL: no verdicts
     const char *unit;       // of time; one, so that a column can be added up by eye
     double seconds;         // of the whole
@@ -25,7 +26,7 @@ static Text name_of(const ProfilerRow *row) {
     Text name = text_fit(row->name, NAME_WIDTH - (int)strlen(suffix));
     size_t length = strlen(name.s);
     snprintf(name.s + length, sizeof(name.s) - length, "%s", suffix);
-    return text_pad_right(name.s, NAME_WIDTH);
+    return name;
 }
 
 static Text cell_intensity(const ProfilerRow *row) {
@@ -49,54 +50,43 @@ static Text cell_time(const Sheet *sheet, const ProfilerRow *row) {
     return none ? (Text){""} : text_duration_in(seconds, sheet->unit);
 }
 
-static void print_row(const Sheet *sheet, const ProfilerRow *row) {
+static void add_row(const Table *table, const Sheet *sheet, const ProfilerRow *row) {
     const Roofline *roofline = &row->roofline;
-    Text intensity = cell_intensity(row);
-    fprintf(sheet->file, "%s %s%8s%7s%7s%5s",
-            text_pad_right(text_fit_end(row->path, PATH_WIDTH).s, PATH_WIDTH).s, name_of(row).s,
-            text_short_count(row->calls).s, cell_time(sheet, row).s,
-            text_duration_in(row->self_seconds, sheet->unit).s,
-            text_percent(row->self_seconds / sheet->seconds).s);
-    if (intensity.s[0] || roofline->judged) fprintf(sheet->file, "%7s", intensity.s);
-    if (roofline->judged)
-        fprintf(sheet->file, "%5s %s", cell_roof(roofline).s, bound_name(roofline->bound));
-    if (roofline->judged && roofline->bound == BOUND_MEMORY)
-        fprintf(sheet->file, " %s", sheet->machine->levels[roofline->level].name);
-    fprintf(sheet->file, "\n");
+    table_add(table,
+              (TableCells){row->path, name_of(row).s, text_short_count(row->calls).s,
+                           cell_time(sheet, row).s,
+                           text_duration_in(row->self_seconds, sheet->unit).s,
+                           text_percent(row->self_seconds / sheet->seconds).s,
+                           cell_intensity(row).s, roofline->judged ? cell_roof(roofline).s : "",
+                           roofline->judged ? report_bound(sheet->machine, roofline).s : ""});
 }
 
-static void print_sum(const Sheet *sheet, const char *label, double seconds) {
-    fprintf(sheet->file, "%-*s%7s%5s\n", PATH_WIDTH + 1 + NAME_WIDTH + 15, label,
-            text_duration_in(seconds, sheet->unit).s, text_percent(seconds / sheet->seconds).s);
+static void add_sum(const Table *table, const Sheet *sheet, const char *label, double seconds) {
+    table_add(table, (TableCells){label, "", "", "", text_duration_in(seconds, sheet->unit).s,
+                                  text_percent(seconds / sheet->seconds).s});
 }
 
-static void print_head(const Sheet *sheet, const ProfilerSummary *summary) {
-    fprintf(sheet->file, "PROFILE  ");
+static void print_table(const Sheet *sheet, const ProfilerSummary *summary, FILE *file) {
+    bool judged = sheet->machine != NULL;
+    Table table = {.headings = {"where", "what", "calls", sheet->device ? "device" : "total",
+                                "self", "%", "FLOP/B", judged ? "roof" : "",
+                                judged ? "bound by" : ""},
+                   .widths = {12, NAME_WIDTH + 1, 8, 7, 7, 5, 7, 5, 12},
+                   .kinds = {TABLE_PATH, TABLE_WORD, [8] = TABLE_WORD}};
+    Text steps = {""};
     if (summary->steps > 0)
-        fprintf(sheet->file, "%s step%s in ", text_count(summary->steps).s,
-                summary->steps == 1 ? "" : "s");
-    fprintf(sheet->file, "%s; times in %s; multiply-add = 2 FLOP\n",
-            text_duration(summary->seconds).s, sheet->unit);
-    fprintf(sheet->file, "%-*s %-*s%8s%7s%7s%5s%7s%s\n", PATH_WIDTH, "where", NAME_WIDTH, "what",
-            "calls", sheet->device ? "device" : "total", "self", "%", "FLOP/B",
-            sheet->machine ? " roof bound by" : "");
-}
-
-// Lines of words, at most REPORT_WIDTH wide.
-static void print_wrapped(FILE *file, const char *words) {
-    int column = 0;
-    while (*words) {
-        int length = (int)strcspn(words, " ");
-        bool wraps = column > 0 && column + 1 + length > REPORT_WIDTH;
-        fprintf(file, "%s%.*s", wraps ? "\n  " : column > 0 ? " " : "", length, words);
-        column += (wraps ? 2 - column : column > 0 ? 1 : 0) + length;
-        words += length + (words[length] == ' ');
-    }
-    fprintf(file, "\n");
+        snprintf(steps.s, sizeof(steps.s), "%.32s step%s in ", text_count(summary->steps).s,
+                 summary->steps == 1 ? "" : "s");
+    snprintf(table.title, sizeof(table.title), "PROFILE  %s%s; times in %s; multiply-add = 2 FLOP",
+             steps.s, text_duration(summary->seconds).s, sheet->unit);
+    table_begin(&table, file);
+    for (int i = 0; i < summary->n_rows; i++) add_row(&table, sheet, &summary->rows[i]);
+    add_sum(&table, sheet, "unattributed", summary->unattributed_seconds);
+    add_sum(&table, sheet, "recorded", summary->seconds);
 }
 
 // Why the verdict on what took most: the others follow from their columns likewise.
-static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary) {
+static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary, FILE *file) {
     const ProfilerRow *row = summary->rows, *end = row + summary->n_rows;
     while (row < end && !row->roofline.judged) row++;
     if (row == end) return;
@@ -104,35 +94,29 @@ static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary) {
     RooflineInput input = profiler_row_input(row);
     snprintf(line, sizeof(line), "%s %s%s: %s", text_plain(row->path).s, text_plain(row->name).s,
              suffixes[row->phase], roofline_evidence(sheet->machine, &input, &row->roofline, text));
-    print_wrapped(sheet->file, line);
+    text_print_wrapped(line, "", "  ", file);
 }
 
-static void print_notes(const Sheet *sheet, const ProfilerSummary *summary) {
+static void print_notes(const Sheet *sheet, const ProfilerSummary *summary, int64_t capacity,
+                        FILE *file) {
     bool backward = false, past_roof = false;
     for (int i = 0; i < summary->n_rows; i++) {
         const ProfilerRow *row = &summary->rows[i];
         backward = backward || row->phase != PHASE_FORWARD;
         past_roof = past_roof || (row->roofline.judged && row->roofline.roof_fraction > 1.1);
     }
-    fprintf(sheet->file, "self: without what is nested in it; the column adds up to `recorded`.\n");
+    fprintf(file, "self: without what is nested in it; the column adds up to `recorded`.\n");
     if (sheet->device)
-        fprintf(sheet->file,
-                "device: its own time, of what the others only launch and wait for.\n");
+        fprintf(file, "device: its own time, of what the others only launch and wait for.\n");
     if (backward)
-        fprintf(sheet->file,
-                "dX, dW, bwd: backward, to inputs, to weights, else; opt: optimizer.\n");
+        fprintf(file, "dX, dW, bwd: backward, to inputs, to weights, else; opt: optimizer.\n");
     if (past_roof)
-        fprintf(sheet->file, "past its roof: a kernel declares more than it does, or the ceilings "
-                             "are too low.\n");
-}
-
-static void print_foot(const Sheet *sheet, const ProfilerSummary *summary, int64_t capacity) {
-    print_sum(sheet, "unattributed", summary->unattributed_seconds);
-    print_sum(sheet, "recorded", summary->seconds);
-    print_notes(sheet, summary);
-    print_evidence(sheet, summary);
+        fprintf(
+            file,
+            "past its roof: a kernel declares more than it does, or the ceilings are too low.\n");
+    print_evidence(sheet, summary, file);
     if (summary->dropped > 0)
-        fprintf(sheet->file,
+        fprintf(file,
                 "%s events found the buffer of %s full: give ProfilerOptions more capacity,\n"
                 "or a schedule.\n",
                 text_short_count(summary->dropped).s, text_short_count(capacity).s);
@@ -142,15 +126,13 @@ Status profiler_print(const Profiler *profiler, FILE *file) {
     ProfilerSummary summary;
     Status status = profiler_summarise(profiler, &summary);
     if (status) return status;
-    Sheet sheet = {.file = file,
-                   .machine = profiler->timeline.machine,
+    Sheet sheet = {.machine = profiler->timeline.machine,
                    .unit = text_duration_unit(summary.seconds),
                    .seconds = summary.seconds};
     for (int i = 0; i < summary.n_rows; i++)
         sheet.device = sheet.device || summary.rows[i].device_seconds > 0.0;
-    print_head(&sheet, &summary);
-    for (int i = 0; i < summary.n_rows; i++) print_row(&sheet, &summary.rows[i]);
-    print_foot(&sheet, &summary, profiler->timeline.capacity);
+    print_table(&sheet, &summary, file);
+    print_notes(&sheet, &summary, profiler->timeline.capacity, file);
     profiler_summary_free(&summary);
     if (fflush(file) == 0 && !ferror(file)) return STATUS_OK;
     return error_set(STATUS_IO, "profiler_print: the table could not be written. HINT: is the disk "

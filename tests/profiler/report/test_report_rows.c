@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/report_rows.h"
+#include "profiler/report/report_table.h"
 #include "tests/helpers/harness.h"
 
 enum { PARTS = 12, WIDTH = 30 };

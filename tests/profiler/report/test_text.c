@@ -5,6 +5,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double not_a_number = (double)NAN;
@@ -125,18 +127,43 @@ START_TEST(bars_stay_within_their_width) {
 }
 END_TEST
 
-START_TEST(padding_counts_code_points) {
-    ck_assert_str_eq(text_pad_left("7", 3).s, "  7");
-    ck_assert_str_eq(text_pad_right("fc1", 5).s, "fc1  ");
-    ck_assert_str_eq(text_pad_right("caf\xC3\xA9", 6).s, "caf\xC3\xA9  ");
-    ck_assert_str_eq(text_pad_left("\xF0\x9F\x98\x80", 3).s, "  \xF0\x9F\x98\x80");
-    ck_assert_str_eq(text_pad_left("longer", 3).s, "longer");
-    ck_assert_str_eq(text_pad_right("", 0).s, "");
-    ck_assert_str_eq(text_pad_right("x", -5).s, "x");
-    ck_assert_uint_eq(strlen(text_pad_left("x", 1000).s), 127);
-    char text[200] = {0}; // 66 times a sequence of three bytes: only 42 fit
-    for (int i = 0; i < 66; i++) memcpy(text + 3 * i, "\xE2\x82\xAC", 3);
-    ck_assert_uint_eq(strlen(text_pad_right(text, 10).s), 126);
+START_TEST(widths_count_code_points) {
+    ck_assert_int_eq(text_width(""), 0);
+    ck_assert_int_eq(text_width("fc1"), 3);
+    ck_assert_int_eq(text_width("caf\xC3\xA9"), 4);
+    ck_assert_int_eq(text_width("\xF0\x9F\x98\x80 \xE2\x82\xAC"), 3);
+}
+END_TEST
+
+static char *wrapped(const char *words, const char *first, const char *rest) { // free it
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    text_print_wrapped(words, first, rest, file);
+    fclose(file);
+    return text;
+}
+
+START_TEST(lines_break_between_words_at_80_columns) {
+    char words[200], want[300];
+    for (int length = 78; length <= 81; length++) { // of the first word and a second of one letter
+        memset(words, 'x', sizeof(words));
+        snprintf(words + length - 2, sizeof(words) - (size_t)length, " y two");
+        snprintf(want, sizeof(want), length <= 80 ? "%.*s y\n  two\n" : "%.*s\n  y two\n",
+                 length - 2, words);
+        char *text = wrapped(words, "", "  ");
+        ck_assert_str_eq(text, want);
+        free(text);
+    }
+    char *text = wrapped("one\ntwo", "- ", "  ");
+    ck_assert_str_eq(text, "- one\ntwo\n"); // short enough: as it is
+    free(text);
+    memset(words, 'x', 100);
+    snprintf(words + 100, 8, " end");
+    text = wrapped(words, "  ", "    ");
+    snprintf(want, sizeof(want), "  %.78s\n    %.22s end\n", words, words);
+    ck_assert_str_eq(text, want);
+    free(text);
 }
 END_TEST
 
@@ -158,7 +185,8 @@ int main(void) {
         {rates_and_bytes_have_decimal_prefixes, 0},
         {percents_fit_four_columns, 0},
         {bars_stay_within_their_width, 0},
-        {padding_counts_code_points, 0},
+        {widths_count_code_points, 0},
+        {lines_break_between_words_at_80_columns, 0},
         {NULL, 0},
     };
     return harness_main("text", tests);
