@@ -113,7 +113,7 @@ typedef struct Probe {
 } Probe;
 
 struct Generation; // generation.h
-struct Trials;     // report/tried.h
+struct Trials;     // advice/advice_tried.h
 
 typedef struct Profile {
     ProfileKind kind;

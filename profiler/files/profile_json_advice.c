@@ -1,7 +1,7 @@
 // profile_json_advice.c -- what would help, as predicted and as tried, as JSON.
+#include "profiler/advice/advice_tried.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/report/report_table.h"
-#include "profiler/report/tried.h"
 
 static void write_range(JsonWriter *json, const char *key, double low, double high) {
     json_writer_begin_array(json_writer_key(json, key));

@@ -5,7 +5,7 @@
 
 #include "layers/files/onnx.h"
 #include "layers/train/corpus.h"
-#include "profiler/budget.h"
+#include "profiler/advice/budget.h"
 #include "profiler/files/profile_json.h"
 #include "profiler/measure/generation.h"
 #include "profiler/program/options.h"

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "profiler/budget.h"
+#include "profiler/advice/budget.h"
+#include "profiler/explain/explain.h"
 #include "profiler/measure/system.h"
 #include "profiler/program/program.h"
 #include "profiler/record/leak.h"
-#include "profiler/report/explain.h"
 #include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/shrink.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/advice/advice_tried.h"
 #include "profiler/program/program.h"
 #include "profiler/report/report_table.h"
-#include "profiler/report/tried.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/report/advice.h"
+#include "profiler/advice/advice.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/explain/explain_parts.h"
 #include "profiler/files/profile_json.h"
-#include "profiler/report/explain_parts.h"
 #include "profiler/report/report.h"
 #include "tensor/memory.h"
 #include "tests/cuda/cuda_task.h"

@@ -2,7 +2,7 @@
 // it takes, and what one large batch would take. What it learns is
 // tests/layers/test_accumulate.c's.
 #include "layers/containers.h"
-#include "profiler/budget.h"
+#include "profiler/advice/budget.h"
 #include "profiler/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

@@ -1,0 +1,100 @@
+// advice.c -- asks every rule, ranks what they say, and prints the best of it. What the rules are
+// and what they predict is in advice_rules.c and advice_batch.c.
+#include "profiler/advice/advice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profiler/advice/advice_rules.h"
+#include "profiler/report/report.h"
+#include "profiler/report/text.h"
+
+static AdviceRule *const rules[] = {
+    advice_larger_batch, advice_optimizer, advice_fusing,  advice_fewer_layers, advice_unexplained,
+    advice_data,         advice_threads,   advice_at_roof, advice_half_batch,
+};
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *advice) {
+    const double margin = 0.015; // of units/s: what a few steps do not tell
+    const double widest = 0.15;  // of rounds: beyond it they tell nothing
+    const Probe *probe = &profile->probes[kind];
+    if (probe->rounds == 0 || probe->high - probe->low > widest * probe->low) return false;
+    advice->gain_low = probe->low - 1.0 - margin;
+    advice->gain_high = probe->high - 1.0 + margin;
+    advice->seconds = advice_known(step - step / (1.0 + advice->gain_low));
+    snprintf(advice->apply, sizeof(advice->apply), "%.31s", advice->check);
+    snprintf(advice->assumes, sizeof(advice->assumes), "a process of its own is as this one");
+    snprintf(
+        advice->evidence, sizeof(advice->evidence),
+        "%d rounds of a few steps with it, in turns with the step as it is: %.3f to %.3f times "
+        "the %.15s/s; of %.12s",
+        probe->rounds, probe->low, probe->high, profile->unit, text_duration(step).s);
+    return true;
+}
+
+Text advice_range(double least, double most) {
+    Text text;
+    long low = lround(100.0 * least), high = isnan(most) ? low : lround(100.0 * most);
+    if (isnan(most))
+        snprintf(text.s, sizeof(text.s), "at least %+ld%%", low);
+    else if (low == high)
+        snprintf(text.s, sizeof(text.s), "%+ld%%", low);
+    else if (low >= 0)
+        snprintf(text.s, sizeof(text.s), "+%ld-%ld%%", low, high);
+    else
+        snprintf(text.s, sizeof(text.s), "%ld to %+ld%%", low, high);
+    return text;
+}
+
+// Worth first, then by seconds, those without after all that have some, then by bytes.
+static bool goes_before(const Advice *a, const Advice *b) {
+    if (a->worth != b->worth) return a->worth;
+    double saved_a = isnan(a->seconds) ? -1.0 : a->seconds;
+    double saved_b = isnan(b->seconds) ? -1.0 : b->seconds;
+    return saved_a != saved_b ? saved_a > saved_b : a->bytes > b->bytes;
+}
+
+int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]) {
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    if (advice_known(step) == 0.0) return 0;
+    Advice found[RULES];
+    int n = 0;
+    for (int r = 0; r < RULES; r++) {
+        Advice next = {.gain_low = (double)NAN, .gain_high = (double)NAN};
+        if (!rules[r](profile, step, &next)) continue;
+        int at = n++;
+        for (; at > 0 && goes_before(&next, &found[at - 1]); at--) found[at] = found[at - 1];
+        found[at] = next;
+    }
+    if (n > ADVICE_MOST) n = ADVICE_MOST;
+    memcpy(advice, found, (size_t)n * sizeof(Advice));
+    return n;
+}
+
+// ---- the section -------------------------------------------------------------------------------
+enum { INDENT = 5, CHECK_COLUMN = 55, MOST_LINES = 4, MOST_REFUSED = 2 };
+
+// The check stands in its column, or, beside a long text, at the end of the line.
+static void print_line(const Advice *advice, int number, FILE *file) {
+    char mark[16] = "-";
+    if (advice->worth) snprintf(mark, sizeof(mark), "%d", number);
+    Text check = text_fit(advice->check, REPORT_WIDTH - CHECK_COLUMN);
+    Text text = text_fit(advice->text, REPORT_WIDTH - INDENT - 1 - text_width(check.s));
+    int gap = CHECK_COLUMN - INDENT - text_width(text.s);
+    fprintf(file, "  %-3s%s%*s%s\n", mark, text.s, gap > 1 ? gap : 1, "", check.s);
+}
+
+void advice_print(const Profile *profile, FILE *file) {
+    Advice advice[ADVICE_MOST];
+    int n = advice_find(profile, advice), worth = 0;
+    if (n == 0) return;
+    while (worth < n && advice[worth].worth) worth++;
+    int refused = n - worth < MOST_REFUSED ? n - worth : MOST_REFUSED;
+    if (worth + refused > MOST_LINES && refused > 1) refused = 1; // so much is always said
+    int most = MOST_LINES - refused;
+    fprintf(file, "\n%-*s%s\n", CHECK_COLUMN, "WHAT WOULD HELP (predicted; --try measures it)",
+            "check it with");
+    for (int i = 0; i < worth && i < most; i++) print_line(&advice[i], i + 1, file);
+    for (int i = worth; i < worth + refused; i++) print_line(&advice[i], 0, file);
+}

@@ -1,0 +1,134 @@
+// advice_batch.c -- what a larger or a smaller batch would change: a step spends part of its time
+// however many samples are in it, and that part can be read off the profile.
+#include <math.h>
+
+#include "profiler/advice/advice_rules.h"
+#include "profiler/report/text.h"
+
+enum {
+    LARGER = PROBE_LARGER, // times the batch: twice is often within the spread of two runs
+    MOST_BATCH = 1 << 24,
+};
+static const double least_gain = 0.02;        // of samples/s, provable
+static const double least_memory_share = 0.5; // of the peak, for what grows with the batch
+
+double advice_known(double seconds) { return isfinite(seconds) && seconds > 0.0 ? seconds : 0.0; }
+
+double advice_optimizer_seconds(const Profile *profile) {
+    double sum = 0.0;
+    for (int i = 0; i < profile->n_layers; i++)
+        sum += advice_known(latency_median(&profile->layers[i].phase[REPORT_OPTIMIZER].latency));
+    return sum;
+}
+
+// ---- what the samples of a step share ----------------------------------------------------------
+// The observed steps, which give the layers, may have been faster than those that give the total;
+// and a median is no surer than the spread. What is left of the unattributed time beyond both lies
+// between the ops.
+static double between_ops(const Profile *profile) {
+    const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
+    double faster = advice_known(-profile->overhead_fraction) * step->median;
+    return advice_known(profile->unattributed_seconds - faster - advice_known(step->iqr));
+}
+
+// Adds what a phase dispatched; returns all of it that might not grow with the batch. Of a product
+// that is whatever arithmetic at the peak does not need: reading weights, a BLAS that repacks them.
+static double add_phase(const Machine *machine, const ProfilePhase *phase, SharedTime *shared) {
+    double seconds = advice_known(latency_median(&phase->latency));
+    double dispatch = fmin(machine->dispatch_seconds * (double)phase->ops, seconds);
+    shared->dispatch += dispatch;
+    if (phase->cost.macs == 0) return dispatch;
+    return fmax(dispatch, seconds - phase->roofline.compute_seconds);
+}
+
+SharedTime advice_shared_time(const Profile *profile) {
+    static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD_INPUT,
+                                         REPORT_BACKWARD_WEIGHT};
+    double step = latency_median(&profile->totals[REPORT_STEP].latency), beyond = 0.0;
+    SharedTime shared = {.optimizer = advice_optimizer_seconds(profile),
+                         .between = between_ops(profile)};
+    for (int i = 0; profile->has_machine && i < profile->n_layers; i++)
+        for (int p = 0; p < 3; p++)
+            beyond += add_phase(&profile->machine, &profile->layers[i].phase[phases[p]], &shared);
+    double always = shared.optimizer + shared.between;
+    // Medians of parts may add up to more than the median of the whole.
+    shared.least = fmin(always + shared.dispatch, step);
+    shared.most = profile->has_machine ? fmin(always + beyond, step) : (double)NAN;
+    return shared;
+}
+
+// Samples/s at `times` the batch against now, less 1.
+static double gain(double times, double step, double shared) {
+    return times * step / (shared + times * (step - shared)) - 1.0;
+}
+
+// ---- in words ----------------------------------------------------------------------------------
+static void say_shared(const Profile *profile, const SharedTime *shared, double step,
+                       Advice *advice) {
+    char upper[64] = "";
+    if (!isnan(shared->most))
+        snprintf(upper, sizeof(upper), "; with all but arithmetic at the peak %.10s",
+                 text_duration(shared->most).s);
+    snprintf(advice->evidence, sizeof(advice->evidence),
+             "of %.10s any batch pays: optimizer %.10s, between ops %.10s, dispatch %.10s%s; each "
+             "sample more: %.12s",
+             text_duration(step).s, text_duration(shared->optimizer).s,
+             text_duration(shared->between).s, text_duration(shared->dispatch).s, upper,
+             text_bytes_si(profile->bytes_per_sample).s);
+}
+
+// ---- the rules ---------------------------------------------------------------------------------
+bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
+    SharedTime shared = advice_shared_time(profile);
+    if (profile->one_batch || profile->batch < 1 || profile->batch > MOST_BATCH / LARGER)
+        return false;
+    int64_t more = profile->bytes_per_sample * (LARGER - 1) * profile->batch;
+    snprintf(advice->check, sizeof(advice->check), "--batch %lld",
+             (long long)(LARGER * profile->batch));
+    double least = gain(LARGER, step, shared.least), most = gain(LARGER, step, shared.most);
+    Text by = advice_range(least, most);
+    if (advice_probed(profile, PROBE_LARGER_BATCH, step, advice)) {
+        more = -profile->probes[PROBE_LARGER_BATCH].bytes;
+        least = advice->gain_low;
+        by = advice_range(advice->gain_low, advice->gain_high);
+    } else {
+        advice->seconds = (1.0 - 1.0 / LARGER) * shared.least;
+        say_shared(profile, &shared, step, advice);
+    }
+    advice->bytes = -more;
+    advice->worth = least >= least_gain;
+    if (!advice->worth)
+        snprintf(advice->text, sizeof(advice->text),
+                 "larger batch: only %+.0f%% is sure, not worth it", 100.0 * least);
+    else
+        snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s %.15s/s, %s%.12s", by.s,
+                 profile->unit, more >= 0 ? "+" : "", text_bytes_si(more).s);
+    return true;
+}
+
+// The other direction, with its price: less memory, and the shared time paid for fewer samples.
+bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
+    const MemoryUse *peak = &profile->measured.peak;
+    int64_t growing = peak->category[MEM_ACTIVATION] + peak->category[MEM_DATA];
+    int64_t fewer = profile->batch - profile->batch / 2;
+    if (profile->batch < 2 || profile->bytes_per_sample <= 0) return false;
+    if ((double)growing < least_memory_share * (double)peak->total) return false;
+    SharedTime shared = advice_shared_time(profile);
+    double least = -gain(0.5, step, shared.least), most = -gain(0.5, step, shared.most);
+    advice->bytes = profile->bytes_per_sample * fewer;
+    if (advice->bytes > growing) advice->bytes = growing;
+    snprintf(advice->check, sizeof(advice->check), "--batch %lld", (long long)(profile->batch / 2));
+    Text price;
+    snprintf(price.s, sizeof(price.s), "at worst -%.0f%%", 100.0 * (isnan(most) ? least : most));
+    if (advice_probed(profile, PROBE_HALF_BATCH, step, advice)) {
+        advice->bytes = profile->probes[PROBE_HALF_BATCH].bytes;
+        price = advice_range(advice->gain_low, advice->gain_high);
+    } else {
+        say_shared(profile, &shared, step, advice);
+    }
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, %.32s %.15s/s",
+             text_bytes_si(advice->bytes).s, price.s, profile->unit);
+    return true;
+}

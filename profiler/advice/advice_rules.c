@@ -1,0 +1,245 @@
+// advice_rules.c -- what could be changed beside the batch: the optimizer, fusing, the layers, the
+// threads, the loading of data; and where to look when neither roof explains a layer.
+#include <math.h>
+#include <string.h>
+
+#include "profiler/advice/advice_rules.h"
+#include "profiler/report/report_table.h"
+#include "profiler/report/text.h"
+
+static const double least_share = 0.02;          // of the step: below, a change is not worth it
+static const double least_wait = 0.05;           // of the step, spent on waiting for data
+static const double least_unexplained = 0.1;     // of the step, for a layer to be named
+static const double overhead_share = 0.5;        // of the step, that arithmetic does not need
+static const double near_roof = 0.8, past = 1.1; // of the roof; past it, the ceilings are too low
+
+#define SAY(member, ...) snprintf(advice->member, sizeof(advice->member), __VA_ARGS__)
+
+// ---- the optimizer -----------------------------------------------------------------------------
+// Arrays that one update moves, of the parameters' size.
+static const struct {
+    const char *name;
+    int moved;
+} optimizers[] = {{"Adam", 7}, {"AdamW", 7}, {"Momentum", 5}};
+enum { SGD_MOVED = 3, OPTIMIZERS = sizeof(optimizers) / sizeof(optimizers[0]) };
+
+static bool is_largest(const MemoryUse *use, MemoryCategory category) {
+    for (int c = 0; c < MEM_COUNT; c++)
+        if (use->category[c] > use->category[category]) return false;
+    return use->category[category] > 0;
+}
+
+bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
+    int k = 0;
+    while (k < OPTIMIZERS && strcmp(profile->optimizer, optimizers[k].name) != 0) k++;
+    double update = fmin(advice_optimizer_seconds(profile), step);
+    if (k == OPTIMIZERS || update <= 0.0) return false;
+    advice->bytes = profile->measured.peak.category[MEM_OPTIMIZER]; // SGD keeps none
+    advice->seconds = update * (optimizers[k].moved - SGD_MOVED) / optimizers[k].moved;
+    SAY(check, "--optimizer sgd");
+    SAY(evidence,
+        "the update takes %.12s of %.12s and moves %d arrays of %.20s parameters, SGD's would move "
+        "%d and keep no state",
+        text_duration(update).s, text_duration(step).s, optimizers[k].moved,
+        text_count(profile->trainable_parameters).s, SGD_MOVED);
+    Text by;
+    if (advice_probed(profile, PROBE_SGD, step, advice))
+        by = advice_range(advice->gain_low, advice->gain_high);
+    else
+        snprintf(by.s, sizeof(by.s), "-%.12s", text_duration(advice->seconds).s);
+    advice->worth =
+        advice->seconds >= least_share * step || is_largest(&profile->measured.peak, MEM_OPTIMIZER);
+    SAY(text, "SGD for %.16s: %.40s, -%.12s (other results!)", optimizers[k].name, by.s,
+        text_bytes_si(advice->bytes).s);
+    return advice->worth;
+}
+
+// ---- fusing ------------------------------------------------------------------------------------
+// The last op of a layer's forward; NULL: there is none.
+static const OpRecord *last_forward(const Profile *profile, int layer) {
+    const OpRecord *last = NULL;
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        const ProfileOp *op = &profile->ops[i];
+        if (op->layer == layer && op->record.phase == PHASE_FORWARD) last = &op->record;
+    }
+    return last;
+}
+
+// Is the layer an activation, and before it a product that has none fused in yet?
+static bool could_be_fused(const Profile *profile, int layer) {
+    const OpRecord *after = last_forward(profile, layer);
+    const OpRecord *product = last_forward(profile, layer - 1);
+    return after && after->op->module && after->op->row && product && product->op->story &&
+           product->op->story->kind == KIND_LINEAR && !product->params.activation;
+}
+
+// Activations right after a linear layer could be done while the product is still in the cache.
+// What goes is their forward ops; their backward stays.
+bool advice_fusing(const Profile *profile, double step, Advice *advice) {
+    const char *name = NULL;
+    double forward = 0.0, bytes = 0.0;
+    int64_t ops = 0;
+    if (profile->fixed_layers) return false; // there is no --fuse that does it
+    for (int i = 1; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        const ProfilePhase *phase = &layer->phase[REPORT_FORWARD];
+        if (!could_be_fused(profile, i)) continue;
+        name = layer->type;
+        forward += advice_known(latency_median(&phase->latency));
+        bytes += (double)(phase->cost.bytes_read + phase->cost.bytes_written);
+        ops += phase->ops;
+    }
+    int64_t all = profile->totals[REPORT_STEP].ops; // between which that time lies
+    if (!name || forward <= 0.0 || all < ops) return false;
+    double between = advice_shared_time(profile).between * (double)ops / (double)all;
+    advice->seconds = fmin(forward + between, step);
+    advice->worth = advice->seconds >= least_share * step;
+    if (advice->worth)
+        SAY(text, "fusing %.12s into products: at most -%.12s", name,
+            text_duration(advice->seconds).s);
+    else
+        SAY(text, "fusing %.12s: at most %.6s, not worth it", name,
+            text_percent(advice->seconds / step).s);
+    SAY(check, "--fuse");
+    if (advice->seconds < 0.5 * step) { // else nobody knows
+        SAY(apply, "--fuse");
+        SAY(assumes, "a product takes no longer with it");
+        advice->gain_low = 0.0;
+        advice->gain_high = step / (step - advice->seconds) - 1.0;
+    }
+    SAY(evidence,
+        "%lld op%s %.12s forward, and %.12s between ops; of %.12s; %.16s would not be moved",
+        (long long)ops, ops == 1 ? " takes" : "s take", text_duration(forward).s,
+        text_duration(between).s, text_duration(step).s, text_bytes_si((int64_t)bytes).s);
+    return true;
+}
+
+// ---- the layers --------------------------------------------------------------------------------
+// Where most of the step is not arithmetic: twice the work an op in half the ops.
+bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
+    SharedTime shared = advice_shared_time(profile);
+    double overhead = shared.between, each = shared.between + shared.dispatch;
+    int with_parameters = 0;
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        with_parameters += layer->parameters > 0;
+        if (layer->phase[REPORT_STEP].roofline.bound == BOUND_OVERHEAD &&
+            layer->phase[REPORT_STEP].roofline.judged)
+            overhead += advice_known(profile_layer_seconds(layer));
+    }
+    if (overhead <= overhead_share * step || with_parameters < 3) return false;
+    if (profile->fixed_layers) return false;
+    advice->seconds = 0.5 * fmin(each, step);
+    if (advice->seconds < least_share * step) return false;
+    advice->worth = true;
+    SAY(text, "fewer, larger layers: -%.12s for half the ops", text_duration(advice->seconds).s);
+    SAY(check, "--layers N,N,...");
+    SAY(evidence,
+        "%lld ops: dispatch %.12s (%.12s each), between them %.12s, of %.12s; overhead-bound "
+        "layers and the time between ops are %.6s of it",
+        (long long)profile->totals[REPORT_STEP].ops, text_duration(shared.dispatch).s,
+        text_duration(profile->machine.dispatch_seconds).s, text_duration(shared.between).s,
+        text_duration(step).s, text_percent(fmin(overhead / step, 1.0)).s);
+    return true;
+}
+
+bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
+    const ProfileLayer *slowest = NULL;
+    double most = least_unexplained * step;
+    for (int i = 0; i < profile->n_layers; i++) {
+        const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
+        double seconds = profile_layer_seconds(&profile->layers[i]);
+        if (!roofline->judged || roofline->bound != BOUND_UNEXPLAINED || !(seconds >= most))
+            continue;
+        most = seconds;
+        slowest = &profile->layers[i];
+    }
+    if (!slowest) return false;
+    double roof = slowest->phase[REPORT_STEP].roofline.roof_seconds;
+    double more = time_parts_explained(&slowest->phase[REPORT_STEP].parts);
+    double explained = 100.0 * (roof + more) / ROOFLINE_UNEXPLAINED_PERCENT; // where it would be so
+    advice->seconds = fmin(advice_known(most - explained), step);
+    advice->worth = advice->seconds >= least_share * step;
+    SAY(text, "%.60s: %.6s of the step, %.6s of its roof: why?",
+        text_fit(report_layer_name(profile, slowest).s, 14).s,
+        text_percent(fmin(most / step, 1.0)).s, text_percent(roof / most).s);
+    report_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
+    char wake[48] = "", known[48] = "";
+    if (more > 0.0)
+        snprintf(known, sizeof(known), ", and %.12s more are known", text_duration(more).s);
+    if (profile->machine.wake_seconds > 0.0)
+        snprintf(wake, sizeof(wake), "waking a thread (%.12s), ",
+                 text_duration(profile->machine.wake_seconds).s);
+    SAY(evidence, "%.12s, its roof allows %.12s%s; at %d%% of it %.12s less. Suspects: %s%s",
+        text_duration(most).s, text_duration(roof).s, known, ROOFLINE_UNEXPLAINED_PERCENT,
+        text_duration(advice->seconds).s, wake, roofline_suspects(&profile->machine));
+    return advice->worth;
+}
+
+// ---- threads and data --------------------------------------------------------------------------
+// Threads that are idle cost nothing but their cores. (Processor time includes spinning, so that
+// this keeps silent rather than says too much.)
+bool advice_threads(const Profile *profile, double step, Advice *advice) {
+    const double least = -0.05; // of units/s: what costs more would not do
+    double mean = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is one
+    double busy = advice_known(profile->cpu_seconds) / fmax(mean, step);
+    int enough = profile_threads_enough(profile);
+    if (profile->machine.device[0]) return false; // a card's kernels are not for threads to share
+    if (enough >= profile->threads) return false;
+    SAY(check, "--threads %d", enough);
+    SAY(evidence,
+        "%.2f of %d threads are busy: %.12s of processor time in %.12s; waking one takes %.12s",
+        busy, profile->threads, text_duration(profile->cpu_seconds).s, text_duration(step).s,
+        text_duration(profile->machine.wake_seconds).s);
+    Text by;
+    snprintf(by.s, sizeof(by.s), "at most %.6s slower",
+             text_percent(fmax(0.0, busy / enough - 1.0)).s);
+    if (advice_probed(profile, PROBE_FEWER_THREADS, step, advice)) {
+        if (advice->gain_low < least) return false;
+        snprintf(by.s, sizeof(by.s), "%.32s %.15s/s",
+                 advice_range(advice->gain_low, advice->gain_high).s, profile->unit);
+    }
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    SAY(text, "%d of %d threads would do: %.60s", enough, profile->threads, by.s);
+    return true;
+}
+
+bool advice_data(const Profile *profile, double step, Advice *advice) {
+    double wait = latency_median(&profile->data_wait);
+    if (!isfinite(wait)) return false;
+    advice->seconds = wait = advice_known(wait);
+    // With a core to spare the next batch is read while this one is computed; what a thread less
+    // costs is at most its share of the step.
+    bool long_wait = wait > least_wait * step;
+    bool spare = profile->threads > 1 && wait > step / (profile->threads - 1);
+    advice->worth = long_wait && (profile->threads == 1 || spare);
+    if (advice->worth)
+        SAY(text, "waiting for data: %.12s before each step", text_duration(wait).s);
+    else
+        SAY(text, "data loading: at most %.6s, not worth it", text_percent(wait / step).s);
+    if (profile->threads > 1)
+        SAY(check, "--threads %d", profile->threads - 1);
+    else
+        SAY(check, "--data DIR");
+    SAY(evidence,
+        "the next batch comes %.12s after it is asked for, beside a step of %.12s (%lld waits)",
+        text_duration(wait).s, text_duration(step).s, (long long)profile->data_wait.count);
+    return true;
+}
+
+bool advice_at_roof(const Profile *profile, double step, Advice *advice) {
+    const Roofline *roofline = &profile->totals[REPORT_STEP].roofline;
+    double fraction = roofline->roof_fraction;
+    if (!roofline->judged || !(fraction >= near_roof && fraction <= past)) return false;
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    SAY(text, "at %.6s of the roof: only less work helps", text_percent(fraction).s);
+    SAY(check, "%s", profile->fixed_layers ? "--by op --sort time" : "--layers N,N,...");
+    SAY(evidence,
+        "the roof is %.12s of %.12s: better kernels could save %.12s at most; smaller layers or "
+        "lower precision lower the roof",
+        text_duration(roofline->roof_seconds).s, text_duration(step).s,
+        text_duration(advice_known(step - roofline->roof_seconds)).s);
+    return true;
+}
