@@ -7,21 +7,24 @@
 #include "profiler/report/report_table.h"
 #include "profiler/report/text.h"
 
-static const double least_share = 0.02;          // of the step: below, a change is not worth it
-static const double least_wait = 0.05;           // of the step, spent on waiting for data
-static const double least_unexplained = 0.1;     // of the step, for a layer to be named
-static const double overhead_share = 0.5;        // of the step, that arithmetic does not need
-static const double near_roof = 0.8, past = 1.1; // of the roof; past it, the ceilings are too low
+static const double least_share = 0.02;      // of the step: below, a change is not worth it
+static const double least_wait = 0.05;       // of the step, spent on waiting for data
+static const double least_unexplained = 0.1; // of the step, for a layer to be named
+static const double overhead_share = 0.5;    // of the step, that arithmetic does not need
+static const double near_roof = 0.8;         // of the roof
 
 #define SAY(member, ...) snprintf(advice->member, sizeof(advice->member), __VA_ARGS__)
 
 // ---- the optimizer -----------------------------------------------------------------------------
-// Arrays that one update moves, of the parameters' size.
-static const struct {
-    const char *name;
-    int moved;
-} optimizers[] = {{"Adam", 7}, {"AdamW", 7}, {"Momentum", 5}};
-enum { SGD_MOVED = 3, OPTIMIZERS = sizeof(optimizers) / sizeof(optimizers[0]) };
+enum { SGD_MOVED = 3 }; // arrays of the parameters' size: it reads both, and writes one
+
+// What this one moves, as its ops counted.
+static int64_t arrays_moved(const Profile *profile) {
+    const OpCost *cost = &profile->totals[REPORT_OPTIMIZER].cost;
+    double each =
+        (double)precision_bytes(profile->precision) * (double)profile->trainable_parameters;
+    return each > 0.0 ? llround((double)(cost->bytes_read + cost->bytes_written) / each) : 0;
+}
 
 static bool is_largest(const MemoryUse *use, MemoryCategory category) {
     for (int c = 0; c < MEM_COUNT; c++)
@@ -30,17 +33,16 @@ static bool is_largest(const MemoryUse *use, MemoryCategory category) {
 }
 
 bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
-    int k = 0;
-    while (k < OPTIMIZERS && strcmp(profile->optimizer, optimizers[k].name) != 0) k++;
     double update = fmin(advice_optimizer_seconds(profile), step);
-    if (k == OPTIMIZERS || update <= 0.0) return false;
+    int64_t moved = arrays_moved(profile);
     advice->bytes = profile->measured.peak.category[MEM_OPTIMIZER]; // SGD keeps none
-    advice->seconds = update * (optimizers[k].moved - SGD_MOVED) / optimizers[k].moved;
+    if (advice->bytes <= 0 || moved <= SGD_MOVED || update <= 0.0) return false;
+    advice->seconds = update * (double)(moved - SGD_MOVED) / (double)moved;
     SAY(check, "--optimizer sgd");
     SAY(evidence,
-        "the update takes %.12s of %.12s and moves %d arrays of %.20s parameters, SGD's would move "
-        "%d and keep no state",
-        text_duration(update).s, text_duration(step).s, optimizers[k].moved,
+        "the update takes %.12s of %.12s and moves %lld arrays of %.20s parameters, SGD's would "
+        "move %d and keep no state",
+        text_duration(update).s, text_duration(step).s, (long long)moved,
         text_count(profile->trainable_parameters).s, SGD_MOVED);
     Text by;
     if (advice_probed(profile, PROBE_SGD, step, advice))
@@ -49,7 +51,7 @@ bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
         snprintf(by.s, sizeof(by.s), "-%.12s", text_duration(advice->seconds).s);
     advice->worth =
         advice->seconds >= least_share * step || is_largest(&profile->measured.peak, MEM_OPTIMIZER);
-    SAY(text, "SGD for %.16s: %.40s, -%.12s (other results!)", optimizers[k].name, by.s,
+    SAY(text, "SGD for %.16s: %.40s, -%.12s (other results!)", profile->optimizer, by.s,
         text_bytes_si(advice->bytes).s);
     return advice->worth;
 }
@@ -231,7 +233,7 @@ bool advice_data(const Profile *profile, double step, Advice *advice) {
 bool advice_at_roof(const Profile *profile, double step, Advice *advice) {
     const Roofline *roofline = &profile->totals[REPORT_STEP].roofline;
     double fraction = roofline->roof_fraction;
-    if (!roofline->judged || !(fraction >= near_roof && fraction <= past)) return false;
+    if (!roofline->judged || !(fraction >= near_roof) || roofline_is_past(roofline)) return false;
     advice->worth = true;
     advice->seconds = (double)NAN;
     SAY(text, "at %.6s of the roof: only less work helps", text_percent(fraction).s);

@@ -26,6 +26,7 @@ enum {
     ROOFLINE_TRANSFER_PERCENT = 50,    // of the measured time, above: transfer
     ROOFLINE_OVERHEAD_PERCENT = 50,    // overhead; on a card, where launching is apart, 100
     ROOFLINE_UNEXPLAINED_PERCENT = 50, // unexplained
+    ROOFLINE_PAST_PERCENT = 110,       // of the roof, above: past it, which a bound must not be
 };
 
 typedef struct RooflineInput {
@@ -90,6 +91,11 @@ double roofline_overhead_seconds(const Machine *machine, const RooflineInput *in
 
 // What an unexplained time is usually due to, on the host or on a card: "page faults, a BLAS ...".
 const char *roofline_suspects(const Machine *machine);
+
+// Was it faster than its roof by more than measuring errs? And what that may be due to, in words
+// that follow "past its roof: ".
+bool roofline_is_past(const Roofline *roofline);
+const char *roofline_why_past(const Machine *machine);
 
 // In words, each with intensity, ridge, roof and measured time: "26.5 FLOP/B >= ridge 5.74 (333
 // GFLOP/s / 58.0 GB/s, L3): compute-bound; 207 of 333 GFLOP/s = 62% of the roof (309 of 496 us)".

@@ -18,6 +18,17 @@ const char *roofline_suspects(const Machine *machine) {
                : "page faults, a BLAS that repacks, other work on the cores";
 }
 
+bool roofline_is_past(const Roofline *roofline) {
+    return roofline->judged && roofline->roof_fraction > (double)ROOFLINE_PAST_PERCENT / 100.0;
+}
+
+const char *roofline_why_past(const Machine *machine) {
+    if (!machine->measured)
+        return "the ceilings given are too low, or data lay nearer than counted";
+    if (machine_was_busy(machine)) return "other work had the cores while ceilings were measured";
+    return "data lay nearer than counted, or it does less than it declares";
+}
+
 // Adds to the sentence so far.
 static void say(char text[ROOFLINE_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));

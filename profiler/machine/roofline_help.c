@@ -70,7 +70,7 @@ const char roofline_help_text[] =
     "Not to be concluded:\n"
     "  Few FLOP/s do not mean memory-bound: ask for the intensity. A compute-bound\n"
     "  product may run at 60 % of its roof because of how it is written.\n"
-    "  A roof is a bound, not a prediction. A fraction above 100 % says that a\n"
-    "  ceiling was taken too low, or that data lay nearer than counted.\n"
+    "  A roof is a bound, not a prediction. A fraction above 110 % says that data lay\n"
+    "  nearer than counted, or that a ceiling was taken too low: beside other work.\n"
     "  Overhead says that the work is too small to be worth its dispatch, or the\n"
     "  threads that it is handed to; its kernels may be as fast as they can be.\n";

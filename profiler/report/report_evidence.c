@@ -107,12 +107,17 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
             text_duration(step).s);
 }
 
-static bool past_its_roof(const Profile *profile) {
+// The layer that is farthest past its roof; NULL: none is.
+static const ProfileLayer *past_its_roof(const Profile *profile) {
+    const ProfileLayer *farthest = NULL;
     for (int i = 0; i < profile->n_layers; i++) {
         const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
-        if (roofline->judged && roofline->roof_fraction > 1.1) return true;
+        if (roofline_is_past(roofline) &&
+            (!farthest ||
+             roofline->roof_fraction > farthest->phase[REPORT_STEP].roofline.roof_fraction))
+            farthest = &profile->layers[i];
     }
-    return false;
+    return farthest;
 }
 
 // Other work on the machine shows as spread, and as layers that do not add up to the step; ceilings
@@ -128,6 +133,7 @@ static void print_noise(const Profile *profile, FILE *file) {
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
                 "raise --iterations.\n",
                 text_percent(spread).s, text_percent(gap).s);
+    const ProfileLayer *past = past_its_roof(profile);
     Environment environment;
     environment_read(&environment);
     if (profile->threads > environment.cores)
@@ -140,10 +146,9 @@ static void print_noise(const Profile *profile, FILE *file) {
                 text_percent(1.0 - profile->machine.cores_had).s,
                 profile->machine.measured ? ", and not kept: the next run measures them again."
                                           : ".");
-    else if (past_its_roof(profile))
-        fprintf(file, "A layer is past its roof, so the ceilings%s are too low%s\n",
-                profile->machine.measured ? "" : " given",
-                profile->machine.measured ? ": --calibrate measures\nthem again." : ".");
+    else if (past)
+        fprintf(file, "%s is past its roof: %s.\n", report_layer_label(profile, past, 12).s,
+                roofline_why_past(&profile->machine));
 }
 
 // A path that is too long for a line by its end: as a pattern it is still the layer's.

@@ -103,17 +103,14 @@ static void print_notes(const Sheet *sheet, const ProfilerSummary *summary, int6
     for (int i = 0; i < summary->n_rows; i++) {
         const ProfilerRow *row = &summary->rows[i];
         backward = backward || row->phase != PHASE_FORWARD;
-        past_roof = past_roof || (row->roofline.judged && row->roofline.roof_fraction > 1.1);
+        past_roof = past_roof || roofline_is_past(&row->roofline);
     }
     fprintf(file, "self: without what is nested in it; the column adds up to `recorded`.\n");
     if (sheet->device)
         fprintf(file, "device: its own time, of what the others only launch and wait for.\n");
     if (backward)
         fprintf(file, "dX, dW, bwd: backward, to inputs, to weights, else; opt: optimizer.\n");
-    if (past_roof)
-        fprintf(
-            file,
-            "past its roof: a kernel declares more than it does, or the ceilings are too low.\n");
+    if (past_roof) fprintf(file, "past its roof: %s.\n", roofline_why_past(sheet->machine));
     print_evidence(sheet, summary, file);
     if (summary->dropped > 0)
         fprintf(file,

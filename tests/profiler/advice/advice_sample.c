@@ -69,6 +69,7 @@ void sample_new(Sample *s) {
     layer_is(s, LOSS, "loss", "CrossEntropy", 1e-6, 1e-6);
     snprintf(s->layers[UPDATE].path, sizeof(s->layers[UPDATE].path), "(model)");
     sample_took(&s->layers[UPDATE].phase[REPORT_OPTIMIZER], 200e-6);
+    p->totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 48000, .bytes_written = 36000};
     sample_took(&p->totals[REPORT_STEP], 1e-3);
     p->totals[REPORT_STEP].ops = 20; // 6 of them forward
     for (int i = 0; i < LAYERS; i++) sample_judged(&s->layers[i], BOUND_COMPUTE, 0.7);

@@ -117,26 +117,32 @@ START_TEST(sgd_moves_three_arrays_of_seven_or_five) {
         const char *name, *text, *evidence;
         double saved;
         int64_t bytes;
+        uint64_t moved; // of 12,000 bytes an array
     } cases[] = {
-        {"Adam", "SGD for Adam: -114 us, -24.0 kB (other results!)", "moves 7", 4 / 7.0, 24000},
-        {"AdamW", "SGD for AdamW: -114 us, -24.0 kB (other results!)", "moves 7", 4 / 7.0, 24000},
+        {"Adam", "SGD for Adam: -114 us, -24.0 kB (other results!)", "moves 7", 4 / 7.0, 24000,
+         84000},
+        {"AdamW", "SGD for AdamW: -114 us, -24.0 kB (other results!)", "moves 7", 4 / 7.0, 24000,
+         84000},
         {"Momentum", "SGD for Momentum: -80.0 us, -12.0 kB (other results!)", "moves 5", 2 / 5.0,
-         12000},
+         12000, 60000},
+        {"Lion", "SGD for Lion: -80.0 us, -12.0 kB (other results!)", "moves 5", 2 / 5.0, 12000,
+         60008}, // and a learning rate
     };
     Sample s;
     sample_new(&s);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         snprintf(s.profile.optimizer, sizeof(s.profile.optimizer), "%s", cases[i].name);
         s.profile.measured.peak.category[MEM_OPTIMIZER] = cases[i].bytes;
+        s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = cases[i].moved};
         advice_check(sample_find(&s, "SGD"),
                      (AdviceWanted){cases[i].text, "--optimizer sgd", cases[i].evidence,
                                     cases[i].saved * 200e-6, cases[i].bytes, true});
     }
-    static const char *const others[] = {"SGD", "", "Lion"};
-    for (int i = 0; i < 3; i++) {
-        snprintf(s.profile.optimizer, sizeof(s.profile.optimizer), "%s", others[i]);
-        ck_assert_ptr_null(sample_find(&s, "SGD"));
-    }
+    s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 36008}; // SGD's own
+    ck_assert_ptr_null(sample_find(&s, "SGD"));
+    s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 60000}; // without state
+    s.profile.measured.peak.category[MEM_OPTIMIZER] = 0;
+    ck_assert_ptr_null(sample_find(&s, "SGD"));
 }
 END_TEST
 
