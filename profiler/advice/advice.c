@@ -1,5 +1,5 @@
-// advice.c -- asks every rule, ranks what they say, and prints the best of it. What the rules are
-// and what they predict is in advice_rules.c and advice_batch.c.
+// advice.c -- asks every rule, ranks what they say, and prints the best of it. Not here: the rules
+// (advice_rules.c, of the batch advice_batch.c), or the range that they predict (advice_range.c).
 #include "profiler/advice/advice.h"
 
 #include <math.h>
@@ -14,38 +14,6 @@ static AdviceRule *const rules[] = {
     advice_data,         advice_threads,   advice_at_roof, advice_half_batch,
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
-
-bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *advice) {
-    const double margin = 0.015; // of units/s: what a few steps do not tell
-    const double widest = 0.15;  // of rounds: beyond it they tell nothing
-    const Probe *probe = &profile->probes[kind];
-    if (probe->rounds == 0 || probe->high - probe->low > widest * probe->low) return false;
-    advice->gain_low = probe->low - 1.0 - margin;
-    advice->gain_high = probe->high - 1.0 + margin;
-    advice->seconds = advice_known(step - step / (1.0 + advice->gain_low));
-    snprintf(advice->apply, sizeof(advice->apply), "%.31s", advice->check);
-    snprintf(advice->assumes, sizeof(advice->assumes), "a process of its own is as this one");
-    snprintf(
-        advice->evidence, sizeof(advice->evidence),
-        "%d rounds of a few steps with it, in turns with the step as it is: %.3f to %.3f times "
-        "the %.15s/s; of %.12s",
-        probe->rounds, probe->low, probe->high, profile->unit, text_duration(step).s);
-    return true;
-}
-
-Text advice_range(double least, double most) {
-    Text text;
-    long low = lround(100.0 * least), high = isnan(most) ? low : lround(100.0 * most);
-    if (isnan(most))
-        snprintf(text.s, sizeof(text.s), "at least %+ld%%", low);
-    else if (low == high)
-        snprintf(text.s, sizeof(text.s), "%+ld%%", low);
-    else if (low >= 0)
-        snprintf(text.s, sizeof(text.s), "+%ld-%ld%%", low, high);
-    else
-        snprintf(text.s, sizeof(text.s), "%ld to %+ld%%", low, high);
-    return text;
-}
 
 // Worth first, then by seconds, those without after all that have some, then by bytes.
 static bool goes_before(const Advice *a, const Advice *b) {

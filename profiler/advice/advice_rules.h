@@ -15,8 +15,8 @@ typedef struct SharedTime {
 } SharedTime;
 SharedTime advice_shared_time(const Profile *profile);
 
-// Where the change was tried for a few steps: the gain from that, its evidence, and the flags that
-// do it; else false. `seconds`, at least, then follow from a step's.
+// advice_range.c. Where the change was tried for a few steps: the gain from that, its evidence, and
+// the flags that do it; else false. `seconds`, at least, then follow from a step's.
 bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *advice);
 
 // "+11-23%", "+11%" where both round alike, "-3 to +2%", "at least +11%" without an upper end (NaN)

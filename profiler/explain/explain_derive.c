@@ -1,5 +1,6 @@
-// explain_derive.c -- counts, bytes and what is kept, derived once more from the shapes of a
-// record. Nothing here is taken on trust: what does not come to the counted figure is not shown.
+// explain_derive.c -- counts, bytes and what is kept with the numbers of a record's shapes filled
+// in, by the rules of the op's story (tensor/op.h). What does not come to the counted figure is not
+// shown.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // explain_time.c -- where time went, as a sum of what was measured by itself: of the step in the
-// report, of an op or a layer in an explanation. Not here: the parts (profile_verdict.c).
+// report, of an op or a layer in an explanation. Not here: the parts (measure/time_parts.c).
 #include <math.h>
 
 #include "profiler/explain/explain_parts.h"

@@ -1,6 +1,6 @@
 // profile_probe.c -- a short look at what advice would bring: a few steps with a change, in turns
 // with as many as they were, right after the profile. Not here: which advice is given
-// (report/advice*.c), and trying it in processes of its own (program/program_try.c).
+// (advice/advice*.c), and trying it in processes of its own (program/program_try.c).
 #include <math.h>
 
 #include "profiler/measure/profile_parts.h"

@@ -35,6 +35,7 @@ struct Reuse {
     int32_t newest, oldest;
     Cache caches[MOST_CACHES]; // by cache_of
     int n_caches, n_blocks;
+    int32_t spare; // of the blocks, the first of those that were dropped, linked by `older`
     Block blocks[REUSE_BLOCKS];
     int32_t slots[REUSE_SLOTS];
 };
@@ -59,6 +60,7 @@ void reuse_forget(Reuse *reuse) {
     const Machine *machine = reuse->machine;
     reuse->newest = reuse->oldest = NONE;
     reuse->n_blocks = 0;
+    reuse->spare = NONE;
     memset(reuse->slots, 0xFF, sizeof(reuse->slots)); // NONE
     reuse->n_caches = 0;
     for (int team = 0; team < TEAM_COUNT; team++)
@@ -143,13 +145,27 @@ void reuse_end_op(Reuse *reuse) {
     for (int i = 0; i < reuse->n_caches; i++) push_out(reuse, i);
 }
 
+static void drop(Reuse *reuse, int32_t at) {
+    take_out(reuse, at);
+    remove_slot(reuse, find(reuse, reuse->blocks[at].key));
+    reuse->blocks[at].older = reuse->spare;
+    reuse->spare = at;
+}
+
 // One that is not in the order: a new one, or what was the oldest.
 static int32_t take_block(Reuse *reuse) {
-    if (reuse->n_blocks < REUSE_BLOCKS) return reuse->n_blocks++;
-    int32_t oldest = reuse->oldest;
-    take_out(reuse, oldest);
-    remove_slot(reuse, find(reuse, reuse->blocks[oldest].key));
-    return oldest;
+    if (reuse->spare == NONE && reuse->n_blocks < REUSE_BLOCKS) return reuse->n_blocks++;
+    if (reuse->spare == NONE) drop(reuse, reuse->oldest);
+    int32_t at = reuse->spare;
+    reuse->spare = reuse->blocks[at].older;
+    return at;
+}
+
+void reuse_drop(Reuse *reuse, uintptr_t block) {
+    int32_t at = reuse->slots[find(reuse, block)];
+    if (at == NONE) return;
+    drop(reuse, at);
+    for (int i = 0; i < reuse->n_caches; i++) push_out(reuse, i); // what was cut may fit now
 }
 
 // ---- touches ---------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ typedef struct ReusePlace { // where a block was before it was touched
 // `bytes` of a block, by whatever address tells it from others, which the team touches.
 ReusePlace reuse_touch(Reuse *reuse, uintptr_t block, Team team, uint64_t bytes);
 void reuse_end_op(Reuse *reuse);
+void reuse_drop(Reuse *reuse, uintptr_t block); // it is no more, and its address may be another's
 
 RIDGEPOINT_API_END
 

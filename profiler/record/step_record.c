@@ -65,6 +65,8 @@ static void keep_op(Observer *observer, const OpCall *call) {
 
 static void keep_memory(Observer *observer, const Storage *storage, int64_t delta) {
     StepRecord *record = (StepRecord *)observer;
+    bool gone = delta < 0 && !storage->data; // without memory that would stay as warm as it is
+    if (gone && record->reuse) reuse_drop(record->reuse, (uintptr_t)storage);
     if (record->only_traffic) return;
     MemoryEvent *memory =
         room_for(record->memory, record->n_memory, &record->memory_capacity, sizeof(MemoryEvent));

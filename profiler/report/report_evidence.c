@@ -107,19 +107,6 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
             text_duration(step).s);
 }
 
-// The layer that is farthest past its roof; NULL: none is.
-static const ProfileLayer *past_its_roof(const Profile *profile) {
-    const ProfileLayer *farthest = NULL;
-    for (int i = 0; i < profile->n_layers; i++) {
-        const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
-        if (roofline_is_past(roofline) &&
-            (!farthest ||
-             roofline->roof_fraction > farthest->phase[REPORT_STEP].roofline.roof_fraction))
-            farthest = &profile->layers[i];
-    }
-    return farthest;
-}
-
 // Other work on the machine shows as spread, and as layers that do not add up to the step; ceilings
 // that were measured beside other work show as layers past their roof.
 static void print_noise(const Profile *profile, FILE *file) {
@@ -133,7 +120,7 @@ static void print_noise(const Profile *profile, FILE *file) {
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
                 "raise --iterations.\n",
                 text_percent(spread).s, text_percent(gap).s);
-    const ProfileLayer *past = past_its_roof(profile);
+    const ProfileLayer *past = report_past_its_roof(profile);
     Environment environment;
     environment_read(&environment);
     if (profile->threads > environment.cores)

@@ -30,18 +30,6 @@ void report_layer_names(const Profile *profile, char *names, size_t size) {
     }
 }
 
-const ProfileLayer *report_slowest_layer(const Profile *profile) {
-    const ProfileLayer *slowest = NULL;
-    double most = -1.0;
-    for (int i = 0; i < profile->n_layers; i++) {
-        double seconds = profile_layer_seconds(&profile->layers[i]);
-        if (!(seconds > most)) continue;
-        most = seconds;
-        slowest = &profile->layers[i];
-    }
-    return slowest;
-}
-
 void report_explain_flag(const char *path, int longest, char *text, size_t size) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     static const char quoted[] = "()<>|&;$!#~ +,/:=@%{}^";
@@ -59,13 +47,6 @@ void report_explain_flag(const char *path, int longest, char *text, size_t size)
     if ((int)strlen(path) > longest && pattern[n - 1] != '*') pattern[n++] = '*';
     pattern[n] = '\0';
     snprintf(text, size, is_plain ? "--explain %s" : "--explain '%s'", pattern);
-}
-
-bool report_is_noise(const Profile *profile) {
-    const ProfileLayer *slowest = report_slowest_layer(profile);
-    const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
-    return slowest && (!s->ci95_reached || s->iqr > 0.1 * s->median ||
-                       profile->unattributed_seconds < -0.05 * s->median);
 }
 
 Text report_bound(const Machine *machine, const Roofline *roofline) {

@@ -24,6 +24,8 @@ Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int w
 void report_layer_names(const Profile *profile, char *names, size_t size);
 // The layer that takes most of the step; NULL where none was timed.
 const ProfileLayer *report_slowest_layer(const Profile *profile);
+// The one that is farthest past its roof (roofline_is_past); NULL where none is.
+const ProfileLayer *report_past_its_roof(const Profile *profile);
 // "--explain fc1"; of a path longer than that, or that a shell or fnmatch would read otherwise, a
 // pattern that matches it. longest < 96.
 void report_explain_flag(const char *path, int longest, char *text, size_t size);

@@ -23,6 +23,8 @@ static struct {
     uint64_t bytes; // as of this touch: the most of any so far
 } log_of[TOUCHES];
 static int n_log;
+static bool lost[BLOCKS][TEAM_COUNT]
+                [MACHINE_MAX_LEVELS]; // when others were dropped, since its touch
 
 static int last_touch(int block) {
     int at = n_log - 1;
@@ -42,16 +44,20 @@ static uint64_t since(int from) {
     return sum;
 }
 
+static uint64_t room_of(int level, Team team) {
+    const MachineLevel *of = &machine.levels[level];
+    bool alone = team == TEAM_ONE && of->bytes_alone > 0;
+    return (uint64_t)(alone ? of->bytes_alone : of->bytes);
+}
+
 static ReusePlace expected(int block, Team team) {
     int at = last_touch(block);
     if (at < 0) return (ReusePlace){.seen = false};
     uint64_t between = since(at), bytes = log_of[at].bytes;
     ReusePlace place = {.seen = true};
     for (; place.level < machine.n_levels - 1; place.level++) {
-        const MachineLevel *level = &machine.levels[place.level];
-        bool alone = team == TEAM_ONE && level->bytes_alone > 0;
-        uint64_t room = (uint64_t)(alone ? level->bytes_alone : level->bytes);
-        if (between >= room) continue;
+        uint64_t room = room_of(place.level, team);
+        if (between >= room || lost[block][team][place.level]) continue;
         place.farther = between + bytes > room ? between + bytes - room : 0;
         return place;
     }
@@ -60,9 +66,21 @@ static ReusePlace expected(int block, Team team) {
 
 static void note(int block, uint64_t bytes) {
     int at = last_touch(block);
+    memset(lost[block], 0, sizeof lost[block]);
     if (at >= 0 && log_of[at].bytes > bytes) bytes = log_of[at].bytes;
     log_of[n_log].block = block;
     log_of[n_log++].bytes = bytes;
+}
+
+// What is pushed out by then stays so, whatever room there is now.
+static void forget(int block) {
+    int n = 0;
+    for (int b = 0; b < BLOCKS; b++)
+        for (int k = 0; k < 2 * TEAM_COUNT && last_touch(b) >= 0; k++)
+            if (since(last_touch(b)) >= room_of(k % 2, (Team)(k / 2))) lost[b][k / 2][k % 2] = true;
+    for (int at = 0; at < n_log; at++)
+        if (log_of[at].block != block) log_of[n++] = log_of[at];
+    n_log = n;
 }
 
 // ---- tests -------------------------------------------------------------------------------------
@@ -77,6 +95,7 @@ START_TEST(a_block_is_where_distinct_bytes_leave_it) {
     Reuse *reuse = reuse_new(&machine);
     Team before[BLOCKS] = {TEAM_ALL};
     n_log = 0;
+    memset(lost, 0, sizeof lost);
     state = 1u + (uint32_t)_i;
     for (int i = 0; i < TOUCHES; i++) {
         // Half of them go to a few.
@@ -94,6 +113,10 @@ START_TEST(a_block_is_where_distinct_bytes_leave_it) {
         if (place.seen) ck_assert_int_eq(place.team, before[block]);
         before[block] = team;
         note(block, bytes);
+        if (random_below(40) > 0) continue;
+        block = (int)random_below(few);
+        reuse_drop(reuse, address(block));
+        forget(block);
     }
     reuse_free(reuse);
 }
