@@ -133,9 +133,12 @@ static void print_noise(const Profile *profile, FILE *file) {
                 text_percent(1.0 - profile->machine.cores_had).s,
                 profile->machine.measured ? ", and not kept: the next run measures them again."
                                           : ".");
-    else if (past)
-        fprintf(file, "%s is past its roof: %s.\n", report_layer_label(profile, past, 12).s,
-                roofline_why_past(&profile->machine));
+    else if (past) {
+        char line[256];
+        snprintf(line, sizeof(line), "%.48s is past its roof: %.160s.",
+                 report_layer_label(profile, past, 12).s, roofline_why_past(&profile->machine));
+        text_print_wrapped(line, "", "", file);
+    }
 }
 
 // A path that is too long for a line by its end: as a pattern it is still the layer's.

@@ -185,6 +185,35 @@ START_TEST(noise_begins_at_ten_percent) {
 }
 END_TEST
 
+// More than 10 % is; of two the farther one is named. To measure again helps only where other work
+// had the cores meanwhile.
+START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
+    Net net = net_random(3);
+    Profile profile = net_profile(&net, 6);
+    profile.has_machine = true;
+    profile.machine = (Machine){.measured = true, .threads = 1, .n_levels = 1, .cores_had = 1.0};
+    profile.machine.levels[0] =
+        (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9};
+    profile.machine.peak_flops_per_second = 1e9;
+    for (int i = 0; i < profile.n_layers; i++)
+        profile.layers[i].phase[REPORT_STEP].roofline =
+            (Roofline){.judged = true, .bound = BOUND_MEMORY, .roof_fraction = 1.1};
+    ck_assert(!says(&profile, "past its roof"));
+    profile.layers[0].phase[REPORT_STEP].roofline.roof_fraction = 1.2;
+    profile.layers[1].phase[REPORT_STEP].roofline.roof_fraction = 1.3;
+    char wanted[200];
+    snprintf(wanted, sizeof wanted, "\n%s is past its roof: data lay nearer",
+             report_layer_label(&profile, &profile.layers[1], 12).s);
+    ck_assert(says(&profile, wanted) && !says(&profile, "--calibrate"));
+    profile.machine.measured = false;
+    ck_assert(says(&profile, " is past its roof: the ceilings given are too low"));
+    profile.machine.measured = true;
+    profile.machine.cores_had = 0.5;
+    ck_assert(!says(&profile, "past its roof") && says(&profile, "the next run measures them"));
+    profile_free(&profile);
+}
+END_TEST
+
 START_TEST(a_difference_is_told_within_the_columns) {
     Profile profile = {.model = "MLP", .optimizer = "SGD", .device = "meta"};
     snprintf(profile.measured.peak_op, sizeof profile.measured.peak_op, "relu in relu1 (forward)");
@@ -341,6 +370,7 @@ int main(void) {
         {the_number_of_threads_changes_no_count, 0},
         {a_forward_that_is_slower_alone_is_told, 0},
         {noise_begins_at_ten_percent, 0},
+        {what_is_past_its_roof_is_told_with_the_reason, 0},
         {a_difference_is_told_within_the_columns, 0},
         {whatever_the_ridge_its_name_stands_within_the_columns, 0},
         {a_cards_name_and_memory_stand_within_the_columns, 0},
