@@ -94,6 +94,10 @@ typedef struct ProfileRecompute { // what marking layers changed (layer_recomput
     char paths[PROFILE_PATHS];    // "layer1.*, layer2.0": all of them, or cut with ", ..."
     int64_t plain_bytes;          // the peak of the same step with none marked, by a dry run
     uint64_t plain_flops;         // and its total FLOPs
+    // Where none is marked, and activations are most of the peak: what would lower it by a tenth at
+    // least ("*": each of the model's own layers; "*.*": those in them), and its peak then.
+    char pattern[8]; // "": nothing so simple
+    int64_t pattern_bytes;
 } ProfileRecompute;
 
 // A change that was tried for a few steps, in rounds of turns with the step as it was.
@@ -102,6 +106,7 @@ typedef enum ProbeKind {
     PROBE_HALF_BATCH,
     PROBE_SGD, // in place of an optimizer that keeps state
     PROBE_FEWER_THREADS,
+    PROBE_RECOMPUTE, // of ProfileRecompute.pattern
     PROBE_COUNT
 } ProbeKind;
 enum { PROBE_LARGER = 4, PROBE_ROUNDS = 9 };

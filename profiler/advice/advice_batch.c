@@ -1,5 +1,6 @@
-// advice_batch.c -- what a larger or a smaller batch would change: a step spends part of its time
-// however many samples are in it, and that part can be read off the profile.
+// advice_batch.c -- what a larger or a smaller batch would change, and what recomputing: memory for
+// time. A step spends part of its time however many samples are in it; that can be read off the
+// profile.
 #include <math.h>
 
 #include "profiler/advice/advice_rules.h"
@@ -130,5 +131,21 @@ bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
     advice->seconds = (double)NAN;
     snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, %.32s %.15s/s",
              text_bytes_si(advice->bytes).s, price.s, profile->unit);
+    return true;
+}
+
+// As many samples in less memory, with its price. (Of an MLP nothing is saved: what a layer keeps
+// is the input of the next.)
+bool advice_recompute(const Profile *profile, double step, Advice *advice) {
+    const char *pattern = profile->recompute.pattern;
+    snprintf(advice->check, sizeof(advice->check), "--recompute '%s'", pattern);
+    if (!advice_probed(profile, PROBE_RECOMPUTE, step, advice)) return false;
+    snprintf(advice->apply, sizeof(advice->apply), "--recompute %s", pattern); // read by no shell
+    advice->bytes = profile->probes[PROBE_RECOMPUTE].bytes;
+    advice->worth = true;
+    advice->seconds = (double)NAN;
+    snprintf(advice->text, sizeof(advice->text), "recomputing %s: -%.12s, %.32s %.15s/s", pattern,
+             text_bytes_si(advice->bytes).s, advice_range(advice->gain_low, advice->gain_high).s,
+             profile->unit);
     return true;
 }

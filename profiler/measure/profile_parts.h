@@ -25,6 +25,7 @@ typedef struct Work { // what a step is; the dry run has its own, over the same 
     LossFunction loss;        // PROFILE_TRAINING; NULL: loss_cross_entropy
     int64_t accumulate;       // PROFILE_TRAINING: batches in a step; 0: 1
     bool plain;               // a dry run is to leave no layer marked for recomputation
+    const char *marks;        // a dry run is to mark these (layer_recompute_matching); NULL: none
     ParameterList parameters; // PROFILE_BACKWARD: whose gradients each step forgets
     double begun;             // when the profile was asked for, by clock_seconds
 } Work;

@@ -88,7 +88,10 @@ static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out
                    .loss = like->loss,
                    .accumulate = like->accumulate};
     if (!work->model) return error_status();
+    int64_t marked;
     if (like->plain) profile_unmark(work->model);
+    if (like->marks && layer_recompute_matching(work->model, like->marks, &marked))
+        return error_status();
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
     Shape shape = like->x->shape;
     if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
@@ -175,6 +178,26 @@ static Status predict_plain(const Work *work, OptimizerConfig config, Shape out,
     return status;
 }
 
+// Marking all layers of a depth: the depth that lowers the peak most. What cannot be run again is
+// no fault of the step.
+static void predict_marked(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
+    static const char *const depths[] = {"*", "*.*", "*.*.*"};
+    ProfileRecompute *recompute = &profile->recompute;
+    const ProfileMemory *now = &profile->predicted;
+    bool matters = recompute->layers == 0 && 2 * now->saved_bytes > now->peak.total;
+    int64_t lowest = now->peak.total - now->peak.total / 10; // else it is not worth it
+    for (int i = 0; i < 3 && matters && work->kind != PROFILE_INFERENCE; i++) {
+        ProfileMemory memory;
+        Work marked = *work;
+        marked.marks = depths[i];
+        bool fails = profile_predict_peak(&marked, config, out, 0, &memory) != STATUS_OK;
+        error_clear();
+        if (fails || memory.peak.total > lowest) continue;
+        lowest = recompute->pattern_bytes = memory.peak.total;
+        snprintf(recompute->pattern, sizeof(recompute->pattern), "%s", depths[i]);
+    }
+}
+
 // A larger batch, by which the peak of a model of any batch can be told. A shape that is written
 // into the model is no fault of this batch, and what 64 bits do not count no answer.
 static Status predict_larger(const Work *work, OptimizerConfig config, Shape out,
@@ -200,5 +223,6 @@ Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Prof
     Status status = profile_predict_step(work, config, &step);
     if (!status) status = predict_plain(work, config, out, &profile->recompute);
     if (!status) status = predict_larger(work, config, out, profile);
+    if (!status && work->x->device->has_data) predict_marked(work, config, out, profile);
     return status ? status : dry_inference(work, &profile->inference_bytes);
 }

@@ -18,7 +18,8 @@ typedef struct Change {
     ProbeKind kind;
     Work work;
     int threads;
-    double batch; // times the samples
+    double batch;      // times the samples
+    const char *marks; // layers to run again in backward; NULL: as they are
 } Change;
 
 typedef struct Blocks { // so many timed steps each, and so many rounds, at most PROBE_ROUNDS
@@ -48,7 +49,7 @@ static void change_batch(Change *change, Tensor *(*copy)(Tensor *t)) {
 }
 
 static void change_make(const Measurement *m, ProbeKind kind, Change *change) {
-    *change = (Change){kind, *m->work, context_current()->threads, 1.0};
+    *change = (Change){kind, *m->work, context_current()->threads, 1.0, NULL};
     if (kind == PROBE_LARGER_BATCH) {
         change->batch = PROBE_LARGER;
         change_batch(change, times_four);
@@ -59,6 +60,8 @@ static void change_make(const Measurement *m, ProbeKind kind, Change *change) {
         OptimizerConfig sgd = optimizer_defaults(OPTIMIZER_SGD);
         sgd.learning_rate = 0.0f;
         change->work.optimizer = optimizer_new(m->work->model, sgd);
+    } else if (kind == PROBE_RECOMPUTE) {
+        change->marks = m->profile->recompute.pattern;
     } else {
         change->threads = profile_threads_enough(m->profile);
     }
@@ -98,6 +101,8 @@ static bool is_of_use(const Measurement *m, ProbeKind kind) {
     case PROBE_SGD:
         return m->work->optimizer && profile->measured.peak.category[MEM_OPTIMIZER] > 0 &&
                latency_median(update) > 0.0;
+    case PROBE_RECOMPUTE:
+        return profile->recompute.pattern[0] != '\0';
     default:
         return profile_threads_enough(profile) < profile->threads;
     }
@@ -105,15 +110,19 @@ static bool is_of_use(const Measurement *m, ProbeKind kind) {
 
 // ---- steps -------------------------------------------------------------------------------------
 // Seconds of a step, of a block of them.
-static double time_block(const Work *work, int threads, int64_t steps) {
+static double time_block(const Change *change, int64_t steps) {
+    const Work *work = &change->work;
     StepTimes times;
     int before = context_current()->threads;
-    context_set_threads(threads);
+    int64_t marked;
+    if (change->marks) layer_recompute_matching(work->model, change->marks, &marked);
+    context_set_threads(change->threads);
     for (int i = 0; i < WARM_STEPS; i++) work_step(work, &times);
     double begun = clock_seconds();
     for (int64_t i = 0; i < steps; i++) work_step(work, &times);
     double seconds = (clock_seconds() - begun) / (double)steps;
     context_set_threads(before);
+    if (change->marks) profile_unmark(work->model);
     return seconds;
 }
 
@@ -121,12 +130,13 @@ static double time_block(const Work *work, int threads, int64_t steps) {
 // other work on the cores may have made the others.
 static void look(const Measurement *m, ProbeKind kind, Blocks blocks) {
     double ratio[PROBE_ROUNDS];
-    int i = 0, threads = context_current()->threads;
+    int i = 0;
+    const Change none = {kind, *m->work, context_current()->threads, 1.0, NULL};
     Change change;
     change_make(m, kind, &change);
     for (; i < blocks.rounds && !error_pending(); i++) {
-        double without = time_block(m->work, threads, blocks.steps);
-        double with = time_block(&change.work, change.threads, blocks.steps);
+        double without = time_block(&none, blocks.steps);
+        double with = time_block(&change, blocks.steps);
         double at = change.batch * without / with;
         int k = i;
         for (; k > 0 && ratio[k - 1] > at; k--) ratio[k] = ratio[k - 1];
@@ -178,4 +188,7 @@ void profile_predict_probes(const Work *work, OptimizerConfig config, Shape out,
             profile->probes[kind].bytes = profile->predicted.peak.total - memory.peak.total;
         error_clear(); // it ran: only memory for the dry run may be missing
     }
+    if (profile->probes[PROBE_RECOMPUTE].rounds > 0)
+        profile->probes[PROBE_RECOMPUTE].bytes =
+            profile->predicted.peak.total - profile->recompute.pattern_bytes;
 }

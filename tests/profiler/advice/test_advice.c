@@ -64,6 +64,24 @@ START_TEST(what_was_looked_at_is_predicted_from_that) {
 }
 END_TEST
 
+// What was tried, of layers that a flag can name: the words quote for a shell, what applies them
+// does not.
+START_TEST(recomputing_tells_its_price) {
+    Sample s;
+    sample_new(&s);
+    s.profile.probes[PROBE_RECOMPUTE] = (Probe){5, 0.745, 0.765, 26000};
+    snprintf(s.profile.recompute.pattern, sizeof(s.profile.recompute.pattern), "*.*");
+    const Advice *advice = sample_find(&s, "recomputing");
+    advice_check(advice,
+                 (AdviceWanted){"recomputing *.*: -26.0 kB, -27 to -22% samples/s",
+                                "--recompute '*.*'", "0.745 to 0.765 times", no_time, 26000, true});
+    ck_assert_str_eq(advice->apply, "--recompute *.*");
+    ck_assert_double_eq_tol(advice->gain_low, -0.27, 1e-12);
+    s.profile.probes[PROBE_RECOMPUTE].rounds = 0;
+    ck_assert_ptr_null(sample_find(&s, "recomputing"));
+}
+END_TEST
+
 START_TEST(between_ops_counts_only_beyond_the_noise) {
     Sample s;
     sample_new(&s);
@@ -248,6 +266,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_larger_batch_shares_the_optimizer_dispatch_and_what_lies_between_ops, 0},
         {what_was_looked_at_is_predicted_from_that, 0},
+        {recomputing_tells_its_price, 0},
         {between_ops_counts_only_beyond_the_noise, 0},
         {a_larger_batch_is_not_worth_it_where_nothing_is_shared, 0},
         {half_the_batch_is_for_memory_and_tells_its_price, 0},

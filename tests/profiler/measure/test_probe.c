@@ -165,6 +165,66 @@ START_TEST(nothing_is_left_of_it) {
 }
 END_TEST
 
+// ---- recomputation -----------------------------------------------------------------------------
+// Blocks of 8 -> 128 -> 8: of each nothing but its input needs to be kept.
+static Layer *blocks_new(void) {
+    Layer *model = sequential_new();
+    for (int i = 0; i < 4; i++) {
+        Layer *block = sequential_new();
+        layer_append(block, linear_new(8, 128, true));
+        layer_append(block, activation_new(&op_tanh));
+        layer_append(block, linear_new(128, 8, true));
+        layer_append(model, block);
+    }
+    return model;
+}
+
+static Profile profile_blocks(Layer *model, Tensor *x) {
+    ProfileOptions options = profile_defaults();
+    options.iterations = 6;
+    options.warmup = 2;
+    options.probe_seconds = 5.0;
+    Profile profile;
+    ck_assert_msg(!profile_backward(model, x, options, &profile), "%s", error_message());
+    return profile;
+}
+
+START_TEST(layers_are_run_again_where_that_lowers_the_peak) {
+    Layer *model = blocks_new();
+    Tensor *x = tensor_full_new(SHAPE(256, 8), 0.5f);
+    Profile plain = profile_blocks(model, x);
+    const Probe *probe = &plain.probes[PROBE_RECOMPUTE];
+    ck_assert_str_eq(plain.recompute.pattern, "*");
+    ck_assert_msg(probe->rounds > 0 && probe->low > 0.05 && probe->high < 1.5, "%g to %g",
+                  probe->low, probe->high);
+    ck_assert_int_eq(plain.recompute.layers, 0);
+    for (int i = 0; i < model->n_children; i++) ck_assert(!model->children[i]->recompute);
+    int64_t marked;
+    ck_assert(!layer_recompute_matching(model, "*", &marked) && marked == 4);
+    Profile again = profile_blocks(model, x);
+    ck_assert_int_eq(again.measured.peak.total, plain.recompute.pattern_bytes);
+    ck_assert_int_eq(probe->bytes, plain.measured.peak.total - again.measured.peak.total);
+    ck_assert_int_eq(again.recompute.layers, 4); // and no more is tried
+    ck_assert(!again.recompute.pattern[0] && again.probes[PROBE_RECOMPUTE].rounds == 0);
+    for (int i = 0; i < model->n_children; i++) ck_assert(model->children[i]->recompute);
+    profile_free(&plain);
+    profile_free(&again);
+    layer_free(model);
+    tensor_free(x);
+}
+END_TEST
+
+// What a layer of it keeps is the next one's input.
+START_TEST(of_a_perceptron_nothing_is_run_again) {
+    NetTask task = net_new();
+    Profile profile = profile_net(&task, OPTIMIZER_SGD, 5.0);
+    ck_assert(!profile.recompute.pattern[0]);
+    ck_assert_int_eq(profile.probes[PROBE_RECOMPUTE].rounds, 0);
+    profile_free(&profile);
+    net_task_free(&task);
+}
+END_TEST
+
 // Whichever request fails, and how little of it is done: the profile stays.
 START_TEST(a_look_that_fails_is_no_failure) {
     NetTask task = net_new();
@@ -196,6 +256,8 @@ int main(void) {
         {what_is_of_no_use_or_takes_too_long_is_not_looked_at, 0},
         {an_optimizer_without_state_is_tried_where_there_is_some, 0},
         {nothing_is_left_of_it, 0},
+        {layers_are_run_again_where_that_lowers_the_peak, 0},
+        {of_a_perceptron_nothing_is_run_again, 0},
         {a_look_that_fails_is_no_failure, 0},
         {NULL, 0},
     };

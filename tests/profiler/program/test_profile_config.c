@@ -69,6 +69,9 @@ static const struct {
      "alexnet 3x224x224"},
     {"profile_mlp", "nonsense\n", "--help --config %s", "Profiles training steps"},
     {"profile_mlp", "", "--config %s --device meta", "MLP 784-512-256-10"},
+    {"profile_mlp", "fuse\n", "--device meta --no-fuse --config %s", "\nrelu1 "},
+    {"profile_mlp", "fuse\n", "--summary --config %s", "401,920   yes    25.7M\n  fc2: "},
+    {"profile_mlp", "no-fuse\n", "--summary --fuse --config %s", "401,920   yes    25.7M\n  fc2: "},
 };
 
 START_TEST(what_is_typed_counts) {
