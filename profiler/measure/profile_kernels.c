@@ -46,7 +46,6 @@ static double time_kernel(const OpCall *call) {
 static void run_again(Reuse *reuse, const OpCall *call, Team team, ProfileOp *op) {
     const OpCost *cost = &op->record.cost;
     op->warm_seconds = time_kernel(call);
-    reuse_forget(reuse);
     for (int i = 0; i < 2; i++) // the second finds where the first left it
         traffic_of_call(reuse, team, call, cost, &op->warm_traffic);
     if (error_pending()) op->warm_seconds = (double)NAN;

@@ -48,28 +48,20 @@ Reuse *reuse_new(const Machine *machine) {
     Reuse *reuse = memory_new(sizeof(Reuse));
     if (!reuse) return NULL;
     reuse->machine = machine;
-    reuse_forget(reuse);
-    return reuse;
-}
-
-void reuse_free(Reuse *reuse) { memory_free(reuse); }
-
-const Machine *reuse_machine(const Reuse *reuse) { return reuse->machine; }
-
-void reuse_forget(Reuse *reuse) {
-    const Machine *machine = reuse->machine;
-    reuse->newest = reuse->oldest = NONE;
-    reuse->n_blocks = 0;
-    reuse->spare = NONE;
+    reuse->newest = reuse->oldest = reuse->spare = NONE;
     memset(reuse->slots, 0xFF, sizeof(reuse->slots)); // NONE
-    reuse->n_caches = 0;
     for (int team = 0; team < TEAM_COUNT; team++)
         for (int i = 0; i < machine->n_levels - 1; i++) {
             int64_t capacity = machine_capacity(&machine->levels[i], (Team)team);
             reuse->caches[reuse->n_caches++] =
                 (Cache){.capacity = (uint64_t)capacity, .last = NONE, .cut = NONE};
         }
+    return reuse;
 }
+
+void reuse_free(Reuse *reuse) { memory_free(reuse); }
+
+const Machine *reuse_machine(const Reuse *reuse) { return reuse->machine; }
 
 // ---- where a block is found ------------------------------------------------------------------
 static uint32_t slot_of(uintptr_t key) {

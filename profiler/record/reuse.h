@@ -25,8 +25,7 @@ typedef struct Reuse Reuse;
 // out of memory; from then on nothing is allocated: of more than 16,384 blocks that the last cache
 // would hold, the oldest count as pushed out.
 Reuse *reuse_new(const Machine *machine);
-void reuse_free(Reuse *reuse);   // NULL is fine
-void reuse_forget(Reuse *reuse); // as if nothing had been touched
+void reuse_free(Reuse *reuse); // NULL is fine
 const Machine *reuse_machine(const Reuse *reuse);
 
 typedef struct ReusePlace { // where a block was before it was touched

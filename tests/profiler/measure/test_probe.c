@@ -8,6 +8,7 @@
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
+#include "tests/helpers/planted.h"
 
 // ---- a model of one op, whose time is known ----------------------------------------------------
 static bool each;     // sample takes as long, else all of them together
@@ -20,24 +21,8 @@ static Status sleep_kernel(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-static const OpStory story = {
-    .formula = "y = x", .out = "y", .in = {"x"}, .elementwise = {PER_INPUT, .each = 1}};
-static Op planted = {.name = "planted",
-                     .n_inputs = 1,
-                     .infer = op_infer_same,
-                     .story = &story,
-                     .kernel = sleep_kernel};
-
-static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
-    (void)self, (void)n_in;
-    return OP_RUN(planted, NULL, in[0]);
-}
-static const LayerType planted_type = {.name = "Planted",
-                                       .size = sizeof(Layer),
-                                       .forward = forward};
-
 static Profile profile_planted(int64_t batch, double seconds) {
-    Layer *layer = layer_new(&planted_type);
+    Layer *layer = planted_new(sleep_kernel);
     Tensor *x = tensor_full_new(SHAPE(batch, 3), 1.0f);
     ProfileOptions options = profile_defaults();
     options.warmup = 2;

@@ -12,6 +12,7 @@
 #include "profiler/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
+#include "tests/helpers/planted.h"
 
 static const Machine machine = {.measured = true,
                                 .threads = 2,
@@ -97,23 +98,9 @@ static Status spin_kernel(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// ---- a model of one op -------------------------------------------------------------------------
-static const OpStory story = {
-    .formula = "y = x", .out = "y", .in = {"x"}, .elementwise = {PER_INPUT, .each = 1}};
-static Op planted = {.name = "planted", .n_inputs = 1, .infer = op_infer_same, .story = &story};
-
-static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
-    (void)self, (void)n_in;
-    return OP_RUN(planted, NULL, in[0]);
-}
-static const LayerType planted_type = {.name = "Planted",
-                                       .size = sizeof(Layer),
-                                       .forward = forward};
-
 static Profile profile_by(const Machine *ceilings, CpuKernel kernel, int64_t samples) {
-    planted.kernel = kernel;
     context_set_threads(2);
-    Layer *layer = layer_new(&planted_type);
+    Layer *layer = planted_new(kernel);
     Tensor *x = tensor_full_new(SHAPE(4), 1.0f);
     ProfileOptions options = profile_defaults();
     options.machine = ceilings;
@@ -187,6 +174,20 @@ START_TEST(what_a_kernel_takes_beyond_its_roof_is_known) {
     ck_assert_double_eq(input.explained_seconds, 30);
     const TimeParts none = {.kernel = (double)NAN, .roof = 1}, nothing_known = {.kernel = 3};
     ck_assert_double_eq(time_parts_explained(&none) + time_parts_explained(&nothing_known), 0);
+}
+END_TEST
+
+// Alone and warm, whatever the step leaves it: of memory that holds 32 bytes near, all.
+START_TEST(a_kernel_alone_finds_its_operands_where_it_left_them) {
+    Machine near = machine;
+    near.levels[1] = near.levels[0];
+    near.levels[0] = (MachineLevel){.name = "L1", .bytes = 32, .bytes_per_second = 1e12};
+    near.n_levels = 2;
+    Profile profile = profile_by(&near, work_kernel, 2);
+    const OpTraffic *warm = &profile.ops[0].warm_traffic;
+    ck_assert_uint_eq(warm->level[0].read + warm->level[0].written, 32);
+    ck_assert_uint_eq(warm->level[1].read + warm->level[1].written, 0);
+    profile_free(&profile);
 }
 END_TEST
 
@@ -285,6 +286,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {{each_cause_is_found_under_its_name, 4},
                                  {handing_over_costs_by_who_sleeps, 2},
+                                 {a_kernel_alone_finds_its_operands_where_it_left_them, 0},
                                  {what_a_kernel_takes_beyond_its_roof_is_known, 0},
                                  {a_step_that_never_leaves_the_core_is_always_there, 0},
                                  {what_goes_up_is_not_steady, 0},

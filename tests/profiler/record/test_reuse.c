@@ -160,17 +160,6 @@ START_TEST(an_op_touches_all_its_operands_at_once) {
 }
 END_TEST
 
-START_TEST(forgotten_is_as_if_never_touched) {
-    Reuse *reuse = reuse_new(&machine);
-    for (int i = 0; i < 5; i++) touch(reuse, i, 400);
-    reuse_forget(reuse);
-    for (int i = 0; i < 5; i++) ck_assert(!touch(reuse, i, 400).seen);
-    ck_assert_int_eq(touch(reuse, 4, 400).level, 0);
-    ck_assert_int_eq(touch(reuse, 0, 400).level, 1);
-    reuse_free(reuse);
-}
-END_TEST
-
 // More blocks than there is room for: the oldest are gone, the youngest found, again and again.
 START_TEST(of_too_many_blocks_the_oldest_are_forgotten) {
     enum { MANY = 50000, KEPT = 16384 };
@@ -207,7 +196,6 @@ int main(void) {
     const HarnessTest tests[] = {{a_block_is_where_distinct_bytes_leave_it, 4},
                                  {what_an_op_touches_twice_it_touches_once, 0},
                                  {an_op_touches_all_its_operands_at_once, 0},
-                                 {forgotten_is_as_if_never_touched, 0},
                                  {of_too_many_blocks_the_oldest_are_forgotten, 0},
                                  {a_machine_without_caches_has_one_place, 0},
                                  {NULL, 0}};
