@@ -192,8 +192,13 @@ START_TEST(layers_are_run_again_where_that_lowers_the_peak) {
     ck_assert_int_eq(again.recompute.layers, 4); // and no more is tried
     ck_assert(!again.recompute.pattern[0] && again.probes[PROBE_RECOMPUTE].rounds == 0);
     for (int i = 0; i < model->n_children; i++) ck_assert(model->children[i]->recompute);
+    for (int i = 1; i < 4; i++) ck_assert(!layer_recompute(model->children[i], false));
+    Profile one = profile_blocks(model, x); // somebody has chosen, though it is most of the peak
+    ck_assert_int_eq(one.recompute.layers, 1);
+    ck_assert(!one.recompute.pattern[0] && model->children[0]->recompute);
     profile_free(&plain);
     profile_free(&again);
+    profile_free(&one);
     layer_free(model);
     tensor_free(x);
 }
