@@ -6,7 +6,7 @@
 
 // From now on CLOCK_MONOTONIC goes on as the fake runtime's clock (tests/emulator/fake_runtime.h):
 // reading it takes the host `reading` nanoseconds, waiting for the device as long as the device
-// takes, and nothing else anything. Linking this file replaces clock_gettime in the whole program.
+// takes, and nothing else anything.
 void cuda_clock_use(int64_t reading);
 void cuda_clock_pass(int64_t nanoseconds); // the host is busy
 int64_t cuda_clock_now(void);              // without reading it

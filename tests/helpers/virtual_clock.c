@@ -2,40 +2,42 @@
 #include "tests/helpers/virtual_clock.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t SECOND = 1000000000, READING = 50; // ns
+#include "tensor/clock.h"
 
-static atomic_bool stands;
-static _Atomic int64_t at,
-    ahead; // ns: what it shows while it stands; what it is ahead of the system's
-
-static int64_t of_system(void) {
-    struct timespec t;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
+static VirtualClock used;  // now NULL: the system's
+static int64_t ahead;      // of that; ns
+static atomic_llong shown; // by the clock that stands
 
 int clock_gettime(clockid_t id, struct timespec *t) {
-    if (id != CLOCK_MONOTONIC) return (int)syscall(SYS_clock_gettime, id, t);
-    int64_t now = stands ? atomic_fetch_add(&at, READING) : of_system() + ahead;
-    *t = (struct timespec){.tv_sec = now / SECOND, .tv_nsec = now % SECOND};
+    int failed = (int)syscall(SYS_clock_gettime, id, t);
+    if (failed || id != CLOCK_MONOTONIC) return failed;
+    int64_t now = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec + ahead;
+    if (used.now) {
+        used.pass(used.reading);
+        now = used.now();
+    }
+    *t = (struct timespec){.tv_sec = now / 1000000000, .tv_nsec = now % 1000000000};
     return 0;
 }
 
+void virtual_clock_use(VirtualClock clock) { used = clock; }
+
+static int64_t shown_now(void) { return shown; }
+static void shown_pass(int64_t nanoseconds) { atomic_fetch_add(&shown, nanoseconds); }
+
 void virtual_clock_begin(void) {
-    at = of_system() + ahead;
-    stands = true;
+    shown = clock_nanoseconds();
+    used = (VirtualClock){shown_now, shown_pass, 50};
 }
 
-void virtual_clock_pass(double seconds) { at += (int64_t)(1e9 * seconds); }
+void virtual_clock_pass(double seconds) { shown_pass((int64_t)(1e9 * seconds)); }
 
 void virtual_clock_end(void) {
-    int64_t behind = at - of_system();
-    if (behind > ahead) ahead = behind;
-    stands = false;
+    used = (VirtualClock){0};
+    int64_t behind = shown - clock_nanoseconds();
+    if (behind > 0) ahead += behind;
 }
