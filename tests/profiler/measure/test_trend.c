@@ -1,8 +1,11 @@
-// test_trend.c -- profiler/statistics: samples that go up or down are told from noise.
+// test_trend.c -- samples that go up or down are told from noise, and a profile of such is not
+// steady.
 #include <math.h>
 
-#include "profiler/measure/statistics.h"
-#include "tests/helpers/harness.h"
+#include "profiler/profile.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/planted.h"
+#include "tests/helpers/virtual_clock.h"
 
 static double noise_state;
 static double noise(double size) { // in [-size, size], always the same
@@ -54,9 +57,34 @@ START_TEST(of_noise_one_in_a_hundred_is_a_trend) {
 }
 END_TEST
 
+// A kernel that takes 0.1 % more each time: its spread alone would be steady.
+static int64_t calls;
+static Status slowing_kernel(const OpCall *call, int64_t begin, int64_t end) {
+    (void)call, (void)begin, (void)end;
+    virtual_clock_pass(5e-4 * (1.0 + 0.001 * (double)calls++));
+    return STATUS_OK;
+}
+
+START_TEST(what_goes_up_is_not_steady) {
+    Layer *layer = planted_new(slowing_kernel);
+    Tensor *x = tensor_full_new(SHAPE(4), 1.0f);
+    ProfileOptions options = {.warmup = 2, .iterations = 40};
+    Profile profile;
+    virtual_clock_begin();
+    Status status = profile_inference(layer, x, options, &profile);
+    virtual_clock_end();
+    ck_assert_msg(!status, "%s", error_message());
+    ck_assert(profile.trend && !profile.steady);
+    profile_free(&profile);
+    tensor_free(x);
+    layer_free(layer);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {{a_trend_is_tested_and_not_eyed, COURSES},
                                  {of_noise_one_in_a_hundred_is_a_trend, 0},
+                                 {what_goes_up_is_not_steady, 0},
                                  {NULL, 0}};
     return harness_main("trend", tests);
 }
