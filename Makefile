@@ -103,7 +103,8 @@ LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) $(PROTOBUF_LIBS) -lm -ldl $(LDLIBS)
 # ---- sources -----------------------------------------------------------------------------------
 LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files \
     layers/files/onnx profiler \
-    $(addprefix profiler/,record session measure machine explain advice report files)
+    $(addprefix profiler/,record session measure machine explain advice compare report \
+    files)
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.

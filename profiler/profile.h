@@ -143,7 +143,7 @@ typedef struct Profile {
     ProfileOp *ops; // owned; layers and totals are sums over them
     int64_t n_ops;
     ProfileMemoryEvent *memory_events; // owned; from measured.start they lead to the peak and back
-    int64_t n_memory_events;
+    int64_t n_memory_events, allocations; // of which so many take bytes
     ProfilePhase totals[REPORT_COUNT];
     // The step's median less every layer's (forward, backward, optimizer); NaN on meta.
     double unattributed_seconds;
@@ -161,6 +161,7 @@ typedef struct Profile {
     // whose batch is not resident pays besides the step. Else count 0.
     Latency batch_copy;
     int64_t batch_copy_bytes;
+    MachinePace pace;    // of the moment, the best of all runs; 0: not measured
     double cpu_seconds;  // mean processor time of a step, of all threads; NaN on meta
     double cold_seconds; // the very first step
     int64_t warmup;      // steps that ran before the first sample

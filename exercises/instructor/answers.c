@@ -10,8 +10,8 @@
 #include "exercises/grader/judge.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
-#include "exercises/lab/formats.h"
 #include "layers/files/whole_file.h"
+#include "profiler/files/escape.h"
 #include "tensor/memory.h"
 
 typedef struct AnswerFiles {
@@ -23,7 +23,7 @@ typedef struct AnswerFiles {
 static void put_cells(WholeFile *file, const char *const cells[], int count) {
     for (int i = 0; i < count; i++) {
         if (i > 0) whole_file_print(file, ",");
-        csv_cell(file, cells[i]);
+        escape_csv(file, cells[i]);
     }
     whole_file_print(file, "\r\n");
 }

@@ -12,6 +12,7 @@
 #include "exercises/lab/formats.h"
 #include "exercises/lab/pages.h"
 #include "layers/files/whole_file.h"
+#include "profiler/files/escape.h"
 #include "tensor/memory.h"
 
 enum { MOST_SHOWN = 10 };
@@ -198,9 +199,9 @@ static Status write_csv(const Items *items, const char *folder) {
                            "unrecognised\r\n");
     for (int i = 0; i < items->n_items; i++) {
         const Item *item = &items->items[i];
-        csv_cell(file, item->exercise);
+        escape_csv(file, item->exercise);
         whole_file_print(file, ",");
-        csv_cell(file, item->name);
+        escape_csv(file, item->name);
         whole_file_print(file, ",%d,%d,%d,", item->most, item->asked, item->passed);
         if (!isnan(item->discrimination)) whole_file_print(file, "%.4f", item->discrimination);
         whole_file_print(file, ",%s,%d,%d\r\n", item->mistake, item->mistaken, item->unrecognised);

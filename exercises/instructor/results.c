@@ -9,6 +9,7 @@
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
 #include "layers/files/whole_file.h"
+#include "profiler/files/escape.h"
 #include "tensor/memory.h"
 
 // ---- result.json -------------------------------------------------------------------------------
@@ -138,7 +139,7 @@ static void write_row(WholeFile *file, const Graded *graded, int possible) {
     const char *const cells[] = {graded->member->student, graded->member->name,
                                  outcome_word(graded->outcome)};
     for (int i = 0; i < 3; i++) {
-        csv_cell(file, cells[i]);
+        escape_csv(file, cells[i]);
         whole_file_print(file, ",");
     }
     whole_file_print(file, "%d,%d,%d", graded->result.points, graded->result.most,
@@ -155,7 +156,7 @@ static void write_row(WholeFile *file, const Graded *graded, int possible) {
         whole_file_print(file, ",%d", total);
     }
     whole_file_print(file, ",");
-    csv_cell(file, graded->note);
+    escape_csv(file, graded->note);
     whole_file_print(file, "\r\n");
 }
 
@@ -179,7 +180,7 @@ static void write_entry(WholeFile *file, const Graded *graded, int possible) {
     const char *const cells[] = {member->name[0] ? member->name : member->student, member->id,
                                  member->student, member->section};
     for (int i = 0; i < 4; i++) {
-        csv_cell(file, cells[i]);
+        escape_csv(file, cells[i]);
         whole_file_print(file, ",");
     }
     if (graded->outcome != OUTCOME_ABSENT && graded->outcome != OUTCOME_BROKEN)
@@ -197,10 +198,10 @@ static void write_heading(WholeFile *file, int possible, const char *assignment)
     }
     snprintf(written, sizeof written, "%.60s, written", assignment);
     whole_file_print(file, "Student,ID,SIS Login ID,Section,");
-    csv_cell(file, assignment);
+    escape_csv(file, assignment);
     if (possible != WRITTEN_NONE) {
         whole_file_print(file, ",");
-        csv_cell(file, written);
+        escape_csv(file, written);
     }
     whole_file_print(file, "\r\n    Points Possible,,,,%d", most);
     if (possible != WRITTEN_NONE) whole_file_print(file, ",%d", possible);

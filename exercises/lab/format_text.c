@@ -3,31 +3,16 @@
 #include <string.h>
 
 #include "exercises/lab/formats.h"
+#include "profiler/files/escape.h"
+#include "profiler/files/junit.h"
 #include "profiler/report/text.h"
 
 // ---- CSV: commas, CR LF, quotes doubled --------------------------------------------------------
-void csv_cell(WholeFile *file, const char *text) {
-    bool formula = text[0] && strchr("=+-@\t\r", text[0]);
-    bool quoted = formula || text[strcspn(text, ",\"\r\n")] != '\0';
-    if (quoted) whole_file_print(file, "\"%s", formula ? "'" : "");
-    while (*text) {
-        int bytes = text_printable_bytes(text);
-        if (*text == '"')
-            whole_file_print(file, "\"\"");
-        else if (bytes > 0 || *text == '\n')
-            whole_file_write(file, text, bytes > 0 ? (size_t)bytes : 1);
-        else
-            whole_file_print(file, "?");
-        text += bytes > 0 ? bytes : 1;
-    }
-    if (quoted) whole_file_print(file, "\"");
-}
-
 static void put_row(const Result *result, const ResultCase *of_case, WholeFile *file) {
     const char *const cells[] = {result->student, of_case->exercise, of_case->name,
                                  case_state_word(of_case->state), of_case->mistake};
     for (int i = 0; i < 5; i++) {
-        csv_cell(file, cells[i]);
+        escape_csv(file, cells[i]);
         whole_file_print(file, ",");
     }
     whole_file_print(file, "%d,%d\r\n", of_case->points, of_case->most);
@@ -39,77 +24,24 @@ void format_csv(const Result *result, WholeFile *file) {
 }
 
 // ---- JUnit XML ----------------------------------------------------------------------------------
-// Text or an attribute's value: also "]]>" has no meaning after this, and a line end in an
-// attribute stays one.
-static void put_text(WholeFile *file, const char *text) {
-    static const struct {
-        char c;
-        const char *name;
-    } names[] = {{'&', "&amp;"},  {'<', "&lt;"},  {'>', "&gt;"}, {'"', "&quot;"},
-                 {'\n', "&#10;"}, {'\t', "&#9;"}, {0, "?"}};
-    while (*text) {
-        int bytes = text_printable_bytes(text), n = 0;
-        while (names[n].c && names[n].c != *text) n++;
-        if (bytes > 0 && !names[n].c)
-            whole_file_write(file, text, (size_t)bytes);
-        else
-            whole_file_write(file, names[n].name, strlen(names[n].name));
-        text += bytes > 0 ? bytes : 1;
-    }
-}
-
-static void put_attribute(WholeFile *file, const char *name, const char *value) {
-    whole_file_print(file, " %s=\"", name);
-    put_text(file, value);
-    whole_file_print(file, "\"");
-}
-
-static void put_counts(const ResultCase *cases, int n, WholeFile *file) {
-    int counts[4] = {0};
-    for (int i = 0; i < n; i++) counts[result_verdict(&cases[i])]++;
-    whole_file_print(file, " tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\"", n,
-                     counts[VERDICT_FAILED], counts[VERDICT_ERROR], counts[VERDICT_SKIPPED]);
-}
-
-static void put_case(const ResultCase *of_case, WholeFile *file) {
-    static const char *const tags[] = {"", "failure", "error", "skipped"};
-    const char *tag = tags[result_verdict(of_case)];
-    whole_file_print(file, "    <testcase");
-    put_attribute(file, "classname", of_case->exercise);
-    put_attribute(file, "name", of_case->name);
-    whole_file_print(file, " time=\"0\"");
-    if (!*tag) {
-        whole_file_print(file, "/>\n");
-        return;
-    }
-    char message[2 * RESULT_NAME];
-    snprintf(message, sizeof message, "%s%s%s", case_state_text(of_case->state),
+static void put_case(const void *result, int i, JunitCase *one) {
+    static const JunitVerdict verdicts[] = {[VERDICT_PASSED] = JUNIT_PASSED,
+                                            [VERDICT_FAILED] = JUNIT_FAILED,
+                                            [VERDICT_ERROR] = JUNIT_ERROR,
+                                            [VERDICT_SKIPPED] = JUNIT_SKIPPED};
+    const ResultCase *of_case = &((const Result *)result)->cases[i];
+    *one = (JunitCase){.suite = of_case->exercise,
+                       .name = of_case->name,
+                       .verdict = verdicts[result_verdict(of_case)],
+                       .type = case_state_word(of_case->state),
+                       .output = of_case->output};
+    snprintf(one->message, sizeof one->message, "%s%s%s", case_state_text(of_case->state),
              of_case->mistake[0] ? ": " : "", of_case->mistake);
-    whole_file_print(file, ">\n      <%s", tag);
-    if (strcmp(tag, "skipped") != 0) put_attribute(file, "type", case_state_word(of_case->state));
-    put_attribute(file, "message", message);
-    whole_file_print(file, ">");
-    put_text(file, of_case->output);
-    whole_file_print(file, "</%s>\n    </testcase>\n", tag);
 }
 
 void format_junit(const Result *result, WholeFile *file) {
-    whole_file_print(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
-    put_attribute(file, "name", result->student[0] ? result->student : "exercises");
-    put_counts(result->cases, result->n_cases, file);
-    whole_file_print(file, " time=\"%.3f\">\n", result->seconds);
-    for (int i = 0, n; i < result->n_cases; i += n) { // the cases of one exercise follow each other
-        const ResultCase *first = &result->cases[i];
-        for (n = 1; i + n < result->n_cases && strcmp(first[n].exercise, first->exercise) == 0;)
-            n++;
-        whole_file_print(file, "  <testsuite");
-        put_attribute(file, "name", first->exercise);
-        put_counts(first, n, file);
-        whole_file_print(file, " time=\"0\">\n");
-        for (int k = 0; k < n; k++) put_case(&first[k], file);
-        whole_file_print(file, "  </testsuite>\n");
-    }
-    whole_file_print(file, "</testsuites>\n");
+    junit_write(file, result->student[0] ? result->student : "exercises", result->seconds,
+                &(JunitCases){result->n_cases, put_case, result});
 }
 
 // ---- TAP 13, which Debian's prove reads ---------------------------------------------------------

@@ -90,8 +90,4 @@ void format_markdown(const Result *result, WholeFile *file);
 // The first `length` bytes of a text, with a question mark for each that is not printable.
 void format_plain(WholeFile *file, const char *text, size_t length);
 
-// A cell of a CSV file, without the comma: quoted where it has to be; after an apostrophe where a
-// spreadsheet would take it for a formula (= + - @).
-void csv_cell(WholeFile *file, const char *text);
-
 #endif

@@ -49,6 +49,12 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     member_text(json, "compiler", environment.compiler);
     member_text(json, "flags", environment.flags);
     member_text(json, "device", profile->device);
+    const MachinePace *pace = &profile->pace;
+    bool known = pace->bytes_per_second > 0.0;
+    member_real(json, "pace_flops_per_second", known ? pace->flops_per_second : (double)NAN);
+    member_real(json, "pace_bytes_per_second", known ? pace->bytes_per_second : (double)NAN);
+    if (!known)
+        member_text(json, "pace_reason", "it is measured where --runs tells processes apart");
     char gpu[ENVIRONMENT_DEVICE] = "";
     bool used = strcmp(profile->device, "cpu") != 0 && strcmp(profile->device, "meta") != 0;
     if (used) environment_device(profile->device, gpu);
@@ -195,6 +201,12 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
     double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all were done before
     member_real(json, "samples_per_second", samples / fit->seconds);
     member_real(json, "data_wait_seconds", fit->data_wait_seconds);
+    member_real(json, "seconds", fit->seconds);
+    double losses[LOSS_COLUMNS];
+    int parts = loss_curve_means(&training->curve, losses);
+    json_writer_begin_array(json_writer_key(json, "losses"));
+    for (int i = 0; i < parts; i++) json_writer_double(json, losses[i]);
+    json_writer_end_array(json);
     member_bool(json, "cut_short", fit->cut_short);
     json_writer_end_object(json);
 }
@@ -236,17 +248,21 @@ static void write_config(JsonWriter *json, const char *lines) {
     json_writer_end_array(json);
 }
 
-void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
-                   const char *command) {
-    static const char *const kinds[] = {[PROFILE_TRAINING] = "training",
+const char *profile_kind_name(ProfileKind kind) {
+    static const char *const names[] = {[PROFILE_TRAINING] = "training",
                                         [PROFILE_BACKWARD] = "backward",
                                         [PROFILE_INFERENCE] = "inference"};
+    return names[kind];
+}
+
+void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
+                   const char *command) {
     json_writer_begin_object(json);
     member_text(json, "schema", "ridgepoint.profile/v1");
     json_created(json);
     member_text(json, "command", command);
     write_config(json, profile->config);
-    member_text(json, "kind", kinds[profile->kind]);
+    member_text(json, "kind", profile_kind_name(profile->kind));
     member_bool(json, "cut_short", profile->cut_short);
     write_environment(json, profile);
     write_machine(json, profile);

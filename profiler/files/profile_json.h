@@ -5,11 +5,13 @@
 
 #include "profiler/files/json_writer.h"
 #include "profiler/profile.h"
+#include "profiler/report/loss_plot.h"
 
 typedef struct ProfileTraining { // what training after the profile reached
     const char *data;            // "generated digits", or the folder; NULL: there was no training,
     const char *absent;          // for this reason
     FitResult fit;
+    LossCurve curve;      // of its losses
     Schedule schedule;    // of its learning rate,
     double final_rate;    // which was this in the end
     double test_accuracy; // NaN: there was no test set

@@ -45,6 +45,11 @@ void json_memory(JsonWriter *json, const Profile *profile) {
     write_memory_side(json, "measured", &profile->measured,
                       ran ? NULL : "nothing ran on the meta device");
     write_memory_side(json, "predicted", &profile->predicted, NULL);
+    if (ran) {
+        member_integer(json, "step_allocations", profile->allocations);
+    } else {
+        member_null(json, "step_allocations");
+    }
     member_integer(json, "unaccounted_bytes", profile->unaccounted_bytes);
     member_integer(json, "reserved_bytes", profile->reserved_bytes);
     if (profile->process_peak_bytes >= 0) {

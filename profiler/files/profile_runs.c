@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "profiler/files/profile_read.h"
 #include "tensor/memory.h"
 
 typedef struct Run { // one that is being read
@@ -58,11 +59,22 @@ static Status take_layer(const Run *run, json_t *from, ProfileLayer *layer) {
     return take_phases(run, from, layer->path, layer->phase);
 }
 
+// The best of all runs: what else ran only ever takes away from it.
+static void take_pace(json_t *environment, MachinePace *pace) {
+    pace->flops_per_second =
+        fmax(pace->flops_per_second,
+             json_number_value(json_object_get(environment, "pace_flops_per_second")));
+    pace->bytes_per_second =
+        fmax(pace->bytes_per_second,
+             json_number_value(json_object_get(environment, "pace_bytes_per_second")));
+}
+
 static Status take_document(const Run *run, json_t *document, Profile *profile) {
     json_t *totals = json_object_get(document, "totals");
     json_t *layers = json_object_get(document, "layers");
     if (json_array_size(layers) != (size_t)profile->n_layers)
         return refuse(run, "layers", "", "others than this profile's");
+    take_pace(json_object_get(document, "environment"), &profile->pace);
     Status status = take_phases(run, totals, "totals", profile->totals);
     if (!status)
         status = take(run, json_object_get(totals, "inference"), "totals", "inference",
@@ -108,25 +120,19 @@ Status profile_take_runs(Profile *profile, char *const documents[], int n) {
 }
 
 // ---- one alone -------------------------------------------------------------------------------
-static double number(json_t *object, const char *key) {
-    return json_number_value(json_object_get(object, key)); // 0 where there is none
-}
-
 Status run_figures_read(const char *document, RunFigures *figures) {
-    json_error_t error;
-    json_t *root = json_loads(document, 0, &error);
-    json_t *totals = json_object_get(root, "totals"), *step = json_object_get(totals, "step");
-    json_t *memory = json_object_get(json_object_get(root, "memory"), "measured");
-    *figures = (RunFigures){.units_per_second = number(step, "units_per_second")};
-    figures->peak_bytes = json_integer_value(json_object_get(memory, "peak_bytes"));
+    SavedProfile saved;
+    Status status = saved_profile_parse(document, strlen(document), "a run", &saved);
+    const Profile *profile = &saved.profile;
+    *figures = (RunFigures){.units = profile->units, .peak_bytes = profile->measured.peak.total};
     for (int p = 0; p < REPORT_COUNT; p++) {
-        json_t *phase = json_object_get(totals, report_phase_name((ReportPhase)p));
-        figures->phase[p] = number(json_object_get(phase, "latency"), "median");
+        const Latency *latency = &profile->totals[p].latency;
+        figures->phase[p] = latency->count > 0 ? latency->statistics.median : 0.0;
     }
-    double units = figures->units_per_second * figures->phase[REPORT_STEP];
-    figures->units = (int64_t)(units + 0.5);
-    json_decref(root);
-    if (units > 0.0) return STATUS_OK;
+    double step = figures->phase[REPORT_STEP];
+    figures->units_per_second = (double)profile->units / step;
+    saved_profile_free(&saved);
+    if (status || (figures->units > 0 && step > 0.0)) return status;
     return error_set(STATUS_FORMAT,
                      "a run's profile has no time of a step. HINT: it is not complete");
 }

@@ -176,6 +176,7 @@ static Status take_memory(Profile *profile, const StepRecord *record, const int 
         int site = record->memory[i].site;
         int layer = site + 1 < n_sites ? layer_of[site + 1] : -1;
         profile->memory_events[i] = (ProfileMemoryEvent){record->memory[i], layer};
+        profile->allocations += record->memory[i].delta > 0;
     }
     profile->n_memory_events = record->n_memory;
     return STATUS_OK;

@@ -1,7 +1,8 @@
 // options.c -- parses a command line with getopt_long: what was asked for. Not here: whether it
 // fits together (options_fit.c), what each flag takes (options_table.c), what the help says
 // (options_help.c).
-#include "profiler/program/options_table.h"
+#include "profiler/program/options_take.h"
+#include "profiler/program/sweep_axes.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -12,31 +13,35 @@
 #include <string.h>
 
 #include "layers/train/dataset.h"
+#include "profiler/report/text.h"
 
 enum { MOST_FLAGS = 96 }; // asserted where the table for getopt_long is made
 
 bool options_refuse(const Options *options, const char *format, ...) {
+    char message[8192]; // a path and a list of names are shorter
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: %s", options->line->name, options->place);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    fprintf(stderr, "%s: %s", options->line->name, options->place);
+    text_print_plain(message, stderr); // what was typed may move a cursor
+    fputc('\n', stderr);
     return false;
 }
 
 bool options_ask(const Options *options) {
     return options->summary || options->explain || options->has_view || options->memory ||
            options->leaks || options->weights || options->shrink || options->has_preset ||
-           options->generate > 0 || options->try_advice ||
+           options->generate > 0 || options->try_advice || options->compare || options->against ||
+           options->n_sweeps > 0 ||
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
 bool options_take_output(const Options *options) {
-    const char *files[] = {options->json, options->trace, options->memory_json, options->tinytorch,
-                           options->output};
+    const char *files[] = {options->json,      options->trace,  options->memory_json,
+                           options->tinytorch, options->output, options->junit};
     bool taken = false;
-    for (int i = 0; i < 5; i++) taken = taken || (files[i] && strcmp(files[i], "-") == 0);
+    for (int i = 0; i < 6; i++) taken = taken || (files[i] && strcmp(files[i], "-") == 0);
     return taken;
 }
 
@@ -44,7 +49,8 @@ bool options_choose_recompute(const Options *options) {
     return options->recompute && strcmp(options->recompute, "auto") == 0;
 }
 
-void options_measure_only(Options *options) {
+void options_measure_only(Options *options, bool trains) {
+    options->trains_too = trains;
     options->measure_only = options->quiet = options->no_peaks = true;
     options->runs = 1;
     options->json = "-";
@@ -53,6 +59,8 @@ void options_measure_only(Options *options) {
     options->summary = options->explain = options->has_view = options->memory = false;
     options->leaks = options->weights = options->shrink = options->has_preset = false;
     options->try_advice = false;
+    options->save = options->compare = options->against = options->junit = NULL;
+    options->thresholds.n = options->n_sweeps = 0;
     options->calibrate = false;
     if (!options_choose_recompute(options)) options->memory_budget = 0; // else no question
 }
@@ -106,7 +114,7 @@ static void fill_table(const Options *options, struct option table[MOST_FLAGS + 
 static bool take_flags(int argc, char **argv, Options *options) {
     struct option table[MOST_FLAGS + 1] = {{0}};
     fill_table(options, table);
-    opterr = 0;
+    opterr = optind = 0; // from the first word, though another line was parsed before
     for (;;) {
         int found = getopt_long(argc, argv, ":h", table, NULL);
         if (found == -1) return true;
@@ -118,9 +126,9 @@ static bool take_flags(int argc, char **argv, Options *options) {
         const Flag *flag = &options_flags[found - 256];
         bool left_out = flag->argument && flag->argument[0] == '[' && !optarg;
         if (left_out && optind < argc && argv[optind][0] != '-') optarg = argv[optind++];
-        // The flag behind it is no file's name: --json --quiet.
+        // The flag behind it is no file's name: --json --quiet. But --against --fuse is meant.
         bool is_flag = optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0;
-        if (is_flag) return needs_value(options, flag);
+        if (is_flag && flag->take != take_against) return needs_value(options, flag);
         if (!flag->take(options, flag, optarg)) return false;
     }
 }
@@ -131,9 +139,17 @@ static void take_models(int argc, char **argv, Options *options) {
         options->models[options->n_models++] = argv[optind++];
 }
 
+// A sweep trains where what is learnt differs.
+static bool sweep_learns(const Options *options) {
+    bool learns = false, alone;
+    for (int i = 0; i < options->n_sweeps; i++)
+        learns = learns || sweep_axis_learns(options->sweeps[i], &alone);
+    return learns;
+}
+
 // Where none are given by themselves, a limit of steps alone is one.
 static int64_t epochs_unsaid(const Options *options) {
-    if (options_ask(options)) return 0;
+    if (options_ask(options) && !sweep_learns(options)) return 0;
     bool steps_alone = options->line->epochs == 0 && options->steps > 0;
     return steps_alone ? LOADER_MOST_EPOCHS : options->line->epochs;
 }
@@ -142,8 +158,8 @@ static int64_t epochs_unsaid(const Options *options) {
 static bool want_nothing(const Options *others) {
     return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
            !others->percentiles && !(others->time_limit > 0.0) && others->iterations == 0 &&
-           others->warmup == 0 && others->runs == 1 && !others->trace && !others->output &&
-           !others->tinytorch && !others->memory_json;
+           others->warmup == 0 && others->runs <= 1 && !others->trace && !others->output &&
+           !others->tinytorch && !others->memory_json && others->thresholds.n == 0;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.
@@ -164,6 +180,13 @@ static ScheduleKind schedule_unsaid(const Options *options) {
     return options->epochs < LOADER_MOST_EPOCHS ? options->line->schedule : SCHEDULE_CONSTANT;
 }
 
+// What is to be compared is measured in several processes, where anything runs.
+static int64_t runs_unsaid(const Options *options) {
+    bool compared = (options->save && options->n_sweeps == 0) || options->compare ||
+                    options->against || threshold_needs_times(&options->thresholds);
+    return compared && strcmp(options->device, "meta") != 0 ? OPTIONS_COMPARED_RUNS : 1;
+}
+
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options) {
     *options = (Options){.line = line,
                          .layers = {784, 512, 256, 10},
@@ -176,7 +199,6 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .rate = {.base = (double)NAN, .factor = (double)NAN},
                          .temperature = (double)NAN,
                          .device = "cpu",
-                         .runs = 1,
                          .sample = -1,
                          .depth = -1,
                          .prune = (double)NAN,
@@ -198,7 +220,9 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (options->n_models == 0) options->n_models = filed.n_models;
     options->model = options->models[0];
     if (options->generate) options->inference = true;
+    if (options->runs == 0) options->runs = runs_unsaid(options);
     if (!options_fit_together(options)) return false;
+    if (options->save) options->json = options->save;
     options->has_epochs = options->epochs >= 0;
     if (!options->has_epochs) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);

@@ -8,6 +8,8 @@
 
 #include "layers/train/optimizer.h"
 #include "layers/train/schedule.h"
+#include "profiler/compare/sweep.h"
+#include "profiler/compare/threshold.h"
 #include "profiler/report/comparison.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report_views.h"
@@ -17,7 +19,8 @@ enum {
     OPTIONS_MAX_FREEZE = 16,
     OPTIONS_MAX_INPUTS = 16,
     OPTIONS_MAX_MODELS = 32,
-    OPTIONS_MAX_RUNS = 1000
+    OPTIONS_MAX_RUNS = 1000,
+    OPTIONS_COMPARED_RUNS = 5 // where none are said
 };
 
 // What the command lines of the programs differ in, beside the flags that only one takes.
@@ -93,8 +96,18 @@ typedef struct Options {
     const char *peaks;               // a machine's name, or a file; NULL: this machine's own
     bool no_peaks;                   // --peaks none: no ceilings, and no verdicts
     int64_t runs;                    // processes that measure, this one among them
-    bool measure_only;               // one of those: its profile goes to standard output
-    bool calibrate;                  // measure them again
+    const char *save;                // a file, for --compare; NULL: none. Then `json` is the same
+    const char *compare, *against;   // a saved profile; another command. NULL: not asked
+    bool force;                      // compares what was measured elsewhere
+    ThresholdList thresholds;        // as typed, not judged
+    const char *junit;               // a file that says which hold; NULL: none
+    const char *sweeps[SWEEP_AXES];  // "batch=1,8,64", as typed
+    int n_sweeps;
+    double max_latency; // of a sweep's best; seconds, bytes; 0: no limit
+    int64_t max_memory;
+    bool measure_only; // one of those: its profile goes to standard output
+    bool trains_too;   // it
+    bool calibrate;    // measure them again
     bool percentiles, strict;
     double time_limit; // seconds; 0: not said
 
@@ -127,7 +140,7 @@ typedef struct Options {
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);
 void options_free(Options *options); // what it owns, also of one that was refused
 // What a process that only measures leaves out of the same command line.
-void options_measure_only(Options *options);
+void options_measure_only(Options *options, bool trains);
 // On standard output: the first page of the help, or what the topic explains (false after one line
 // on standard error); what a shell completes by; the manual page.
 bool options_print_help(const Options *options);

@@ -55,7 +55,7 @@ static bool same_file(const char *one, const char *other) {
 
 // What is read is not to be lost; but a checkpoint may replace that from which it goes on.
 static bool is_read(const Options *options, const char *path, bool checkpoint) {
-    const char *others[] = {options->peaks, options->data, options->config,
+    const char *others[] = {options->peaks, options->data, options->config, options->compare,
                             checkpoint ? NULL : options->resume};
     bool read = false;
     for (int i = 0; i < options->n_models; i++) read = read || same_file(path, options->models[i]);
@@ -71,16 +71,14 @@ static bool is_read(const Options *options, const char *path, bool checkpoint) {
 static bool files_differ(const Options *options) {
     const struct {
         const char *name, *path;
-    } files[] = {{"json", options->json},
-                 {"trace", options->trace},
-                 {"memory-json", options->memory_json},
-                 {"tinytorch", options->tinytorch},
-                 {"output", options->output},
-                 {"checkpoint", options->checkpoint}};
+    } files[] = {{"save", options->save},           {"json", options->json},
+                 {"trace", options->trace},         {"memory-json", options->memory_json},
+                 {"tinytorch", options->tinytorch}, {"output", options->output},
+                 {"junit", options->junit},         {"checkpoint", options->checkpoint}};
     const char *taken = NULL;
     if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
         return options_refuse(options, "--checkpoint -: it is written more than once; name a file");
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         const char *path = files[i].path;
         if (!path) continue;
         if (strcmp(path, "-") == 0 && taken)
@@ -126,34 +124,6 @@ static bool sorts(Options *options) {
         return options_refuse(options,
                               "--sort time: nothing runs on the meta device; --sort flops");
     return true;
-}
-
-// What is asked of one network, and has no row in a table of several.
-static bool compares(const Options *options) {
-    const Given alone[] = {{"summary", options->summary},
-                           {"explain", options->explain},
-                           {"by, --top and --layer", options->has_view},
-                           {"memory", options->memory},
-                           {"memory-budget", options->memory_budget > 0},
-                           {"leaks", options->leaks},
-                           {"weights", options->weights},
-                           {"shrink", options->shrink},
-                           {"generate", options->generate > 0},
-                           {"runs", options->runs > 1},
-                           {"try", options->try_advice},
-                           {"flop-convention", options->has_preset},
-                           {"output", options->output != NULL},
-                           {"trace", options->trace != NULL},
-                           {"memory-json", options->memory_json != NULL},
-                           {"tinytorch", options->tinytorch != NULL},
-                           {"data", options->data != NULL},
-                           {"epochs, --steps", options->epochs > 0 || options->steps > 0},
-                           {"checkpoint", options->checkpoint != NULL},
-                           {"resume", options->resume != NULL},
-                           {NULL, false}};
-    const char *flag = options->n_models > 1 ? first_given(alone) : NULL;
-    return !flag || options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
-                                   flag, options->n_models, options->models[1]);
 }
 
 // What --inference leaves out.
@@ -268,6 +238,11 @@ static bool fit_together(const Options *options) {
                               "--activation %s: no layers to stand between; --layers %lld,512,%lld",
                               options->activation->name, (long long)options->layers[0],
                               (long long)options->layers[1]);
+    if (options->save && options->json)
+        return options_refuse(options,
+                              "--save %s: it is what --json writes, of %d runs; leave "
+                              "out either",
+                              options->save, OPTIONS_COMPARED_RUNS);
     if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->runs > 1 && options->generate)
@@ -289,12 +264,14 @@ static bool fit_together(const Options *options) {
     if (options->line->argument && !options->model)
         return options_refuse(options, "which network? %s --list names them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);
-    return compares(options) && something_runs(options) && files_differ(options) && trains(options);
+    return options_of_several(options) && something_runs(options) && files_differ(options) &&
+           trains(options);
 }
 
 bool options_fit_together(Options *options) { return sorts(options) && fit_together(options); }
 
 bool options_can_be_done(Options *options) {
     return fits_peaks(options) && counts_as(options) && keeps_what_there_is(options) &&
-           schedule_makes_sense(options) && has_words(options);
+           schedule_makes_sense(options) && has_words(options) &&
+           options_sweep_makes_sense(options);
 }

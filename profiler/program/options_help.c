@@ -6,6 +6,7 @@
 #include "profiler/machine/machine_known.h"
 #include "profiler/machine/roofline.h"
 #include "profiler/program/options_table.h"
+#include "profiler/program/sweep_axes.h"
 #include "profiler/report/text.h"
 
 static void print_flag(const Flag *flag) {
@@ -24,15 +25,16 @@ static void print_first_page(const ProgramLine *line) {
             print_flag(&options_flags[i]);
     printf("\nMore: --help TOPIC, of");
     for (int t = 0; t < flag_topic_count; t++) printf(" %s,", flag_topics[t].name);
-    printf(" all;\n  what numbers mean: counts, roofline; %speaks; status (of the exit)\n",
-           line->program == PROGRAM_MLP ? "activations; " : "");
+    printf(" all;\n  numbers: counts, roofline; %speaks, sweep, thresholds, status\n",
+           line->program == PROGRAM_MLP ? "activations, " : "");
 }
 
 const char options_exit_text[] =
     "Exit status\n\n"
     "0  done\n"
     "1  the answer is no: the training diverged, prediction and execution differ, a\n"
-    "   budget holds no sample, or --strict found what is not counted\n"
+    "   budget holds no sample, --strict found what is not counted, or a --threshold\n"
+    "   does not hold (of --compare and --against alone: 5 % slower)\n"
     "2  wrong usage\n"
     "3  a file or device could not be used\n"
     "130, 143  SIGINT or SIGTERM ended it between two steps: report and files have\n"
@@ -86,7 +88,8 @@ static const char counts_text[] =
     "The optimizer keeps 0 (SGD), 4 (momentum, RMSprop, Lion) or 8 (Adam,\n"
     "AdamW) bytes a parameter.\n";
 
-static void print_activations(void) {
+static void print_activations(const ProgramLine *line) {
+    (void)line;
     printf("Activations, to be named by --activation, and what they compute:\n\n");
     printf("  %-12s no activation at all\n", "none");
     const Op *op;
@@ -94,7 +97,8 @@ static void print_activations(void) {
         printf("  %-12s %s\n", op->name, op->story ? op->story->formula : op->module);
 }
 
-static void print_peaks(void) {
+static void print_peaks(const ProgramLine *line) {
+    (void)line;
     printf("Machines whose published ceilings --peaks NAME takes, with --device meta. Peaks\n"
            "are dense, at the boost clock, bandwidths those of the pins: times by them are\n"
            "bounds. The last cache counts, at its published rate or as free.\n\n"
@@ -108,6 +112,32 @@ static void print_peaks(void) {
                known->memory_bytes ? text_bytes_si(known->memory_bytes).s : "-");
         printf("  %s\n    %s\n", known->model, known->source);
     }
+}
+
+static void print_sweep(const ProgramLine *line) {
+    printf("What --sweep varies, as --sweep batch=1,8,64 --sweep threads=1,2: each point of\n"
+           "the grid is this command, in a process of its own (--runs N: in N).\n\n");
+    const char *name, *what;
+    for (int i = 0; (name = sweep_axis_name(i, line, &what)); i++)
+        printf("  %-12s %s\n", name, what);
+    printf("\nThe knee has the most throughput for its latency; --max-latency 10ms and\n"
+           "--max-memory 500MB ask for the most within them instead. optimizer, lr, schedule\n"
+           "and seed train at each point (--epochs N): final loss, accuracy, accuracy per\n"
+           "second, and the time to the loss that half of them reached. --save FILE keeps\n"
+           "each point: stopped, the same command goes on.\n");
+}
+
+static void print_thresholds(const ProgramLine *line) {
+    (void)line;
+    printf("What --threshold limits, as --threshold latency:10ms,peak_memory:64MB. Status 1\n"
+           "where one is broken for sure, or cannot be judged; --junit FILE says which.\n\n");
+    const char *key, *what;
+    for (int i = 0; (key = threshold_key(i, &what)); i++) printf("  %-14s %s\n", key, what);
+    printf("\nTimes as 10ms (ns, us, s), rates as 1000samples/s, sizes as 64MB or 64MiB,\n"
+           "counts as 161.2M. With --compare or --against also beside the base: latency:+5%%,\n"
+           "throughput:-5%%, layer:fc*:+5%%, flops:+0%%. Times are those of five processes\n"
+           "(--runs), and broken is what all of their interval is beyond. Of --compare and\n"
+           "--against alone: latency:+5%%,layer:*:+5%%.\n");
 }
 
 // Of the flags: one topic, or all. False: it is another.
@@ -125,32 +155,34 @@ static bool print_flags(const ProgramLine *line, const char *topic) {
 bool options_print_help(const Options *options) {
     static const struct {
         const char *name, *text;
-    } topics[] = {{"counts", counts_text},
-                  {"roofline", roofline_help_text},
-                  {"status", options_exit_text}};
+        void (*print)(const ProgramLine *line);
+        unsigned programs;
+    } topics[] = {{"counts", counts_text, NULL, PROGRAM_MLP | PROGRAM_MODEL},
+                  {"roofline", roofline_help_text, NULL, PROGRAM_MLP | PROGRAM_MODEL},
+                  {"status", options_exit_text, NULL, PROGRAM_MLP | PROGRAM_MODEL},
+                  {"activations", NULL, print_activations, PROGRAM_MLP},
+                  {"peaks", NULL, print_peaks, PROGRAM_MLP | PROGRAM_MODEL},
+                  {"thresholds", NULL, print_thresholds, PROGRAM_MLP | PROGRAM_MODEL},
+                  {"sweep", NULL, print_sweep, PROGRAM_MLP | PROGRAM_MODEL}};
     const char *topic = options->topic;
+    unsigned program = options->line->program;
     if (!topic) {
         print_first_page(options->line);
         return true;
     }
     for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
-        if (strcmp(topic, topics[i].name) != 0) continue;
-        printf("%s", topics[i].text);
-        return true;
-    }
-    bool activates = options->line->program == PROGRAM_MLP; // by a flag
-    if (activates && strcmp(topic, "activations") == 0) {
-        print_activations();
-        return true;
-    }
-    if (strcmp(topic, "peaks") == 0) {
-        print_peaks();
+        if (!(topics[i].programs & program) || strcmp(topic, topics[i].name) != 0) continue;
+        if (topics[i].text)
+            printf("%s", topics[i].text);
+        else
+            topics[i].print(options->line);
         return true;
     }
     if (print_flags(options->line, topic)) return true;
     return options_refuse(
         options,
         "--help %s: there is no such topic; there are: model, training, "
-        "measuring, questions, files, other, all, %scounts, roofline, peaks, status",
-        topic, activates ? "activations, " : "");
+        "measuring, questions, files, other, all, %scounts, roofline, peaks, thresholds, sweep, "
+        "status",
+        topic, program == PROGRAM_MLP ? "activations, " : "");
 }

@@ -81,7 +81,7 @@ const Flag options_flags[] = {
      SWITCH(partial)},
     {OF_MODEL, MODEL, false, "classes", "N", "that it tells apart (the network's)",
      COUNT(classes, 1, 1 << 24)},
-    {OF_MODEL, MODEL, true, "freeze", "PATTERN", "these do not train, as 'features.*'; repeatable",
+    {OF_MODEL, MODEL, false, "freeze", "PATTERN", "these do not train, as 'features.*'; repeatable",
      OTHER(take_freeze)},
     {OF_MODEL, MODEL, false, "recompute", "PATTERN",
      "keep inputs only, as 'layer?.*'; run again backward;\n"
@@ -155,7 +155,7 @@ const Flag options_flags[] = {
     {OF_MEASURING, BOTH, false, "time-limit", "TIME",
      "samples take so long at most, whatever else is said,\n"
      "                         as 500ms, 30s or 2min (1s)",
-     OTHER(take_time_limit)},
+     take_time_limit, offsetof(Options, time_limit), 0, 0, NULL},
     {OF_MEASURING, BOTH, false, "calibrate", NULL, "measure this machine's ceilings again",
      SWITCH(calibrate)},
     {OF_MEASURING, BOTH, false, "runs", "N",
@@ -169,6 +169,26 @@ const Flag options_flags[] = {
      ONE_OF(take_peaks, peaks_value)},
     {OF_MEASURING, BOTH, false, "strict", NULL, "an op without a cost is an error", SWITCH(strict)},
 
+    {OF_QUESTIONS, BOTH, true, "compare", "FILE",
+     "what changed since --save FILE, where, and how sure", TEXT(compare)},
+    {OF_QUESTIONS, BOTH, false, "against", "WHAT",
+     "the same with other flags ('--batch 128 --fuse') or of\n"
+     "                         another network, in turns",
+     OTHER(take_against)},
+    {OF_MEASURING, BOTH, false, "threshold", "LIMITS",
+     "status 1 where one does not hold: latency:10ms,\n"
+     "                         layer:fc*:+5%; --help thresholds",
+     OTHER(take_threshold)},
+    {OF_QUESTIONS, BOTH, false, "sweep", "AXIS=V,V",
+     "measure each, as batch=1,8,64; repeated, all of a grid;\n"
+     "                         --help sweep",
+     OTHER(take_sweep)},
+    {OF_QUESTIONS, BOTH, false, "max-latency", "TIME", "of a step, for a sweep's best, as 10ms",
+     take_time, offsetof(Options, max_latency), 0, 0, NULL},
+    {OF_QUESTIONS, BOTH, false, "max-memory", "SIZE", "of its peak, as 500MB", take_size,
+     offsetof(Options, max_memory), 0, 0, NULL},
+    {OF_QUESTIONS, BOTH, false, "force", NULL, "--compare what was measured on another machine",
+     SWITCH(force)},
     {OF_QUESTIONS, BOTH, true, "summary", NULL, "its layers as a tree; alone it runs nothing",
      SWITCH(summary)},
     {OF_QUESTIONS, BOTH, false, "depth", "N", "of that tree: so many levels (3)",
@@ -214,6 +234,11 @@ const Flag options_flags[] = {
     {OF_FILES, MODEL, false, "output", "FILE.npy",
      "what the network, trained if asked, makes of its input", TEXT(output)},
     {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
+    {OF_FILES, BOTH, false, "save", "FILE",
+     "the same of five processes, for --compare; or a sweep's\n"
+     "                         points, from which it goes on",
+     TEXT(save)},
+    {OF_FILES, BOTH, false, "junit", "FILE", "which limits hold, for a CI", TEXT(junit)},
     {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
      TEXT(trace)},
     {OF_FILES, BOTH, false, "memory-json", "FILE", "memory over one step", TEXT(memory_json)},

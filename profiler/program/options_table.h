@@ -46,5 +46,8 @@ extern const char options_exit_text[]; // of the help
 // `sort`, and the precision of a machine's peak, are taken then.
 bool options_fit_together(Options *options);
 bool options_can_be_done(Options *options);
+// options_several.c: the same of several networks, comparisons, sweeps and limits.
+bool options_of_several(const Options *options);
+bool options_sweep_makes_sense(const Options *options);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/program/sweep_axes.h"
+
 static bool refuse(const Options *options, const Flag *flag, const char *text,
                    const char *expected) {
     return options_refuse(options, "--%s %s: expected %s", flag->name, text, expected);
@@ -178,6 +180,28 @@ bool take_text(Options *options, const Flag *flag, const char *text) {
     *(const char **)(void *)((char *)options + flag->offset) = text;
     return true;
 }
+bool take_against(Options *options, const Flag *flag, const char *text) {
+    options->against = text;
+    return text[strspn(text, " ")] ||
+           refuse(options, flag, text, "flags, as '--batch 128', or a network");
+}
+// More of them add up.
+bool take_threshold(Options *options, const Flag *flag, const char *text) {
+    (void)flag;
+    if (!threshold_parse(text, &options->thresholds)) return true;
+    options_refuse(options, "%s", error_message());
+    error_clear();
+    return false;
+}
+bool take_sweep(Options *options, const Flag *flag, const char *text) {
+    SweepAxis axis;
+    if (options->n_sweeps == SWEEP_AXES) return refuse(options, flag, text, "at most 4 axes");
+    options->sweeps[options->n_sweeps++] = text;
+    if (!sweep_axis_parse(text, options->line, &axis)) return true;
+    options_refuse(options, "%s", error_message());
+    error_clear();
+    return false;
+}
 // It was taken before all others (options_file.c), but for one who asks for help.
 bool take_config(Options *options, const Flag *flag, const char *text) {
     return !options->config || strcmp(options->config, text) == 0 ||
@@ -266,10 +290,16 @@ bool take_size(Options *options, const Flag *flag, const char *text) {
     return true;
 }
 
-bool take_time_limit(Options *options, const Flag *flag, const char *text) {
-    static const UnitOfText units[] = {{"", 1},     {"ms", 1e-3}, {"s", 1},
+bool take_time(Options *options, const Flag *flag, const char *text) {
+    static const UnitOfText units[] = {{"", 1},     {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
                                        {"min", 60}, {"h", 3600},  {NULL, 0}};
-    options->time_limit = read_amount(text, units);
-    return (options->time_limit >= 1e-3 && options->time_limit <= 1e6) ||
+    double *seconds = (double *)(void *)((char *)options + flag->offset);
+    *seconds = read_amount(text, units);
+    return (*seconds > 0.0 && *seconds <= 1e6) ||
            refuse(options, flag, text, "a time as 500ms, 30s or 2min");
+}
+
+bool take_time_limit(Options *options, const Flag *flag, const char *text) {
+    return take_time(options, flag, text) &&
+           (options->time_limit >= 1e-3 || refuse(options, flag, text, "a time from 1ms on"));
 }

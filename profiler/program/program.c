@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profiler/program/options_table.h"
 #include "profiler/program/program.h"
+#include "profiler/program/sweep_axes.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
@@ -20,8 +22,7 @@ enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
 
 static int fail(const ProgramKind *kind) {
     fprintf(stderr, "%s: ", kind->line.name);
-    for (const char *c = error_message(); *c; c++) // a name in it may hold what moves a cursor
-        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+    text_print_plain(error_message(), stderr); // a name in it may hold what moves a cursor
     fputc('\n', stderr);
     switch (error_status()) {
     case STATUS_IO:
@@ -113,7 +114,8 @@ static Status work(Program *program, int *output_error) {
     Status status = program->kind->find(program);
     if (!status) status = program_load(program);
     if (!status) status = program_check_files(options);
-    if (options->measure_only) program->training.absent = "this process only measures";
+    if (options->measure_only && !options->trains_too)
+        program->training.absent = "this process only measures";
     JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
     if (!status && options->json && !json) status = error_status();
     if (!status) status = program_profile(program);
@@ -128,6 +130,7 @@ static Status work(Program *program, int *output_error) {
     else if (program->report)
         report_print(&program->profile, stdout);
     print_refused(program);
+    if (!status) status = program_judge(program, &(ThresholdSides){.now = &program->profile});
     *output_error = flush_output(); // the reader sees it before training starts
     if (program_is_stopped() && !program->training.absent)
         program->training.absent = "stopped before it began";
@@ -136,6 +139,11 @@ static Status work(Program *program, int *output_error) {
     else if (!status)
         print_untrained(program);
     Status written = program_write_files(program, json);
+    if (!status && !written && options->save && program->report) {
+        printf("\nSaved in ");
+        text_print_plain(options->save, stdout);
+        printf("\nAfter a change: the same with --compare instead of --save\n");
+    }
     return status ? status : written;
 }
 
@@ -181,14 +189,21 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
                        .progress = "profiling",
                        .command = typed->command,
                        .arguments = typed->words,
+                       .thresholds = options->thresholds,
                        .report = !options->quiet && !options_take_output(options)};
     const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
     program.terminal =
         !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     program.training.test_accuracy = program.training.held_out_loss = (double)NAN;
-    bool several = options->n_models > 1;
-    Status status = several ? program_compare(&program) : work(&program, output_error);
-    int code = status ? fail(kind) : several ? program.failed : program_verdict(&program);
+    bool several = options->n_models > 1, differs = options->compare || options->against;
+    bool sweeps = options->n_sweeps > 0;
+    Status status = sweeps    ? program_sweep(&program)
+                    : differs ? program_diff(&program)
+                    : several ? program_compare(&program)
+                              : work(&program, output_error);
+    int code = status                         ? fail(kind)
+               : several || differs || sweeps ? program.failed
+                                              : program_verdict(&program);
     program_free_runs(&program);
     profile_free(&program.profile);
     tensor_free(program.x);
@@ -202,20 +217,84 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     return code;
 }
 
+// What another command may not say: it changes nothing that is measured. NULL: it says no such
+// thing.
+static const char *idle_flag(const Options *own, const Options *other) {
+    const struct {
+        const char *name;
+        bool given;
+    } flags[] = {{"help, --version and such", other->told},
+                 {"against", other->against != own->against},
+                 {"compare", other->compare != own->compare},
+                 {"json", other->json != own->json},
+                 {"junit", other->junit != own->junit},
+                 {"threshold", other->thresholds.n != own->thresholds.n},
+                 {"runs", other->runs != own->runs && other->device == own->device},
+                 {"quiet", other->quiet != own->quiet},
+                 {"force", other->force != own->force}};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (flags[i].given) return flags[i].name;
+    return NULL;
+}
+
+// Another command's mistakes are told before this one's runs: 0, or the exit status after a line.
+static int misunderstood(const ProgramKind *kind, const Options *own, const char *other,
+                         char *const typed[]) {
+    char *text, **words = program_other_words(own, other, typed, &text);
+    Options options = {0};
+    int n = 0, code = EXIT_SUCCESS;
+    while (words && words[n]) n++;
+    if (error_pending()) {
+        code = fail(kind);
+    } else if (!options_parse(n, words, own->line, &options)) {
+        code = EXIT_USAGE;
+    } else {
+        const char *idle = idle_flag(own, &options);
+        Program program = {.kind = kind, .options = &options};
+        if (idle) options_refuse(own, "%s: --%s changes nothing that is measured", other, idle);
+        code = idle ? EXIT_USAGE : kind->find(&program) ? fail(kind) : EXIT_SUCCESS;
+        onnx_model_free(&program.onnx);
+    }
+    options_free(&options);
+    memory_free(words);
+    memory_free(text);
+    return code;
+}
+
+static int misunderstood_others(const ProgramKind *kind, const Options *options,
+                                char *const typed[]) {
+    Sweep sweep = {0};
+    int code = EXIT_SUCCESS;
+    if (options->against) return misunderstood(kind, options, options->against, typed);
+    if (options->n_sweeps > 0 && sweep_axes_take(options, &sweep)) code = fail(kind);
+    for (int64_t i = 0; i < sweep.n && code == EXIT_SUCCESS; i++) {
+        char *words = sweep_point_words(options, &sweep, i);
+        code = words ? misunderstood(kind, options, words, typed) : fail(kind);
+        memory_free(words);
+    }
+    sweep_free(&sweep);
+    return code;
+}
+
 int program_main(int argc, char **argv, const ProgramKind *kind) {
-    if (!program_is_run()) program_watch_signals(); // what a run has measured nobody waits for
+    ProgramRole role = program_role();
+    if (role == PROGRAM_WHOLE) program_watch_signals(); // what a run has measured nobody waits for
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
     Typed typed;
     if (!typed_make(argc, argv, &typed)) return fail(kind);
     bool understood = options_parse(argc, argv, &kind->line, &options) &&
                       (!options.help || options_print_help(&options));
-    if (!understood) {
+    int refused = !understood ? (options.file_is_unusable ? EXIT_UNUSABLE : EXIT_USAGE)
+                  : role == PROGRAM_WHOLE && !options.told
+                      ? misunderstood_others(kind, &options, typed.words)
+                      : EXIT_SUCCESS;
+    if (refused) {
         typed_free(&typed);
         options_free(&options);
-        return options.file_is_unusable ? EXIT_UNUSABLE : EXIT_USAGE;
+        return refused;
     }
-    if (program_is_run()) options_measure_only(&options);
+    if (role != PROGRAM_WHOLE) options_measure_only(&options, role == PROGRAM_MEASURES_AND_TRAINS);
     if (options.version) printf("%s %s\n", kind->line.name, ridgepoint_version());
     if (options.completion) options_print_completion(&options);
     if (options.man) options_print_man(&options);
@@ -229,7 +308,7 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();
     options_free(&options);
     code = program_stop_code(code);
-    if (output_error == 0 || output_error == EPIPE || code != EXIT_SUCCESS)
+    if (output_error == 0 || output_error == EPIPE || code > EXIT_FAILURE)
         return code; // a reader that has had enough is no failure of ours
     fprintf(stderr, "%s: standard output: %s\n", kind->line.name, strerror(output_error));
     return EXIT_UNUSABLE;

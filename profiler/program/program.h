@@ -6,6 +6,7 @@
 #include "layers/files/onnx.h"
 #include "layers/train/corpus.h"
 #include "profiler/advice/budget.h"
+#include "profiler/compare/threshold.h"
 #include "profiler/files/profile_json.h"
 #include "profiler/measure/generation.h"
 #include "profiler/program/options.h"
@@ -58,6 +59,7 @@ struct Program {
     bool terminal;       // progress on standard error is seen
     int n_profiled;      // of several networks
     bool failed;         // a threshold, or a comparison: exit status 1
+    bool runs_train;     // the processes that it starts, too
     char progress[64];   // what a line of progress begins with: "profiling"
     Subject subject;
     OnnxModel onnx;         // what a file of that kind says of itself; else empty
@@ -70,6 +72,7 @@ struct Program {
     Machine machine;
     Profile profile;
     ProfileTraining training;
+    ThresholdList thresholds; // the options', judged
 };
 
 // The whole of a main function.
@@ -128,7 +131,12 @@ int program_verdict(const Program *program);
 // begin with `what` it was for. Is this such a process?
 Status program_measure_again(const Program *program, const char *flags, const char *what,
                              char **document);
-bool program_is_run(void);
+typedef enum ProgramRole {
+    PROGRAM_WHOLE,
+    PROGRAM_MEASURES,
+    PROGRAM_MEASURES_AND_TRAINS
+} ProgramRole;
+ProgramRole program_role(void);
 // program_stop.c: from here on SIGINT and SIGTERM end the work between two steps. Has one come?
 // Then the exit status is 128 and its number. `process`, which is waited for, ends at once; 0: none
 // is.
@@ -142,6 +150,17 @@ Status program_run_others(Program *program);
 Status program_take_runs(Program *program);
 void program_free_runs(Program *program);
 void program_show_runs(const Program *program, int64_t done, int64_t all, double begun);
+// program_diff.c: the answer to --compare and --against. The words of another command, typed as
+// --against has them ("resnet18 --batch=2"), some of them in *text: both yours to memory_free. An
+// error may be pending.
+Status program_diff(Program *program);
+char **program_other_words(const Options *options, const char *other, char *const typed[],
+                           char **text);
+// program_sweep.c: the answer to --sweep.
+Status program_sweep(Program *program);
+
+// program_threshold.c: judges, tells and writes them; what does not hold is a failure.
+Status program_judge(Program *program, const ThresholdSides *sides);
 // program_generate.c: the answer to --generate.
 Status program_generate(Program *program);
 // program_try.c: the answer to --try.

@@ -8,9 +8,9 @@
 #include "profiler/report/memory_curve.h"
 
 Status program_check_files(const Options *options) {
-    const char *files[] = {options->trace, options->memory_json, options->tinytorch,
-                           options->output, options->checkpoint};
-    for (int i = 0; i < 5; i++) {
+    const char *files[] = {options->trace,  options->memory_json, options->tinytorch,
+                           options->output, options->checkpoint,  options->junit};
+    for (int i = 0; i < 6; i++) {
         if (files[i] && whole_file_check(files[i])) return error_status();
     }
     return STATUS_OK;

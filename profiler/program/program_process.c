@@ -18,9 +18,12 @@ extern char **environ;
 // Tells a process that it is one of those. Of no use to anybody else, and in no help.
 #define MEASURE_ONLY "RIDGEPOINT_MEASURE_ONLY"
 
-bool program_is_run(void) {
+ProgramRole program_role(void) {
     const char *told = getenv(MEASURE_ONLY);
-    return told && strcmp(told, "1") == 0;
+    return !told                        ? PROGRAM_WHOLE
+           : strcmp(told, "1") == 0     ? PROGRAM_MEASURES
+           : strcmp(told, "train") == 0 ? PROGRAM_MEASURES_AND_TRAINS
+                                        : PROGRAM_WHOLE;
 }
 
 static Status refuse(const char *what, int number) {
@@ -31,21 +34,21 @@ static Status refuse(const char *what, int number) {
 
 // ---- one process -----------------------------------------------------------------------------
 // This one's environment and one more word; yours to memory_free.
-static char **environment_new(void) {
-    static char word[] = MEASURE_ONLY "=1";
+static char **environment_new(bool trains) {
+    static char measures[] = MEASURE_ONLY "=1", and_trains[] = MEASURE_ONLY "=train";
     size_t n = 0;
     while (environ[n]) n++;
     char **words = memory_new((n + 2) * sizeof(char *));
     if (!words) return NULL;
     memcpy(words + 1, environ, n * sizeof(char *));
-    words[0] = word;
+    words[0] = trains ? and_trains : measures;
     return words;
 }
 
 // Its standard output is the pipe's end `out`; standard error is ours.
-static Status spawn(char *const arguments[], int out, pid_t *process) {
+static Status spawn(char *const arguments[], bool trains, int out, pid_t *process) {
     posix_spawn_file_actions_t files;
-    char **words = environment_new();
+    char **words = environment_new(trains);
     if (!words) return error_status();
     int failed = posix_spawn_file_actions_init(&files);
     if (!failed) {
@@ -92,21 +95,23 @@ static Status wait_for(pid_t process, const char *what) {
                      WIFEXITED(state) ? WEXITSTATUS(state) : WTERMSIG(state));
 }
 
-static Status run(char *const arguments[], const char *what, char **document) {
+static Status run(char *const arguments[], bool trains, const char *what, char **document) {
     int ends[2];
     pid_t process;
     if (pipe(ends)) return refuse("cannot make a pipe", errno);
     fcntl(ends[0], F_SETFD, FD_CLOEXEC); // else the process would keep it open for itself
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    Status status = spawn(arguments, ends[1], &process);
+    Status status = spawn(arguments, trains, ends[1], &process);
     close(ends[1]);
     if (!status) program_watch_helper(process);
     *document = status ? NULL : read_all(ends[0]);
     close(ends[0]);
     if (status) return status;
     program_watch_helper(0);
-    Status ended = wait_for(process, what);
-    return error_pending() ? error_status() : ended;
+    if (!wait_for(process, what) && !error_pending()) return STATUS_OK;
+    memory_free(*document); // it is not whole
+    *document = NULL;
+    return error_status();
 }
 
 // ---- its arguments ---------------------------------------------------------------------------
@@ -127,7 +132,7 @@ Status program_measure_again(const Program *program, const char *flags, const ch
     *document = NULL;
     if (copy && words) {
         with_flags(program->arguments, copy, words);
-        run(words, what, document);
+        run(words, program->runs_train, what, document);
     }
     memory_free(words);
     memory_free(copy);

@@ -216,6 +216,9 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.argument = &line;
     how.stop = program_is_stopped;
     Status status = run_profile(program, how);
+    bool compared = options->measure_only || options->runs > 1; // with other moments
+    if (!status && compared)
+        program->profile.pace = machine_pace(program->profile.measured.peak.total);
     progress_clear(program);
     if (program->profile.has_machine) program->machine = program->profile.machine; // perhaps better
     const ProfileMemory *peak =

@@ -11,11 +11,10 @@
 enum { TEST_BATCH = 500 };
 
 typedef struct Training {
-    const Program *program;
+    Program *program;
     Checkpoint checkpoint; // model, optimizer and loader as they are
     int64_t every;         // batches; 0: no checkpoint is written
     ProgressLine line;
-    LossCurve curve;
 } Training;
 
 static void show_progress(Training *training, const FitProgress *p) {
@@ -34,7 +33,7 @@ static void show_progress(Training *training, const FitProgress *p) {
 static void after_step(void *argument, const FitProgress *p) {
     Training *training = argument;
     if (training->program->terminal) show_progress(training, p);
-    LossCurve *curve = &training->curve;
+    LossCurve *curve = &training->program->training.curve;
     int64_t step = program_steps(training->program->options, p->step);
     if (curve->last == 0)
         *curve =
@@ -141,8 +140,9 @@ static Status fit(Program *program, Training *training) {
     return status;
 }
 
-static Status print_training(const Program *program, Layer *model, const LossCurve *curve) {
+static Status print_training(const Program *program, Layer *model) {
     const ProfileTraining *training = &program->training;
+    const LossCurve *curve = &training->curve;
     const Images *images = &program->images;
     const Texts *texts = &program->texts;
     const Subject *subject = &program->subject;
@@ -189,7 +189,7 @@ Status program_train(Program *program) {
     if (!status) {
         program->training.data =
             has_text(program) ? program->texts.train.name : program->images.train.name;
-        if (program->report) status = print_training(program, model, &training.curve);
+        if (program->report) status = print_training(program, model);
         if (!status && options->weights) status = weights_print(model, stdout);
         if (!status && options->shrink) status = program_shrink(program, model);
         if (!status) status = program_write_output(program, model);

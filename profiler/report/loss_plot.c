@@ -17,9 +17,7 @@ void loss_curve_add(LossCurve *curve, int64_t step, double loss) {
     curve->n[column]++;
 }
 
-// The mean of each column; of one without a step, as there is in a short training, what was before.
-// How many columns, from the left, the training has come to.
-static int means(const LossCurve *curve, double mean[LOSS_COLUMNS]) {
+int loss_curve_means(const LossCurve *curve, double mean[LOSS_COLUMNS]) {
     int reached = 0;
     double last = (double)NAN;
     for (int i = 0; i < LOSS_COLUMNS; i++) {
@@ -60,7 +58,7 @@ static void print_axis(const LossCurve *curve, FILE *file) {
 
 void loss_plot(const LossCurve *curve, double level, const char *name, FILE *file) {
     double mean[LOSS_COLUMNS], low = level, high = level;
-    int rows[LOSS_COLUMNS], columns = means(curve, mean);
+    int rows[LOSS_COLUMNS], columns = loss_curve_means(curve, mean);
     if (columns == 0) return;
     for (int i = 0; i < columns; i++) {
         low = fmin(low, mean[i]); // of a NaN and a number the number

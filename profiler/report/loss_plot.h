@@ -15,6 +15,9 @@ typedef struct LossCurve {
 } LossCurve;
 
 void loss_curve_add(LossCurve *curve, int64_t step, double loss); // one that is NaN is left out
+// The mean of each part; of one without a step, as there is in a short training, what was before.
+// How many parts, from the first, the training has come to.
+int loss_curve_means(const LossCurve *curve, double mean[LOSS_COLUMNS]);
 
 // Ten rows; a line of '-' at `level`, which its last row explains by `name`. Nothing without
 // losses.

@@ -52,6 +52,8 @@ int text_width(const char *s); // code points of UTF-8: one is taken for one col
 Text text_plain(const char *s);
 int text_printable_bytes(
     const char *s); // of the character that begins at s; 0: not a printable one
+void text_take_plain(const char *s, char *text, size_t size); // the same in a buffer, cut to it
+void text_print_plain(const char *s, FILE *file);
 Text text_fit(const char *s, int width);
 Text text_fit_end(const char *s, int width);
 

@@ -7,11 +7,12 @@
 #include "profiler/report/text.h"
 
 // Control characters, and what turns the direction of writing, would change what the terminal shows
-// around them.
+// around them; what is no character (U+FFFE) XML refuses.
 int text_printable_bytes(const char *s) {
     static const struct {
         uint32_t from, to;
-    } refused[] = {{0, 0x1F}, {0x7F, 0x9F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xD800, 0xDFFF}};
+    } refused[] = {{0, 0x1F},        {0x7F, 0x9F},     {0x2028, 0x202E}, {0x2066, 0x2069},
+                   {0xD800, 0xDFFF}, {0xFDD0, 0xFDEF}, {0xFFFE, 0xFFFF}};
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // of so many bytes
     const unsigned char *u = (const unsigned char *)s;
     int length = u[0] < 0x80 ? 1 : u[0] < 0xC0 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
@@ -26,18 +27,30 @@ int text_printable_bytes(const char *s) {
     return length;
 }
 
-Text text_plain(const char *s) {
-    Text text;
+void text_take_plain(const char *s, char *text, size_t size) {
     size_t used = 0;
     while (*s) {
         int bytes = text_printable_bytes(s), taken = bytes ? bytes : 1;
-        if (used + (size_t)taken >= sizeof(text.s)) break;
-        memcpy(text.s + used, bytes ? s : "?", (size_t)taken);
+        if (used + (size_t)taken >= size) break;
+        memcpy(text + used, bytes ? s : "?", (size_t)taken);
         used += (size_t)taken;
         s += taken;
     }
-    text.s[used] = '\0';
+    text[used] = '\0';
+}
+
+Text text_plain(const char *s) {
+    Text text;
+    text_take_plain(s, text.s, sizeof(text.s));
     return text;
+}
+
+void text_print_plain(const char *s, FILE *file) {
+    while (*s) {
+        int bytes = text_printable_bytes(s), taken = bytes ? bytes : 1;
+        fwrite(bytes ? s : "?", 1, (size_t)taken, file);
+        s += taken;
+    }
 }
 
 static const char *skip_columns(const char *s, int columns) {

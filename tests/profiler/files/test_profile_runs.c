@@ -1,34 +1,20 @@
 // test_profile_runs.c -- medians of other processes beside a profile's own: each at its place, and
 // what is no profile of the same work refused. Starting them is test_profile_runs_program.c.
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/files/profile_json.h"
 #include "profiler/files/profile_runs.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
-#include "tests/helpers/nets.h"
-#include "tests/helpers/work_folder.h"
+#include "tests/profiler/files/profile_text.h"
 
 static Profile profile;
 static char *text; // its JSON
 
 static void begin(void) {
-    char path[64];
-    Net net = {.sizes = {20, 30, 10}, .n_sizes = 3, .batch = 4, .options = mlp_defaults()};
-    net.optimizer = OPTIMIZER_ADAM;
-    profile = net_profile(&net, 4);
-    work_folder_begin();
-    snprintf(path, sizeof path, "%s/profile.json", work_folder);
-    ProfileTraining training = {.absent = "none"};
-    JsonWriter *json = json_file_open(path);
-    ck_assert_int_eq(profile_write_json(&profile, &training, "it", json), STATUS_OK);
-    json_t *document = json_load_file(path, 0, NULL);
-    text = json_dumps(document, 0);
-    json_decref(document);
-    work_folder_end();
+    profile = profile_small();
+    text = profile_text_new(&profile);
 }
 
 static void end(void) {

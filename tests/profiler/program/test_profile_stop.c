@@ -87,7 +87,15 @@ START_TEST(other_processes_end_with_it) {
                  "test $code = 143\n"
                  "stop INT 3 \"$mlp --runs 1000 --try --iterations 9 --warmup 2\"\n"
                  "test $code = 130\n"
-                 "grep -q '^TRIED  ' out");
+                 "grep -q '^TRIED  ' out\n"
+                 "stop INT 4 \"$mlp --against --fuse --runs 500 --iterations 9 --json j\"\n"
+                 "test $code = 130\n"
+                 "grep -q '^CUT SHORT' out\n"
+                 "grep -q 'ridgepoint.diff/v1' j\n"
+                 "stop INT 0.4 \"$mlp --against --fuse --iterations 100000 --json none\"\n"
+                 "test $code = 130\n"
+                 "grep -q 'stopped before each had been measured once' err\n"
+                 "not test -e none");
 }
 END_TEST
 

@@ -1,0 +1,90 @@
+// ratio.c -- all pairs, sorted, and how rarely so few of them would lie on one side by chance.
+#include "profiler/measure/ratio.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/memory.h"
+
+enum { EXACT_MOST = 50 }; // times in all, for which U is counted out: 2^53 holds all orders of them
+
+static int compare(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static Status check(const double *seconds, int64_t n) {
+    if (n < 1 || n > RATIO_MOST)
+        return error_set(STATUS_INVALID_ARGUMENT, "ratio: of %lld times. HINT: 1 to %d",
+                         (long long)n, RATIO_MOST);
+    for (int64_t i = 0; i < n; i++)
+        if (!(isfinite(seconds[i]) && seconds[i] > 0.0))
+            return error_set(STATUS_INVALID_ARGUMENT,
+                             "ratio: time %lld is %g. HINT: above 0, and finite", (long long)i,
+                             seconds[i]);
+    return STATUS_OK;
+}
+
+// ---- how U is distributed ----------------------------------------------------------------------
+// ways[u]: of the orders of n and m, so many have U = u, for u <= most: the coefficients of the
+// product over i of (1 - q^(m + i)) / (1 - q^i), one factor after the other.
+static void count_orders(int64_t n, int64_t m, int64_t most, double *ways) {
+    memset(ways, 0, (size_t)(most + 1) * sizeof(double));
+    ways[0] = 1.0;
+    for (int64_t i = 1; i <= n; i++) {
+        for (int64_t u = most; u >= m + i; u--) ways[u] -= ways[u - m - i];
+        for (int64_t u = i; u <= most; u++) ways[u] += ways[u - i];
+    }
+}
+
+// The largest k with P(U < k) <= tail, at least 1; *below: that probability.
+static int64_t rank_exact(int64_t n, int64_t m, double tail, double *below) {
+    enum { ROOM = EXACT_MOST * EXACT_MOST / 8 + 1 }; // U is symmetric: half of n x m
+    double ways[ROOM], all = 1.0;
+    int64_t half = n * m / 2, k = 1;
+    count_orders(n, m, half, ways);
+    for (int64_t i = 1; i <= n; i++) all *= (double)(m + i) / (double)i;
+    double sum = ways[0];
+    while (k <= half && (sum + ways[k]) / all <= tail) sum += ways[k++];
+    *below = sum / all;
+    return k;
+}
+
+static double normal_below(double z) { return 0.5 * erfc(-z * M_SQRT1_2); }
+
+// By the normal distribution, which it comes close to.
+static int64_t rank_of_many(int64_t n, int64_t m, double tail, double *below) {
+    double middle = 0.5 * (double)(n * m);
+    double deviation = sqrt((double)(n * m) * (double)(n + m + 1) / 12.0);
+    int64_t least = 1, most = n * m / 2 + 1; // the answer is least, or between
+    while (most - least > 1) {
+        int64_t k = least + (most - least) / 2;
+        if (normal_below(((double)k - 0.5 - middle) / deviation) <= tail)
+            least = k;
+        else
+            most = k;
+    }
+    *below = normal_below(((double)least - 0.5 - middle) / deviation);
+    return least;
+}
+
+Status ratio_find(const double *before, int64_t n, const double *after, int64_t m,
+                  double confidence, Ratio *out) {
+    if (check(before, n) || check(after, m)) return error_status();
+    int64_t pairs = n * m;
+    double *ratios = memory_new((size_t)pairs * sizeof(double));
+    if (!ratios) return error_status();
+    for (int64_t i = 0; i < pairs; i++) ratios[i] = after[i % m] / before[i / m];
+    qsort(ratios, (size_t)pairs, sizeof(double), compare);
+    double tail = 0.5 * (1.0 - confidence), below;
+    int64_t k =
+        n + m <= EXACT_MOST ? rank_exact(n, m, tail, &below) : rank_of_many(n, m, tail, &below);
+    *out = (Ratio){.estimate = sqrt(ratios[(pairs - 1) / 2] * ratios[pairs / 2]),
+                   .low = ratios[k - 1],
+                   .high = ratios[pairs - k],
+                   .confidence = 1.0 - 2.0 * below,
+                   .reached = below <= tail};
+    memory_free(ratios);
+    return STATUS_OK;
+}

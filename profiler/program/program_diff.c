@@ -1,0 +1,310 @@
+// program_diff.c -- --compare and --against: this command in fresh processes, beside a saved
+// profile or in turns with another command, and what differs. Not here: what the runs say of it
+// (compare/).
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/compare/diff_print.h"
+#include "profiler/files/profile_diff_json.h"
+#include "profiler/files/profile_runs.h"
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+
+static const double busy = 0.1; // of a step that its threads waited for cores, at most
+// What is failed by, where nothing is said and times can be compared.
+static const char limits_unsaid[] = "latency:+5%,layer:*:+5%";
+
+typedef struct Side { // what is compared with another
+    char **arguments; // its command
+    char **documents; // owned: of each of its runs
+    int64_t n;
+} Side;
+
+typedef struct Comparing {
+    Program *program;
+    const Options *options;
+    Side now, base;    // a file's has no documents
+    SavedProfile file; // else empty
+    bool elsewhere;    // the file is of another machine
+    int64_t all;       // runs that there may be
+    int set;           // of runs; the second confirms
+    double begun;
+} Comparing;
+
+// ---- the other command -------------------------------------------------------------------------
+// "--batch 128", or "resnet34 --batch 2": where flags begin; "": there are none.
+static char *flags_of(char *other) {
+    char *flags = strncmp(other, "--", 2) == 0 ? other : strstr(other, " --");
+    return flags ? flags : other + strlen(other);
+}
+
+// Flags stand behind what was typed, because the last word on one counts, but before a "--".
+char **program_other_words(const Options *options, const char *other, char *const typed[],
+                           char **text) {
+    size_t n = 0, used = 0;
+    while (typed[n]) n++;
+    *text = memory_copy_string(other);
+    char **words = memory_new((n + strlen(other) + 2) * sizeof(char *));
+    if (!*text || !words) return words;
+    char *flags = flags_of(*text), *rest = NULL, *model = flags > *text ? *text : NULL;
+    const char *old = model ? options->model : NULL; // or of no word, but of a file of options
+    bool placed = false;
+    if (*flags == ' ') *flags++ = '\0';
+    size_t i = 0;
+    for (size_t k = 0; k < n && old; k++) placed = placed || typed[k] == old;
+    for (; i < n && strcmp(typed[i], "--") != 0; i++)
+        words[used++] = old && typed[i] == old ? model : typed[i];
+    if (model && !placed) words[used++] = model;
+    for (char *flag = strtok_r(flags, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest))
+        words[used++] = flag;
+    for (; i < n; i++) words[used++] = old && typed[i] == old ? model : typed[i];
+    return words;
+}
+
+// ---- runs --------------------------------------------------------------------------------------
+static Status run_once(Comparing *all, Side *side) {
+    Program program = *all->program;
+    program.arguments = side->arguments;
+    program_show_runs(&program, all->now.n + all->base.n, all->all, all->begun);
+    const char *what = all->options->against ? "--against" : "--compare";
+    Status status = program_measure_again(&program, "", what, &side->documents[side->n]);
+    if (!status) side->n++;
+    return status;
+}
+
+// In turns; who goes first changes, too.
+static Status run_set(Comparing *all) {
+    int64_t until = all->set++ ? 2 * all->options->runs : all->options->runs;
+    for (int64_t i = all->now.n; i < until && !program_is_stopped(); i++) {
+        Side *sides[] = {i % 2 ? &all->base : &all->now, i % 2 ? &all->now : &all->base};
+        for (int k = 0; k < 2; k++)
+            if ((sides[k] == &all->now || all->options->against) && run_once(all, sides[k])) break;
+        if (error_pending()) break;
+    }
+    progress_clear(all->program);
+    if (program_is_stopped()) error_clear(); // of the process that was not waited for
+    return error_status();
+}
+
+// ---- what they say -----------------------------------------------------------------------------
+typedef struct Set { // some of the runs of each side
+    SavedProfile base, now;
+    ProfileDiff diff; // of these two
+} Set;
+
+// Runs from..to of one side in one profile.
+static Status gather(const Side *side, int64_t from, int64_t to, SavedProfile *saved) {
+    *saved = (SavedProfile){0};
+    if (to > side->n) to = side->n;
+    if (to <= from) return error_set(STATUS_IO, "stopped before each had been measured once");
+    const char *first = side->documents[from];
+    Status status = saved_profile_parse(first, strlen(first), "a run", saved);
+    if (status || to - from == 1) return status;
+    return profile_take_runs(&saved->profile, side->documents + from + 1, (int)(to - from - 1));
+}
+
+// A file's own profile is in each set: borrowed.
+static Status set_make(Comparing *all, int64_t from, int64_t to, Set *set) {
+    const DiffHow how = {.apart = all->options->compare != NULL,
+                         .elsewhere = all->elsewhere,
+                         .one_of_two = to - from <= all->options->runs};
+    Status status = STATUS_OK;
+    if (all->options->against)
+        status = gather(&all->base, from, to, &set->base);
+    else
+        set->base = all->file;
+    if (!status) status = gather(&all->now, from, to, &set->now);
+    if (status) return status;
+    if (!set->base.profile.reconciled || !set->now.profile.reconciled)
+        all->program->failed = true; // the run itself has said so
+    return profile_diff(&set->base.profile, &set->now.profile, how, &set->diff);
+}
+
+static void set_free(const Comparing *all, Set *set) {
+    profile_diff_free(&set->diff);
+    if (all->options->against) saved_profile_free(&set->base);
+    saved_profile_free(&set->now);
+}
+
+// What one set of runs seems to say is said when another one says the same.
+static Status confirm(Comparing *all, Set *whole) {
+    Set first = {0}, second = {0};
+    int64_t half = all->now.n;
+    all->all *= 2;
+    Status status = run_set(all);
+    bool stopped = all->now.n <= half || (all->options->against && all->base.n <= half);
+    if (!status && stopped) profile_diff_confirm(&whole->diff, &whole->diff, NULL);
+    if (status || stopped) return status;
+    set_free(all, whole);
+    status = set_make(all, 0, half, &first);
+    if (!status) status = set_make(all, half, all->now.n, &second);
+    if (!status) status = set_make(all, 0, all->now.n, whole);
+    if (!status) profile_diff_confirm(&whole->diff, &first.diff, &second.diff);
+    set_free(all, &first);
+    set_free(all, &second);
+    return status;
+}
+
+// ---- whether they can be compared --------------------------------------------------------------
+static Status check_alike(Comparing *all, const SavedProfile *base, const SavedProfile *now) {
+    const Options *options = all->options;
+    DiffReason reason = profile_diff_reason(base, now);
+    const char *text = reason.environment[0] ? reason.environment : reason.work;
+    all->elsewhere = reason.environment[0] != '\0';
+    if (options->against || options->force || !text[0]) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--compare %s: %s. HINT: --save %s makes it anew; --force compares them, "
+                     "%s",
+                     options->compare, text, options->compare,
+                     reason.environment[0] ? "by how fast each machine is" : "whatever they are");
+}
+
+// The first run tells, before others are waited for.
+static Status check_first(Comparing *all) {
+    SavedProfile now;
+    if (all->options->against) return STATUS_OK;
+    if (run_once(all, &all->now) && program_is_stopped()) error_clear(); // it was not waited for
+    if (error_pending()) return error_status();
+    Status status = gather(&all->now, 0, 1, &now);
+    if (!status) status = check_alike(all, &all->file, &now);
+    saved_profile_free(&now);
+    return status;
+}
+
+static double median_off_core(const Side *side) {
+    LatencyStatistics statistics;
+    double *shares = memory_new((size_t)side->n * sizeof(double)), median = (double)NAN;
+    int64_t n = 0;
+    for (int64_t i = 0; shares && i < side->n; i++) {
+        SavedProfile run;
+        if (!gather(side, i, i + 1, &run) && run.off_core >= 0.0) shares[n++] = run.off_core;
+        saved_profile_free(&run);
+    }
+    if (n > 0 && !statistics_summarise(shares, n, &statistics)) median = statistics.median;
+    memory_free(shares);
+    return median;
+}
+
+// Why times are not compared; "": they are.
+static void say_untimed(const Comparing *all, const ProfileDiff *diff, char *text, size_t size) {
+    const Options *options = all->options;
+    double then = all->file.off_core, now = median_off_core(&all->now);
+    text[0] = '\0';
+    if (strcmp(options->device, "meta") == 0)
+        snprintf(text, size, "Nothing ran on the meta device.");
+    else if (diff->runs_before == 0 || diff->runs_after == 0)
+        snprintf(text, size, "The base has no times.");
+    else if (diff->runs_after < 2)
+        snprintf(text, size, "Times of one process say nothing of another's%s",
+                 program_is_stopped() ? "; it was stopped." : ": leave out --runs 1.");
+    else if (diff->runs_before < 2)
+        snprintf(text, size,
+                 "Times of one process, as in %s, say nothing of another's: --save %s makes it of "
+                 "%d.",
+                 options->compare, options->compare, OPTIONS_COMPARED_RUNS);
+    else if (!options->against && !options->force && (then > busy || now > busy))
+        snprintf(text, size,
+                 "Other work had the cores: threads waited for one in %.0f%% of a step %s (more "
+                 "than %.0f%%). Once it is done, %s; --force compares all the same.",
+                 100.0 * (then > busy ? then : now), then > busy ? "of the base" : "now",
+                 100.0 * busy, then > busy ? "--save the base anew" : "try again");
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+static bool seems_changed(const ProfileDiff *diff) {
+    bool changed = diff->step.sure != 0;
+    for (int64_t i = 0; i < diff->n_times; i++) changed = changed || diff->times[i].sure != 0;
+    return changed;
+}
+
+static void say_build(const SavedProfile *base, const SavedProfile *now, char *text, size_t size) {
+    const Environment *a = &base->environment, *b = &now->environment;
+    text[0] = '\0';
+    if (strcmp(a->compiler, b->compiler) != 0)
+        snprintf(text, size, "the compiler was %s, and is %s", a->compiler, b->compiler);
+    else if (strcmp(a->flags, b->flags) != 0)
+        snprintf(text, size, "compiled with %.180s; the base with %.180s", b->flags, a->flags);
+}
+
+static Status tell(Comparing *all, Set *set, JsonWriter **json) {
+    char untimed[300], build[400];
+    Program *program = all->program;
+    ProfileDiff *diff = &set->diff;
+    int64_t before = all->now.n;
+    say_untimed(all, diff, untimed, sizeof(untimed));
+    bool timed = untimed[0] == '\0';
+    if (timed && seems_changed(diff) && !program_is_stopped() && confirm(all, set))
+        return error_status();
+    say_build(&set->base, &set->now, build, sizeof(build));
+    const char *other = all->options->against ? all->options->against : all->options->compare;
+    bool flags = all->options->against && strncmp(other, "--", 2) == 0;
+    const DiffStory story = {.with = flags ? "with " : "",
+                             .base = other,
+                             .untimed = timed ? NULL : untimed,
+                             .build = build,
+                             .unit = set->now.profile.unit,
+                             .confirmed = all->now.n > before,
+                             .elsewhere = all->elsewhere};
+    if (program->report) diff_print(diff, &story, stdout);
+    if (program->report && program_is_stopped())
+        printf("\nCUT SHORT, as was asked: by the runs that had ended\n");
+    bool judged = timed && diff->step.judged; // else who asks a CI's question gets an answer
+    if (program->thresholds.n == 0 && (judged || all->options->junit))
+        threshold_parse(limits_unsaid, &program->thresholds);
+    Status status = program_judge(program, &(ThresholdSides){&set->now.profile, &set->base.profile,
+                                                             diff, !timed});
+    if (status || !*json) return status;
+    status = profile_diff_write_json(diff, &story, &program->thresholds, program->command, *json);
+    *json = NULL;
+    return status;
+}
+
+static Status compare(Comparing *all) {
+    const Options *options = all->options;
+    Set set = {0};
+    Status status = options->compare ? saved_profile_read(options->compare, &all->file) : STATUS_OK;
+    if (!status) status = program_check_files(options);
+    JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
+    if (!status && options->json && !json) status = error_status();
+    if (!status) status = check_first(all);
+    if (!status) status = run_set(all);
+    if (!status) status = set_make(all, 0, all->now.n, &set);
+    if (!status) status = tell(all, &set, &json);
+    json_writer_discard(json);
+    set_free(all, &set);
+    return status;
+}
+
+static void free_side(Side *side) {
+    for (int64_t i = 0; i < side->n; i++) memory_free(side->documents[i]);
+    memory_free(side->documents);
+}
+
+Status program_diff(Program *program) {
+    const Options *options = program->options;
+    char *text = NULL;
+    int64_t sides = options->against ? 2 : 1;
+    Comparing all = {.program = program,
+                     .options = options,
+                     .now = {.arguments = program->arguments},
+                     .base = {.arguments = program->arguments},
+                     .all = sides * options->runs,
+                     .begun = clock_seconds()};
+    size_t room = 2 * (size_t)options->runs * sizeof(char *);
+    all.now.documents = memory_new(room);
+    all.base.documents = memory_new(room);
+    if (options->against)
+        all.base.arguments =
+            program_other_words(options, options->against, program->arguments, &text);
+    Status status = error_pending() ? error_status() : compare(&all);
+    free_side(&all.now);
+    free_side(&all.base);
+    saved_profile_free(&all.file);
+    if (options->against) memory_free(all.base.arguments);
+    memory_free(text);
+    return status;
+}

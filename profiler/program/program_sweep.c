@@ -1,0 +1,158 @@
+// program_sweep.c -- --sweep: this command at each point of a grid, in processes of its own; what
+// was measured is kept after each, so that one that was stopped goes on. Not here: what may vary
+// (sweep_axes.c), what the points say together (compare/sweep.h).
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/compare/sweep_print.h"
+#include "profiler/files/sweep_json.h"
+#include "profiler/program/program.h"
+#include "profiler/program/sweep_axes.h"
+#include "profiler/report/environment.h"
+#include "profiler/report/text.h"
+#include "tensor/clock.h"
+#include "tensor/memory.h"
+
+static const double long_seconds = 300.0; // what takes longer is told before
+
+typedef struct Sweeping {
+    Program *program;
+    Sweep sweep;
+    Environment environment;
+    int64_t open, done; // points of this process: all, and those that are measured
+    double begun;
+    bool told; // how long it takes
+} Sweeping;
+
+// The command without the program's own path, which is no matter.
+static const char *command_of(const Sweeping *all) {
+    const char *words = strchr(all->program->command, ' ');
+    return words ? words + 1 : "";
+}
+
+static Status keep(Sweeping *all) {
+    const char *path = all->program->options->save;
+    if (!path || sweep_judge(&all->sweep)) return error_status();
+    JsonWriter *json = json_file_open(path);
+    return json ? sweep_write_json(&all->sweep, command_of(all), all->environment.cpu, json)
+                : error_status();
+}
+
+// ---- a point -----------------------------------------------------------------------------------
+static Status measure(Sweeping *all, char **words, SweepPoint *point) {
+    Program program = *all->program;
+    int64_t runs = program.options->runs, n = 0;
+    char unit[16] = "", **documents = memory_new((size_t)runs * sizeof(char *));
+    program.arguments = words;
+    while (documents && n < runs && !error_pending() && !program_is_stopped())
+        if (!program_measure_again(&program, "", "--sweep", &documents[n])) n++;
+    if (documents && n > 0 && !error_pending()) sweep_point_read(documents, (int)n, point, unit);
+    if (unit[0]) {
+        bool other = all->sweep.unit[0] && strcmp(all->sweep.unit, unit) != 0;
+        snprintf(all->sweep.unit, sizeof(all->sweep.unit), "%s", other ? "units" : unit);
+    }
+    for (int64_t i = 0; i < n; i++) memory_free(documents[i]);
+    memory_free(documents);
+    return error_status();
+}
+
+static void show(Sweeping *all, int64_t point) {
+    char name[SWEEP_NAME], left[64] = "", line[SWEEP_NAME + 160];
+    double each = (clock_seconds() - all->begun) / (double)(all->done > 0 ? all->done : 1);
+    double rest = each * (double)(all->open - all->done);
+    sweep_name(&all->sweep, point, name);
+    if (all->done > 0) snprintf(left, sizeof(left), ", %.40s left", text_duration(rest).s);
+    snprintf(line, sizeof(line), "sweeping: %lld of %lld%s: %s", (long long)all->done + 1,
+             (long long)all->open, left, name);
+    progress_say(all->program, text_fit(line, 79).s);
+    if (all->done == 0 || all->told || rest < long_seconds || all->program->options->quiet) return;
+    progress_clear(all->program);
+    fprintf(stderr, "%s: --sweep: %lld more points take about %s%s\n",
+            all->program->kind->line.name, (long long)(all->open - all->done),
+            text_duration(rest).s,
+            all->program->options->save ? "; stopped, the same command goes on"
+                                        : "; with --save FILE a stopped one can go on");
+    all->told = true;
+}
+
+// One that cannot be measured is told, and no reason to leave out the others.
+static Status take_point(Sweeping *all, int64_t i) {
+    const Options *options = all->program->options;
+    SweepPoint *point = &all->sweep.points[i];
+    char *text = NULL, *other = sweep_point_words(options, &all->sweep, i);
+    char **words =
+        other ? program_other_words(options, other, all->program->arguments, &text) : NULL;
+    show(all, i);
+    if (words && !error_pending()) measure(all, words, point);
+    memory_free(words);
+    memory_free(text);
+    memory_free(other);
+    if (program_is_stopped()) {
+        error_clear(); // of the process that was not waited for
+        return STATUS_OK;
+    }
+    if (error_pending() && error_status() != STATUS_OUT_OF_MEMORY) {
+        char name[SWEEP_NAME];
+        sweep_name(&all->sweep, i, name);
+        progress_clear(all->program);
+        fprintf(stderr, "%s: %s: %s\n", all->program->kind->line.name, name, error_message());
+        error_clear();
+        *point = (SweepPoint){.state = SWEEP_FAILED};
+        all->program->failed = true;
+    }
+    all->done++;
+    return error_pending() ? error_status() : keep(all);
+}
+
+// ---- all of them -------------------------------------------------------------------------------
+static Status take_points(Sweeping *all) {
+    Status status = STATUS_OK;
+    for (int64_t i = 0; i < all->sweep.n; i++)
+        all->open += all->sweep.points[i].state == SWEEP_OPEN;
+    all->begun = clock_seconds();
+    for (int64_t i = 0; i < all->sweep.n && !status && !program_is_stopped(); i++)
+        if (all->sweep.points[i].state == SWEEP_OPEN) status = take_point(all, i);
+    progress_clear(all->program);
+    return status;
+}
+
+static void tell(const Sweeping *all) {
+    int64_t known = all->sweep.n - all->open;
+    if (!all->program->report) return;
+    sweep_print(&all->sweep, stdout);
+    if (known > 0)
+        printf("  %lld of %lld points were measured before, and stand in %s\n", (long long)known,
+               (long long)all->sweep.n, all->program->options->save);
+    if (program_is_stopped())
+        printf("\nCUT SHORT, as was asked%s\n",
+               all->program->options->save ? ": the same command goes on" : "");
+}
+
+static Status sweep_all(Sweeping *all) {
+    const Options *options = all->program->options;
+    Status status = sweep_axes_take(options, &all->sweep);
+    all->sweep.learns = all->program->runs_train = options->epochs > 0;
+    all->sweep.limits = (SweepLimits){options->max_latency, options->max_memory};
+    if (!status) environment_read(&all->environment);
+    if (!status && options->save) {
+        status = sweep_read(options->save, command_of(all), all->environment.cpu, &all->sweep);
+        if (!status) status = whole_file_check(options->save);
+    }
+    JsonWriter *json =
+        !status && options->json && !options->save ? json_file_open(options->json) : NULL;
+    if (!status && error_pending()) status = error_status();
+    if (!status) status = take_points(all);
+    if (!status) status = sweep_judge(&all->sweep);
+    if (!status) tell(all);
+    if (!status && json)
+        return sweep_write_json(&all->sweep, command_of(all), all->environment.cpu, json);
+    json_writer_discard(json);
+    return status;
+}
+
+Status program_sweep(Program *program) {
+    Sweeping all = {.program = program, .sweep.chosen = -1};
+    Status status = sweep_all(&all);
+    sweep_free(&all.sweep);
+    return status;
+}

@@ -1,0 +1,52 @@
+// program_threshold.c -- --threshold and --junit: limits are judged, told, and written for a CI.
+// Not here: what may be limited (compare/threshold.h).
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/files/junit.h"
+#include "profiler/program/program.h"
+#include "profiler/report/text.h"
+
+static void case_at(const void *program, int i, JunitCase *one) {
+    static const JunitVerdict verdicts[] = {[THRESHOLD_HOLDS] = JUNIT_PASSED,
+                                            [THRESHOLD_BROKEN] = JUNIT_FAILED,
+                                            [THRESHOLD_UNKNOWN] = JUNIT_ERROR};
+    const Threshold *threshold = &((const Program *)program)->thresholds.at[i];
+    *one = (JunitCase){.suite = "thresholds",
+                       .name = threshold->text,
+                       .verdict = verdicts[threshold->verdict],
+                       .type = threshold_verdict_name(threshold->verdict),
+                       .output = ""};
+    snprintf(one->message, sizeof(one->message), "%s", threshold->found);
+}
+
+// Of those that do not hold one line is enough where nobody reads a report.
+static void complain(const Program *program) {
+    for (int i = 0; i < program->thresholds.n; i++) {
+        const Threshold *threshold = &program->thresholds.at[i];
+        if (threshold->verdict == THRESHOLD_HOLDS) continue;
+        fprintf(stderr, "%s: --threshold ", program->kind->line.name);
+        text_print_plain(threshold->text, stderr);
+        fprintf(stderr, ": %s: %s\n", threshold_verdict_name(threshold->verdict), threshold->found);
+        return;
+    }
+}
+
+Status program_judge(Program *program, const ThresholdSides *sides) {
+    const Options *options = program->options;
+    ThresholdList *list = &program->thresholds;
+    if (list->n == 0) return STATUS_OK;
+    bool hold;
+    if (threshold_judge(list, sides, &hold)) return error_status();
+    if (!hold) program->failed = true;
+    if (program->report) {
+        printf("\n");
+        threshold_print(list, stdout);
+    } else if (!hold) {
+        complain(program);
+    }
+    WholeFile *file = options->junit ? whole_file_open(options->junit) : NULL;
+    if (!file) return error_status();
+    junit_write(file, program->kind->line.name, 0.0, &(JunitCases){list->n, case_at, program});
+    return whole_file_close(file);
+}
