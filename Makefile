@@ -104,7 +104,7 @@ LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) $(PROTOBUF_LIBS) -lm -ldl $(LDLIBS)
 LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files \
     layers/files/onnx profiler \
     $(addprefix profiler/,record session measure machine explain advice compare report \
-    files)
+    files look)
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.

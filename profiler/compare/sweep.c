@@ -84,6 +84,13 @@ static double worth_of(const Sweep *sweep, const SweepPoint *point) {
     return point->units_per_second / point->seconds;
 }
 
+bool sweep_trade(const Sweep *sweep, int64_t point, double *takes, double *gives) {
+    const SweepPoint *p = &sweep->points[point];
+    *takes = sweep->learns ? p->train_seconds : p->seconds;
+    *gives = !sweep->learns ? p->units_per_second : isnan(p->accuracy) ? p->loss : p->accuracy;
+    return p->state == SWEEP_MEASURED && *takes > 0.0 && *gives > 0.0; // not NaN
+}
+
 // ---- when a loss was reached -------------------------------------------------------------------
 static int by_value(const void *left, const void *right) {
     const double *a = left, *b = right;

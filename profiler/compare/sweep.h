@@ -72,6 +72,10 @@ void sweep_place(const Sweep *sweep, int64_t point, int at[SWEEP_AXES]);
 // have.
 Status sweep_judge(Sweep *sweep);
 
+// What a point takes, seconds of a step or of its training, and what it gives: units/s, accuracy,
+// or where nothing was judged its loss. False: it has no place in a picture.
+bool sweep_trade(const Sweep *sweep, int64_t point, double *takes, double *gives);
+
 typedef struct SweepFit {
     int64_t first;      // point: its other axes tell of which
     double fixed, each; // a step takes fixed + each * batch seconds

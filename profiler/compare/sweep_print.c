@@ -178,20 +178,6 @@ static int place_in(const Span *span, double value, int cells) {
     return width > 0.0 ? (int)lround((log(value) - span->from) / width * (cells - 1)) : 0;
 }
 
-// What is bought, throughput or accuracy, with what, latency or time to train.
-static double price_of(const Sweep *sweep, const SweepPoint *point) {
-    return sweep->learns ? point->train_seconds : point->seconds;
-}
-static double worth_of(const Sweep *sweep, const SweepPoint *point) {
-    bool judged = !isnan(point->accuracy);
-    return !sweep->learns ? point->units_per_second : judged ? point->accuracy : point->loss;
-}
-
-static bool has_place(const Sweep *sweep, const SweepPoint *point) {
-    return point->state == SWEEP_MEASURED && price_of(sweep, point) > 0.0 &&
-           worth_of(sweep, point) > 0.0; // not NaN
-}
-
 static Text worth_text(const Sweep *sweep, double value) {
     Text text;
     if (!sweep->learns) return text_short_count((int64_t)(value + 0.5));
@@ -199,42 +185,43 @@ static Text worth_text(const Sweep *sweep, double value) {
     return text;
 }
 
-static void print_picture(const Sweep *sweep, FILE *file) {
-    char cells[PLOT_ROWS][PLOT_COLUMNS + 1];
-    Span x = {HUGE_VAL, -HUGE_VAL}, y = x;
-    const SweepPoint *known = NULL;
-    memset(cells, ' ', sizeof(cells));
-    for (int64_t i = 0; i < sweep->n; i++) {
-        const SweepPoint *point = &sweep->points[i];
-        if (!has_place(sweep, point)) continue;
-        widen(&x, price_of(sweep, point));
-        widen(&y, worth_of(sweep, point));
-        known = point;
-    }
-    if (!known || x.to - x.from < 1e-6 || y.to - y.from < 1e-6) return; // nothing to see
-    for (int64_t i = sweep->n - 1; i >= 0; i--) {                       // the first is seen
-        const SweepPoint *point = &sweep->points[i];
-        if (!has_place(sweep, point)) continue;
-        int row = place_in(&y, worth_of(sweep, point), PLOT_ROWS);
-        cells[row][place_in(&x, price_of(sweep, point), PLOT_COLUMNS)] = letter_of(i);
-    }
-    fprintf(file, "\n  %s%s\n",
-            !sweep->learns           ? sweep->unit
-            : isnan(known->accuracy) ? "loss"
-                                     : "accuracy",
-            sweep->learns ? "" : "/s");
+static void print_rows(const Sweep *sweep, char cells[PLOT_ROWS][PLOT_COLUMNS], const Span *y,
+                       FILE *file) {
     for (int row = PLOT_ROWS - 1; row >= 0; row--) {
         int length = PLOT_COLUMNS;
         while (length > 0 && cells[row][length - 1] == ' ') length--;
         bool end = row == 0 || row == PLOT_ROWS - 1;
-        double value = exp(row ? y.to : y.from);
+        double value = exp(row ? y->to : y->from);
         fprintf(file, "%*s %c%.*s\n", LABEL - 1, end ? worth_text(sweep, value).s : "",
                 end ? '+' : '|', length, cells[row]);
     }
+}
+
+static void print_picture(const Sweep *sweep, FILE *file) {
+    char cells[PLOT_ROWS][PLOT_COLUMNS];
+    Span x = {HUGE_VAL, -HUGE_VAL}, y = x;
+    double takes, gives;
+    bool judged = false;
+    memset(cells, ' ', sizeof(cells));
+    for (int64_t i = 0; i < sweep->n; i++) {
+        if (!sweep_trade(sweep, i, &takes, &gives)) continue;
+        widen(&x, takes);
+        widen(&y, gives);
+        judged = judged || !isnan(sweep->points[i].accuracy);
+    }
+    if (!(x.to - x.from > 1e-6) || !(y.to - y.from > 1e-6)) return; // nothing to see
+    for (int64_t i = sweep->n - 1; i >= 0; i--)                     // the first is seen
+        if (sweep_trade(sweep, i, &takes, &gives))
+            cells[place_in(&y, gives, PLOT_ROWS)][place_in(&x, takes, PLOT_COLUMNS)] = letter_of(i);
+    fprintf(file, "\n  %s%s\n",
+            !sweep->learns ? sweep->unit
+            : judged       ? "accuracy"
+                           : "loss",
+            sweep->learns ? "" : "/s");
+    print_rows(sweep, cells, &y, file);
     Text from = text_duration(exp(x.from)), to = text_duration(exp(x.to));
-    const char *what = sweep->learns ? "to train" : "a step";
     fprintf(file, "%*s+%s%*s%*s\n", LABEL, "", from.s, (int)(PLOT_COLUMNS / 2 - strlen(from.s) + 4),
-            what, (int)(PLOT_COLUMNS / 2 - 4), to.s);
+            sweep->learns ? "to train" : "a step", PLOT_COLUMNS / 2 - 4, to.s);
 }
 
 // ---- latency of a batch ------------------------------------------------------------------------

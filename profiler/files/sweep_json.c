@@ -169,7 +169,7 @@ static Status read_document(json_t *document, const char *path, const char *comm
     return STATUS_OK;
 }
 
-Status sweep_read(const char *path, const char *command, const char *cpu, Sweep *sweep) {
+Status sweep_read_json(const char *path, const char *command, const char *cpu, Sweep *sweep) {
     size_t size;
     if (access(path, F_OK) != 0 && errno == ENOENT) return STATUS_OK;
     char *text = input_file_read(path, 1 << 26, &size);

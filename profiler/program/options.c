@@ -8,12 +8,14 @@
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers/train/dataset.h"
 #include "profiler/report/text.h"
+#include "tensor/memory.h"
 
 enum { MOST_FLAGS = 96 }; // asserted where the table for getopt_long is made
 
@@ -37,12 +39,63 @@ bool options_ask(const Options *options) {
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
+static const struct {
+    const char *name;      // of the flag
+    const char *in_folder; // what it is called there; NULL: nothing
+    size_t offset;
+} outputs[] = {{"save", NULL, offsetof(Options, save)},
+               {"json", "profile.json", offsetof(Options, json)},
+               {"trace", "trace.json", offsetof(Options, trace)},
+               {"memory-json", "memory.json", offsetof(Options, memory_json)},
+               {"tinytorch", NULL, offsetof(Options, tinytorch)},
+               {"html", "profile.html", offsetof(Options, html)},
+               {"svg", "roofline.svg", offsetof(Options, svg)},
+               {"csv", "layers.csv", offsetof(Options, csv)},
+               {"output", NULL, offsetof(Options, output)},
+               {"junit", NULL, offsetof(Options, junit)},
+               {"checkpoint", NULL, offsetof(Options, checkpoint)}};
+enum { OUTPUTS = sizeof(outputs) / sizeof(outputs[0]) };
+
+static const char **output_of(Options *options, int i) {
+    return (const char **)(void *)((char *)options + outputs[i].offset);
+}
+
+const char *options_output(const Options *options, int i, const char **path) {
+    if (i >= OUTPUTS) return NULL;
+    *path = *(const char *const *)(const void *)((const char *)options + outputs[i].offset);
+    return outputs[i].name;
+}
+
 bool options_take_output(const Options *options) {
-    const char *files[] = {options->json,      options->trace,  options->memory_json,
-                           options->tinytorch, options->output, options->junit};
+    const char *path;
     bool taken = false;
-    for (int i = 0; i < 6; i++) taken = taken || (files[i] && strcmp(files[i], "-") == 0);
+    for (int i = 0; options_output(options, i, &path); i++)
+        taken = taken || (path && strcmp(path, "-") == 0);
     return taken;
+}
+
+// Those that nobody has named elsewhere, and that there can be of what is asked.
+static bool fill_folder(Options *options) {
+    size_t length = strlen(options->folder), size = length + 16;
+    while (length > 1 && options->folder[length - 1] == '/') length--;
+    bool meta = strcmp(options->device, "meta") == 0;
+    options->folder_paths = memory_new(OUTPUTS * size);
+    if (!options->folder_paths) {
+        options_refuse(options, "%s", error_message());
+        error_clear();
+        return false;
+    }
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char **path = output_of(options, i), *name = outputs[i].name;
+        bool steps = strcmp(name, "trace") == 0, times = strcmp(name, "svg") == 0;
+        if (!outputs[i].in_folder || *path || (steps && (meta || options->inference)) ||
+            (times && (meta || options->no_peaks)))
+            continue;
+        char *text = options->folder_paths + (size_t)i * size;
+        snprintf(text, size, "%.*s/%s", (int)length, options->folder, outputs[i].in_folder);
+        *path = text;
+    }
+    return true;
 }
 
 bool options_choose_recompute(const Options *options) {
@@ -53,13 +106,13 @@ void options_measure_only(Options *options, bool trains) {
     options->trains_too = trains;
     options->measure_only = options->quiet = options->no_peaks = true;
     options->runs = 1;
+    for (int i = 0; i < OUTPUTS; i++) *output_of(options, i) = NULL;
     options->json = "-";
-    options->trace = options->tinytorch = options->memory_json = options->output = NULL;
-    options->checkpoint = options->peaks = NULL;
+    options->peaks = options->folder = NULL;
     options->summary = options->explain = options->has_view = options->memory = false;
     options->leaks = options->weights = options->shrink = options->has_preset = false;
     options->try_advice = false;
-    options->save = options->compare = options->against = options->junit = NULL;
+    options->compare = options->against = NULL;
     options->thresholds.n = options->n_sweeps = 0;
     options->calibrate = false;
     if (!options_choose_recompute(options)) options->memory_budget = 0; // else no question
@@ -159,7 +212,8 @@ static bool want_nothing(const Options *others) {
     return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
            !others->percentiles && !(others->time_limit > 0.0) && others->iterations == 0 &&
            others->warmup == 0 && others->runs <= 1 && !others->trace && !others->output &&
-           !others->tinytorch && !others->memory_json && others->thresholds.n == 0;
+           !others->tinytorch && !others->memory_json && others->thresholds.n == 0 &&
+           !others->html && !others->svg && !others->csv && !others->folder;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.
@@ -223,6 +277,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (options->runs == 0) options->runs = runs_unsaid(options);
     if (!options_fit_together(options)) return false;
     if (options->save) options->json = options->save;
+    if (options->folder && !fill_folder(options)) return false;
     options->has_epochs = options->epochs >= 0;
     if (!options->has_epochs) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);

@@ -130,6 +130,9 @@ typedef struct Options {
     bool has_preset;
 
     const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
+    const char *html, *svg, *csv;                       // the same
+    const char *folder; // for all of these that there can be; NULL: none
+    char *folder_paths; // owned: their names in it
     bool quiet, help, version, devices, man;
     bool told;              // one of these: nothing is profiled
     const char *completion; // of a shell's name; NULL: not asked
@@ -152,6 +155,9 @@ bool options_choose_recompute(const Options *options);
 bool options_ask(const Options *options);
 // Are weights, as they begin, all that is asked for? Then nothing need run.
 bool options_need_weights_only(const Options *options);
+// Files that it writes, by the flags that name them; *path NULL: this one not. NULL behind the
+// last.
+const char *options_output(const Options *options, int i, const char **path);
 // Whether a file takes all of standard output.
 bool options_take_output(const Options *options);
 

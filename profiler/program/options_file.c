@@ -124,4 +124,5 @@ bool options_file_take(Options *options, const char *path) {
 void options_free(Options *options) {
     memory_free(options->config_text);
     memory_free(options->config_lines);
+    memory_free(options->folder_paths);
 }

@@ -19,6 +19,7 @@ static const char *first_given(const Given *flags) { // NULL: none
 
 static bool something_runs(const Options *options) {
     const Given runs[] = {{"trace", options->trace != NULL},
+                          {"svg", options->svg != NULL},
                           {"output", options->output != NULL},
                           {"weights", options->weights},
                           {"shrink", options->shrink},
@@ -69,32 +70,26 @@ static bool is_read(const Options *options, const char *path, bool checkpoint) {
 }
 
 static bool files_differ(const Options *options) {
-    const struct {
-        const char *name, *path;
-    } files[] = {{"save", options->save},           {"json", options->json},
-                 {"trace", options->trace},         {"memory-json", options->memory_json},
-                 {"tinytorch", options->tinytorch}, {"output", options->output},
-                 {"junit", options->junit},         {"checkpoint", options->checkpoint}};
-    const char *taken = NULL;
+    const char *name, *path, *other, *taken = NULL;
     if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
         return options_refuse(options, "--checkpoint -: it is written more than once; name a file");
-    for (int i = 0; i < 8; i++) {
-        const char *path = files[i].path;
+    for (int i = 0; (name = options_output(options, i, &path)); i++) {
         if (!path) continue;
         if (strcmp(path, "-") == 0 && taken)
-            return options_refuse(options, "--%s -: standard output is --%s's; name a file",
-                                  files[i].name, taken);
+            return options_refuse(options, "--%s -: standard output is --%s's; name a file", name,
+                                  taken);
         if (strcmp(path, "-") == 0) {
-            taken = files[i].name;
+            taken = name;
             continue;
         }
-        for (int k = 0; k < i; k++)
-            if (files[k].path && same_file(path, files[k].path))
-                return options_refuse(options, "--%s %s: --%s writes this file; name another",
-                                      files[i].name, path, files[k].name);
+        for (int k = 0; k < i; k++) {
+            const char *before = options_output(options, k, &other);
+            if (other && same_file(path, other))
+                return options_refuse(options, "--%s %s: --%s writes this file; name another", name,
+                                      path, before);
+        }
         if (is_read(options, path, path == options->checkpoint))
-            return options_refuse(options, "--%s %s: this file is read; name another",
-                                  files[i].name, path);
+            return options_refuse(options, "--%s %s: this file is read; name another", name, path);
     }
     if (taken && options_ask(options))
         return options_refuse(options,
@@ -243,6 +238,8 @@ static bool fit_together(const Options *options) {
                               "--save %s: it is what --json writes, of %d runs; leave "
                               "out either",
                               options->save, OPTIONS_COMPARED_RUNS);
+    if (options->svg && options->no_peaks)
+        return options_refuse(options, "--svg: a roofline is of ceilings; leave out --peaks none");
     if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->runs > 1 && options->generate)

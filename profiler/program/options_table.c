@@ -195,7 +195,7 @@ const Flag options_flags[] = {
      COUNT(depth, 0, 1000)},
     {OF_QUESTIONS, BOTH, true, "explain", "[LAYER]",
      "how its numbers were made; LAYER may be 'fc*'", OTHER(take_explain)},
-    {OF_QUESTIONS, BOTH, true, "by", "KIND", "table by layer, op or phase",
+    {OF_QUESTIONS, BOTH, false, "by", "KIND", "table by layer, op or phase",
      ONE_OF(take_by, by_value)},
     {OF_QUESTIONS, BOTH, false, "sort", "KEY",
      "of that table: order, time, flops, bytes, roof (order);\n"
@@ -231,8 +231,16 @@ const Flag options_flags[] = {
      "                         deepspeed, torchinfo, tinytorch",
      ONE_OF(take_preset, preset_value)},
 
-    {OF_FILES, MODEL, false, "output", "FILE.npy",
-     "what the network, trained if asked, makes of its input", TEXT(output)},
+    {OF_FILES, MODEL, false, "output", "WHAT",
+     "FILE.npy: what the network, trained if asked, makes of\n"
+     "                         its input; FOLDER/: all files below, with an index",
+     OTHER(take_output)},
+    {OF_FILES, MLP, false, "output", "FOLDER", "all files below, with an index",
+     OTHER(take_output)},
+    {OF_FILES, BOTH, true, "html", "FILE", "a page with pictures: layers, roofline, memory, time",
+     TEXT(html)},
+    {OF_FILES, BOTH, false, "svg", "FILE", "its roofline alone", TEXT(svg)},
+    {OF_FILES, BOTH, false, "csv", "FILE", "a row for each phase of each layer", TEXT(csv)},
     {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
     {OF_FILES, BOTH, false, "save", "FILE",
      "the same of five processes, for --compare; or a sweep's\n"

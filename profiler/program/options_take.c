@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profiler/program/sweep_axes.h"
 
@@ -184,6 +185,16 @@ bool take_against(Options *options, const Flag *flag, const char *text) {
     options->against = text;
     return text[strspn(text, " ")] ||
            refuse(options, flag, text, "flags, as '--batch 128', or a network");
+}
+// Of profile_model what the network makes of its input, unless it is a folder, or ends as one.
+bool take_output(Options *options, const Flag *flag, const char *text) {
+    struct stat about;
+    size_t length = strlen(text);
+    bool folder = options->line->program == PROGRAM_MLP ||
+                  (length > 0 && text[length - 1] == '/') ||
+                  (stat(text, &about) == 0 && S_ISDIR(about.st_mode));
+    *(folder ? &options->folder : &options->output) = text;
+    return text[0] || refuse(options, flag, text, "a folder, for all files at once");
 }
 // More of them add up.
 bool take_threshold(Options *options, const Flag *flag, const char *text) {

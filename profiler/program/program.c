@@ -217,6 +217,10 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     return code;
 }
 
+static bool same_text(const char *one, const char *other) {
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
 // What another command may not say: it changes nothing that is measured. NULL: it says no such
 // thing.
 static const char *idle_flag(const Options *own, const Options *other) {
@@ -224,16 +228,20 @@ static const char *idle_flag(const Options *own, const Options *other) {
         const char *name;
         bool given;
     } flags[] = {{"help, --version and such", other->told},
-                 {"against", other->against != own->against},
-                 {"compare", other->compare != own->compare},
-                 {"json", other->json != own->json},
-                 {"junit", other->junit != own->junit},
+                 {"against", !same_text(other->against, own->against)},
+                 {"compare", !same_text(other->compare, own->compare)},
+                 {"output", !same_text(other->folder, own->folder)},
                  {"threshold", other->thresholds.n != own->thresholds.n},
-                 {"runs", other->runs != own->runs && other->device == own->device},
+                 {"runs", other->runs != own->runs && same_text(other->device, own->device)},
                  {"quiet", other->quiet != own->quiet},
                  {"force", other->force != own->force}};
+    const char *name, *path, *ours;
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (flags[i].given) return flags[i].name;
+    for (int i = 0; (name = options_output(other, i, &path)); i++) {
+        options_output(own, i, &ours);
+        if (!same_text(path, ours)) return name;
+    }
     return NULL;
 }
 

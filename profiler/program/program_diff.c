@@ -9,6 +9,7 @@
 #include "profiler/compare/diff_print.h"
 #include "profiler/files/profile_diff_json.h"
 #include "profiler/files/profile_runs.h"
+#include "profiler/look/page.h"
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
 #include "tensor/clock.h"
@@ -257,6 +258,11 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
         threshold_parse(limits_unsaid, &program->thresholds);
     Status status = program_judge(program, &(ThresholdSides){&set->now.profile, &set->base.profile,
                                                              diff, !timed});
+    const Page page = {.title = set->now.profile.model,
+                       .diff = diff,
+                       .story = &story,
+                       .command = program->command};
+    if (!status && all->options->html) status = page_write(&page, all->options->html);
     if (status || !*json) return status;
     status = profile_diff_write_json(diff, &story, &program->thresholds, program->command, *json);
     *json = NULL;

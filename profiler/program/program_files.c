@@ -1,18 +1,23 @@
 // program_files.c -- the files that a program writes, and the steps that a trace shows.
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "layers/files/npy.h"
+#include "profiler/files/profile_csv.h"
 #include "profiler/files/tinytorch.h"
+#include "profiler/look/page.h"
 #include "profiler/profiler.h"
 #include "profiler/program/program.h"
 #include "profiler/report/memory_curve.h"
 
 Status program_check_files(const Options *options) {
-    const char *files[] = {options->trace,  options->memory_json, options->tinytorch,
-                           options->output, options->checkpoint,  options->junit};
-    for (int i = 0; i < 6; i++) {
-        if (files[i] && whole_file_check(files[i])) return error_status();
-    }
+    const char *path;
+    if (options->folder && mkdir(options->folder, 0777) != 0 && errno != EEXIST)
+        return error_set(STATUS_IO, "--output %s: %s", options->folder, strerror(errno));
+    for (int i = 0; options_output(options, i, &path); i++)
+        if (path && whole_file_check(path)) return error_status();
     return STATUS_OK;
 }
 
@@ -120,6 +125,23 @@ Status program_write_output(const Program *program, Layer *model) {
     return status;
 }
 
+// Into a folder goes what there is.
+static Status write_pictures(const Program *program) {
+    const Options *options = program->options;
+    const Profile *profile = &program->profile;
+    const Page page = {.title = profile->model,
+                       .profile = profile,
+                       .training = &program->training,
+                       .command = program->command};
+    Status status = options->html ? page_write(&page, options->html) : STATUS_OK;
+    if (!status && options->svg) status = page_write_roofline(profile, options->svg);
+    if (status == STATUS_STATE && options->folder) {
+        error_clear();
+        status = STATUS_OK;
+    }
+    return !status && options->folder ? page_write_index(options->folder, profile->model) : status;
+}
+
 Status program_write_files(Program *program, JsonWriter *json) {
     const Options *options = program->options;
     Status status = error_status(); // of a training that failed the JSON alone tells
@@ -131,6 +153,8 @@ Status program_write_files(Program *program, JsonWriter *json) {
         status = memory_write_json(&program->profile, options->memory_json);
     if (!status && options->tinytorch)
         status = tinytorch_write(&program->profile, options->tinytorch);
+    if (!status && options->csv) status = profile_write_csv(&program->profile, options->csv);
+    if (!status) status = write_pictures(program);
     if (!json) return status;
     Status written =
         profile_write_json(&program->profile, &program->training, program->command, json);

@@ -6,6 +6,7 @@
 
 #include "profiler/compare/sweep_print.h"
 #include "profiler/files/sweep_json.h"
+#include "profiler/look/page.h"
 #include "profiler/program/program.h"
 #include "profiler/program/sweep_axes.h"
 #include "profiler/report/environment.h"
@@ -19,22 +20,37 @@ typedef struct Sweeping {
     Program *program;
     Sweep sweep;
     Environment environment;
+    char *work;         // owned: of the command what the points are of
     int64_t open, done; // points of this process: all, and those that are measured
     double begun;
     bool told; // how long it takes
 } Sweeping;
 
-// The command without the program's own path, which is no matter.
-static const char *command_of(const Sweeping *all) {
-    const char *words = strchr(all->program->command, ' ');
-    return words ? words + 1 : "";
+// Of the command what the points are of: without the program's own path, and without what only says
+// where to put them, or which is best. Yours to memory_free.
+static char *work_new(char *const words[]) {
+    static const char *const idle[] = {"--html",        "--json",       "--save",
+                                       "--max-latency", "--max-memory", "--quiet"};
+    enum { IDLE = sizeof(idle) / sizeof(idle[0]), ALONE = IDLE - 1 }; // the last takes no value
+    size_t size = 1, used = 0;
+    for (size_t i = 0; words[i]; i++) size += strlen(words[i]) + 1;
+    char *text = memory_new(size);
+    for (size_t i = 1; text && words[0] && words[i]; i++) {
+        int k = 0;
+        while (k < IDLE && strncmp(words[i], idle[k], strlen(idle[k])) != 0) k++;
+        char end = k < IDLE ? words[i][strlen(idle[k])] : ' ';
+        if (end == '\0' && k < ALONE && words[i + 1]) i++; // its value is a word of its own
+        if (end != '\0' && end != '=')
+            used += (size_t)sprintf(text + used, "%s%s", used ? " " : "", words[i]);
+    }
+    return text;
 }
 
 static Status keep(Sweeping *all) {
     const char *path = all->program->options->save;
     if (!path || sweep_judge(&all->sweep)) return error_status();
     JsonWriter *json = json_file_open(path);
-    return json ? sweep_write_json(&all->sweep, command_of(all), all->environment.cpu, json)
+    return json ? sweep_write_json(&all->sweep, all->work, all->environment.cpu, json)
                 : error_status();
 }
 
@@ -128,24 +144,44 @@ static void tell(const Sweeping *all) {
                all->program->options->save ? ": the same command goes on" : "");
 }
 
-static Status sweep_all(Sweeping *all) {
+static Status write_page(const Sweeping *all) {
+    const Options *options = all->program->options;
+    const Sweep *sweep = &all->sweep;
+    char title[120] = "Sweep of";
+    const Page page = {.title = title, .sweep = sweep, .command = all->program->command};
+    for (int a = 0; a < sweep->n_axes; a++) {
+        size_t used = strlen(title);
+        snprintf(title + used, sizeof(title) - used, "%s %s", a ? "," : "", sweep->axes[a].name);
+    }
+    return options->html ? page_write(&page, options->html) : STATUS_OK;
+}
+
+static Status begin(Sweeping *all) {
     const Options *options = all->program->options;
     Status status = sweep_axes_take(options, &all->sweep);
     all->sweep.learns = all->program->runs_train = options->epochs > 0;
     all->sweep.limits = (SweepLimits){options->max_latency, options->max_memory};
-    if (!status) environment_read(&all->environment);
-    if (!status && options->save) {
-        status = sweep_read(options->save, command_of(all), all->environment.cpu, &all->sweep);
-        if (!status) status = whole_file_check(options->save);
-    }
-    JsonWriter *json =
-        !status && options->json && !options->save ? json_file_open(options->json) : NULL;
+    if (status) return status;
+    environment_read(&all->environment);
+    all->work = work_new(all->program->arguments);
+    if (!all->work) return error_status();
+    if (options->save)
+        status = sweep_read_json(options->save, all->work, all->environment.cpu, &all->sweep);
+    return status ? status : program_check_files(options);
+}
+
+static Status sweep_all(Sweeping *all) {
+    const Options *options = all->program->options;
+    Status status = begin(all);
+    bool at_end = options->json && !options->save;
+    JsonWriter *json = !status && at_end ? json_file_open(options->json) : NULL;
     if (!status && error_pending()) status = error_status();
     if (!status) status = take_points(all);
     if (!status) status = sweep_judge(&all->sweep);
     if (!status) tell(all);
+    if (!status) status = write_page(all);
     if (!status && json)
-        return sweep_write_json(&all->sweep, command_of(all), all->environment.cpu, json);
+        return sweep_write_json(&all->sweep, all->work, all->environment.cpu, json);
     json_writer_discard(json);
     return status;
 }
@@ -154,5 +190,6 @@ Status program_sweep(Program *program) {
     Sweeping all = {.program = program, .sweep.chosen = -1};
     Status status = sweep_all(&all);
     sweep_free(&all.sweep);
+    memory_free(all.work);
     return status;
 }

@@ -123,7 +123,7 @@ static void print_bound(const Profile *profile, FILE *file) {
     fprintf(file, "\n");
 }
 
-static void print_head(const Profile *profile, FILE *file) {
+void report_print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
     char tail[96], times[24] = "";
@@ -210,7 +210,7 @@ void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file) {
 
 // ---- the whole -------------------------------------------------------------------------------
 void report_print(const Profile *profile, FILE *file) {
-    print_head(profile, file);
+    report_print_head(profile, file);
     report_print_table(profile, file);
     report_print_roofline(profile, file);
     print_memory(profile, file);

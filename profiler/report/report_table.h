@@ -7,6 +7,7 @@
 #include "profiler/profile.h"
 #include "profiler/report/text.h"
 
+void report_print_head(const Profile *profile, FILE *file); // report.c: what it was, how long, why
 void report_print_table(const Profile *profile, FILE *file);
 void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
 void report_print_evidence(const Profile *profile, FILE *file); // report_evidence.c

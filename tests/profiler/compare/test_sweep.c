@@ -1,10 +1,14 @@
 // test_sweep.c -- which points of a grid are worth having, and a line through the latencies of
 // batches: held to what the definitions give by hand.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "profiler/files/sweep_json.h"
+#include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
+#include "tests/helpers/work_folder.h"
 #include "tests/profiler/compare/planted_sweep.h"
 
 #define AXES(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -159,6 +163,55 @@ START_TEST(few_batches_have_no_line) {
 }
 END_TEST
 
+// ---- files -------------------------------------------------------------------------------------
+static Status write_and_read(const char *path, const Sweep *sweep, Sweep *read) {
+    JsonWriter *json = json_file_open(path);
+    Status status = json ? sweep_write_json(sweep, "p --x", "cpu", json) : error_status();
+    return status ? status : sweep_read_json(path, "p --x", "cpu", read);
+}
+
+// What is written is read again, but for what is judged; without room nothing is half taken.
+START_TEST(a_file_has_all_of_it) {
+    const char *const *axes = AXES("batch=1,2", "lr=1,2");
+    Sweep sweep = planted_sweep(axes, 0.1, 1e-7 / 3.0), read = planted_sweep(axes, 1.0, 1.0);
+    char path[80];
+    sweep.learns = true;
+    planted_training(&sweep.points[1], 1.0 / 3.0, 0.5);
+    sweep.points[2] = (SweepPoint){.state = SWEEP_FAILED};
+    sweep.points[3] = (SweepPoint){.state = SWEEP_OPEN};
+    ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
+    work_folder_begin();
+    snprintf(path, sizeof path, "%s/s.json", work_folder);
+    Status status = STATUS_OUT_OF_MEMORY;
+    for (uint64_t nth = 1; status; nth++) {
+        memset(read.points, 0, 4 * sizeof(SweepPoint));
+        memory_fail_at(nth);
+        status = write_and_read(path, &sweep, &read);
+        memory_fail_at(0);
+        ck_assert(status == STATUS_OK || status == STATUS_OUT_OF_MEMORY);
+        if (status) ck_assert_int_eq(read.points[0].state, SWEEP_OPEN);
+        error_clear();
+    }
+    ck_assert_int_eq(sweep_judge(&read), STATUS_OK);
+    read.learns = true;
+    ck_assert_int_eq(sweep_judge(&read), STATUS_OK);
+    for (int i = 0; i < 2; i++) {
+        const SweepPoint *a = &sweep.points[i], *b = &read.points[i];
+        ck_assert(a->seconds == b->seconds && a->low == b->low && a->high == b->high);
+        ck_assert(a->units_per_second == b->units_per_second && a->peak_bytes == b->peak_bytes);
+        ck_assert(a->pareto == b->pareto && a->n_losses == b->n_losses);
+    }
+    ck_assert_mem_eq(&sweep.points[1].losses, &read.points[1].losses, sizeof read.points[1].losses);
+    ck_assert_double_eq(read.points[1].loss, 1.0 / 3.0);
+    ck_assert(isnan(read.points[0].loss));
+    ck_assert_int_eq(read.points[2].state, SWEEP_OPEN); // is tried again
+    ck_assert_str_eq(read.unit, "samples");
+    sweep_free(&sweep);
+    sweep_free(&read);
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {the_last_axis_changes_first, 0},
@@ -172,6 +225,7 @@ int main(void) {
         {a_line_is_found_again, 0},
         {the_error_is_of_what_was_left_out, 0},
         {few_batches_have_no_line, 0},
+        {a_file_has_all_of_it, 0},
         {NULL, 0},
     };
     return harness_main("sweep", tests);

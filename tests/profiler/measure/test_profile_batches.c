@@ -9,7 +9,9 @@
 
 static Profile profile_of(const NetTask *task, const Net *net, int64_t accumulate) {
     Profile profile;
-    ProfileOptions options = {.warmup = 2, .iterations = 2, .accumulate = accumulate};
+    // Without tries of other batches: they would leave their own gradients.
+    ProfileOptions options = {
+        .warmup = 2, .iterations = 2, .accumulate = accumulate, .probe_seconds = -1.0};
     ck_assert_msg(!profile_training(task->model, optimizer_defaults(net->optimizer), task->x,
                                     task->labels, options, &profile),
                   "%s", error_message());

@@ -291,6 +291,7 @@ static const struct {
     {"--compare %s/base.json --strict", 2, "--strict: no part of a comparison"},
     {"--against --help", 2, "--help, --version and such changes nothing that is measured"},
     {"--against --json=x", 2, "--json changes nothing that is measured"},
+    {"--against --html=x", 2, "--html changes nothing that is measured"},
     {"--against --runs=7", 2, "--runs changes nothing that is measured"},
     {"--against --against=--fuse", 2, "--against changes nothing that is measured"},
     {"--against --threshold=flops:1", 2, "--threshold changes nothing that is measured"},
@@ -386,7 +387,7 @@ START_TEST(another_network_stands_in_the_place_of_the_one_named) {
     got = run_of("profile_model", "lenet5 --device meta --against none-such");
     program_check_refusal(&got, 2, "none-such", "there is no network of this name");
     work_folder_begin(); // where it stands in a file of options
-    work_folder_run("echo 'model = lenet5' > c.cfg\n");
+    work_folder_run("echo 'model = lenet5\njson = /dev/null' > c.cfg\n");
     char arguments[100];
     snprintf(arguments, sizeof arguments, "--config %s/c.cfg --device meta --against mnist-cnn",
              work_folder);

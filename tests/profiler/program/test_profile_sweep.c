@@ -159,7 +159,7 @@ START_TEST(what_was_measured_is_kept) {
         "sed -i '0,/\"peak_bytes\": [0-9]*/s//\"peak_bytes\": 123456789012/' s.json\n"
         "tac s.json | sed '0,/\"state\": \"measured\"/s//\"state\": \"open\"/' | tac > t.json\n"
         "mv t.json s.json\n");
-    char *text = expect_run("profile_mlp", GRID, 0, NULL);
+    char *text = expect_run("profile_mlp", GRID " --max-memory=1GB --html %s/s.html", 0, NULL);
     expect_part(text, "  a 1            123 GB ");
     expect_part(text, "  c 4           8.61 MB ");
     expect_part(text, "  2 of 3 points were measured before, and stand in ");
