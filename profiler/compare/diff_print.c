@@ -90,6 +90,9 @@ static void say_unsure(const ProfileDiff *diff, const DiffStory *story, char *te
         say_verdict(layer, story, verdict, sizeof(verdict));
         snprintf(text, size, "%s is %s; the step cannot be told from noise: %s", place_of(layer).s,
                  verdict, interval.s);
+    } else if (!diff->step.judged && diff->step.ratio.estimate > 0.0) {
+        snprintf(text, size, "so few runs cannot tell it from %s: %s", base_of(story).s,
+                 interval.s);
     } else {
         snprintf(text, size, "neither faster nor slower than %s, as far as can be told: %s",
                  base_of(story).s, interval.s);

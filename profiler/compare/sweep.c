@@ -2,6 +2,7 @@
 #include "profiler/compare/sweep.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,15 @@ void sweep_free(Sweep *sweep) {
     sweep->points = NULL;
 }
 
+static const char mixed[] = "units";
+
+void sweep_take_unit(Sweep *sweep, const char *unit) {
+    bool other = sweep->unit[0] && strcmp(sweep->unit, unit) != 0;
+    snprintf(sweep->unit, sizeof(sweep->unit), "%s", other ? mixed : unit);
+}
+
+bool sweep_mixes_units(const Sweep *sweep) { return strcmp(sweep->unit, mixed) == 0; }
+
 void sweep_place(const Sweep *sweep, int64_t point, int at[SWEEP_AXES]) {
     for (int a = sweep->n_axes - 1; a >= 0; a--) {
         at[a] = (int)(point % sweep->axes[a].n);
@@ -45,10 +55,10 @@ enum { GOALS = 3 };
 static void goals_of(const Sweep *sweep, const SweepPoint *point, double goals[GOALS]) {
     if (sweep->learns) {
         goals[0] = point->train_seconds;
-        goals[1] = isnan(point->accuracy) ? point->loss : -point->accuracy;
+        goals[1] = sweep->by_accuracy ? -point->accuracy : point->loss;
     } else {
         goals[0] = point->seconds;
-        goals[1] = -point->units_per_second;
+        goals[1] = sweep_mixes_units(sweep) ? 0.0 : -point->units_per_second;
     }
     goals[2] = (double)point->peak_bytes;
 }
@@ -79,7 +89,8 @@ static bool is_within(const SweepPoint *point, const SweepLimits *limits) {
 // What the chosen one has most of.
 static double worth_of(const Sweep *sweep, const SweepPoint *point) {
     const SweepLimits *limits = &sweep->limits;
-    if (sweep->learns) return isnan(point->accuracy) ? -point->loss : point->accuracy;
+    if (sweep->learns) return sweep->by_accuracy ? point->accuracy : -point->loss;
+    if (sweep_mixes_units(sweep)) return -point->seconds;
     if (limits->seconds > 0.0 || limits->bytes > 0) return point->units_per_second;
     return point->units_per_second / point->seconds;
 }
@@ -87,7 +98,7 @@ static double worth_of(const Sweep *sweep, const SweepPoint *point) {
 bool sweep_trade(const Sweep *sweep, int64_t point, double *takes, double *gives) {
     const SweepPoint *p = &sweep->points[point];
     *takes = sweep->learns ? p->train_seconds : p->seconds;
-    *gives = !sweep->learns ? p->units_per_second : isnan(p->accuracy) ? p->loss : p->accuracy;
+    *gives = !sweep->learns ? p->units_per_second : sweep->by_accuracy ? p->accuracy : p->loss;
     return p->state == SWEEP_MEASURED && *takes > 0.0 && *gives > 0.0; // not NaN
 }
 
@@ -112,9 +123,14 @@ static double target_of(const Sweep *sweep) {
     return target;
 }
 
+// Part i of the losses ends with step (i + 1) steps / parts, rounded up: of few steps several parts
+// are one step.
 static double seconds_until(const SweepPoint *point, double target) {
-    for (int i = 0; i < point->n_losses; i++)
-        if (point->losses[i] <= target) return point->train_seconds * (i + 1) / point->n_losses;
+    int64_t steps = point->steps > 0 ? point->steps : point->n_losses;
+    for (int i = 0; i < point->n_losses; i++) {
+        int64_t step = ((i + 1) * steps + point->n_losses - 1) / point->n_losses;
+        if (point->losses[i] <= target) return point->train_seconds * (double)step / (double)steps;
+    }
     return (double)NAN;
 }
 
@@ -127,13 +143,17 @@ static bool is_pareto(const Sweep *sweep, const SweepPoint *point) {
 
 Status sweep_judge(Sweep *sweep) {
     sweep->chosen = -1;
+    sweep->by_accuracy = true;
+    for (int64_t i = 0; i < sweep->n; i++)
+        if (is_candidate(sweep, &sweep->points[i]) && isnan(sweep->points[i].accuracy))
+            sweep->by_accuracy = false;
     sweep->target = sweep->learns ? target_of(sweep) : (double)NAN;
     for (int64_t i = 0; i < sweep->n; i++) {
         SweepPoint *point = &sweep->points[i];
         bool candidate = is_candidate(sweep, point);
         point->target_seconds = seconds_until(point, sweep->target);
         point->pareto = candidate && is_pareto(sweep, point);
-        point->over = candidate && !is_within(point, &sweep->limits);
+        point->over = point->state == SWEEP_MEASURED && !is_within(point, &sweep->limits);
         if (!candidate || point->over) continue;
         const SweepPoint *best = sweep->chosen < 0 ? NULL : &sweep->points[sweep->chosen];
         if (!best || worth_of(sweep, point) > worth_of(sweep, best)) sweep->chosen = i;
@@ -162,7 +182,11 @@ static bool fit_line(const Sample *samples, int n, int out, double *fixed, doubl
     if (!(determinant > 1e-9 * s * sxx)) return false; // one batch alone
     *each = (s * sxy - sx * sy) / determinant;
     *fixed = (sy - *each * sx) / s;
-    return true;
+    if (*fixed < 0.0) { // no step takes less than nothing: the best line through 0
+        *fixed = 0.0;
+        *each = sxy / sxx;
+    }
+    return *each > 0.0;
 }
 
 static int by_batch(const void *left, const void *right) {
@@ -206,8 +230,8 @@ bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
     qsort(samples, (size_t)n, sizeof(Sample), by_batch);
     for (int i = 0; i < n; i++) {
         double fixed, each;
-        if (!fit_line(samples, n, i, &fixed, &each)) return false;
-        double predicted = fixed + each * samples[i].batch;
+        bool foretold = fit_line(samples, n, i, &fixed, &each);
+        double predicted = foretold ? fixed + each * samples[i].batch : 0.0;
         fit->error = fmax(fit->error, fabs(predicted / samples[i].seconds - 1.0));
     }
     fit->batch = unseen_between(samples, n);

@@ -34,6 +34,7 @@ typedef struct SweepPoint {
     double loss, accuracy, train_seconds;
     double losses[SWEEP_LOSSES];
     int n_losses;
+    int64_t steps;
     // sweep_judge's
     double target_seconds; // until its loss was Sweep.target; NaN: never
     bool over;             // beyond the limits
@@ -50,18 +51,21 @@ typedef struct Sweep {
     int n_axes;
     SweepPoint *points; // owned; the last axis changes first
     int64_t n;
-    char unit[16]; // of work, "samples"
+    char unit[16]; // of work, "samples"; "units": points differ in it, and rates are not compared
     bool learns;   // each point is a training, too
     SweepLimits limits;
     // sweep_judge's
-    int64_t chosen; // -1: none. Of a training the most accurate. Else with limits the one with the
-                    // most throughput within them; without, the knee.
-    double target;  // a loss that half of the trainings reached, or more; NaN: there was none
+    bool by_accuracy; // trainings are judged by it, because all have it; else by their loss
+    int64_t chosen;   // -1: none. Of trainings the most accurate. Else with limits the one with the
+                      // most throughput within them; without, the knee.
+    double target;    // a loss that half of the trainings reached, or more; NaN: there was none
 } Sweep;
 
 // Room for the points of the axes, all of them open. STATUS_INVALID_ARGUMENT: there are too many.
 Status sweep_begin(Sweep *sweep);
 void sweep_free(Sweep *sweep);
+void sweep_take_unit(Sweep *sweep, const char *unit); // of one more point
+bool sweep_mixes_units(const Sweep *sweep);
 
 // Which value of each axis a point has.
 void sweep_place(const Sweep *sweep, int64_t point, int at[SWEEP_AXES]);
@@ -78,13 +82,14 @@ bool sweep_trade(const Sweep *sweep, int64_t point, double *takes, double *gives
 
 typedef struct SweepFit {
     int64_t first;      // point: its other axes tell of which
-    double fixed, each; // a step takes fixed + each * batch seconds
+    double fixed, each; // a step takes fixed + each * batch seconds; neither is below 0
     double error;       // of a point that the others predict, the largest: 0.04 is 4 %
     int64_t batch;      // one that was not measured, between those that were,
     double seconds;     // takes so long
 } SweepFit;
 // Of the points that differ from `first` in `axis` (the batch) alone: least squares of relative
-// errors. False where fewer than three of them were measured, or there is no such axis.
+// errors. False where fewer than three of them were measured, where larger batches take no longer,
+// or there is no such axis.
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit);
 int sweep_axis(const Sweep *sweep, const char *name); // -1: there is none
 

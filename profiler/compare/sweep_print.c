@@ -119,8 +119,8 @@ static void print_table(const Sweep *sweep, bool timed, FILE *file) {
     char rate[32];
     Table table = {.headings = {""}, .widths = {1}, .indent = 2};
     int c = 1;
-    snprintf(table.title, sizeof(table.title), "SWEEP  %lld points%s", (long long)sweep->n,
-             sweep->learns ? ", each profiled and trained" : "");
+    snprintf(table.title, sizeof(table.title), "SWEEP  %lld point%s%s", (long long)sweep->n,
+             sweep->n == 1 ? "" : "s", sweep->learns ? ", each profiled and trained" : "");
     snprintf(rate, sizeof(rate), "%.20s/s", sweep->unit);
     for (int a = 0; a < sweep->n_axes; a++, c++) {
         table.headings[c] = sweep->axes[a].name;
@@ -140,27 +140,49 @@ static void print_table(const Sweep *sweep, bool timed, FILE *file) {
 }
 
 // What the marks mean.
-static void print_marks(const Sweep *sweep, FILE *file) {
-    char line[600], target[80] = "";
+static void say_training(const Sweep *sweep, char *line, size_t size) {
+    char target[90] = "";
+    if (!isnan(sweep->target))
+        snprintf(target, sizeof(target), "; target: a loss of %.4f, which half of them reached",
+                 sweep->target);
+    snprintf(line, size,
+             "* no other is at least as good in time to train, %s and memory; best: the %s%s",
+             sweep->by_accuracy ? "accuracy" : "loss",
+             sweep->by_accuracy ? "most accurate" : "lowest loss", target);
+}
+
+static void say_steps(const Sweep *sweep, char *line, size_t size) {
     bool limited = sweep->limits.seconds > 0.0 || sweep->limits.bytes > 0;
-    if (sweep->learns) {
-        if (!isnan(sweep->target))
-            snprintf(target, sizeof(target), "; target: a loss of %.4f, which half of them reached",
-                     sweep->target);
-        snprintf(line, sizeof(line),
-                 "* no other is at least as good in time to train, accuracy and memory; best: the "
-                 "most accurate%s",
-                 target);
-    } else {
-        snprintf(line, sizeof(line),
-                 "* no other is at least as good in latency, throughput and memory; %s",
-                 limited ? "best: the most throughput within the limits; over: beyond them"
+    if (sweep_mixes_units(sweep))
+        snprintf(
+            line, size,
+            "* no other is at least as good in latency and memory; %s: the shortest step; what "
+            "counts in different units has no throughput to compare",
+            limited ? "best" : "knee");
+    else
+        snprintf(line, size, "* no other is at least as good in latency, throughput and memory; %s",
+                 limited ? "best: the most throughput within the limits"
                          : "knee: the most throughput for its latency; --max-latency and "
                            "--max-memory ask for the best within them");
+}
+
+static void print_marks(const Sweep *sweep, bool timed, FILE *file) {
+    char line[600];
+    int64_t over = 0, open = 0;
+    for (int64_t i = 0; i < sweep->n; i++) {
+        over += sweep->points[i].over;
+        open += sweep->points[i].state == SWEEP_OPEN;
     }
-    text_print_wrapped(line, "  ", "  ", file);
-    if (sweep->chosen < 0 && limited)
-        text_print_wrapped("no point is within the limits", "  ", "  ", file);
+    if (sweep->learns)
+        say_training(sweep, line, sizeof(line));
+    else
+        say_steps(sweep, line, sizeof(line));
+    if (timed) text_print_wrapped(line, "  ", "  ", file);
+    if (over > 0)
+        text_print_wrapped(over + open < sweep->n || open > 0
+                               ? "over: beyond --max-latency or --max-memory"
+                               : "over: beyond --max-latency or --max-memory, as all are",
+                           "  ", "  ", file);
 }
 
 // ---- the picture -------------------------------------------------------------------------------
@@ -201,22 +223,20 @@ static void print_picture(const Sweep *sweep, FILE *file) {
     char cells[PLOT_ROWS][PLOT_COLUMNS];
     Span x = {HUGE_VAL, -HUGE_VAL}, y = x;
     double takes, gives;
-    bool judged = false;
     memset(cells, ' ', sizeof(cells));
     for (int64_t i = 0; i < sweep->n; i++) {
         if (!sweep_trade(sweep, i, &takes, &gives)) continue;
         widen(&x, takes);
         widen(&y, gives);
-        judged = judged || !isnan(sweep->points[i].accuracy);
     }
     if (!(x.to - x.from > 1e-6) || !(y.to - y.from > 1e-6)) return; // nothing to see
     for (int64_t i = sweep->n - 1; i >= 0; i--)                     // the first is seen
         if (sweep_trade(sweep, i, &takes, &gives))
             cells[place_in(&y, gives, PLOT_ROWS)][place_in(&x, takes, PLOT_COLUMNS)] = letter_of(i);
     fprintf(file, "\n  %s%s\n",
-            !sweep->learns ? sweep->unit
-            : judged       ? "accuracy"
-                           : "loss",
+            !sweep->learns       ? sweep->unit
+            : sweep->by_accuracy ? "accuracy"
+                                 : "loss",
             sweep->learns ? "" : "/s");
     print_rows(sweep, cells, &y, file);
     Text from = text_duration(exp(x.from)), to = text_duration(exp(x.to));
@@ -252,8 +272,8 @@ static void print_fits(const Sweep *sweep, FILE *file) {
 void sweep_print(const Sweep *sweep, FILE *file) {
     bool timed = is_timed(sweep);
     print_table(sweep, timed, file);
+    print_marks(sweep, timed, file);
     if (!timed) return;
-    print_marks(sweep, file);
     print_picture(sweep, file);
     print_fits(sweep, file);
 }

@@ -13,11 +13,12 @@
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/files/profile_read.h"
 #include "profiler/files/profile_runs.h"
+#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 static const char schema[] = "ridgepoint.sweep/v1";
 static const char *const states[] = {"open", "measured", "failed"};
-static const double none = (double)NAN;
+static const double none = (double)NAN, most_seconds = 1e9, most_loss = 1e30;
 
 // ---- writing -----------------------------------------------------------------------------------
 static void write_axes(JsonWriter *json, const Sweep *sweep) {
@@ -37,6 +38,7 @@ static void write_axes(JsonWriter *json, const Sweep *sweep) {
 static void write_training(JsonWriter *json, const SweepPoint *point) {
     member_real(json, "final_loss", point->loss);
     member_real(json, "test_accuracy", point->accuracy);
+    member_integer(json, "steps", point->steps);
     member_real(json, "seconds", point->train_seconds);
     member_real(json, "target_seconds", point->target_seconds);
     json_writer_begin_array(json_writer_key(json, "losses"));
@@ -79,7 +81,7 @@ static void write_fits(JsonWriter *json, const Sweep *sweep) {
         json_writer_begin_record(json);
         member_integer(json, "first_point", i);
         member_real(json, "fixed_seconds", fit.fixed);
-        member_real(json, "seconds_per_sample", fit.each);
+        member_real(json, "seconds_per_batch", fit.each);
         member_real(json, "error", fit.error);
         member_integer(json, "predicted_batch", fit.batch);
         member_real(json, "predicted_seconds", fit.seconds);
@@ -118,30 +120,63 @@ static double real(json_t *object, const char *key, double unknown) {
     return json_is_number(value) ? json_number_value(value) : unknown;
 }
 
-static int read_losses(json_t *losses, double means[SWEEP_LOSSES]) {
-    int n = 0;
-    for (size_t i = 0; i < json_array_size(losses) && n < SWEEP_LOSSES; i++)
-        means[n++] = json_number_value(json_array_get(losses, i));
-    return n;
+// A member that may be missing: nothing, or a number between. False: it is something else.
+typedef struct Member {
+    const char *key;
+    double *value, least, most;
+} Member;
+
+static bool read_members(json_t *from, const Member *members, int n) {
+    for (int i = 0; i < n; i++) {
+        const Member *member = &members[i];
+        json_t *value = json_object_get(from, member->key);
+        if (!value || json_is_null(value)) continue;
+        *member->value = json_number_value(value);
+        if (!json_is_number(value) ||
+            !(*member->value >= member->least && *member->value <= member->most))
+            return false;
+    }
+    return true;
 }
 
-// False: it is no such point.
+static bool read_count(json_t *from, const char *key, bool needed, int64_t *count) {
+    json_t *value = json_object_get(from, key);
+    *count = json_integer_value(value);
+    return (!value && !needed) || (json_is_integer(value) && *count >= 0);
+}
+
+static bool read_losses(json_t *losses, SweepPoint *point) {
+    size_t n = json_array_size(losses);
+    if (n > SWEEP_LOSSES) return false;
+    for (size_t i = 0; i < n; i++) {
+        json_t *value = json_array_get(losses, i);
+        point->losses[i] = json_number_value(value);
+        if (!json_is_number(value) || fabs(point->losses[i]) > most_loss) return false;
+    }
+    point->n_losses = (int)n;
+    return true;
+}
+
+// False: it is no such point. One that failed is to be tried again.
 static bool read_point(json_t *from, SweepPoint *point) {
     const char *state = json_string_value(json_object_get(from, "state"));
-    if (!state || strcmp(state, states[SWEEP_MEASURED]) != 0) return state != NULL; // is to be done
-    *point = (SweepPoint){.state = SWEEP_MEASURED,
-                          .seconds = real(from, "step_seconds", 0.0),
-                          .low = real(from, "step_low_seconds", 0.0),
-                          .high = real(from, "step_high_seconds", 0.0),
-                          .units_per_second = real(from, "units_per_second", 0.0),
-                          .peak_bytes = json_integer_value(json_object_get(from, "peak_bytes")),
-                          .total_flops = json_integer_value(json_object_get(from, "total_flops")),
-                          .loss = real(from, "final_loss", none),
-                          .accuracy = real(from, "test_accuracy", none),
-                          .train_seconds = real(from, "seconds", none)};
-    point->n_losses = read_losses(json_object_get(from, "losses"), point->losses);
-    return point->seconds >= 0.0 && point->seconds < 1e9 && point->units_per_second >= 0.0 &&
-           point->units_per_second < 1e18 && point->peak_bytes >= 0 && point->total_flops >= 0;
+    *point = (SweepPoint){.loss = none, .accuracy = none, .train_seconds = none};
+    if (!state) return false;
+    if (strcmp(state, states[SWEEP_MEASURED]) != 0)
+        return strcmp(state, states[SWEEP_OPEN]) == 0 || strcmp(state, states[SWEEP_FAILED]) == 0;
+    point->state = SWEEP_MEASURED;
+    const Member members[] = {{"step_seconds", &point->seconds, 1e-12, most_seconds},
+                              {"step_low_seconds", &point->low, 0.0, most_seconds},
+                              {"step_high_seconds", &point->high, 0.0, most_seconds},
+                              {"units_per_second", &point->units_per_second, 0.0, 1e18},
+                              {"final_loss", &point->loss, -most_loss, most_loss},
+                              {"test_accuracy", &point->accuracy, 0.0, 1.0},
+                              {"seconds", &point->train_seconds, 0.0, most_seconds}};
+    return read_members(from, members, sizeof(members) / sizeof(members[0])) &&
+           read_count(from, "peak_bytes", true, &point->peak_bytes) &&
+           read_count(from, "total_flops", true, &point->total_flops) &&
+           read_count(from, "steps", false, &point->steps) &&
+           read_losses(json_object_get(from, "losses"), point);
 }
 
 static bool is_text(json_t *object, const char *key, const char *text) {
@@ -160,12 +195,14 @@ static Status read_document(json_t *document, const char *path, const char *comm
     if (json_array_size(points) != (size_t)sweep->n) return refuse(path, "it lacks points");
     for (int64_t i = 0; i < sweep->n; i++)
         if (!read_point(json_array_get(points, (size_t)i), &sweep->points[i])) {
+            char what[48];
+            snprintf(what, sizeof(what), "points[%lld] is none", (long long)i);
             memset(sweep->points, 0, (size_t)sweep->n * sizeof(SweepPoint));
-            return refuse(path, "a point of it is none");
+            return refuse(path, what);
         }
     unit = json_object_get(document, "unit");
     if (json_is_string(unit))
-        snprintf(sweep->unit, sizeof(sweep->unit), "%s", json_string_value(unit));
+        text_take_plain(json_string_value(unit), sweep->unit, sizeof(sweep->unit));
     return STATUS_OK;
 }
 
@@ -190,7 +227,8 @@ static Status read_training(const char *text, SweepPoint *point) {
     point->loss = real(training, "final_loss", none);
     point->accuracy = real(training, "test_accuracy", none);
     point->train_seconds = real(training, "seconds", none);
-    point->n_losses = read_losses(json_object_get(training, "losses"), point->losses);
+    point->steps = json_integer_value(json_object_get(training, "steps"));
+    read_losses(json_object_get(training, "losses"), point); // our own
     json_decref(document);
     return STATUS_OK;
 }

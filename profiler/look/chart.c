@@ -117,8 +117,7 @@ bool chart_sweep(const Sweep *sweep, WholeFile *file) {
     if (!(x.to > x.from) || !(y.to > y.from)) return false;
     Svg svg =
         svg_begin(file, SVG_PICTURE, "sweep", "What each point takes, and what it gives", 760, 400);
-    bool judged =
-        sweep->learns && !isnan(sweep->points[sweep->chosen < 0 ? 0 : sweep->chosen].accuracy);
+    bool judged = sweep->by_accuracy;
     char rate[32];
     snprintf(rate, sizeof(rate), "%.20s/s", sweep->unit);
     chart_axis_across(&svg, &x, &y, chart_seconds, sweep->learns ? "to train" : "a step");

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "profiler/advice/advice.h"
 #include "profiler/compare/sweep_print.h"
@@ -74,13 +73,20 @@ static Status swept(const Page *page, WholeFile *file) {
 }
 
 static Status layers(const Page *page, WholeFile *file) {
-    page_layers(page->profile, file);
+    const Profile *profile = page->profile;
+    page_layers(profile, file);
+    if (!profile->has_machine) return STATUS_OK;
     put_note(
-        "A roof is the least time that a layer's arithmetic and bytes could take, by what this "
-        "machine was measured to do; \"of roof\" is that over the time it took. What bounds "
-        "it is the longer of the two; unexplained: more than half of its time is nothing that "
-        "was measured.",
+        profile->machine.measured
+            ? "A roof is the least time that a layer's arithmetic and bytes could take, by what "
+              "this machine was measured to do."
+            : "A roof is the least time that a layer's arithmetic and bytes could take, by the "
+              "ceilings that were given.",
         file);
+    if (profile->totals[REPORT_STEP].latency.count > 0)
+        put_note("\"of roof\" is that over the time it took. What bounds it is the longer of the "
+                 "two; unexplained: more than half of its time is nothing that was measured.",
+                 file);
     return STATUS_OK;
 }
 
@@ -241,7 +247,7 @@ Status page_write_roofline(const Profile *profile, const char *path) {
     return error_set(STATUS_STATE, "--svg: there is no roofline without ceilings and times");
 }
 
-Status page_write_index(const char *folder, const char *title) {
+Status page_write_index(const char *path, const char *title, const char *const names[], int n) {
     static const struct {
         const char *name, *what;
     } files[] = {{"profile.html", "the page: layers, roofline, memory, where time went"},
@@ -250,19 +256,15 @@ Status page_write_index(const char *folder, const char *title) {
                  {"profile.json", "every count and sample, for a program"},
                  {"memory.json", "live bytes at every op"},
                  {"trace.json", "training steps, for ui.perfetto.dev"}};
-    char path[4096];
-    if (snprintf(path, sizeof(path), "%s/index.html", folder) >= (int)sizeof(path))
-        return error_set(STATUS_IO, "--output: the name of this folder is too long");
     WholeFile *file = whole_file_open(path);
     if (!file) return error_status();
     put_begin(title, NULL, file);
     whole_file_print(file, "</header>\n<main>\n<ul>\n");
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        snprintf(path, sizeof(path), "%.4000s/%s", folder, files[i].name);
-        if (access(path, F_OK) == 0 || strcmp(files[i].name, "profile.json") == 0) // is to come
-            whole_file_print(file, "<li><a href=\"%s\">%s</a>: %s</li>\n", files[i].name,
-                             files[i].name, files[i].what);
-    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        for (int k = 0; k < n; k++)
+            if (strcmp(names[k], files[i].name) == 0)
+                whole_file_print(file, "<li><a href=\"%s\">%s</a>: %s</li>\n", files[i].name,
+                                 files[i].name, files[i].what);
     whole_file_print(file, "</ul>\n");
     put_end(file);
     return whole_file_close(file);

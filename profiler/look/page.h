@@ -25,7 +25,8 @@ Status page_write(const Page *page, const char *path);
 // there is none.
 Status page_write_roofline(const Profile *profile, const char *path);
 
-// index.html of a folder: what is there of the files that a profile may have, and what each is for.
-Status page_write_index(const char *folder, const char *title);
+// index.html of a folder: links to n files in it, by their names, and what each is for.
+enum { PAGE_FILES = 16 };
+Status page_write_index(const char *path, const char *title, const char *const names[], int n);
 
 #endif

@@ -104,8 +104,7 @@ void page_layers(const Profile *profile, WholeFile *file) {
     static const char *const columns[] = {"layer",    "type",     "<parameters", "<MFLOP",
                                           "<FLOP/B",  "<forward", "<backward",   "<optimizer",
                                           "<of step", "<of roof", "bound by",    NULL};
-    page_table_begin(&(PageTable){"layers", "Each layer in a step: forward and backward", columns},
-                     file);
+    page_table_begin(&(PageTable){"layers", "Each layer in a step", columns}, file);
     for (int i = 0; i < profile->n_layers; i++) put_layer(profile, i, file);
     page_table_end(file);
 }

@@ -25,17 +25,25 @@ bool options_refuse(const Options *options, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s: %s", options->line->name, options->place);
+    fprintf(stderr, "%s: ", options->line->name);
+    text_print_plain(options->place, stderr);
     text_print_plain(message, stderr); // what was typed may move a cursor
     fputc('\n', stderr);
     return false;
 }
 
+const char *options_beside(const Options *options) {
+    return options->compare           ? "compare"
+           : options->against         ? "against"
+           : options->against_program ? "against-program"
+                                      : NULL;
+}
+
 bool options_ask(const Options *options) {
     return options->summary || options->explain || options->has_view || options->memory ||
            options->leaks || options->weights || options->shrink || options->has_preset ||
-           options->generate > 0 || options->try_advice || options->compare || options->against ||
-           options->n_sweeps > 0 ||
+           options->generate > 0 || options->try_advice || options_beside(options) ||
+           options->n_sweeps > 0 || options->trend ||
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
@@ -53,6 +61,8 @@ static const struct {
                {"csv", "layers.csv", offsetof(Options, csv)},
                {"output", NULL, offsetof(Options, output)},
                {"junit", NULL, offsetof(Options, junit)},
+               {"history", NULL, offsetof(Options, history)},
+               {"output", "index.html", offsetof(Options, index)},
                {"checkpoint", NULL, offsetof(Options, checkpoint)}};
 enum { OUTPUTS = sizeof(outputs) / sizeof(outputs[0]) };
 
@@ -89,13 +99,21 @@ static bool fill_folder(Options *options) {
         const char **path = output_of(options, i), *name = outputs[i].name;
         bool steps = strcmp(name, "trace") == 0, times = strcmp(name, "svg") == 0;
         if (!outputs[i].in_folder || *path || (steps && (meta || options->inference)) ||
-            (times && (meta || options->no_peaks)))
+            (times && (meta || options->no_peaks)) || (options->save && strcmp(name, "json") == 0))
             continue;
         char *text = options->folder_paths + (size_t)i * size;
         snprintf(text, size, "%.*s/%s", (int)length, options->folder, outputs[i].in_folder);
         *path = text;
     }
-    return true;
+    return options_files_differ(options);
+}
+
+const char *options_in_folder(const Options *options, int i) {
+    const char *path;
+    bool filled = options_output(options, i, &path) && path && options->folder_paths &&
+                  path >= options->folder_paths &&
+                  path < options->folder_paths + OUTPUTS * (strlen(options->folder) + 16);
+    return filled ? outputs[i].in_folder : NULL;
 }
 
 bool options_choose_recompute(const Options *options) {
@@ -112,7 +130,7 @@ void options_measure_only(Options *options, bool trains) {
     options->summary = options->explain = options->has_view = options->memory = false;
     options->leaks = options->weights = options->shrink = options->has_preset = false;
     options->try_advice = false;
-    options->compare = options->against = NULL;
+    options->compare = options->against = options->against_program = NULL;
     options->thresholds.n = options->n_sweeps = 0;
     options->calibrate = false;
     if (!options_choose_recompute(options)) options->memory_budget = 0; // else no question
@@ -213,7 +231,7 @@ static bool want_nothing(const Options *others) {
            !others->percentiles && !(others->time_limit > 0.0) && others->iterations == 0 &&
            others->warmup == 0 && others->runs <= 1 && !others->trace && !others->output &&
            !others->tinytorch && !others->memory_json && others->thresholds.n == 0 &&
-           !others->html && !others->svg && !others->csv && !others->folder;
+           !others->html && !others->svg && !others->csv && !others->folder && !others->history;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.
@@ -236,8 +254,8 @@ static ScheduleKind schedule_unsaid(const Options *options) {
 
 // What is to be compared is measured in several processes, where anything runs.
 static int64_t runs_unsaid(const Options *options) {
-    bool compared = (options->save && options->n_sweeps == 0) || options->compare ||
-                    options->against || threshold_needs_times(&options->thresholds);
+    bool compared = (options->save && options->n_sweeps == 0) || options_beside(options) ||
+                    options->history || threshold_needs_times(&options->thresholds);
     return compared && strcmp(options->device, "meta") != 0 ? OPTIONS_COMPARED_RUNS : 1;
 }
 
@@ -276,8 +294,8 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (options->generate) options->inference = true;
     if (options->runs == 0) options->runs = runs_unsaid(options);
     if (!options_fit_together(options)) return false;
-    if (options->save) options->json = options->save;
     if (options->folder && !fill_folder(options)) return false;
+    if (options->save) options->json = options->save;
     options->has_epochs = options->epochs >= 0;
     if (!options->has_epochs) options->epochs = epochs_unsaid(options);
     if (!options->rate.has_kind) options->rate.kind = schedule_unsaid(options);

@@ -98,6 +98,7 @@ typedef struct Options {
     int64_t runs;                    // processes that measure, this one among them
     const char *save;                // a file, for --compare; NULL: none. Then `json` is the same
     const char *compare, *against;   // a saved profile; another command. NULL: not asked
+    const char *against_program;     // another build of this program
     bool force;                      // compares what was measured elsewhere
     ThresholdList thresholds;        // as typed, not judged
     const char *junit;               // a file that says which hold; NULL: none
@@ -131,6 +132,9 @@ typedef struct Options {
 
     const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
     const char *html, *svg, *csv;                       // the same
+    const char *index;                                  // of `folder`
+    const char *history;                                // a file that grows; NULL: none
+    bool trend;                                         // asks for what it says, and nothing runs
     const char *folder; // for all of these that there can be; NULL: none
     char *folder_paths; // owned: their names in it
     bool quiet, help, version, devices, man;
@@ -151,6 +155,8 @@ void options_print_completion(const Options *options);
 void options_print_man(const Options *options);
 // Are layers to be chosen that fit into the memory budget? Then that is no question.
 bool options_choose_recompute(const Options *options);
+// "compare", "against" or "against-program", where one of them was asked; else NULL.
+const char *options_beside(const Options *options);
 // Whether a question was asked, whose answer takes the report's place.
 bool options_ask(const Options *options);
 // Are weights, as they begin, all that is asked for? Then nothing need run.
@@ -158,6 +164,8 @@ bool options_need_weights_only(const Options *options);
 // Files that it writes, by the flags that name them; *path NULL: this one not. NULL behind the
 // last.
 const char *options_output(const Options *options, int i, const char **path);
+// What output i is called in --output's folder, where it goes there; else NULL.
+const char *options_in_folder(const Options *options, int i);
 // Whether a file takes all of standard output.
 bool options_take_output(const Options *options);
 

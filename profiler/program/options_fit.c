@@ -1,5 +1,6 @@
 // options_fit.c -- whether what was asked for fits together; what does not is named, with a way
 // out.
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,10 +47,26 @@ static bool something_runs(const Options *options) {
            options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
 }
 
-// As they are written, or, of files that are there, whatever way leads to them.
+// A file, whatever way leads to it: where it lies, and its name, which need not be there yet.
+static bool same_place(const char *one, const char *other) {
+    const char *paths[] = {one, other}, *names[2];
+    struct stat folders[2];
+    for (int i = 0; i < 2; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        char folder[PATH_MAX];
+        names[i] = slash ? slash + 1 : paths[i];
+        int length = slash ? (int)(slash - paths[i]) + 1 : 0; // with it: "/"
+        if (snprintf(folder, sizeof(folder), "%.*s.", length, paths[i]) >= (int)sizeof(folder) ||
+            stat(folder, &folders[i]) != 0)
+            return false;
+    }
+    return strcmp(names[0], names[1]) == 0 && folders[0].st_dev == folders[1].st_dev &&
+           folders[0].st_ino == folders[1].st_ino;
+}
+
 static bool same_file(const char *one, const char *other) {
     struct stat a, b;
-    if (strcmp(one, other) == 0) return true;
+    if (strcmp(one, other) == 0 || same_place(one, other)) return true;
     return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
@@ -69,7 +86,7 @@ static bool is_read(const Options *options, const char *path, bool checkpoint) {
     return read;
 }
 
-static bool files_differ(const Options *options) {
+bool options_files_differ(const Options *options) {
     const char *name, *path, *other, *taken = NULL;
     if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
         return options_refuse(options, "--checkpoint -: it is written more than once; name a file");
@@ -233,6 +250,11 @@ static bool fit_together(const Options *options) {
                               "--activation %s: no layers to stand between; --layers %lld,512,%lld",
                               options->activation->name, (long long)options->layers[0],
                               (long long)options->layers[1]);
+    if (options->save && options->json && options->n_sweeps > 0)
+        return options_refuse(options,
+                              "--save %s: it is what --json writes, after each point; "
+                              "leave out either",
+                              options->save);
     if (options->save && options->json)
         return options_refuse(options,
                               "--save %s: it is what --json writes, of %d runs; leave "
@@ -258,11 +280,11 @@ static bool fit_together(const Options *options) {
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
                               "--fuse is for networks that train no more; add --inference");
-    if (options->line->argument && !options->model)
+    if (options->line->argument && !options->model && !options->trend)
         return options_refuse(options, "which network? %s --list names them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);
-    return options_of_several(options) && something_runs(options) && files_differ(options) &&
-           trains(options);
+    return options_of_several(options) && something_runs(options) &&
+           options_files_differ(options) && trains(options);
 }
 
 bool options_fit_together(Options *options) { return sorts(options) && fit_together(options); }

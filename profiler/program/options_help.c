@@ -134,7 +134,7 @@ static void print_thresholds(const ProgramLine *line) {
     const char *key, *what;
     for (int i = 0; (key = threshold_key(i, &what)); i++) printf("  %-14s %s\n", key, what);
     printf("\nTimes as 10ms (ns, us, s), rates as 1000samples/s, sizes as 64MB or 64MiB,\n"
-           "counts as 161.2M. With --compare or --against also beside the base: latency:+5%%,\n"
+           "counts as 161.2M. Beside a base (--compare, --against) also latency:+5%%,\n"
            "throughput:-5%%, layer:fc*:+5%%, flops:+0%%. Times are those of five processes\n"
            "(--runs), and broken is what all of their interval is beyond. Of --compare and\n"
            "--against alone: latency:+5%%,layer:*:+5%%.\n");

@@ -8,7 +8,7 @@
 #include "profiler/program/sweep_axes.h"
 
 // ---- questions ---------------------------------------------------------------------------------
-enum { NETWORKS = 1, COMPARISON = 2, SWEEP = 4, ALL = NETWORKS | COMPARISON | SWEEP };
+enum { NETWORKS = 1, COMPARISON = 2, SWEEP = 4, TREND = 8, ALL = 15 };
 
 typedef struct Given { // a flag, whether it was, and of what it is no part
     const char *name;
@@ -32,6 +32,9 @@ static const char *no_part_of(const Options *options, int of) {
                            {"shrink", options->shrink, ALL},
                            {"generate", options->generate > 0, ALL},
                            {"runs", options->runs > 1, NETWORKS},
+                           {"compare, --against", options_beside(options) != NULL, TREND},
+                           {"sweep", options->n_sweeps > 0, TREND},
+                           {"json", options->json != NULL, TREND},
                            {"try", options->try_advice, ALL},
                            {"flop-convention", options->has_preset, ALL},
                            {"output", options->output != NULL, ALL},
@@ -39,60 +42,64 @@ static const char *no_part_of(const Options *options, int of) {
                            {"memory-json", options->memory_json != NULL, ALL},
                            {"tinytorch", options->tinytorch != NULL, ALL},
                            {"strict", options->strict, COMPARISON | SWEEP},
-                           {"html", options->html != NULL, NETWORKS},
+                           {"html", options->html != NULL, NETWORKS | TREND},
                            {"svg", options->svg != NULL, ALL},
                            {"csv", options->csv != NULL, ALL},
                            {"output", options->folder != NULL, ALL},
-                           {"save", options->save != NULL, NETWORKS | COMPARISON},
-                           {"threshold", options->thresholds.n > 0, NETWORKS | SWEEP},
-                           {"junit", options->junit != NULL, SWEEP},
-                           {"data", options->data != NULL, NETWORKS | COMPARISON},
+                           {"history", options->history != NULL, ALL & ~TREND},
+                           {"save", options->save != NULL, NETWORKS | COMPARISON | TREND},
+                           {"threshold", options->thresholds.n > 0, NETWORKS | SWEEP | TREND},
+                           {"junit", options->junit != NULL, SWEEP | TREND},
+                           {"data", options->data != NULL, NETWORKS | COMPARISON | TREND},
                            {"epochs, --steps", options->epochs > 0 || options->steps > 0,
-                            NETWORKS | COMPARISON},
+                            NETWORKS | COMPARISON | TREND},
                            {"checkpoint", options->checkpoint != NULL, ALL},
                            {"resume", options->resume != NULL, ALL},
                            {NULL, false, 0}};
     return first_given(flags, of);
 }
 
-static const char *question_of(const Options *options) {
-    return options->compare        ? "compare"
-           : options->against      ? "against"
-           : options->n_sweeps > 0 ? "sweep"
-                                   : NULL;
-}
-
 static bool asks_one_question(const Options *options) {
-    const char *question = question_of(options);
+    const char *beside = options_beside(options);
+    const char *second = options->against           ? "against"
+                         : options->against_program ? "against-program"
+                                                    : NULL;
     if (options->force && !options->compare)
         return options_refuse(options, "--force: of what? --compare FILE");
+    if (options->history && (!options->history[0] || strcmp(options->history, "-") == 0))
+        return options_refuse(options, "--history: expected a file, which grows");
+    if (options->trend && !options->history)
+        return options_refuse(options, "--trend: of what? --history FILE");
     if (options->compare && (!options->compare[0] || strcmp(options->compare, "-") == 0))
         return options_refuse(options, "--compare: expected a file, as --save FILE makes it");
-    if ((options->compare || options->against) && options->runs > RATIO_MOST / 2)
+    if (beside && options->runs > RATIO_MOST / 2)
         return options_refuse(options, "--runs %lld: of a comparison at most %d",
                               (long long)options->runs, RATIO_MOST / 2);
-    if (options->compare && options->against)
-        return options_refuse(options, "--compare and --against exclude each other");
-    if (options->n_sweeps > 0 && strcmp(question, "sweep") != 0)
-        return options_refuse(options, "--%s and --sweep exclude each other", question);
+    if (options->against && options->against_program) second = "against-program";
+    if (beside && second && strcmp(beside, second) != 0)
+        return options_refuse(options, "--%s and --%s exclude each other", beside, second);
+    if (beside && options->n_sweeps > 0)
+        return options_refuse(options, "--%s and --sweep exclude each other", beside);
     return true;
 }
 
 static bool is_no_part(const Options *options) {
     bool several = options->n_models > 1;
-    const char *question = question_of(options);
-    int of = (several ? NETWORKS : 0) | (options->compare || options->against ? COMPARISON : 0) |
-             (options->n_sweeps > 0 ? SWEEP : 0);
+    bool sweeps = options->n_sweeps > 0;
+    const char *question = options->trend ? "trend" : sweeps ? "sweep" : options_beside(options);
+    int of = (several ? NETWORKS : 0) | (options_beside(options) ? COMPARISON : 0) |
+             (sweeps ? SWEEP : 0) | (options->trend ? TREND : 0);
     const char *flag = no_part_of(options, of);
+    if (options->trend)
+        return !flag || options_refuse(options, "--%s: no part of --trend; leave out either", flag);
     if (question && several)
         return options_refuse(options, "--%s: of one network, and %d are named; %s %s", question,
                               options->n_models,
-                              options->n_sweeps > 0 ? "--sweep model=A,B, or leave out"
-                                                    : "leave out",
+                              sweeps ? "--sweep model=A,B, or leave out" : "leave out",
                               options->models[1]);
     if (question && flag)
         return options_refuse(options, "--%s: no part of a %s; leave it out, or --%s", flag,
-                              options->n_sweeps > 0 ? "sweep" : "comparison", question);
+                              sweeps ? "sweep" : "comparison", question);
     return !flag || options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
                                    flag, options->n_models, options->models[1]);
 }
@@ -104,12 +111,8 @@ static bool sweeps(const Options *options) {
                                                    : NULL;
     if (limit && options->n_sweeps == 0)
         return options_refuse(options, "--%s: of what? --sweep batch=1,8,64", limit);
-    for (int i = 0; i < options->n_sweeps; i++) {
-        const char *text = options->sweeps[i];
-        if (strncmp(text, "fuse=", 5) == 0 && (options->fuse || options->no_fuse))
-            return options_refuse(options, "--%sfuse: --sweep fuse varies it; leave out either",
-                                  options->fuse ? "" : "no-");
-    }
+    if (options->max_latency > 0.0 && strcmp(options->device, "meta") == 0)
+        return options_refuse(options, "--max-latency: nothing takes time on the meta device");
     return true;
 }
 
@@ -117,6 +120,9 @@ bool options_sweep_makes_sense(const Options *options) {
     for (int i = 0; i < options->n_sweeps; i++) {
         bool alone;
         sweep_axis_learns(options->sweeps[i], &alone);
+        if (alone && strcmp(options->device, "meta") == 0)
+            return options_refuse(options, "--sweep %s: nothing is learnt on the meta device",
+                                  options->sweeps[i]);
         if (alone && options->epochs == 0)
             return options_refuse(options, "--sweep %s: of what is learnt alone; add --epochs N",
                                   options->sweeps[i]);
@@ -128,7 +134,7 @@ bool options_sweep_makes_sense(const Options *options) {
 // Limits need something to be held against, and a file of them limits.
 static bool limits(const Options *options) {
     const ThresholdList *list = &options->thresholds;
-    bool beside = options->compare || options->against;
+    const char *beside = options_beside(options);
     for (int i = 0; i < list->n; i++) {
         const Threshold *limit = &list->at[i];
         if (limit->relative && !beside)
@@ -136,7 +142,7 @@ static bool limits(const Options *options) {
                                   limit->text);
         if (beside && threshold_is_percentile(limit))
             return options_refuse(options, "--threshold %s: of one profile alone; leave out --%s",
-                                  limit->text, options->compare ? "compare" : "against");
+                                  limit->text, beside);
     }
     if (threshold_needs_times(list) && strcmp(options->device, "meta") == 0)
         return options_refuse(options, "--threshold: nothing takes time on the meta device; "

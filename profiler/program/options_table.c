@@ -175,6 +175,8 @@ const Flag options_flags[] = {
      "the same with other flags ('--batch 128 --fuse') or of\n"
      "                         another network, in turns",
      OTHER(take_against)},
+    {OF_QUESTIONS, BOTH, false, "against-program", "PATH",
+     "the same of another build of this program, in turns", TEXT(against_program)},
     {OF_MEASURING, BOTH, false, "threshold", "LIMITS",
      "status 1 where one does not hold: latency:10ms,\n"
      "                         layer:fc*:+5%; --help thresholds",
@@ -187,6 +189,8 @@ const Flag options_flags[] = {
      take_time, offsetof(Options, max_latency), 0, 0, NULL},
     {OF_QUESTIONS, BOTH, false, "max-memory", "SIZE", "of its peak, as 500MB", take_size,
      offsetof(Options, max_memory), 0, 0, NULL},
+    {OF_QUESTIONS, BOTH, false, "trend", NULL, "how --history FILE went, and where it changed",
+     SWITCH(trend)},
     {OF_QUESTIONS, BOTH, false, "force", NULL, "--compare what was measured on another machine",
      SWITCH(force)},
     {OF_QUESTIONS, BOTH, true, "summary", NULL, "its layers as a tree; alone it runs nothing",
@@ -246,6 +250,8 @@ const Flag options_flags[] = {
      "the same of five processes, for --compare; or a sweep's\n"
      "                         points, from which it goes on",
      TEXT(save)},
+    {OF_FILES, BOTH, false, "history", "FILE.jsonl",
+     "add a line to it, of five processes; see --trend", TEXT(history)},
     {OF_FILES, BOTH, false, "junit", "FILE", "which limits hold, for a CI", TEXT(junit)},
     {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
      TEXT(trace)},

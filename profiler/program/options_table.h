@@ -46,6 +46,7 @@ extern const char options_exit_text[]; // of the help
 // `sort`, and the precision of a machine's peak, are taken then.
 bool options_fit_together(Options *options);
 bool options_can_be_done(Options *options);
+bool options_files_differ(const Options *options); // that it writes, from one another
 // options_several.c: the same of several networks, comparisons, sweeps and limits.
 bool options_of_several(const Options *options);
 bool options_sweep_makes_sense(const Options *options);

@@ -194,7 +194,8 @@ bool take_output(Options *options, const Flag *flag, const char *text) {
                   (length > 0 && text[length - 1] == '/') ||
                   (stat(text, &about) == 0 && S_ISDIR(about.st_mode));
     *(folder ? &options->folder : &options->output) = text;
-    return text[0] || refuse(options, flag, text, "a folder, for all files at once");
+    bool is_name = text[0] && !(folder && strcmp(text, "-") == 0);
+    return is_name || refuse(options, flag, text, "a folder, for all files at once");
 }
 // More of them add up.
 bool take_threshold(Options *options, const Flag *flag, const char *text) {

@@ -144,6 +144,8 @@ static Status work(Program *program, int *output_error) {
         text_print_plain(options->save, stdout);
         printf("\nAfter a change: the same with --compare instead of --save\n");
     }
+    if (!status && !written && options->history && program->report)
+        printf("\nAdded to the history; --trend shows it\n");
     return status ? status : written;
 }
 
@@ -195,15 +197,16 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     program.terminal =
         !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     program.training.test_accuracy = program.training.held_out_loss = (double)NAN;
-    bool several = options->n_models > 1, differs = options->compare || options->against;
+    bool several = options->n_models > 1, differs = options_beside(options) != NULL;
     bool sweeps = options->n_sweeps > 0;
-    Status status = sweeps    ? program_sweep(&program)
-                    : differs ? program_diff(&program)
-                    : several ? program_compare(&program)
-                              : work(&program, output_error);
-    int code = status                         ? fail(kind)
-               : several || differs || sweeps ? program.failed
-                                              : program_verdict(&program);
+    Status status = options->trend ? program_trend(options)
+                    : sweeps       ? program_sweep(&program)
+                    : differs      ? program_diff(&program)
+                    : several      ? program_compare(&program)
+                                   : work(&program, output_error);
+    int code = status                                           ? fail(kind)
+               : several || differs || sweeps || options->trend ? program.failed
+                                                                : program_verdict(&program);
     program_free_runs(&program);
     profile_free(&program.profile);
     tensor_free(program.x);
@@ -230,6 +233,7 @@ static const char *idle_flag(const Options *own, const Options *other) {
     } flags[] = {{"help, --version and such", other->told},
                  {"against", !same_text(other->against, own->against)},
                  {"compare", !same_text(other->compare, own->compare)},
+                 {"against-program", !same_text(other->against_program, own->against_program)},
                  {"output", !same_text(other->folder, own->folder)},
                  {"threshold", other->thresholds.n != own->thresholds.n},
                  {"runs", other->runs != own->runs && same_text(other->device, own->device)},

@@ -51,16 +51,17 @@ struct Program {
     const ProgramKind *kind;
     const Options *options;
     Device *device;
-    const char *command; // as typed, for the JSON
-    char **arguments;    // the same in words
-    char **runs;         // what others of them measured, as JSON; or NULL
-    int n_runs;          // so many have
-    bool report;         // to standard output
-    bool terminal;       // progress on standard error is seen
-    int n_profiled;      // of several networks
-    bool failed;         // a threshold, or a comparison: exit status 1
-    bool runs_train;     // the processes that it starts, too
-    char progress[64];   // what a line of progress begins with: "profiling"
+    const char *command;    // as typed, for the JSON
+    char **arguments;       // the same in words
+    char **runs;            // what others of them measured, as JSON; or NULL
+    int n_runs;             // so many have
+    bool report;            // to standard output
+    bool terminal;          // progress on standard error is seen
+    int n_profiled;         // of several networks
+    bool failed;            // a threshold, or a comparison: exit status 1
+    bool runs_train;        // the processes that it starts, too
+    const char *executable; // what they run; NULL: this program
+    char progress[64];      // what a line of progress begins with: "profiling"
     Subject subject;
     OnnxModel onnx;         // what a file of that kind says of itself; else empty
     Images images;          // it is trained on these,
@@ -156,6 +157,11 @@ void program_show_runs(const Program *program, int64_t done, int64_t all, double
 Status program_diff(Program *program);
 char **program_other_words(const Options *options, const char *other, char *const typed[],
                            char **text);
+// program_work.c: the command as what it measures, without what only names files, with what options
+// a file of them had; the first also with the size and time of the files that it reads, and of the
+// program itself. Yours to memory_free.
+char *program_work_new(const Program *program);
+char *program_series_new(const Program *program);
 // program_sweep.c: the answer to --sweep.
 Status program_sweep(Program *program);
 
@@ -169,6 +175,7 @@ Status program_try(Program *program);
 Status program_answer(Program *program);
 Status program_shrink(const Program *program, Layer *model); // --shrink, of weights at hand
 Status program_check_files(const Options *options);          // can they be written?
+Status program_trend(const Options *options);                // the answer to --trend
 // A training step on the resident batch, or on those of a loader, in scopes of its own.
 Status program_step(const Program *program, Optimizer *optimizer, Loader *loader);
 // --output: what a model makes of the resident batch.

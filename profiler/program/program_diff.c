@@ -1,10 +1,12 @@
 // program_diff.c -- --compare and --against: this command in fresh processes, beside a saved
-// profile or in turns with another command, and what differs. Not here: what the runs say of it
-// (compare/).
+// profile or in turns with another command or another build, and what differs. Not here: what the
+// runs say of it (compare/).
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profiler/compare/diff_print.h"
 #include "profiler/files/profile_diff_json.h"
@@ -19,9 +21,10 @@ static const double busy = 0.1; // of a step that its threads waited for cores, 
 // What is failed by, where nothing is said and times can be compared.
 static const char limits_unsaid[] = "latency:+5%,layer:*:+5%";
 
-typedef struct Side { // what is compared with another
-    char **arguments; // its command
-    char **documents; // owned: of each of its runs
+typedef struct Side {    // what is compared with another
+    char **arguments;    // its command
+    const char *program; // that runs it; NULL: this one
+    char **documents;    // owned: of each of its runs
     int64_t n;
 } Side;
 
@@ -67,11 +70,16 @@ char **program_other_words(const Options *options, const char *other, char *cons
 }
 
 // ---- runs --------------------------------------------------------------------------------------
+// Else the base is a file.
+static bool in_turns(const Comparing *all) { return !all->options->compare; }
+
 static Status run_once(Comparing *all, Side *side) {
     Program program = *all->program;
+    char what[64];
     program.arguments = side->arguments;
+    program.executable = side->program;
     program_show_runs(&program, all->now.n + all->base.n, all->all, all->begun);
-    const char *what = all->options->against ? "--against" : "--compare";
+    snprintf(what, sizeof(what), "--%s", options_beside(all->options));
     Status status = program_measure_again(&program, "", what, &side->documents[side->n]);
     if (!status) side->n++;
     return status;
@@ -83,7 +91,7 @@ static Status run_set(Comparing *all) {
     for (int64_t i = all->now.n; i < until && !program_is_stopped(); i++) {
         Side *sides[] = {i % 2 ? &all->base : &all->now, i % 2 ? &all->now : &all->base};
         for (int k = 0; k < 2; k++)
-            if ((sides[k] == &all->now || all->options->against) && run_once(all, sides[k])) break;
+            if ((sides[k] == &all->now || in_turns(all)) && run_once(all, sides[k])) break;
         if (error_pending()) break;
     }
     progress_clear(all->program);
@@ -114,7 +122,7 @@ static Status set_make(Comparing *all, int64_t from, int64_t to, Set *set) {
                          .elsewhere = all->elsewhere,
                          .one_of_two = to - from <= all->options->runs};
     Status status = STATUS_OK;
-    if (all->options->against)
+    if (in_turns(all))
         status = gather(&all->base, from, to, &set->base);
     else
         set->base = all->file;
@@ -127,7 +135,7 @@ static Status set_make(Comparing *all, int64_t from, int64_t to, Set *set) {
 
 static void set_free(const Comparing *all, Set *set) {
     profile_diff_free(&set->diff);
-    if (all->options->against) saved_profile_free(&set->base);
+    if (in_turns(all)) saved_profile_free(&set->base);
     saved_profile_free(&set->now);
 }
 
@@ -137,7 +145,7 @@ static Status confirm(Comparing *all, Set *whole) {
     int64_t half = all->now.n;
     all->all *= 2;
     Status status = run_set(all);
-    bool stopped = all->now.n <= half || (all->options->against && all->base.n <= half);
+    bool stopped = all->now.n <= half || (in_turns(all) && all->base.n <= half);
     if (!status && stopped) profile_diff_confirm(&whole->diff, &whole->diff, NULL);
     if (status || stopped) return status;
     set_free(all, whole);
@@ -156,7 +164,7 @@ static Status check_alike(Comparing *all, const SavedProfile *base, const SavedP
     DiffReason reason = profile_diff_reason(base, now);
     const char *text = reason.environment[0] ? reason.environment : reason.work;
     all->elsewhere = reason.environment[0] != '\0';
-    if (options->against || options->force || !text[0]) return STATUS_OK;
+    if (options->force || !text[0]) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "--compare %s: %s. HINT: --save %s makes it anew; --force compares them, "
                      "%s",
@@ -167,7 +175,7 @@ static Status check_alike(Comparing *all, const SavedProfile *base, const SavedP
 // The first run tells, before others are waited for.
 static Status check_first(Comparing *all) {
     SavedProfile now;
-    if (all->options->against) return STATUS_OK;
+    if (in_turns(all)) return STATUS_OK;
     if (run_once(all, &all->now) && program_is_stopped()) error_clear(); // it was not waited for
     if (error_pending()) return error_status();
     Status status = gather(&all->now, 0, 1, &now);
@@ -207,7 +215,7 @@ static void say_untimed(const Comparing *all, const ProfileDiff *diff, char *tex
                  "Times of one process, as in %s, say nothing of another's: --save %s makes it of "
                  "%d.",
                  options->compare, options->compare, OPTIONS_COMPARED_RUNS);
-    else if (!options->against && !options->force && (then > busy || now > busy))
+    else if (!in_turns(all) && !options->force && (then > busy || now > busy))
         snprintf(text, size,
                  "Other work had the cores: threads waited for one in %.0f%% of a step %s (more "
                  "than %.0f%%). Once it is done, %s; --force compares all the same.",
@@ -241,8 +249,11 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
     if (timed && seems_changed(diff) && !program_is_stopped() && confirm(all, set))
         return error_status();
     say_build(&set->base, &set->now, build, sizeof(build));
-    const char *other = all->options->against ? all->options->against : all->options->compare;
-    bool flags = all->options->against && strncmp(other, "--", 2) == 0;
+    const Options *options = all->options;
+    const char *other = options->against           ? options->against
+                        : options->against_program ? options->against_program
+                                                   : options->compare;
+    bool flags = options->against && strncmp(other, "--", 2) == 0;
     const DiffStory story = {.with = flags ? "with " : "",
                              .base = other,
                              .untimed = timed ? NULL : untimed,
@@ -254,7 +265,7 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
     if (program->report && program_is_stopped())
         printf("\nCUT SHORT, as was asked: by the runs that had ended\n");
     bool judged = timed && diff->step.judged; // else who asks a CI's question gets an answer
-    if (program->thresholds.n == 0 && (judged || all->options->junit))
+    if (program->thresholds.n == 0 && (judged || options->junit))
         threshold_parse(limits_unsaid, &program->thresholds);
     Status status = program_judge(program, &(ThresholdSides){&set->now.profile, &set->base.profile,
                                                              diff, !timed});
@@ -262,7 +273,7 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
                        .diff = diff,
                        .story = &story,
                        .command = program->command};
-    if (!status && all->options->html) status = page_write(&page, all->options->html);
+    if (!status && options->html) status = page_write(&page, options->html);
     if (status || !*json) return status;
     status = profile_diff_write_json(diff, &story, &program->thresholds, program->command, *json);
     *json = NULL;
@@ -273,6 +284,9 @@ static Status compare(Comparing *all) {
     const Options *options = all->options;
     Set set = {0};
     Status status = options->compare ? saved_profile_read(options->compare, &all->file) : STATUS_OK;
+    const char *other = options->against_program;
+    if (other && access(other, X_OK) != 0)
+        status = error_set(STATUS_IO, "--against-program %s: %s", other, strerror(errno));
     if (!status) status = program_check_files(options);
     JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
     if (!status && options->json && !json) status = error_status();
@@ -293,11 +307,11 @@ static void free_side(Side *side) {
 Status program_diff(Program *program) {
     const Options *options = program->options;
     char *text = NULL;
-    int64_t sides = options->against ? 2 : 1;
+    int64_t sides = options->compare ? 1 : 2;
     Comparing all = {.program = program,
                      .options = options,
                      .now = {.arguments = program->arguments},
-                     .base = {.arguments = program->arguments},
+                     .base = {.arguments = program->arguments, .program = options->against_program},
                      .all = sides * options->runs,
                      .begun = clock_seconds()};
     size_t room = 2 * (size_t)options->runs * sizeof(char *);

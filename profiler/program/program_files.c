@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 
 #include "layers/files/npy.h"
+#include "profiler/compare/trend.h"
 #include "profiler/files/profile_csv.h"
 #include "profiler/files/tinytorch.h"
 #include "profiler/look/page.h"
 #include "profiler/profiler.h"
 #include "profiler/program/program.h"
 #include "profiler/report/memory_curve.h"
+#include "tensor/memory.h"
 
 Status program_check_files(const Options *options) {
     const char *path;
@@ -18,7 +20,24 @@ Status program_check_files(const Options *options) {
         return error_set(STATUS_IO, "--output %s: %s", options->folder, strerror(errno));
     for (int i = 0; options_output(options, i, &path); i++)
         if (path && whole_file_check(path)) return error_status();
-    return STATUS_OK;
+    History history = {0}; // to what is none no line is added
+    struct stat about;
+    bool there = options->history && stat(options->history, &about) == 0;
+    Status status = STATUS_OK;
+    if (there && !S_ISREG(about.st_mode))
+        status = error_set(STATUS_IO, "--history %s: it is no file that grows", options->history);
+    else if (there)
+        status = history_read(options->history, &history);
+    history_free(&history);
+    return status;
+}
+
+Status program_trend(const Options *options) {
+    History history;
+    Status status = history_read(options->history, &history);
+    if (!status) status = trend_print(&history, stdout);
+    history_free(&history);
+    return status;
 }
 
 // ---- the traced steps --------------------------------------------------------------------------
@@ -135,11 +154,28 @@ static Status write_pictures(const Program *program) {
                        .command = program->command};
     Status status = options->html ? page_write(&page, options->html) : STATUS_OK;
     if (!status && options->svg) status = page_write_roofline(profile, options->svg);
-    if (status == STATUS_STATE && options->folder) {
+    bool drawn = status != STATUS_STATE;
+    if (!drawn && options->folder) {
         error_clear();
         status = STATUS_OK;
     }
-    return !status && options->folder ? page_write_index(options->folder, profile->model) : status;
+    if (status || !options->index) return status;
+    const char *names[PAGE_FILES], *path;
+    int n = 0;
+    for (int i = 0; options_output(options, i, &path) && n < PAGE_FILES; i++) {
+        const char *name = options_in_folder(options, i);
+        if (name && path != options->index && (drawn || path != options->svg)) names[n++] = name;
+    }
+    return page_write_index(options->index, profile->model, names, n);
+}
+
+static Status add_to_history(const Program *program) {
+    const char *path = program->options->history;
+    if (!path || program->profile.cut_short) return STATUS_OK; // that would be of less
+    char *work = program_series_new(program);
+    Status status = work ? history_append(&program->profile, work, path) : error_status();
+    memory_free(work);
+    return status;
 }
 
 Status program_write_files(Program *program, JsonWriter *json) {
@@ -155,6 +191,7 @@ Status program_write_files(Program *program, JsonWriter *json) {
         status = tinytorch_write(&program->profile, options->tinytorch);
     if (!status && options->csv) status = profile_write_csv(&program->profile, options->csv);
     if (!status) status = write_pictures(program);
+    if (!status) status = add_to_history(program);
     if (!json) return status;
     Status written =
         profile_write_json(&program->profile, &program->training, program->command, json);

@@ -46,15 +46,15 @@ static char **environment_new(bool trains) {
 }
 
 // Its standard output is the pipe's end `out`; standard error is ours.
-static Status spawn(char *const arguments[], bool trains, int out, pid_t *process) {
+static Status spawn(const Program *program, char *const arguments[], int out, pid_t *process) {
+    const char *executable = program->executable ? program->executable : "/proc/self/exe";
     posix_spawn_file_actions_t files;
-    char **words = environment_new(trains);
+    char **words = environment_new(program->runs_train);
     if (!words) return error_status();
     int failed = posix_spawn_file_actions_init(&files);
     if (!failed) {
         failed = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-        if (!failed)
-            failed = posix_spawn(process, "/proc/self/exe", &files, NULL, arguments, words);
+        if (!failed) failed = posix_spawn(process, executable, &files, NULL, arguments, words);
         posix_spawn_file_actions_destroy(&files);
     }
     memory_free(words);
@@ -95,13 +95,14 @@ static Status wait_for(pid_t process, const char *what) {
                      WIFEXITED(state) ? WEXITSTATUS(state) : WTERMSIG(state));
 }
 
-static Status run(char *const arguments[], bool trains, const char *what, char **document) {
+static Status run(const Program *program, char *const arguments[], const char *what,
+                  char **document) {
     int ends[2];
     pid_t process;
     if (pipe(ends)) return refuse("cannot make a pipe", errno);
     fcntl(ends[0], F_SETFD, FD_CLOEXEC); // else the process would keep it open for itself
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    Status status = spawn(arguments, trains, ends[1], &process);
+    Status status = spawn(program, arguments, ends[1], &process);
     close(ends[1]);
     if (!status) program_watch_helper(process);
     *document = status ? NULL : read_all(ends[0]);
@@ -132,7 +133,7 @@ Status program_measure_again(const Program *program, const char *flags, const ch
     *document = NULL;
     if (copy && words) {
         with_flags(program->arguments, copy, words);
-        run(words, program->runs_train, what, document);
+        run(program, words, what, document);
     }
     memory_free(words);
     memory_free(copy);

@@ -26,26 +26,6 @@ typedef struct Sweeping {
     bool told; // how long it takes
 } Sweeping;
 
-// Of the command what the points are of: without the program's own path, and without what only says
-// where to put them, or which is best. Yours to memory_free.
-static char *work_new(char *const words[]) {
-    static const char *const idle[] = {"--html",        "--json",       "--save",
-                                       "--max-latency", "--max-memory", "--quiet"};
-    enum { IDLE = sizeof(idle) / sizeof(idle[0]), ALONE = IDLE - 1 }; // the last takes no value
-    size_t size = 1, used = 0;
-    for (size_t i = 0; words[i]; i++) size += strlen(words[i]) + 1;
-    char *text = memory_new(size);
-    for (size_t i = 1; text && words[0] && words[i]; i++) {
-        int k = 0;
-        while (k < IDLE && strncmp(words[i], idle[k], strlen(idle[k])) != 0) k++;
-        char end = k < IDLE ? words[i][strlen(idle[k])] : ' ';
-        if (end == '\0' && k < ALONE && words[i + 1]) i++; // its value is a word of its own
-        if (end != '\0' && end != '=')
-            used += (size_t)sprintf(text + used, "%s%s", used ? " " : "", words[i]);
-    }
-    return text;
-}
-
 static Status keep(Sweeping *all) {
     const char *path = all->program->options->save;
     if (!path || sweep_judge(&all->sweep)) return error_status();
@@ -63,10 +43,7 @@ static Status measure(Sweeping *all, char **words, SweepPoint *point) {
     while (documents && n < runs && !error_pending() && !program_is_stopped())
         if (!program_measure_again(&program, "", "--sweep", &documents[n])) n++;
     if (documents && n > 0 && !error_pending()) sweep_point_read(documents, (int)n, point, unit);
-    if (unit[0]) {
-        bool other = all->sweep.unit[0] && strcmp(all->sweep.unit, unit) != 0;
-        snprintf(all->sweep.unit, sizeof(all->sweep.unit), "%s", other ? "units" : unit);
-    }
+    if (unit[0]) sweep_take_unit(&all->sweep, unit);
     for (int64_t i = 0; i < n; i++) memory_free(documents[i]);
     memory_free(documents);
     return error_status();
@@ -111,7 +88,11 @@ static Status take_point(Sweeping *all, int64_t i) {
         char name[SWEEP_NAME];
         sweep_name(&all->sweep, i, name);
         progress_clear(all->program);
-        fprintf(stderr, "%s: %s: %s\n", all->program->kind->line.name, name, error_message());
+        fprintf(stderr, "%s: ", all->program->kind->line.name);
+        text_print_plain(name, stderr);
+        fprintf(stderr, ": ");
+        text_print_plain(error_message(), stderr);
+        fputc('\n', stderr);
         error_clear();
         *point = (SweepPoint){.state = SWEEP_FAILED};
         all->program->failed = true;
@@ -159,11 +140,12 @@ static Status write_page(const Sweeping *all) {
 static Status begin(Sweeping *all) {
     const Options *options = all->program->options;
     Status status = sweep_axes_take(options, &all->sweep);
-    all->sweep.learns = all->program->runs_train = options->epochs > 0;
+    bool meta = !all->program->device->has_data;
+    all->sweep.learns = all->program->runs_train = options->epochs > 0 && !meta;
     all->sweep.limits = (SweepLimits){options->max_latency, options->max_memory};
     if (status) return status;
     environment_read(&all->environment);
-    all->work = work_new(all->program->arguments);
+    all->work = program_work_new(all->program);
     if (!all->work) return error_status();
     if (options->save)
         status = sweep_read_json(options->save, all->work, all->environment.cpu, &all->sweep);
@@ -177,8 +159,10 @@ static Status sweep_all(Sweeping *all) {
     JsonWriter *json = !status && at_end ? json_file_open(options->json) : NULL;
     if (!status && error_pending()) status = error_status();
     if (!status) status = take_points(all);
+    if (!status) status = keep(all); // limits may have changed since
     if (!status) status = sweep_judge(&all->sweep);
     if (!status) tell(all);
+    if (all->sweep.learns && all->sweep.chosen < 0) all->program->failed = true; // all diverged
     if (!status) status = write_page(all);
     if (!status && json)
         return sweep_write_json(&all->sweep, all->work, all->environment.cpu, json);

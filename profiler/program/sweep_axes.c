@@ -84,8 +84,8 @@ static Status add_value(const char *text, AxisKind kind, const char *value, size
     if (kind == AXIS_SWITCH && strcmp(kept, "yes") != 0 && strcmp(kept, "no") != 0)
         return refuse(text, "expected yes or no");
     if (kind != AXIS_MODEL && strpbrk(kept, " \t\n")) return refuse(text, "a blank in a value");
-    if (kind == AXIS_MODEL && strncmp(kept, "--", 2) == 0)
-        return refuse(text, "expected a network");
+    if (kind == AXIS_MODEL && (strncmp(kept, "--", 2) == 0 || strstr(kept, " --")))
+        return refuse(text, "expected networks, without flags");
     for (int v = 0; v < axis->n; v++)
         if (strcmp(axis->values[v], kept) == 0) return refuse(text, "one value twice");
     axis->n++;
@@ -114,6 +114,11 @@ Status sweep_axes_take(const Options *options, Sweep *sweep) {
             return refuse(options->sweeps[i], "this axis was given before");
         sweep->n_axes++;
     }
+    const char *both = "sizes of layers are those of --sweep layers, too; leave out either";
+    if (sweep_axis(sweep, "hidden") >= 0 && sweep_axis(sweep, "layers") >= 0)
+        return refuse("hidden", both);
+    if (sweep_axis(sweep, "fuse") >= 0 && (options->fuse || options->no_fuse))
+        return refuse("fuse", "--fuse or --no-fuse was given, too; leave out either");
     return sweep_begin(sweep);
 }
 

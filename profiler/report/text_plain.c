@@ -78,7 +78,8 @@ void text_print_wrapped(const char *text, const char *first, const char *rest, F
         const char *newline = memchr(text, '\n', (size_t)width);
         int length = newline ? (int)(newline - text) : width;
         while (!newline && length > 0 && text[length] != ' ') length--;
-        if (length == 0) length = width; // one long word
+        if (length == 0) length = width; // one long word, of whole characters
+        while (length > 1 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
         fprintf(file, "%s%.*s\n", indent, length, text);
         text += length + (text[length] == ' ' || text[length] == '\n');
     }

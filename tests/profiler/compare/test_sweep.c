@@ -151,6 +151,58 @@ START_TEST(the_error_is_of_what_was_left_out) {
 }
 END_TEST
 
+// No step takes less than nothing; and where more takes less, there is no such line.
+START_TEST(a_line_stays_above_0) {
+    SweepFit fit;
+    Sweep sweep = planted_sweep(AXES("batch=1,2,4,8"), 1.0, 1.0);
+    for (int i = 0; i < 4; i++) sweep.points[i].seconds = (double)(1 << 2 * i); // batch squared
+    ck_assert(sweep_fit(&sweep, 0, 0, &fit));
+    ck_assert(fit.fixed == 0.0 && fit.each > 0.0 && fit.seconds > 0.0);
+    for (int i = 0; i < 4; i++) sweep.points[i].seconds = 10.0 - i;
+    ck_assert(!sweep_fit(&sweep, 0, 0, &fit));
+    sweep_free(&sweep);
+}
+END_TEST
+
+// Of a text there is no accuracy, and of tokens and images no common throughput.
+START_TEST(what_cannot_be_compared_is_not) {
+    Sweep sweep = planted_sweep(AXES("model=a,b,c"), 1e-3, 1e-3);
+    sweep.learns = true;
+    for (int i = 0; i < 3; i++) planted_training(&sweep.points[i], 0.1 * (i + 1), 0.5 + 0.1 * i);
+    ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
+    ck_assert(sweep.by_accuracy);
+    ck_assert_int_eq(sweep.chosen, 2);
+    sweep.points[2].accuracy = (double)NAN;
+    ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
+    ck_assert(!sweep.by_accuracy);
+    ck_assert_int_eq(sweep.chosen, 0);
+    sweep.learns = false;
+    sweep_take_unit(&sweep, "samples");
+    ck_assert(!sweep_mixes_units(&sweep));
+    sweep_take_unit(&sweep, "tokens");
+    sweep_take_unit(&sweep, "samples");
+    ck_assert(sweep_mixes_units(&sweep));
+    sweep.points[1].units_per_second = 1e9;
+    sweep.points[2].seconds = 1e-3;
+    ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
+    ck_assert_int_eq(sweep.chosen, 2); // the shortest step
+    sweep_free(&sweep);
+}
+END_TEST
+
+// Three steps, each many of the 64 parts: a part of a step is none.
+START_TEST(of_few_steps_whole_ones_are_timed) {
+    Sweep sweep = planted_sweep(AXES("lr=1"), 1e-3, 1e-3);
+    sweep.learns = true;
+    planted_training(&sweep.points[0], 1.0, 0.5);
+    sweep.points[0].steps = 3;
+    for (int i = 0; i < SWEEP_LOSSES; i++) sweep.points[0].losses[i] = 1.0;
+    ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
+    ck_assert_double_eq_tol(sweep.points[0].target_seconds, 0.1 / 3.0, 1e-12);
+    sweep_free(&sweep);
+}
+END_TEST
+
 START_TEST(few_batches_have_no_line) {
     SweepFit fit;
     Sweep sweep = planted_sweep(AXES("batch=1,2,3"), 1.0, 1.0);
@@ -225,6 +277,9 @@ int main(void) {
         {a_line_is_found_again, 0},
         {the_error_is_of_what_was_left_out, 0},
         {few_batches_have_no_line, 0},
+        {a_line_stays_above_0, 0},
+        {what_cannot_be_compared_is_not, 0},
+        {of_few_steps_whole_ones_are_timed, 0},
         {a_file_has_all_of_it, 0},
         {NULL, 0},
     };

@@ -73,7 +73,7 @@ START_TEST(limits_have_a_best) {
     expect_part(&sweep, " * over\n");
     sweep = planted_sweep(AXES("batch=1,4,16"), 4e-3, 1e-3);
     sweep.limits.seconds = 1e-9;
-    expect_part(&sweep, "no point is within the limits\n");
+    expect_part(&sweep, "over: beyond --max-latency or --max-memory, as all are\n");
 }
 END_TEST
 

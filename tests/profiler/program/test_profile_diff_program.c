@@ -239,17 +239,17 @@ static void command_of(const char *begin, const char *end, char *command, size_t
 }
 
 START_TEST(the_job_that_readme_shows_does_what_it_says) {
-    char commands[2][400], script[1600];
-    command_of("./profile_mlp --save", "\n", commands[0], sizeof commands[0]);
-    command_of("./profile_mlp --compare", "\n      - ", commands[1], sizeof commands[1]);
+    char command[400], script[1600];
+    command_of("./profile_mlp --against-program", "\n      - ", command, sizeof command);
     work_folder_begin();
     snprintf(script, sizeof script,
-             "program='%s'\ncp \"$program\" profile_mlp\n%s " SMALL "--quiet\n"
+             "program='%s'\ncp \"$program\" profile_mlp\ncp \"$program\" before\n"
              "%s " SMALL "> said 2>&1 || test $? = 1\n" // 1: beside other work
+             "grep -q ' than ./before' said\n"
              "grep -q '^  latency:+5%%  ' said\n"
              "grep -q '^  layer:\\*:+5%%  ' said\n"
              "grep -q 'name=\"flops:+0%%\" time=\"0\"/>' profile.xml\n",
-             program_path("profile_mlp"), commands[0], commands[1]);
+             program_path("profile_mlp"), command);
     work_folder_run(script);
     work_folder_end();
 }
@@ -289,6 +289,10 @@ static const struct {
     {"--compare %s/base.json --junit /none/j.xml", 3, "/none/j.xml"},
     {"--compare %s/base.json --runs 501", 2, "--runs 501: of a comparison at most 500"},
     {"--compare %s/base.json --strict", 2, "--strict: no part of a comparison"},
+    {"--against-program %s/none", 3, "/none: No such file"},
+    {"--against-program /bin/true", 3, "not JSON"},
+    {"--against-program x --against --fuse", 2, "exclude each other"},
+    {"--against-program x --sweep batch=1", 2, "exclude each other"},
     {"--against --help", 2, "--help, --version and such changes nothing that is measured"},
     {"--against --json=x", 2, "--json changes nothing that is measured"},
     {"--against --html=x", 2, "--html changes nothing that is measured"},

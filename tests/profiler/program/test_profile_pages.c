@@ -64,6 +64,7 @@ START_TEST(a_page_has_every_section) {
     expect_part(text, "<tr id=\"layer-0\"><th scope=\"row\">fc1</th><td>Linear</td>");
     expect_part(text, "<a href=\"#layer-0\" aria-label=\"fc1, ");
     expect_part(text, " of the roof");
+    expect_part(text, "by the ceilings that were given."); // --peaks
     expect_part(text, "<th scope=\"row\">linear</th>");
     free(text);
     work_folder_end();
@@ -90,6 +91,7 @@ START_TEST(where_nothing_ran_there_are_counts) {
     char *text = text_of("p.html");
     check_page(text);
     expect_part(text, "None: nothing was measured");
+    ck_assert_int_eq(markup_count(text, "was measured to do"), 0);
     expect_part(text, "id=\"memory-title\"");
     expect_part(text, "layer1.0.conv1");
     free(text);
@@ -205,6 +207,11 @@ START_TEST(a_folder_has_them_all) {
     ck_assert_int_eq(markup_count(text, "roofline.svg"), 0);
     expect_part(text, "memory.json");
     free(text);
+    // What was there before, or lies elsewhere, is not this run's.
+    run("profile_model", "lenet5 --device meta --quiet --output %s/all/ --json %s/other.json");
+    text = text_of("all/index.html");
+    ck_assert_int_eq(markup_count(text, "trace.json") + markup_count(text, "profile.json"), 0);
+    free(text);
     work_folder_end();
 }
 END_TEST
@@ -219,6 +226,10 @@ static const struct {
     {"--csv /none/l.csv", "/none/l.csv", 3},
     {"--output /none/folder", "--output /none/folder: No such file", 3},
     {"--output=", "expected", 2},
+    {"--output -", "expected a folder", 2},
+    {"--output tests --csv tests/index.html", "writes this file; name another", 2},
+    {"--output tests --csv tests/../tests/roofline.svg", "writes this file; name another", 2},
+    {"--json none.json --html ./none.json", "writes this file; name another", 2},
     {"--html x --svg x", "--html writes this file; name another", 2},
     {"--html - --json -", "standard output is", 2},
     {"--device meta --svg r.svg", "--svg: nothing runs on the meta device", 2},

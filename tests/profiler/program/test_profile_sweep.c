@@ -13,7 +13,7 @@
 
 static ProgramRun run_of(const char *program, const char *arguments) {
     char all[600];
-    snprintf(all, sizeof all, arguments, work_folder, work_folder);
+    snprintf(all, sizeof all, arguments, work_folder, work_folder, work_folder);
     return program_run(program_path(program), all, PROGRAM_CAPTURED);
 }
 
@@ -94,6 +94,25 @@ START_TEST(networks_are_an_axis) {
 }
 END_TEST
 
+START_TEST(fusing_is_an_axis) {
+    char *text = expect_run("profile_mlp", "--device meta --sweep fuse=no,yes", 0, NULL);
+    expect_part(text, "  a no          9.17 MB");
+    expect_part(text, "  b yes         9.24 MB");
+    free(text);
+    free(expect_run("profile_model", "resnet18 --inference --device meta --sweep fuse=no,yes", 0,
+                    NULL));
+}
+END_TEST
+
+START_TEST(counts_have_limits_too) {
+    char *text =
+        expect_run("profile_mlp", "--device meta --sweep batch=1,4096 --max-memory 9MB", 0, NULL);
+    expect_part(text, " over\n");
+    expect_part(text, "  over: beyond --max-latency or --max-memory\n");
+    free(text);
+}
+END_TEST
+
 // One that finds no memory is no reason to leave out the others.
 START_TEST(a_point_may_fail) {
     char *text =
@@ -149,17 +168,20 @@ START_TEST(what_is_learnt_is_told_of_each) {
 END_TEST
 
 // ---- going on ----------------------------------------------------------------------------------
-#define GRID "--device meta --sweep batch=1,2,4 --save %s/s.json"
+#define GRID "--config %s/c.cfg --device meta --sweep batch=1,2,4 --save %s/s.json"
+
+static void write_config(void) { work_folder_run("echo 'layers = 784,512,256,10' > c.cfg\n"); }
 
 // A point that stands in the file is not measured again: what somebody wrote there is told.
 START_TEST(what_was_measured_is_kept) {
     work_folder_begin();
+    write_config();
     free(expect_run("profile_mlp", GRID, 0, NULL));
     work_folder_run(
         "sed -i '0,/\"peak_bytes\": [0-9]*/s//\"peak_bytes\": 123456789012/' s.json\n"
         "tac s.json | sed '0,/\"state\": \"measured\"/s//\"state\": \"open\"/' | tac > t.json\n"
         "mv t.json s.json\n");
-    char *text = expect_run("profile_mlp", GRID " --max-memory=1GB --html %s/s.html", 0, NULL);
+    char *text = expect_run("profile_mlp", GRID " --max-memory=1GB --htm %s/s.html", 0, NULL);
     expect_part(text, "  a 1            123 GB ");
     expect_part(text, "  c 4           8.61 MB ");
     expect_part(text, "  2 of 3 points were measured before, and stand in ");
@@ -177,8 +199,12 @@ static const struct {
     {"sed -i 's#ridgepoint.sweep/v1#ridgepoint.sweep/v2#' s.json", "it is no sweep"},
     {"sed -i 's/\"cpu\": \"/&X/' s.json", "it is a sweep of another processor"},
     {"sed -i 's/--device meta/& --fuse/' s.json", "it is a sweep of another command"},
-    {"sed -i 's/\"state\": \"measured\"/\"state\": 7/' s.json", "a point of it is none"},
-    {"sed -i 's/\"peak_bytes\": /&-/' s.json", "a point of it is none"},
+    {"sed -i 's/\"state\": \"measured\"/\"state\": 7/' s.json", "points[0] is none"},
+    {"sed -i 's/\"peak_bytes\": /&-/' s.json", "points[0] is none"},
+    {"sed -i 's/\"peak_bytes\": /\"test_accuracy\": 1e308, &/' s.json", "points[0] is none"},
+    {"sed -i 's/\"peak_bytes\": [0-9]*/\"peak_bytes\": \"x\"/' s.json", "points[0] is none"},
+    {"sed -i 's/\"state\": \"measured\"/\"state\": \"foo\"/' s.json", "points[0] is none"},
+    {"touch c.cfg", "it is a sweep of another command"},
     {"sed -i 's/\"points\"/\"pints\"/' s.json", "it lacks points"},
 };
 enum { SPOILT = sizeof spoilt / sizeof spoilt[0] };
@@ -186,6 +212,7 @@ enum { SPOILT = sizeof spoilt / sizeof spoilt[0] };
 // And the file stays as it was.
 START_TEST(another_file_is_not_gone_on_with) {
     work_folder_begin();
+    write_config();
     free(expect_run("profile_mlp", GRID, 0, NULL));
     work_folder_run(spoilt[_i].spoil);
     work_folder_run("cp s.json before.json");
@@ -233,6 +260,10 @@ static const struct {
     {"profile_mlp", "--sweep hidden=1-x", "--layers 784,1,x,10: expected sizes", 2},
     {"profile_mlp", "--sweep fuse=maybe", "expected yes or no", 2},
     {"profile_mlp", "--sweep fuse=no,yes --fuse", "leave out either", 2},
+    {"profile_mlp", "--sweep hidden=5 --sweep layers=1-2", "leave out either", 2},
+    {"profile_mlp", "--device meta --sweep lr=1,2", "nothing is learnt on the meta device", 2},
+    {"profile_mlp", "--device meta --sweep batch=1 --max-latency 1s", "nothing takes time", 2},
+    {"profile_model", "lenet5 --sweep model=lenet5,--batch", "expected networks", 2},
     {"profile_mlp", "--sweep lr=0.1 --epochs 0", "of what is learnt alone; add --epochs N", 2},
     {"profile_mlp", "--sweep lr=0.1,-1", "--lr -1: expected a number above 0", 2},
     {"profile_mlp", "--sweep batch=1 --explain", "--explain: no part of a sweep", 2},
@@ -273,6 +304,8 @@ int main(void) {
     const HarnessTest tests[] = {
         {a_point_is_what_its_flags_give, 0},
         {networks_are_an_axis, 0},
+        {fusing_is_an_axis, 0},
+        {counts_have_limits_too, 0},
         {a_point_may_fail, 0},
         {times_have_a_knee_and_a_line, 0},
         {what_is_learnt_is_told_of_each, 0},

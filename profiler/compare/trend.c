@@ -1,0 +1,281 @@
+// trend.c -- where a series changed, and a picture of it in one line.
+#include "profiler/compare/trend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/report/text.h"
+#include "tensor/memory.h"
+
+static const double worth = 0.02, confidence = 0.99;
+
+// ---- changes -----------------------------------------------------------------------------------
+typedef struct Side { // up to five entries, one after the other
+    double *runs;     // room for all of theirs
+    int64_t n;
+    double least, most; // of the entries' medians; of four or more without one at each end
+    MachinePace pace;   // the best
+    double first, last; // medians of the entries at its ends
+} Side;
+
+static int by_value(const void *left, const void *right) {
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static double median_of(const HistoryEntry *entry) {
+    double runs[RATIO_MOST];
+    memcpy(runs, entry->runs, (size_t)entry->n_runs * sizeof(double));
+    qsort(runs, (size_t)entry->n_runs, sizeof(double), by_value);
+    return 0.5 * (runs[(entry->n_runs - 1) / 2] + runs[entry->n_runs / 2]);
+}
+
+static void take_entry(const HistoryEntry *entry, Side *side) {
+    MachinePace *pace = &side->pace;
+    pace->flops_per_second = fmax(pace->flops_per_second, entry->pace.flops_per_second);
+    pace->bytes_per_second = fmax(pace->bytes_per_second, entry->pace.bytes_per_second);
+    for (int r = 0; r < entry->n_runs && side->n < RATIO_MOST; r++)
+        side->runs[side->n++] = entry->runs[r];
+}
+
+// Of four or more the least and the most are left out: one that went astray decides nothing.
+static void gather(const History *history, const int *which, int from, int to, Side *side) {
+    double medians[TREND_WINDOW] = {0}, sorted[TREND_WINDOW];
+    int n = to - from, astray = n >= 4;
+    for (int i = 0; i < n; i++) medians[i] = median_of(&history->entries[which[from + i]]);
+    memcpy(sorted, medians, sizeof(sorted));
+    qsort(sorted, (size_t)n, sizeof(double), by_value);
+    side->least = sorted[astray];
+    side->most = sorted[n - 1 - astray];
+    side->first = medians[0];
+    side->last = medians[n - 1];
+    side->pace = (MachinePace){0};
+    side->n = 0;
+    for (int i = 0; i < n; i++)
+        if (medians[i] >= side->least && medians[i] <= side->most)
+            take_entry(&history->entries[which[from + i]], side);
+}
+
+// What the machine was slower by, for arithmetic or memory; 1 where it is not known.
+static double pace_ratio(double before, double after) {
+    return before > 0.0 && after > 0.0 ? before / after : 1.0;
+}
+
+// Whether the entries up to `at` and from there on differ, and by how much.
+static bool differ(const History *history, const int *which, int from, int at, int to, Side *sides,
+                   Ratio *ratio) {
+    int first = at - TREND_WINDOW > from ? at - TREND_WINDOW : from;
+    int last = at + TREND_WINDOW < to ? at + TREND_WINDOW : to;
+    Side *before = &sides[0], *after = &sides[1];
+    gather(history, which, first, at, before);
+    gather(history, which, at, last, after);
+    bool slower = before->most < after->least, faster = after->most < before->least;
+    double between =
+        slower ? 0.5 * (before->most + after->least) : 0.5 * (after->most + before->least);
+    bool here = slower ? before->last < between && between < after->first
+                       : after->first < between && between < before->last;
+    if (!(slower || faster) || !here) return false;
+    if (ratio_find(before->runs, before->n, after->runs, after->n, confidence, ratio)) return false;
+    double flops = pace_ratio(before->pace.flops_per_second, after->pace.flops_per_second);
+    double bytes = pace_ratio(before->pace.bytes_per_second, after->pace.bytes_per_second);
+    ratio->low /= fmax(1.0, fmax(flops, bytes));
+    ratio->high /= fmin(1.0, fmin(flops, bytes));
+    return ratio->reached && (ratio->low > 1.0 + worth || ratio->high < 1.0 - worth);
+}
+
+typedef struct Search {
+    const History *history;
+    const int *which;
+    Side sides[2];
+    TrendChange *changes; // their entry is that of `which` until all are found
+    int n;
+} Search;
+
+static void search(Search *all, int from, int to) {
+    int best = -1;
+    Ratio most = {.estimate = 1.0};
+    for (int at = from + 1; at < to && !error_pending(); at++) {
+        Ratio ratio;
+        if (!differ(all->history, all->which, from, at, to, all->sides, &ratio)) continue;
+        if (best >= 0 && fabs(log(ratio.estimate)) <= fabs(log(most.estimate))) continue;
+        best = at;
+        most = ratio;
+    }
+    if (best < 0 || all->n == TREND_MOST || error_pending()) return;
+    all->changes[all->n++] = (TrendChange){best, most};
+    search(all, best, to); // the newest are wanted first
+    search(all, from, best);
+}
+
+static int by_entry(const void *left, const void *right) {
+    const TrendChange *a = left, *b = right;
+    return (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+// By how much: of the entries between one change and the next.
+static void measure_again(Search *all, int n) {
+    for (int i = 0; i < all->n; i++) {
+        TrendChange *change = &all->changes[i];
+        int from = i > 0 ? all->changes[i - 1].entry : 0;
+        int to = i + 1 < all->n ? all->changes[i + 1].entry : n;
+        Ratio ratio;
+        if (differ(all->history, all->which, from, change->entry, to, all->sides, &ratio))
+            change->ratio = ratio;
+    }
+    for (int i = 0; i < all->n; i++) all->changes[i].entry = all->which[all->changes[i].entry];
+}
+
+int trend_changes(const History *history, const int *which, int n,
+                  TrendChange changes[TREND_MOST]) {
+    Search all = {.history = history, .which = which, .changes = changes};
+    for (int i = 0; i < 2; i++) all.sides[i].runs = memory_new(RATIO_MOST * sizeof(double));
+    if (!error_pending()) search(&all, 0, n);
+    qsort(changes, (size_t)all.n, sizeof(TrendChange), by_entry);
+    if (!error_pending()) measure_again(&all, n);
+    for (int i = 0; i < 2; i++) memory_free(all.sides[i].runs);
+    return error_pending() ? -1 : all.n;
+}
+
+// ---- a line of it ------------------------------------------------------------------------------
+enum { SPARKS = 32, MOST_TOLD = 12 };
+
+// The last ones, from the least to the most of them.
+static void draw(const double *values, int n, char line[SPARKS + 1]) {
+    static const char levels[] = "_.-=+*#";
+    enum { LEVELS = sizeof(levels) - 1 };
+    int first = n > SPARKS ? n - SPARKS : 0;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (int i = first; i < n; i++) {
+        least = fmin(least, values[i]);
+        most = fmax(most, values[i]);
+    }
+    for (int i = first; i < n; i++) {
+        double share = most > least ? (values[i] - least) / (most - least) : 0.0;
+        line[i - first] = levels[(int)(share * (LEVELS - 1) + 0.5)];
+    }
+    line[n - first] = '\0';
+}
+
+// "1.19 ms" where all were as the last
+static void print_line(const char *name, const double *values, int n, Text (*text)(double value),
+                       FILE *file) {
+    char line[SPARKS + 1];
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (int i = 0; i < n; i++) {
+        least = fmin(least, values[i]);
+        most = fmax(most, values[i]);
+    }
+    draw(values, n, line);
+    fprintf(file, "    %-10s %s  %s", name, line, text(values[n - 1]).s);
+    if (most > least) fprintf(file, " (%s-%s)", text(least).s, text(most).s);
+    fputc('\n', file);
+}
+
+static int64_t whole(double value) { return value < 0x1p63 ? (int64_t)value : INT64_MAX; }
+static Text count_text(double value) { return text_short_count(whole(value)); }
+static Text bytes_text(double value) { return text_bytes_si(whole(value)); }
+
+// ---- one work ----------------------------------------------------------------------------------
+typedef struct Series {
+    const History *history;
+    int *which, *timed; // owned; entries of it, and those of them that ran
+    double *values;     // owned; of these, one after the other
+    int n;
+} Series;
+
+static void say_change(const Series *series, int entry, const char *what, FILE *file) {
+    char text[400];
+    snprintf(text, sizeof(text), "changed at entry %d, %s: %.300s", entry + 1,
+             series->history->entries[entry].created, what);
+    text_print_wrapped(text, "    ", "      ", file);
+}
+
+static Status print_times(Series *series, FILE *file) {
+    TrendChange changes[TREND_MOST];
+    char what[160];
+    int n = 0;
+    for (int i = 0; i < series->n; i++) {
+        const HistoryEntry *entry = &series->history->entries[series->which[i]];
+        if (entry->n_runs == 0) continue;
+        series->values[n] = median_of(entry);
+        series->timed[n++] = series->which[i];
+    }
+    if (n == 0) return STATUS_OK;
+    print_line("step", series->values, n, text_duration, file);
+    int found = trend_changes(series->history, series->timed, n, changes);
+    if (found > MOST_TOLD) fprintf(file, "    of its changes the last %d:\n", MOST_TOLD);
+    for (int i = found > MOST_TOLD ? found - MOST_TOLD : 0; i < found; i++) {
+        const Ratio *ratio = &changes[i].ratio;
+        bool slower = ratio->estimate > 1.0;
+        double near = slower ? ratio->low : ratio->high, far = slower ? ratio->high : ratio->low;
+        snprintf(what, sizeof(what), "%.1f%% %s (%.1f to %.1f)",
+                 100.0 * fabs(ratio->estimate - 1.0), slower ? "slower" : "faster",
+                 100.0 * fabs(near - 1.0), 100.0 * fabs(far - 1.0));
+        say_change(series, changes[i].entry, what, file);
+    }
+    return found < 0 ? error_status() : STATUS_OK;
+}
+
+static int64_t count_of(const HistoryEntry *entry, int count) {
+    const int64_t counts[] = {entry->peak_bytes, entry->total_flops, entry->parameters};
+    return counts[count];
+}
+
+static void print_counts(const Series *series, FILE *file) {
+    static const struct {
+        const char *name;
+        Text (*text)(double value);
+    } counts[] = {{"peak", bytes_text}, {"FLOPs", count_text}, {"parameters", count_text}};
+    for (int c = 0; c < 3; c++) {
+        char what[300];
+        for (int i = 0; i < series->n; i++)
+            series->values[i] = (double)count_of(&series->history->entries[series->which[i]], c);
+        print_line(counts[c].name, series->values, series->n, counts[c].text, file);
+        int told = 0;
+        for (int i = series->n - 1; i > 0 && told < MOST_TOLD; i--) { // the last first
+            int64_t was = count_of(&series->history->entries[series->which[i - 1]], c);
+            int64_t is = count_of(&series->history->entries[series->which[i]], c);
+            if (was == is) continue;
+            snprintf(what, sizeof(what), "%s, and was %s", text_count(is).s, text_count(was).s);
+            say_change(series, series->which[i], what, file);
+            told++;
+        }
+    }
+}
+
+// The entries that are of the same work as number `first`.
+static void select_alike(Series *series, int first) {
+    const HistoryEntry *entries = series->history->entries;
+    series->n = 0;
+    for (int i = first; i < series->history->n; i++)
+        if (strcmp(entries[i].work, entries[first].work) == 0) series->which[series->n++] = i;
+}
+
+static bool is_first(const History *history, int entry) {
+    for (int i = 0; i < entry; i++)
+        if (strcmp(history->entries[i].work, history->entries[entry].work) == 0) return false;
+    return true;
+}
+
+Status trend_print(const History *history, FILE *file) {
+    Series series = {.history = history,
+                     .which = memory_new((size_t)history->n * sizeof(int)),
+                     .timed = memory_new((size_t)history->n * sizeof(int)),
+                     .values = memory_new((size_t)history->n * sizeof(double))};
+    Status status = error_status();
+    fprintf(file, "TREND  %d entr%s, the last on the right: from _ the least to # the most\n",
+            history->n, history->n == 1 ? "y" : "ies");
+    for (int i = 0; i < history->n && !status; i++) {
+        if (!is_first(history, i)) continue;
+        fputc('\n', file);
+        text_print_wrapped(history->entries[i].work, "  ", "    ", file);
+        select_alike(&series, i);
+        status = print_times(&series, file);
+        print_counts(&series, file);
+    }
+    memory_free(series.which);
+    memory_free(series.timed);
+    memory_free(series.values);
+    return status;
+}
