@@ -146,7 +146,8 @@ typedef struct Exercise {
     X(08, memory)                                                                                  \
     X(09, profile_forward_pass)                                                                    \
     X(10, profile_backward_pass)                                                                   \
-    X(11, investigate)
+    X(11, investigate)                                                                             \
+    X(16, mystery)
 
 // In the order of the list.
 extern const Exercise *const exercises[];

@@ -1,50 +1,22 @@
 // sweep_text.c -- a table of three columns, line by line.
 #include "exercises/course/sweep_text.h"
 
-#include "exercises/course/exercise.h"
+#include "exercises/course/table_text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 120, COLUMNS = 3 };
+enum { COLUMNS = 3, SEALED_TEXT = (SWEEP_SIZES + 3 * SWEEP_MOST_ROWS) * 24 };
 static const char header[] = "batch,seconds,samples_per_second";
 static const double knee_share = 0.8, consistent = 0.01;
-
-// The next line, without what surrounds it; false: there is none. A longer one is cut, and its
-// numbers then do not fit.
-static bool next_line(const char **at, int *number, char line[MOST_LINE]) {
-    if (**at == '\0') return false;
-    size_t length = strcspn(*at, "\n");
-    const char *begin = *at;
-    *at += length + (begin[length] == '\n');
-    ++*number;
-    while (length > 0 && strchr(" \t\r", begin[length - 1])) length--;
-    while (length > 0 && strchr(" \t", *begin)) begin++, length--;
-    snprintf(line, MOST_LINE, "%.*s", (int)(length < MOST_LINE ? length : MOST_LINE), begin);
-    return true;
-}
-
-// Decimal digits only: strtod would also take nan, inf, hexadecimals and spaces.
-static bool read_numbers(const char *line, double numbers[COLUMNS]) {
-    for (int i = 0; i < COLUMNS; i++) {
-        char *end;
-        size_t length = strspn(line, "0123456789.eE+-");
-        if (length == 0) return false;
-        numbers[i] = strtod(line, &end);
-        if (end != line + length || !isfinite(numbers[i]) || numbers[i] <= 0.0) return false;
-        if (*end != (i + 1 < COLUMNS ? ',' : '\0')) return false;
-        line = end + 1;
-    }
-    return true;
-}
 
 // NULL: the line is the table's next; else what is wrong with it.
 static const char *add_row(Sweep *sweep, const char *line) {
     double numbers[COLUMNS];
     int n = sweep->n_rows;
-    if (!read_numbers(line, numbers)) return "three numbers above 0 are expected";
+    if (!table_numbers(line, numbers, COLUMNS) || numbers[1] <= 0.0 || numbers[2] <= 0.0)
+        return "three numbers above 0 are expected";
     if (n == SWEEP_MOST_ROWS) return "too many lines";
     double batch = n == 0 ? 1.0 : 2.0 * (double)sweep->rows[n - 1].batch;
     if (numbers[0] != batch) return "batches are 1, 2, 4, 8 ...";
@@ -55,16 +27,13 @@ static const char *add_row(Sweep *sweep, const char *line) {
     return NULL;
 }
 
-static const char *read_rows(const char *text, Sweep *sweep, int *number) {
-    char line[MOST_LINE];
+static const char *read_rows(TableText *table, Sweep *sweep) {
     bool has_header = false;
-    while (next_line(&text, number, line)) {
-        if (sscanf(line, SWEEP_SEAL_LINE "%16s", sweep->seal) == 1) continue;
-        if (line[0] == '\0' || line[0] == '#') continue;
+    while (table_next(table)) {
         const char *wrong = NULL;
         if (has_header)
-            wrong = add_row(sweep, line);
-        else if (strcmp(line, header) != 0)
+            wrong = add_row(sweep, table->line);
+        else if (strcmp(table->line, header) != 0)
             wrong = "the header is batch,seconds,samples_per_second";
         has_header = true;
         if (wrong) return wrong;
@@ -82,29 +51,30 @@ void sweep_sizes(const char *token, int64_t sizes[SWEEP_SIZES]) {
     memcpy(sizes, token[0] ? own : practice, sizeof own);
 }
 
-void sweep_seal(const Sweep *sweep, const char *token, char seal[KEY_SEAL]) {
-    char text[(SWEEP_SIZES + 3 * SWEEP_MOST_ROWS) * 24];
+// What is sealed: the model's sizes and the rows. How many bytes.
+static size_t sealed_text(const Sweep *sweep, const char *token, char text[SEALED_TEXT]) {
     int64_t sizes[SWEEP_SIZES];
     size_t used = 0;
     sweep_sizes(token, sizes);
     for (int i = 0; i < SWEEP_SIZES; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%lld ", (long long)sizes[i]);
+        used += (size_t)snprintf(text + used, SEALED_TEXT - used, "%lld ", (long long)sizes[i]);
     for (int i = 0; i < sweep->n_rows; i++) {
         const SweepRow *row = &sweep->rows[i];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%lld,%.9g,%.9g\n",
+        used += (size_t)snprintf(text + used, SEALED_TEXT - used, "%lld,%.9g,%.9g\n",
                                  (long long)row->batch, row->seconds, row->samples_per_second);
     }
-    key_seal(token, text, used, seal);
+    return used;
+}
+
+void sweep_seal(const Sweep *sweep, const char *token, char seal[KEY_SEAL]) {
+    char text[SEALED_TEXT];
+    key_seal(token, text, sealed_text(sweep, token, text), seal);
 }
 
 bool sweep_is_of(const Sweep *sweep, const char *token, char problem[CASE_LINE]) {
-    char wanted[KEY_SEAL];
-    if (!sweep->seal[0] || !token[0]) return true;
-    sweep_seal(sweep, token, wanted);
-    if (strcmp(wanted, sweep->seal) == 0) return true;
-    snprintf(problem, CASE_LINE,
-             "sweep.csv: measured with another key, or changed since; write it with ./lab sweep");
-    return false;
+    char text[SEALED_TEXT];
+    TableSeal seal = {"sweep.csv", "sweep", sweep->seal, token};
+    return table_is_of(seal, text, sealed_text(sweep, token, text), problem);
 }
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -117,12 +87,14 @@ static void find_knee(Sweep *sweep) {
 }
 
 bool sweep_read(const char *text, Sweep *sweep, char problem[CASE_LINE]) {
-    int number = 0;
+    TableText table = {.at = text};
     *sweep = (Sweep){.n_rows = 0};
     problem[0] = '\0';
-    const char *wrong = text ? read_rows(text, sweep, &number) : "there is none yet";
+    const char *wrong = text ? read_rows(&table, sweep) : "there is none yet";
+    snprintf(sweep->seal, KEY_SEAL, "%s", table.seal);
     if (wrong)
-        snprintf(problem, CASE_LINE, "sweep.csv:%d: %s; write it with ./lab sweep", number, wrong);
+        snprintf(problem, CASE_LINE, "sweep.csv:%d: %s; write it with ./lab sweep", table.number,
+                 wrong);
     else
         find_knee(sweep);
     return !wrong;

@@ -30,9 +30,8 @@ void sweep_sizes(const char *token, int64_t sizes[SWEEP_SIZES]);
 // NULL: there is no file.
 bool sweep_read(const char *text, Sweep *sweep, char problem[CASE_LINE]);
 
-#define SWEEP_SEAL_LINE "# sealed "
-// What ./lab sweep writes below the rows: that they were measured with that key, and are as they
-// were. One without is taken as it is.
+// What ./lab sweep writes below the rows (TABLE_SEAL_LINE): that they were measured with that key,
+// and are as they were. One without is taken as it is.
 void sweep_seal(const Sweep *sweep, const char *token, char seal[KEY_SEAL]);
 bool sweep_is_of(const Sweep *sweep, const char *token, char problem[CASE_LINE]);
 

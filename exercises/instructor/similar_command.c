@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/course/sweep_text.h"
+#include "exercises/course/table_text.h"
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/instructor/similar.h"
@@ -57,7 +57,7 @@ static Status read_texts(const Stage *stage, Handed *handed) {
         if (text == NULL) continue;
         if (strcmp(texts[i], "sweep.csv") == 0) {
             handed->sweep = true;
-            handed->sealed = strstr(text, SWEEP_SEAL_LINE) != NULL;
+            handed->sealed = strstr(text, TABLE_SEAL_LINE) != NULL;
         }
         Status status = digest_numbers(text, handed->numbers[i]);
         memory_free(text);

@@ -81,6 +81,7 @@ int command_explain(Lab *lab);
 int command_whoami(Lab *lab);
 int command_questions(Lab *lab);
 int command_sweep(Lab *lab);
+int command_mystery(Lab *lab);
 int command_reset(Lab *lab);
 int command_submit(Lab *lab);
 int command_profile(Lab *lab);

@@ -69,6 +69,9 @@ static const Command commands[] = {
      command_profile},
     {"sweep", "", "measure the batch sizes of exercise 11 into sweep.csv", NULL,
      OPTIONS(sweep_options), command_sweep},
+    {"mystery", "SEED", "measure a program in which one thing is wrong, for exercise 16",
+     "SEED is a number from 1 to 999999, as your teacher hands it out: each stands for one program.",
+     NO_OPTIONS, command_mystery},
     {"grade", "DIR", "grade the files in DIR: result.json and what platforms read", NULL,
      OPTIONS(grade_options), command_grade},
 };

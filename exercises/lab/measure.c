@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "exercises/course/sweep_text.h"
+#include "exercises/course/table_text.h"
 #include "exercises/lab/command.h"
 #include "layers/files/whole_file.h"
 #include "profiler/profiler.h"
@@ -55,7 +56,7 @@ static Status write_rows(Layer *model, const int64_t *sizes, SweepOptions option
     char seal[KEY_SEAL];
     if (options.token && options.token[0]) {
         sweep_seal(&sweep, options.token, seal);
-        whole_file_print(file, SWEEP_SEAL_LINE "%s\n", seal);
+        whole_file_print(file, TABLE_SEAL_LINE "%s\n", seal);
     }
     return status;
 }

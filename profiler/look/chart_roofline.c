@@ -91,11 +91,12 @@ static const char *class_of(Bound bound) {
     return bounds[bound == BOUND_COMPUTE ? 0 : bound == BOUND_MEMORY ? 1 : 2].class;
 }
 
-// Beside its dot, or, where another name stands, below that.
+// Beside its dot, or, where another name stands, below that; a name is as high as its line but for
+// one unit, so that rounding never has it stand where it has just been moved from.
 static void put_name(const Svg *svg, Frame *frame, double x, double y, const char *name) {
     for (int i = 0; i < frame->n_labels; i++) {
         const double *other = frame->labels[i];
-        if (fabs(other[0] - x) >= LABEL_WIDTH || fabs(other[1] - y) >= LABEL_HEIGHT) continue;
+        if (fabs(other[0] - x) >= LABEL_WIDTH || fabs(other[1] - y) >= LABEL_HEIGHT - 1) continue;
         y = other[1] + LABEL_HEIGHT;
         i = -1; // from the first again
     }
