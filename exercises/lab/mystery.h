@@ -11,7 +11,7 @@ enum { MYSTERY_THREADS = 2 };
 
 typedef struct MysteryOptions {
     const Machine *machine; // the ceilings; NULL: this machine's, measured where they are not known
-    int64_t iterations;     // samples; 0: what is usual
+    int64_t iterations;     // samples, soon; 0: as many as is usual, when times have settled
 } MysteryOptions;
 
 typedef struct MysteryProfiles {

@@ -31,6 +31,7 @@ static Status measure(const MysteryPlan *plan, MysteryOptions options, int threa
     if (!status) status = mystery_program_make(plan, cache_bytes(&machine), &program);
     how.machine = &machine;
     how.iterations = options.iterations;
+    if (options.iterations > 0) how.warmup = 2;
     how.loader = program.loader;
     how.probe_seconds = -1.0; // what would help is the student's to say
     if (!status)

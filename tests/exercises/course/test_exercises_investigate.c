@@ -1,4 +1,4 @@
-// test_exercises_investigate.c -- exercises 00 and 11, whose answers are text: the solution is
+// test_exercises_investigate.c -- exercises 00, 11 and 16, whose answers are text: the solution is
 // right, the untouched file is not, each mutant is recognised, and hostile files are refused.
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,14 @@
 #include "tensor/memory.h"
 #include "tests/helpers/harness.h"
 
-extern const Exercise exercise_00, exercise_11;
-enum { MOST_BYTES = 1 << 16 };
+extern const Exercise exercise_00, exercise_11, exercise_16;
+enum { MOST_BYTES = 1 << 16, TEXTS = 3 };
+
+// An exercise, and the file that its cases read beside the answers.
+static const struct {
+    const Exercise *exercise;
+    const char *beside;
+} texts[TEXTS] = {{&exercise_00, NULL}, {&exercise_11, "sweep.csv"}, {&exercise_16, "mystery.csv"}};
 
 static char *text_of(const char *path) {
     char *text = file_read(NULL, path, MOST_BYTES, NULL);
@@ -54,69 +60,78 @@ static void grade_case(const ExerciseCase *definition, Answers *answers, const C
         lose(verdict, judged.mistake, definition->name);
 }
 
-static TextVerdict grade_text(const Exercise *exercise, char *text, const char *sweep) {
+static TextVerdict grade_text(const Exercise *exercise, char *text, const char *beside) {
     TextVerdict verdict = {0};
     Answers answers = {.name = exercise->answers, .text = text};
     for (int i = 0; i < exercise->n_cases; i++) {
         const ExerciseCase *definition = &exercise->cases[i];
-        bool table = definition->beside && strcmp(definition->beside, "sweep.csv") == 0;
+        bool table = definition->beside && strcmp(definition->beside, exercise->answers) != 0;
         CaseRun run;
         DrawKey key = {.secret = "", .student = ""};
-        ck_assert_int_eq(
-            exercise_run_make(exercise, definition, key, 0, table ? sweep : text, &run), STATUS_OK);
+        ck_assert_int_eq(exercise_run_make(exercise, definition, key, 0, table ? beside : text,
+                                           &run),
+                         STATUS_OK);
         grade_case(definition, &answers, &run, &verdict);
     }
     return verdict;
 }
 
+// Of the i-th text exercise: its answers in that folder, and what lies beside the solution.
+static TextVerdict grade_folder(int i, const char *folder) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, texts[i].exercise->answers);
+    char *text = text_of(path), *beside = NULL;
+    snprintf(path, sizeof path, "exercises/solutions/%s", texts[i].beside ? texts[i].beside : "");
+    if (texts[i].beside) beside = text_of(path);
+    TextVerdict verdict = grade_text(texts[i].exercise, text, beside);
+    memory_free(beside);
+    memory_free(text);
+    return verdict;
+}
+
 START_TEST(solutions_are_right) {
-    const Exercise *exercise = _i ? &exercise_11 : &exercise_00;
-    char *text =
-        text_of(_i ? "exercises/solutions/answers.txt" : "exercises/solutions/predict.txt");
-    char *sweep = text_of("exercises/solutions/sweep.csv");
-    TextVerdict verdict = grade_text(exercise, text, sweep);
+    TextVerdict verdict = grade_folder(_i, "exercises/solutions");
     ck_assert_msg(!verdict.detail[0], "%s: %s", verdict.detail, verdict.mistake);
-    ck_assert_int_eq(verdict.points, exercise->points);
-    memory_free(sweep);
-    memory_free(text);
+    ck_assert_int_eq(verdict.points, texts[_i].exercise->points);
 }
 END_TEST
 
-// Every case says that its answer is missing, with or without a sweep.
+// Every case says that its answer is missing.
 START_TEST(untouched_files_lack_answers) {
-    const Exercise *exercise = _i ? &exercise_11 : &exercise_00;
-    char *text = text_of(_i ? "exercises/answers.txt" : "exercises/predict.txt");
-    char *sweep = text_of("exercises/solutions/sweep.csv");
-    TextVerdict verdict = grade_text(exercise, text, sweep);
+    TextVerdict verdict = grade_folder(_i, "exercises");
     ck_assert_int_eq(verdict.points, 0);
-    ck_assert_int_eq(verdict.missing, exercise->n_cases);
-    memory_free(sweep);
-    memory_free(text);
+    ck_assert_int_eq(verdict.missing, texts[_i].exercise->n_cases);
 }
 END_TEST
 
-START_TEST(each_mutant_is_recognised) {
-    char *mutants = text_of("exercises/mutants/ex11_investigate.txt");
-    char *solution = text_of("exercises/solutions/answers.txt");
-    char *sweep = text_of("exercises/solutions/sweep.csv");
+static void recognise_mutants(int i, int least) {
+    char path[128];
+    snprintf(path, sizeof path, "exercises/mutants/ex%s_%s.txt", texts[i].exercise->number,
+             texts[i].exercise->name);
+    char *mutants = text_of(path);
+    snprintf(path, sizeof path, "exercises/solutions/%s", texts[i].exercise->answers);
+    char *solution = text_of(path);
+    snprintf(path, sizeof path, "exercises/solutions/%s", texts[i].beside);
+    char *beside = text_of(path);
     const char *at = mutants;
-    Mutant mutant = {.source = NULL};
-    bool found = true;
-    for (int i = 0; i <= _i && found; i++) {
-        memory_free(mutant.source);
+    int count = 0;
+    for (bool found = true;; count++) {
+        Mutant mutant = {.source = NULL};
         ck_assert_int_eq(mutant_next(&at, solution, &mutant, &found), STATUS_OK);
-    }
-    if (found) {
-        TextVerdict verdict = grade_text(&exercise_11, mutant.source, sweep);
-        ck_assert_int_lt(verdict.points, exercise_11.points);
+        if (!found) break;
+        TextVerdict verdict = grade_text(texts[i].exercise, mutant.source, beside);
+        ck_assert_int_lt(verdict.points, texts[i].exercise->points);
         ck_assert_msg(strcmp(verdict.mistake, mutant.name) == 0, "%s is taken for '%s' (%s)",
                       mutant.name, verdict.mistake, verdict.detail);
+        memory_free(mutant.source);
     }
-    memory_free(sweep);
-    memory_free(mutant.source);
+    ck_assert_int_ge(count, least);
+    memory_free(beside);
     memory_free(solution);
     memory_free(mutants);
 }
+
+START_TEST(each_mutant_is_recognised) { recognise_mutants(1 + _i, _i ? 13 : 21); }
 END_TEST
 
 START_TEST(a_guess_has_to_be_a_number) {
@@ -141,6 +156,23 @@ START_TEST(answers_need_what_they_are_about) {
     char *line = strstr(text, "predicted_knee = 16");
     memcpy(line, "predicted_knee = ? ", 19);
     ck_assert_int_eq(grade_text(&exercise_11, text, NULL).points, 2);
+    memory_free(text);
+}
+END_TEST
+
+// Nor can a record be explained that is none, or that nobody measured: nothing shows in it.
+START_TEST(a_mystery_needs_its_record) {
+    char *text = text_of("exercises/solutions/mystery.txt");
+    char *record = text_of("exercises/solutions/mystery.csv");
+    TextVerdict verdict = grade_text(&exercise_16, text, "mystery,26\n");
+    ck_assert_str_eq(verdict.mistake, "mystery_unreadable");
+    ck_assert_int_eq(verdict.points, 0);
+    char *cold = strstr(record, "DRAM");
+    memcpy(cold, "L3  ", 4);
+    verdict = grade_text(&exercise_16, text, record);
+    ck_assert_str_eq(verdict.mistake, "mystery_unclear");
+    ck_assert_int_eq(verdict.points, 0);
+    memory_free(record);
     memory_free(text);
 }
 END_TEST
@@ -236,11 +268,12 @@ START_TEST(a_real_sweep_is_read) {
 END_TEST
 
 int main(void) {
-    const HarnessTest tests[] = {{solutions_are_right, 2},
-                                 {untouched_files_lack_answers, 2},
-                                 {each_mutant_is_recognised, 30},
+    const HarnessTest tests[] = {{solutions_are_right, TEXTS},
+                                 {untouched_files_lack_answers, TEXTS},
+                                 {each_mutant_is_recognised, 2},
                                  {a_guess_has_to_be_a_number, 0},
                                  {answers_need_what_they_are_about, 0},
+                                 {a_mystery_needs_its_record, 0},
                                  {tables_that_are_none_are_refused, 0},
                                  {too_long_a_table_is_refused, 0},
                                  {the_knee_is_the_first_with_80_percent, 0},

@@ -56,9 +56,9 @@ START_TEST(the_list_begins_with_what_to_read_and_for_how_long) {
 END_TEST
 
 START_TEST(help_names_every_command_and_each_has_its_own) {
-    static const char *const commands[] = {"list",    "check",     "watch", "hint",
-                                           "explain", "questions", "reset", "submit",
-                                           "profile", "sweep",     "grade", "whoami"};
+    static const char *const commands[] = {"list",      "check",  "watch",  "hint",    "explain",
+                                           "questions", "reset",  "submit", "profile", "sweep",
+                                           "grade",     "whoami", "mystery"};
     char *out = lab_run_bare("--help", 0, "./lab [COMMAND]");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char text[64];

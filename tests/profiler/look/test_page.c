@@ -1,6 +1,7 @@
 // test_page.c -- the page of a profile that nothing can be said of, of one whose names mean
 // something to HTML, and of a machine without room. What a page has to hold is
 // test_profile_pages.c's.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,37 @@ START_TEST(names_are_text) {
 }
 END_TEST
 
+// Wherever that is: two that are a line apart but for rounding once sent each other round for ever.
+START_TEST(layers_in_one_place_have_names_below_each_other) {
+    Profile profile = measured();
+    begin("r.svg");
+    for (int i = 0; i < 700; i++) {
+        for (int k = 0; k < profile.n_layers; k++) {
+            ProfileLayer *layer = &profile.layers[k];
+            for (int p = 0; p < REPORT_COUNT; p++) {
+                layer->phase[p].cost = (OpCost){.macs = 1000, .bytes_read = 4000};
+                layer->phase[p].latency.statistics.median = 5e-9 * pow(1.01, i);
+            }
+        }
+        ck_assert_int_eq(page_write_roofline(&profile, path), STATUS_OK);
+    }
+    char *text = text_of();
+    double y[16];
+    int n = 0;
+    for (const char *at = text; n < 16 && (at = strstr(at, "class=\"label\"")); at++) {
+        const char *value = strstr(at, " y=\"");
+        ck_assert_ptr_nonnull(value);
+        y[n++] = strtod(value + 4, NULL);
+    }
+    ck_assert_int_ge(n, profile.n_layers);
+    for (int i = n - profile.n_layers + 1; i < n - 1; i++) // the last has no backward
+        ck_assert_double_ge(y[i], y[i - 1] + 11.5);
+    free(text);
+    profile_free(&profile);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(of_nothing_there_is_a_page) {
     begin("p.html");
     const Profile empty = {.model = "empty", .device = "meta"};
@@ -109,6 +141,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {names_are_text, 0},
+        {layers_in_one_place_have_names_below_each_other, 0},
         {of_nothing_there_is_a_page, 0},
         {every_request_for_memory_may_fail, 0},
         {NULL, 0},
