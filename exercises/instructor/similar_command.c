@@ -11,13 +11,13 @@
 #include "exercises/instructor/similar.h"
 #include "tensor/memory.h"
 
-enum { TEXTS = 3, LEAST_NUMBERS = 3 };
-static const char *const texts[TEXTS] = {"by_hand.txt", "answers.txt", "sweep.csv"};
+enum { TEXTS = 4, FIRST_TABLE = 2, LEAST_NUMBERS = 3 };
+static const char *const texts[TEXTS] = {"by_hand.txt", "answers.txt", "sweep.csv", "mystery.csv"};
 
 typedef struct Handed {                // of one member
     Fingerprints *prints;              // owned: of each exercise
     char numbers[TEXTS][STAGE_DIGEST]; // of what each text file answers; "": too little
-    bool sweep, sealed;
+    bool there[TEXTS], sealed[TEXTS];
 } Handed;
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -30,8 +30,9 @@ static Status digest_numbers(char *text, char digest[STAGE_DIGEST]) {
     if (all == NULL) return error_status();
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         line[strcspn(line, "#")] = '\0';
-        const char *value = strchr(line, '=');
-        value = value ? value + 1 + strspn(value + 1, " \t") : line + strspn(line, " \t");
+        const char *value = line + strspn(line, " \t");
+        const char *after = strpbrk(line, "=,"); // a name, or another number
+        if (after && !isdigit((unsigned char)*value)) value = after + 1 + strspn(after + 1, " \t");
         if (!isdigit((unsigned char)*value)) continue;
         for (const char *c = line; *c != '\0'; c++) {
             if (!isspace((unsigned char)*c)) all[used++] = *c;
@@ -55,10 +56,8 @@ static Status read_texts(const Stage *stage, Handed *handed) {
     for (int i = 0; i < TEXTS; i++) {
         char *text = read_file(stage->room.path, texts[i]);
         if (text == NULL) continue;
-        if (strcmp(texts[i], "sweep.csv") == 0) {
-            handed->sweep = true;
-            handed->sealed = strstr(text, TABLE_SEAL_LINE) != NULL;
-        }
+        handed->there[i] = true;
+        handed->sealed[i] = strstr(text, TABLE_SEAL_LINE) != NULL;
         Status status = digest_numbers(text, handed->numbers[i]);
         memory_free(text);
         if (status != STATUS_OK) return status;
@@ -163,21 +162,28 @@ static int print_same(const Class *class, const Handed *handed, int text) {
     return groups;
 }
 
+// Where others' tables are sealed, those that are not.
+static void print_unsealed(const Class *class, const Handed *handed, int text) {
+    int sealed = 0, open = 0;
+    for (int i = 0; i < class->count; i++) {
+        sealed += handed[i].sealed[text];
+        open += handed[i].there[text] && !handed[i].sealed[text];
+    }
+    if (sealed == 0 || open == 0) return;
+    printf("a %s that does not say whose it is\n ", texts[text]);
+    for (int i = 0; i < class->count; i++) {
+        if (handed[i].there[text] && !handed[i].sealed[text])
+            printf(" %s", class->members[i].student);
+    }
+    printf("\n");
+}
+
 static void print_texts(const Class *class, const Handed *handed) {
-    int groups = 0, sealed = 0, open = 0;
+    int groups = 0;
     printf("the same numbers to the last digit\n");
     for (int text = 0; text < TEXTS; text++) groups += print_same(class, handed, text);
     if (groups == 0) printf("  none\n");
-    for (int i = 0; i < class->count; i++) {
-        sealed += handed[i].sealed;
-        open += handed[i].sweep && !handed[i].sealed;
-    }
-    if (sealed == 0 || open == 0) return;
-    printf("a sweep.csv that does not say whose it is\n ");
-    for (int i = 0; i < class->count; i++) {
-        if (handed[i].sweep && !handed[i].sealed) printf(" %s", class->members[i].student);
-    }
-    printf("\n");
+    for (int text = FIRST_TABLE; text < TEXTS; text++) print_unsealed(class, handed, text);
 }
 
 int command_similar(const Orders *orders) {

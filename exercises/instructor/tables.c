@@ -37,7 +37,7 @@ static bool table_cell(const Exercise *exercise, const char *column, char cell[C
     else if (strcmp(column, "minutes") == 0)
         snprintf(cell, CELL, "%d", exercise->minutes);
     else if (strcmp(column, "points") == 0)
-        snprintf(cell, CELL, "%d", exercise->points);
+        snprintf(cell, CELL, "%d%s", exercise->points, exercise->stretch ? " to stretch" : "");
     else if (strcmp(column, "short track") == 0)
         snprintf(cell, CELL, "%s", exercise->short_track ? "yes" : "");
     else

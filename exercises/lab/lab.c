@@ -70,8 +70,8 @@ static const Command commands[] = {
     {"sweep", "", "measure the batch sizes of exercise 11 into sweep.csv", NULL,
      OPTIONS(sweep_options), command_sweep},
     {"mystery", "SEED", "measure a program in which one thing is wrong (16)",
-     "SEED, 1 to 999999, is what your teacher hands out: a program of its own each.",
-     NO_OPTIONS, command_mystery},
+     "SEED, 1 to 999999, is what your teacher hands out: a program of its own each.", NO_OPTIONS,
+     command_mystery},
     {"grade", "DIR", "grade the files in DIR: result.json and what platforms read", NULL,
      OPTIONS(grade_options), command_grade},
 };

@@ -95,23 +95,31 @@ static void next_steps(const Lab *lab, Page *page) {
     page_end_line(page);
 }
 
-void list_page(const Lab *lab, Page *page) {
+// What the course's exercises add up to, or, beside that, those to stretch.
+static void sum_row(const Lab *lab, bool stretch, Page *page) {
     int points = 0, most = 0, minutes = 0;
+    for (int i = 0; i < exercise_count; i++) {
+        const ProgressEntry *entry = progress_find(&lab->progress, exercises[i]->number);
+        if (exercises[i]->stretch != stretch) continue;
+        points += entry ? entry->best : 0;
+        most += exercises[i]->points;
+        minutes += exercises[i]->minutes;
+    }
+    page_label(page, NULL);
+    page_print(page, PAGE_PLAIN, 0, "%-2s  %-24s %7d %7d %5d", "", stretch ? "and to stretch" : "",
+               minutes, most, points);
+    page_end_line(page);
+}
+
+void list_page(const Lab *lab, Page *page) {
     next_steps(lab, page);
     page_label(page, NULL);
     page_print(page, PAGE_BOLD, 0, "%-2s  %-24s %7s %7s %5s   %s", "#", "exercise", "minutes",
                "points", "best", "state");
     page_end_line(page);
-    for (int i = 0; i < exercise_count; i++) {
-        const ProgressEntry *entry = progress_find(&lab->progress, exercises[i]->number);
-        row(lab, exercises[i], page);
-        points += entry ? entry->best : 0;
-        most += exercises[i]->stretch ? 0 : exercises[i]->points;
-        minutes += exercises[i]->minutes;
-    }
-    page_label(page, NULL);
-    page_print(page, PAGE_PLAIN, 0, "%-2s  %-24s %7d %7d %5d", "", "", minutes, most, points);
-    page_end_line(page);
+    for (int i = 0; i < exercise_count; i++) row(lab, exercises[i], page);
+    sum_row(lab, false, page);
+    sum_row(lab, true, page);
 }
 
 int command_list(Lab *lab) {

@@ -53,7 +53,7 @@ START_TEST(points_of_answers_in_writing_are_merged) {
     char option[128];
     snprintf(option, sizeof option, "--written %s/written.csv", work_folder);
     char *csv = class_grade(0, option);
-    class_assert_in(csv, ",11,written,total,note\r\n");
+    class_assert_in(csv, ",16,written,total,note\r\n");
     class_assert_in(csv, "\namy,,graded,5,100,0,");
     work_folder_run("grep -q '^amy,.*,0,3,8,.$' class-grades/class.csv\n"
                     "grep -q '^bob,.*,0,0,5,.$' class-grades/class.csv\n"
@@ -155,14 +155,19 @@ START_TEST(text_answers_that_were_copied_are_seen) {
         "sed 's/77/78/' amy/by_hand.txt >bob/by_hand.txt\n"
         "printf '01_bytes =\\n04_bound = memory\\n' | tee dan/by_hand.txt >/dev/null\n"
         "printf 'batch,seconds,samples_per_second\\n1,.5,2\\n2,0.5,4\\n4,0.5,8\\n8,0.5,16\\n' "
-        ">bob/sweep.csv; (cat bob/sweep.csv; echo '# sealed 0123456789abcdef') >dan/sweep.csv");
+        ">bob/sweep.csv; (cat bob/sweep.csv; echo '# sealed 0123456789abcdef') >dan/sweep.csv\n"
+        "printf 'mystery,7\\nfc1,.5,2\\nstep,0.5\\npage_faults,1\\noff_the_cores,0\\n' "
+        ">amy/mystery.csv; (cat amy/mystery.csv; echo '# sealed 0123456789abcdef') "
+        "| tee bob/mystery.csv | sed 's/,1/,2/' >cid/mystery.csv");
     char rest[64];
     snprintf(rest, sizeof rest, "%s/class", work_folder);
     ProgramRun run = class_instructor("similar", rest);
     ck_assert_msg(run.status == 0, "%s", run.err);
     class_assert_in(run.out, "the same numbers to the last digit\n  by_hand.txt  amy, cid\n"
                              "  sweep.csv    bob, dan\n"
-                             "a sweep.csv that does not say whose it is\n  bob\n");
+                             "  mystery.csv  amy, bob\n"
+                             "a sweep.csv that does not say whose it is\n  bob\n"
+                             "a mystery.csv that does not say whose it is\n  amy\n");
     program_run_free(&run);
     work_folder_end();
 }
