@@ -1,0 +1,172 @@
+// test_profile_threshold.c -- --threshold and --junit as one types them: limits of counts and of
+// times, what a CI reads of them, README's job for it, and what is no limit.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/helpers/folder_runs.h"
+#include "tests/helpers/harness.h"
+#include "tests/helpers/work_folder.h"
+
+#define SMALL "--layers 20,10 --batch 8 --iterations 10 --epochs 0 "
+
+static void save(const char *arguments) { free(folder_text("profile_mlp", arguments, 0, NULL)); }
+
+// ---- limits ------------------------------------------------------------------------------------
+START_TEST(limits_of_counts) {
+    folder_expect("--device meta --threshold flops:162M,peak_memory:10MB", 0, "THRESHOLDS", NULL);
+    folder_expect("--device meta --threshold flops:161M --threshold macs:1T", 1,
+                  "  flops:161M BROKEN", NULL);
+    folder_expect("--device meta --quiet --threshold macs:1T,flops:161M,bytes:1B", 1, NULL,
+                  "--threshold flops:161M: broken: 161,242,616");
+    work_folder_begin();
+    save("--device meta --save %s/base.json --quiet");
+    folder_expect("--device meta --compare %s/base.json --threshold flops:+0%%,peak_memory:+0%%", 0,
+                  "  flops:+0%       holds", NULL);
+    folder_expect("--device meta --batch 65 --force --compare %s/base.json --threshold flops:+0%%",
+                  1, "  flops:+0% BROKEN", NULL);
+    work_folder_end();
+}
+END_TEST
+
+START_TEST(limits_of_times_are_of_five_runs) {
+    folder_expect(SMALL "--threshold latency:10s,layer:*:10s", 0, ", 5 runs)", NULL);
+    folder_expect(SMALL "--threshold latency:1ns", 1, "  latency:1ns BROKEN", NULL);
+    folder_expect(SMALL "--against --fuse --threshold latency:+5000%%", 0, "  latency:+5000% holds",
+                  NULL);
+}
+END_TEST
+
+START_TEST(a_ci_reads_which_hold) {
+    char path[64];
+    work_folder_begin();
+    folder_expect("--device meta --threshold flops:161M,peak_memory:10MB --junit %s/j.xml", 1, NULL,
+                  NULL);
+    snprintf(path, sizeof path, "%s/j.xml", work_folder);
+    FILE *file = fopen(path, "r");
+    char text[2000] = "";
+    ck_assert_ptr_nonnull(file);
+    ck_assert(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    ck_assert_str_eq(text,
+                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                     "<testsuites name=\"profile_mlp\" tests=\"2\" failures=\"1\" "
+                     "errors=\"0\" skipped=\"0\" time=\"0.000\">\n"
+                     "  <testsuite name=\"thresholds\" tests=\"2\" failures=\"1\" "
+                     "errors=\"0\" skipped=\"0\" time=\"0\">\n"
+                     "    <testcase classname=\"thresholds\" name=\"flops:161M\" time=\"0\">\n"
+                     "      <failure type=\"broken\" message=\"161,242,616\"></failure>\n"
+                     "    </testcase>\n"
+                     "    <testcase classname=\"thresholds\" name=\"peak_memory:10MB\" "
+                     "time=\"0\"/>\n"
+                     "  </testsuite>\n"
+                     "</testsuites>\n");
+    work_folder_end();
+}
+END_TEST
+
+// Who asks a CI's question gets an answer: nothing that could be judged is no pass, and no old file
+// is left.
+START_TEST(what_is_not_judged_is_no_pass) {
+    work_folder_begin();
+    work_folder_run("echo old > j.xml\n");
+    save(SMALL "--save %s/base.json --quiet");
+    folder_expect(SMALL "--compare %s/base.json --runs 1 --junit %s/j.xml --quiet", 1, NULL,
+                  "--threshold latency:+5%: unknown: times were not compared");
+    work_folder_run("grep -q '<error type=\"unknown\"' j.xml\n");
+    folder_expect(SMALL "--runs 2 --against --fuse --threshold latency:+900%%", 1,
+                  "of so few runs nothing is sure", NULL);
+    work_folder_end();
+}
+END_TEST
+
+// ---- README's job for a CI ---------------------------------------------------------------------
+// From `begin` to `end`, on one line.
+static void command_of(const char *begin, const char *end, char *command, size_t size) {
+    static char readme[1 << 16];
+    FILE *file = fopen("README.md", "r");
+    ck_assert_msg(file != NULL, "README.md: run the tests from the root");
+    readme[fread(readme, 1, sizeof readme - 1, file)] = '\0';
+    fclose(file);
+    char *from = strstr(readme, "# .github/workflows/profile.yml");
+    if (from) from = strstr(from, begin);
+    char *to = from ? strstr(from, end) : NULL;
+    ck_assert_msg(to && (size_t)(to - from) < size, "README.md: no %s in its job", begin);
+    snprintf(command, size, "%.*s", (int)(to - from), from);
+    for (char *c = command; (c = strchr(c, '\n'));) *c = ' ';
+}
+
+START_TEST(the_job_that_readme_shows_does_what_it_says) {
+    char command[400], script[1600];
+    command_of("./profile_mlp --against-program", "\n      - ", command, sizeof command);
+    work_folder_begin();
+    snprintf(script, sizeof script,
+             "program='%s'\ncp \"$program\" profile_mlp\ncp \"$program\" before\n"
+             "%s " SMALL "> said 2>&1 || test $? = 1\n" // 1: beside other work
+             "grep -q ' than ./before' said\n"
+             "grep -q '^  latency:+5%%  ' said\n"
+             "grep -q '^  layer:\\*:+5%%  ' said\n"
+             "grep -q 'name=\"flops:+0%%\" time=\"0\"/>' profile.xml\n",
+             program_path("profile_mlp"), command);
+    work_folder_run(script);
+    work_folder_end();
+}
+END_TEST
+
+// ---- what cannot be ----------------------------------------------------------------------------
+START_TEST(what_is_no_limit_is_one_line) {
+    static const Refusal refused[] = {
+        {"--compare %s/base.json --junit /none/j.xml", 3, "/none/j.xml", NULL},
+        {"--threshold latenzy:1ms", 2, "--threshold latenzy:1ms: unknown key", NULL},
+        {"--threshold latency:1MB", 2, "expected a time", NULL},
+        {"--threshold latency:+5%%", 2, "beside what? --compare FILE", NULL},
+        {"--device meta --threshold latency:1ms", 2, "nothing takes time on the meta device", NULL},
+        {"--junit %s/j.xml", 2, "of what? --threshold LIMITS", NULL},
+        {"--threshold flops:1 --junit /none/j.xml", 3, "/none/j.xml", NULL},
+    };
+    work_folder_begin();
+    save("--device meta --save %s/base.json --quiet");
+    expect_refusals(refused, sizeof refused / sizeof refused[0]);
+    work_folder_end();
+}
+END_TEST
+
+// What moves a cursor, or is no character, is not passed on.
+START_TEST(names_are_told_in_one_line) {
+    work_folder_begin();
+    char script[900];
+    snprintf(script, sizeof script,
+             "not '%s' --device meta --threshold \"$(printf 'lat\\033ency\\n:1s')\" 2> said\n"
+             "[ $(wc -l < said) = 1 ]\nnot grep -q \"$(printf '\\033')\" said\n"
+             "not '%s' " SMALL "--quiet --threshold \"$(printf 'layer:f\\nc:1s')\" 2> said\n"
+             "[ $(wc -l < said) = 1 ]\n"
+             "not '%s' " SMALL
+             "--threshold \"$(printf 'layer:\\357\\277\\277*:1s')\" --junit j.xml > said\n"
+             "grep -q 'name=\"layer:???\\*:1s\"' j.xml\n",
+             program_path("profile_mlp"), program_path("profile_mlp"), program_path("profile_mlp"));
+    work_folder_run(script);
+    work_folder_end();
+}
+END_TEST
+
+START_TEST(a_disk_that_is_full_is_told) {
+    ProgramRun got = program_run(program_path("profile_mlp"), "--device meta --threshold flops:1",
+                                 PROGRAM_FULL_DISK);
+    program_check_refusal(&got, 3, "standard output", "");
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {limits_of_counts, 0},
+        {limits_of_times_are_of_five_runs, 0},
+        {a_ci_reads_which_hold, 0},
+        {what_is_not_judged_is_no_pass, 0},
+        {the_job_that_readme_shows_does_what_it_says, 0},
+        {what_is_no_limit_is_one_line, 0},
+        {names_are_told_in_one_line, 0},
+        {a_disk_that_is_full_is_told, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_threshold", tests);
+}
