@@ -13,7 +13,7 @@
 #include "layers/files/whole_file.h"
 #include "tensor/context.h"
 
-// ---- what is written ------------------------------------------------------------------------
+// ---- what is written ---------------------------------------------------------------------------
 static Status write_record(const Lab *lab, const MysteryRecord *record) {
     char path[PATH_MAX], text[MYSTERY_TEXT], seal[KEY_SEAL];
     size_t size = mystery_text(record, text);
@@ -42,8 +42,7 @@ static Status write_all(const Lab *lab, const MysteryProfiles *both, const Myste
     return write_record(lab, record);
 }
 
-// ---- the command
-// ---------------------------------------------------------------------------------
+// ---- the command -------------------------------------------------------------------------------
 static int tell(const Lab *lab, int64_t seed) {
     Page page = {.colour = lab->colour};
     page_label(&page, NULL);

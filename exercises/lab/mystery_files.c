@@ -10,7 +10,6 @@
 #include "profiler/look/page.h"
 #include "profiler/report/report.h"
 
-// -----------------------------------------------------------------------------------
 static Status print_report(const Profile *profile, FILE *file) {
     report_print(profile, file);
     return STATUS_OK;

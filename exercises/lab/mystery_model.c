@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "layers/layer.h"
+#include "profiler/measure/system.h"
 #include "tensor/context.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"
@@ -140,14 +141,16 @@ static const LayerType recall_type = {.name = "Recall",
 
 // So many blocks that none is in any cache when its turn comes again.
 enum { ROWS = 64, COLD_BYTES = 8 << 20 };
+static int64_t cold_blocks(int64_t cache) { return 2 + 2 * cache / COLD_BYTES; }
+
 static Layer *recall_new(int64_t features, Cause cause, int64_t cache) {
     Recall *self = (Recall *)layer_new(&recall_type);
     bool cold = cause == CAUSE_COLD_CACHE;
     int64_t rows = cold ? COLD_BYTES / (int64_t)sizeof(float) / features : ROWS;
-    int blocks = cold ? 2 + (int)(2 * cache / COLD_BYTES) : 1;
-    for (int i = 0; self && i < blocks; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "kept%d", i);
+    int64_t blocks = cold ? cold_blocks(cache) : 1;
+    for (int64_t i = 0; self && i < blocks; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "kept%lld", (long long)i);
         Tensor *kept = tensor_uniform_new(SHAPE(rows, features), 0.0f, 1.0f);
         if (!layer_add_buffer(&self->layer, name, kept)) continue;
         layer_free(&self->layer);
@@ -158,8 +161,7 @@ static Layer *recall_new(int64_t features, Cause cause, int64_t cache) {
     return &self->layer;
 }
 
-// ---- what a seed plants
-// --------------------------------------------------------------------------
+// ---- what a seed plants ------------------------------------------------------------------------
 static int among(Draw *draw, int a, int b) { return draw_between(draw, 0, 1) ? a : b; }
 
 // The causes in an order that seven seeds share.
@@ -243,7 +245,14 @@ static Status make_loader(const MysteryPlan *plan, MysteryProgram *program) {
 static const int64_t first_class[BATCH];
 
 Status mystery_program_make(const MysteryPlan *plan, int64_t cache, MysteryProgram *program) {
-    *program = (MysteryProgram){.model = model_new(plan, cache)};
+    *program = (MysteryProgram){.model = NULL};
+    int64_t bytes = cold_blocks(cache) * COLD_BYTES;
+    if (plan->cause == CAUSE_COLD_CACHE && !system_has_memory(bytes))
+        return error_set(STATUS_OUT_OF_MEMORY,
+                         "mystery: what this machine's caches do not hold takes %lld MB, which are "
+                         "not free. HINT: another seed",
+                         (long long)(bytes / 1000000));
+    program->model = model_new(plan, cache);
     program->x = tensor_uniform_new(SHAPE(plan->batch, plan->inputs), 0.0f, 1.0f);
     program->labels = tensor_from_labels_new(SHAPE(plan->batch), first_class);
     return error_pending() ? error_status() : make_loader(plan, program);
