@@ -63,7 +63,7 @@ static const struct {
 } rules[CAUSE_COUNT] = {
     [CAUSE_STARVED_LOADER] = {0.5, waiting},        [CAUSE_SLEEPING_THREADS] = {0.3, asleep},
     [CAUSE_PAGE_FAULTS] = {0.3, faulting},          [CAUSE_HEAVY_OPTIMIZER] = {0.5, updating},
-    [CAUSE_FALSE_SHARING] = {0.1, slower_together}, [CAUSE_COLD_CACHE] = {0.2, fetching},
+    [CAUSE_FALSE_SHARING] = {0.1, slower_together}, [CAUSE_COLD_CACHE] = {0.1, fetching},
     [CAUSE_OUT_OF_PROPORTION] = {0.5, computing},
 };
 

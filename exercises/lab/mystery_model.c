@@ -139,15 +139,13 @@ static const LayerType recall_type = {.name = "Recall",
                                       .size = sizeof(Recall),
                                       .forward = recall_forward};
 
-// So many blocks that none is in any cache when its turn comes again.
-enum { ROWS = 64, COLD_BYTES = 8 << 20 };
-static int64_t cold_blocks(int64_t cache) { return 2 + 2 * cache / COLD_BYTES; }
+// Where one of them is cold both read as much; and the cold one keeps so many such blocks that none
+// is in any cache when its turn comes again.
+enum { ROWS = 64, BLOCK = 2 << 20 };
+static int64_t cold_blocks(int64_t cache) { return 2 + 2 * cache / BLOCK; }
 
-static Layer *recall_new(int64_t features, Cause cause, int64_t cache) {
+static Layer *recall_new(int64_t features, Cause cause, int64_t rows, int64_t blocks) {
     Recall *self = (Recall *)layer_new(&recall_type);
-    bool cold = cause == CAUSE_COLD_CACHE;
-    int64_t rows = cold ? COLD_BYTES / (int64_t)sizeof(float) / features : ROWS;
-    int64_t blocks = cold ? cold_blocks(cache) : 1;
     for (int64_t i = 0; self && i < blocks; i++) {
         char name[32];
         snprintf(name, sizeof name, "kept%lld", (long long)i);
@@ -189,6 +187,7 @@ MysteryPlan mystery_plan(int64_t seed) {
     plan.hidden[1] = 64 * draw_between(&draw, 5, 7);
     plan.place = among(&draw, PLACE_RECALL1, PLACE_RECALL2);
     if (plan.cause == CAUSE_STARVED_LOADER) plan.place = PLACE_LOADER;
+    if (plan.cause == CAUSE_COLD_CACHE) plan.batch = 8;
     if (plan.cause == CAUSE_HEAVY_OPTIMIZER) {
         plan.place = PLACE_OPTIMIZER;
         plan.batch = 1;
@@ -197,7 +196,7 @@ MysteryPlan mystery_plan(int64_t seed) {
     if (plan.cause == CAUSE_OUT_OF_PROPORTION) {
         plan.place = among(&draw, PLACE_FC1, PLACE_FC3);
         if (plan.place == PLACE_FC1) plan.inputs = 48 * 48;
-        if (plan.place == PLACE_FC3) plan.classes = 2560;
+        if (plan.place == PLACE_FC3) plan.classes = 3584;
     }
     return plan;
 }
@@ -210,13 +209,17 @@ static Status add(Layer *model, int place, Layer *layer) {
 static Layer *model_new(const MysteryPlan *plan, int64_t cache) {
     Layer *model = sequential_new();
     int64_t in = plan->inputs;
+    bool much = plan->cause == CAUSE_COLD_CACHE;
     for (int i = 0; i < 2 && model; i++) { // a block is three places
         int64_t out = plan->hidden[i];
         int recall = PLACE_RECALL1 + 3 * i;
-        Cause cause = recall == plan->place ? plan->cause : CAUSE_COUNT;
+        bool here = recall == plan->place;
+        int64_t rows = much ? BLOCK / (int64_t)sizeof(float) / out : ROWS;
         add(model, PLACE_FC1 + 3 * i, linear_new(in, out, true));
         add(model, PLACE_RELU1 + 3 * i, relu_new());
-        add(model, recall, recall_new(out, cause, cache));
+        add(model, recall,
+            recall_new(out, here ? plan->cause : CAUSE_COUNT, rows,
+                       here && much ? cold_blocks(cache) : 1));
         in = out;
     }
     if (model) add(model, PLACE_FC3, linear_new(in, plan->classes, true));
@@ -246,7 +249,7 @@ static const int64_t first_class[BATCH];
 
 Status mystery_program_make(const MysteryPlan *plan, int64_t cache, MysteryProgram *program) {
     *program = (MysteryProgram){.model = NULL};
-    int64_t bytes = cold_blocks(cache) * COLD_BYTES;
+    int64_t bytes = (cold_blocks(cache) + 1) * BLOCK;
     if (plan->cause == CAUSE_COLD_CACHE && !system_has_memory(bytes))
         return error_set(STATUS_OUT_OF_MEMORY,
                          "mystery: what this machine's caches do not hold takes %lld MB, which are "

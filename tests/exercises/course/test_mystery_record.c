@@ -41,7 +41,7 @@ static MysteryFinding find(int cause, double part) {
     int place = places[cause];
     bool layer = place < PLACE_OPTIMIZER;
     if (layer) record.rows[place].seconds = 3e-4, record.rows[place].one_thread = 3e-4;
-    if (cause == CAUSE_COLD_CACHE) record.rows[place].seconds = 2e-4;
+    if (cause == CAUSE_COLD_CACHE) record.rows[place].seconds = 1e-4;
     plant(&record, (Cause)cause, place);
     record.step /= part;
     return mystery_find(&record);
