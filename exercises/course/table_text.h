@@ -18,8 +18,8 @@ typedef struct TableText {
 
 // The next line that is neither empty nor a comment; false: there is none.
 bool table_next(TableText *table);
-// So many decimal numbers from 0 on, with commas between them and nothing behind the last: neither
-// signs nor nan, inf, hexadecimals or blanks.
+// So many decimal numbers from 0 on, with commas between them and nothing behind the last: no nan,
+// inf, hexadecimals or blanks, and nothing with a minus before it.
 bool table_numbers(const char *text, double numbers[], int count);
 
 // Whether the seal that was found is that of these bytes. One without a seal is taken as it is, and
