@@ -74,7 +74,6 @@ Status profile_finish(Measurement *m) {
     if (profile->has_device_times) profile->device_busy_fraction = fmin(1.0, layers / step);
     if (!status) status = finish_overhead(profile, &m->observed);
     if (!status) finish_steady(profile);
-    // The mean: the system adds other threads' time in lumps, which a median would miss.
     profile->cpu_seconds = m->processor.statistics.mean;
     return status;
 }

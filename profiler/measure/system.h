@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Processor time of all threads of this process, in seconds.
+// Processor time of all threads of this process, in seconds, those that ended included.
 double system_processor_seconds(void);
 
 // Processor time of the calling thread alone.
