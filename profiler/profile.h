@@ -161,7 +161,7 @@ typedef struct Profile {
     // whose batch is not resident pays besides the step. Else count 0.
     Latency batch_copy;
     int64_t batch_copy_bytes;
-    MachinePace pace;    // of the moment, the best of all runs; 0: not measured
+    MachinePace pace;    // of the moment, the median of all runs; 0: not known
     double cpu_seconds;  // mean processor time of a step, of all threads; NaN on meta
     double cold_seconds; // the very first step
     int64_t warmup;      // steps that ran before the first sample

@@ -214,6 +214,7 @@ static Status read_environment(Reader *reader, json_t *from, SavedProfile *saved
     Environment *environment = &saved->environment;
     Profile *profile = &saved->profile;
     int64_t cores, threads;
+    json_t *line = json_object_get(from, "pace_line_seconds");
     snprintf(reader->place, sizeof(reader->place), "environment");
     const struct {
         const char *key;
@@ -233,6 +234,8 @@ static Status read_environment(Reader *reader, json_t *from, SavedProfile *saved
         status = read_rate(reader, from, "pace_flops_per_second", &profile->pace.flops_per_second);
     if (!status)
         status = read_rate(reader, from, "pace_bytes_per_second", &profile->pace.bytes_per_second);
+    if (!status && known(line))
+        status = read_seconds(reader, "pace_line_seconds", line, &profile->pace.line_seconds);
     if (status) return status;
     environment->cores = (int)(cores < INT32_MAX ? cores : INT32_MAX);
     profile->threads = (int)(threads < INT32_MAX ? threads : INT32_MAX);

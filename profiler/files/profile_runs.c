@@ -8,8 +8,18 @@
 #include "profiler/files/profile_read.h"
 #include "tensor/memory.h"
 
+enum { N_PACES = 3 };
+static const char *const pace_keys[N_PACES] = {"pace_flops_per_second", "pace_bytes_per_second",
+                                               "pace_line_seconds"};
+static double *pace_at(MachinePace *pace, int i) { // in that order
+    double *const at[N_PACES] = {&pace->flops_per_second, &pace->bytes_per_second,
+                                 &pace->line_seconds};
+    return at[i];
+}
+
 typedef struct Run { // one that is being read
     int number, of;  // its place among the samples of `across`, and how many these are
+    Latency *paces;  // (N_PACES) of those runs that know theirs
 } Run;
 
 static Status refuse(const Run *run, const char *place, const char *key, const char *what) {
@@ -59,14 +69,27 @@ static Status take_layer(const Run *run, json_t *from, ProfileLayer *layer) {
     return take_phases(run, from, layer->path, layer->phase);
 }
 
-// The best of all runs: what else ran only ever takes away from it.
-static void take_pace(json_t *environment, MachinePace *pace) {
-    pace->flops_per_second =
-        fmax(pace->flops_per_second,
-             json_number_value(json_object_get(environment, "pace_flops_per_second")));
-    pace->bytes_per_second =
-        fmax(pace->bytes_per_second,
-             json_number_value(json_object_get(environment, "pace_bytes_per_second")));
+// ---- the machine's own pace ------------------------------------------------------------------
+static void push_known(Latency *latency, double value) {
+    if (value > 0.0) latency->samples[latency->count++] = value;
+}
+
+static void take_pace(const Run *run, json_t *environment) {
+    for (int i = 0; i < N_PACES; i++)
+        push_known(&run->paces[i], json_number_value(json_object_get(environment, pace_keys[i])));
+}
+
+// The median, as of times: what else the host does, and where cores lie, differs from moment to
+// moment, and the times are of most of these.
+static Status summarise_paces(Latency latencies[N_PACES], MachinePace *pace) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < N_PACES && !status; i++) {
+        Latency *known = &latencies[i];
+        if (known->count == 0) continue;
+        status = statistics_summarise(known->samples, known->count, &known->statistics);
+        *pace_at(pace, i) = known->statistics.median;
+    }
+    return status;
 }
 
 static Status take_document(const Run *run, json_t *document, Profile *profile) {
@@ -74,7 +97,7 @@ static Status take_document(const Run *run, json_t *document, Profile *profile) 
     json_t *layers = json_object_get(document, "layers");
     if (json_array_size(layers) != (size_t)profile->n_layers)
         return refuse(run, "layers", "", "others than this profile's");
-    take_pace(json_object_get(document, "environment"), &profile->pace);
+    take_pace(run, json_object_get(document, "environment"));
     Status status = take_phases(run, totals, "totals", profile->totals);
     if (!status)
         status = take(run, json_object_get(totals, "inference"), "totals", "inference",
@@ -107,11 +130,19 @@ static Status summarise_phases(ProfilePhase phases[REPORT_COUNT]) {
 }
 
 Status profile_take_runs(Profile *profile, char *const documents[], int n) {
+    Latency known[N_PACES] = {0};
     Status status = STATUS_OK;
+    for (int i = 0; i < N_PACES && !status; i++) {
+        known[i].samples = memory_new((size_t)(n + 1) * sizeof(double));
+        status = error_status();
+        if (!status) push_known(&known[i], *pace_at(&profile->pace, i));
+    }
     for (int i = 0; i < n && !status; i++) {
-        const Run run = {.number = i + 1, .of = n + 1};
+        const Run run = {.number = i + 1, .of = n + 1, .paces = known};
         status = take_text(&run, documents[i], profile);
     }
+    if (!status) status = summarise_paces(known, &profile->pace);
+    for (int i = 0; i < N_PACES; i++) memory_free(known[i].samples);
     if (!status) status = summarise_phases(profile->totals);
     if (!status) status = summarise(&profile->inference);
     for (int i = 0; i < profile->n_layers && !status; i++)

@@ -208,3 +208,50 @@ Status machine_measure_threads(double seconds, double *spin_seconds, double *wak
     Status status = median_of(spins, n, spin_seconds);
     return status ? status : median_of(wakes, n, wake_seconds);
 }
+
+// ---- cores -------------------------------------------------------------------------------------
+
+enum { TURNS = 64 };
+
+typedef struct Rally {
+    atomic_int turn;
+    double seconds; // from the first return to the last; 0: they did not meet
+} Rally;
+
+// Until it is this player's turn; false: the other has gone, or was never there.
+static bool wait_turn(Rally *rally, int turn, double start) {
+    enum { LOOKS_PER_CLOCK = 1024 };
+    const double patience = 1e-3;
+    for (int looks = 1; atomic_load(&rally->turn) != turn; looks++)
+        if (looks % LOOKS_PER_CLOCK == 0 && clock_seconds() - start > patience) return false;
+    return true;
+}
+
+// The first to play plays to the second, who plays back.
+static void play(void *argument, int64_t begin, int64_t end) {
+    (void)end;
+    Rally *rally = argument;
+    int second = begin > 0;
+    double start = clock_seconds(), first_return = start;
+    for (int i = 0; i < TURNS; i++) {
+        if (!wait_turn(rally, 2 * i + second, start)) return;
+        if (i == 1) first_return = clock_seconds();
+        atomic_store(&rally->turn, 2 * i + second + 1);
+    }
+    if (!second && wait_turn(rally, 2 * TURNS, start))
+        rally->seconds = clock_seconds() - first_return;
+}
+
+double machine_measure_line(double seconds) {
+    double begin = clock_seconds(), best = HUGE_VAL;
+    if (context_current()->threads < 2) return 0.0;
+    MachinePlaces places;
+    machine_places_take(&places); // two on one core never meet
+    do {
+        _Alignas(64) Rally rally = {0};
+        cpu_parallel(by_all(2, 1), play, &rally);
+        if (rally.seconds > 0.0) best = fmin(best, rally.seconds / (TURNS - 1));
+    } while (clock_seconds() - begin < seconds);
+    machine_places_leave(&places);
+    return best < HUGE_VAL ? best : 0.0;
+}

@@ -221,6 +221,12 @@ static void say_untimed(const Comparing *all, const ProfileDiff *diff, char *tex
                  "than %.0f%%). Once it is done, %s; --force compares all the same.",
                  100.0 * (then > busy ? then : now), then > busy ? "of the base" : "now",
                  100.0 * busy, then > busy ? "--save the base anew" : "try again");
+    else if (!in_turns(all) && !options->force && machine_cores_moved(diff->pace_line))
+        snprintf(text, size,
+                 "This machine's cores lie elsewhere than they did: from one to the other, memory "
+                 "takes %.2g times as long. --save the base anew, or take turns: "
+                 "--against-program; --force compares all the same.",
+                 diff->pace_line);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
@@ -245,9 +251,11 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
     ProfileDiff *diff = &set->diff;
     int64_t before = all->now.n;
     say_untimed(all, diff, untimed, sizeof(untimed));
+    if (!untimed[0] && seems_changed(diff) && !program_is_stopped()) {
+        if (confirm(all, set)) return error_status();
+        say_untimed(all, diff, untimed, sizeof(untimed)); // of both sets
+    }
     bool timed = untimed[0] == '\0';
-    if (timed && seems_changed(diff) && !program_is_stopped() && confirm(all, set))
-        return error_status();
     say_build(&set->base, &set->now, build, sizeof(build));
     const Options *options = all->options;
     const char *other = options->against           ? options->against

@@ -82,7 +82,7 @@ END_TEST
 START_TEST(runs_come_back_each) {
     begin();
     char *runs[] = {text, text, text, text};
-    profile.pace = (MachinePace){5e9, 3e9};
+    profile.pace = (MachinePace){5e9, 3e9, 5e-8};
     ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
     char *all = profile_text_new(&profile);
     ck_assert_int_eq(saved_profile_parse(all, strlen(all), "it", &saved), STATUS_OK);
@@ -90,8 +90,28 @@ START_TEST(runs_come_back_each) {
     ck_assert_int_eq(saved.profile.totals[REPORT_STEP].latency.across->count, 5);
     ck_assert_double_eq(saved.profile.pace.flops_per_second, 5e9);
     ck_assert_double_eq(saved.profile.pace.bytes_per_second, 3e9);
+    ck_assert_double_eq(saved.profile.pace.line_seconds, 5e-8); // of those that know it
     saved_profile_free(&saved);
     free(all);
+    end();
+}
+END_TEST
+
+// One that came while the host was quiet, or the cores lay elsewhere, decides nothing.
+START_TEST(of_all_runs_the_pace_is_the_median) {
+    static const double lines[] = {2e-7, 5e-8, 2.2e-7, 2.1e-7};
+    char *runs[4];
+    begin();
+    for (int i = 0; i < 4; i++) {
+        profile.pace = (MachinePace){1e3 / lines[i], 1e2 / lines[i], lines[i]};
+        runs[i] = profile_text_new(&profile);
+    }
+    profile.pace = (MachinePace){1e3 / 1.9e-7, 1e2 / 1.9e-7, 1.9e-7};
+    ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
+    ck_assert_double_eq_tol(profile.pace.flops_per_second, 1e3 / 2e-7, 1.0);
+    ck_assert_double_eq_tol(profile.pace.bytes_per_second, 1e2 / 2e-7, 0.1);
+    ck_assert_double_eq(profile.pace.line_seconds, 2e-7);
+    for (int i = 0; i < 4; i++) free(runs[i]);
     end();
 }
 END_TEST
@@ -142,6 +162,8 @@ static const Spoilt spoilt[] = {
     {"totals.step.units_per_second", "-3", "totals.step.units_per_second: expected a rate"},
     {"totals.off_core_seconds", "1e308", "totals.off_core_seconds: expected seconds"},
     {"environment.pace_bytes_per_second", "1e-300", "pace_bytes_per_second: expected a rate"},
+    {"environment.pace_line_seconds", "-1", "pace_line_seconds: expected seconds"},
+    {"environment.pace_line_seconds", "\"far\"", "pace_line_seconds: expected seconds"},
     {"model.batch", "\"4\"", "model.batch: expected a whole number"},
     {"model.name", "[]", "model.name: expected text"},
     {"environment", "null", "environment.cores: expected a whole number"},
@@ -229,6 +251,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {all_that_is_compared_comes_back, 0},
         {runs_come_back_each, 0},
+        {of_all_runs_the_pace_is_the_median, 0},
         {a_file_is_read_whole, 0},
         {what_is_spoilt_is_refused_by_its_place, SPOILT},
         {no_document_does_harm, 0},

@@ -234,6 +234,24 @@ START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
 }
 END_TEST
 
+// A line goes somewhere only where there are two; on one core two never meet.
+START_TEST(a_moments_pace_is_known) {
+    for (int threads = 1; threads <= 2; threads++) {
+        context_set_threads(threads);
+        MachinePace pace = machine_pace(1 << 20);
+        expect_no_error();
+        ck_assert(pace.flops_per_second > 1e6 && pace.bytes_per_second > 1e6);
+        bool known = pace.line_seconds > 1e-10 && pace.line_seconds < 1e-3;
+        bool none = pace.line_seconds == 0.0;
+        ck_assert(threads == 2 && pool_default_threads() > 1 ? known : none);
+    }
+    context_set_threads(pool_default_threads());
+    ck_assert(machine_cores_moved(1.6) && machine_cores_moved(0.6) && machine_cores_moved(4.0));
+    ck_assert(!machine_cores_moved(1.4) && !machine_cores_moved(0.7));
+    ck_assert(!machine_cores_moved((double)NAN));
+}
+END_TEST
+
 START_TEST(a_cache_that_cannot_be_written_is_no_error) {
     make_home();
     Machine machine;
@@ -371,6 +389,7 @@ int main(void) {
         {a_measurement_is_kept_and_used_again, 0},
         {a_cache_that_does_not_fit_is_measured_anew, 7},
         {a_second_look_makes_ceilings_better_and_nothing_else, 4},
+        {a_moments_pace_is_known, 0},
         {a_cache_that_cannot_be_written_is_no_error, 0},
         {every_failing_allocation_is_an_ordinary_error, 0},
         {the_system_names_the_caches, 0},
