@@ -57,6 +57,7 @@ void profile_diff_free(ProfileDiff *diff);
 // Of the same layers in two sets of runs and in all of them together: what both sets are sure of,
 // with the same sign, the whole stays sure of, and of nothing else; second NULL: of nothing.
 void profile_diff_confirm(ProfileDiff *whole, const ProfileDiff *first, const ProfileDiff *second);
+
 // Why times of the two cannot be compared: another processor, other threads, another BLAS ...; ""
 // where they can. What was profiled is no such reason, but its own: another network or batch.
 typedef struct DiffReason {
