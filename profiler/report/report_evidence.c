@@ -21,18 +21,22 @@ static void print_comparison(const Profile *profile, FILE *file) {
 static void print_samples(const Profile *profile, FILE *file) {
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     const char *plural = step->count == 1 ? "" : "s";
+    char steps[80], spread[40] = "", line[200];
     if (profile->steps_per_sample > 1)
-        fprintf(file, "%lld sample%s of %lld steps each", (long long)step->count, plural,
-                (long long)profile->steps_per_sample);
+        snprintf(steps, sizeof(steps), "%lld sample%s of %lld steps each", (long long)step->count,
+                 plural, (long long)profile->steps_per_sample);
     else
-        fprintf(file, "%lld step%s", (long long)step->count, plural);
-    fprintf(file, " after %lld of warm-up (%s)", (long long)profile->warmup,
-            profile->steady  ? "steady"
-            : profile->trend ? "a trend: not steady"
-                             : "not steady");
+        snprintf(steps, sizeof(steps), "%lld step%s", (long long)step->count, plural);
     if (step->count > 1)
-        fprintf(file, ", IQR %s", text_percent(step->statistics.iqr / step->statistics.median).s);
-    fprintf(file, "\n");
+        snprintf(spread, sizeof(spread), ", IQR %.20s",
+                 text_percent(step->statistics.iqr / step->statistics.median).s);
+    snprintf(line, sizeof(line), "%s after %lld of warm-up (%s)%s", steps,
+             (long long)profile->warmup,
+             profile->steady  ? "steady"
+             : profile->trend ? "a trend: not steady"
+                              : "not steady",
+             spread);
+    text_print_wrapped(line, "", "  ", file);
     if (!profile->steady && step->count > 1)
         fprintf(file, "surer than a median that moves: minimum %s, a quarter is below %s\n",
                 text_duration(step->statistics.min).s,

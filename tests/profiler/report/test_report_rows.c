@@ -48,10 +48,34 @@ START_TEST(thousands_of_layers_are_chosen_from_at_once) {
 }
 END_TEST
 
+// Of a long measurement of short steps that never settled there is more to say than fits a line.
+START_TEST(what_was_measured_stays_within_80_columns) {
+    for (int64_t count = 1; count <= 1000000; count *= 1000) {
+        char *text, *rest;
+        size_t size;
+        Profile profile = {.warmup = count, .steps_per_sample = 1 + count / 10, .trend = true};
+        Latency *step = &profile.totals[REPORT_STEP].latency;
+        *step = (Latency){.samples = calloc((size_t)count, sizeof(double)), .count = count};
+        step->statistics = (LatencyStatistics){.median = 1e-6, .iqr = 12e-6};
+        FILE *file = open_memstream(&text, &size);
+        report_print_evidence(&profile, file);
+        fclose(file);
+        ck_assert_ptr_nonnull(strstr(text, count == 1 ? "1 step after 1 of" : "steps each after "));
+        ck_assert_ptr_nonnull(strstr(text, "(a trend:"));
+        rest = text;
+        for (char *line; (line = strsep(&rest, "\n"));)
+            ck_assert_msg(strlen(line) <= 80, "%s", line);
+        free(step->samples);
+        free(text);
+    }
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {blocks_have_one_row_for_each_of_their_layers, 0},
         {thousands_of_layers_are_chosen_from_at_once, 0},
+        {what_was_measured_stays_within_80_columns, 0},
         {NULL, 0},
     };
     return harness_main("report_rows", tests);
