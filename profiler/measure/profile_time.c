@@ -89,7 +89,7 @@ static Status unobserved_sample(Measurement *m) {
     StepTimes times;
     Status status = profile_reserve_marks(m);
     double steps = (double)m->profile->steps_per_sample;
-    double from = clock_seconds(), before = system_processor_seconds();
+    double before = system_processor_seconds(), from = clock_seconds();
     int64_t faults = system_page_faults();
     double began = clock_seconds(), on_core = system_thread_seconds();
     if (!status) status = sample(m, UNOBSERVED, &times);
@@ -98,7 +98,7 @@ static Status unobserved_sample(Measurement *m) {
     double passed = system_processor_seconds() - before, around = clock_seconds() - from;
     if (status) return status;
     m->step = times;
-    latency_push(&m->processor, passed / around * times.total); // never more than all threads had
+    latency_push(&m->processor, passed / around * times.total); // its share of what was around it
     latency_push(&m->off_core, fmax(0.0, off_core) / steps);
     take_times(m->profile, times);
     return STATUS_OK;
