@@ -53,6 +53,16 @@ static void name_fingerprint(char *text, size_t size) {
              environment.blas);
 }
 
+// What else what is measured hangs on: loops that were compiled to look for mistakes move a tenth
+// of the bytes, and are another build's roofs. A card's kernels are none of the compiler's here.
+static void name_build(char *text, size_t size) {
+    Environment environment;
+    environment_read(&environment);
+    text[0] = '\0';
+    if (context_current()->device->on_host)
+        snprintf(text, size, "; %s %s", environment.compiler, environment.flags);
+}
+
 static int threads_of_fingerprint(void) {
     const Context *context = context_current();
     return context->device->on_host ? context->threads : 0;
@@ -77,10 +87,11 @@ bool machine_cache_path(char *path, size_t size) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool given = cache && cache[0] == '/'; // what is not absolute does not count, says XDG
     if (!given && !(home && home[0])) return false;
-    char fingerprint[sizeof((Machine *)0)->fingerprint];
-    name_fingerprint(fingerprint, sizeof fingerprint);
+    char build[sizeof((Machine *)0)->fingerprint + sizeof(Environment)];
+    name_fingerprint(build, sizeof((Machine *)0)->fingerprint);
+    name_build(build + strlen(build), sizeof(build) - strlen(build));
     int length = snprintf(path, size, "%s%s/ridgepoint/machine-%016llx.json", given ? cache : home,
-                          given ? "" : "/.cache", (unsigned long long)hash(fingerprint));
+                          given ? "" : "/.cache", (unsigned long long)hash(build));
     return length > 0 && (size_t)length < size;
 }
 

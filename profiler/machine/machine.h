@@ -111,7 +111,8 @@ Status machine_parse(const char *text, size_t size, const char *name, Machine *m
 Status machine_write(const Machine *machine, const char *path);
 
 // Where the ceilings of the current context's device are kept: $XDG_CACHE_HOME or ~/.cache, then
-// ridgepoint/machine-<hash of the fingerprint>.json. False: no home to keep it in.
+// ridgepoint/machine-<hash of the fingerprint and, of the host, of how this program was
+// built>.json. False: no home to keep it in.
 bool machine_cache_path(char *path, size_t size);
 
 // The ceilings to judge by: of `peaks_file` where given (machine_known.h's of that name, or a

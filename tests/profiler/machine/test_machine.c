@@ -10,6 +10,8 @@
 
 #include "profiler/machine/machine.h"
 #include "profiler/machine/machine_levels.h"
+#include "profiler/machine/machine_parts.h"
+#include "profiler/report/environment.h"
 #include "tensor/memory.h"
 #include "tensor/pool.h"
 #include "tests/helpers/data_files.h"
@@ -42,6 +44,21 @@ static void write_text(const char *path, const char *text) {
     fclose(stream);
 }
 
+// What a build that looks for mistakes has measured is not what another goes by.
+static void check_name(const char *path) {
+    Environment environment;
+    Machine machine = {0};
+    char text[1200], name[64];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+    environment_read(&environment);
+    machine_identify(&machine);
+    snprintf(text, sizeof text, "%s; %s %s", machine.fingerprint, environment.compiler,
+             environment.flags);
+    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    snprintf(name, sizeof name, "/machine-%016llx.json", (unsigned long long)hash);
+    ck_assert_msg(strstr(path, name) != NULL, "%s, not of %s", path, text);
+}
+
 START_TEST(the_cache_has_its_place) {
     char path[512];
     unsetenv("XDG_CACHE_HOME");
@@ -56,6 +73,7 @@ START_TEST(the_cache_has_its_place) {
     setenv("XDG_CACHE_HOME", "/cache", 1);
     ck_assert(machine_cache_path(path, sizeof path));
     ck_assert_int_eq(strncmp(path, "/cache/ridgepoint/machine-", 26), 0);
+    check_name(path);
     context_set_threads(context_current()->threads + 1); // another fingerprint
     ck_assert(machine_cache_path(found, sizeof found));
     ck_assert_str_ne(found, path);
