@@ -111,19 +111,6 @@ static void say_sure(const ProfileDiff *diff, const DiffStory *story, char *text
              layer ? place_of(layer).s : "");
 }
 
-static void print_sentence(const ProfileDiff *diff, const DiffStory *story, FILE *file) {
-    char text[600];
-    if (story->untimed)
-        snprintf(text, sizeof(text), "%s %s; times are not compared",
-                 diff->n_counts > 0 ? "other counts than" : "the same counts as", base_of(story).s);
-    else if (diff->step.sure == 0)
-        say_unsure(diff, story, text, sizeof(text));
-    else
-        say_sure(diff, story, text, sizeof(text));
-    text_print_wrapped(text, "", "  ", file);
-    if (story->untimed) text_print_wrapped(story->untimed, "  ", "  ", file);
-}
-
 // ---- tables ------------------------------------------------------------------------------------
 static bool is_told(const DiffTime *time) {
     return time->sure != 0 || time->before == 0.0 || time->after == 0.0;
@@ -250,9 +237,23 @@ static void print_rest(const ProfileDiff *diff, const DiffStory *story, FILE *fi
     text_print_wrapped(line, "  ", "  ", file);
 }
 
-void diff_print(ProfileDiff *diff, const DiffStory *story, FILE *file) {
+// ---- the whole ---------------------------------------------------------------------------------
+void diff_sentence(ProfileDiff *diff, const DiffStory *story, char text[DIFF_SENTENCE]) {
     qsort(diff->times, (size_t)diff->n_times, sizeof(DiffTime), by_seconds);
-    print_sentence(diff, story, file);
+    if (story->untimed)
+        snprintf(text, DIFF_SENTENCE, "%s %s; times are not compared",
+                 diff->n_counts > 0 ? "other counts than" : "the same counts as", base_of(story).s);
+    else if (diff->step.sure == 0)
+        say_unsure(diff, story, text, DIFF_SENTENCE);
+    else
+        say_sure(diff, story, text, DIFF_SENTENCE);
+}
+
+void diff_print(ProfileDiff *diff, const DiffStory *story, FILE *file) {
+    char text[DIFF_SENTENCE];
+    diff_sentence(diff, story, text);
+    text_print_wrapped(text, "", "  ", file);
+    if (story->untimed) text_print_wrapped(story->untimed, "  ", "  ", file);
     if (!story->untimed) print_times(diff, story, file);
     print_counts(diff, file);
     print_rest(diff, story, file);

@@ -14,8 +14,11 @@ typedef struct DiffStory {   // what is told around the figures
     bool elsewhere;          // DiffHow's
 } DiffStory;
 
-// Sorts diff->times: those that are sure first, by seconds. In 80 columns, and begins with a line
-// that says it all: "2.1% faster (1.4 to 2.8) than base.json, in relu1 forward".
+// Both sort diff->times: those that are sure first, by seconds.
+// What says it all: "2.1% faster (1.4 to 2.8) than base.json, in relu1 forward".
+enum { DIFF_SENTENCE = 600 };
+void diff_sentence(ProfileDiff *diff, const DiffStory *story, char text[DIFF_SENTENCE]);
+// That, why times are not compared, and tables; in 80 columns.
 void diff_print(ProfileDiff *diff, const DiffStory *story, FILE *file);
 
 #endif

@@ -81,6 +81,8 @@ void options_print_man(const Options *options) {
     print_lines(strstr(options_exit_text, "0  "));
     printf(".SH ENVIRONMENT\n"
            ".TP\n\\fBNO_COLOR\\fR\nSet to anything: no escapes, in no line of progress.\n"
+           ".TP\n\\fBGITHUB_ACTIONS\\fR\nIf \"true\": what a comparison says, and each limit "
+           "that does not hold, also as\nannotations of the run, on standard error.\n"
            ".TP\n\\fBXDG_CACHE_HOME\\fR\nWhere the ceilings of this machine are kept, which are "
            "measured once (~/.cache).\n"
            ".SH EXAMPLES\n.nf\n");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profiler/compare/diff_print.h"
+#include "profiler/files/annotation.h"
 #include "profiler/files/profile_diff_json.h"
 #include "profiler/files/profile_runs.h"
 #include "profiler/look/page.h"
@@ -245,6 +246,12 @@ static void say_build(const SavedProfile *base, const SavedProfile *now, char *t
         snprintf(text, size, "compiled with %.180s; the base with %.180s", b->flags, a->flags);
 }
 
+static void annotate(const Program *program, ProfileDiff *diff, const DiffStory *story) {
+    char text[DIFF_SENTENCE];
+    diff_sentence(diff, story, text);
+    annotation_print("notice", program->kind->line.name, text, stderr);
+}
+
 static Status tell(Comparing *all, Set *set, JsonWriter **json) {
     char untimed[300], build[400];
     Program *program = all->program;
@@ -270,6 +277,7 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
                              .confirmed = all->now.n > before,
                              .elsewhere = all->elsewhere};
     if (program->report) diff_print(diff, &story, stdout);
+    if (annotation_wanted()) annotate(program, diff, &story);
     if (program->report && program_is_stopped())
         printf("\nCUT SHORT, as was asked: by the runs that had ended\n");
     bool judged = timed && diff->step.judged; // else who asks a CI's question gets an answer

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/files/annotation.h"
 #include "profiler/files/junit.h"
 #include "profiler/program/program.h"
 #include "profiler/report/text.h"
@@ -32,6 +33,19 @@ static void complain(const Program *program) {
     }
 }
 
+// Of a run of a workflow each that does not hold, where who reviews the change sees it.
+static void annotate(const ThresholdList *list) {
+    for (int i = 0; i < list->n; i++) {
+        const Threshold *threshold = &list->at[i];
+        char title[120], message[200];
+        if (threshold->verdict == THRESHOLD_HOLDS) continue;
+        snprintf(title, sizeof(title), "--threshold %s", threshold->text);
+        snprintf(message, sizeof(message), "%s: %s", threshold_verdict_name(threshold->verdict),
+                 threshold->found);
+        annotation_print("error", title, message, stderr);
+    }
+}
+
 Status program_judge(Program *program, const ThresholdSides *sides) {
     const Options *options = program->options;
     ThresholdList *list = &program->thresholds;
@@ -45,6 +59,7 @@ Status program_judge(Program *program, const ThresholdSides *sides) {
     } else if (!hold) {
         complain(program);
     }
+    if (annotation_wanted()) annotate(list);
     WholeFile *file = options->junit ? whole_file_open(options->junit) : NULL;
     if (!file) return error_status();
     junit_write(file, program->kind->line.name, 0.0, &(JunitCases){list->n, case_at, program});

@@ -65,6 +65,25 @@ START_TEST(a_ci_reads_which_hold) {
 }
 END_TEST
 
+// Of a run of a workflow GitHub shows what does not hold, and what a comparison says.
+START_TEST(github_is_told_beside_the_report) {
+    char script[1200];
+    work_folder_begin();
+    snprintf(script, sizeof script,
+             "program='%s'\nexport GITHUB_ACTIONS=true\n"
+             "not $program --device meta --threshold flops:161M,peak_memory:10MB 2>told >report\n"
+             "echo '::error title=--threshold flops%%3A161M::broken: 161,242,616' | cmp - told\n"
+             "grep -q THRESHOLDS report\nnot grep :: report\n"
+             "$program --device meta --against --fuse --quiet 2>told\n"
+             "echo '::notice title=profile_mlp::other counts than with --fuse;'"
+             "' times are not compared' | cmp - told\n"
+             "$program --device meta --threshold flops:162M 2>told >report\ntest ! -s told\n",
+             program_path("profile_mlp"));
+    work_folder_run(script);
+    work_folder_end();
+}
+END_TEST
+
 // Who asks a CI's question gets an answer: nothing that could be judged is no pass, and no old file
 // is left.
 START_TEST(what_is_not_judged_is_no_pass) {
@@ -161,6 +180,7 @@ int main(void) {
         {limits_of_counts, 0},
         {limits_of_times_are_of_five_runs, 0},
         {a_ci_reads_which_hold, 0},
+        {github_is_told_beside_the_report, 0},
         {what_is_not_judged_is_no_pass, 0},
         {the_job_that_readme_shows_does_what_it_says, 0},
         {what_is_no_limit_is_one_line, 0},
