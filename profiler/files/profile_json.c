@@ -212,13 +212,14 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
     json_writer_end_object(json);
 }
 
-void json_created(JsonWriter *json) {
+void json_date(JsonWriter *json, const char *key) {
     char created[32] = "";
     time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc)) strftime(created, sizeof(created), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    member_text(json, "created", created);
+    member_text(json, key, created);
 }
+void json_created(JsonWriter *json) { json_date(json, "created"); }
 
 static void write_comparison(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "uncounted"));

@@ -23,6 +23,7 @@ void json_generation(JsonWriter *json, const Profile *profile); // "generation";
 void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
                    const char *command);
 void json_created(JsonWriter *json);
-const char *profile_kind_name(ProfileKind kind); // "training"
+void json_date(JsonWriter *json, const char *key); // the same by another name
+const char *profile_kind_name(ProfileKind kind);   // "training"
 
 #endif

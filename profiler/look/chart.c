@@ -13,14 +13,48 @@ char *chart_layer_link(int layer, char text[CHART_LINK]) {
     return text;
 }
 
-void chart_legend(const ChartKey *keys, int n, WholeFile *file) {
+// ---- keys --------------------------------------------------------------------------------------
+// In a page a line of text.
+static void put_legend(const Chart *chart, WholeFile *file) {
     whole_file_print(file, "<p class=\"legend\">");
-    for (int i = 0; i < n; i++) {
-        whole_file_print(file, "<span><i class=\"%s\"></i>", keys[i].class);
-        escape_xml(file, keys[i].name);
+    for (int i = 0; i < chart->n_keys; i++) {
+        whole_file_print(file, "<span><i class=\"%s\"></i>", chart->keys[i].class);
+        escape_xml(file, chart->keys[i].name);
         whole_file_print(file, "</span> ");
     }
     whole_file_print(file, "</p>\n");
+}
+
+// In a file of its own below the drawing, row by row: how high they are. svg NULL: that alone.
+static double put_keys(const Chart *chart, const Svg *svg) {
+    enum { LEFT = 10, SQUARE = 10, ROW = 18, LETTER = 6, GAP = 24 };
+    double x = LEFT, y = chart->height;
+    for (int i = 0; i < chart->n_keys; i++) {
+        const ChartKey *key = &chart->keys[i];
+        double width = SQUARE + GAP + LETTER * (double)strlen(key->name);
+        if (x > LEFT && x + width > chart->width) {
+            x = LEFT;
+            y += ROW;
+        }
+        if (svg) svg_rect(svg, x, y, x + SQUARE, y + SQUARE, key->class, NULL);
+        if (svg) svg_text(svg, x + SQUARE + 5.0, y + SQUARE - 1.0, "label", key->name);
+        x += width;
+    }
+    return chart->n_keys > 0 ? y + ROW - chart->height : 0.0;
+}
+
+Svg chart_begin(const Chart *chart, WholeFile *file) {
+    SvgKind kind = chart->style ? SVG_FILE : chart->links ? SVG_LINKS : SVG_PICTURE;
+    double below = chart->style ? put_keys(chart, NULL) : 0.0;
+    Svg svg = svg_begin(file, kind, chart->id, chart->title, chart->width, chart->height + below);
+    if (chart->style) svg_style(&svg, chart->style);
+    return svg;
+}
+
+void chart_end(const Chart *chart, const Svg *svg) {
+    if (chart->style) put_keys(chart, svg);
+    svg_end(svg);
+    if (!chart->style && chart->n_keys > 0) put_legend(chart, svg->file);
 }
 
 // ---- axes --------------------------------------------------------------------------------------
@@ -58,7 +92,7 @@ static Text loss_text(double value) { return text_number(value); }
 static Text share_text(double value) { return text_percent(value); }
 
 // ---- losses ------------------------------------------------------------------------------------
-bool chart_losses(const LossCurve *curve, WholeFile *file) {
+bool chart_losses(const LossCurve *curve, const char *style, WholeFile *file) {
     double mean[LOSS_COLUMNS], low = HUGE_VAL, high = -HUGE_VAL;
     int n = loss_curve_means(curve, mean);
     for (int i = 0; i < n; i++) {
@@ -66,7 +100,12 @@ bool chart_losses(const LossCurve *curve, WholeFile *file) {
         high = fmax(high, mean[i]);
     }
     if (n < 2 || !(high > low)) return false;
-    Svg svg = svg_begin(file, SVG_PICTURE, "losses", "Mean loss as the training went on", 720, 260);
+    const Chart chart = {.id = "losses",
+                         .title = "Mean loss as the training went on",
+                         .width = 720,
+                         .height = 260,
+                         .style = style};
+    Svg svg = chart_begin(&chart, file);
     double steps = (double)(curve->last - curve->first + 1);
     SvgAxis x = {.from = 0.0, .to = steps, .at = 70, .until = 700};
     SvgAxis y = {.from = fmin(0.0, low), .to = high, .at = 215, .until = 30};
@@ -77,7 +116,7 @@ bool chart_losses(const LossCurve *curve, WholeFile *file) {
         svg_path_point(&svg, svg_at(&x, steps * (i + 0.5) / LOSS_COLUMNS), svg_at(&y, mean[i]),
                        i == 0);
     svg_path_end(&svg, "mean loss");
-    svg_end(&svg);
+    chart_end(&chart, &svg);
     return true;
 }
 
@@ -102,7 +141,7 @@ static void put_point(const Svg *svg, const Sweep *sweep, int64_t i, const SvgAx
     svg_text(svg, svg_at(x, takes) + 8, svg_at(y, gives) - 6, "label", name);
 }
 
-bool chart_sweep(const Sweep *sweep, WholeFile *file) {
+bool chart_sweep(const Sweep *sweep, const char *style, WholeFile *file) {
     SvgAxis x = {.from = HUGE_VAL, .to = -HUGE_VAL, .at = 80, .until = 640, .logarithmic = true};
     SvgAxis y = {.from = HUGE_VAL, .to = -HUGE_VAL, .at = 350, .until = 40};
     y.logarithmic = !sweep->learns;
@@ -115,8 +154,12 @@ bool chart_sweep(const Sweep *sweep, WholeFile *file) {
         y.to = fmax(y.to, gives);
     }
     if (!(x.to > x.from) || !(y.to > y.from)) return false;
-    Svg svg =
-        svg_begin(file, SVG_PICTURE, "sweep", "What each point takes, and what it gives", 760, 400);
+    const Chart chart = {.id = "sweep",
+                         .title = "What each point takes, and what it gives",
+                         .width = 760,
+                         .height = 400,
+                         .style = style};
+    Svg svg = chart_begin(&chart, file);
     bool judged = sweep->by_accuracy;
     char rate[32];
     snprintf(rate, sizeof(rate), "%.20s/s", sweep->unit);
@@ -129,6 +172,6 @@ bool chart_sweep(const Sweep *sweep, WholeFile *file) {
                   : judged       ? "accuracy"
                                  : "loss");
     for (int64_t i = 0; i < sweep->n; i++) put_point(&svg, sweep, i, &x, &y);
-    svg_end(&svg);
+    chart_end(&chart, &svg);
     return true;
 }

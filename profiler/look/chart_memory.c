@@ -54,15 +54,27 @@ static void put_area(const Svg *svg, const MemoryCurve *curve, const SvgAxis *x,
     svg_path_end(svg, title);
 }
 
-void chart_memory(const Profile *profile, const MemoryCurve *curve, WholeFile *file) {
-    double peak = (double)curve->points[curve->peak].live.total, ops = (double)curve->n_points;
+static void draw(const Profile *profile, const MemoryCurve *curve, const char *style,
+                 WholeFile *file) {
+    const MemoryUse *most = &curve->points[curve->peak].live;
+    double peak = (double)most->total, ops = (double)curve->n_points;
     SvgAxis x = {.from = 0.0, .to = ops, .at = 80, .until = 740};
     SvgAxis y = {.from = 0.0, .to = 1.08 * peak, .at = 260, .until = 30};
     ChartKey keys[MEM_COUNT];
     char text[200];
     int n = 0;
-    Svg svg =
-        svg_begin(file, SVG_PICTURE, "memory", "Live memory over one step, by category", 760, 310);
+    for (int c = 0; c < MEM_COUNT; c++) {
+        const char *name = memory_category_name(stacked[c]);
+        if (most->category[stacked[c]] > 0) keys[n++] = (ChartKey){name, name};
+    }
+    const Chart chart = {.id = "memory",
+                         .title = "Live memory over one step, by category",
+                         .width = 760,
+                         .height = 310,
+                         .keys = keys,
+                         .n_keys = n,
+                         .style = style};
+    Svg svg = chart_begin(&chart, file);
     chart_axis_across(&svg, &x, &y, op_text, "op of the step");
     chart_axis_up(&svg, &x, &y, bytes_text, "bytes");
     for (int c = MEM_COUNT; c > 0; c--) put_area(&svg, curve, &x, &y, c);
@@ -71,11 +83,14 @@ void chart_memory(const Profile *profile, const MemoryCurve *curve, WholeFile *f
     snprintf(text, sizeof(text), "peak %.20s: %.120s", text_bytes_si((int64_t)peak).s,
              profile->measured.peak_op);
     svg_text(&svg, at > 400 ? at - 6 : at + 6, y.until - 6, at > 400 ? "label end" : "label", text);
-    svg_end(&svg);
-    for (int c = 0; c < MEM_COUNT; c++) {
-        const char *name = memory_category_name(stacked[c]);
-        if (curve->points[curve->peak].live.category[stacked[c]] > 0)
-            keys[n++] = (ChartKey){name, name};
-    }
-    chart_legend(keys, n, file);
+    chart_end(&chart, &svg);
+}
+
+bool chart_memory(const Profile *profile, const char *style, WholeFile *file) {
+    MemoryCurve curve;
+    bool known = profile->n_ops > 0 && memory_curve_new(profile, &curve) == STATUS_OK;
+    if (!known) return false;
+    draw(profile, &curve, style, file);
+    memory_curve_free(&curve);
+    return true;
 }

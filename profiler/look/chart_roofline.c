@@ -71,7 +71,8 @@ static void put_roofs(const Svg *svg, const Frame *frame) {
                        svg_at(&frame->y, from * level->bytes_per_second), true);
         svg_path_point(svg, svg_at(&frame->x, ridge), svg_at(&frame->y, peak), false);
         svg_path_end(svg, text);
-        double label = sqrt(from * ridge); // in the midst of its slope
+        double share = (i + 1.0) / (machine->n_levels + 1.0); // of its slope: each elsewhere
+        double label = pow(from, 1.0 - share) * pow(ridge, share);
         svg_text(svg, svg_at(&frame->x, label) - 4,
                  svg_at(&frame->y, label * level->bytes_per_second) - 4, "label end", level->name);
     }
@@ -130,14 +131,19 @@ bool chart_roofline(const Profile *profile, const char *style, WholeFile *file) 
     bool timed = profile->totals[REPORT_STEP].latency.count > 0;
     if (!profile->has_machine || !timed) return false;
     Frame frame = frame_of(profile);
-    Svg svg = svg_begin(file, style ? SVG_FILE : SVG_LINKS, "roofline",
-                        "Roofline: FLOP/s of each layer over its FLOP per byte", 760, 450);
-    if (style) svg_style(&svg, style);
+    const Chart chart = {.id = "roofline",
+                         .title = "Roofline: FLOP/s of each layer over its FLOP per byte",
+                         .width = 760,
+                         .height = 450,
+                         .keys = bounds,
+                         .n_keys = sizeof(bounds) / sizeof(bounds[0]),
+                         .links = true,
+                         .style = style};
+    Svg svg = chart_begin(&chart, file);
     chart_axis_across(&svg, &frame.x, &frame.y, intensity_text, "FLOP/B");
     chart_axis_up(&svg, &frame.x, &frame.y, rate_text, "FLOP/s");
     put_roofs(&svg, &frame);
     for (int i = 0; i < profile->n_layers; i++) put_layer(&svg, &frame, i, !style);
-    svg_end(&svg);
-    if (!style) chart_legend(bounds, 3, file);
+    chart_end(&chart, &svg);
     return true;
 }

@@ -77,7 +77,7 @@ static void put_run(const Svg *svg, const Profile *profile, const SvgAxis *x, co
     svg_rect(svg, from, y + 0.5, to, y + rows->height - 0.5, class, title);
 }
 
-bool chart_step(const Profile *profile, WholeFile *file) {
+bool chart_step(const Profile *profile, const char *style, WholeFile *file) {
     Run run = {0};
     while (next_run(profile, &run)) {
     }
@@ -85,15 +85,20 @@ bool chart_step(const Profile *profile, WholeFile *file) {
     Rows rows = rows_of(profile->n_layers, TOP + 44);
     SvgAxis x = {.from = 0.0, .to = run.to, .at = LEFT, .until = RIGHT};
     SvgAxis y = {.from = 0.0, .to = 1.0, .at = rows.bottom + 4.0, .until = TOP};
-    Svg svg = svg_begin(file, SVG_PICTURE, "step", "The ops of a step, by thread and by layer",
-                        WIDTH, rows.bottom + 44.0);
+    const Chart chart = {.id = "step",
+                         .title = "The ops of a step, by thread and by layer",
+                         .width = WIDTH,
+                         .height = rows.bottom + 44.0,
+                         .keys = phases,
+                         .n_keys = sizeof(phases) / sizeof(phases[0]),
+                         .style = style};
+    Svg svg = chart_begin(&chart, file);
     chart_axis_across(&svg, &x, &y, chart_seconds, "ops end to end, by their medians");
     put_names(&svg, profile, &rows);
     svg_text(&svg, LEFT - 6, TOP + 12, "label end", "this thread");
     if (profile->threads > 1) svg_text(&svg, LEFT - 6, TOP + 28, "label end", "other threads");
     for (run = (Run){0}; next_run(profile, &run);) put_run(&svg, profile, &x, &rows, &run);
-    svg_end(&svg);
-    chart_legend(phases, 3, file);
+    chart_end(&chart, &svg);
     return true;
 }
 
@@ -132,7 +137,7 @@ static void put_parts(const Svg *svg, const Profile *profile, const SvgAxis *x, 
     }
 }
 
-bool chart_parts(const Profile *profile, WholeFile *file) {
+bool chart_parts(const Profile *profile, const char *style, WholeFile *file) {
     double most = 0.0, seconds[PARTS];
     bool known = false;
     for (int i = 0; i < profile->n_layers; i++) {
@@ -146,12 +151,17 @@ bool chart_parts(const Profile *profile, WholeFile *file) {
     Rows rows = rows_of(profile->n_layers, TOP);
     SvgAxis x = {.from = 0.0, .to = most, .at = LEFT, .until = RIGHT};
     SvgAxis y = {.from = 0.0, .to = 1.0, .at = rows.bottom + 4.0, .until = TOP};
-    Svg svg = svg_begin(file, SVG_PICTURE, "parts", "Where the time of each layer went", WIDTH,
-                        rows.bottom + 44.0);
+    const Chart chart = {.id = "parts",
+                         .title = "Where the time of each layer went",
+                         .width = WIDTH,
+                         .height = rows.bottom + 44.0,
+                         .keys = parts,
+                         .n_keys = PARTS,
+                         .style = style};
+    Svg svg = chart_begin(&chart, file);
     chart_axis_across(&svg, &x, &y, chart_seconds, "of a step");
     put_names(&svg, profile, &rows);
     for (int i = 0; i < profile->n_layers; i++) put_parts(&svg, profile, &x, &rows, i);
-    svg_end(&svg);
-    chart_legend(parts, PARTS, file);
+    chart_end(&chart, &svg);
     return true;
 }

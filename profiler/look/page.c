@@ -64,7 +64,7 @@ static Status compared(const Page *page, WholeFile *file) {
 }
 
 static Status swept(const Page *page, WholeFile *file) {
-    chart_sweep(page->sweep, file);
+    chart_sweep(page->sweep, NULL, file);
     page_sweep(page->sweep, file);
     whole_file_print(file, "<details>\n<summary>As a terminal shows it</summary>\n");
     Status status = put_printed(page, print_sweep, file);
@@ -105,21 +105,19 @@ static Status roofline(const Page *page, WholeFile *file) {
 }
 
 static Status memory(const Page *page, WholeFile *file) {
-    MemoryCurve curve;
-    Status status = memory_curve_new(page->profile, &curve);
-    if (!status) chart_memory(page->profile, &curve, file);
-    if (!status) page_peak(page->profile, file);
-    memory_curve_free(&curve);
-    return status;
+    chart_memory(page->profile, NULL, file);
+    page_peak(page->profile, file);
+    return error_status();
 }
 
 static Status step(const Page *page, WholeFile *file) {
-    if (!chart_step(page->profile, file)) whole_file_print(file, "<p>Nothing was measured.</p>\n");
+    if (!chart_step(page->profile, NULL, file))
+        whole_file_print(file, "<p>Nothing was measured.</p>\n");
     return STATUS_OK;
 }
 
 static Status parts(const Page *page, WholeFile *file) {
-    if (!chart_parts(page->profile, file))
+    if (!chart_parts(page->profile, NULL, file))
         whole_file_print(file, "<p>Not known: that takes ceilings of this machine.</p>\n");
     else
         put_note("Each part was measured by itself, and none is a remainder: the roof; the same "
@@ -137,7 +135,7 @@ static Status advice(const Page *page, WholeFile *file) {
 
 static Status training(const Page *page, WholeFile *file) {
     const ProfileTraining *trained = page->training;
-    chart_losses(&trained->curve, file);
+    chart_losses(&trained->curve, NULL, file);
     whole_file_print(file, "<p>%lld steps, mean loss of the last epoch %.4f",
                      (long long)trained->fit.steps, trained->fit.final_loss);
     if (trained->test_accuracy >= 0.0)
@@ -239,19 +237,14 @@ Status page_write(const Page *page, const char *path) {
     return status;
 }
 
-Status page_write_roofline(const Profile *profile, const char *path) {
-    WholeFile *file = whole_file_open(path);
-    if (!file) return error_status();
-    if (chart_roofline(profile, page_style, file)) return whole_file_close(file);
-    whole_file_discard(file);
-    return error_set(STATUS_STATE, "--svg: there is no roofline without ceilings and times");
-}
-
 Status page_write_index(const char *path, const char *title, const char *const names[], int n) {
     static const struct {
         const char *name, *what;
     } files[] = {{"profile.html", "the page: layers, roofline, memory, where time went"},
                  {"roofline.svg", "the roofline alone"},
+                 {"memory.svg", "memory over the step"},
+                 {"step.svg", "the ops of the step, by thread and by layer"},
+                 {"time.svg", "where the time of each layer went"},
                  {"layers.csv", "each phase of each layer, for a spreadsheet"},
                  {"profile.json", "every count and sample, for a program"},
                  {"memory.json", "live bytes at every op"},

@@ -21,9 +21,20 @@ typedef struct Page { // what there is to show; NULL: nothing of that
 // STATUS_OUT_OF_MEMORY; then a file that was there is as it was.
 Status page_write(const Page *page, const char *path);
 
-// The roofline alone as a file: an SVG with the same style. STATUS_STATE: without ceilings or times
-// there is none.
-Status page_write_roofline(const Profile *profile, const char *path);
+// What of it may be a file of its own.
+typedef enum PageDrawing {
+    PAGE_ROOFLINE,
+    PAGE_MEMORY,
+    PAGE_STEP,
+    PAGE_TIME,
+    PAGE_LOSS,
+    PAGE_SWEEP,
+    PAGE_DRAWINGS
+} PageDrawing;
+const char *page_drawing_name(int drawing); // "roofline"; NULL behind the last
+// An SVG with the page's style, and what its colours mean. As page_write; STATUS_STATE: there is
+// nothing to draw.
+Status page_write_drawing(const Page *page, PageDrawing drawing, const char *path);
 
 // index.html of a folder: links to n files in it, by their names, and what each is for.
 enum { PAGE_FILES = 16 };

@@ -6,7 +6,8 @@ const char page_style[] =
     ":root{--ink:#1b1f24;--paper:#fff;--soft:#57606a;--line:#d0d7de;"
     "--band:#f3f5f8;--link:#0550ae;--a:#0072b2;--b:#b5541c;--c:#00785a;--d:#8a4f7d;--e:#3a87ad;"
     "--f:#8a6d00;--g:#6e7781}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--soft:#9aa4ae;"
+    "@media screen and "
+    "(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--soft:#9aa4ae;"
     "--line:#3a424c;--band:#161c24;--link:#79b8ff;--a:#56b4e9;--b:#f0904d;--c:#3fcf9f;--d:#d9a0cb;"
     "--e:#8fd0ee;--f:#e0c04a;--g:#8b949e}}\n"
     "*{box-sizing:border-box}\n"
@@ -46,4 +47,12 @@ const char page_style[] =
     ".data,.core{fill:var(--d);background:var(--d)}"
     ".staging,.dispatch{fill:var(--f);background:var(--f)}"
     ".workspace,.left{fill:var(--g);background:var(--g)}\n"
-    ".slower{color:var(--b)}.faster{color:var(--c)}\n";
+    ".slower{color:var(--b)}.faster{color:var(--c)}\n"
+    // A phone, then paper: on that nothing scrolls, opens or leads anywhere.
+    "@media(max-width:30rem){body{padding:.5rem;font-size:.9rem}pre{font-size:.7rem;padding:.5rem}"
+    "th,td{padding:.15rem .3rem}table{font-size:.8rem}svg{min-width:28rem}h1{font-size:1.2rem}}\n"
+    "@media print{@page{margin:15mm}*{print-color-adjust:exact}"
+    "body{max-width:none;padding:0;font-size:10pt}nav,main>details,section>details{display:none}"
+    "section,.scroll,pre{overflow:visible}pre{font-size:8pt;white-space:pre-wrap}"
+    "svg{min-width:0;max-width:100%}table{font-size:8pt}h2{break-after:avoid}"
+    "svg,tr,.legend{break-inside:avoid}a{color:inherit;text-decoration:none}}\n";

@@ -57,8 +57,15 @@ static const struct {
                {"memory-json", "memory.json", offsetof(Options, memory_json)},
                {"tinytorch", NULL, offsetof(Options, tinytorch)},
                {"html", "profile.html", offsetof(Options, html)},
-               {"svg", "roofline.svg", offsetof(Options, svg)},
+               {"svg", "roofline.svg", offsetof(Options, svg[PAGE_ROOFLINE])},
+               {"svg", "memory.svg", offsetof(Options, svg[PAGE_MEMORY])},
+               {"svg", "step.svg", offsetof(Options, svg[PAGE_STEP])},
+               {"svg", "time.svg", offsetof(Options, svg[PAGE_TIME])},
+               {"svg", NULL, offsetof(Options, svg[PAGE_LOSS])},
+               {"svg", NULL, offsetof(Options, svg[PAGE_SWEEP])},
                {"csv", "layers.csv", offsetof(Options, csv)},
+               {"gbench", NULL, offsetof(Options, gbench)},
+               {"openmetrics", NULL, offsetof(Options, openmetrics)},
                {"output", NULL, offsetof(Options, output)},
                {"junit", NULL, offsetof(Options, junit)},
                {"history", NULL, offsetof(Options, history)},
@@ -74,6 +81,12 @@ const char *options_output(const Options *options, int i, const char **path) {
     if (i >= OUTPUTS) return NULL;
     *path = *(const char *const *)(const void *)((const char *)options + outputs[i].offset);
     return outputs[i].name;
+}
+
+bool options_draw(const Options *options, unsigned drawings) {
+    bool asked = false;
+    for (int d = 0; d < PAGE_DRAWINGS; d++) asked = asked || (drawings >> d & 1 && options->svg[d]);
+    return asked;
 }
 
 bool options_take_output(const Options *options) {
@@ -97,9 +110,13 @@ static bool fill_folder(Options *options) {
     }
     for (int i = 0; i < OUTPUTS; i++) {
         const char **path = output_of(options, i), *name = outputs[i].name;
-        bool steps = strcmp(name, "trace") == 0, times = strcmp(name, "svg") == 0;
+        bool steps = strcmp(name, "trace") == 0;
+        bool counted = path == &options->svg[PAGE_MEMORY];
+        bool times = strcmp(name, "svg") == 0 && !counted;
+        bool roofs = times && path != &options->svg[PAGE_STEP];
         if (!outputs[i].in_folder || *path || (steps && (meta || options->inference)) ||
-            (times && (meta || options->no_peaks)) || (options->save && strcmp(name, "json") == 0))
+            (times && meta) || (roofs && options->no_peaks) ||
+            (options->save && strcmp(name, "json") == 0))
             continue;
         char *text = options->folder_paths + (size_t)i * size;
         snprintf(text, size, "%.*s/%s", (int)length, options->folder, outputs[i].in_folder);
@@ -108,12 +125,15 @@ static bool fill_folder(Options *options) {
     return options_files_differ(options);
 }
 
+bool options_is_in_folder(const Options *options, const char *path) {
+    return path && options->folder_paths && path >= options->folder_paths &&
+           path < options->folder_paths + OUTPUTS * (strlen(options->folder) + 16);
+}
+
 const char *options_in_folder(const Options *options, int i) {
     const char *path;
-    bool filled = options_output(options, i, &path) && path && options->folder_paths &&
-                  path >= options->folder_paths &&
-                  path < options->folder_paths + OUTPUTS * (strlen(options->folder) + 16);
-    return filled ? outputs[i].in_folder : NULL;
+    bool there = options_output(options, i, &path) && options_is_in_folder(options, path);
+    return there ? outputs[i].in_folder : NULL;
 }
 
 bool options_choose_recompute(const Options *options) {
@@ -227,11 +247,13 @@ static int64_t epochs_unsaid(const Options *options) {
 
 // Without the question that is looked at.
 static bool want_nothing(const Options *others) {
-    return !options_ask(others) && others->epochs <= 0 && !others->json && !others->calibrate &&
-           !others->percentiles && !(others->time_limit > 0.0) && others->iterations == 0 &&
-           others->warmup == 0 && others->runs <= 1 && !others->trace && !others->output &&
-           !others->tinytorch && !others->memory_json && others->thresholds.n == 0 &&
-           !others->html && !others->svg && !others->csv && !others->folder && !others->history;
+    const char *path;
+    bool nothing = !options_ask(others) && others->epochs <= 0 && !others->calibrate &&
+                   !others->percentiles && !(others->time_limit > 0.0) && others->iterations == 0 &&
+                   others->warmup == 0 && others->runs <= 1 && others->thresholds.n == 0 &&
+                   !others->folder;
+    for (int i = 0; options_output(others, i, &path); i++) nothing = nothing && !path;
+    return nothing;
 }
 
 // The tree of layers alone is counted, so that nothing need run for it.
@@ -255,7 +277,8 @@ static ScheduleKind schedule_unsaid(const Options *options) {
 // What is to be compared is measured in several processes, where anything runs.
 static int64_t runs_unsaid(const Options *options) {
     bool compared = (options->save && options->n_sweeps == 0) || options_beside(options) ||
-                    options->history || threshold_needs_times(&options->thresholds);
+                    options->history || options->gbench ||
+                    threshold_needs_times(&options->thresholds);
     return compared && strcmp(options->device, "meta") != 0 ? OPTIONS_COMPARED_RUNS : 1;
 }
 

@@ -10,6 +10,7 @@
 #include "layers/train/schedule.h"
 #include "profiler/compare/sweep.h"
 #include "profiler/compare/threshold.h"
+#include "profiler/look/page.h"
 #include "profiler/report/comparison.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report_views.h"
@@ -131,7 +132,8 @@ typedef struct Options {
     bool has_preset;
 
     const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
-    const char *html, *svg, *csv;                       // the same
+    const char *html, *csv, *gbench, *openmetrics;      // the same
+    const char *svg[PAGE_DRAWINGS];                     // of each drawing
     const char *index;                                  // of `folder`
     const char *history;                                // a file that grows; NULL: none
     bool trend;                                         // asks for what it says, and nothing runs
@@ -164,8 +166,11 @@ bool options_need_weights_only(const Options *options);
 // Files that it writes, by the flags that name them; *path NULL: this one not. NULL behind the
 // last.
 const char *options_output(const Options *options, int i, const char **path);
+// Whether one of these drawings is to be a file of its own: 1 << PAGE_ROOFLINE | ...
+bool options_draw(const Options *options, unsigned drawings);
 // What output i is called in --output's folder, where it goes there; else NULL.
 const char *options_in_folder(const Options *options, int i);
+bool options_is_in_folder(const Options *options, const char *path);
 // Whether a file takes all of standard output.
 bool options_take_output(const Options *options);
 

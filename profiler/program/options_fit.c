@@ -20,7 +20,8 @@ static const char *first_given(const Given *flags) { // NULL: none
 
 static bool something_runs(const Options *options) {
     const Given runs[] = {{"trace", options->trace != NULL},
-                          {"svg", options->svg != NULL},
+                          {"svg", options_draw(options, ~(1U << PAGE_MEMORY))},
+                          {"gbench", options->gbench != NULL},
                           {"output", options->output != NULL},
                           {"weights", options->weights},
                           {"shrink", options->shrink},
@@ -223,6 +224,11 @@ static bool keeps_what_there_is(const Options *options) {
     return options_refuse(options, "--%s is about training; add --epochs N", flag);
 }
 
+static bool draws_what_there_is(const Options *options) {
+    return options->epochs != 0 || !options_draw(options, 1U << PAGE_LOSS) ||
+           options_refuse(options, "--svg loss: of what? --epochs N trains");
+}
+
 // Of texts that are written.
 static bool has_words(const Options *options) {
     if (options->prompt && options->epochs == 0)
@@ -260,8 +266,8 @@ static bool fit_together(const Options *options) {
                               "--save %s: it is what --json writes, of %d runs; leave "
                               "out either",
                               options->save, OPTIONS_COMPARED_RUNS);
-    if (options->svg && options->no_peaks)
-        return options_refuse(options, "--svg: a roofline is of ceilings; leave out --peaks none");
+    if (options_draw(options, 1U << PAGE_ROOFLINE | 1U << PAGE_TIME) && options->no_peaks)
+        return options_refuse(options, "--svg: roofs are of ceilings; leave out --peaks none");
     if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->runs > 1 && options->generate)
@@ -291,6 +297,6 @@ bool options_fit_together(Options *options) { return sorts(options) && fit_toget
 
 bool options_can_be_done(Options *options) {
     return fits_peaks(options) && counts_as(options) && keeps_what_there_is(options) &&
-           schedule_makes_sense(options) && has_words(options) &&
+           draws_what_there_is(options) && schedule_makes_sense(options) && has_words(options) &&
            options_sweep_makes_sense(options);
 }

@@ -43,8 +43,11 @@ static const char *no_part_of(const Options *options, int of) {
                            {"tinytorch", options->tinytorch != NULL, ALL},
                            {"strict", options->strict, COMPARISON | SWEEP},
                            {"html", options->html != NULL, NETWORKS | TREND},
-                           {"svg", options->svg != NULL, ALL},
+                           {"svg", options_draw(options, ~(1U << PAGE_SWEEP)), ALL},
+                           {"svg sweep", options_draw(options, 1U << PAGE_SWEEP), ALL & ~SWEEP},
                            {"csv", options->csv != NULL, ALL},
+                           {"gbench", options->gbench != NULL, ALL},
+                           {"openmetrics", options->openmetrics != NULL, ALL},
                            {"output", options->folder != NULL, ALL},
                            {"history", options->history != NULL, ALL & ~TREND},
                            {"save", options->save != NULL, NETWORKS | COMPARISON | TREND},
@@ -108,6 +111,7 @@ static bool is_no_part(const Options *options) {
 static bool sweeps(const Options *options) {
     const char *limit = options->max_latency > 0.0 ? "max-latency"
                         : options->max_memory > 0  ? "max-memory"
+                        : options->svg[PAGE_SWEEP] ? "svg sweep"
                                                    : NULL;
     if (limit && options->n_sweeps == 0)
         return options_refuse(options, "--%s: of what? --sweep batch=1,8,64", limit);

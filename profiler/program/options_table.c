@@ -243,7 +243,10 @@ const Flag options_flags[] = {
      OTHER(take_output)},
     {OF_FILES, BOTH, true, "html", "FILE", "a page with pictures: layers, roofline, memory, time",
      TEXT(html)},
-    {OF_FILES, BOTH, false, "svg", "FILE", "its roofline alone", TEXT(svg)},
+    {OF_FILES, BOTH, false, "svg", "KIND=FILE",
+     "one drawing: roofline (or no KIND), memory, step,\n"
+     "                         time, loss, sweep",
+     ONE_OF(take_svg, page_drawing_name)},
     {OF_FILES, BOTH, false, "csv", "FILE", "a row for each phase of each layer", TEXT(csv)},
     {OF_FILES, BOTH, true, "json", "FILE", "the profile, with every sample", TEXT(json)},
     {OF_FILES, BOTH, false, "save", "FILE",
@@ -252,6 +255,11 @@ const Flag options_flags[] = {
      TEXT(save)},
     {OF_FILES, BOTH, false, "history", "FILE.jsonl",
      "add a line to it, of five processes; see --trend", TEXT(history)},
+    {OF_FILES, BOTH, false, "gbench", "FILE",
+     "times of five processes as Google Benchmark has them,\n"
+     "                         for its compare.py",
+     TEXT(gbench)},
+    {OF_FILES, BOTH, false, "openmetrics", "FILE", "gauges for Prometheus", TEXT(openmetrics)},
     {OF_FILES, BOTH, false, "junit", "FILE", "which limits hold, for a CI", TEXT(junit)},
     {OF_FILES, BOTH, true, "trace", "FILE", "training steps, for Perfetto, speedscope, HTA",
      TEXT(trace)},

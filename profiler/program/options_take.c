@@ -181,6 +181,18 @@ bool take_text(Options *options, const Flag *flag, const char *text) {
     *(const char **)(void *)((char *)options + flag->offset) = text;
     return true;
 }
+// "FILE": the roofline; "memory=FILE". What is no word before a '=' is of the file's name.
+bool take_svg(Options *options, const Flag *flag, const char *text) {
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    char kind[64];
+    int drawing = PAGE_ROOFLINE;
+    const char *path = length > 0 && text[length] == '=' ? text + length + 1 : text;
+    snprintf(kind, sizeof(kind), "%.*s", (int)length, text);
+    if (path != text) drawing = value_at(options, flag, kind);
+    if (drawing < 0) return false;
+    options->svg[drawing] = path;
+    return path[0] || refuse(options, flag, text, "a file, as memory=FILE");
+}
 bool take_against(Options *options, const Flag *flag, const char *text) {
     options->against = text;
     return text[strspn(text, " ")] ||

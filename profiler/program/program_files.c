@@ -6,6 +6,8 @@
 
 #include "layers/files/npy.h"
 #include "profiler/compare/trend.h"
+#include "profiler/files/gbench.h"
+#include "profiler/files/openmetrics.h"
 #include "profiler/files/profile_csv.h"
 #include "profiler/files/tinytorch.h"
 #include "profiler/look/page.h"
@@ -144,7 +146,28 @@ Status program_write_output(const Program *program, Layer *model) {
     return status;
 }
 
-// Into a folder goes what there is.
+// Into a folder goes what there is: of its drawings, *drawn.
+static Status write_drawings(const Options *options, const Page *page, unsigned *drawn) {
+    Status status = STATUS_OK;
+    *drawn = 0;
+    for (int d = 0; d < PAGE_DRAWINGS && !status; d++) {
+        if (!options->svg[d]) continue;
+        status = page_write_drawing(page, (PageDrawing)d, options->svg[d]);
+        if (!status) *drawn |= 1U << d;
+        if (status != STATUS_STATE || !options_is_in_folder(options, options->svg[d])) continue;
+        error_clear();
+        status = STATUS_OK;
+    }
+    return status;
+}
+
+static bool is_there(const Options *options, const char *path, unsigned drawn) {
+    bool there = path != options->index;
+    for (int d = 0; d < PAGE_DRAWINGS; d++)
+        there = there && (path != options->svg[d] || drawn >> d & 1);
+    return there;
+}
+
 static Status write_pictures(const Program *program) {
     const Options *options = program->options;
     const Profile *profile = &program->profile;
@@ -152,19 +175,15 @@ static Status write_pictures(const Program *program) {
                        .profile = profile,
                        .training = &program->training,
                        .command = program->command};
+    unsigned drawn;
     Status status = options->html ? page_write(&page, options->html) : STATUS_OK;
-    if (!status && options->svg) status = page_write_roofline(profile, options->svg);
-    bool drawn = status != STATUS_STATE;
-    if (!drawn && options->folder) {
-        error_clear();
-        status = STATUS_OK;
-    }
+    if (!status) status = write_drawings(options, &page, &drawn);
     if (status || !options->index) return status;
     const char *names[PAGE_FILES], *path;
     int n = 0;
     for (int i = 0; options_output(options, i, &path) && n < PAGE_FILES; i++) {
         const char *name = options_in_folder(options, i);
-        if (name && path != options->index && (drawn || path != options->svg)) names[n++] = name;
+        if (name && is_there(options, path, drawn)) names[n++] = name;
     }
     return page_write_index(options->index, profile->model, names, n);
 }
@@ -190,6 +209,10 @@ Status program_write_files(Program *program, JsonWriter *json) {
     if (!status && options->tinytorch)
         status = tinytorch_write(&program->profile, options->tinytorch);
     if (!status && options->csv) status = profile_write_csv(&program->profile, options->csv);
+    if (!status && options->gbench)
+        status = gbench_write(&program->profile, program->command, options->gbench);
+    if (!status && options->openmetrics)
+        status = openmetrics_write(&program->profile, options->openmetrics);
     if (!status) status = write_pictures(program);
     if (!status) status = add_to_history(program);
     if (!json) return status;

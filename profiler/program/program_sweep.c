@@ -134,7 +134,9 @@ static Status write_page(const Sweeping *all) {
         size_t used = strlen(title);
         snprintf(title + used, sizeof(title) - used, "%s %s", a ? "," : "", sweep->axes[a].name);
     }
-    return options->html ? page_write(&page, options->html) : STATUS_OK;
+    const char *drawing = options->svg[PAGE_SWEEP];
+    Status status = options->html ? page_write(&page, options->html) : STATUS_OK;
+    return !status && drawing ? page_write_drawing(&page, PAGE_SWEEP, drawing) : status;
 }
 
 static Status begin(Sweeping *all) {

@@ -78,7 +78,8 @@ START_TEST(layers_in_one_place_have_names_below_each_other) {
                 layer->phase[p].latency.statistics.median = 5e-9 * pow(1.01, i);
             }
         }
-        ck_assert_int_eq(page_write_roofline(&profile, path), STATUS_OK);
+        const Page page = {.profile = &profile};
+        ck_assert_int_eq(page_write_drawing(&page, PAGE_ROOFLINE, path), STATUS_OK);
     }
     char *text = text_of();
     double y[16];
@@ -89,7 +90,8 @@ START_TEST(layers_in_one_place_have_names_below_each_other) {
         y[n++] = strtod(value + 4, NULL);
     }
     ck_assert_int_ge(n, profile.n_layers);
-    for (int i = n - profile.n_layers + 1; i < n - 1; i++) // the last has no backward
+    int names = n - 3; // behind them are those of the colours
+    for (int i = names - profile.n_layers + 1; i < names - 1; i++) // the last has no backward
         ck_assert_double_ge(y[i], y[i - 1] + 11.5);
     free(text);
     profile_free(&profile);
@@ -109,8 +111,10 @@ START_TEST(of_nothing_there_is_a_page) {
     markup_check(text);
     ck_assert_int_eq(markup_count(text, "<svg "), 0);
     free(text);
-    ck_assert_int_eq(page_write_roofline(&empty, path), STATUS_STATE);
-    expect_error(STATUS_STATE, "without ceilings and times");
+    for (int d = 0; page_drawing_name(d); d++) {
+        ck_assert_int_eq(page_write_drawing(&page, (PageDrawing)d, path), STATUS_STATE);
+        expect_error(STATUS_STATE, page_drawing_name(d));
+    }
     text = text_of(); // as it was
     ck_assert_int_eq(markup_count(text, "<html"), 1);
     free(text);
@@ -127,7 +131,7 @@ START_TEST(every_request_for_memory_may_fail) {
     Status status = STATUS_OUT_OF_MEMORY;
     for (uint64_t nth = 1; status; nth++) {
         memory_fail_at(nth);
-        status = page_write(&page, path);
+        status = _i ? page_write_drawing(&page, PAGE_MEMORY, path) : page_write(&page, path);
         memory_fail_at(0);
         ck_assert(status == STATUS_OK || status == STATUS_OUT_OF_MEMORY);
         ck_assert(status == STATUS_OK || access(path, F_OK) != 0);
@@ -143,7 +147,7 @@ int main(void) {
         {names_are_text, 0},
         {layers_in_one_place_have_names_below_each_other, 0},
         {of_nothing_there_is_a_page, 0},
-        {every_request_for_memory_may_fail, 0},
+        {every_request_for_memory_may_fail, 2},
         {NULL, 0},
     };
     return harness_main("page", tests);

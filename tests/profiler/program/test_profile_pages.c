@@ -148,6 +148,40 @@ START_TEST(the_roofline_is_a_file_of_its_own) {
 }
 END_TEST
 
+// Each with what its colours mean; and what of it can be where nothing runs.
+START_TEST(each_drawing_is_a_file_of_its_own) {
+    static const struct {
+        const char *arguments, *part;
+    } drawings[] = {{SMALL "--svg roofline=%s/d.svg", "bound by arithmetic"},
+                    {SMALL "--svg memory=%s/d.svg", ">parameter</text>"},
+                    {"--device meta --quiet --svg memory=%s/d.svg", ">activation</text>"},
+                    {SMALL "--svg step=%s/d.svg", ">this thread</text>"},
+                    {SMALL "--svg time=%s/d.svg", ">left</text>"},
+                    {"--layers 784,8,10 --iterations 3 --epochs 1 --steps 20 --quiet " PEAKS
+                     "--svg loss=%s/d.svg",
+                     ">loss</text>"},
+                    {"--layers 20,10 --iterations 5 --sweep batch=1,512 --svg sweep=%s/d.svg",
+                     ">batch 512</text>"}};
+    work_folder_begin();
+    for (size_t i = 0; i < sizeof drawings / sizeof drawings[0]; i++) {
+        run("profile_mlp", drawings[i].arguments);
+        char *text = text_of("d.svg");
+        markup_check(text);
+        expect_part(text, "<svg xmlns=");
+        expect_part(text, "<style>");
+        expect_part(text, drawings[i].part);
+        ck_assert_int_eq(markup_count(text, "<p"), markup_count(text, "<path"));
+        free(text);
+    }
+    // A name with a '=' in it; and two at once.
+    run("profile_mlp", SMALL "--svg %s/a=b.svg --svg memory=%s/m.svg --svg step=%s/s.svg");
+    free(text_of("a=b.svg"));
+    free(text_of("m.svg"));
+    free(text_of("s.svg"));
+    work_folder_end();
+}
+END_TEST
+
 // Its columns add up to what the JSON says.
 START_TEST(a_spreadsheet_adds_up) {
     work_folder_begin();
@@ -179,14 +213,34 @@ START_TEST(a_spreadsheet_adds_up) {
 }
 END_TEST
 
+// What they hold is test_exports.c's.
+START_TEST(other_programs_have_their_files) {
+    work_folder_begin();
+    run("profile_mlp", SMALL "--gbench %s/b.json --openmetrics %s/m.txt");
+    char *text = text_of("b.json");
+    ck_assert_int_eq(markup_count(text, "\"name\": \"step\""), 5); // processes
+    free(text);
+    text = text_of("m.txt");
+    expect_part(text, "phase=\"optimizer\"} ");
+    free(text);
+    run("profile_mlp", "--device meta --quiet --openmetrics %s/m.txt");
+    text = text_of("m.txt");
+    expect_part(text, "ridgepoint_parameters{model=\"MLP 784-512-256-10 relu\",device=\"meta\"");
+    ck_assert_int_eq(markup_count(text, "_seconds{"), 0);
+    free(text);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(a_folder_has_them_all) {
-    static const char *const names[] = {"profile.html", "roofline.svg", "layers.csv",
+    static const char *const names[] = {"profile.html", "roofline.svg", "memory.svg",
+                                        "step.svg",     "time.svg",     "layers.csv",
                                         "profile.json", "memory.json",  "trace.json"};
     work_folder_begin();
     run("profile_mlp", SMALL "--output %s/all");
     char *text = text_of("all/index.html"), part[80];
     check_page(text);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 9; i++) {
         snprintf(part, sizeof part, "<a href=\"%s\">", names[i]);
         expect_part(text, part);
         snprintf(part, sizeof part, "all/%s", names[i]);
@@ -198,6 +252,7 @@ START_TEST(a_folder_has_them_all) {
     ck_assert_int_eq(markup_count(text, "trace.json"), 0);
     ck_assert_int_eq(markup_count(text, "roofline.svg"), 0);
     expect_part(text, "memory.json");
+    expect_part(text, "memory.svg");
     free(text);
     // What was there before, or lies elsewhere, is not this run's.
     run("profile_model", "lenet5 --device meta --quiet --output %s/all/ --json %s/other.json");
@@ -214,6 +269,11 @@ START_TEST(what_cannot_be_is_one_line) {
         {"--html /none/p.html", 3, "/none/p.html", NULL},
         {"--svg /none/r.svg", 3, "/none/r.svg", NULL},
         {"--csv /none/l.csv", 3, "/none/l.csv", NULL},
+        {"--gbench /none/b.json", 3, "/none/b.json", NULL},
+        {"--openmetrics /none/m.txt", 3, "/none/m.txt", NULL},
+        {"--device meta --gbench b.json", 2, "--gbench: nothing runs on the meta device", NULL},
+        {"--against --fuse --gbench b.json", 2, "--gbench: no part of a comparison", NULL},
+        {"--sweep batch=1 --openmetrics m.txt", 2, "--openmetrics: no part of a sweep", NULL},
         {"--output /none/folder", 3, "--output /none/folder: No such file", NULL},
         {"--output=", 2, "expected", NULL},
         {"--output -", 2, "expected a folder", NULL},
@@ -225,7 +285,15 @@ START_TEST(what_cannot_be_is_one_line) {
         {"--html - --json -", 2, "standard output is", NULL},
         {"--device meta --svg r.svg", 2, "--svg: nothing runs on the meta device", NULL},
         {"--peaks none --svg r.svg", 2, "leave out --peaks none", NULL},
+        {"--peaks none --svg time=r.svg", 2, "leave out --peaks none", NULL},
         {"--sweep batch=1 --svg r.svg", 2, "--svg: no part of a sweep", NULL},
+        {"--svg sweep=r.svg", 2, "--svg sweep: of what? --sweep", NULL},
+        {"--against --fuse --svg sweep=r.svg", 2, "--svg sweep: no part of a comparison", NULL},
+        {"--epochs 0 --svg loss=r.svg", 2, "--svg loss: of what? --epochs", NULL},
+        {"--svg memry=r.svg", 2, "--svg memry: expected roofline, memory, step", NULL},
+        {"--svg memory=", 2, "--svg memory=: expected a file", NULL},
+        {"--svg memory=x --svg step=./x", 2, "--svg writes this file; name another", NULL},
+        {"--svg time=- --json -", 2, "standard output is", NULL},
         {"--against --fuse --csv l.csv", 2, "--csv: no part of a comparison", NULL},
         {"--html /dev/full --iterations 2 --epochs 0 --quiet " PEAKS, 3, "/dev/full", NULL},
     };
@@ -237,16 +305,12 @@ END_TEST
 
 int main(void) {
     const HarnessTest tests[] = {
-        {a_page_has_every_section, 0},
-        {a_training_has_its_losses, 0},
-        {where_nothing_ran_there_are_counts, 0},
-        {a_large_one_is_under_500_kB, 0},
-        {comparisons_and_sweeps_have_pages, 0},
-        {the_roofline_is_a_file_of_its_own, 0},
-        {a_spreadsheet_adds_up, 0},
-        {a_folder_has_them_all, 0},
-        {what_cannot_be_is_one_line, 0},
-        {NULL, 0},
+        {a_page_has_every_section, 0},           {a_training_has_its_losses, 0},
+        {where_nothing_ran_there_are_counts, 0}, {a_large_one_is_under_500_kB, 0},
+        {comparisons_and_sweeps_have_pages, 0},  {the_roofline_is_a_file_of_its_own, 0},
+        {each_drawing_is_a_file_of_its_own, 0},  {a_spreadsheet_adds_up, 0},
+        {other_programs_have_their_files, 0},    {a_folder_has_them_all, 0},
+        {what_cannot_be_is_one_line, 0},         {NULL, 0},
     };
     return harness_main("profile_pages", tests);
 }
