@@ -10,8 +10,8 @@ static bool takes(const Options *options, const Flag *flag) {
 }
 
 static bool takes_file(const Flag *flag) {
-    static const char *const kinds[] = {"FILE", "FILE.npy", "DIR", "PATH", "WHAT"};
-    for (int i = 0; flag->argument && i < 5; i++)
+    static const char *const kinds[] = {"FILE", "FILE.npy", "KIND=FILE", "DIR", "PATH", "WHAT"};
+    for (int i = 0; flag->argument && i < 6; i++)
         if (strcmp(flag->argument, kinds[i]) == 0) return true;
     return false;
 }

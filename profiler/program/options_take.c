@@ -183,7 +183,7 @@ bool take_text(Options *options, const Flag *flag, const char *text) {
 }
 // "FILE": the roofline; "memory=FILE". What is no word before a '=' is of the file's name.
 bool take_svg(Options *options, const Flag *flag, const char *text) {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    size_t length = strcspn(text, "=/.");
     char kind[64];
     int drawing = PAGE_ROOFLINE;
     const char *path = length > 0 && text[length] == '=' ? text + length + 1 : text;

@@ -290,7 +290,7 @@ START_TEST(what_cannot_be_is_one_line) {
         {"--svg sweep=r.svg", 2, "--svg sweep: of what? --sweep", NULL},
         {"--against --fuse --svg sweep=r.svg", 2, "--svg sweep: no part of a comparison", NULL},
         {"--epochs 0 --svg loss=r.svg", 2, "--svg loss: of what? --epochs", NULL},
-        {"--svg memry=r.svg", 2, "--svg memry: expected roofline, memory, step", NULL},
+        {"--svg Memory=r.svg", 2, "--svg Memory: expected roofline, memory, step", NULL},
         {"--svg memory=", 2, "--svg memory=: expected a file", NULL},
         {"--svg memory=x --svg step=./x", 2, "--svg writes this file; name another", NULL},
         {"--svg time=- --json -", 2, "standard output is", NULL},
