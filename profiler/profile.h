@@ -229,6 +229,10 @@ void profile_free(Profile *profile);
 // What a layer takes of a step: the medians of its forward, backward and optimizer phases, added.
 // NaN on meta.
 double profile_layer_seconds(const ProfileLayer *layer);
+// A name that no other layer has: its path, "fc1"; of one that is called again also which call,
+// "fc1#2".
+enum { PROFILE_LAYER_NAME = 112 };
+char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LAYER_NAME]);
 // Threads that are busy, by processor time, which includes spinning; all where others had the
 // cores.
 int profile_threads_enough(const Profile *profile);
@@ -243,6 +247,10 @@ RooflineInput profile_step_input(const Profile *profile);
 // Of a forward, for each parameter and unit ("token"); NaN without parameters.
 double profile_flops_per_parameter(const Profile *profile);
 
+// Of several processes what all of them say, else what this one does.
+static inline const Latency *latency_whole(const Latency *latency) {
+    return latency->across ? latency->across : latency;
+}
 static inline double latency_median(const Latency *latency) {
     return latency->count > 0 ? latency->statistics.median : (double)NAN;
 }

@@ -82,7 +82,7 @@ static Scale scale_of(const Profile *base, const Profile *now, DiffHow how, Prof
 }
 
 static double median_of(const Latency *latency, double scale) {
-    const Latency *all = latency && latency->across ? latency->across : latency;
+    const Latency *all = latency ? latency_whole(latency) : NULL;
     return all && all->count > 0 ? all->statistics.median / scale : 0.0;
 }
 

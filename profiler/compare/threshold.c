@@ -37,7 +37,7 @@ static const Unit *unit_of(Kind kind, const char *text) {
 
 // ---- keys --------------------------------------------------------------------------------------
 static Found found_time(const Latency *latency) {
-    const Latency *all = latency->across ? latency->across : latency;
+    const Latency *all = latency_whole(latency);
     const LatencyStatistics *s = &all->statistics;
     if (all->count == 0 || !(s->ci95_high > 0.0)) return (Found){.value = (double)NAN};
     return (Found){s->median, s->ci95_low, s->ci95_high, latency->across ? all->count : 1};

@@ -2,13 +2,10 @@
 #include "profiler/files/gbench.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/report/environment.h"
 #include "tensor/version.h"
-
-enum { NAME = 240 };
 
 static void write_context(JsonWriter *json, const Profile *profile, const char *command) {
     Environment environment;
@@ -55,17 +52,6 @@ static void write_family(JsonWriter *json, const char *name, int *family, const 
 static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
 enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
 
-// "fc1"; of one that is called again "fc1#2": alike in name, the two would be repetitions.
-static void layer_name(const Profile *profile, int layer, char name[NAME]) {
-    const char *path = profile->layers[layer].path;
-    int calls = 1;
-    for (int i = 0; i < layer; i++) calls += strcmp(profile->layers[i].path, path) == 0;
-    if (calls == 1)
-        snprintf(name, NAME, "%.200s", path);
-    else
-        snprintf(name, NAME, "%.200s#%d", path, calls);
-}
-
 static void write_benchmarks(JsonWriter *json, const Profile *profile) {
     int family = 0;
     json_writer_begin_array(json_writer_key(json, "benchmarks"));
@@ -75,8 +61,8 @@ static void write_benchmarks(JsonWriter *json, const Profile *profile) {
                      &profile->totals[phases[p]].latency);
     write_family(json, "inference", &family, &profile->inference);
     for (int i = 0; i < profile->n_layers; i++) {
-        char layer[NAME], name[NAME + 24];
-        layer_name(profile, i, layer);
+        char layer[PROFILE_LAYER_NAME], name[PROFILE_LAYER_NAME + 24];
+        profile_layer_name(profile, i, layer); // two that are alike would be repetitions
         for (int p = 0; p < PHASES; p++) {
             snprintf(name, sizeof(name), "%s/%s", layer, report_phase_name(phases[p]));
             write_family(json, name, &family, &profile->layers[i].phase[phases[p]].latency);

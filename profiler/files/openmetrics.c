@@ -47,7 +47,9 @@ static void begin(const char *scope, const char *name, const char *unit, const c
 }
 
 // ---- what there is of a phase ------------------------------------------------------------------
-static double seconds_of(const ProfilePhase *phase) { return latency_median(&phase->latency); }
+static double seconds_of(const ProfilePhase *phase) {
+    return latency_median(latency_whole(&phase->latency));
+}
 static double flops_of(const ProfilePhase *phase) {
     return (double)op_cost_total_flops(phase->cost);
 }
@@ -86,15 +88,18 @@ static void put_layers(const Profile *profile, int q, WholeFile *file) {
     char family[40];
     snprintf(family, sizeof(family), "layer_%s", quantities[q].name);
     begin("layer_", quantities[q].name, quantities[q].unit, quantities[q].help, file);
-    for (int i = 0; i < profile->n_layers; i++)
+    for (int i = 0; i < profile->n_layers; i++) {
+        const ProfileLayer *layer = &profile->layers[i];
+        char name[PROFILE_LAYER_NAME];
+        profile_layer_name(profile, i, name); // two lines with the same labels are no metric
         for (int p = 1; p < PHASES; p++) {
-            const ProfileLayer *layer = &profile->layers[i];
             const ProfilePhase *phase = &layer->phase[phases[p]];
-            const Line line = {.layer = layer->path,
+            const Line line = {.layer = name,
                                .type = layer->type,
                                .phase = report_phase_name(phases[p])};
             if (phase->ops > 0) put_line(profile, family, line, quantities[q].of(phase), file);
         }
+    }
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
@@ -124,12 +129,12 @@ Status openmetrics_write(const Profile *profile, const char *path) {
          "seconds",
          "Median time of a forward alone.",
          {0},
-         latency_median(&profile->inference)},
+         latency_median(latency_whole(&profile->inference))},
         {"units_per_second",
          NULL,
          "Throughput; the unit says of what.",
          {.unit = profile->unit},
-         (double)profile->units / latency_median(&step->latency)},
+         (double)profile->units / seconds_of(step)},
         {"peak_bytes",
          "bytes",
          "Memory at the peak of a step.",

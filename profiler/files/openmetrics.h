@@ -7,8 +7,8 @@
 
 #include "profiler/profile.h"
 
-// What is not known or did not happen has no line. Whole, or as it was: STATUS_IO,
-// STATUS_OUT_OF_MEMORY.
+// Times are medians of all runs. What is not known or did not happen has no line. Whole, or as it
+// was: STATUS_IO, STATUS_OUT_OF_MEMORY.
 Status openmetrics_write(const Profile *profile, const char *path);
 
 #endif

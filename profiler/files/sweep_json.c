@@ -239,7 +239,7 @@ Status sweep_point_read(char *const documents[], int n, SweepPoint *point, char 
     Status status = saved_profile_parse(documents[0], strlen(documents[0]), "a point", &saved);
     if (!status && n > 1) status = profile_take_runs(&saved.profile, documents + 1, n - 1);
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    const Latency *all = step->latency.across ? step->latency.across : &step->latency;
+    const Latency *all = latency_whole(&step->latency);
     const LatencyStatistics *s = &all->statistics;
     if (!status) {
         bool timed = all->count > 0;

@@ -1,6 +1,8 @@
 // profile_statistics.c -- what the samples of a profile say: of each latency its statistics, of the
 // steps whether they are steady, what watching them added, and what the system took. Takes none.
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
@@ -39,6 +41,14 @@ static void finish_steady(Profile *profile) {
     profile->trend = statistics_trend(step->samples, step->count, drift);
     profile->steady = step->count >= STATISTICS_LEAST_TREND && !profile->trend &&
                       step->statistics.iqr <= spread * step->statistics.median;
+}
+
+char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LAYER_NAME]) {
+    const char *path = profile->layers[layer].path;
+    int calls = 1;
+    for (int i = 0; i < layer; i++) calls += strcmp(profile->layers[i].path, path) == 0;
+    snprintf(name, PROFILE_LAYER_NAME, calls == 1 ? "%s" : "%s#%d", path, calls);
+    return name;
 }
 
 double profile_layer_seconds(const ProfileLayer *layer) {

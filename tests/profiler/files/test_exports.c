@@ -136,12 +136,14 @@ END_TEST
 START_TEST(labels_are_text) {
     Profile profile = planted_profile(1, 1);
     begin();
-    snprintf(profile.layers[0].path, sizeof profile.layers[0].path,
-             "a\"} 1\n# EOF\\\x1b\xff\xc3\xa9");
+    for (int i = 0; i < 2; i++)
+        snprintf(profile.layers[i].path, sizeof profile.layers[i].path,
+                 "a\"} 1\n# EOF\\\x1b\xff\xc3\xa9");
     ck_assert_int_eq(openmetrics_write(&profile, path), STATUS_OK);
     char *text = text_of();
     const char *label = ",layer=\"a\\\"} 1?# EOF\\\\??\xc3\xa9\",type=\"\",phase=\"forward\"} ";
     ck_assert_msg(strstr(text, label) != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "??\xc3\xa9#2\",type=") != NULL, "%s", text); // called again
     free(text);
     profile_free(&profile);
     work_folder_end();
