@@ -51,7 +51,7 @@ const char page_style[] =
     // A phone, then paper: on that nothing scrolls, opens or leads anywhere.
     "@media(max-width:30rem){body{padding:.5rem;font-size:.9rem}pre{font-size:.7rem;padding:.5rem}"
     "th,td{padding:.15rem .3rem}table{font-size:.8rem}svg{min-width:28rem}h1{font-size:1.2rem}}\n"
-    "@media print{@page{margin:15mm}*{print-color-adjust:exact}"
+    "@media print{@page{margin:15mm}*{-webkit-print-color-adjust:exact}"
     "body{max-width:none;padding:0;font-size:10pt}nav,main>details,section>details{display:none}"
     "section,.scroll,pre{overflow:visible}pre{font-size:8pt;white-space:pre-wrap}"
     "svg{min-width:0;max-width:100%}table{font-size:8pt}h2{break-after:avoid}"
