@@ -4,6 +4,11 @@
 .PHONY: test test-programs asan tsan valgrind bench fuzz check-readme
 
 TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
+# A test that changes ONNX files reads and writes them by protobuf-c.
+CHANGES_ONNX := $(addprefix tests/layers/test_onnx_,constants.c partial.c)
+TEST_SOURCES := $(filter-out $(if $(FOUND_PROTOC),,$(CHANGES_ONNX)),$(TEST_SOURCES))
+$(call objects,$(CHANGES_ONNX)): $(ONNX_GENERATED)
+$(call objects,$(CHANGES_ONNX)): CPPFLAGS += -I$(GENERATED) $(PROTOBUF_CFLAGS)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench/bench_*.c))

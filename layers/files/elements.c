@@ -150,6 +150,64 @@ void element_order(const Element *element, bool big_endian, uint8_t *bytes, int6
         }
 }
 
+// ---- writing ----------------------------------------------------------------------------------
+// IEEE 754 binary16 of a float, to nearest, halves to the even one.
+static uint16_t half_of(float x) {
+    uint32_t bits = math_to_bits(x), size = bits & 0x7fffffffu;
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
+    if (size > 0x7f800000u) return sign | 0x7e00u;  // NaN
+    if (size >= 0x477ff000u) return sign | 0x7c00u; // from 65520 on: infinity
+    // Below 2^-14 there are steps of 2^-24, and a float that is 0.5 or more has just these.
+    if (size < 0x38800000u) return sign | (uint16_t)(math_to_bits(math_from_bits(size) + 0.5f) & 0xffffu);
+    uint32_t odd = size >> 13 & 1u;
+    return sign | (uint16_t)((size - (112u << 23) + 0xfffu + odd) >> 13);
+}
+
+bool element_store(const Element *element, const void *number, DType dtype, uint8_t *to) {
+    float real;
+    int64_t whole;
+    memcpy(&real, number, sizeof real);
+    memcpy(&whole, number, dtype == DTYPE_INT64 ? sizeof whole : sizeof real);
+    if (dtype == DTYPE_INT64) real = (float)whole;
+    if (dtype == DTYPE_FLOAT32) whole = math_to_int64(real);
+    const double wide = dtype == DTYPE_INT64 ? (double)whole : (double)real;
+    const uint16_t half = half_of(real);
+    if (element->integer == load_bool) {
+        *to = dtype == DTYPE_FLOAT32 ? real != 0.0f : whole != 0;
+    } else if (element->real == load_f32) {
+        memcpy(to, &real, sizeof real);
+    } else if (element->real == load_f64) {
+        memcpy(to, &wide, sizeof wide);
+    } else if (element->real == load_f16) {
+        memcpy(to, &half, sizeof half);
+    } else if (!element->real && element->numpy && element->numpy[0] != 'c') {
+        const uint8_t *bytes = (const uint8_t *)&whole; // its lower end
+        bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+        memcpy(to, bytes + (big ? (int)sizeof whole - element->size : 0), (size_t)element->size);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Status elements_write_as(WholeFile *file, const Tensor *tensor, const Element *element) {
+    DType dtype = (DType)tensor->dtype;
+    if (element == element_of(dtype)) return elements_write(file, tensor);
+    int64_t size = dtype_size(dtype), count = tensor->numel, most = PIECE / 8;
+    uint8_t piece[PIECE], converted[PIECE];
+    for (int64_t done = 0; done < count; done += most) {
+        int64_t n = count - done < most ? count - done : most;
+        Status status = device_to_host(tensor->device, piece, tensor_raw(tensor) + done * size,
+                                       (size_t)(n * size));
+        if (status) return status;
+        for (int64_t i = 0; i < n; i++)
+            element_store(element, piece + i * size, dtype, converted + i * element->size);
+        element_order(element, false, converted, n);
+        whole_file_write(file, converted, (size_t)(n * element->size));
+    }
+    return STATUS_OK;
+}
+
 Status elements_write(WholeFile *file, const Tensor *tensor) {
     const Element *element = element_of((DType)tensor->dtype);
     Device *device = tensor->device;

@@ -30,8 +30,14 @@ void element_convert(const Element *element, const uint8_t *from, int64_t n, DTy
 void element_order(const Element *element, bool big_endian, uint8_t *bytes, int64_t n);
 bool element_in_order(const Element *element, bool big_endian); // that would change nothing
 
+// One number of a tensor of float32 or int64 as such a number, in this machine's order: rounded to
+// nearest, an integer's lower bits, true where it is not 0. False: there is no such kind to write.
+bool element_store(const Element *element, const void *number, DType dtype, uint8_t *to);
+
 // Those of a contiguous tensor with values, little-endian. A device's own error; the file's is told
 // when it is closed.
 Status elements_write(WholeFile *file, const Tensor *tensor);
+// The same as numbers of another kind, which element_store writes.
+Status elements_write_as(WholeFile *file, const Tensor *tensor, const Element *element);
 
 #endif

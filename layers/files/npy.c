@@ -236,8 +236,7 @@ Tensor *npy_read_new(const char *path) {
 
 // ---- writing -----------------------------------------------------------------------------------
 // As numpy.save writes it, to the byte, with blanks for a first size of up to 21 digits.
-static void write_header(WholeFile *file, const Tensor *tensor) {
-    const Element *element = element_of((DType)tensor->dtype);
+static void write_header(WholeFile *file, const Tensor *tensor, const Element *element) {
     const Shape *shape = &tensor->shape;
     char text[4 * ALIGNMENT], sizes[SHAPE_TEXT];
     int length =
@@ -252,11 +251,7 @@ static void write_header(WholeFile *file, const Tensor *tensor) {
     whole_file_print(file, "%-*s\n", padded - 1, text);
 }
 
-Status npy_write(const Tensor *tensor, const char *path) {
-    if (error_pending()) return error_status();
-    if (!tensor || !tensor_is_contiguous(tensor))
-        return error_set(STATUS_INVALID_ARGUMENT, "npy_write: the tensor is %s",
-                         tensor ? "not contiguous. HINT: tensor_contiguous" : "missing (NULL)");
+static Status write_as(const Tensor *tensor, const Element *element, const char *path) {
     if (!tensor->device->has_data)
         return error_set(
             STATUS_DEVICE,
@@ -264,10 +259,36 @@ Status npy_write(const Tensor *tensor, const char *path) {
             tensor->device->name);
     WholeFile *file = whole_file_open(path);
     if (!file) return error_status();
-    write_header(file, tensor);
-    if (elements_write(file, tensor)) {
+    write_header(file, tensor, element);
+    if (elements_write_as(file, tensor, element)) {
         whole_file_discard(file);
         return error_status();
     }
     return whole_file_close(file);
+}
+
+static Status check_tensor(const Tensor *tensor) {
+    if (error_pending()) return error_status();
+    if (tensor && tensor_is_contiguous(tensor)) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT, "npy_write: the tensor is %s",
+                     tensor ? "not contiguous. HINT: tensor_contiguous" : "missing (NULL)");
+}
+
+Status npy_write(const Tensor *tensor, const char *path) {
+    if (check_tensor(tensor)) return error_status();
+    return write_as(tensor, element_of((DType)tensor->dtype), path);
+}
+
+Status npy_write_as(const Tensor *tensor, const char *type, const char *path) {
+    if (check_tensor(tensor)) return error_status();
+    const Element *element = type ? element_by_numpy(type) : NULL;
+    uint8_t room[8];
+    const int64_t number = 0;
+    if (!element || tensor->dtype == DTYPE_UINT8 ||
+        !element_store(element, &number, (DType)tensor->dtype, room))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "npy_write_as: no %s of %s is written. HINT: f2, f4, f8, i1 to i8, u1 to u8, b1 "
+                         "of float32 or int64",
+                         type ? type : "type", dtype_name((DType)tensor->dtype));
+    return write_as(tensor, element, path);
 }

@@ -37,6 +37,7 @@ typedef struct OnnxPort { // an input or output
     char *name;
     DType dtype; // as forward takes it: integers int64, all else float32; see below
     Shape shape;
+    const char *numpy; // NumPy's name of the type that the file has: "i4"; of a bfloat16 "f4"
 } OnnxPort;
 
 typedef struct OnnxMissing {
@@ -62,8 +63,8 @@ typedef struct OnnxModel { // what a file says of itself
 // what it is filled with is yours, also after a failure. The model takes the graph's inputs in
 // their order: int64 where the file has integers or truth values (0 and 1), else float32; and gives
 // its outputs in theirs (layer_forward_each), the first 32 of them, conditions as float32. Integers
-// are computed as such by arithmetic and comparisons; what picks, clips or sums them goes through
-// float32, which holds whole numbers up to 2^24.
+// are computed as such, and wrap around at the bits of their type; an operator that would round them
+// is refused by name. Floats of any precision are computed in float32.
 // STATUS_IO: the file, or one of numbers beside it; STATUS_FORMAT: what it holds is no such model;
 // STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
 // protobuf-c.

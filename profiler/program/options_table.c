@@ -237,7 +237,9 @@ const Flag options_flags[] = {
 
     {OF_FILES, MODEL, false, "output", "WHAT",
      "FILE.npy: what the network, trained if asked, makes of\n"
-     "                         its input; FOLDER/: all files below, with an index",
+     "                         its input, in the type that its file declares (of\n"
+     "                         several outputs the others: FILE.1.npy ...);\n"
+     "                         FOLDER/: all files below, with an index",
      OTHER(take_output)},
     {OF_FILES, MLP, false, "output", "FOLDER", "all files below, with an index",
      OTHER(take_output)},

@@ -127,6 +127,37 @@ static Status write_trace(Program *program, const char *path) {
     return status;
 }
 
+// The first goes where it was asked for, "y.npy", the others beside it: "y.1.npy".
+static Status write_one(const char *path, int i, Tensor *y, const char *type) {
+    Tensor *dense = y ? tensor_contiguous(y) : NULL;
+    if (!dense) return error_status();
+    if (i == 0) return npy_write_as(dense, type, path);
+    size_t length = strlen(path), stem = length, size = length + 16;
+    if (length > 4 && strcmp(path + length - 4, ".npy") == 0) stem = length - 4;
+    char *other = memory_new(size);
+    if (!other) return error_status();
+    snprintf(other, size, "%.*s.%d%s", (int)stem, path, i, path + stem);
+    Status status = npy_write_as(dense, type, other);
+    memory_free(other);
+    return status;
+}
+
+static Status write_each(const Program *program, Layer *model, const char *path) {
+    const OnnxModel *onnx = &program->onnx;
+    int n = program->subject.is_onnx ? onnx->n_outputs : 1;
+    Tensor *y[LAYER_MAX_OUTPUTS] = {NULL};
+    if (n > LAYER_MAX_OUTPUTS)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--output: this model has %d outputs, and at most %d can be written", n,
+                         LAYER_MAX_OUTPUTS);
+    layer_forward_each(model, &program->x, 1, y, n);
+    for (int i = 0; i < n && !error_pending(); i++) {
+        const char *type = !program->subject.is_onnx && y[i]->dtype == DTYPE_INT64 ? "i8" : "f4";
+        write_one(path, i, y[i], program->subject.is_onnx ? onnx->outputs[i].numpy : type);
+    }
+    return error_status();
+}
+
 // When it is used: in evaluation mode.
 Status program_write_output(const Program *program, Layer *model) {
     const char *path = program->options->output;
@@ -137,9 +168,7 @@ Status program_write_output(const Program *program, Layer *model) {
     layer_train(model, false);
     no_grad_begin();
     Scope *scope = scope_open();
-    Tensor *y = layer_forward(model, program->x);
-    Tensor *dense = y ? tensor_contiguous(y) : NULL;
-    status = dense ? npy_write(dense, path) : error_status();
+    status = scope ? write_each(program, model, path) : error_status();
     scope_close(scope);
     no_grad_end();
     layer_modes_restore(model, &modes);

@@ -8,11 +8,6 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-bool onnx_is_float(int type) {
-    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_DOUBLE ||
-           type == ONNX_BFLOAT16;
-}
-
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
     int64_t count = 1;
     *shape = (Shape){.ndim = (int)stored->n_dims};
@@ -34,23 +29,75 @@ typedef enum Field { FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_DOUBLE, FIELD_
 
 typedef struct Kind {
     int type;
+    const char *name;    // as ONNX writes it
     const char *element; // safetensors' name of such a number
     Field field;
+    int bits; // of an integer, its sign included
+    bool is_signed, is_float;
 } Kind;
 
 static const Kind kinds[] = {
-    {ONNX_FLOAT, "F32", FIELD_FLOAT},     {ONNX_UINT8, "U8", FIELD_INT32},
-    {ONNX_INT8, "I8", FIELD_INT32},       {ONNX_UINT16, "U16", FIELD_INT32},
-    {ONNX_INT16, "I16", FIELD_INT32},     {ONNX_INT32, "I32", FIELD_INT32},
-    {ONNX_INT64, "I64", FIELD_INT64},     {ONNX_BOOL, "BOOL", FIELD_INT32},
-    {ONNX_FLOAT16, "F16", FIELD_INT32},   {ONNX_DOUBLE, "F64", FIELD_DOUBLE},
-    {ONNX_UINT32, "U32", FIELD_UINT64},   {ONNX_UINT64, "U64", FIELD_UINT64},
-    {ONNX_BFLOAT16, "BF16", FIELD_INT32},
+    {ONNX_FLOAT, "float", "F32", FIELD_FLOAT, .is_float = true},
+    {ONNX_UINT8, "uint8", "U8", FIELD_INT32, .bits = 8},
+    {ONNX_INT8, "int8", "I8", FIELD_INT32, .bits = 8, .is_signed = true},
+    {ONNX_UINT16, "uint16", "U16", FIELD_INT32, .bits = 16},
+    {ONNX_INT16, "int16", "I16", FIELD_INT32, .bits = 16, .is_signed = true},
+    {ONNX_INT32, "int32", "I32", FIELD_INT32, .bits = 32, .is_signed = true},
+    {ONNX_INT64, "int64", "I64", FIELD_INT64, .bits = 64, .is_signed = true},
+    {ONNX_BOOL, "bool", "BOOL", FIELD_INT32, .bits = 0},
+    {ONNX_FLOAT16, "float16", "F16", FIELD_INT32, .is_float = true},
+    {ONNX_DOUBLE, "double", "F64", FIELD_DOUBLE, .is_float = true},
+    {ONNX_UINT32, "uint32", "U32", FIELD_UINT64, .bits = 32},
+    {ONNX_UINT64, "uint64", "U64", FIELD_UINT64, .bits = 64},
+    {ONNX_BFLOAT16, "bfloat16", "BF16", FIELD_INT32, .is_float = true},
 };
 
-static const Kind *kind_of(const Onnx__Tensor *stored) {
+static const Kind *kind_by_type(int type) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kinds[i].type == stored->data_type) return &kinds[i];
+        if (kinds[i].type == type) return &kinds[i];
+    return NULL;
+}
+
+bool onnx_is_float(int type) {
+    const Kind *kind = kind_by_type(type);
+    return kind && kind->is_float;
+}
+
+int onnx_bits(int type, bool *is_signed) {
+    const Kind *kind = kind_by_type(type);
+    *is_signed = kind && kind->is_signed;
+    return kind ? kind->bits : 0;
+}
+
+DType onnx_dtype(int type) {
+    bool is_signed;
+    return onnx_bits(type, &is_signed) ? DTYPE_INT64 : DTYPE_FLOAT32;
+}
+
+const char *onnx_numpy(int type) {
+    const Kind *kind = kind_by_type(type);
+    const char *name = kind ? element_by_name(kind->element)->numpy : NULL;
+    return name ? name : "f4";
+}
+
+bool onnx_is_known(int type) { return kind_by_type(type) != NULL; }
+
+const char *onnx_type_name(int type) {
+    static const struct {
+        int type;
+        const char *name;
+    } others[] = {{8, "string"}, {14, "complex64"}, {15, "complex128"}, {17, "float8e4m3fn"},
+                  {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"},
+                  {21, "uint4"}, {22, "int4"}, {23, "float4e2m1"}, {24, "float8e8m0"}};
+    const Kind *kind = kind_by_type(type);
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && !kind; i++)
+        if (others[i].type == type) return others[i].name;
+    return kind ? kind->name : "a type that is not known";
+}
+
+static const Kind *kind_of(const Onnx__Tensor *stored) {
+    const Kind *kind = kind_by_type(stored->data_type);
+    if (kind) return kind;
     error_set(STATUS_NOT_IMPLEMENTED, "onnx: \"%s\" is of the element type %d, which is not read",
               stored->name ? stored->name : "", stored->data_type);
     return NULL;
@@ -163,16 +210,32 @@ static Status open_source(const Import *import, const Onnx__Tensor *stored, int6
 }
 
 // ---- asked ------------------------------------------------------------------------------------
+// A number's bytes in this machine's order.
+static void bytes_at(const Source *source, size_t i, uint8_t bytes[sizeof(uint64_t)]) {
+    const Element *element = source->numbers.element;
+    memcpy(bytes, source->bytes + i * source->stride, (size_t)element->size);
+    if (source->is_raw) element_order(element, false, bytes, 1);
+}
+
 static double number_at(const Source *source, size_t i) {
     const Element *element = source->numbers.element;
     uint8_t bytes[sizeof(uint64_t)];
-    uint64_t large;
-    memcpy(bytes, source->bytes + i * source->stride, (size_t)element->size);
-    if (source->is_raw) element_order(element, false, bytes, 1);
+    bytes_at(source, i, bytes);
     if (element->real) return element->real(bytes);
     if (element->integer) return (double)element->integer(bytes);
-    memcpy(&large, bytes, sizeof large); // U64 is what is left, and no tensor holds it
+    uint64_t large; // U64 is what is left
+    memcpy(&large, bytes, sizeof large);
     return (double)large;
+}
+
+static int64_t integer_at(const Source *source, size_t i) {
+    const Element *element = source->numbers.element;
+    uint8_t bytes[sizeof(uint64_t)];
+    bytes_at(source, i, bytes);
+    int64_t large;
+    if (element->integer) return element->integer(bytes);
+    memcpy(&large, bytes, sizeof large); // U64 is what is left: from 2^63 on, 2^64 less
+    return large;
 }
 
 Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count) {
@@ -192,13 +255,13 @@ static Status bring(Source *source, int64_t count, uint8_t **read) {
     return *read ? input_read(&source->file, source->numbers.at, *read, bytes) : error_status();
 }
 
-Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int64_t count,
-                           double *out) {
+Status onnx_stored_integers(const Import *import, const Onnx__Tensor *stored, int64_t count,
+                            int64_t *out) {
     Source source;
     uint8_t *read = NULL;
     Status status = open_source(import, stored, count, &source);
     if (!status) status = bring(&source, count, &read);
-    for (size_t i = 0; i < (size_t)count && !status; i++) out[i] = number_at(&source, i);
+    for (size_t i = 0; i < (size_t)count && !status; i++) out[i] = integer_at(&source, i);
     memory_free(read);
     input_close(&source.file);
     return status;

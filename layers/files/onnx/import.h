@@ -4,6 +4,7 @@
 #define LAYERS_FILES_ONNX_IMPORT_H
 
 #include "layers/files/onnx/steps.h"
+#include "tensor/context.h"
 
 // ONNX's element types (TensorProto.DataType).
 enum {
@@ -22,6 +23,13 @@ enum {
     ONNX_BFLOAT16 = 16
 };
 bool onnx_is_float(int type); // in one of its precisions: all are float32 here
+// In what its numbers are computed: integers as int64, the rest as float32, truth values as 0 and 1.
+DType onnx_dtype(int type);
+// The bits of an integer type, its sign included; 0: it is no integer.
+int onnx_bits(int type, bool *is_signed);
+const char *onnx_type_name(int type); // "int32"
+const char *onnx_numpy(int type);     // NumPy's name: "i4"; "f4" where it has none
+bool onnx_is_known(int type);         // is it one of the above?
 
 // ---- values -----------------------------------------------------------------------------------
 typedef enum ValueKind {
@@ -51,7 +59,7 @@ typedef struct Value {
     ValueKind kind;
     int type; // ONNX_
     Shape shape;
-    double *data;               // of a constant, once somebody has asked: any type fits a double
+    Tensor *data;               // of a constant, once somebody has asked: on the host
     const Onnx__Tensor *stored; // in the file; NULL: it was computed
     Tensor *tensor;             // during the walk, on the meta device, for shapes
     int uses;                   // by nodes still to come, and the graph's outputs
@@ -66,6 +74,7 @@ typedef struct Value {
     bool is_state;    // running statistics: no gradient
     bool fixed;       // the exporter recorded that it is no parameter
     bool poisoned;    // behind an operator that is missing
+    const Onnx__TensorType *recorded; // what the file says of a node's result; NULL: nothing
     const char *role; // what its first user calls it: "weight"
     int role_step;    // and that user; -1: none
     int slot;         // in the program; -1: nothing that runs reads it
@@ -90,8 +99,10 @@ struct Import {
     bool recorded; // it recorded which names are parameters
     Step **steps;
     int n_steps, step_room;
+    Context *host;  // whose device is the CPU: constants are computed there
+    bool computing; // a constant, and no step of the model
     int64_t folded; // elements of constants now held
-    int64_t worked; // of all that were folded
+    int64_t worked; // of all that were computed
     int64_t copied; // of parameters that the file holds once, and the model more often
     bool missing;   // operators are
     char text[256]; // "Conv /layer1/conv1/Conv", for messages
@@ -102,10 +113,10 @@ enum { VALUE_ABSENT = -1 };
 // ---- reading the file (file.c, data.c) --------------------------------------------------------
 Status onnx_file_read(Import *import); // path to model and graph
 void onnx_file_free(Import *import);
-// The elements of what the file stores, as doubles or as floats; out has room for `count`, which
+// The elements of what the file stores, as integers or as floats; out has room for `count`, which
 // is what its dims come to.
-Status onnx_stored_doubles(const Import *import, const Onnx__Tensor *stored, int64_t count,
-                           double *out);
+Status onnx_stored_integers(const Import *import, const Onnx__Tensor *stored, int64_t count,
+                            int64_t *out);
 Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
                           float *out);
 // Are so many there? Nothing is read.
@@ -117,13 +128,22 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
 int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none
 int import_value_new(Import *import, const char *name);  // VALUE_ABSENT with an error pending
 Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSENT
-// The numbers of a constant, once asked for; NULL with an error pending.
-const double *value_data(Import *import, Value *value);
-int64_t value_integer(const Value *value, int64_t index); // of what value_data has given
+// The numbers of a constant, once asked for: a dense tensor of the host, of onnx_dtype(its type).
+// NULL with an error pending. What value_data has given the next ones read: as a double, as a whole
+// number (towards 0), or, of a new constant, where to write.
+const Tensor *value_data(Import *import, Value *value);
+double value_number(const Value *value, int64_t index);
+int64_t value_integer(const Value *value, int64_t index);
+int64_t *value_integers(const Value *value);
+float *value_floats(const Value *value);
+// Is there room for so many numbers more? An error where all come to more than is bounded.
+Status import_room(Import *import, int64_t count);
 // So many numbers are read or made on the way: an error where all come to more than is bounded.
 Status import_work(Import *import, int64_t count);
-// Room for a folded constant: zeros. The shape may not be larger than what is bounded.
-Status value_fold(Import *import, Value *value, int type, Shape shape);
+// The value becomes a constant of zeros. The shape may not be larger than what is bounded.
+Status value_make(Import *import, Value *value, int type, Shape shape);
+// The same with numbers of one's own, which are the value's from then on.
+Status value_set(Import *import, Value *value, int type, Tensor *data);
 void value_drop(Import *import, Value *value); // its data, when nobody is still to come
 Status import_copies(Import *import, const Value *value, int64_t count); // of its numbers once
                                                                          // more: bounded
@@ -171,25 +191,26 @@ Owner told_owner(Import *import, Value *value, const Node *node, const char *rol
 // In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
 
-// ---- folding (fold*.c) ------------------------------------------------------------------------
-// Fills a node's outputs, its inputs being constants whose numbers are at hand (Shape's and Size's
-// may be anything: their shape is).
-typedef Status (*Fold)(Import *import, const Node *node);
-typedef struct Folder {
+// ---- constants (makers.c, compute.c) ------------------------------------------------------------
+// A constant that a node makes: written out in it, or of a shape, a range. NULL: it makes none.
+typedef struct Maker {
     const char *name;
-    Fold fold;
-    int inputs; // so many at least it must have
-} Folder;
-const Folder *onnx_folder(const char *op_type); // NULL: nothing folds such a node
-// The tables of names that it looks through, each ended by an empty entry.
-extern const Folder onnx_fold_elements[], onnx_fold_moves[], onnx_fold_makers[], onnx_fold_places[];
+    Status (*make)(Import *import, const Node *node); // fills the outputs
+    int inputs;                                       // so many at least it must have
+    bool of_shape;                                    // the shape of its input is all that it reads
+} Maker;
+const Maker *onnx_maker(const char *op_type);
+// A node's outputs, all inputs being constants, by the operator that would run.
+Status import_compute(Import *import, const Node *node, const Operator *op);
 // Index i of an indices input, counted from 0; -1 with an error pending.
-int64_t fold_index(const Import *import, const Value *indices, int64_t i, int64_t size);
-double fold_round(int type, double x); // as a number of that type
-// out[i] = in[offset + the sum of index[d] stride[d]], over all indices of out's shape.
-void fold_strided(const Value *in, Value *out, const int64_t stride[], int64_t offset);
-// The strides with which a value of this shape is read as one of the other, to which it broadcasts.
-void fold_strides(Shape shape, Shape to, int64_t stride[]);
+int64_t import_index(const Import *import, const Value *indices, int64_t i, int64_t size);
+
+// ---- operators that are missing (missing.c) -----------------------------------------------------
+Status missing_note(Import *import, const char *op_type); // there is one more of that name
+Status missing_report(const Import *import);              // the error that names them
+// With `partial`, a step in its place where it is known what shape it gives; else what is behind it
+// is poisoned.
+Status import_missing(Import *import, const Node *node);
 
 // ---- shapes, by a node's attributes and constant inputs (shapes.c) ----------------------------
 // Each fails with an error pending.
@@ -245,7 +266,22 @@ Status step_inputs(Import *import, const Node *node, Step *step, int n);
 // The same, the i-th of which, where the file stores it, is called roles[i] (NULL: it stays what it
 // is): a parameter, if the operator is a layer, or its name says so.
 Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
+Status step_weight(Import *import, const Node *node, Step *step, int i, const char *role); // one
 Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
+// A node as a step, with what it reads and gives: `take` gets it (a long split as several). While a
+// constant is computed the step ends then, else it is one of the import's.
+Status step_build(Import *import, const Node *node, const Operator *op,
+                  Status (*take)(Import *import, Step *step));
+int step_type(const Step *step, int i); // ONNX's, of result i
+Step *step_new(Import *import, const Node *node, const Operator *op); // without inputs and outputs
+// What it reads and gives is there: `take` gets it, unless an error is pending.
+Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import, Step *step));
+Status step_add(Import *import, Step *step); // a `take`: it is one of the model's
+void step_free(Step *step);                  // NULL is fine
+// Runs its operator: what it gives is of the type that the graph says.
+Status step_run(const Step *step, bool training, Tensor *const in[], Tensor *out[]);
+// x as its operator computes it: as integers, or as floats.
+Tensor *step_number(const Step *step, Tensor *x);
 void value_flatten(Value *value); // a parameter with a number for each channel: PyTorch's shape
 // Another parameter, of numbers that `whole` stores, for the newest step, which calls it `role`:
 // takes it. What the file stores counts as learned.

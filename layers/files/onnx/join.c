@@ -202,14 +202,14 @@ static bool can_mask_all(Import *import, const Step *softmax) {
         if (!mask || mask->kind != VALUE_CONSTANT || mask->shape.ndim < 1 ||
             !are_scores(import, sum->in[1 - i]))
             continue;
-        const double *data = value_data(import, mask);
+        bool known = value_data(import, mask) != NULL;
         int64_t n = mask->shape.dims[mask->shape.ndim - 1];
-        for (int64_t row = 0; data && n > 0 && row < shape_numel(mask->shape) / n; row++) {
+        for (int64_t row = 0; known && n > 0 && row < shape_numel(mask->shape) / n; row++) {
             double most = -HUGE_VAL;
-            for (int64_t k = 0; k < n; k++) most = fmax(most, data[row * n + k]);
+            for (int64_t k = 0; k < n; k++) most = fmax(most, value_number(mask, row * n + k));
             if (most == -HUGE_VAL) return true;
         }
-        return !data;
+        return !known;
     }
     return true;
 }
@@ -220,8 +220,8 @@ static void join_guard(Import *import, Step *where) {
     if (!step_is(guard, "IsNaN") || guard->in[0] != where->in[2] || !step_is(softmax, "Softmax") ||
         zero->kind != VALUE_CONSTANT || shape_numel(zero->shape) != 1)
         return;
-    const double *data = value_data(import, zero);
-    if (!data || data[0] != 0.0 || can_mask_all(import, softmax)) return;
+    if (!value_data(import, zero) || value_number(zero, 0) != 0.0 || can_mask_all(import, softmax))
+        return;
     Value *result = import->values[where->out[0]], *rows = import->values[where->in[2]];
     if (!shape_equal(result->shape, rows->shape)) return;
     result->alias = where->in[2];
@@ -236,9 +236,9 @@ static void join_guard(Import *import, Step *where) {
 static bool constant_number(Import *import, int at, float *number) {
     Value *value = import_value(import, at);
     if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1) return false;
-    const double *data = value_data(import, value);
-    if (data) *number = (float)data[0];
-    return data != NULL;
+    bool known = value_data(import, value) != NULL;
+    if (known) *number = (float)value_number(value, 0);
+    return known;
 }
 
 static void join_depth(Import *import, Step *product) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layers/files/onnx/graph.h"
+#include "tensor/context.h"
 #include "tensor/memory.h"
 
 static const char folded_remark[] =
@@ -47,6 +48,12 @@ static Status describe(Import *import) {
     return STATUS_OK;
 }
 
+// As the graph declares it, else as it is computed.
+static int declared_type(const Onnx__ValueInfo *output, const Value *value) {
+    const Onnx__TensorType *type = output->type ? output->type->tensor_type : NULL;
+    return type && onnx_is_known(type->elem_type) ? type->elem_type : value->type;
+}
+
 static Status describe_outputs(Import *import) {
     OnnxModel *about = import->about;
     const Onnx__Graph *graph = import->graph;
@@ -69,8 +76,8 @@ static Status describe_outputs(Import *import) {
         if (!port->name) break;
         about->n_outputs++;
         port->shape = value->shape;
-        port->dtype =
-            onnx_is_float(value->type) || value->type == ONNX_BOOL ? DTYPE_FLOAT32 : DTYPE_INT64;
+        port->dtype = onnx_dtype(value->type);
+        port->numpy = onnx_numpy(declared_type(graph->output[i], value));
     }
     return error_status();
 }
@@ -102,6 +109,16 @@ static Layer *load(Import *import) {
     return model;
 }
 
+// Where constants are computed, whatever the model is made for.
+static Context *host_context_new(void) {
+    Context *context = context_new();
+    if (!context) return NULL;
+    context_push(context);
+    context_set_device(device_cpu());
+    context_pop();
+    return context;
+}
+
 Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about) {
     const OnnxOptions plain = {.shapes = NULL};
     OnnxModel own;
@@ -111,7 +128,8 @@ Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about)
     memset(import.about, 0, sizeof own);
     import.about->remark = "";
     if (error_pending()) return NULL;
-    Layer *model = load(&import);
+    import.host = host_context_new();
+    Layer *model = import.host ? load(&import) : NULL;
     import_free(&import);
     if (!about) onnx_model_free(&own);
     return model;

@@ -7,44 +7,36 @@
 #include "tensor/memory.h"
 
 // ---- operators --------------------------------------------------------------------------------
-const Operator *onnx_operator(const char *op_type) {
-    const Operator *const tables[] = {onnx_elements,  onnx_activations, onnx_moves,
-                                      onnx_picks,     onnx_places,      onnx_products,
-                                      onnx_images,    onnx_norms,       onnx_reductions,
-                                      onnx_recurrent, onnx_attention,   onnx_random,
-                                      onnx_classic};
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+static const Operator *find(const Operator *const tables[], size_t n, const char *op_type) {
+    for (size_t t = 0; t < n; t++)
         for (const Operator *op = tables[t]; op->name; op++)
             if (strcmp(op->name, op_type) == 0) return op;
     return NULL;
 }
 
-static Status note_missing(Import *import, const char *op_type) {
-    OnnxModel *about = import->about;
-    for (int i = 0; i < about->n_missing; i++)
-        if (strcmp(about->missing[i].name, op_type) == 0) {
-            about->missing[i].count++;
-            return STATUS_OK;
-        }
-    size_t bytes = (size_t)about->n_missing * sizeof(OnnxMissing);
-    OnnxMissing *grown = memory_resize(about->missing, bytes, bytes + sizeof(OnnxMissing));
-    if (!grown) return error_status();
-    about->missing = grown;
-    char *name = memory_copy_string(op_type);
-    if (!name) return error_status();
-    grown[about->n_missing++] = (OnnxMissing){.name = name, .count = 1};
-    return STATUS_OK;
+// Those whose constants are computed while a file is loaded: they take about as long as their
+// numbers are many. Of the others, constants are computed whenever the model runs.
+static const Operator *const quick[] = {onnx_elements, onnx_activations, onnx_moves,
+                                        onnx_picks,    onnx_places,      onnx_reductions};
+static const Operator *const others[] = {onnx_products,  onnx_images, onnx_norms, onnx_recurrent,
+                                         onnx_attention, onnx_random, onnx_classic};
+
+static const Operator *quick_operator(const char *op_type) {
+    return find(quick, sizeof quick / sizeof quick[0], op_type);
+}
+
+const Operator *onnx_operator(const char *op_type) {
+    const Operator *op = quick_operator(op_type);
+    return op ? op : find(others, sizeof others / sizeof others[0], op_type);
 }
 
 // ---- steps ------------------------------------------------------------------------------------
 // Of a constant or parameter, of its shape; what runs has its own.
 static Tensor *shadow_of(Value *value) {
     if (!value || value->tensor) return value ? value->tensor : NULL;
-    bool integer =
-        value->kind == VALUE_CONSTANT && !onnx_is_float(value->type) && value->type != ONNX_BOOL;
     Shape shape = value->shape;
     if (value->flipped) shape = SHAPE(shape.dims[1], shape.dims[0]);
-    value->tensor = tensor_new(shape, integer ? DTYPE_INT64 : DTYPE_FLOAT32);
+    value->tensor = tensor_new(shape, onnx_dtype(value->type));
     return value->tensor;
 }
 
@@ -54,7 +46,7 @@ static Status try_step(Import *import, Step *step) {
     Scope *scope = in ? scope_open() : NULL;
     for (int i = 0; i < step->n_in && scope; i++)
         in[i] = shadow_of(import_value(import, step->in[i]));
-    if (scope && !error_pending()) step->op->run(step, false, in, out);
+    if (scope && !error_pending()) step_run(step, false, in, out);
     for (int i = 0; i < step->n_out && !error_pending(); i++) {
         Value *value = import_value(import, step->out[i]);
         if (!value) continue;
@@ -63,7 +55,7 @@ static Status try_step(Import *import, Step *step) {
             continue;
         }
         value->kind = VALUE_RUN;
-        value->type = i == 1 && step->op->second_type ? step->op->second_type : step->type;
+        value->type = step_type(step, i);
         value->shape = out[i]->shape;
         value->step = import->n_steps - 1;
         value->tensor = tensor_keep(out[i]);
@@ -83,114 +75,10 @@ static Status name_node(const Import *import) {
     return error_set(status, "onnx: %s: %s", import->text, said);
 }
 
-static Step *step_new(Import *import, const Node *node, const Operator *op) {
-    if (import_grow((void **)&import->steps, import->n_steps, sizeof(Step *))) return NULL;
-    Step *step = memory_new(sizeof *step);
-    if (!step) return NULL;
-    step->op = op;
-    step->node = node;
-    const Value *first = node_input(import, node, 0);
-    step->type = op->type ? op->type : first ? first->type : ONNX_FLOAT;
-    return step;
-}
-
-// A split into more parts than a step has results: as many slices.
-static Status add_slices(Import *import, const Node *node) {
-    const Value *in = node_input(import, node, 0);
-    int parts = (int)node->n_output, axis;
-    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
-    int64_t begin = 0, *sizes = memory_new((size_t)parts * sizeof *sizes);
-    if (sizes) shape_split(import, node, in->shape, &axis, sizes);
-    for (int i = 0; i < parts && !error_pending(); i++) {
-        Step *step = step_new(import, node, onnx_operator("Slice"));
-        if (!step) break;
-        for (int d = 0; d < in->shape.ndim; d++) {
-            step->params.slice.begin[d] = d == axis ? begin : 0;
-            step->params.slice.count[d] = d == axis ? sizes[i] : in->shape.dims[d];
-            step->params.slice.step[d] = 1;
-        }
-        step_inputs(import, node, step, 1);
-        import->steps[import->n_steps++] = step;
-        step->n_out = 1;
-        step->out[0] = import_find(import, node->output[i]);
-        begin += sizes[i];
-        if (!error_pending()) try_step(import, step);
-    }
-    memory_free(sizes);
+// A step of the model: what it gives is known by its shape from now on.
+Status step_add(Import *import, Step *step) {
+    if (!try_step(import, step)) import_join(import);
     return error_status();
-}
-
-// In place of a result that nobody computes: zeros of the shape that the file records, at no cost.
-static Status add_zeros(Import *import, const Node *node, int output,
-                        const Onnx__TensorType *type) {
-    Step *step = step_new(import, node, onnx_operator("Expand"));
-    if (!step) return error_status();
-    import->steps[import->n_steps++] = step;
-    Shape *shape = &step->params.shape;
-    shape->ndim = (int)type->shape->n_dim;
-    for (int d = 0; d < shape->ndim; d++) {
-        const Onnx__Dimension *dim = type->shape->dim[d];
-        shape->dims[d] = dim->has_dim_value && dim->dim_value >= 0 ? dim->dim_value : 1;
-    }
-    step->type = type->elem_type;
-    step->n_out = 1;
-    step->out[0] = output;
-    if (step_input(import, step, import_constant(import, ONNX_FLOAT, SHAPE_SCALAR)))
-        return error_status();
-    return error_pending() ? error_status() : try_step(import, step);
-}
-
-// What is behind an operator that is missing is left out, unless the file says what it gives.
-static Status missing(Import *import, const Node *node) {
-    const Onnx__Graph *graph = import->graph;
-    if (note_missing(import, node->op_type)) return error_status();
-    for (int i = 0; i < (int)node->n_output; i++) {
-        int output = import_find(import, node->output[i]);
-        Value *value = import_value(import, output);
-        if (value) value->poisoned = true;
-        for (size_t k = 0; k < graph->n_value_info && value && value->poisoned; k++) {
-            const Onnx__ValueInfo *info = graph->value_info[k];
-            const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
-            if (!import->options->partial || !info->name || strcmp(info->name, value->name) != 0 ||
-                !type || !type->shape || type->shape->n_dim > TENSOR_MAX_DIMS)
-                continue;
-            value->poisoned = false;
-            if (add_zeros(import, node, output, type)) return error_status();
-        }
-    }
-    return STATUS_OK;
-}
-
-// Those that somebody reads, and all before them: a batch norm had this batch's statistics among
-// its outputs until opset 14, a pool has places. A Split has as many parts as it says.
-static size_t outputs_read(const Import *import, const Node *node) {
-    size_t n = node->n_output;
-    if (strcmp(node->op_type, "Split") == 0) return n;
-    for (; n > 1; n--) {
-        const Value *last = node_output(import, node, (int)n - 1);
-        if (last && last->readers > 0) break;
-    }
-    return n;
-}
-
-static Status add_step(Import *import, const Node *node, const Operator *op) {
-    if (strcmp(op->name, "Split") == 0 && node->n_output > STEP_OUTPUTS)
-        return add_slices(import, node);
-    Step *step = step_new(import, node, op);
-    if (!step) return error_status();
-    Status status = op->build(import, node, step);
-    import->steps[import->n_steps++] = step; // roles name it by this number
-    size_t outputs = outputs_read(import, node);
-    if (!status && outputs > STEP_OUTPUTS)
-        status = import_error(import, STATUS_NOT_IMPLEMENTED, "%zu outputs", outputs);
-    for (int i = 0; (i < step->n_in || i == 0) && !status; i++)
-        if (i == step->n_in || (step->in[i] < 0 && !(step->op->optional >> i & 1)))
-            status = import_error(import, STATUS_FORMAT, "it has no input %d", i);
-    step->n_out = status ? 0 : (int)outputs;
-    for (int i = 0; i < step->n_out; i++) step->out[i] = import_find(import, node->output[i]);
-    if (!status) status = try_step(import, step);
-    if (!status) import_join(import);
-    return status;
 }
 
 // ---- other names ------------------------------------------------------------------------------
@@ -212,12 +100,11 @@ static bool renames(Import *import, const Node *node) {
     if (strcmp(node->op_type, "Identity") == 0) return true;
     if (strcmp(node->op_type, "Dropout") == 0) { // without its third input it does nothing
         Value *trains = node_input(import, node, 2);
-        const double *data = trains && trains->kind == VALUE_CONSTANT && trains->stored
-                                 ? value_data(import, trains)
-                             : trains ? trains->data
-                                      : NULL;
+        bool known = trains && trains->kind == VALUE_CONSTANT && shape_numel(trains->shape) == 1;
+        bool evaluates = !trains || (known && value_data(import, trains) &&
+                                     value_number(trains, 0) == 0.0);
         const Value *mask = node_output(import, node, 1);
-        return (!data || data[0] == 0.0) && (!mask || mask->readers == 0);
+        return evaluates && (!mask || mask->readers == 0);
     }
     const Value *in = node_input(import, node, 0);
     if (strcmp(node->op_type, "Cast") == 0 && in)
@@ -279,18 +166,17 @@ static Status look_at_inputs(Import *import, const Node *node, Inputs *inputs) {
     return STATUS_OK;
 }
 
-static Status fold(Import *import, const Node *node, const Folder *folder, bool shape_only) {
-    if (!node_output(import, node, 0) && strcmp(node->op_type, "Split") != 0)
-        return STATUS_OK; // for nobody
-    for (int i = 0; i < folder->inputs; i++)
+static Status make(Import *import, const Node *node, const Maker *maker) {
+    if (!node_output(import, node, 0)) return STATUS_OK; // for nobody
+    for (int i = 0; i < maker->inputs; i++)
         if (!node_input(import, node, i))
             return import_error(import, STATUS_FORMAT, "it has no input %d", i);
-    for (int i = 0; i < (int)node->n_input && !shape_only; i++) {
+    for (int i = 0; i < (int)node->n_input && !maker->of_shape; i++) {
         Value *value = node_input(import, node, i);
         if (value && value->kind == VALUE_CONSTANT && !value_data(import, value))
             return error_status();
     }
-    return folder->fold(import, node);
+    return maker->make(import, node);
 }
 
 static Status become(Import *import, const Node *node) {
@@ -299,9 +185,8 @@ static Status become(Import *import, const Node *node) {
     // Classical models have a domain of their own, with no name that is the other's, too.
     bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0 ||
                 strcmp(node->domain, "ai.onnx.ml") == 0;
-    const Folder *folder = ours ? onnx_folder(node->op_type) : NULL;
+    const Maker *maker = ours ? onnx_maker(node->op_type) : NULL;
     const Operator *op = ours ? onnx_operator(node->op_type) : NULL;
-    bool shape_only = strcmp(node->op_type, "Shape") == 0 || strcmp(node->op_type, "Size") == 0;
     const Value *first = node_input(import, node, 0);
     if (strcmp(node->op_type, "CastLike") == 0) // of the second the type counts
         inputs.constant = first && first->kind == VALUE_CONSTANT;
@@ -310,15 +195,17 @@ static Status become(Import *import, const Node *node) {
             Value *value = node_output(import, node, i);
             if (value) value->poisoned = true;
         }
-        return folder || op ? STATUS_OK : note_missing(import, node->op_type);
+        return maker || op ? STATUS_OK : missing_note(import, node->op_type);
     }
     if (is_stored_again(import, node)) return error_status();
-    if (folder && (inputs.constant || shape_only)) return fold(import, node, folder, shape_only);
+    if (maker && (inputs.constant || maker->of_shape)) return make(import, node, maker);
+    if (inputs.constant && ours && quick_operator(node->op_type))
+        return import_compute(import, node, op);
     if (node_input(import, node, 0) && node_output(import, node, 0) && ours &&
         renames(import, node))
         return rename_value(import, node);
-    if (!op) return missing(import, node);
-    return add_step(import, node, op);
+    if (!op) return import_missing(import, node);
+    return step_build(import, node, op, step_add);
 }
 
 Status import_node(Import *import, const Node *node) {

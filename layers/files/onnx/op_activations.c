@@ -91,12 +91,19 @@ static Status run_gelu(const Step *step, bool training, Tensor *const in[], Tens
 
 static float bound(Import *import, const Node *node, const char *name, int i, float otherwise) {
     Value *value = node_input(import, node, i);
-    const double *data = value ? value_data(import, value) : NULL;
-    return data ? (float)data[0] : attribute_float(node, name, otherwise);
+    if (!value) return attribute_float(node, name, otherwise);
+    bool one = shape_numel(value->shape) == 1;
+    if (!one)
+        import_error(import, STATUS_SHAPE, "its %s has %lld numbers and must have one", name,
+                     (long long)shape_numel(value->shape));
+    return one && value_data(import, value) ? (float)value_number(value, 0) : otherwise;
 }
 
+// Of floats the bounds are numbers; of integers, which float32 would round, inputs.
 static Status build_clip(Import *import, const Node *node, Step *step) {
+    const Value *in = node_input(import, node, 0);
     float *number = step->params.plain.value;
+    if (in && onnx_dtype(in->type) == DTYPE_INT64) return step_inputs(import, node, step, 3);
     number[0] = bound(import, node, "min", 1, -INFINITY);
     number[1] = bound(import, node, "max", 2, INFINITY);
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
@@ -105,6 +112,11 @@ static Status build_clip(Import *import, const Node *node, Step *step) {
 static Status run_clip(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const float *number = step->params.plain.value;
+    if (step->whole) {
+        out[0] = in[1] ? tensor_maximum(in[0], in[1]) : in[0];
+        if (in[2]) out[0] = tensor_minimum(out[0], in[2]);
+        return error_status();
+    }
     Tensor *x = onnx_as_float(in[0]);
     bool six = number[0] == 0.0f && number[1] == 6.0f;
     out[0] = six ? tensor_relu6(x) : tensor_clamp(x, number[0], number[1]);
@@ -192,7 +204,12 @@ const Operator onnx_activations[] = {
      .run = run_hard_sigmoid,
      .module = "Hardsigmoid"},
     {.name = "Gelu", .build = build_gelu, .run = run_gelu, .module = "GELU"},
-    {.name = "Clip", .build = build_clip, .run = run_clip, .module = "ReLU6"},
+    {.name = "Clip",
+     .build = build_clip,
+     .run = run_clip,
+     .module = "ReLU6",
+     .whole = WHOLE_COMPUTED,
+     .optional = 1 << 1 | 1 << 2},
     {.name = "PRelu", .build = build_prelu, .run = run_prelu, .module = "PReLU"},
     {.name = "Softmax", .build = build_softmax, .run = run_softmax, .module = "Softmax"},
     {.name = "LogSoftmax", .build = build_softmax, .run = run_softmax, .module = "LogSoftmax"},

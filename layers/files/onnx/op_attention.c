@@ -60,7 +60,7 @@ static Status run_attention(const Step *step, bool training, Tensor *const in[],
 static Status build_dropout(Import *import, const Node *node, Step *step) {
     Value *ratio = node_input(import, node, 1);
     if (ratio && !value_data(import, ratio)) return error_status();
-    step->params.plain.value[0] = ratio ? (float)ratio->data[0] : 0.5f;
+    step->params.plain.value[0] = ratio ? (float)value_number(ratio, 0) : 0.5f;
     return step_inputs(import, node, step, 1);
 }
 

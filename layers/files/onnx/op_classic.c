@@ -13,7 +13,7 @@ static Status take_floats(Import *import, const Node *node, Step *step, const ch
                             (long long)n, name, (long long)columns);
     int at = import_constant(import, ONNX_FLOAT, SHAPE(n));
     for (int64_t i = 0; i < n && at >= 0; i++)
-        import->values[at]->data[i] = (double)found->floats[i];
+        value_floats(import->values[at])[i] = found->floats[i];
     return at < 0 ? error_status() : step_input(import, step, at);
 }
 

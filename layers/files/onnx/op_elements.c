@@ -1,5 +1,6 @@
 // op_elements.c -- ONNX's element-wise operators: arithmetic, functions, conditions, casts.
 // Activations have a file of their own.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,26 +21,10 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// Does an operator that can compute with integers get some? It is kept in flags[0].
-static void note_whole(Import *import, const Node *node, Step *step) {
-    const Value *in = node_input(import, node, 0);
-    step->params.plain.flags[0] =
-        step->op->whole && in && !onnx_is_float(in->type) && in->type != ONNX_BOOL;
-}
-
-static Tensor *number_of_step(const Step *step, Tensor *x) {
-    return step->params.plain.flags[0] ? onnx_as_index(x) : onnx_as_float(x);
-}
-
 // ---- of one -----------------------------------------------------------------------------------
-static Status build_one(Import *import, const Node *node, Step *step) {
-    note_whole(import, node, step);
-    return step_build_one(import, node, step);
-}
-
 static Status run_one(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(step->op->of_one(number_of_step(step, in[0])), out);
+    return done(step->op->of_one(step_number(step, in[0])), out);
 }
 
 // ---- of two, one of which may be a number -----------------------------------------------------
@@ -49,18 +34,22 @@ static bool number_of(Import *import, const Node *node, int i, int other, float 
     if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1 || !against ||
         against->kind == VALUE_CONSTANT || value->shape.ndim > against->shape.ndim)
         return false;
-    const double *data = value_data(import, value);
-    if (data) *number = (float)data[0];
-    return data != NULL;
+    bool known = value_data(import, value) != NULL;
+    if (known) *number = (float)value_number(value, 0);
+    return known;
 }
 
 enum { NUMBER_NONE, NUMBER_SECOND, NUMBER_FIRST };
 
+static bool has_integers(const Import *import, const Node *node) {
+    const Value *in = node_input(import, node, 0);
+    return in && onnx_dtype(in->type) == DTYPE_INT64;
+}
+
 static Status build_two(Import *import, const Node *node, Step *step) {
     float *number = &step->params.plain.value[0];
     bool turns = strcmp(node->op_type, "Add") == 0 || strcmp(node->op_type, "Mul") == 0;
-    note_whole(import, node, step);
-    if (step->params.plain.flags[0]) return step_inputs(import, node, step, 2);
+    if (has_integers(import, node)) return step_inputs(import, node, step, 2);
     if (number_of(import, node, 1, 0, number)) {
         step->params.plain.dim = NUMBER_SECOND;
         return step_inputs(import, node, step, 1);
@@ -86,35 +75,33 @@ static Tensor *with_number(const Operator *op, Tensor *x, float s) {
 
 static Status run_arithmetic(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *a = number_of_step(step, in[0]);
+    Tensor *a = step_number(step, in[0]);
     if (step->params.plain.dim != NUMBER_NONE)
         return done(with_number(step->op, a, step->params.plain.value[0]), out);
-    return done(step->op->of_two(a, number_of_step(step, in[1])), out);
+    return done(step->op->of_two(a, step_number(step, in[1])), out);
 }
 
 // ---- of two and more --------------------------------------------------------------------------
 static Status build_all(Import *import, const Node *node, Step *step) {
-    note_whole(import, node, step);
     return step_inputs(import, node, step, (int)node->n_input);
 }
 
 static Status run_all(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *y = number_of_step(step, in[0]);
-    for (int i = 1; i < step->n_in; i++) y = step->op->of_two(y, number_of_step(step, in[i]));
+    Tensor *y = step_number(step, in[0]);
+    for (int i = 1; i < step->n_in; i++) y = step->op->of_two(y, step_number(step, in[i]));
     if (strcmp(step->op->name, "Mean") == 0) y = tensor_div_scalar(y, (float)step->n_in);
     return done(y, out);
 }
 
 static Status build_mod(Import *import, const Node *node, Step *step) {
-    note_whole(import, node, step);
     step->params.plain.flags[1] = attribute_int(node, "fmod", 0) != 0;
     return step_inputs(import, node, step, 2);
 }
 
 static Status run_mod(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *a = number_of_step(step, in[0]), *b = number_of_step(step, in[1]);
+    Tensor *a = step_number(step, in[0]), *b = step_number(step, in[1]);
     return done(step->params.plain.flags[1] ? tensor_fmod(a, b) : tensor_remainder(a, b), out);
 }
 
@@ -130,31 +117,59 @@ static Status build_where(Import *import, const Node *node, Step *step) {
 }
 
 static Status run_where(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
-    (void)step, (void)training;
-    return done(tensor_where(onnx_as_float(in[0]), onnx_as_float(in[1]), onnx_as_float(in[2])),
+    (void)training;
+    return done(tensor_where(onnx_as_float(in[0]), step_number(step, in[1]), step_number(step, in[2])),
                 out);
+}
+
+// ---- infinities: flags[0], [1]: those below and above 0 count -----------------------------------
+static Status build_infinite(Import *import, const Node *node, Step *step) {
+    step->params.plain.flags[0] = attribute_int(node, "detect_negative", 1) != 0;
+    step->params.plain.flags[1] = attribute_int(node, "detect_positive", 1) != 0;
+    return step_build_one(import, node, step);
+}
+
+// Whatever is larger than the largest finite number.
+static Status run_infinite(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const bool *counts = step->params.plain.flags;
+    Tensor *x = onnx_as_float(in[0]), *most = tensor_full_new(SHAPE_SCALAR, FLT_MAX);
+    if (counts[0] && counts[1]) x = tensor_abs(x);
+    if (counts[0] && !counts[1]) x = tensor_neg(x);
+    if (!counts[0] && !counts[1]) x = tensor_mul_scalar(x, 0.0f);
+    out[0] = tensor_greater(x, most);
+    tensor_free(most);
+    return error_status();
 }
 
 // ---- casts ------------------------------------------------------------------------------------
 static Status build_cast(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *like = node_input(import, node, 1);
     int to = like ? like->type : (int)attribute_int(node, "to", ONNX_FLOAT);
-    step->params.plain.dim = in ? in->type : ONNX_FLOAT;
+    if (!onnx_is_known(to) || (in && !onnx_is_known(in->type)))
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "from %s to %s",
+                            onnx_type_name(in ? in->type : 0), onnx_type_name(to));
     step->type = to;
+    step->params.plain.flags[0] = in && in->type == ONNX_UINT64;
     return step_inputs(import, node, step, 1);
 }
 
 static Status run_cast(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    bool from_float = onnx_is_float(step->params.plain.dim);
     if (step->type == ONNX_BOOL)
         return done(tensor_logical_not(tensor_logical_not(onnx_as_float(in[0]))), out);
-    if (onnx_is_float(step->type)) return done(onnx_as_float(in[0]), out);
-    return done(from_float ? tensor_cast(in[0], DTYPE_INT64) : in[0], out);
+    if (!onnx_is_float(step->type)) return done(onnx_as_index(in[0]), out);
+    Tensor *y = onnx_as_float(in[0]);
+    if (step->params.plain.flags[0]) { // uint64 from 2^63 on: held as what is 2^64 less
+        Tensor *zero = tensor_zeros_new(SHAPE_SCALAR);
+        y = tensor_where(tensor_less(y, zero), tensor_add_scalar(y, 0x1p64f), y);
+        tensor_free(zero);
+    }
+    return done(y, out);
 }
 
 #define ONE(text, of, ...)                                                                         \
-    { .name = text, .build = build_one, .run = run_one, .of_one = of, __VA_ARGS__ }
+    { .name = text, .build = step_build_one, .run = run_one, .of_one = of, __VA_ARGS__ }
 #define TWO(text, of, ...)                                                                         \
     { .name = text, .build = build_two, .run = run_arithmetic, .of_two = of, __VA_ARGS__ }
 #define ALL(text, of, ...)                                                                         \
@@ -165,27 +180,27 @@ static Status run_cast(const Step *step, bool training, Tensor *const in[], Tens
         __VA_ARGS__                                                                                \
     }
 const Operator onnx_elements[] = {
-    TWO("Add", tensor_add, .whole = true),
-    TWO("Sub", tensor_sub, .whole = true),
-    TWO("Mul", tensor_mul, .whole = true),
-    TWO("Div", tensor_div, .whole = true),
-    TWO("Pow", tensor_pow_tensor, .whole = false),
-    ALL("Min", tensor_minimum, .whole = true),
-    ALL("Max", tensor_maximum, .whole = true),
-    ALL("Sum", tensor_add, .whole = true),
-    ALL("Mean", tensor_add, .whole = false),
-    CONDITION("Equal", tensor_equal, .whole = true),
-    CONDITION("Less", tensor_less, .whole = true),
-    CONDITION("LessOrEqual", tensor_less_equal, .whole = true),
-    CONDITION("Greater", tensor_greater, .whole = true),
-    CONDITION("GreaterOrEqual", tensor_greater_equal, .whole = true),
-    CONDITION("And", tensor_logical_and, .whole = false),
-    CONDITION("Or", either, .whole = false),
-    CONDITION("Xor", one_of, .whole = false),
+    TWO("Add", tensor_add, .whole = WHOLE_COMPUTED, .wraps = true),
+    TWO("Sub", tensor_sub, .whole = WHOLE_COMPUTED, .wraps = true),
+    TWO("Mul", tensor_mul, .whole = WHOLE_COMPUTED, .wraps = true),
+    TWO("Div", tensor_div, .whole = WHOLE_COMPUTED, .wraps = true),
+    TWO("Pow", tensor_pow_tensor, .whole = WHOLE_NOT),
+    ALL("Min", tensor_minimum, .whole = WHOLE_COMPUTED),
+    ALL("Max", tensor_maximum, .whole = WHOLE_COMPUTED),
+    ALL("Sum", tensor_add, .whole = WHOLE_COMPUTED, .wraps = true),
+    ALL("Mean", tensor_add, .whole = WHOLE_NOT),
+    CONDITION("Equal", tensor_equal, .whole = WHOLE_COMPUTED),
+    CONDITION("Less", tensor_less, .whole = WHOLE_COMPUTED),
+    CONDITION("LessOrEqual", tensor_less_equal, .whole = WHOLE_COMPUTED),
+    CONDITION("Greater", tensor_greater, .whole = WHOLE_COMPUTED),
+    CONDITION("GreaterOrEqual", tensor_greater_equal, .whole = WHOLE_COMPUTED),
+    CONDITION("And", tensor_logical_and, .whole = WHOLE_NOT),
+    CONDITION("Or", either, .whole = WHOLE_NOT),
+    CONDITION("Xor", one_of, .whole = WHOLE_NOT),
     ONE("Not", tensor_logical_not, .type = ONNX_BOOL),
     ONE("IsNaN", tensor_isnan, .type = ONNX_BOOL),
-    ONE("Neg", tensor_neg, .whole = true),
-    ONE("Abs", tensor_abs, .whole = true),
+    ONE("Neg", tensor_neg, .whole = WHOLE_COMPUTED, .wraps = true),
+    ONE("Abs", tensor_abs, .whole = WHOLE_COMPUTED, .wraps = true),
     ONE("Exp", tensor_exp, .type = 0),
     ONE("Log", tensor_log, .type = 0),
     ONE("Sqrt", tensor_sqrt, .type = 0),
@@ -193,13 +208,14 @@ const Operator onnx_elements[] = {
     ONE("Sin", tensor_sin, .type = 0),
     ONE("Cos", tensor_cos, .type = 0),
     ONE("Reciprocal", tensor_reciprocal, .type = 0),
-    ONE("Sign", tensor_sign, .type = 0),
+    ONE("Sign", tensor_sign, .whole = WHOLE_COMPUTED),
     ONE("Floor", tensor_floor, .type = 0),
     ONE("Ceil", tensor_ceil, .type = 0),
     ONE("Round", tensor_round, .type = 0),
-    {.name = "Mod", .build = build_mod, .run = run_mod, .whole = true},
-    {.name = "Where", .build = build_where, .run = run_where},
-    {.name = "Cast", .build = build_cast, .run = run_cast},
-    {.name = "CastLike", .build = build_cast, .run = run_cast},
+    {.name = "Mod", .build = build_mod, .run = run_mod, .whole = WHOLE_COMPUTED},
+    {.name = "Where", .build = build_where, .run = run_where, .whole = WHOLE_MOVED, .data = 1},
+    {.name = "IsInf", .build = build_infinite, .run = run_infinite, .type = ONNX_BOOL},
+    {.name = "Cast", .build = build_cast, .run = run_cast, .whole = WHOLE_MOVED, .wraps = true},
+    {.name = "CastLike", .build = build_cast, .run = run_cast, .whole = WHOLE_MOVED, .wraps = true},
     {.name = NULL},
 };

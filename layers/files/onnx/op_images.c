@@ -166,7 +166,7 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
     for (int i = 0; i < n_axes; i++) {
         int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 3;
         if (axis < 0) return error_status();
-        double wanted = given->data[i];
+        double wanted = value_number(given, i);
         bool stays = given == sizes ? wanted == (double)in.dims[axis] : wanted == 1.0;
         if (axis < 2 && !stays)
             return import_error(import, STATUS_NOT_IMPLEMENTED, "of the batch or the channels");
@@ -267,6 +267,6 @@ const Operator onnx_images[] = {
      .module = "AdaptiveMaxPool2d"},
     {.name = "Resize", .build = build_resize, .run = run_resize, .module = "Upsample"},
     {.name = "Upsample", .build = build_resize, .run = run_resize, .module = "Upsample"},
-    {.name = "DepthToSpace", .build = build_depth, .run = run_depth, .module = "PixelShuffle"},
+    {.name = "DepthToSpace", .build = build_depth, .run = run_depth, .module = "PixelShuffle", .whole = WHOLE_MOVED},
     {.name = NULL},
 };

@@ -142,16 +142,7 @@ static Status build_concat(Import *import, const Node *node, Step *step) {
 
 static Status run_concat(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    bool mixed = false;
-    for (int i = 1; i < step->n_in; i++) mixed = mixed || !in[i] || in[i]->dtype != in[0]->dtype;
-    if (!mixed) return done(tensor_concat(in, step->n_in, step->params.plain.dim), out);
-    // What was cast on the way may lie beside what was not.
-    Tensor *y = onnx_as_float(in[0]);
-    for (int i = 1; i < step->n_in && y; i++) {
-        Tensor *const pair[2] = {y, onnx_as_float(in[i])};
-        y = tensor_concat(pair, 2, step->params.plain.dim);
-    }
-    return done(y, out);
+    return done(tensor_concat(in, step->n_in, step->params.plain.dim), out);
 }
 
 // ---- ends -------------------------------------------------------------------------------------
@@ -180,7 +171,7 @@ static Status build_pad(Import *import, const Node *node, Step *step) {
     int n = import_ints(import, node, "pads", 1, pads, 2 * TENSOR_MAX_DIMS);
     int n_axes = import_ints(import, node, NULL, 3, axes, TENSOR_MAX_DIMS);
     if (value && !value_data(import, value)) return error_status();
-    pad->value = value ? (float)value->data[0] : attribute_float(node, "value", 0.0f);
+    pad->value = value ? (float)value_number(value, 0) : attribute_float(node, "value", 0.0f);
     if (error_pending()) return error_status();
     if (n_axes < 0)
         for (n_axes = 0; n_axes < in->shape.ndim; n_axes++) axes[n_axes] = n_axes;
@@ -213,23 +204,23 @@ static Status build_triangle(Import *import, const Node *node, Step *step) {
 
 static Status run_triangle(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *x = onnx_as_float(in[0]);
+    Tensor *x = step_number(step, in[0]);
     int64_t k = step->params.plain.count;
     return done(step->params.plain.flags[0] ? tensor_triu(x, k) : tensor_tril(x, k), out);
 }
 
 const Operator onnx_moves[] = {
-    {.name = "Reshape", .build = build_reshape, .run = run_reshape},
-    {.name = "Flatten", .build = build_reshape, .run = run_reshape, .module = "Flatten"},
-    {.name = "Squeeze", .build = build_reshape, .run = run_reshape},
-    {.name = "Unsqueeze", .build = build_reshape, .run = run_reshape},
-    {.name = "Transpose", .build = build_transpose, .run = run_transpose},
-    {.name = "Expand", .build = build_expand, .run = run_expand},
-    {.name = "Tile", .build = build_tile, .run = run_tile},
-    {.name = "Slice", .build = build_slice, .run = run_slice},
-    {.name = "Split", .build = build_split, .run = run_split},
-    {.name = "Concat", .build = build_concat, .run = run_concat},
-    {.name = "Pad", .build = build_pad, .run = run_pad},
-    {.name = "Trilu", .build = build_triangle, .run = run_triangle},
+    {.name = "Reshape", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED},
+    {.name = "Flatten", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED, .module = "Flatten"},
+    {.name = "Squeeze", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED},
+    {.name = "Unsqueeze", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED},
+    {.name = "Transpose", .build = build_transpose, .run = run_transpose, .whole = WHOLE_MOVED},
+    {.name = "Expand", .build = build_expand, .run = run_expand, .whole = WHOLE_MOVED},
+    {.name = "Tile", .build = build_tile, .run = run_tile, .whole = WHOLE_MOVED},
+    {.name = "Slice", .build = build_slice, .run = run_slice, .whole = WHOLE_MOVED},
+    {.name = "Split", .build = build_split, .run = run_split, .whole = WHOLE_MOVED},
+    {.name = "Concat", .build = build_concat, .run = run_concat, .whole = WHOLE_MOVED},
+    {.name = "Pad", .build = build_pad, .run = run_pad, .whole = WHOLE_MOVED},
+    {.name = "Trilu", .build = build_triangle, .run = run_triangle, .whole = WHOLE_MOVED},
     {.name = NULL},
 };

@@ -16,10 +16,10 @@ static const char *const affine[] = {NULL, "weight", "bias"};
 static bool all_are(Import *import, int at, double number) {
     Value *value = import_value(import, at);
     if (!value || value->kind != VALUE_CONSTANT) return !value;
-    const double *data = value_data(import, value);
     int64_t i = 0, n = shape_numel(value->shape);
-    while (data && i < n && data[i] == number) i++;
-    return data && i == n;
+    if (!value_data(import, value)) return false;
+    while (i < n && value_number(value, i) == number) i++;
+    return i == n;
 }
 
 static Status norm_weights(Import *import, const Node *node, Step *step) {

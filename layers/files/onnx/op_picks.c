@@ -34,12 +34,12 @@ static int from_begin(Import *import, int at, int64_t size) {
     Value *index = import->values[at];
     int64_t n = shape_numel(index->shape);
     bool below = false;
-    for (int64_t i = 0; i < n; i++) below = below || index->data[i] < 0.0;
+    for (int64_t i = 0; i < n; i++) below = below || value_integer(index, i) < 0;
     if (!below) return at;
     int other = import_constant(import, ONNX_INT64, index->shape);
     for (int64_t i = 0; i < n && other >= 0; i++) {
-        double x = import->values[at]->data[i];
-        import->values[other]->data[i] = x < 0.0 ? x + (double)size : x;
+        int64_t place = value_integer(import->values[at], i);
+        value_integers(import->values[other])[i] = place < 0 ? place + size : place;
     }
     return other;
 }
@@ -97,7 +97,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     (void)training;
     if (step->params.plain.flags[0]) return done(gather_run(step, in[0]), out);
     int dim = step->params.plain.dim, ndim = in[0]->shape.ndim, order[TENSOR_MAX_DIMS];
-    Tensor *index = onnx_as_index(in[1]), *table = onnx_as_float(in[0]);
+    Tensor *index = onnx_as_index(in[1]), *table = step_number(step, in[0]);
     if (step->params.plain.flags[1]) index = onnx_from_begin(index, in[0]->shape.dims[dim]);
     if (dim == 0 && ndim == 2) return done(tensor_embedding(index, table), out);
     order[0] = dim;
@@ -140,7 +140,7 @@ static Status run_elements(const Step *step, bool training, Tensor *const in[], 
     int dim = step->params.plain.dim;
     Tensor *index = onnx_as_index(in[1]);
     if (step->params.plain.flags[1]) index = onnx_from_begin(index, in[0]->shape.dims[dim]);
-    return done(tensor_gather(onnx_as_float(in[0]), dim, index), out);
+    return done(tensor_gather(step_number(step, in[0]), dim, index), out);
 }
 
 // ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------
@@ -154,21 +154,20 @@ static Status build_entries(Import *import, const Node *node, Step *step) {
 
 // x (..., n), any indices, k of them -> (..., k); of a vector (1, k).
 static Status run_entries(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
-    (void)step, (void)training;
+    (void)training;
     Shape shape = in[0]->shape;
     int64_t n = shape.dims[shape.ndim - 1], k = in[1]->numel;
-    Tensor *x = tensor_reshape(onnx_as_float(in[0]), SHAPE(n ? in[0]->numel / n : 0, n));
+    Tensor *x = tensor_reshape(step_number(step, in[0]), SHAPE(n ? in[0]->numel / n : 0, n));
     Tensor *index = tensor_reshape(onnx_as_index(in[1]), SHAPE(k));
     Tensor *y = tensor_embedding(index, tensor_contiguous(tensor_transpose(x, 0, 1)));
     if (shape.ndim == 1) shape = SHAPE(1, n);
     shape.dims[shape.ndim - 1] = k;
-    y = tensor_reshape(tensor_contiguous(tensor_transpose(y, 0, 1)), shape);
-    return done(in[0]->dtype == DTYPE_INT64 ? onnx_as_index(y) : y, out);
+    return done(tensor_reshape(tensor_contiguous(tensor_transpose(y, 0, 1)), shape), out);
 }
 
 const Operator onnx_picks[] = {
-    {.name = "Gather", .build = build_gather, .run = run_gather, .module = "Embedding"},
-    {.name = "GatherElements", .build = build_elements, .run = run_elements},
-    {.name = "ArrayFeatureExtractor", .build = build_entries, .run = run_entries},
+    {.name = "Gather", .build = build_gather, .run = run_gather, .module = "Embedding", .whole = WHOLE_MOVED},
+    {.name = "GatherElements", .build = build_elements, .run = run_elements, .whole = WHOLE_MOVED},
+    {.name = "ArrayFeatureExtractor", .build = build_entries, .run = run_entries, .whole = WHOLE_MOVED},
     {.name = NULL},
 };

@@ -34,7 +34,7 @@ static int64_t row_of(const Import *import, const Value *index, Shape x, const P
     int64_t row = 0, samples = places->sample ? places->rows / places->sample : 0;
     for (int k = 0; k < places->depth; k++) {
         int64_t size = x.dims[places->batch + k];
-        int64_t at = fold_index(import, index, i * places->depth + k, size);
+        int64_t at = import_index(import, index, i * places->depth + k, size);
         if (at < 0) return -1;
         row = row * size + at;
     }
@@ -60,7 +60,7 @@ static Status build_gather(Import *import, const Node *node, Step *step) {
     at.ndim--;
     int rows = value_data(import, index) ? import_constant(import, ONNX_INT64, at) : VALUE_ABSENT;
     for (int64_t i = 0; i < places.n && !error_pending(); i++)
-        import->values[rows]->data[i] = (double)row_of(import, index, in->shape, &places, i);
+        value_integers(import->values[rows])[i] = row_of(import, index, in->shape, &places, i);
     step->params.plain.flags[0] = true;
     if (error_pending() || step_inputs(import, node, step, 1)) return error_status();
     return step_input(import, step, rows);
@@ -106,7 +106,7 @@ static Tensor *rows_of(const Places *places, Tensor *x, Tensor *index) {
 static Status run_gather(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int batch = step->params.plain.dim, depth = (int)step->params.plain.sizes;
-    Tensor *x = onnx_as_float(in[0]), *index = onnx_as_index(in[1]);
+    Tensor *x = step_number(step, in[0]), *index = onnx_as_index(in[1]);
     if (!x || !index) return error_status();
     Shape at = SHAPE(depth);
     Places places = places_of(x->shape, step->params.plain.flags[0] ? at : index->shape, batch);
@@ -138,10 +138,10 @@ static Status build_scatter(Import *import, const Node *node, Step *step) {
     Places places = places_of(in->shape, at, 0);
     int rows = import_constant(import, ONNX_INT64, SHAPE(places.rows));
     for (int64_t i = 0; i < places.rows && !error_pending(); i++)
-        import->values[rows]->data[i] = (double)i;
+        value_integers(import->values[rows])[i] = i;
     for (int64_t i = 0; i < places.n && !error_pending(); i++) {
         int64_t row = row_of(import, index, in->shape, &places, i);
-        if (row >= 0) import->values[rows]->data[row] = (double)(places.rows + i);
+        if (row >= 0) value_integers(import->values[rows])[row] = places.rows + i;
     }
     step->params.plain.sizes = places.rows;
     if (error_pending() || step_inputs(import, node, step, 1) || step_input(import, step, rows))
@@ -152,8 +152,8 @@ static Status build_scatter(Import *import, const Node *node, Step *step) {
 static Status run_scatter(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int64_t rows = step->params.plain.sizes, each = rows ? in[0]->numel / rows : 0;
-    Tensor *both[2] = {tensor_reshape(onnx_as_float(in[0]), SHAPE(rows, each)),
-                       tensor_reshape(onnx_as_float(in[2]),
+    Tensor *both[2] = {tensor_reshape(step_number(step, in[0]), SHAPE(rows, each)),
+                       tensor_reshape(step_number(step, in[2]),
                                       SHAPE(each ? in[2]->numel / each : 0, each))};
     Tensor *y = tensor_embedding(in[1], tensor_concat(both, 2, 0));
     return done(tensor_reshape(y, in[0]->shape), out);
@@ -171,9 +171,11 @@ static Status build_one_hot(Import *import, const Node *node, Step *step) {
     int axis = import_axis(import, attribute_int(node, "axis", -1), index->shape.ndim + 1);
     step->params.plain.dim = axis;
     step->params.plain.sizes = value_integer(depth, 0);
-    for (int i = 0; i < 2; i++) step->params.plain.value[i] = (float)values->data[i];
+    for (int i = 0; i < 2; i++) step->params.plain.value[i] = (float)value_number(values, i);
     step->type = values->type;
-    return axis < 0 ? error_status() : step_inputs(import, node, step, 1);
+    if (axis < 0 || step_inputs(import, node, step, 1)) return error_status();
+    bool integers = onnx_dtype(values->type) == DTYPE_INT64;
+    return integers ? step_input(import, step, node_input_index(import, node, 2)) : STATUS_OK;
 }
 
 static Status run_one_hot(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
@@ -182,12 +184,16 @@ static Status run_one_hot(const Step *step, bool training, Tensor *const in[], T
     float off = step->params.plain.value[0], on = step->params.plain.value[1];
     Tensor *y = tensor_one_hot(onnx_from_begin(onnx_as_index(in[0]), depth), depth);
     if (!y) return error_status();
-    if (on - off != 1.0f) y = tensor_mul_scalar(y, on - off);
-    if (off != 0.0f) y = tensor_add_scalar(y, off);
+    if (step->n_in > 1) { // integers, which float32 would round
+        y = tensor_where(y, tensor_slice(in[1], 0, 1, 2, 1), tensor_slice(in[1], 0, 0, 1, 1));
+    } else {
+        if (on - off != 1.0f) y = tensor_mul_scalar(y, on - off);
+        if (off != 0.0f) y = tensor_add_scalar(y, off);
+    }
     int order[TENSOR_MAX_DIMS], last = y ? y->shape.ndim - 1 : 0, dim = step->params.plain.dim;
     for (int i = 0; i <= last; i++) order[i] = i < dim ? i : i == dim ? last : i - 1;
     if (dim != last) y = tensor_permute(y, order);
-    return done(onnx_is_float(step->type) ? y : onnx_as_index(y), out);
+    return done(y, out);
 }
 
 // ---- ScatterElements: dim; flags[0]: adds -------------------------------------------------------
@@ -214,29 +220,29 @@ static Status build_spread(Import *import, const Node *node, Step *step) {
 static Status run_spread(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int dim = step->params.plain.dim, last = in[0]->shape.ndim - 1;
-    Tensor *x = tensor_transpose(onnx_as_float(in[0]), dim, last);
+    Tensor *x = tensor_transpose(step_number(step, in[0]), dim, last);
     Tensor *index = tensor_transpose(onnx_as_index(in[1]), dim, last);
-    Tensor *updates = tensor_transpose(onnx_as_float(in[2]), dim, last);
+    Tensor *updates = tensor_transpose(step_number(step, in[2]), dim, last);
     if (!x || !index || !updates) return error_status();
     int64_t n = x->shape.dims[last];
     Shape each = updates->shape; // (..., k, 1)
     each.dims[each.ndim++] = 1;
     Tensor *places = tensor_one_hot(onnx_from_begin(tensor_contiguous(index), n), n);
     // Not their product: 0 times -infinity, which filters write, is no 0.
-    Tensor *sums = tensor_sum(tensor_where(places, tensor_reshape(updates, each),
-                                           tensor_mul_scalar(places, 0.0f)),
-                              last, false);
+    Tensor *zero = step->whole ? tensor_arange_new(0, 1, 1) : tensor_zeros_new(SHAPE(1));
+    Tensor *sums =
+        tensor_sum(tensor_where(places, tensor_reshape(updates, each), zero), last, false);
+    tensor_free(zero);
     Tensor *y = step->params.plain.flags[0]
                     ? tensor_add(x, sums)
                     : tensor_where(tensor_sum(places, last, false), sums, x);
-    y = tensor_transpose(y, dim, last);
-    return done(in[0]->dtype == DTYPE_INT64 ? onnx_as_index(y) : y, out);
+    return done(tensor_transpose(y, dim, last), out);
 }
 
 const Operator onnx_places[] = {
-    {.name = "GatherND", .build = build_gather, .run = run_gather},
-    {.name = "ScatterND", .build = build_scatter, .run = run_scatter},
-    {.name = "OneHot", .build = build_one_hot, .run = run_one_hot},
-    {.name = "ScatterElements", .build = build_spread, .run = run_spread},
+    {.name = "GatherND", .build = build_gather, .run = run_gather, .whole = WHOLE_MOVED},
+    {.name = "ScatterND", .build = build_scatter, .run = run_scatter, .whole = WHOLE_MOVED},
+    {.name = "OneHot", .build = build_one_hot, .run = run_one_hot, .whole = WHOLE_MOVED},
+    {.name = "ScatterElements", .build = build_spread, .run = run_spread, .whole = WHOLE_MOVED},
     {.name = NULL},
 };

@@ -62,7 +62,7 @@ const Operator onnx_stochastic_depth = {.name = "StochasticDepth",
                                         .module = "StochasticDepth"};
 
 #define RANDOM(text)                                                                               \
-    { .name = text, .build = build_random, .run = run_random }
+    { .name = text, .build = build_random, .run = run_random, .whole = WHOLE_MOVED }
 const Operator onnx_random[] = {
     RANDOM("RandomNormal"),
     RANDOM("RandomNormalLike"),

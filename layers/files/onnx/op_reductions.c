@@ -87,7 +87,7 @@ static Tensor *alone(const char *name, Tensor *x) {
 static Status run_reduce(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const ReduceParams *reduce = &step->params.reduce;
-    Tensor *x = onnx_as_float(in[0]);
+    Tensor *x = step_number(step, in[0]);
     bool same = reduce->nothing || (reduce->n_dims == 0 && x && x->shape.ndim == 0);
     return done(same ? alone(step->op->name, x) : reduce_by(step->op->name, x, reduce), out);
 }
@@ -106,7 +106,7 @@ static Status build_extreme(Import *import, const Node *node, Step *step) {
 
 static Status run_extreme(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    Tensor *x = onnx_as_float(in[0]);
+    Tensor *x = step_number(step, in[0]);
     int dim = step->params.plain.dim;
     bool keep = step->params.plain.flags[0], most = strcmp(step->op->name, "ArgMax") == 0;
     return done(most ? tensor_argmax(x, dim, keep) : tensor_argmin(x, dim, keep), out);
@@ -128,9 +128,8 @@ static Status build_topk(Import *import, const Node *node, Step *step) {
 
 static Status run_topk(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    out[0] = tensor_topk(onnx_as_float(in[0]), step->params.plain.count, step->params.plain.dim,
+    out[0] = tensor_topk(step_number(step, in[0]), step->params.plain.count, step->params.plain.dim,
                          step->params.plain.flags[0], &out[1]);
-    if (out[0] && in[0]->dtype == DTYPE_INT64) out[0] = onnx_as_index(out[0]);
     return error_status();
 }
 
@@ -147,25 +146,25 @@ static Status build_running(Import *import, const Node *node, Step *step) {
 
 static Status run_running(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(tensor_cumsum(onnx_as_float(in[0]), step->params.plain.dim), out);
+    return done(tensor_cumsum(step_number(step, in[0]), step->params.plain.dim), out);
 }
 
-#define REDUCTION(text)                                                                            \
-    { .name = text, .build = build_reduce, .run = run_reduce }
+#define REDUCTION(text, ...)                                                                       \
+    { .name = text, .build = build_reduce, .run = run_reduce, __VA_ARGS__ }
 const Operator onnx_reductions[] = {
-    REDUCTION("ReduceMean"),
-    REDUCTION("ReduceSum"),
-    REDUCTION("ReduceMax"),
-    REDUCTION("ReduceMin"),
-    REDUCTION("ReduceL1"),
-    REDUCTION("ReduceL2"),
-    REDUCTION("ReduceSumSquare"),
-    REDUCTION("ReduceLogSum"),
-    REDUCTION("ReduceProd"),
-    REDUCTION("ReduceLogSumExp"),
-    {.name = "ArgMax", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
-    {.name = "ArgMin", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64},
-    {.name = "TopK", .build = build_topk, .run = run_topk, .second_type = ONNX_INT64},
-    {.name = "CumSum", .build = build_running, .run = run_running},
+    REDUCTION("ReduceMean", .whole = WHOLE_NOT),
+    REDUCTION("ReduceSum", .whole = WHOLE_COMPUTED, .wraps = true),
+    REDUCTION("ReduceMax", .whole = WHOLE_COMPUTED),
+    REDUCTION("ReduceMin", .whole = WHOLE_COMPUTED),
+    REDUCTION("ReduceL1", .whole = WHOLE_COMPUTED, .wraps = true),
+    REDUCTION("ReduceL2", .whole = WHOLE_NOT),
+    REDUCTION("ReduceSumSquare", .whole = WHOLE_COMPUTED, .wraps = true),
+    REDUCTION("ReduceLogSum", .whole = WHOLE_NOT),
+    REDUCTION("ReduceProd", .whole = WHOLE_COMPUTED, .wraps = true),
+    REDUCTION("ReduceLogSumExp", .whole = WHOLE_NOT),
+    {.name = "ArgMax", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64, .whole = WHOLE_COMPUTED},
+    {.name = "ArgMin", .build = build_extreme, .run = run_extreme, .type = ONNX_INT64, .whole = WHOLE_COMPUTED},
+    {.name = "TopK", .build = build_topk, .run = run_topk, .second_type = ONNX_INT64, .whole = WHOLE_COMPUTED},
+    {.name = "CumSum", .build = build_running, .run = run_running, .whole = WHOLE_COMPUTED, .wraps = true},
     {.name = NULL},
 };

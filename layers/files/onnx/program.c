@@ -41,23 +41,12 @@ static void give_slots(const Import *import, Program *program) {
 
 // ---- constants --------------------------------------------------------------------------------
 static Tensor *constant_new(Import *import, Value *value) {
-    int64_t n = shape_numel(value->shape);
-    bool integer = !onnx_is_float(value->type) && value->type != ONNX_BOOL;
     if (!context_current()->device->has_data)
-        return tensor_new(value->shape, integer ? DTYPE_INT64 : DTYPE_FLOAT32);
-    const double *data = value_data(import, value);
-    void *numbers = data ? memory_new((size_t)(n ? n : 1) * sizeof(int64_t)) : NULL;
-    Tensor *tensor = NULL;
-    for (int64_t i = 0; i < n && numbers; i++) {
-        if (integer)
-            ((int64_t *)numbers)[i] = value_integer(value, i);
-        else
-            ((float *)numbers)[i] = (float)data[i];
-    }
-    if (numbers)
-        tensor = integer ? tensor_from_labels_new(value->shape, numbers)
-                         : tensor_from_floats_new(value->shape, numbers);
-    memory_free(numbers);
+        return tensor_new(value->shape, onnx_dtype(value->type));
+    if (!value_data(import, value)) return NULL;
+    Tensor *tensor = value->data->dtype == DTYPE_INT64
+                         ? tensor_from_labels_new(value->shape, value_integers(value))
+                         : tensor_from_floats_new(value->shape, value_floats(value));
     value_drop(import, value);
     return tensor;
 }

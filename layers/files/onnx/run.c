@@ -53,7 +53,7 @@ Status graph_part_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out
     const Program *program = ((GraphLayer *)self)->program;
     const Step *step = program->running ? &program->running->step : only_step(program, self);
     if (!step) return error_status();
-    step->op->run(step, self->training, in, out);
+    step_run(step, self->training, in, out);
     part_from_inputs(in, n_in, out, step->n_out);
     return error_status();
 }

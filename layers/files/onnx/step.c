@@ -16,7 +16,7 @@ Status import_grow(void **block, int count, size_t size) {
 
 Status step_input(Import *import, Step *step, int value) {
     if (import_grow((void **)&step->in, step->n_in, sizeof(int))) return error_status();
-    if (value >= 0) import->values[value]->held = true;
+    if (value >= 0 && !import->computing) import->values[value]->held = true;
     step->in[step->n_in++] = value;
     return STATUS_OK;
 }
@@ -197,19 +197,23 @@ void value_flatten(Value *value) {
         value->shape = SHAPE(shape_numel(value->shape));
 }
 
+Status step_weight(Import *import, const Node *node, Step *step, int i, const char *role) {
+    int at = node_input_index(import, node, i);
+    Value *value = import_value(import, at);
+    bool plays = value && role && !import->computing;
+    if (plays) promote(import, step, value);
+    if (plays && value->kind == VALUE_PARAMETER) {
+        if (value->role && value->role_step < import->n_steps && !value->is_state)
+            at = own_copy(import, at, node, role);
+        else if (!value->role)
+            at = first_reader(import, at, node, role);
+    }
+    return error_pending() ? error_status() : step_input(import, step, at);
+}
+
 Status step_weights(Import *import, const Node *node, Step *step, int n,
                     const char *const roles[]) {
-    for (int i = 0; i < n; i++) {
-        int at = node_input_index(import, node, i);
-        Value *value = import_value(import, at);
-        if (value && roles[i]) promote(import, step, value);
-        if (value && roles[i] && value->kind == VALUE_PARAMETER) {
-            if (value->role && value->role_step < import->n_steps && !value->is_state)
-                at = own_copy(import, at, node, roles[i]);
-            else if (!value->role)
-                at = first_reader(import, at, node, roles[i]);
-        }
-        if (error_pending() || step_input(import, step, at)) return error_status();
-    }
+    for (int i = 0; i < n; i++)
+        if (step_weight(import, node, step, i, roles[i])) return error_status();
     return STATUS_OK;
 }

@@ -10,6 +10,13 @@
 typedef Onnx__Node Node;
 typedef struct Step Step;
 typedef struct Import Import;
+
+typedef enum Whole {
+    WHOLE_NOT,      // it computes floats only: integers are refused that float32 would round
+    WHOLE_COMPUTED, // it computes with them as such
+    WHOLE_MOVED     // it moves or picks numbers, of any type
+} Whole;
+
 typedef struct Operator {
     const char *name; // ONNX's
     // Takes from the node what `run` needs: attributes and constant inputs into params, the others
@@ -22,7 +29,9 @@ typedef struct Operator {
     Tensor *(*of_one)(Tensor *x);
     Tensor *(*of_two)(Tensor *a, Tensor *b);
     const Op *activation;
-    bool whole;        // it computes with integers as such
+    Whole whole;       // what it does with integers
+    bool wraps;        // what it computes of them may leave their type's range
+    int data;          // which of its inputs are the numbers that it computes with: the first
     int type;          // ONNX's type of the result; 0: that of the first input
     int second_type;   // of the second one, where that has another; 0: it has not
     unsigned optional; // bit i: the step's input i may be absent
@@ -115,6 +124,10 @@ struct Step {
     int n_out;
     StepParams params;
     int type;   // ONNX's, of its results
+    bool whole; // its numbers are integers, and computed as such
+    int narrow; // they wrap around at so many bits; 0: they do not
+    bool is_signed;
+    DType dtypes[2]; // of its first result and the others; of the second one
     char *path; // of its layer; NULL: the model itself
     bool dead;  // joined into another, or nobody needs it
 };

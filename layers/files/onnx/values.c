@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
+#include "tensor/context.h"
+#include "tensor/math.h"
 #include "tensor/memory.h"
+#include "tensor/op.h"
 
 // Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands
 // of nodes about shapes and masks needs some hundred thousand.
@@ -70,7 +73,7 @@ int import_value_new(Import *import, const char *name) {
 
 int import_constant(Import *import, int type, Shape shape) {
     int at = import_value_new(import, NULL);
-    if (at >= 0 && value_fold(import, import->values[at], type, shape)) at = VALUE_ABSENT;
+    if (at >= 0 && value_make(import, import->values[at], type, shape)) at = VALUE_ABSENT;
     return at;
 }
 
@@ -87,50 +90,94 @@ Status import_work(Import *import, int64_t count) {
                         (long long)MOST_WORKED);
 }
 
-static Status reserve(Import *import, Value *value, Shape shape) {
+Status import_room(Import *import, int64_t count) {
+    if (count <= MOST_FOLDED - import->folded) return STATUS_OK;
+    return import_error(import, STATUS_OUT_OF_MEMORY,
+                        "constants of more than %lld numbers. HINT: smaller inputs",
+                        (long long)MOST_FOLDED);
+}
+
+// What a constant of this shape holds; -1 with an error pending where it is more than is bounded.
+static int64_t reserve(Import *import, Shape shape) {
     int64_t count = 1; // where a size is 0, too, products of the others are no larger
     for (int i = 0; i < shape.ndim; i++)
         if (shape.dims[i] < 0 ||
-            __builtin_mul_overflow(count, shape.dims[i] ? shape.dims[i] : 1, &count))
-            return import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
-                                (long long)shape.dims[i]);
-    if (import_work(import, count)) return error_status();
+            __builtin_mul_overflow(count, shape.dims[i] ? shape.dims[i] : 1, &count)) {
+            import_error(import, STATUS_OVERFLOW, "a constant of the size %lld",
+                         (long long)shape.dims[i]);
+            return -1;
+        }
+    if (import_work(import, count)) return -1;
     count = shape_numel(shape);
-    if (count > MOST_FOLDED - import->folded)
-        return import_error(import, STATUS_OUT_OF_MEMORY,
-                            "constants of more than %lld numbers. HINT: smaller inputs",
-                            (long long)MOST_FOLDED);
-    value->data = memory_new((size_t)(count ? count : 1) * sizeof(double));
-    if (!value->data) return error_status();
-    import->folded += count;
-    value->shape = shape;
+    return import_room(import, count) ? -1 : count;
+}
+
+// A tensor with data, of the host: the walk's own context is one without.
+static Tensor *host_new(Import *import, int type, Shape shape) {
+    if (reserve(import, shape) < 0) return NULL;
+    context_push(import->host);
+    Tensor *tensor = tensor_new(shape, onnx_dtype(type));
+    context_pop();
+    return tensor;
+}
+
+Status value_set(Import *import, Value *value, int type, Tensor *data) {
+    if (!data) return error_status();
+    value->kind = VALUE_CONSTANT;
+    value->type = type;
+    value->shape = data->shape;
+    value->data = data;
+    import->folded += data->numel;
     return STATUS_OK;
 }
 
-Status value_fold(Import *import, Value *value, int type, Shape shape) {
-    value->kind = VALUE_CONSTANT;
-    value->type = type;
-    return reserve(import, value, shape);
+Status value_make(Import *import, Value *value, int type, Shape shape) {
+    Tensor *data = host_new(import, type, shape);
+    if (data) memset(tensor_raw(data), 0, (size_t)tensor_bytes(data));
+    return value_set(import, value, type, data);
 }
 
-const double *value_data(Import *import, Value *value) {
-    if (value->data) return value->data;
+const Tensor *value_data(Import *import, Value *value) {
+    if (value->data || error_pending()) return value->data;
     if (value->kind == VALUE_RUN || !value->stored) {
         import_error(import, STATUS_NOT_IMPLEMENTED,
                      "\"%s\" is not known before the model runs, and must be here", value->name);
         return NULL;
     }
     int64_t count = shape_numel(value->shape);
-    if (!onnx_stored_check(import, value->stored, count) && !reserve(import, value, value->shape))
-        onnx_stored_doubles(import, value->stored, count, value->data);
-    return error_pending() ? NULL : value->data;
+    if (onnx_stored_check(import, value->stored, count)) return NULL;
+    Tensor *data = host_new(import, value->type, value->shape);
+    if (!data) return NULL;
+    Status status = data->dtype == DTYPE_INT64
+                        ? onnx_stored_integers(import, value->stored, count, tensor_labels(data))
+                        : onnx_stored_floats(import, value->stored, count, tensor_data(data));
+    if (status) {
+        tensor_free(data);
+        return NULL;
+    }
+    import->folded += count;
+    value->data = data;
+    return data;
 }
 
 void value_drop(Import *import, Value *value) {
     if (!value->data) return;
-    import->folded -= shape_numel(value->shape);
-    memory_free(value->data);
+    import->folded -= value->data->numel;
+    tensor_free(value->data);
     value->data = NULL;
+}
+
+int64_t *value_integers(const Value *value) { return (int64_t *)(void *)tensor_raw(value->data); }
+float *value_floats(const Value *value) { return (float *)(void *)tensor_raw(value->data); }
+
+double value_number(const Value *value, int64_t index) {
+    if (value->data->dtype == DTYPE_INT64) return (double)value_integers(value)[index];
+    return (double)value_floats(value)[index];
+}
+
+int64_t value_integer(const Value *value, int64_t index) {
+    if (value->data->dtype == DTYPE_INT64) return value_integers(value)[index];
+    return math_to_int64(value_floats(value)[index]);
 }
 
 Status import_copies(Import *import, const Value *value, int64_t count) {
@@ -141,30 +188,22 @@ Status import_copies(Import *import, const Value *value, int64_t count) {
                         (long long)MOST_COPIED);
 }
 
-int64_t value_integer(const Value *value, int64_t index) {
-    double x = value->data[index];
-    if (x >= 0x1p63) return INT64_MAX;
-    if (x <= -0x1p63) return INT64_MIN;
-    return x == x ? (int64_t)x : 0;
-}
-
 void import_free(Import *import) {
     for (int i = 0; i < import->n_values; i++) {
         tensor_free(import->values[i]->tensor);
-        memory_free(import->values[i]->data);
+        tensor_free(import->values[i]->data);
         memory_free(import->values[i]->path);
         memory_free(import->values[i]);
     }
     for (int i = 0; i < import->n_steps; i++) {
-        memory_free(import->steps[i]->in);
-        memory_free(import->steps[i]->path);
-        memory_free(import->steps[i]);
+        step_free(import->steps[i]);
     }
     memory_free(import->values);
     memory_free(import->steps);
     memory_free(import->chain);
     memory_free(import->buckets);
     memory_free(import->targets);
+    context_free(import->host);
     onnx_file_free(import);
 }
 

@@ -102,11 +102,16 @@ static Status add_input(Import *import, const Onnx__ValueInfo *info) {
     Value *value = import->values[at];
     value->kind = VALUE_RUN;
     value->type = info->type->tensor_type->elem_type;
+    if (!onnx_is_known(value->type))
+        return error_set(STATUS_NOT_IMPLEMENTED,
+                         "onnx: %s: input \"%s\" is of type %s (%d), which is not read", import->path,
+                         info->name, onnx_type_name(value->type), value->type);
     value->shape = shape;
     OnnxPort *port = &about->inputs[about->n_inputs];
     port->name = memory_copy_string(info->name);
     if (!port->name) return error_status();
     port->shape = shape;
+    port->numpy = onnx_numpy(value->type);
     port->dtype = onnx_is_float(value->type) ? DTYPE_FLOAT32 : DTYPE_INT64;
     about->n_inputs++;
     value->tensor = tensor_new(shape, port->dtype);
@@ -129,6 +134,15 @@ static void count_use(const Import *import, const char *name) {
     if (value) value->readers = ++value->uses;
 }
 
+// What the file says of the types of what its nodes give: what has a shape comes first.
+static void note_recorded(const Import *import, Onnx__ValueInfo *const infos[], size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        Value *value = import_value(import, import_find(import, infos[i]->name));
+        const Onnx__TensorType *type = infos[i]->type ? infos[i]->type->tensor_type : NULL;
+        if (value && type && (type->shape || !value->recorded)) value->recorded = type;
+    }
+}
+
 static Status note_values(Import *import) {
     const Onnx__Graph *graph = import->graph;
     size_t names = graph->n_initializer + graph->n_input + graph->n_node * 2 + 1;
@@ -149,24 +163,12 @@ static Status note_values(Import *import) {
             count_use(import, graph->node[i]->input[k]);
     for (size_t i = 0; i < graph->n_output; i++)
         if (graph->output[i]->name) count_use(import, graph->output[i]->name);
+    note_recorded(import, graph->value_info, graph->n_value_info);
+    note_recorded(import, graph->output, graph->n_output);
     return STATUS_OK;
 }
 
-// ---- operators that are missing ---------------------------------------------------------------
-static Status report_missing(const Import *import) {
-    const OnnxModel *about = import->about;
-    char text[400] = "";
-    size_t length = 0;
-    for (int i = 0; i < about->n_missing && length < sizeof text; i++)
-        length +=
-            (size_t)snprintf(text + length, sizeof text - length, "%s%s (%lld)", i ? ", " : "",
-                             about->missing[i].name, (long long)about->missing[i].count);
-    return error_set(STATUS_NOT_IMPLEMENTED,
-                     "onnx: %s: %d operator%s missing: %s. HINT: --partial with --device meta "
-                     "counts the rest",
-                     import->path, about->n_missing, about->n_missing == 1 ? " is" : "s are", text);
-}
-
+// ---- the nodes --------------------------------------------------------------------------------
 Status import_walk(Import *import) {
     const Onnx__Graph *graph = import->graph;
     Context *context = context_new();
@@ -178,7 +180,7 @@ Status import_walk(Import *import) {
     for (size_t i = 0; i < graph->n_node && !error_pending(); i++)
         import_node(import, graph->node[i]);
     if (!error_pending() && import->about->n_missing > 0 && !import->options->partial)
-        report_missing(import);
+        missing_report(import);
     for (int i = 0; i < import->n_values; i++) {
         tensor_free(import->values[i]->tensor);
         import->values[i]->tensor = NULL;

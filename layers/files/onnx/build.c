@@ -1,0 +1,156 @@
+// build.c -- a node as a step: its operator takes what it needs, what it reads and gives is looked
+// up, and what it gives when it runs is of the types that the graph says.
+#include <string.h>
+
+#include "layers/files/onnx/import.h"
+#include "tensor/memory.h"
+#include "tensor/ops.h"
+#define tensor_wrap(x, b, s) (x)
+
+// ---- types ------------------------------------------------------------------------------------
+int step_type(const Step *step, int i) {
+    return i == 1 && step->op->second_type ? step->op->second_type : step->type;
+}
+
+// Does every number of the one type belong to the other, too?
+static bool holds_all(int from, int to) {
+    bool from_signed, to_signed;
+    int from_bits = onnx_bits(from, &from_signed), to_bits = onnx_bits(to, &to_signed);
+    if (from_bits == 0) return !onnx_is_float(from); // truth values
+    return from_signed == to_signed ? from_bits <= to_bits : !from_signed && from_bits < to_bits;
+}
+
+// Integers of more bits than this are not all float32 numbers.
+enum { EXACT_BITS = 24 };
+
+// How a step computes with numbers of this type: as integers, which wrap around where its results
+// may leave their type. An error where that would go through float32 and round.
+static Status choose_type(Import *import, Step *step, int type) {
+    bool is_signed;
+    bool wraps = step->op->wraps && (type == step->type || !holds_all(type, step->type));
+    int bits = onnx_bits(step->type, &is_signed);
+    // It is held as int64, which moves as well, and of which half is below 0.
+    if ((type == ONNX_UINT64 && step->op->whole == WHOLE_COMPUTED) ||
+        (wraps && step->type == ONNX_UINT64))
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "arithmetic of uint64 is not computed. HINT: Cast to int64 before it");
+    step->narrow = wraps && bits < 64 ? bits : 0;
+    step->is_signed = is_signed;
+    bits = onnx_bits(type, &is_signed);
+    step->whole = bits > 0 && step->op->whole;
+    for (int i = 0; i < 2; i++) step->dtypes[i] = onnx_dtype(step_type(step, i));
+    if (bits <= EXACT_BITS || step->op->whole) return STATUS_OK;
+    return import_error(import, STATUS_NOT_IMPLEMENTED,
+                        "it is computed of floats only, which would round %s numbers above 2^24. "
+                        "HINT: Cast to float before it, where no number is so large",
+                        onnx_type_name(type));
+}
+
+Tensor *step_number(const Step *step, Tensor *x) {
+    return step->whole ? onnx_as_index(x) : onnx_as_float(x);
+}
+
+Status step_run(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    step->op->run(step, training, in, out);
+    if (step->narrow && out[0]) out[0] = tensor_wrap(onnx_as_index(out[0]), step->narrow, step->is_signed);
+    for (int i = 0; i < step->n_out && !error_pending(); i++) {
+        DType wanted = step->dtypes[i == 1];
+        if (out[i] && (DType)out[i]->dtype != wanted) out[i] = tensor_cast(out[i], wanted);
+    }
+    return error_status();
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+Step *step_new(Import *import, const Node *node, const Operator *op) {
+    if (import_grow((void **)&import->steps, import->n_steps, sizeof(Step *))) return NULL;
+    Step *step = memory_new(sizeof *step);
+    if (!step) return NULL;
+    step->op = op;
+    step->node = node;
+    const Value *first = node_input(import, node, 0);
+    step->type = op->type ? op->type : first ? first->type : ONNX_FLOAT;
+    return step;
+}
+
+static Status check_inputs(Import *import, const Step *step) {
+    for (int i = 0; i < step->n_in || i == 0; i++)
+        if (i == step->n_in || (step->in[i] < 0 && !(step->op->optional >> i & 1)))
+            return import_error(import, STATUS_FORMAT, "it has no input %d", i);
+    return STATUS_OK;
+}
+
+// It is whole: `take` gets it, unless an error is pending. Steps of the model are the import's,
+// also after an error: roles name them by their numbers.
+Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import, Step *step)) {
+    if (!import->computing) import->steps[import->n_steps++] = step;
+    if (!error_pending()) check_inputs(import, step);
+    int data = step->op->data;
+    const Value *of = data < step->n_in ? import_value(import, step->in[data]) : NULL;
+    if (!error_pending()) choose_type(import, step, of ? of->type : ONNX_FLOAT);
+    if (error_pending()) step->n_out = 0;
+    if (!error_pending()) take(import, step);
+    if (import->computing) step_free(step);
+    return error_status();
+}
+
+// A split into more parts than a step has results: as many slices.
+static Status build_slices(Import *import, const Node *node,
+                           Status (*take)(Import *import, Step *step)) {
+    const Value *in = node_input(import, node, 0);
+    int parts = (int)node->n_output, axis;
+    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
+    Shape shape = in->shape;
+    int64_t begin = 0, *sizes = memory_new((size_t)parts * sizeof *sizes);
+    if (sizes) shape_split(import, node, shape, &axis, sizes);
+    for (int i = 0; i < parts && !error_pending(); i++) {
+        Step *step = step_new(import, node, onnx_operator("Slice"));
+        if (!step) break;
+        for (int d = 0; d < shape.ndim; d++) {
+            step->params.slice.begin[d] = d == axis ? begin : 0;
+            step->params.slice.count[d] = d == axis ? sizes[i] : shape.dims[d];
+            step->params.slice.step[d] = 1;
+        }
+        step_inputs(import, node, step, 1);
+        step->n_out = 1;
+        step->out[0] = import_find(import, node->output[i]);
+        begin += sizes[i];
+        step_hand_over(import, step, take);
+    }
+    memory_free(sizes);
+    return error_status();
+}
+
+// Those that somebody reads, and all before them: a batch norm had this batch's statistics among
+// its outputs until opset 14, a pool has places. A Split has as many parts as it says.
+static size_t outputs_read(const Import *import, const Node *node) {
+    size_t n = node->n_output;
+    if (strcmp(node->op_type, "Split") == 0) return n;
+    for (; n > 1; n--) {
+        const Value *last = node_output(import, node, (int)n - 1);
+        if (last && last->readers > 0) break;
+    }
+    return n;
+}
+
+Status step_build(Import *import, const Node *node, const Operator *op,
+                  Status (*take)(Import *import, Step *step)) {
+    if (strcmp(op->name, "Split") == 0 && node->n_output > STEP_OUTPUTS)
+        return build_slices(import, node, take);
+    Step *step = step_new(import, node, op);
+    if (!step) return error_status();
+    op->build(import, node, step);
+    size_t outputs = outputs_read(import, node);
+    if (outputs > STEP_OUTPUTS && !error_pending())
+        import_error(import, STATUS_NOT_IMPLEMENTED, "%zu of its outputs are read, and at most %d can be",
+                     outputs, STEP_OUTPUTS);
+    step->n_out = error_pending() ? 0 : (int)outputs;
+    for (int i = 0; i < step->n_out; i++) step->out[i] = import_find(import, node->output[i]);
+    return step_hand_over(import, step, take);
+}
+
+void step_free(Step *step) {
+    if (!step) return;
+    memory_free(step->in);
+    memory_free(step->path);
+    memory_free(step);
+}
