@@ -80,7 +80,9 @@ struct Import {
     struct Arena *arena;
     const OnnxOptions *options; // never NULL
     OnnxModel *about;           // never NULL
-    int64_t opset;
+    int64_t opset;              // of ai.onnx, for the node at hand
+    Onnx__Opset *const *opsets; // that the file imports, or the node's function
+    size_t n_opsets;
     Value **values;
     int n_values, value_room;
     int *buckets, n_buckets; // values by name
@@ -152,6 +154,15 @@ int import_axis(Import *import, int64_t axis, int ndim);
 // "onnx: Conv /conv1/Conv: ...", with what the node is.
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
+
+// ---- what is read of an operator (schema.c) ---------------------------------------------------
+// Is all that the node says read here? An error is pending where it is not: it names what is not.
+// An operator that is not here at all is no error.
+Status schema_check(const Import *import, const Node *node);
+// "com.microsoft.FusedConv": with its domain, where that is not ONNX's.
+void schema_name(const Node *node, char *text, size_t room);
+// From here on nodes are of these opsets.
+void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n);
 
 // ---- what the newer exporter recorded (told.c) --------------------------------------------------
 Status told_read(Import *import); // which names are parameters

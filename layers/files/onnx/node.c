@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
+#include "layers/files/onnx/schema.h"
 #include "tensor/memory.h"
 
 // ---- operators --------------------------------------------------------------------------------
@@ -19,8 +20,10 @@ const Operator *onnx_operator(const char *op_type) {
     return NULL;
 }
 
-static Status note_missing(Import *import, const char *op_type) {
+static Status note_missing(Import *import, const Node *node) {
     OnnxModel *about = import->about;
+    char op_type[200];
+    schema_name(node, op_type, sizeof op_type);
     for (int i = 0; i < about->n_missing; i++)
         if (strcmp(about->missing[i].name, op_type) == 0) {
             about->missing[i].count++;
@@ -143,7 +146,7 @@ static Status add_zeros(Import *import, const Node *node, int output,
 // What is behind an operator that is missing is left out, unless the file says what it gives.
 static Status missing(Import *import, const Node *node) {
     const Onnx__Graph *graph = import->graph;
-    if (note_missing(import, node->op_type)) return error_status();
+    if (note_missing(import, node)) return error_status();
     for (int i = 0; i < (int)node->n_output; i++) {
         int output = import_find(import, node->output[i]);
         Value *value = import_value(import, output);
@@ -217,7 +220,8 @@ static bool renames(Import *import, const Node *node) {
                              : trains ? trains->data
                                       : NULL;
         const Value *mask = node_output(import, node, 1);
-        return (!data || data[0] == 0.0) && (!mask || mask->readers == 0);
+        bool known = !trains || trains->kind == VALUE_CONSTANT;
+        return known && (!data || data[0] == 0.0) && (!mask || mask->readers == 0);
     }
     const Value *in = node_input(import, node, 0);
     if (strcmp(node->op_type, "Cast") == 0 && in)
@@ -296,9 +300,7 @@ static Status fold(Import *import, const Node *node, const Folder *folder, bool 
 static Status become(Import *import, const Node *node) {
     Inputs inputs;
     if (look_at_inputs(import, node, &inputs)) return error_status();
-    // Classical models have a domain of their own, with no name that is the other's, too.
-    bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0 ||
-                strcmp(node->domain, "ai.onnx.ml") == 0;
+    bool ours = schema_find(node->domain, node->op_type) != NULL;
     const Folder *folder = ours ? onnx_folder(node->op_type) : NULL;
     const Operator *op = ours ? onnx_operator(node->op_type) : NULL;
     bool shape_only = strcmp(node->op_type, "Shape") == 0 || strcmp(node->op_type, "Size") == 0;
@@ -310,8 +312,9 @@ static Status become(Import *import, const Node *node) {
             Value *value = node_output(import, node, i);
             if (value) value->poisoned = true;
         }
-        return folder || op ? STATUS_OK : note_missing(import, node->op_type);
+        return folder || op ? STATUS_OK : note_missing(import, node);
     }
+    if (schema_check(import, node)) return error_status();
     if (is_stored_again(import, node)) return error_status();
     if (folder && (inputs.constant || shape_only)) return fold(import, node, folder, shape_only);
     if (node_input(import, node, 0) && node_output(import, node, 0) && ours &&
