@@ -110,9 +110,9 @@ BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.
 PROGRAM_SOURCES := $(wildcard profiler/program/*.c)
 # ONNX's container is read by protobuf-c, from what protoc-c makes of onnx.proto; where that is
-# missing, absent.c says so.
+# missing, absent.c says so. What is known of its operators is a table, which needs none of that.
 GENERATED := build/generated
-ONNX_SOURCES := $(filter-out %/absent.c,$(wildcard layers/files/onnx/*.c))
+ONNX_SOURCES := $(filter-out %/absent.c %/schema_table.c,$(wildcard layers/files/onnx/*.c))
 ONNX_GENERATED := $(if $(FOUND_PROTOC),\
     $(patsubst layers/files/onnx/%.proto,$(GENERATED)/%.pb-c.c,$(wildcard layers/files/onnx/*.proto)))
 LIBRARY_SOURCES := $(filter-out $(MAINS) $(PROGRAM_SOURCES) $(BLAS_SOURCES) \

@@ -65,20 +65,6 @@ static Status unpack(Import *import, const uint8_t *bytes, size_t size) {
     return STATUS_OK;
 }
 
-static Status find_opset(Import *import) {
-    const Onnx__Model *model = import->model;
-    for (size_t i = 0; i < model->n_opset_import; i++) {
-        const Onnx__Opset *opset = model->opset_import[i];
-        if (!opset->domain || !opset->domain[0] || strcmp(opset->domain, "ai.onnx") == 0)
-            import->opset = opset->version;
-    }
-    if (import->opset >= 7) return STATUS_OK;
-    return error_set(
-        STATUS_NOT_IMPLEMENTED,
-        "onnx: %s: its operators are of opset %lld. HINT: export with opset_version=18",
-        import->path, (long long)import->opset);
-}
-
 Status onnx_file_read(Import *import) {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -87,7 +73,8 @@ Status onnx_file_read(Import *import) {
     Status status = read_bytes(import->path, &bytes, &size);
     if (!status) status = unpack(import, bytes, size);
     memory_free(bytes);
-    return status ? status : find_opset(import);
+    if (!status) import_scope(import, import->model->opset_import, import->model->n_opset_import);
+    return status;
 }
 
 void onnx_file_free(Import *import) {

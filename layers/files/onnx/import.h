@@ -89,7 +89,9 @@ struct Import {
     struct Arena *arena;
     const OnnxOptions *options; // never NULL
     OnnxModel *about;           // never NULL
-    int64_t opset;
+    int64_t opset;              // of ai.onnx, for the node at hand
+    Onnx__Opset *const *opsets; // that the file imports, or the node's function
+    size_t n_opsets;
     Value **values;
     int n_values, value_room;
     int *buckets, n_buckets; // values by name
@@ -173,6 +175,15 @@ int import_axis(Import *import, int64_t axis, int ndim);
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
+// ---- what is read of an operator (schema.c) ---------------------------------------------------
+// Is all that the node says read here? An error is pending where it is not: it names what is not.
+// An operator that is not here at all is no error.
+Status schema_check(const Import *import, const Node *node);
+// "com.microsoft.FusedConv": with its domain, where that is not ONNX's.
+void schema_name(const Node *node, char *text, size_t room);
+// From here on nodes are of these opsets.
+void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n);
+
 // ---- what the newer exporter recorded (told.c) --------------------------------------------------
 Status told_read(Import *import); // which names are parameters
 Told told_of(const Import *import, const char *name, size_t length);
@@ -206,7 +217,7 @@ Status import_compute(Import *import, const Node *node, const Operator *op);
 int64_t import_index(const Import *import, const Value *indices, int64_t i, int64_t size);
 
 // ---- operators that are missing (missing.c) -----------------------------------------------------
-Status missing_note(Import *import, const char *op_type); // there is one more of that name
+Status missing_note(Import *import, const Node *node); // there is one more of that name
 Status missing_report(const Import *import);              // the error that names them
 // With `partial`, a step in its place where it is known what shape it gives; else what is behind it
 // is poisoned.

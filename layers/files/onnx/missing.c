@@ -9,8 +9,10 @@
 #include "tensor/ops.h"
 
 // ---- which they are ---------------------------------------------------------------------------
-Status missing_note(Import *import, const char *op_type) {
+Status missing_note(Import *import, const Node *node) {
     OnnxModel *about = import->about;
+    char op_type[200];
+    schema_name(node, op_type, sizeof op_type);
     for (int i = 0; i < about->n_missing; i++)
         if (strcmp(about->missing[i].name, op_type) == 0) {
             about->missing[i].count++;
@@ -153,7 +155,7 @@ static Status add_stand_in(Import *import, const Node *node, int output, int typ
 }
 
 Status import_missing(Import *import, const Node *node) {
-    if (missing_note(import, node->op_type)) return error_status();
+    if (missing_note(import, node)) return error_status();
     for (int i = 0; i < (int)node->n_output; i++) {
         int output = import_find(import, node->output[i]);
         Value *value = import_value(import, output);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
+#include "layers/files/onnx/schema.h"
 #include "tensor/memory.h"
 
 // ---- operators --------------------------------------------------------------------------------
@@ -182,9 +183,7 @@ static Status make(Import *import, const Node *node, const Maker *maker) {
 static Status become(Import *import, const Node *node) {
     Inputs inputs;
     if (look_at_inputs(import, node, &inputs)) return error_status();
-    // Classical models have a domain of their own, with no name that is the other's, too.
-    bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0 ||
-                strcmp(node->domain, "ai.onnx.ml") == 0;
+    bool ours = schema_find(node->domain, node->op_type) != NULL;
     const Maker *maker = ours ? onnx_maker(node->op_type) : NULL;
     const Operator *op = ours ? onnx_operator(node->op_type) : NULL;
     const Value *first = node_input(import, node, 0);
@@ -195,8 +194,9 @@ static Status become(Import *import, const Node *node) {
             Value *value = node_output(import, node, i);
             if (value) value->poisoned = true;
         }
-        return maker || op ? STATUS_OK : missing_note(import, node->op_type);
+        return maker || op ? STATUS_OK : missing_note(import, node);
     }
+    if (schema_check(import, node)) return error_status();
     if (is_stored_again(import, node)) return error_status();
     if (maker && (inputs.constant || maker->of_shape)) return make(import, node, maker);
     if (inputs.constant && ours && quick_operator(node->op_type))

@@ -9,9 +9,6 @@
 // dim, other: heads of q, and of k and v, where they are not a dimension; value: the scale
 static Status build_attention(Import *import, const Node *node, Step *step) {
     const Value *q = node_input(import, node, 0), *mask = node_input(import, node, 3);
-    if (node_input(import, node, 4) || node_input(import, node, 5) || node_input(import, node, 6) ||
-        attribute_float(node, "softcap", 0.0f) != 0.0f)
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "past keys, or softcap");
     int64_t heads = attribute_int(node, "q_num_heads", 0);
     int64_t shared = attribute_int(node, "kv_num_heads", 0);
     bool flat = q && q->shape.ndim == 3;
@@ -58,7 +55,12 @@ static Status run_attention(const Step *step, bool training, Tensor *const in[],
 
 // ---- Dropout ----------------------------------------------------------------------------------
 static Status build_dropout(Import *import, const Node *node, Step *step) {
-    Value *ratio = node_input(import, node, 1);
+    Value *ratio = node_input(import, node, 1), *trains = node_input(import, node, 2);
+    if (import->opset < 12)
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its second output, of which opsets before 12 do not say what it is in "
+                            "evaluation. HINT: onnx.version_converter.convert_version(model, 13)");
+    if (trains && !value_data(import, trains)) return error_status();
     if (ratio && !value_data(import, ratio)) return error_status();
     step->params.plain.value[0] = ratio ? (float)value_number(ratio, 0) : 0.5f;
     return step_inputs(import, node, step, 1);

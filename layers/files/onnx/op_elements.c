@@ -81,6 +81,34 @@ static Status run_arithmetic(const Step *step, bool training, Tensor *const in[]
     return done(step->op->of_two(a, step_number(step, in[1])), out);
 }
 
+// ---- powers: of integers count, which is known while the file is loaded ----------------------------
+static Status build_power(Import *import, const Node *node, Step *step) {
+    Value *exponent = node_input(import, node, 1);
+    if (!has_integers(import, node) || !exponent) return build_two(import, node, step);
+    bool one = shape_numel(exponent->shape) == 1 && exponent->kind == VALUE_CONSTANT;
+    if (one && !value_data(import, exponent)) return error_status();
+    step->params.plain.count = one ? value_integer(exponent, 0) : -1;
+    if (step->params.plain.count < 0 ||
+        value_number(exponent, 0) != (double)step->params.plain.count)
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "a power of integers by what is no constant whole number from 0 on. HINT: "
+                            "Cast to float before it, where no number is above 2^24");
+    return step_inputs(import, node, step, 1);
+}
+
+// x^n by squares, which wrap around as any product does.
+static Status run_power(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    if (!step->whole) return run_arithmetic(step, training, in, out);
+    Tensor *one = tensor_arange_new(1, 2, 1), *square = in[0];
+    Tensor *y = tensor_expand(tensor_reshape(one, SHAPE_SCALAR), in[0]->shape);
+    tensor_free(one);
+    for (int64_t n = step->params.plain.count; n > 0 && y; n /= 2) {
+        if (n % 2 == 1) y = tensor_mul(y, square);
+        if (n > 1) square = tensor_mul(square, square);
+    }
+    return done(y, out);
+}
+
 // ---- of two and more --------------------------------------------------------------------------
 static Status build_all(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, (int)node->n_input);
@@ -184,7 +212,12 @@ const Operator onnx_elements[] = {
     TWO("Sub", tensor_sub, .whole = WHOLE_COMPUTED, .wraps = true),
     TWO("Mul", tensor_mul, .whole = WHOLE_COMPUTED, .wraps = true),
     TWO("Div", tensor_div, .whole = WHOLE_COMPUTED, .wraps = true),
-    TWO("Pow", tensor_pow_tensor, .whole = WHOLE_NOT),
+    {.name = "Pow",
+     .build = build_power,
+     .run = run_power,
+     .of_two = tensor_pow_tensor,
+     .whole = WHOLE_COMPUTED,
+     .wraps = true},
     ALL("Min", tensor_minimum, .whole = WHOLE_COMPUTED),
     ALL("Max", tensor_maximum, .whole = WHOLE_COMPUTED),
     ALL("Sum", tensor_add, .whole = WHOLE_COMPUTED, .wraps = true),

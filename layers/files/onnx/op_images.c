@@ -74,6 +74,13 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     if (attribute_ints(node, "kernel_shape", kernel, dims) != dims)
         return import_error(import, STATUS_FORMAT, "it has no kernel_shape of %d dimensions", dims);
     if (sides_read(import, node, in->shape, kernel, &sides)) return error_status();
+    bool same = attribute_is(node, "auto_pad", "SAME_UPPER", false) ||
+                attribute_is(node, "auto_pad", "SAME_LOWER", false);
+    if (same && (sides.dilation[0] != 1 || sides.dilation[1] != 1))
+        return import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "an auto_pad of the same size with dilations, which readers of ONNX take "
+            "differently. HINT: pads instead");
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
     step->params.pool.flat = dims == 1;
@@ -148,41 +155,79 @@ static int named(Import *import, const Node *node, const char *attribute, const 
     return 0;
 }
 
-// Sizes or scales of all dimensions, of which those behind the channels may change.
+// Resize as it was in opset 10, and Upsample: scales alone, of windows that begin at 0.
+static bool is_old(const Import *import, const Node *node) {
+    return strcmp(node->op_type, "Upsample") == 0 || import->opset < 11;
+}
+
+// Sizes, or scales, one for each axis; *n of them. At first scales were an attribute.
+static Status read_given(Import *import, const Node *node, double given[], int *n, bool *sizes) {
+    bool old = is_old(import, node);
+    const Onnx__Attribute *scales = attribute_find(node, "scales");
+    Value *value = old ? NULL : node_input(import, node, 3);
+    *sizes = value && shape_numel(value->shape) > 0;
+    if (!*sizes) value = node_input(import, node, old ? 1 : 2);
+    if (value && !value_data(import, value)) return error_status();
+    int64_t count = scales ? (int64_t)scales->n_floats : value ? shape_numel(value->shape) : 0;
+    if (count < 1 || count > TENSOR_MAX_DIMS)
+        return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
+    for (int i = 0; i < count; i++)
+        given[i] = scales ? (double)scales->floats[i] : value_number(value, i);
+    *n = (int)count;
+    return STATUS_OK;
+}
+
+// Those behind the channels may change.
 static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptions *options,
                          ResizeOptions *depth) {
-    bool old = strcmp(node->op_type, "Upsample") == 0 || import->opset < 11;
-    Value *sizes = old ? NULL : node_input(import, node, 3);
-    Value *scales = node_input(import, node, old ? 1 : 2);
-    Value *given = sizes && shape_numel(sizes->shape) > 0 ? sizes : scales;
     int64_t axes[TENSOR_MAX_DIMS], size[3] = {0};
-    double scale[3] = {0};
-    int n_axes = attribute_ints(node, "axes", axes, TENSOR_MAX_DIMS);
+    double given[TENSOR_MAX_DIMS], scale[3] = {1.0, 1.0, 1.0};
+    bool sizes;
+    int n = 0, n_axes = attribute_ints(node, "axes", axes, TENSOR_MAX_DIMS);
     if (n_axes < 0)
         for (n_axes = 0; n_axes < in.ndim; n_axes++) axes[n_axes] = n_axes;
-    if (n_axes > in.ndim || !given || !value_data(import, given) ||
-        shape_numel(given->shape) != n_axes)
+    if (read_given(import, node, given, &n, &sizes)) return error_status();
+    if (n_axes > in.ndim || n != n_axes)
         return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
     for (int i = 0; i < n_axes; i++) {
         int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 3;
         if (axis < 0) return error_status();
-        double wanted = value_number(given, i);
-        bool stays = given == sizes ? wanted == (double)in.dims[axis] : wanted == 1.0;
+        bool stays = given[i] == (sizes ? (double)in.dims[axis] : 1.0);
         if (axis < 2 && !stays)
             return import_error(import, STATUS_NOT_IMPLEMENTED, "of the batch or the channels");
         if (axis < 2) continue;
-        if (!(wanted > 0.0 && wanted < 0x1p31))
-            return import_error(import, STATUS_FORMAT, "a size or scale of %g", wanted);
-        if (given == sizes)
-            size[at] = (int64_t)wanted;
-        else
-            scale[at] = wanted;
+        if (!(given[i] > 0.0 && given[i] < 0x1p31))
+            return import_error(import, STATUS_FORMAT, "a size or scale of %g", given[i]);
+        // A scale is float32, and so is its product: 2.6 times 5 is 13.
+        size[at] =
+            sizes ? (int64_t)given[i] : (int64_t)floorf((float)given[i] * (float)in.dims[axis]);
+        scale[at] = sizes ? 0.0 : given[i];
     }
-    for (int at = 0; at < 3; at++)
-        if (size[at] == 0 && scale[at] == 0.0) scale[at] = 1.0;
     options->out_h = size[1], options->out_w = size[2];
     options->scale_h = scale[1], options->scale_w = scale[2];
     depth->out_h = size[0], depth->scale_h = scale[0], depth->scale_w = 1.0;
+    return STATUS_OK;
+}
+
+// Of old ones the nearest is what is at or before the place, and at or behind it where there are
+// fewer numbers than before: onnxruntime's reading of what their page leaves open.
+static Status old_rounding(Import *import, const Node *node, Step *step) {
+    ResizeOptions *options = &step->params.resize;
+    const double scales[] = {options->scale_h, options->scale_w, step->params.depth.scale_h};
+    bool fewer = false, more = false;
+    for (int i = 0; i < 3; i++) {
+        fewer = fewer || scales[i] < 1.0;
+        more = more || scales[i] > 1.0;
+    }
+    bool nearest = options->mode == RESIZE_NEAREST;
+    if (fewer && strcmp(node->op_type, "Upsample") == 0)
+        return import_error(import, STATUS_FORMAT, "its scales are below 1");
+    if (fewer && more && nearest)
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its scales are below 1 and above. HINT: "
+                            "onnx.version_converter.convert_version(model, 13)");
+    options->coordinates = RESIZE_ASYMMETRIC;
+    options->rounding = fewer ? RESIZE_CEIL : RESIZE_FLOOR;
     return STATUS_OK;
 }
 
@@ -194,23 +239,23 @@ static Status build_resize(Import *import, const Node *node, Step *step) {
     if (error_pending() || read_sizes(import, node, in->shape, options, &step->params.depth))
         return error_status();
     options->mode = (ResizeMode)named(import, node, "mode", modes);
-    if (strcmp(node->op_type, "Upsample") == 0 || import->opset < 11) {
-        options->coordinates = RESIZE_ASYMMETRIC;
-        options->rounding = RESIZE_FLOOR;
-        return error_pending() ? error_status() : step_inputs(import, node, step, 1);
+    if (is_old(import, node)) {
+        if (old_rounding(import, node, step)) return error_status();
+        return step_inputs(import, node, step, 1);
     }
     options->coordinates =
         (ResizeCoordinates)named(import, node, "coordinate_transformation_mode", coordinates);
     options->rounding = (ResizeRounding)named(import, node, "nearest_mode", roundings);
     bool cubic = options->mode == RESIZE_CUBIC;
     if (cubic && attribute_float(node, "cubic_coeff_a", -0.75f) != -0.75f)
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "cubic_coeff_a other than -0.75");
-    if (attribute_int(node, "antialias", 0) != 0)
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "antialias");
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its cubic_coeff_a is %g, and -0.75 is what is read. HINT: export the "
+                            "model without it",
+                            (double)attribute_float(node, "cubic_coeff_a", 0.0f));
     if (cubic && attribute_int(node, "exclude_outside", 0) != 0)
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "exclude_outside");
-    if (!attribute_is(node, "keep_aspect_ratio_policy", "stretch", true))
-        return import_error(import, STATUS_NOT_IMPLEMENTED, "keep_aspect_ratio_policy");
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its exclude_outside is not 0, which is what is read with cubic. HINT: "
+                            "export the model without it");
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 

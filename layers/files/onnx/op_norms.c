@@ -108,6 +108,7 @@ static Status build_batch(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight", "bias", NULL, NULL};
     step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
     step->params.norm.momentum = 1.0f - attribute_float(node, "momentum", 0.9f);
+    step->params.norm.trains = attribute_int(node, "training_mode", 0) != 0;
     if (step_weights(import, node, step, 5, roles)) return error_status();
     for (int i = 3; i < 5; i++) {
         Value *state = node_input(import, node, i);
@@ -129,7 +130,8 @@ static Status run_batch(const Step *step, bool training, Tensor *const in[], Ten
                                  .variance = in[4],
                                  .momentum = step->params.norm.momentum};
     float epsilon = step->params.norm.epsilon;
-    for (int i = 1; i < step->n_out && i < 3; i++) out[i] = in[2 + i]; // the same, in place
+    if (!training && step->params.norm.trains) // its own statistics follow in training only
+        return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, (RunningStatistics){0}), out);
     if (training) return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, running), out);
     return done(tensor_batch_norm_eval(in[0], in[1], in[2], epsilon, running), out);
 }

@@ -132,9 +132,9 @@ static Status build_scatter(Import *import, const Node *node, Step *step) {
     if (!value_data(import, index)) return error_status();
     Shape at = index->shape;
     int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
-    if (depth < 1 || depth > in->shape.ndim || !attribute_is(node, "reduction", "none", true))
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "places of %lld numbers, or a reduction", (long long)depth);
+    if (depth < 1 || depth > in->shape.ndim)
+        return import_error(import, STATUS_SHAPE, "places of %lld numbers in x of %d dimensions",
+                            (long long)depth, in->shape.ndim);
     Places places = places_of(in->shape, at, 0);
     int rows = import_constant(import, ONNX_INT64, SHAPE(places.rows));
     for (int64_t i = 0; i < places.rows && !error_pending(); i++)
@@ -196,7 +196,26 @@ static Status run_one_hot(const Step *step, bool training, Tensor *const in[], T
     return done(y, out);
 }
 
-// ---- ScatterElements: dim; flags[0]: adds -------------------------------------------------------
+// ---- ScatterElements ----------------------------------------------------------------------------
+// Of two updates of one number ONNX does not say which stays.
+static void check_once(Import *import, Value *index, int axis, int64_t size) {
+    int64_t n = shape_numel(index->shape), k = index->shape.dims[axis], inner = 1;
+    if (!value_data(import, index) || n == 0 || import_work(import, n * k)) return;
+    for (int d = axis + 1; d < index->shape.ndim; d++) inner *= index->shape.dims[d];
+    for (int64_t i = 0; i < n && !error_pending(); i++)
+        for (int64_t j = i / inner % k + 1; j < k; j++) {
+            int64_t other = i + (j - i / inner % k) * inner;
+            int64_t a = import_index(import, index, i, size),
+                    b = import_index(import, index, other, size);
+            if (a == b && a >= 0)
+                import_error(import, STATUS_FORMAT,
+                             "two updates of index %lld. HINT: reduction=\"add\" takes both",
+                             (long long)a);
+            if (error_pending()) return;
+        }
+}
+
+// dim; flags[0]: adds
 static Status build_spread(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *index = node_input(import, node, 1);
     const Value *updates = node_input(import, node, 2);
@@ -211,6 +230,8 @@ static Status build_spread(Import *import, const Node *node, Step *step) {
     if (!fits || (!adds && !attribute_is(node, "reduction", "none", true)))
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "fewer places than x has, or a reduction other than add");
+    if (!adds && axis >= 0 && node_input(import, node, 1)->kind == VALUE_CONSTANT)
+        check_once(import, node_input(import, node, 1), axis, in->shape.dims[axis]);
     step->params.plain.dim = axis;
     step->params.plain.flags[0] = adds;
     return axis < 0 ? error_status() : step_inputs(import, node, step, 3);

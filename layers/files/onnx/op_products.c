@@ -169,6 +169,13 @@ static const Value *begin_conv(Import *import, const Node *node, Step *step, Sid
         __builtin_mul_overflow(weight->shape.dims[1], attribute_int(node, "group", 1), &outputs))
         outputs = 0;
     if (told_bias(import, node, step, outputs)) return NULL;
+    int64_t kernel[3];
+    int n = attribute_ints(node, "kernel_shape", kernel, 3);
+    for (int i = 0; i < dims && n >= 0; i++)
+        if (n != dims || kernel[i] != weight->shape.dims[2 + i]) {
+            import_error(import, STATUS_SHAPE, "its kernel_shape is not that of its weight");
+            return NULL;
+        }
     if (dims == 3) {
         volume_conv(import, node, step, in->shape, weight->shape);
         return NULL;
@@ -226,6 +233,7 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
         if (sized && (wanted[i - first] < 0 || wanted[i - first] > INT32_MAX))
             return import_error(import, STATUS_FORMAT, "its output_shape");
         int64_t pad = full - (sized ? wanted[i - first] : size * sides.stride[i]);
+        if (sized && pad < 0) more[i] -= pad; // zeros behind what the windows reach
         pad = pad > 0 ? pad : 0;
         sides.before[i] = lower || !same ? pad - pad / 2 : pad / 2;
         sides.after[i] = pad - sides.before[i];

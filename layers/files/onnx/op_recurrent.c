@@ -8,7 +8,7 @@
 
 // In which order ONNX's gates are PyTorch's: i o f c as i f g o, z r h as r z n.
 static const int lstm_order[] = {0, 2, 3, 1}, gru_order[] = {1, 0, 2}, rnn_order[] = {0};
-enum { IN_X, IN_W, IN_R, IN_B, IN_LENGTHS, IN_HIDDEN, IN_CELL, IN_PEEPHOLES };
+enum { IN_X, IN_W, IN_R, IN_B, IN_LENGTHS, IN_HIDDEN };
 // The inputs of a step: x, for each direction four weights (whole: W, R and B), and the states.
 enum { WEIGHTS = 4, WHOLE = 3 };
 
@@ -66,14 +66,17 @@ static Status check(Import *import, const Node *node, RecurrentParams *recurrent
     const Value *x = node_input(import, node, IN_X);
     recurrent->ragged = lengths && !are_whole(import, node);
     if (error_pending()) return error_status();
-    if (node_input(import, node, IN_PEEPHOLES) || attribute_find(node, "clip") ||
-        !takes_activations(node, recurrent) || attribute_int(node, "input_forget", 0) != 0)
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "peepholes, clip, other activations or input_forget");
+    if (!takes_activations(node, recurrent))
+        return import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "its activations are others than a cell has, which are read alone. HINT: "
+            "Sigmoid and Tanh of an LSTM or GRU, Tanh or Relu of an RNN");
     bool gru = strcmp(node->op_type, "GRU") == 0;
     if (gru && attribute_int(node, "linear_before_reset", 0) == 0)
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "a reset before the product: linear_before_reset must be 1");
+        return import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "its reset is before the product: its linear_before_reset must be 1. HINT: "
+            "torch.nn.GRU is exported so");
     if (!x || x->shape.ndim != 3 || !node_input(import, node, IN_W) ||
         !node_input(import, node, IN_R))
         return import_error(import, STATUS_SHAPE, "it has no x of 3 dimensions, W and R");
@@ -86,6 +89,9 @@ static Status check_weights(Import *import, const Node *node, RecurrentParams *r
     Shape w = node_input(import, node, IN_W)->shape, r = node_input(import, node, IN_R)->shape;
     int64_t hidden = r.ndim == 3 ? r.dims[2] : 0, directions = recurrent->directions;
     recurrent->hidden = hidden;
+    if (attribute_int(node, "hidden_size", hidden) != hidden)
+        return import_error(import, STATUS_FORMAT, "its hidden_size is %lld, and its R has %lld",
+                            (long long)attribute_int(node, "hidden_size", 0), (long long)hidden);
     if (r.ndim != 3 || r.dims[0] != directions || r.dims[1] % gates != 0 ||
         r.dims[1] / gates != hidden)
         return import_error(import, STATUS_SHAPE, "its R is not (directions, gates, hidden)");

@@ -97,8 +97,6 @@ static Status build_extreme(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     int axis = import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim);
-    if (attribute_int(node, "select_last_index", 0) != 0)
-        import_error(import, STATUS_NOT_IMPLEMENTED, "select_last_index");
     step->params.plain.dim = axis;
     step->params.plain.flags[0] = attribute_int(node, "keepdims", 1) != 0;
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
@@ -139,8 +137,6 @@ static Status build_running(Import *import, const Node *node, Step *step) {
     if (!in || !dim) return import_error(import, STATUS_FORMAT, "it has no axis");
     if (!value_data(import, dim)) return error_status();
     step->params.plain.dim = import_axis(import, value_integer(dim, 0), in->shape.ndim);
-    if (attribute_int(node, "exclusive", 0) != 0 || attribute_int(node, "reverse", 0) != 0)
-        import_error(import, STATUS_NOT_IMPLEMENTED, "exclusive or reverse");
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 

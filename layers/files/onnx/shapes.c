@@ -58,7 +58,7 @@ static Status squeeze(Import *import, const Node *node, Shape in, Shape *out) {
                          (long long)in.dims[axis]);
         if (axis >= 0) gone[axis] = true;
     }
-    for (int i = 0; i < in.ndim && n < 0; i++) gone[i] = in.dims[i] == 1;
+    for (int i = 0; i < in.ndim && n <= 0; i++) gone[i] = in.dims[i] == 1;
     *out = (Shape){.ndim = 0};
     for (int i = 0; i < in.ndim; i++)
         if (!gone[i]) out->dims[out->ndim++] = in.dims[i];
@@ -220,6 +220,9 @@ Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_
     int n = (int)node->n_output;
     *axis = import_axis(import, attribute_int(node, "axis", 0), in.ndim);
     if (*axis < 0) return error_status();
+    if (attribute_int(node, "num_outputs", n) != n)
+        return import_error(import, STATUS_FORMAT, "its num_outputs is %lld, and it has %d outputs",
+                            (long long)attribute_int(node, "num_outputs", n), n);
     int64_t size = in.dims[*axis], sum = 0;
     int given = import_ints(import, node, "split", 1, sizes, n);
     if (error_pending()) return error_status();

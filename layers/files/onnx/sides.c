@@ -37,6 +37,8 @@ Status sides_read(Import *import, const Node *node, Shape in, const int64_t kern
         sides->before[first + i] = pads[i];
         sides->after[first + i] = pads[dims + i];
     }
+    if (attribute_is(node, "auto_pad", "VALID", false))
+        for (int i = 0; i < 2; i++) sides->before[i] = sides->after[i] = 0;
     return check(import, in, dims, sides);
 }
 

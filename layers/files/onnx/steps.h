@@ -68,6 +68,7 @@ typedef struct SliceParams { // of each dimension; step may be below 0, and begi
 } SliceParams;
 typedef struct NormParams {
     float epsilon, momentum;
+    bool trains; // it goes by the batch in evaluation, too
     int64_t groups;
     Shape row;
 } NormParams;
