@@ -236,7 +236,7 @@ void layer_run(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
         self->type->forward_each(self, in, n_in, out);
     else
         out[0] = self->type->forward(self, in, n_in);
-    for (int i = 0; i < LAYER_MAX_OUTPUTS && error_pending(); i++) out[i] = NULL;
+    for (int i = 0; i < outputs_of(self) && error_pending(); i++) out[i] = NULL;
 }
 
 Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out) {

@@ -34,7 +34,7 @@ typedef struct LayerAttribute {
     size_t offset; // in the layer's struct
 } LayerAttribute;
 
-enum { LAYER_ANY_INPUTS = -1, LAYER_MAX_OUTPUTS = 32 };
+enum { LAYER_ANY_INPUTS = -1, LAYER_MAX_OUTPUTS = 256 };
 
 typedef struct LayerType {
     const char *name;                 // "Linear"

@@ -8,8 +8,6 @@
 
 #include "layers/parts.h"
 
-_Static_assert((int)RECOMPUTE_RESULTS >= (int)LAYER_MAX_OUTPUTS, "a part gives a layer's results");
-
 static void run(void *part, Tensor *const in[], int n_in, Tensor *out[]) {
     layer_run(part, in, n_in, out);
 }
@@ -40,6 +38,11 @@ static uint64_t state_below(uint64_t hash, const Layer *layer) {
 static uint64_t state(const void *part) { return state_below(0, part); }
 
 Status layer_recompute_mark(Layer *self) {
+    if (self->type->n_outputs > RECOMPUTE_RESULTS)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "layer_recompute: %s gives %d results, and at most %d can be made again. "
+                         "HINT: its children, each by itself",
+                         self->type->name, self->type->n_outputs, RECOMPUTE_RESULTS);
     if (!self->again)
         self->again = recompute_new((Recompute){.run = run, .state = state, .part = self});
     self->recompute = self->again != NULL;

@@ -62,9 +62,9 @@ typedef struct OnnxModel { // what a file says of itself
 // options NULL: the file's shapes, and 1 for every size that it leaves open. about may be NULL;
 // what it is filled with is yours, also after a failure. The model takes the graph's inputs in
 // their order: int64 where the file has integers or truth values (0 and 1), else float32; and gives
-// its outputs in theirs (layer_forward_each), the first 32 of them, conditions as float32. Integers
-// are computed as such, and wrap around at the bits of their type; an operator that would round them
-// is refused by name. Floats of any precision are computed in float32.
+// its outputs in theirs (layer_forward_each), the first LAYER_MAX_OUTPUTS of them, conditions as
+// float32. Integers are computed as such, and wrap around at the bits of their type; an operator
+// that would round them is refused by name. Floats of any precision are computed in float32.
 // STATUS_IO: the file, or one of numbers beside it; STATUS_FORMAT: what it holds is no such model;
 // STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
 // protobuf-c.

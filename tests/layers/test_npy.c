@@ -94,6 +94,90 @@ START_TEST(what_is_written_is_what_numpy_writes) {
 }
 END_TEST
 
+// The last `size` bytes of a file that was just written.
+static void read_end(const char *path, void *bytes, size_t size) {
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fseek(file, -(long)size, SEEK_END), 0);
+    ck_assert_uint_eq(fread(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+// Every half, and what lies between two neighbours: the middle goes to the even one.
+START_TEST(halves_are_the_nearest) {
+    enum { HALVES = 0x7c00, EACH = 4 }; // from 0 to infinity, which is left out
+    static float real[EACH * HALVES];
+    static uint16_t stored[EACH * HALVES];
+    for (int h = 0; h < HALVES; h++) {
+        int exponent = h >> 10, fraction = h & 0x3ff;
+        double x = ldexp(exponent ? 1024 + fraction : fraction, (exponent ? exponent : 1) - 25);
+        double step = ldexp(1.0, (exponent ? exponent : 1) - 25);
+        real[EACH * h] = (float)x;
+        real[EACH * h + 1] = (float)-x;
+        real[EACH * h + 2] = (float)(x + step / 2);
+        real[EACH * h + 3] = nextafterf((float)(x + step / 2), 0.0f);
+    }
+    work_folder_begin();
+    Tensor *tensor = tensor_from_floats_new(SHAPE(EACH * HALVES), real);
+    ck_assert_int_eq(npy_write_as(tensor, "f2", byte_file_path("halves.npy")), STATUS_OK);
+    read_end(byte_file_path("halves.npy"), stored, sizeof stored);
+    for (int h = 0; h < HALVES; h++) {
+        ck_assert_uint_eq(stored[EACH * h], h);
+        ck_assert_uint_eq(stored[EACH * h + 1], 0x8000 | h);
+        ck_assert_uint_eq(stored[EACH * h + 2], h % 2 ? h + 1 : h); // behind the last: infinity
+        ck_assert_uint_eq(stored[EACH * h + 3], h);
+    }
+    tensor_free(tensor);
+    work_folder_end();
+}
+END_TEST
+
+// What is read back is what was written, in the type that was asked for.
+START_TEST(other_types_hold_the_lower_bits_or_the_nearest) {
+    static const struct {
+        const char *type;
+        bool of_integers;
+        int64_t want[4];
+    } cases[] = {{"i1", true, {-1, 44, 0, 1}},
+                 {"u1", true, {255, 44, 0, 1}},
+                 {"i2", true, {-1, 300, 0, 1}},
+                 {"u2", true, {65535, 300, 0, 1}},
+                 {"i4", true, {-1, 300, 0, 1}},
+                 {"u4", true, {4294967295, 300, 1 << 24, 1}},
+                 {"i8", true, {-1, 300, 0, 1}},
+                 {"b1", true, {1, 1, 0, 1}},
+                 {"b1", false, {1, 1, 0, 1}},
+                 {"i4", false, {-1, 300, 0, 1}}};
+    const float real[4] = {-1.25f, 300.0f, 0.0f, 1.0f};
+    work_folder_begin();
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        int64_t whole[4] = {-1, 300, cases[c].want[2], 1};
+        Tensor *x = cases[c].of_integers ? tensor_from_labels_new(SHAPE(2, 2), whole)
+                                         : tensor_from_floats_new(SHAPE(2, 2), real);
+        ck_assert_int_eq(npy_write_as(x, cases[c].type, byte_file_path("x.npy")), STATUS_OK);
+        Tensor *y = npy_read_new(byte_file_path("x.npy"));
+        ck_assert(y && shape_equal(y->shape, SHAPE(2, 2)) && y->dtype == DTYPE_INT64);
+        for (int i = 0; i < 4; i++)
+            ck_assert_msg(tensor_labels(y)[i] == cases[c].want[i], "%s: %lld", cases[c].type,
+                          (long long)tensor_labels(y)[i]);
+        tensor_free(x);
+        tensor_free(y);
+    }
+    Tensor *x = tensor_from_floats_new(SHAPE(4), real);
+    const char *const refused[] = {"c8", "f16", "", NULL};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(npy_write_as(x, refused[i], byte_file_path("none.npy")));
+        byte_file_expect_error(STATUS_INVALID_ARGUMENT, "npy_write_as");
+    }
+    double wide[4];
+    ck_assert_int_eq(npy_write_as(x, "f8", byte_file_path("wide.npy")), STATUS_OK);
+    read_end(byte_file_path("wide.npy"), wide, sizeof wide);
+    for (int i = 0; i < 4; i++) ck_assert(wide[i] == (double)real[i]);
+    tensor_free(x);
+    work_folder_end();
+}
+END_TEST
+
 START_TEST(what_cannot_be_written_is_an_error_and_no_file) {
     work_folder_begin();
     Scope *scope = scope_open();
@@ -254,6 +338,8 @@ int main(void) {
     const HarnessTest tests[] = {{every_array_of_numpy_is_read, FILES},
                                  {every_array_is_read_on_meta_and_on_a_device_of_its_own_memory, 0},
                                  {what_is_written_is_what_numpy_writes, 0},
+                                 {halves_are_the_nearest, 0},
+                                 {other_types_hold_the_lower_bits_or_the_nearest, 0},
                                  {what_cannot_be_written_is_an_error_and_no_file, 0},
                                  {a_header_is_read_as_python_would_or_refused,
                                   (int)(sizeof headers / sizeof headers[0])},
