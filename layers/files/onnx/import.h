@@ -34,7 +34,7 @@ bool onnx_is_known(int type);         // is it one of the above?
 // ---- values -----------------------------------------------------------------------------------
 typedef enum ValueKind {
     VALUE_UNKNOWN,   // its node has not been reached, or there is none
-    VALUE_CONSTANT,  // known at import: stored in the file, or folded
+    VALUE_CONSTANT,  // known at import: stored in the file, or computed
     VALUE_PARAMETER, // stored in the file, and learned
     VALUE_RUN        // known when the model runs
 } ValueKind;
@@ -103,7 +103,7 @@ struct Import {
     int n_steps, step_room;
     Context *host;  // whose device is the CPU: constants are computed there
     bool computing; // a constant, and no step of the model
-    int64_t folded; // elements of constants now held
+    int64_t held;   // elements of constants now held
     int64_t worked; // of all that were computed
     int64_t copied; // of parameters that the file holds once, and the model more often
     bool missing;   // operators are

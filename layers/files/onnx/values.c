@@ -10,10 +10,10 @@
 #include "tensor/memory.h"
 #include "tensor/op.h"
 
-// Elements of folded constants that may be held at any time: half a gigabyte. A graph of thousands
+// Elements of computed constants that may be held at any time: half a gigabyte. A graph of thousands
 // of nodes about shapes and masks needs some hundred thousand.
-static const int64_t MOST_FOLDED = (int64_t)1 << 26;
-// And of all that are folded on the way, or read for fewer: some seconds.
+static const int64_t MOST_HELD = (int64_t)1 << 26;
+// And of all that are computed on the way, or read for fewer: some seconds.
 static const int64_t MOST_WORKED = (int64_t)1 << 30;
 // Numbers that a model may have more often than its file: a gigabyte.
 static const int64_t MOST_COPIED = (int64_t)1 << 28;
@@ -91,10 +91,10 @@ Status import_work(Import *import, int64_t count) {
 }
 
 Status import_room(Import *import, int64_t count) {
-    if (count <= MOST_FOLDED - import->folded) return STATUS_OK;
+    if (count <= MOST_HELD - import->held) return STATUS_OK;
     return import_error(import, STATUS_OUT_OF_MEMORY,
                         "constants of more than %lld numbers. HINT: smaller inputs",
-                        (long long)MOST_FOLDED);
+                        (long long)MOST_HELD);
 }
 
 // What a constant of this shape holds; -1 with an error pending where it is more than is bounded.
@@ -127,7 +127,7 @@ Status value_set(Import *import, Value *value, int type, Tensor *data) {
     value->type = type;
     value->shape = data->shape;
     value->data = data;
-    import->folded += data->numel;
+    import->held += data->numel;
     return STATUS_OK;
 }
 
@@ -155,14 +155,14 @@ const Tensor *value_data(Import *import, Value *value) {
         tensor_free(data);
         return NULL;
     }
-    import->folded += count;
+    import->held += count;
     value->data = data;
     return data;
 }
 
 void value_drop(Import *import, Value *value) {
     if (!value->data) return;
-    import->folded -= value->data->numel;
+    import->held -= value->data->numel;
     tensor_free(value->data);
     value->data = NULL;
 }
