@@ -65,6 +65,11 @@ typedef struct Value {
     bool held;        // by a step: it is needed when the model runs
     bool is_state;    // running statistics: no gradient
     bool fixed;       // the exporter recorded that it is no parameter
+    bool folded;      // it recorded parameters that this was computed from
+    bool placed;      // it reaches where operators have weights, and nothing else runs on its way
+    bool moved;       // and other nodes are on that way
+    bool tied;        // the record says that layers share it
+    bool unread;      // by any node, and no output of the graph
     bool poisoned;    // behind an operator that is missing
     const char *role; // what its first user calls it: "weight"
     int role_step;    // and that user; -1: none
@@ -160,6 +165,8 @@ Status import_assume(Import *import, const char *what, const char *taken, ...)
 // ---- what the newer exporter recorded (told.c) --------------------------------------------------
 Status told_read(Import *import); // which names are parameters
 Told told_of(const Import *import, const char *name, size_t length);
+// Is the first one before the other in the order in which the exporter recorded both?
+bool told_before(const Import *import, const char *name, const char *other);
 // Of stored values that were folded from others: which are parameters, and what their paths are.
 Status told_apply(Import *import);
 const char *value_path(const Value *value); // of a parameter; NULL: it has none
@@ -168,12 +175,28 @@ const char *value_path(const Value *value); // of a parameter; NULL: it has none
 // its own, of OWNER_ANOTHER; else NULL.
 typedef enum Owner {
     OWNER_LAYER,   // that layer, as far as is known
+    OWNER_TIED,    // several, this one among them
     OWNER_ANOTHER, // another; this one has such a parameter, too
     OWNER_NONE     // this one has no parameter of that name
 } Owner;
 Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own);
 // In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
+
+// ---- which are parameters (learned.c, guesses.c) ----------------------------------------------
+// Of an initializer: what the record or its name makes it.
+Status learned_by_name(Import *import, Value *value);
+// Of all values: which are read by nobody, which reach a place of weights; and those of them that
+// have no telling name are parameters from now on, where they get there through other nodes.
+Status learned_by_place(Import *import);
+// A Constant node's numbers have been read: are they among those?
+void learned_constant(Import *import, Value *value);
+// Numbers that a layer computes with are a parameter, whatever they are called.
+void learned_anew(Import *import, Value *value);
+// Do the numbers follow a formula: a mask, a sequence, sines and cosines? None that was learned do.
+bool value_is_formula(Import *import, const Value *value);
+// Notes what of all that was a guess, with the numbers that it might be instead.
+Status import_guesses(Import *import);
 
 // ---- folding (fold*.c) ------------------------------------------------------------------------
 // Fills a node's outputs, its inputs being constants whose numbers are at hand (Shape's and Size's

@@ -103,6 +103,10 @@ static Layer *load(Import *import) {
     import->about->steps = program->n_steps;
     Layer *model = graph_tree_new(import, program);
     if (model) import->about->parameters = layer_parameter_count(model);
+    if (model && import_guesses(import)) {
+        layer_free(model);
+        return NULL;
+    }
     layer_train(model, false);
     return model;
 }

@@ -313,7 +313,12 @@ static Status become(Import *import, const Node *node) {
         return folder || op ? STATUS_OK : note_missing(import, node->op_type);
     }
     if (is_stored_again(import, node)) return error_status();
-    if (folder && (inputs.constant || shape_only)) return fold(import, node, folder, shape_only);
+    if (folder && (inputs.constant || shape_only)) {
+        if (fold(import, node, folder, shape_only)) return error_status();
+        if (strcmp(node->op_type, "Constant") == 0 && node_output(import, node, 0))
+            learned_constant(import, node_output(import, node, 0));
+        return error_status();
+    }
     if (node_input(import, node, 0) && node_output(import, node, 0) && ours &&
         renames(import, node))
         return rename_value(import, node);
