@@ -45,18 +45,26 @@ typedef struct OnnxMissing {
     int64_t count;
 } OnnxMissing;
 
+typedef struct OnnxAssumption { // what a file does not say, and was taken to be so
+    char *what;                 // "size \"batch\" of input \"x\""
+    char *taken;                // "1"
+} OnnxAssumption;
+
 typedef struct OnnxModel { // what a file says of itself
     OnnxPort *inputs, *outputs;
     int n_inputs, n_outputs;
     int64_t opset;
-    char *producer;            // "pytorch 2.15.0"; "": it does not say
-    int64_t parameters_stored; // numbers, as the file holds them
-    int64_t parameters;        // tied ones once: as layer_parameter_count
-    int64_t nodes, steps;      // in the file; of them, what runs
-    bool norms_folded;         // batch norms are fused into the layers before them
-    const char *remark;        // what a reader must know of it, one line; "": nothing
-    OnnxMissing *missing;      // with `partial`, else an error names them
+    char *producer;             // "pytorch 2.15.0"; "": it does not say
+    int64_t parameters_stored;  // numbers, as the file holds them
+    int64_t parameters;         // tied ones once: as layer_parameter_count
+    int64_t parameters_guessed; // numbers, counted or not, that no record and no layer tells of
+    int64_t nodes, steps;       // in the file; of them, what runs
+    bool norms_folded;          // batch norms are fused into the layers before them
+    const char *remark;         // what a reader must know of it, one line; "": nothing
+    OnnxMissing *missing;       // with `partial`, else an error names them
     int n_missing;
+    OnnxAssumption *assumed; // in the order in which it was met, each once
+    int n_assumed;
 } OnnxModel;
 
 // options NULL: the file's shapes, and 1 for every size that it leaves open. about may be NULL;

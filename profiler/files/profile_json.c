@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "layers/files/onnx.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/machine/machine_write.h"
 #include "profiler/report/environment.h"
@@ -64,6 +65,18 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     json_writer_end_object(json);
 }
 
+// What the file of the model does not say, and what was taken for it.
+static void write_assumed(JsonWriter *json, const Profile *profile) {
+    json_writer_begin_array(json_writer_key(json, "assumed"));
+    for (int i = 0; i < profile->n_assumed; i++) {
+        json_writer_begin_object(json);
+        member_text(json, "what", profile->assumed[i].what);
+        member_text(json, "taken", profile->assumed[i].taken);
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+}
+
 static void write_model(JsonWriter *json, const Profile *profile) {
     json_writer_key(json, "model");
     json_writer_begin_object(json);
@@ -74,6 +87,8 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_text(json, "dtype", precision_name(profile->precision));
     member_integer(json, "parameters", profile->parameters);
     member_integer(json, "parameters_stored", profile->parameters_stored);
+    member_integer(json, "parameters_guessed", profile->parameters_guessed);
+    write_assumed(json, profile);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);
     member_real(json, "flops_per_parameter", profile_flops_per_parameter(profile));

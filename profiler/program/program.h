@@ -28,7 +28,7 @@ typedef struct Subject {
     const struct ZooModel *network;
     const char *text, *file;
     bool is_onnx;             // the file
-    char remark[1400];        // what must be known before any number; "": nothing
+    char remark[2800];        // what must be known before any number; "": nothing
     Shape sample;             // one sample of its input
     int64_t vocabulary;       // the input is int64 ids below that; 0: it is float32
     int64_t classes;          // it tells apart; 0: none, or not known beforehand

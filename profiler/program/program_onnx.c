@@ -197,12 +197,32 @@ Tensor *program_onnx_input_new(const Program *program) {
 // ---- what is said of it ------------------------------------------------------------------------
 void program_onnx_note(const OnnxModel *about, Profile *profile) {
     profile->parameters_stored = about->parameters_stored;
+    profile->parameters_guessed = about->parameters_guessed;
+    profile->assumed = about->assumed;
+    profile->n_assumed = about->n_assumed;
     for (int i = 0; i < about->n_missing && profile->n_uncounted < PROFILE_UNCOUNTED; i++)
         profile->uncounted[profile->n_uncounted++] = about->missing[i].name;
 }
 
+enum { MOST_SAID = 3 }; // assumptions that the text names
+
+// One line each, with names from the file as a terminal shows them.
+static void list_assumed(const OnnxModel *about, char *text, size_t size) {
+    int n = about->n_assumed, said = n > MOST_SAID + 1 ? MOST_SAID : n;
+    size_t used = 0;
+    for (int i = 0; i < said && used < size; i++) {
+        char what[400], taken[400];
+        text_take_plain(about->assumed[i].what, what, sizeof(what));
+        text_take_plain(about->assumed[i].taken, taken, sizeof(taken));
+        used += (size_t)snprintf(text + used, size - used, "%sassumed: %s: %s", i ? "\n" : "", what,
+                                 taken);
+    }
+    if (said < n && used < size)
+        snprintf(text + used, size - used, "\nand %d more that --json lists", n - said);
+}
+
 static void remark_on(const OnnxModel *about, Subject *subject) {
-    char tied[400] = "", missing[900] = "";
+    char tied[400] = "", missing[900] = "", assumed[1200] = "";
     if (about->parameters_stored != about->parameters)
         snprintf(tied, sizeof(tied), "%s parameters are stored, %s %s",
                  text_count(about->parameters_stored).s, text_count(about->parameters).s,
@@ -215,9 +235,10 @@ static void remark_on(const OnnxModel *about, Subject *subject) {
                  i ? ", " : "not counted, because they are missing: ", about->missing[i].name,
                  (long long)about->missing[i].count);
     }
-    const char *parts[] = {about->remark, tied, missing};
+    list_assumed(about, assumed, sizeof(assumed));
+    const char *parts[] = {about->remark, tied, missing, assumed};
     size_t used = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (parts[i][0] && used < sizeof(subject->remark))
             used += (size_t)snprintf(subject->remark + used, sizeof(subject->remark) - used, "%s%s",
                                      used ? "\n" : "", parts[i]);

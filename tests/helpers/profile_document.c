@@ -218,6 +218,8 @@ void document_check(json_t *document) {
                                        "model.accumulate",
                                        "model.dtype",
                                        "model.parameters_stored",
+                                       "model.parameters_guessed",
+                                       "model.assumed",
                                        "model.trainable_parameters",
                                        "model.parameter_bytes",
                                        "totals.step.samples_per_second",

@@ -73,6 +73,11 @@ typedef struct Value {
     bool held;        // by a step: it is needed when the model runs
     bool is_state;    // running statistics: no gradient
     bool fixed;       // the exporter recorded that it is no parameter
+    bool folded;      // it recorded parameters that this was computed from
+    bool placed;      // it reaches where operators have weights, and nothing else runs on its way
+    bool moved;       // and other nodes are on that way
+    bool tied;        // the record says that layers share it
+    bool unread;      // by any node, and no output of the graph
     bool poisoned;    // behind an operator that is missing
     const Onnx__TensorType *recorded; // what the file says of a node's result; NULL: nothing
     const char *role; // what its first user calls it: "weight"
@@ -174,6 +179,10 @@ int import_axis(Import *import, int64_t axis, int ndim);
 // "onnx: Conv /conv1/Conv: ...", with what the node is.
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
+// Notes for the reader what the file does not say, and what was taken for it: `what` is a noun, as
+// "size \"batch\" of input \"x\"", and `taken` its value. The same pair is noted once.
+Status import_assume(Import *import, const char *what, const char *taken, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // ---- what is read of an operator (schema.c) ---------------------------------------------------
 // Is all that the node says read here? An error is pending where it is not: it names what is not.
@@ -187,6 +196,8 @@ void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n);
 // ---- what the newer exporter recorded (told.c) --------------------------------------------------
 Status told_read(Import *import); // which names are parameters
 Told told_of(const Import *import, const char *name, size_t length);
+// Is the first one before the other in the order in which the exporter recorded both?
+bool told_before(const Import *import, const char *name, const char *other);
 // Of stored values that were folded from others: which are parameters, and what their paths are.
 Status told_apply(Import *import);
 const char *value_path(const Value *value); // of a parameter; NULL: it has none
@@ -195,12 +206,28 @@ const char *value_path(const Value *value); // of a parameter; NULL: it has none
 // its own, of OWNER_ANOTHER; else NULL.
 typedef enum Owner {
     OWNER_LAYER,   // that layer, as far as is known
+    OWNER_TIED,    // several, this one among them
     OWNER_ANOTHER, // another; this one has such a parameter, too
     OWNER_NONE     // this one has no parameter of that name
 } Owner;
 Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own);
 // In place of a bias of zeros that the exporter took away, one for the newest step's input 2.
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
+
+// ---- which are parameters (learned.c, guesses.c) ----------------------------------------------
+// Of an initializer: what the record or its name makes it.
+Status learned_by_name(Import *import, Value *value);
+// Of all values: which are read by nobody, which reach a place of weights; and those of them that
+// have no telling name are parameters from now on, where they get there through other nodes.
+Status learned_by_place(Import *import);
+// A Constant node's numbers have been read: are they among those?
+void learned_constant(Import *import, Value *value);
+// Numbers that a layer computes with are a parameter, whatever they are called.
+void learned_anew(Import *import, Value *value);
+// Do the numbers follow a formula: a mask, a sequence, sines and cosines? None that was learned do.
+bool value_is_formula(Import *import, const Value *value);
+// Notes what of all that was a guess, with the numbers that it might be instead.
+Status import_guesses(Import *import);
 
 // ---- constants (makers.c, compute.c) ------------------------------------------------------------
 // A constant that a node makes: written out in it, or of a shape, a range. NULL: it makes none.
@@ -218,7 +245,7 @@ int64_t import_index(const Import *import, const Value *indices, int64_t i, int6
 
 // ---- operators that are missing (missing.c) -----------------------------------------------------
 Status missing_note(Import *import, const Node *node); // there is one more of that name
-Status missing_report(const Import *import);              // the error that names them
+Status missing_report(const Import *import);            // the error that names them
 // With `partial`, a step in its place where it is known what shape it gives; else what is behind it
 // is poisoned.
 Status import_missing(Import *import, const Node *node);

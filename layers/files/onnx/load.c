@@ -87,6 +87,11 @@ void onnx_model_free(OnnxModel *about) {
     for (int i = 0; i < about->n_inputs; i++) memory_free(about->inputs[i].name);
     for (int i = 0; i < about->n_outputs; i++) memory_free(about->outputs[i].name);
     for (int i = 0; i < about->n_missing; i++) memory_free(about->missing[i].name);
+    for (int i = 0; i < about->n_assumed; i++) {
+        memory_free(about->assumed[i].what);
+        memory_free(about->assumed[i].taken);
+    }
+    memory_free(about->assumed);
     memory_free(about->inputs);
     memory_free(about->outputs);
     memory_free(about->missing);
@@ -105,6 +110,10 @@ static Layer *load(Import *import) {
     import->about->steps = program->n_steps;
     Layer *model = graph_tree_new(import, program);
     if (model) import->about->parameters = layer_parameter_count(model);
+    if (model && import_guesses(import)) {
+        layer_free(model);
+        return NULL;
+    }
     layer_train(model, false);
     return model;
 }

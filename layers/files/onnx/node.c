@@ -198,7 +198,12 @@ static Status become(Import *import, const Node *node) {
     }
     if (schema_check(import, node)) return error_status();
     if (is_stored_again(import, node)) return error_status();
-    if (maker && (inputs.constant || maker->of_shape)) return make(import, node, maker);
+    if (maker && (inputs.constant || maker->of_shape)) {
+        if (make(import, node, maker)) return error_status();
+        if (strcmp(node->op_type, "Constant") == 0 && node_output(import, node, 0))
+            learned_constant(import, node_output(import, node, 0));
+        return error_status();
+    }
     if (inputs.constant && ours && quick_operator(node->op_type))
         return import_compute(import, node, op);
     if (node_input(import, node, 0) && node_output(import, node, 0) && ours &&

@@ -51,21 +51,17 @@ static bool is_vector(Shape shape) {
     return long_ones == 1;
 }
 
-// Numbers that a layer computes with, under a name that the exporter made.
-static void learn(Import *import, Value *value) {
-    value->kind = VALUE_PARAMETER;
-    bool again = strcmp(value->name, value->stored->name) != 0; // the same numbers, renamed
-    if (!again) import->about->parameters_stored += shape_numel(value->shape);
-}
-
 static void promote(Import *import, const Step *step, Value *value) {
     bool norm = strstr(step->op->name, "Normalization") != NULL;
-    if (!(step->op->module || is_vector(value->shape)) || value->kind != VALUE_CONSTANT ||
-        !value->initial || value->fixed || onnx_name_is_computed(value->name) || value->tensor ||
-        !onnx_is_float(value->type) || value->shape.ndim < 1 ||
+    bool added = value->initial && is_vector(value->shape) && !value->folded &&
+                 !onnx_name_is_path(value->name); // else the name has said that it is a buffer
+    bool placed = step->op->module || added;
+    if (!placed || value->kind != VALUE_CONSTANT || !value->stored || value->fixed ||
+        onnx_name_is_computed(value->name) || value->tensor || !onnx_is_float(value->type) ||
+        value->shape.ndim < 1 ||
         (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
         return;
-    learn(import, value);
+    learned_anew(import, value);
 }
 
 Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows rows,
@@ -74,7 +70,7 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
     if (at < 0) return error_status();
     Value *from = import->values[whole], *value = import->values[at];
     if (from->kind == VALUE_CONSTANT) // or others have rows of it: perhaps all of them once more
-        learn(import, from);
+        learned_anew(import, from);
     else if (import_copies(import, from, shape_numel(shape)))
         return error_status();
     value->kind = VALUE_PARAMETER;
@@ -144,7 +140,9 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
         import->values[copy]->readers++;
         return copy;
     }
-    copy = owner == OWNER_LAYER || error_pending() ? at : copy_of(import, at);
+    import->values[at]->tied = owner == OWNER_TIED;
+    copy =
+        owner == OWNER_LAYER || owner == OWNER_TIED || error_pending() ? at : copy_of(import, at);
     if (copy >= 0 && owner == OWNER_ANOTHER) {
         import->values[copy]->kind = VALUE_PARAMETER;
         import->values[copy]->path = own;
@@ -174,6 +172,7 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     }
     char *path;
     Owner owner = told_owner(import, value, node, role, &path);
+    if (owner == OWNER_TIED) return at;
     if (!path && value_path(value)) path = onnx_path_moved(value_path(value), user, node);
     bool told = path && told_of(import, path, strlen(path)) == TOLD_LEARNED;
     bool learned = told || owner != OWNER_NONE;

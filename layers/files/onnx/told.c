@@ -11,6 +11,7 @@ typedef struct Target {
     const char *name;
     size_t length;
     bool learned;
+    int order; // in which it was recorded
 } Target;
 
 static const char *text_of(Onnx__Text *const entries[], size_t n, const char *key) {
@@ -53,9 +54,7 @@ static int read_targets(const char *text, Target *targets) {
         const char *kind = last_before(at, found, "PARAMETER");
         bool learned = kind && !last_before(kind, found, "BUFFER") &&
                        !last_before(kind, found, "CONSTANT") && !last_before(kind, found, "USER");
-        if (targets)
-            targets[count] =
-                (Target){.name = name, .length = (size_t)(end - name), .learned = learned};
+        if (targets) targets[count] = (Target){name, (size_t)(end - name), learned, count};
         at = end + 1;
     }
     return count;
@@ -75,45 +74,44 @@ Status told_read(Import *import) {
     return STATUS_OK;
 }
 
-Told told_of(const Import *import, const char *name, size_t length) {
-    if (import->n_targets == 0) return TOLD_NOTHING;
+static const Target *target_of(const Import *import, const char *name, size_t length) {
     const Target wanted = {.name = name, .length = length};
-    const Target *found =
-        bsearch(&wanted, import->targets, (size_t)import->n_targets, sizeof wanted, by_name);
+    if (import->n_targets == 0) return NULL;
+    return bsearch(&wanted, import->targets, (size_t)import->n_targets, sizeof wanted, by_name);
+}
+
+Told told_of(const Import *import, const char *name, size_t length) {
+    const Target *found = target_of(import, name, length);
     return !found ? TOLD_NOTHING : found->learned ? TOLD_LEARNED : TOLD_FIXED;
 }
 
+bool told_before(const Import *import, const char *name, const char *other) {
+    const Target *left = target_of(import, name, strlen(name));
+    const Target *right = target_of(import, other, strlen(other));
+    return left && right && left->order < right->order;
+}
+
 // ---- what was made from others ----------------------------------------------------------------
-static int by_number(const void *a, const void *b) {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+static int by_size(const void *a, const void *b) {
+    float left = *(const float *)a, right = *(const float *)b;
     return (left > right) - (left < right);
 }
 
-static uint64_t hash_of(const float *row, int64_t columns) {
-    uint64_t hash = 14695981039346656037u; // Fowler, Noll, Vo
-    const unsigned char *bytes = (const unsigned char *)row;
-    for (size_t i = 0; i < (size_t)columns * sizeof *row; i++)
-        hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
-}
-
-// A table of which two rows are alike was read by ids, or repeated: how many rows it has is lost.
-static bool rows_differ(const Import *import, const Value *value) {
-    int64_t n = shape_numel(value->shape), columns = 0, most = 1 << 22;
-    if (value->shape.ndim > 0) columns = value->shape.dims[value->shape.ndim - 1];
-    if (value->shape.ndim < 2 || n == columns) return true;
+// Does it have the numbers of what it was made from, moved? Where many are alike, rows were read by
+// ids, or repeated, and how many there were is lost. Those that are all alike say nothing: along
+// one dimension they are taken for all of them.
+static bool is_rearranged(Import *import, Value *value) {
+    int64_t n = shape_numel(value->shape), most = 1 << 22, different = 1, longest = 1;
+    for (int i = 0; i < value->shape.ndim; i++)
+        if (value->shape.dims[i] > longest) longest = value->shape.dims[i];
     if (n == 0 || n > most || onnx_stored_check(import, value->stored, n)) return false;
-    int64_t rows = n / columns;
+    if (value_is_uniform(import, value)) return n == longest;
     float *numbers = memory_new((size_t)n * sizeof(float));
-    uint64_t *hashes = numbers ? memory_new((size_t)rows * sizeof *hashes) : NULL;
-    bool differ = hashes && !onnx_stored_floats(import, value->stored, n, numbers);
-    for (int64_t i = 0; i < rows && differ; i++)
-        hashes[i] = hash_of(numbers + i * columns, columns);
-    if (differ) qsort(hashes, (size_t)rows, sizeof *hashes, by_number);
-    for (int64_t i = 1; i < rows && differ; i++) differ = hashes[i - 1] != hashes[i];
-    memory_free(hashes);
+    bool read = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
+    if (read) qsort(numbers, (size_t)n, sizeof *numbers, by_size);
+    for (int64_t i = 1; i < n && read; i++) different += numbers[i] != numbers[i - 1];
     memory_free(numbers);
-    return differ;
+    return read && different >= n - n / 4;
 }
 
 // Of "['fc.weight', 'val_3']" the one parameter; how many there are.
@@ -140,21 +138,18 @@ static Status apply(Import *import, Value *value, const char *names) {
     int parameters = parameter_among(import, names, &name, &length);
     int64_t n = shape_numel(value->shape);
     bool learned = value->kind == VALUE_PARAMETER;
-    if (parameters == 0) {
-        value->fixed = true;
-        value->kind = VALUE_CONSTANT;
-        if (learned) import->about->parameters_stored -= n;
-    } else if (parameters == 1 && !value->path) {
+    value->fixed = parameters == 0;
+    value->folded = parameters > 0;
+    if (parameters == 1 && !value->path) {
         char *path = memory_new(length + 1);
         if (!path) return error_status();
         memcpy(path, name, length);
         value->path = onnx_path_checked(path);
-        if (learned || !onnx_is_float(value->type) || !rows_differ(import, value))
-            return error_status();
-        value->kind = VALUE_PARAMETER;
-        import->about->parameters_stored += n;
     }
-    return STATUS_OK;
+    bool whole = parameters == 1 && onnx_is_float(value->type) && is_rearranged(import, value);
+    value->kind = whole ? VALUE_PARAMETER : VALUE_CONSTANT;
+    import->about->parameters_stored += whole == learned ? 0 : whole ? n : -n;
+    return error_status();
 }
 
 Status told_apply(Import *import) {
@@ -195,15 +190,25 @@ static char *own_path(const Import *import, const char *layer, const char *role)
     return NULL;
 }
 
+// The exporter stores what layers share under the last of their names, in the order of its record,
+// and what is only alike under the first: who comes before the name that it has, shares it. What it
+// computed from parameters it stores under the name of the first that runs.
+static bool is_shared(const Import *import, const Value *value, const char *own, const char *path) {
+    bool computed = strcmp(path, value->name) != 0, first = value->role == NULL;
+    if (strcmp(own, path) == 0) return !first && (!computed || value->tied);
+    return told_before(import, own, path) && (!computed || first || value->tied);
+}
+
 Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own) {
     const char *path = import->recorded && value->readers > 1 ? value_path(value) : NULL;
     char *layer = path ? onnx_path_of_node(node) : NULL;
     size_t n = layer ? strlen(layer) : 0;
     bool inside = n == 0 || (strncmp(path, layer, n) == 0 && path[n] == '.');
     Owner owner = OWNER_LAYER;
-    *own = NULL;
-    if (layer && value_is_uniform(import, value)) {
-        *own = own_path(import, layer, role);
+    *own = layer ? own_path(import, layer, role) : NULL;
+    if (*own && is_shared(import, value, *own, path))
+        owner = OWNER_TIED;
+    else if (layer && value_is_uniform(import, value)) {
         if (*own && strcmp(*own, path) != 0)
             owner = OWNER_ANOTHER;
         else if (!inside && !has_parameter(import, layer, role))

@@ -12,21 +12,6 @@ static Status bad_name(const Import *import, const char *name) {
 }
 
 // ---- what is stored ---------------------------------------------------------------------------
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-// What modules keep as buffers under names that are PyTorch's or usual: the file does not say.
-static bool is_buffer(const char *name) {
-    static const char *const ends[] = {"inv_freq", "running_mean", "running_var", ".pe",
-                                       "_mask",    ".mask",        "attn.bias"};
-    if (strcmp(name, "pe") == 0) return true;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (ends_with(name, ends[i])) return true;
-    return false;
-}
-
 static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     const char *name = stored->name;
     if (!name || !name[0])
@@ -38,17 +23,8 @@ static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     value->stored = stored;
     value->type = stored->data_type;
     if (onnx_stored_shape(stored, &value->shape)) return error_status();
-    Told told = told_of(import, name, strlen(name));
-    bool learned =
-        onnx_name_is_path(name) && !is_buffer(name) && (value->shape.ndim > 0 || strchr(name, '.'));
-    learned = onnx_is_float(value->type) && (told == TOLD_NOTHING ? learned : told == TOLD_LEARNED);
-    value->kind = learned ? VALUE_PARAMETER : VALUE_CONSTANT;
     value->initial = true;
-    value->fixed = told == TOLD_FIXED;
-    if (told == TOLD_LEARNED) value->path = onnx_path_checked(memory_copy_string(name));
-    if (error_pending()) return error_status();
-    if (learned) import->about->parameters_stored += shape_numel(value->shape);
-    return STATUS_OK;
+    return learned_by_name(import, value);
 }
 
 // ---- what comes in ----------------------------------------------------------------------------
@@ -165,7 +141,7 @@ static Status note_values(Import *import) {
         if (graph->output[i]->name) count_use(import, graph->output[i]->name);
     note_recorded(import, graph->value_info, graph->n_value_info);
     note_recorded(import, graph->output, graph->n_output);
-    return STATUS_OK;
+    return learned_by_place(import);
 }
 
 // ---- the nodes --------------------------------------------------------------------------------

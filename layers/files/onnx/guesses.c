@@ -1,0 +1,176 @@
+// guesses.c -- what is said of parameters where the file tells it neither by a record nor by a
+// layer that computes with them: what they were taken for, and how many there are otherwise.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/files/onnx/import.h"
+#include "tensor/memory.h"
+
+// ---- lists of values --------------------------------------------------------------------------
+typedef struct Names { // of the first of them, and how many numbers all have
+    char text[200];
+    size_t used;
+    int count;
+    int64_t numbers;
+} Names;
+
+enum { MOST_NAMED = 3, LONGEST_NAME = 40 };
+
+static void add_name(Names *names, const char *name, int64_t numbers) {
+    names->numbers += numbers;
+    if (names->count++ >= MOST_NAMED) return;
+    size_t n = strlen(name);
+    const char *cut = n > LONGEST_NAME ? "~" : "";
+    names->used += (size_t)snprintf(names->text + names->used, sizeof names->text - names->used,
+                                    "%s%s%s", names->count > 1 ? ", " : "", cut,
+                                    n > LONGEST_NAME ? name + n - LONGEST_NAME : name);
+}
+
+// "535,818"
+static const char *counted(int64_t n, char text[32]) {
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)n), at = 0;
+    for (int i = 0; i < length; i++) {
+        text[at++] = digits[i];
+        int left = length - 1 - i;
+        if (left > 0 && left % 3 == 0 && digits[i] != '-') text[at++] = ',';
+    }
+    text[at] = '\0';
+    return text;
+}
+
+// "stored numbers a, b and 3 more"
+static void title(const char *what, const Names *names, char text[320]) {
+    int more = names->count - MOST_NAMED;
+    if (more > 0)
+        snprintf(text, 320, "%s %s and %d more", what, names->text, more);
+    else
+        snprintf(text, 320, "%s %s", what, names->text);
+}
+
+// ---- what each value is -----------------------------------------------------------------------
+// Which values the steps of layers compute with: those are weights, whatever they are called.
+static void note_weights(const Import *import, bool weights[], bool summed[]) {
+    for (int i = 0; i < import->n_steps; i++) {
+        const Step *step = import->steps[i];
+        bool table = strcmp(step->op->name, "Gather") == 0;
+        bool sum = strcmp(step->op->name, "Add") == 0 || strcmp(step->op->name, "Mul") == 0;
+        for (int k = 0; k < step->n_in && !step->dead; k++) {
+            if (step->in[k] < 0) continue;
+            if (step->op->module && (k > 0 || table)) weights[step->in[k]] = true;
+            if (sum) summed[step->in[k]] = true;
+        }
+    }
+}
+
+typedef struct Guesses {
+    Names learned, fixed;   // taken for parameters, and for none
+    Names computed, unread; // from parameters by the exporter; read by nobody
+    Names merged;           // weights that it computed from several of them
+    int64_t copies;         // numbers of layers that are stored for others
+} Guesses;
+
+static void sort_value(Import *import, Value *value, bool weight, bool summed, Guesses *guesses) {
+    int64_t n = shape_numel(value->shape);
+    bool learned = value->kind == VALUE_PARAMETER && !value->is_state;
+    bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
+    if (value->unread) add_name(&guesses->unread, value->name, n);
+    if (!value->stored || !value->name[0] || !onnx_is_float(value->type) || n < 2 ||
+        value->unread || value->is_state)
+        return;
+    if (value->folded && runs && value->kind == VALUE_CONSTANT)
+        add_name(&guesses->computed, value->path ? value->path : value->name, n);
+    else if (value->folded && runs && !value->path)
+        add_name(&guesses->merged, value->name, n);
+    if (import->recorded || value->twin >= 0) return;
+    if (learned && runs && !weight && !value->placed)
+        add_name(&guesses->learned, value_path(value) ? value_path(value) : value->name, n);
+    else if (value->kind == VALUE_CONSTANT && (path || (runs && summed)) &&
+             !value_is_uniform(import, value) && !value_is_formula(import, value))
+        add_name(&guesses->fixed, value->name, n);
+}
+
+static int by_stored(const void *a, const void *b) {
+    const Value *left = *(Value *const *)a, *right = *(Value *const *)b;
+    return (left->stored > right->stored) - (left->stored < right->stored);
+}
+
+// Numbers of parameters that are stored once for several layers, less those once. What a node of
+// the file names anew is a parameter by that.
+static int64_t count_copies(const Import *import) {
+    Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
+    int64_t copies = 0;
+    int n = 0;
+    for (int i = 0; i < import->n_values && all; i++) {
+        Value *value = import->values[i];
+        if (value->kind == VALUE_PARAMETER && value->stored && value->slot >= 0 &&
+            value->twin < 0 && !value->is_state && value->rows.gates == 0)
+            all[n++] = value;
+    }
+    if (all) qsort(all, (size_t)n, sizeof *all, by_stored);
+    for (int i = 0, first = 0; i < n; i++) {
+        if (all[i]->stored != all[first]->stored) first = i;
+        if (i > first && (!all[i]->name[0] || !all[first]->name[0]))
+            copies += shape_numel(all[i]->shape);
+    }
+    memory_free(all);
+    return copies;
+}
+
+// ---- what is said of them ---------------------------------------------------------------------
+static Status say(Import *import, const Guesses *guesses) {
+    OnnxModel *about = import->about;
+    char what[320], here[32], there[32], numbers[32];
+    int64_t all = about->parameters;
+    counted(all, here);
+    if (guesses->learned.count > 0) {
+        title("whether these are learned:", &guesses->learned, what);
+        import_assume(import, what, "they are: %s parameters; %s if they are buffers", here,
+                      counted(all - guesses->learned.numbers, there));
+    }
+    if (guesses->fixed.count > 0) {
+        title("whether these are learned:", &guesses->fixed, what);
+        import_assume(import, what, "they are not: %s parameters; %s if they are", here,
+                      counted(all + guesses->fixed.numbers, there));
+    }
+    if (guesses->copies > 0)
+        import_assume(import, "whether layers share numbers that are stored once for them",
+                      "each has its own: %s parameters; %s if they share them", here,
+                      counted(all - guesses->copies, there));
+    if (guesses->computed.count > 0) {
+        title("constants that the exporter computed from", &guesses->computed, what);
+        import_assume(import, what, "no parameters: %s numbers, not counted",
+                      counted(guesses->computed.numbers, numbers));
+    }
+    if (guesses->merged.count > 0) {
+        title("weights that the exporter computed from several:", &guesses->merged, what);
+        import_assume(import, what, "parameters: %s numbers, as they are stored",
+                      counted(guesses->merged.numbers, numbers));
+    }
+    if (guesses->unread.count > 0) {
+        title("what is stored as", &guesses->unread, what);
+        import_assume(import, what, "read by nobody: %s numbers, not counted",
+                      counted(guesses->unread.numbers, numbers));
+    }
+    return error_status();
+}
+
+Status import_guesses(Import *import) {
+    size_t n = (size_t)import->n_values + 1;
+    Guesses *guesses = memory_new(sizeof *guesses);
+    bool *weights = guesses ? memory_new(n) : NULL, *summed = weights ? memory_new(n) : NULL;
+    if (summed) {
+        note_weights(import, weights, summed);
+        for (int i = 0; i < import->n_values; i++)
+            sort_value(import, import->values[i], weights[i], summed[i], guesses);
+        guesses->copies = count_copies(import);
+        import->about->parameters_guessed =
+            guesses->learned.numbers + guesses->fixed.numbers + guesses->copies;
+        if (!error_pending()) say(import, guesses);
+    }
+    memory_free(summed);
+    memory_free(weights);
+    memory_free(guesses);
+    return error_status();
+}
