@@ -44,6 +44,11 @@ typedef struct OnnxMissing {
     int64_t count;
 } OnnxMissing;
 
+typedef struct OnnxAssumption { // what a file does not say, and was taken to be so
+    char *what;                 // "size \"batch\" of input \"x\""
+    char *taken;                // "1"
+} OnnxAssumption;
+
 typedef struct OnnxModel { // what a file says of itself
     OnnxPort *inputs, *outputs;
     int n_inputs, n_outputs;
@@ -56,6 +61,8 @@ typedef struct OnnxModel { // what a file says of itself
     const char *remark;        // what a reader must know of it, one line; "": nothing
     OnnxMissing *missing;      // with `partial`, else an error names them
     int n_missing;
+    OnnxAssumption *assumed; // in the order in which it was met, each once
+    int n_assumed;
 } OnnxModel;
 
 // options NULL: the file's shapes, and 1 for every size that it leaves open. about may be NULL;

@@ -152,6 +152,10 @@ int import_axis(Import *import, int64_t axis, int ndim);
 // "onnx: Conv /conv1/Conv: ...", with what the node is.
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
+// Notes for the reader what the file does not say, and what was taken for it: `what` is a noun, as
+// "size \"batch\" of input \"x\"", and `taken` its value. The same pair is noted once.
+Status import_assume(Import *import, const char *what, const char *taken, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // ---- what the newer exporter recorded (told.c) --------------------------------------------------
 Status told_read(Import *import); // which names are parameters

@@ -80,6 +80,11 @@ void onnx_model_free(OnnxModel *about) {
     for (int i = 0; i < about->n_inputs; i++) memory_free(about->inputs[i].name);
     for (int i = 0; i < about->n_outputs; i++) memory_free(about->outputs[i].name);
     for (int i = 0; i < about->n_missing; i++) memory_free(about->missing[i].name);
+    for (int i = 0; i < about->n_assumed; i++) {
+        memory_free(about->assumed[i].what);
+        memory_free(about->assumed[i].taken);
+    }
+    memory_free(about->assumed);
     memory_free(about->inputs);
     memory_free(about->outputs);
     memory_free(about->missing);

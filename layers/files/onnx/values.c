@@ -14,6 +14,8 @@ static const int64_t MOST_FOLDED = (int64_t)1 << 26;
 static const int64_t MOST_WORKED = (int64_t)1 << 30;
 // Numbers that a model may have more often than its file: a gigabyte.
 static const int64_t MOST_COPIED = (int64_t)1 << 28;
+// Assumptions that are listed: more than anybody reads.
+enum { MOST_ASSUMED = 1000 };
 
 Status import_error(const Import *import, Status status, const char *format, ...) {
     char text[512];
@@ -22,6 +24,41 @@ Status import_error(const Import *import, Status status, const char *format, ...
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return error_set(status, "onnx: %s: %s", import->text, text);
+}
+
+static bool is_assumed(const OnnxModel *about, const char *what, const char *taken) {
+    for (int i = 0; i < about->n_assumed; i++)
+        if (strcmp(about->assumed[i].what, what) == 0 &&
+            strcmp(about->assumed[i].taken, taken) == 0)
+            return true;
+    return false;
+}
+
+Status import_assume(Import *import, const char *what, const char *taken, ...) {
+    OnnxModel *about = import->about;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, taken);
+    vsnprintf(text, sizeof text, taken, arguments);
+    va_end(arguments);
+    if (about->n_assumed > MOST_ASSUMED) return STATUS_OK;
+    if (about->n_assumed == MOST_ASSUMED) {
+        what = "more of the kind";
+        snprintf(text, sizeof text, "not listed");
+    }
+    if (is_assumed(about, what, text) ||
+        import_grow((void **)&about->assumed, about->n_assumed, sizeof(OnnxAssumption)))
+        return error_status();
+    OnnxAssumption *next = &about->assumed[about->n_assumed];
+    next->what = memory_copy_string(what);
+    next->taken = next->what ? memory_copy_string(text) : NULL;
+    if (next->taken) {
+        about->n_assumed++;
+    } else {
+        memory_free(next->what);
+        next->what = NULL;
+    }
+    return error_status();
 }
 
 // ---- values by name ---------------------------------------------------------------------------
