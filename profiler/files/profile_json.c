@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "layers/files/onnx.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/machine/machine_write.h"
 #include "profiler/report/environment.h"
@@ -224,6 +225,14 @@ void json_created(JsonWriter *json) { json_date(json, "created"); }
 static void write_comparison(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "uncounted"));
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
+    json_writer_end_array(json);
+    json_writer_begin_array(json_writer_key(json, "assumed"));
+    for (int i = 0; i < profile->n_assumed; i++) {
+        json_writer_begin_object(json);
+        member_text(json, "what", profile->assumed[i].what);
+        member_text(json, "taken", profile->assumed[i].taken);
+        json_writer_end_object(json);
+    }
     json_writer_end_array(json);
     if (profile->totals[REPORT_STEP].latency.count > 0) {
         member_bool(json, "reconciled", profile->reconciled);

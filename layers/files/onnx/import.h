@@ -263,6 +263,7 @@ Tensor *onnx_from_begin(Tensor *at, int64_t size); // indices, those from the en
 
 // ---- the walk (walk.c), joining (join.c), names (names.c), ties (ties.c) ------------------------
 Status import_walk(Import *import);
+Status import_inputs(Import *import);                 // inputs.c: the graph's, and their sizes
 Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
 void import_join(Import *import);
