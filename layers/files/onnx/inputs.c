@@ -281,8 +281,10 @@ static Status tell_all(Inputs *all) {
 }
 
 // ---- what nobody has told ----------------------------------------------------------------------
-// A size as it could be: an image's side, or a sequence's length.
+// A size as it could be: a batch, an image's side, or a sequence's length.
 static int example(const Input *input, size_t i) {
+    const Onnx__Dimension *dim = input->dims->dim[i];
+    if (i == 0 ? !has_name(dim) : has_name(dim) && is_called_batch(dim->dim_param)) return 1;
     return input->dims->n_dim > 3 && i > 1 ? 224 : 128;
 }
 
@@ -303,7 +305,6 @@ static Status refuse_unnamed(const Inputs *all, const Input *input, size_t at) {
             input->symbols[i] == NO_SYMBOL ? NOT_TOLD : all->symbols[input->symbols[i]].size;
         long long size = is_fixed(dim)      ? dim->dim_value
                          : told != NOT_TOLD ? told
-                         : i == 0           ? 1
                                             : example(input, i);
         snprintf(shape + used, sizeof shape - used, "%s%lld", used ? "x" : "", size);
     }
