@@ -130,8 +130,6 @@ typedef struct Profile {
     int64_t parameters_stored; // in the file that the model came from, tied ones apart
     int64_t
         parameters_guessed; // numbers of that file which it does not say to be parameters, or none
-    const struct OnnxAssumption *assumed; // what else it does not say; the program's
-    int n_assumed;
     int64_t accumulate; // batches in a step, whose gradients add up; 1: one
     char unit[16];      // what a step's rate counts: "samples", "images", "tokens"
     int64_t units;      // of it in a step
@@ -189,11 +187,21 @@ typedef struct Profile {
     const char *config;   // the caller's: options of its command that came from a file, one a line
     bool reconciled;      // predicted = executed, in every count of every layer and every byte
     char difference[200]; // the first count that differs, when not
+    const struct OnnxAssumption *assumed; // the caller's: what its file does not say
+    int n_assumed;
     const char *uncounted[PROFILE_UNCOUNTED]; // the first ops without a cost, and those missing
     int n_uncounted;
     struct Generation *generation; // owned; NULL: nobody asked for it
     struct Trials *trials;         // owned; the same
 } Profile;
+
+// Makes the model anew for another batch, where shapes are written into it (onnx_load's): on the
+// context's device, the caller's to free; NULL with an error pending. model_new NULL: the model
+// itself takes any batch, or none but its own.
+typedef struct ModelSource {
+    Layer *(*model_new)(void *argument, int64_t batch);
+    void *argument;
+} ModelSource;
 
 typedef struct ProfileOptions {
     int64_t warmup;         // steps before the first sample; 0: until steady, 10 to 200
@@ -214,6 +222,7 @@ typedef struct ProfileOptions {
     // Between steps; fraction: the share of all seconds that have gone. NULL: none
     void (*progress)(void *argument, double fraction);
     void *argument;
+    ModelSource source; // for bytes per sample, and advice on the batch
     // Asked between steps: true ends the measurement with what there is, but not without a sample
     // (Profile.cut_short). NULL: never
     bool (*stop)(void);

@@ -21,13 +21,25 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct OnnxShape { // what an input is to have where the file leaves sizes open
-    const char *name;      // NULL: the shapes are in the graph's order
+    const char *name;      // NULL: of those without a name, in the graph's order
     Shape shape;
 } OnnxShape;
 
+typedef struct OnnxSize { // a size that the file leaves open, by the name that it has there
+    const char *name;     // "seq"
+    int64_t size;
+} OnnxSize;
+
+// A name that stands in several inputs is one size, however it is told; two that differ are
+// refused. What is told nowhere is refused, too, but for the batch: it is taken as 1 (`assumed`).
+// The batch is the size that is called so (batch, N), if an input begins with it; else the one that
+// all inputs begin with that begin with an open size.
 typedef struct OnnxOptions {
     const OnnxShape *shapes;
-    int n_shapes;
+    const OnnxSize *sizes;
+    int n_shapes, n_sizes;
+    int64_t batch;    // 0: not said
+    bool other_batch; // it holds in the place of what shapes and sizes say of it
     // Operators that are missing are no error: where the file records their output's shape, it goes
     // on behind them with zeros of that shape. For counting, on the meta device.
     bool partial;
@@ -38,6 +50,7 @@ typedef struct OnnxPort { // an input or output
     DType dtype; // as forward takes it: integers int64, all else float32; see below
     Shape shape;
     const char *numpy; // NumPy's name of the type that the file has: "i4"; of a bfloat16 "f4"
+    bool batched; // of an input: its first size is the batch, which the file leaves open
 } OnnxPort;
 
 typedef struct OnnxMissing {
@@ -67,7 +80,7 @@ typedef struct OnnxModel { // what a file says of itself
     int n_assumed;
 } OnnxModel;
 
-// options NULL: the file's shapes, and 1 for every size that it leaves open. about may be NULL;
+// options NULL: the file's shapes, and a batch of 1 where it leaves that open. about may be NULL;
 // what it is filled with is yours, also after a failure. The model takes the graph's inputs in
 // their order: int64 where the file has integers or truth values (0 and 1), else float32; and gives
 // its outputs in theirs (layer_forward_each), the first LAYER_MAX_OUTPUTS of them, conditions as

@@ -48,7 +48,8 @@ static DType labels_dtype(const BudgetTask *task) {
 }
 
 static Work work_of(const BudgetTask *task) {
-    return (Work){.kind = PROFILE_TRAINING,
+    return (Work){.kind = task->kind,
+                  .source = task->source,
                   .model = task->model,
                   .x = (Tensor *)task->x,
                   .loss = task->loss,
@@ -61,8 +62,9 @@ Status budget_plan_begin(const BudgetTask *task, Plan *plan) {
     if (status) return status;
     Shape labels = labels_shape(task, task->x->shape.dims[0]);
     plan->context = dry_run_begin(task->model);
-    plan->work.labels = plan->context ? tensor_new(labels, labels_dtype(task)) : NULL;
-    if (plan->work.labels) return STATUS_OK;
+    bool trains = task->kind == PROFILE_TRAINING;
+    if (plan->context && trains) plan->work.labels = tensor_new(labels, labels_dtype(task));
+    if (plan->context && !error_pending()) return STATUS_OK;
     budget_plan_end(plan);
     return error_status();
 }
@@ -170,9 +172,9 @@ static Status real_work_begin(Work *work, const BudgetTask *task, int64_t batch,
     Shape shape = like->shape;
     shape.dims[0] = batch;
     work->x = batch_new(shape, (DType)like->dtype, like->storage->category);
-    work->labels =
-        work->x ? batch_new(labels_shape(task, batch), labels_dtype(task), MEM_DATA) : NULL;
-    if (!work->labels) return error_status();
+    if (work->x && work->kind == PROFILE_TRAINING)
+        work->labels = batch_new(labels_shape(task, batch), labels_dtype(task), MEM_DATA);
+    if (error_pending()) return error_status();
     if ((like->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
     config.learning_rate = 0.0f; // the same work, and weights stay as they are
@@ -196,7 +198,7 @@ static Status count_real_step(Work *work, const BudgetTask *task, OptimizerConfi
     ProfileMemory memory;
     StepRecord record = {0};
     Status status = real_work_begin(work, task, budget->batch, config);
-    if (!status) status = check_loss(work);
+    if (!status && work->kind == PROFILE_TRAINING) status = check_loss(work);
     if (!status) status = profile_count_step(work, NULL, &record, &memory);
     if (!status) budget->measured_bytes = memory.peak.total - bystanders;
     step_record_free(&record);
@@ -210,6 +212,7 @@ static Status measure(const BudgetTask *task, OptimizerConfig config, Budget *bu
     Context *context = context_current();
     Layer *model = task->model;
     const Tensor *like = task->x;
+    bool another = task->source.model_new != NULL;
     Work work = work_of(task);
     work.x = NULL; // the caller's batch is none of the work's business
     MemoryUse others;
@@ -217,16 +220,22 @@ static Status measure(const BudgetTask *task, OptimizerConfig config, Budget *bu
     Status status = has_data(model, &runs);
     if (!status) status = work_bystanders(&work, &others);
     if (status || !runs || !like->device->has_data) return status;
-    int64_t own = context->ledger->live.total - others.total;
+    int64_t own = another ? 0 : context->ledger->live.total - others.total;
     if (like->device->on_host && !system_has_memory(budget->peak_bytes - own)) return STATUS_OK;
     LayerModes modes;
     status = layer_modes_save(model, &modes);
     if (status) return status;
-    layer_train(model, true);
     Device *device = context->device;
     RandomState random = context->random;
     context->device = like->device;
-    status = count_real_step(&work, task, config, others.total, budget);
+    if (another) work.model = task->source.model_new(task->source.argument, budget->batch);
+    if (work.model && another) work_bystanders(&work, &others); // the task's own model is one
+    if (work.model && !error_pending()) {
+        layer_train(work.model, work.kind != PROFILE_INFERENCE);
+        status = count_real_step(&work, task, config, others.total, budget);
+    }
+    if (!status) status = error_status();
+    if (another) layer_free(work.model);
     ledger_trim(context->ledger); // blocks of this size, nobody else will ask for
     context->device = device;
     context->random = random;

@@ -6,13 +6,13 @@
 #ifndef PROFILER_ADVICE_BUDGET_H
 #define PROFILER_ADVICE_BUDGET_H
 
-#include "layers/train/optimizer.h"
+#include "profiler/profile.h"
 
 RIDGEPOINT_API_BEGIN
 
 typedef struct Budget {
     int64_t batch;          // the largest whose peak fits; 0: not even one sample
-    int64_t peak_bytes;     // of a training step of that batch; 0 with batch 0
+    int64_t peak_bytes;     // of a step of that batch; 0 with batch 0
     int64_t next_bytes;     // of one sample more: does not fit; INT64_MAX: 64 bits do not count it
     int64_t measured_bytes; // peak of a real step of that batch; -1: not verified (not asked for,
                             // meta, no memory for it, or a loss that is not finite)
@@ -24,6 +24,9 @@ typedef struct BudgetTask { // the step in question
     const Tensor *labels; // of that batch; NULL: one label per sample
     LossFunction loss;    // NULL: loss_cross_entropy
     int64_t accumulate;   // batches in a step (FitOptions.accumulate); 0: 1
+    ProfileKind kind;     // of budget_largest_batch: PROFILE_TRAINING, or PROFILE_INFERENCE, which
+                          // has neither labels nor loss nor optimizer
+    ModelSource source;   // of a model that its batch is written into
     // Of budget_recompute, which may try a thousand sets: after each, how many. May be NULL.
     void (*progress)(void *argument, int64_t tried);
     void *argument;
@@ -31,8 +34,9 @@ typedef struct BudgetTask { // the step in question
 
 // bytes: 0 to 2^60. Searches by dry runs, about five; then, with `verify`
 // and where model and x have data, runs two steps of that batch on uniform x and reads the ledger,
-// whose peak then starts anew and whose cache is emptied. Weights, modes and random state stay as
-// they are. Only `verify` overwrites gradients. *budget is written on success.
+// whose peak then starts anew and whose cache is emptied. (With a source, of another model.)
+// Weights, modes and random state stay as they are. Only `verify` overwrites gradients. *budget is
+// written on success.
 Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                             bool verify, Budget *budget);
 

@@ -88,7 +88,6 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     member_integer(json, "parameters", profile->parameters);
     member_integer(json, "parameters_stored", profile->parameters_stored);
     member_integer(json, "parameters_guessed", profile->parameters_guessed);
-    write_assumed(json, profile);
     member_integer(json, "trainable_parameters", profile->trainable_parameters);
     member_integer(json, "parameter_bytes", profile->parameter_bytes);
     member_real(json, "flops_per_parameter", profile_flops_per_parameter(profile));
@@ -240,6 +239,7 @@ static void write_comparison(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "uncounted"));
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
     json_writer_end_array(json);
+    write_assumed(json, profile);
     if (profile->totals[REPORT_STEP].latency.count > 0) {
         member_bool(json, "reconciled", profile->reconciled);
     } else {

@@ -206,6 +206,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
 Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile) {
     Work work = {.kind = PROFILE_TRAINING,
+                 .source = options.source,
                  .model = model,
                  .x = x,
                  .labels = labels,
@@ -220,7 +221,7 @@ Status profile_backward(Layer *model, Tensor *x, ProfileOptions options, Profile
 }
 
 Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
-    Work work = {.kind = PROFILE_INFERENCE, .model = model, .x = x};
+    Work work = {.kind = PROFILE_INFERENCE, .model = model, .x = x, .source = options.source};
     return profile_work(&work, (OptimizerConfig){0}, options, profile);
 }
 

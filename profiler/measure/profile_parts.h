@@ -28,6 +28,7 @@ typedef struct Work { // what a step is; the dry run has its own, over the same 
     const char *marks;        // a dry run is to mark these (layer_recompute_matching); NULL: none
     ParameterList parameters; // PROFILE_BACKWARD: whose gradients each step forgets
     double begun;             // when the profile was asked for, by clock_seconds
+    ModelSource source;       // for other batches
 } Work;
 
 // Makes what the work needs beside model, x and labels: optimizer, or the output's gradient.

@@ -119,7 +119,36 @@ static void dry_work_end(Work *work) {
     tensor_free(work->labels);
 }
 
-Status profile_predict_step(const Work *like, OptimizerConfig config, DryStep *step) {
+// A model for another batch lives in a context of its own, as long as the dry run of it.
+typedef struct Another {
+    Context *context;
+    Layer *model;
+} Another;
+
+static void another_end(Another *another) {
+    if (!another->context) return;
+    context_push(another->context); // where its storages go back to
+    layer_free(another->model);
+    context_pop();
+    context_free(another->context);
+}
+
+static Status another_begin(const Work *like, int64_t more, Another *another) {
+    *another = (Another){0};
+    if (more == 0 || !like->source.model_new || like->x->shape.ndim == 0) return STATUS_OK;
+    Precision precision = context_current()->precision;
+    another->context = context_new();
+    if (!another->context) return error_status();
+    context_push(another->context);
+    context_set_device(device_meta());
+    context_set_precision(precision);
+    another->model = like->source.model_new(like->source.argument, like->x->shape.dims[0] + more);
+    context_pop();
+    if (!another->model) another_end(another);
+    return error_status();
+}
+
+static Status predict_step(const Work *like, OptimizerConfig config, DryStep *step) {
     Context *context = dry_run_begin(like->model);
     if (!context) return error_status();
     Work work;
@@ -133,6 +162,17 @@ Status profile_predict_step(const Work *like, OptimizerConfig config, DryStep *s
     step_record_free(&record);
     dry_work_end(&work);
     dry_run_end(context);
+    return status;
+}
+
+Status profile_predict_step(const Work *like, OptimizerConfig config, DryStep *step) {
+    Another another;
+    Work work = *like;
+    Status status = another_begin(like, step->more, &another);
+    if (status) return status;
+    if (another.model) work.model = another.model;
+    status = predict_step(&work, config, step);
+    another_end(&another);
     return status;
 }
 

@@ -48,8 +48,21 @@ static void change_batch(Change *change, Tensor *(*copy)(Tensor *t)) {
     no_grad_end();
 }
 
+// Where shapes are written into the model, it is made anew. Of a forward: a step has an optimizer.
+static void change_model(Change *change, ProbeKind kind) {
+    Work *work = &change->work;
+    RandomState random = context_current()->random;
+    int64_t now = work->x->shape.dims[0];
+    int64_t then = kind == PROBE_LARGER_BATCH ? PROBE_LARGER * now : now / 2;
+    work->model = work->source.model_new(work->source.argument, then);
+    if (work->model) layer_train(work->model, false);
+    context_current()->random = random;
+}
+
 static void change_make(const Measurement *m, ProbeKind kind, Change *change) {
     *change = (Change){kind, *m->work, context_current()->threads, 1.0, NULL};
+    bool batch = kind == PROBE_LARGER_BATCH || kind == PROBE_HALF_BATCH;
+    if (batch && m->work->source.model_new) change_model(change, kind);
     if (kind == PROBE_LARGER_BATCH) {
         change->batch = PROBE_LARGER;
         change_batch(change, times_four);
@@ -70,6 +83,7 @@ static void change_make(const Measurement *m, ProbeKind kind, Change *change) {
 static void change_free(const Measurement *m, Change *change) {
     if (change->kind == PROBE_SGD) optimizer_free(change->work.optimizer);
     if (change->batch == 1.0) return;
+    if (change->work.model != m->work->model) layer_free(change->work.model);
     tensor_free(change->work.x);
     if (m->work->labels) tensor_free(change->work.labels);
 }
@@ -84,18 +98,21 @@ int profile_threads_enough(const Profile *profile) {
     return told ? (int)fmax(1.0, ceil(busy - spare)) : profile->threads;
 }
 
-static bool fits(const Profile *profile, int64_t batches) {
+static bool fits(const Measurement *m, int64_t batches) {
+    const Profile *profile = m->profile;
     int64_t more = profile->bytes_per_sample * profile->batch * batches;
+    if (m->work->source.model_new) more += profile->parameter_bytes;
     return more <= MOST_EXTRA_BYTES && system_has_memory(more);
 }
 
 static bool is_of_use(const Measurement *m, ProbeKind kind) {
     const Profile *profile = m->profile;
-    bool whole = m->work->kind != PROFILE_BACKWARD && !profile->one_batch;
+    bool anew = m->work->source.model_new && m->work->kind != PROFILE_INFERENCE;
+    bool whole = m->work->kind != PROFILE_BACKWARD && !profile->one_batch && !anew;
     const Latency *update = &profile->totals[REPORT_OPTIMIZER].latency;
     switch (kind) {
     case PROBE_LARGER_BATCH:
-        return whole && profile->batch >= 1 && fits(profile, PROBE_LARGER - 1);
+        return whole && profile->batch >= 1 && fits(m, PROBE_LARGER - 1);
     case PROBE_HALF_BATCH:
         return whole && profile->batch >= 2;
     case PROBE_SGD:

@@ -301,20 +301,21 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     const char *file = options_file_typed(argv);
     if (file && !options_file_take(options, file)) return false;
     const Options filed = *options; // what is typed counts
-    options->n_models = 0;
+    options->n_models = options->n_inputs = 0;
     options->fuse = options->no_fuse = false;
     if (!take_flags(argc, argv, options)) return false;
     if (!options->fuse && !options->no_fuse) {
         options->fuse = filed.fuse;
         options->no_fuse = filed.no_fuse;
     }
+    options_inputs_merge(options, &filed);
     options->told = options->help || options->version || options->devices || options->list ||
                     options->man || options->completion;
     if (options->told) return true; // whatever else was typed: that may be why
     take_models(argc, argv, options);
     if (options->n_models == 0) options->n_models = filed.n_models;
     options->model = options->models[0];
-    if (options->generate) options->inference = true;
+    if (!options_take_kind(options)) return false;
     if (options->runs == 0) options->runs = runs_unsaid(options);
     if (!options_fit_together(options)) return false;
     if (options->folder && !fill_folder(options)) return false;

@@ -18,7 +18,8 @@
 enum {
     OPTIONS_MAX_LAYERS = 64,
     OPTIONS_MAX_FREEZE = 16,
-    OPTIONS_MAX_INPUTS = 16,
+    OPTIONS_MAX_INPUTS = 1024,
+    OPTIONS_MAX_SIZES = 256,
     OPTIONS_MAX_MODELS = 32,
     OPTIONS_MAX_RUNS = 1000,
     OPTIONS_COMPARED_RUNS = 5 // where none are said
@@ -77,8 +78,12 @@ typedef struct Options {
     const char *recompute;                  // a pattern of paths, "auto", or NULL
     const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
     int n_inputs;
-    const char *output; // a file for the first result; NULL: none
-    bool inference, list, partial;
+    const char *sizes[OPTIONS_MAX_SIZES]; // that it leaves open: "seq=128"
+    int n_sizes;
+    const char *output;    // a file for the first result; NULL: none
+    bool inference, train; // the last that was said; where neither was, what the network opens as
+    bool kind_said;        // one of them
+    bool list, partial;
 
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
 
@@ -144,6 +149,10 @@ typedef struct Options {
     const char *completion; // of a shell's name; NULL: not asked
     const char *topic;      // of the help; NULL: its first page
 } Options;
+
+// Of what --input names: what stands behind its NAME=. All of it where there is no name, or where
+// the whole is a file's.
+const char *options_input_value(const char *text);
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);

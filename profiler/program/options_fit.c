@@ -78,10 +78,8 @@ static bool is_read(const Options *options, const char *path, bool checkpoint) {
                             checkpoint ? NULL : options->resume};
     bool read = false;
     for (int i = 0; i < options->n_models; i++) read = read || same_file(path, options->models[i]);
-    for (int i = 0; i < options->n_inputs; i++) {
-        const char *sign = strchr(options->inputs[i], '=');
-        read = read || same_file(path, sign ? sign + 1 : options->inputs[i]);
-    }
+    for (int i = 0; i < options->n_inputs; i++)
+        read = read || same_file(path, options_input_value(options->inputs[i]));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         read = read || (others[i] && same_file(path, others[i]));
     return read;
@@ -139,20 +137,19 @@ static bool sorts(Options *options) {
     return true;
 }
 
-// What --inference leaves out.
+const char *options_about_training(const Options *options) {
+    const Given needs[] = {
+        {"trace", options->trace != NULL},         {"leaks", options->leaks},
+        {"epochs", options->epochs > 0},           {"steps", options->steps > 0},
+        {"optimizer", options->has_optimizer},     {"lr", !isnan(options->rate.base)},
+        {"freeze", options->n_freeze > 0},         {"accumulate", options->accumulate > 1},
+        {"recompute", options->recompute != NULL}, {NULL, false}};
+    return first_given(needs);
+}
+
 static bool trains(const Options *options) {
-    const Given needs[] = {{"trace", options->trace != NULL},
-                           {"leaks", options->leaks},
-                           {"memory-budget", options->memory_budget > 0},
-                           {"epochs", options->epochs > 0},
-                           {"steps", options->steps > 0},
-                           {"optimizer", options->has_optimizer},
-                           {"lr", !isnan(options->rate.base)},
-                           {"freeze", options->n_freeze > 0},
-                           {"accumulate", options->accumulate > 1},
-                           {"recompute", options->recompute != NULL},
-                           {NULL, false}};
-    const char *flag = options->inference ? first_given(needs) : NULL;
+    const char *flag = options->inference ? options_about_training(options) : NULL;
+    if (options->generate && options->memory_budget > 0) flag = "memory-budget";
     return !flag || options_refuse(options, "--%s is about training; leave out --%s", flag,
                                    options->generate ? "generate" : "inference");
 }

@@ -1,11 +1,37 @@
 // options_several.c -- what goes together where more than one profile is asked for: several
-// networks, a comparison, a sweep; and limits, which may be beside another.
+// networks, a comparison, a sweep; limits, which may be beside another; and what all open as.
 #include "profiler/program/options_table.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "profiler/program/sweep_axes.h"
+
+// ---- what is profiled of each ------------------------------------------------------------------
+static bool is_onnx(const char *model) {
+    size_t length = strlen(model);
+    return length > 5 && strcmp(model + length - 5, ".onnx") == 0;
+}
+
+// A file was exported to infer with; all else opens as a training step, as does what is said of
+// one.
+bool options_take_kind(Options *options) {
+    const char *file = NULL, *other = NULL;
+    for (int i = 0; i < options->n_models; i++)
+        *(is_onnx(options->models[i]) ? &file : &other) = options->models[i];
+    options->kind_said = options->inference || options->train;
+    if (options->generate && options->train)
+        return options_refuse(options, "--generate trains nothing; leave out --train");
+    if (options->generate) options->inference = true;
+    if (options->kind_said || options->generate || options_about_training(options)) return true;
+    if (file && other)
+        return options_refuse(options,
+                              "%s opens as inference, and %s as a training step; --inference or "
+                              "--train",
+                              file, other);
+    options->inference = file != NULL;
+    return true;
+}
 
 // ---- questions ---------------------------------------------------------------------------------
 enum { NETWORKS = 1, COMPARISON = 2, SWEEP = 4, TREND = 8, ALL = 15 };

@@ -77,6 +77,10 @@ const Flag options_flags[] = {
      "of an ONNX file: NAME=1x3x224x224, NAME=FILE.npy,\n"
      "                         or FILE.npy in the file's order; repeatable",
      OTHER(take_input)},
+    {OF_MODEL, MODEL, false, "size", "NAME=N",
+     "that an ONNX file leaves open, as seq=128, in all inputs;\n"
+     "                         repeatable",
+     OTHER(take_open_size)},
     {OF_MODEL, MODEL, false, "partial", NULL, "with --device meta: operators may be missing",
      SWITCH(partial)},
     {OF_MODEL, MODEL, false, "classes", "N", "that it tells apart (the network's)",
@@ -89,8 +93,14 @@ const Flag options_flags[] = {
      TEXT(recompute)},
     {OF_MODEL, MODEL, false, "fuse", NULL, "with --inference: norms go into the products before",
      SWITCH(fuse)},
-    {OF_MODEL, MODEL, false, "inference", NULL, "profile a forward alone, in evaluation mode",
-     SWITCH(inference)},
+    {OF_MODEL, MODEL, false, "inference", NULL,
+     "profile a forward alone, in evaluation mode; ONNX files:\n"
+     "                         so, unless a flag is about training",
+     OTHER(take_inference)},
+    {OF_MODEL, MODEL, false, "train", NULL,
+     "profile a training step; networks of --list and texts:\n"
+     "                         so by default",
+     OTHER(take_train)},
     {OF_MODEL, MLP, true, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, BOTH, false, "accumulate", "N", "batches of --batch in a step; gradients add up (1)",

@@ -46,8 +46,13 @@ extern const char options_exit_text[]; // of the help
 // `sort`, and the precision of a machine's peak, are taken then.
 bool options_fit_together(Options *options);
 bool options_can_be_done(Options *options);
+// options_inputs.c: those of a file of options, before what was typed.
+void options_inputs_merge(Options *options, const Options *filed);
+// A flag that is given and is of no inference: "optimizer"; NULL: none is.
+const char *options_about_training(const Options *options);
 bool options_files_differ(const Options *options); // that it writes, from one another
 // options_several.c: the same of several networks, comparisons, sweeps and limits.
+bool options_take_kind(Options *options); // inference or a training step, where nobody says which
 bool options_of_several(const Options *options);
 bool options_sweep_makes_sense(const Options *options);
 

@@ -161,14 +161,6 @@ bool take_image(Options *options, const Flag *flag, const char *text) {
     return (good && !*end) || refuse(options, flag, text, "a side, as 224, or HEIGHTxWIDTH");
 }
 
-bool take_input(Options *options, const Flag *flag, const char *text) {
-    if (!text[0]) return refuse(options, flag, text, "NAME=1x3x224x224, NAME=FILE.npy or FILE.npy");
-    if (options->n_inputs == OPTIONS_MAX_INPUTS)
-        return refuse(options, flag, text, "at most 16 inputs");
-    options->inputs[options->n_inputs++] = text;
-    return true;
-}
-
 bool take_freeze(Options *options, const Flag *flag, const char *text) {
     if (!text[0]) return refuse(options, flag, text, "a layer or pattern, as 'features.*'");
     if (options->n_freeze == OPTIONS_MAX_FREEZE)
@@ -242,6 +234,21 @@ bool take_switch(Options *options, const Flag *flag, const char *text) {
     (void)text;
     *(bool *)(void *)((char *)options + flag->offset) = true;
     return true;
+}
+
+// The last of the two counts.
+static bool take_kind(Options *options, bool train) {
+    options->train = train;
+    options->inference = !train;
+    return true;
+}
+bool take_inference(Options *options, const Flag *flag, const char *text) {
+    (void)flag, (void)text;
+    return take_kind(options, false);
+}
+bool take_train(Options *options, const Flag *flag, const char *text) {
+    (void)flag, (void)text;
+    return take_kind(options, true);
 }
 
 bool take_completion(Options *options, const Flag *flag, const char *text) {

@@ -249,6 +249,10 @@ static const char *idle_flag(const Options *own, const Options *other) {
     return NULL;
 }
 
+static const char *kind_name(const Options *options) {
+    return options->inference ? "inference" : "a training step";
+}
+
 // Another command's mistakes are told before this one's runs: 0, or the exit status after a line.
 static int misunderstood(const ProgramKind *kind, const Options *own, const char *other,
                          char *const typed[]) {
@@ -263,8 +267,13 @@ static int misunderstood(const ProgramKind *kind, const Options *own, const char
     } else {
         const char *idle = idle_flag(own, &options);
         Program program = {.kind = kind, .options = &options};
+        bool unlike = !options.kind_said && own->inference != options.inference;
         if (idle) options_refuse(own, "%s: --%s changes nothing that is measured", other, idle);
-        code = idle ? EXIT_USAGE : kind->find(&program) ? fail(kind) : EXIT_SUCCESS;
+        if (!idle && unlike)
+            options_refuse(own, "%s: it opens as %s, and %s as %s; --inference or --train", other,
+                           kind_name(&options), own->model ? own->model : "the other",
+                           kind_name(own));
+        code = idle || unlike ? EXIT_USAGE : kind->find(&program) ? fail(kind) : EXIT_SUCCESS;
         onnx_model_free(&program.onnx);
     }
     options_free(&options);

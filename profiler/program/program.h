@@ -63,6 +63,7 @@ struct Program {
     const char *executable; // what they run; NULL: this program
     char progress[64];      // what a line of progress begins with: "profiling"
     Subject subject;
+    int64_t other_batch;    // an ONNX file is made anew for that; 0: as it was told
     OnnxModel onnx;         // what a file of that kind says of itself; else empty
     Images images;          // it is trained on these,
     Texts texts;            // or on these; or, where both are empty, not at all
@@ -96,6 +97,7 @@ char *program_input_text(const struct ZooModel *network, const int64_t *dims,
 // program_onnx.c: the same of an ONNX file.
 Status program_find_onnx(Program *program);
 Layer *program_onnx_new(const Program *program);
+ModelSource program_source(const Program *program); // for other batches, where it leaves them open
 Tensor *program_onnx_input_new(const Program *program); // the first, as told; NULL: nothing is said
 void program_onnx_note(const OnnxModel *about, Profile *profile); // what it knows of the file
 // program_data.c: reads or draws images or a text where there will be training; says why not.

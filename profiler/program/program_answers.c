@@ -17,8 +17,11 @@
 
 // ---- the largest batch -----------------------------------------------------------------------
 static void print_budget_head(const Program *program) {
-    int width = printf("MEMORY BUDGET  %s B for a training step with %s",
-                       text_count(program->options->memory_budget).s, program->profile.optimizer);
+    const char *optimizer = program->profile.optimizer;
+    bool trains = !program->options->inference;
+    int width =
+        printf("MEMORY BUDGET  %s B for %s%s", text_count(program->options->memory_budget).s,
+               trains ? "a training step with " : "inference", trains ? optimizer : "");
     if (program->profile.accumulate > 1)
         printf(width > 62 ? ",\n  of %s batches" : ", of %s batches",
                text_count(program->profile.accumulate).s);

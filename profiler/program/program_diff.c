@@ -47,6 +47,34 @@ static char *flags_of(char *other) {
     return flags ? flags : other + strlen(other);
 }
 
+// Is it --input, as getopt_long takes it, down to "--inp"? Then what its value is: in it, or next.
+static const char *input_in(const char *word, const char *next) {
+    size_t length = strcspn(word, "=");
+    if (length < strlen("--inp") || strncmp(word, "--input", length) != 0) return NULL;
+    return word[length] == '=' ? word + length + 1 : next;
+}
+
+static bool is_by_place(const char *word, const char *next) {
+    const char *value = input_in(word, next);
+    return value && options_input_value(value) == value;
+}
+
+// Files that are told by their places are replaced all together, as names are one by one.
+static size_t drop_by_place(char *words[], size_t typed, size_t n) {
+    bool others = false;
+    size_t used = 0;
+    words[n] = NULL;
+    for (size_t i = typed; i < n; i++) others = others || is_by_place(words[i], words[i + 1]);
+    for (size_t i = 0; i < n; i++) {
+        bool drop = others && i < typed && is_by_place(words[i], words[i + 1]);
+        if (!drop)
+            words[used++] = words[i];
+        else if (!strchr(words[i], '='))
+            i++;
+    }
+    return used;
+}
+
 // Flags stand behind what was typed, because the last word on one counts, but before a "--".
 char **program_other_words(const Options *options, const char *other, char *const typed[],
                            char **text) {
@@ -64,9 +92,12 @@ char **program_other_words(const Options *options, const char *other, char *cons
     for (; i < n && strcmp(typed[i], "--") != 0; i++)
         words[used++] = old && typed[i] == old ? model : typed[i];
     if (model && !placed) words[used++] = model;
+    size_t typed_flags = used;
     for (char *flag = strtok_r(flags, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest))
         words[used++] = flag;
+    used = drop_by_place(words, typed_flags, used);
     for (; i < n; i++) words[used++] = old && typed[i] == old ? model : typed[i];
+    words[used] = NULL;
     return words;
 }
 

@@ -170,8 +170,9 @@ Status program_find_network(Program *program) {
                          "--generate: %s is no network of --list. HINT: gpt2, llama-2-7b and "
                          "char-gpt write",
                          given);
-    bool text = strpbrk(given, "(@") != NULL;
-    if (!text && access(given, F_OK) != 0) return unknown(given);
+    bool there = access(given, F_OK) == 0; // a file may be called "net@2.onnx"
+    bool text = !there && strpbrk(given, "(@") && !ends_with(given, ".onnx");
+    if (!text && !there) return unknown(given);
     if (!text && ends_with(given, ".onnx")) return program_find_onnx(program);
     if (options->n_inputs > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is none",

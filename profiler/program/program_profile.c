@@ -103,6 +103,8 @@ BudgetTask program_budget_task(const Program *program) {
                         .x = program->x,
                         .labels = program->labels,
                         .loss = program->loss,
+                        .kind = program->options->inference ? PROFILE_INFERENCE : PROFILE_TRAINING,
+                        .source = program_source(program),
                         .accumulate = program->options->accumulate};
 }
 
@@ -151,6 +153,7 @@ static Status run_profile(Program *program, ProfileOptions how) {
     how.unit = subject->unit;
     how.units = subject->batch * subject->units_per_sample * program->options->accumulate;
     how.accumulate = program->options->accumulate;
+    how.source = program_source(program);
     if (options_choose_recompute(program->options)) how.budget = program->options->memory_budget;
     if (program->options->inference)
         return profile_inference(program->model, program->x, how, &program->profile);

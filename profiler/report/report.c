@@ -129,9 +129,9 @@ void report_print_head(const Profile *profile, FILE *file) {
     char tail[96], times[24] = "";
     if (profile->accumulate > 1)
         snprintf(times, sizeof(times), " x %lld", (long long)profile->accumulate);
+    const char *kind = profile->kind == PROFILE_INFERENCE ? "inference" : profile->optimizer;
     int n = snprintf(tail, sizeof(tail), " | batch %lld%s | %s%s%s", (long long)profile->batch,
-                     times, precision_brief(profile->precision), profile->optimizer[0] ? " | " : "",
-                     profile->optimizer);
+                     times, precision_brief(profile->precision), kind[0] ? " | " : "", kind);
     int room = REPORT_WIDTH - n;
     fprintf(file, "%s%s\n", text_fit(profile->model, room).s, tail);
     const Latency *step = &profile->totals[REPORT_STEP].latency;

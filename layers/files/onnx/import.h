@@ -111,6 +111,8 @@ struct Import {
     int64_t held;   // elements of constants now held
     int64_t worked; // of all that were computed
     int64_t copied; // of parameters that the file holds once, and the model more often
+    OnnxSize *sizes; // what the names of sizes stand for
+    int n_sizes;
     bool missing;   // operators are
     char text[256]; // "Conv /layer1/conv1/Conv", for messages
 };
@@ -333,6 +335,9 @@ Tensor *onnx_from_begin(Tensor *at, int64_t size); // indices, those from the en
 
 // ---- the walk (walk.c), joining (join.c), names (names.c), ties (ties.c) ------------------------
 Status import_walk(Import *import);
+Status import_inputs(Import *import);                 // inputs.c: the graph's, and their sizes
+// How large a dimension is, by the file or by what its name stands for; -1: nobody knows.
+int64_t import_size(const Import *import, const Onnx__Dimension *dim);
 Status import_node(Import *import, const Node *node); // node.c
 // What is known of the newest step and those before it: fewer steps of the same result.
 void import_join(Import *import);

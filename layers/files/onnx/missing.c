@@ -44,14 +44,13 @@ Status missing_report(const Import *import) {
 
 // ---- what shape they give -----------------------------------------------------------------------
 // What the file records of a value: false where a size is open, and nothing else says it.
-static bool recorded_shape(const Value *value, Shape *shape) {
+static bool recorded_shape(const Import *import, const Value *value, Shape *shape) {
     const Onnx__Sizes *sizes = value->recorded ? value->recorded->shape : NULL;
     if (!sizes || sizes->n_dim > TENSOR_MAX_DIMS) return false;
     *shape = (Shape){.ndim = (int)sizes->n_dim};
     for (int d = 0; d < shape->ndim; d++) {
-        const Onnx__Dimension *dim = sizes->dim[d];
-        if (!dim->has_dim_value || dim->dim_value < 0) return false;
-        shape->dims[d] = dim->dim_value;
+        shape->dims[d] = import_size(import, sizes->dim[d]);
+        if (shape->dims[d] < 0) return false;
     }
     return true;
 }
@@ -162,7 +161,7 @@ Status import_missing(Import *import, const Node *node) {
         const Value *first = node_input(import, node, 0);
         Shape shape;
         if (!value) continue;
-        value->poisoned = !recorded_shape(value, &shape) && !like_shape(import, node, &shape);
+        value->poisoned = !recorded_shape(import, value, &shape) && !like_shape(import, node, &shape);
         if (error_pending()) return error_status();
         int type = value->recorded ? value->recorded->elem_type : first ? first->type : ONNX_FLOAT;
         if (!value->poisoned && add_stand_in(import, node, output, type, shape))

@@ -240,6 +240,7 @@ void import_free(Import *import) {
     memory_free(import->chain);
     memory_free(import->buckets);
     memory_free(import->targets);
+    memory_free(import->sizes);
     context_free(import->host);
     onnx_file_free(import);
 }

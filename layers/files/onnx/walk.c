@@ -1,5 +1,5 @@
 // walk.c -- over the nodes of a graph in their order, after what is stored and what comes in
-// has been noted. What one node becomes is node.c's.
+// has been noted. What one node becomes is node.c's, and what comes in inputs.c's.
 #include <stdio.h>
 #include <string.h>
 
@@ -25,73 +25,6 @@ static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     if (onnx_stored_shape(stored, &value->shape)) return error_status();
     value->initial = true;
     return learned_by_name(import, value);
-}
-
-// ---- what comes in ----------------------------------------------------------------------------
-static const OnnxShape *shape_given(const Import *import, const char *name, int index) {
-    const OnnxOptions *options = import->options;
-    for (int i = 0; i < options->n_shapes; i++) {
-        const char *of = options->shapes[i].name;
-        if (of ? strcmp(of, name) == 0 : i == index) return &options->shapes[i];
-    }
-    return NULL;
-}
-
-static Status input_shape(const Import *import, const Onnx__ValueInfo *info, int index,
-                          Shape *shape) {
-    const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;
-    const OnnxShape *given = shape_given(import, info->name, index);
-    bool open = !type || !type->shape;
-    size_t n = open ? 0 : type->shape->n_dim;
-    if (!type)
-        return error_set(STATUS_NOT_IMPLEMENTED, "onnx: %s: input \"%s\" is no tensor",
-                         import->path, info->name);
-    if (n > TENSOR_MAX_DIMS || (open && !given) || (given && !open && given->shape.ndim != (int)n))
-        return error_set(
-            STATUS_SHAPE,
-            "onnx: %s: input \"%s\" has %zu dimensions%s. HINT: --input %s=1x3x224x224",
-            import->path, info->name, n, given ? ", what was asked for has others" : "",
-            info->name);
-    *shape = given ? given->shape : (Shape){.ndim = (int)n};
-    for (size_t i = 0; i < n; i++) {
-        const Onnx__Dimension *dim = type->shape->dim[i];
-        bool fixed = dim->has_dim_value && dim->dim_value >= 0;
-        if (!given) shape->dims[i] = fixed ? dim->dim_value : 1;
-        if (given && fixed && dim->dim_value != shape->dims[i])
-            return error_set(STATUS_SHAPE,
-                             "onnx: %s: input \"%s\" has the size %lld as dimension %zu, not %lld. "
-                             "HINT: torch.onnx.export(..., dynamic_shapes=...) leaves sizes open",
-                             import->path, info->name, (long long)dim->dim_value, i,
-                             (long long)shape->dims[i]);
-    }
-    return STATUS_OK;
-}
-
-static Status add_input(Import *import, const Onnx__ValueInfo *info) {
-    OnnxModel *about = import->about;
-    if (!info->name || !info->name[0])
-        return error_set(STATUS_FORMAT, "onnx: %s: an input without a name", import->path);
-    if (import_find(import, info->name) >= 0) return STATUS_OK; // stored: a default, as of old
-    int at = import_value_new(import, info->name);
-    Shape shape;
-    if (at < 0 || input_shape(import, info, about->n_inputs, &shape)) return error_status();
-    Value *value = import->values[at];
-    value->kind = VALUE_RUN;
-    value->type = info->type->tensor_type->elem_type;
-    if (!onnx_is_known(value->type))
-        return error_set(STATUS_NOT_IMPLEMENTED,
-                         "onnx: %s: input \"%s\" is of type %s (%d), which is not read", import->path,
-                         info->name, onnx_type_name(value->type), value->type);
-    value->shape = shape;
-    OnnxPort *port = &about->inputs[about->n_inputs];
-    port->name = memory_copy_string(info->name);
-    if (!port->name) return error_status();
-    port->shape = shape;
-    port->numpy = onnx_numpy(value->type);
-    port->dtype = onnx_is_float(value->type) ? DTYPE_FLOAT32 : DTYPE_INT64;
-    about->n_inputs++;
-    value->tensor = tensor_new(shape, port->dtype);
-    return error_status();
 }
 
 // ---- who reads what ---------------------------------------------------------------------------
@@ -124,13 +57,11 @@ static Status note_values(Import *import) {
     size_t names = graph->n_initializer + graph->n_input + graph->n_node * 2 + 1;
     import->n_buckets = names > 1 << 24 ? 1 << 24 : (int)names;
     import->buckets = memory_new((size_t)import->n_buckets * sizeof(int));
-    import->about->inputs = memory_new((graph->n_input + 1) * sizeof(OnnxPort));
     if (!error_pending()) told_read(import);
     for (size_t i = 0; i < graph->n_initializer && !error_pending(); i++)
         add_stored(import, graph->initializer[i]);
     if (!error_pending()) told_apply(import);
-    for (size_t i = 0; i < graph->n_input && !error_pending(); i++)
-        add_input(import, graph->input[i]);
+    if (!error_pending()) import_inputs(import);
     for (size_t i = 0; i < graph->n_node && !error_pending(); i++)
         add_outputs(import, graph->node[i]);
     if (error_pending()) return error_status();

@@ -1,0 +1,67 @@
+// options_inputs.c -- --input and --size: what is told of a file's inputs, one or many; of those
+// with one name the last counts. Not here: whether the file has such (program_onnx.c).
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/program/options_take.h"
+
+const char *options_input_value(const char *text) {
+    const char *sign = strchr(text, '=');
+    return sign && sign > text && access(text, F_OK) != 0 ? sign + 1 : text;
+}
+
+// In the place of one that has the same name, which is `length` characters and "="; else behind
+// all.
+static bool take_last(const char *text, size_t length, const char *list[], int *n, int most) {
+    int at = 0;
+    while (at < *n && !(length > 0 && strncmp(list[at], text, length) == 0)) at++;
+    if (at == most) return false;
+    list[at] = text;
+    *n = at < *n ? *n : at + 1;
+    return true;
+}
+
+static size_t name_length(const char *text) { return (size_t)(options_input_value(text) - text); }
+
+// Files that are told by their places are replaced all together, as names are one by one.
+void options_inputs_merge(Options *options, const Options *filed) {
+    const Options typed = *options;
+    bool by_place = false;
+    for (int i = 0; i < typed.n_inputs; i++)
+        by_place = by_place || name_length(typed.inputs[i]) == 0;
+    options->n_inputs = 0;
+    for (int i = 0; i < filed->n_inputs; i++)
+        if (!by_place || name_length(filed->inputs[i]) > 0)
+            options->inputs[options->n_inputs++] = filed->inputs[i];
+    for (int i = 0; i < typed.n_inputs; i++)
+        take_last(typed.inputs[i], name_length(typed.inputs[i]), options->inputs,
+                  &options->n_inputs, OPTIONS_MAX_INPUTS);
+}
+
+bool take_input(Options *options, const Flag *flag, const char *text) {
+    if (!text[0])
+        return options_refuse(options,
+                              "--%s %s: expected NAME=1x3x224x224, NAME=FILE.npy or FILE.npy",
+                              flag->name, text);
+    return take_last(text, name_length(text), options->inputs, &options->n_inputs,
+                     OPTIONS_MAX_INPUTS) ||
+           options_refuse(options, "--%s %s: at most %d inputs can be told", flag->name, text,
+                          OPTIONS_MAX_INPUTS);
+}
+
+// "seq=128". What stands before the last '=' is the name: "2*seq", or whatever a file has.
+bool take_open_size(Options *options, const Flag *flag, const char *text) {
+    const char *sign = strrchr(text, '=');
+    char *end = NULL;
+    errno = 0;
+    long long size = sign && sign > text ? strtoll(sign + 1, &end, 10) : -1;
+    if (size < 0 || size > INT32_MAX || errno || end == sign + 1 || *end)
+        return options_refuse(options, "--%s %s: expected a NAME and a number, as seq=128",
+                              flag->name, text);
+    size_t length = (size_t)(sign + 1 - text);
+    return take_last(text, length, options->sizes, &options->n_sizes, OPTIONS_MAX_SIZES) ||
+           options_refuse(options, "--%s %s: at most %d sizes can be told", flag->name, text,
+                          OPTIONS_MAX_SIZES);
+}

@@ -1,0 +1,31 @@
+// program_inputs.h -- internal to the programs of profiler/: what --input and --size tell of a
+// file's inputs, taken apart.
+#ifndef PROFILER_PROGRAM_PROGRAM_INPUTS_H
+#define PROFILER_PROGRAM_PROGRAM_INPUTS_H
+
+#include "layers/files/onnx.h"
+#include "profiler/program/options.h"
+
+typedef struct GivenInput {
+    const char *name; // NULL: by its place among those without
+    const char *file; // .npy; NULL: a shape alone
+    Shape shape;
+} GivenInput;
+
+typedef struct Inputs {
+    GivenInput *given;
+    OnnxShape *shapes; // the same, as the reader takes them
+    OnnxSize *sizes;
+    int n, n_sizes;
+    char *names; // owned: all of them
+} Inputs;
+
+// Of a file the shape is read, and nothing more. *told is to be freed, also after a failure.
+Status inputs_read(const Options *options, Inputs *told);
+void inputs_free(Inputs *told);
+// The place in `given` of what was told of an input; -1: nothing was.
+int inputs_find(const Inputs *told, const OnnxModel *about, int input);
+// Whatever was told is of an input that there is.
+Status inputs_check(const Inputs *told, const OnnxModel *about, const char *file);
+
+#endif

@@ -1,0 +1,228 @@
+// test_onnx_sizes.c -- sizes that ONNX files leave open: a name is one size in all inputs, however
+// it is told; what nobody tells is refused, but for the batch. The files:
+// tests/fixtures/make_onnx_sizes.py.
+#include <math.h>
+#include <stdio.h>
+
+#include "tensor/context.h"
+#include "tensor/ops.h"
+#include "tests/fixtures/onnx_sizes.h"
+#include "tests/helpers/expect.h"
+#include "tests/helpers/onnx_files.h"
+
+enum { RUNS = sizeof open_runs / sizeof open_runs[0], MOST_TOLD = 2 };
+
+static Layer *load(const char *name, const OnnxOptions *options, OnnxModel *about) {
+    char path[128];
+    snprintf(path, sizeof path, FOLDER "open_%s.onnx", name);
+    return onnx_load(path, options, about);
+}
+
+typedef struct Telling { // ends with an entry without a size, or at MOST_TOLD
+    const char *file;
+    OnnxShape shapes[MOST_TOLD];
+    OnnxSize sizes[MOST_TOLD];
+    int64_t batch;
+    bool other_batch;
+} Telling;
+
+static Layer *load_told(const Telling *told, OnnxModel *about) {
+    OnnxOptions options = {.shapes = told->shapes,
+                           .sizes = told->sizes,
+                           .batch = told->batch,
+                           .other_batch = told->other_batch};
+    while (options.n_shapes < MOST_TOLD && told->shapes[options.n_shapes].shape.ndim > 0)
+        options.n_shapes++;
+    while (options.n_sizes < MOST_TOLD && told->sizes[options.n_sizes].name) options.n_sizes++;
+    return load(told->file, &options, about);
+}
+
+// ---- what is told holds everywhere -------------------------------------------------------------
+static const struct {
+    Telling told;
+    Shape first, last; // of the inputs
+    bool batched;      // the first
+    const char *assumed;
+} good[] = {
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{NULL, SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 9)}, {NULL, SHAPE(4, 9)}}},
+     SHAPE(4, 9),
+     SHAPE(4, 9),
+     true,
+     NULL},
+    {{.file = "texts", .sizes = {{"seq", 7}}}, SHAPE(1, 7), SHAPE(1, 7), true, "\"batch\""},
+    {{.file = "texts", .sizes = {{"seq", 7}, {"batch", 2}}, .batch = 2},
+     SHAPE(2, 7),
+     SHAPE(2, 7),
+     true,
+     NULL},
+    {{.file = "texts", .sizes = {{"seq", 7}}, .batch = 3}, SHAPE(3, 7), SHAPE(3, 7), true, NULL},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 9)}}, .batch = 6, .other_batch = true},
+     SHAPE(6, 9),
+     SHAPE(6, 9),
+     true,
+     NULL},
+    {{.file = "image", .sizes = {{"H", 6}, {"W", 4}}},
+     SHAPE(1, 3, 6, 4),
+     SHAPE(1, 3, 6, 4),
+     true,
+     "\"N\""},
+    {{.file = "many", .batch = 3}, SHAPE(3, 4), SHAPE(3, 4), true, NULL},
+    {{.file = "many", .shapes = {{"x39", SHAPE(2, 4)}}}, SHAPE(2, 4), SHAPE(2, 4), true, NULL},
+    {{.file = "many"}, SHAPE(1, 4), SHAPE(1, 4), true, "\"B\""},
+    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}},
+     SHAPE(2, 5, 6),
+     SHAPE(2, 5, 6),
+     true,
+     NULL},
+    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}, .batch = 9, .other_batch = true},
+     SHAPE(9, 5, 6),
+     SHAPE(9, 5, 6),
+     true,
+     NULL},
+    {{.file = "listed", .batch = 5}, SHAPE(5, 6), SHAPE(5, 6), true, NULL},
+    {{.file = "listed", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
+    {{.file = "listed", .shapes = {{"x", SHAPE(2, 6)}, {"z", SHAPE(3, 6)}}},
+     SHAPE(2, 6),
+     SHAPE(3, 6),
+     true,
+     NULL},
+    {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}, {"x", SHAPE(2, 6)}}},
+     SHAPE(2, 6),
+     SHAPE(3, 6),
+     true,
+     NULL},
+    {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
+    {{.file = "steps", .sizes = {{"time", 5}, {"batch_size", 2}}},
+     SHAPE(5, 2, 6),
+     SHAPE(5, 2, 6),
+     false,
+     NULL},
+    {{.file = "apart", .shapes = {{"x", SHAPE(2, 6)}}, .sizes = {{"columns", 3}}},
+     SHAPE(2, 6),
+     SHAPE(3, 6),
+     false,
+     NULL},
+    {{.file = "fixed", .batch = 1}, SHAPE(1, 6), SHAPE(1, 6), false, NULL},
+    {{.file = "rank", .shapes = {{"x", SHAPE(2, 5, 6)}}},
+     SHAPE(2, 5, 6),
+     SHAPE(2, 5, 6),
+     false,
+     NULL},
+};
+enum { GOOD = sizeof good / sizeof good[0] };
+
+START_TEST(what_is_told_holds_in_every_input) {
+    OnnxModel about;
+    Layer *model = load_told(&good[_i].told, &about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    const OnnxPort *first = &about.inputs[0], *last = &about.inputs[about.n_inputs - 1];
+    char got[SHAPE_TEXT], wanted[SHAPE_TEXT];
+    ck_assert_str_eq(shape_text(first->shape, got), shape_text(good[_i].first, wanted));
+    ck_assert_str_eq(shape_text(last->shape, got), shape_text(good[_i].last, wanted));
+    ck_assert_int_eq(first->batched, good[_i].batched);
+    int assumed = 0;
+    for (int i = 0; i < about.n_assumed; i++)
+        assumed += strncmp(about.assumed[i].what, "batch size", 10) == 0;
+    ck_assert_int_eq(assumed, good[_i].assumed != NULL);
+    if (assumed) ck_assert_ptr_nonnull(strstr(about.assumed[0].what, good[_i].assumed));
+    if (assumed) ck_assert_str_eq(about.assumed[0].taken, "1");
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// ---- what is refused ---------------------------------------------------------------------------
+static const struct {
+    Telling told;
+    const char *what, *hint;
+} wrong[] = {
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}, {"ctx", SHAPE(4, 16)}}},
+     "\"seq\" is 32 by input \"ids\", and 16 by input \"ctx\"",
+     "tell it once"},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}, .sizes = {{"seq", 16}}},
+     "\"seq\" is 16 by --size seq, and 32 by input \"ids\"",
+     "tell it once"},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}, .batch = 8},
+     "\"batch\" is 4 by input \"ids\", and 8 by --batch",
+     "tell it once"},
+    {{.file = "texts", .batch = 4}, "how large \"seq\" is", "--size seq=128"},
+    {{.file = "texts", .sizes = {{"sq", 3}}}, "no input has a size \"sq\"", "batch, seq"},
+    {{.file = "fixed", .sizes = {{"sq", 3}}}, "no input has a size \"sq\"", "has a name"},
+    {{.file = "image"}, "how large \"H\", \"W\" are", "--size H=224 --size W=224"},
+    {{.file = "image", .sizes = {{"H", 32}}}, "how large \"W\" is", "--size W=224"},
+    {{.file = "unnamed", .batch = 2}, "dimension 1 of input \"x\"", "--input x=2x128x6"},
+    {{.file = "steps"}, "\"time\", \"batch_size\"", "--size time=128 --size batch_size=1"},
+    {{.file = "steps", .batch = 4}, "no input begins with \"batch_size\"", "--size batch_size=4"},
+    {{.file = "apart", .batch = 4}, "which of its sizes is the batch", "--size NAME=4"},
+    {{.file = "apart", .sizes = {{"rows", 4}}}, "how large \"columns\" is", "--size columns=128"},
+    {{.file = "fixed", .batch = 8}, "\"x\" takes 1 at a time", "dynamic_shapes"},
+    {{.file = "rank"}, "how many dimensions", "--input x="},
+    {{.file = "many", .shapes = {{"x3", SHAPE(2, 4)}, {"x30", SHAPE(3, 4)}}},
+     "\"B\" is 2 by input \"x3\", and 3 by input \"x30\"",
+     "tell it once"},
+};
+enum { WRONG = sizeof wrong / sizeof wrong[0] };
+
+START_TEST(what_does_not_fit_is_refused_by_its_names) {
+    OnnxModel about;
+    ck_assert_ptr_null(load_told(&wrong[_i].told, &about));
+    ck_assert_msg(strstr(error_message(), wrong[_i].what) &&
+                      strstr(error_message(), wrong[_i].hint),
+                  "%s", error_message());
+    error_clear();
+    onnx_model_free(&about);
+}
+END_TEST
+
+// ---- numbers -----------------------------------------------------------------------------------
+static Tensor *counting_up_new(Shape shape, DType dtype) {
+    int64_t numbers[512];
+    float tenths[512];
+    int below = dtype == DTYPE_INT64 ? 20 : 11;
+    for (int64_t i = 0; i < shape_numel(shape); i++) {
+        numbers[i] = i * 5 % below;
+        tenths[i] = (float)numbers[i] / 10.0f;
+    }
+    return dtype == DTYPE_INT64 ? tensor_from_labels_new(shape, numbers)
+                                : tensor_from_floats_new(shape, tenths);
+}
+
+// At each size what onnxruntime makes of the same numbers.
+START_TEST(numbers_are_right_at_every_size) {
+    const Telling told = {.file = open_runs[_i].name, .shapes = {{NULL, open_runs[_i].shape}}};
+    OnnxModel about;
+    Layer *model = load_told(&told, &about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    Tensor *in[2];
+    for (int i = 0; i < about.n_inputs; i++)
+        in[i] = counting_up_new(about.inputs[i].shape, about.inputs[i].dtype);
+    Scope *scope = scope_open();
+    Tensor *y = layer_forward_many(model, in, about.n_inputs);
+    ck_assert_msg(y && y->numel <= 512, "%s", error_message());
+    float got[512];
+    double sum = 0.0, squares = 0.0;
+    ck_assert_int_eq(tensor_read_floats(y, got), STATUS_OK);
+    for (int64_t i = 0; i < y->numel; i++) {
+        sum += (double)got[i];
+        squares += (double)got[i] * (double)got[i];
+    }
+    ck_assert_double_eq_tol(sum, open_runs[_i].sum, 1e-5 * (1.0 + fabs(open_runs[_i].sum)));
+    ck_assert_double_eq_tol(squares, open_runs[_i].squares, 1e-5 * open_runs[_i].squares);
+    scope_close(scope);
+    for (int i = 0; i < about.n_inputs; i++) tensor_free(in[i]);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+int main(void) {
+    if (onnx_is_absent()) return onnx_all_skipped("onnx_sizes");
+    const HarnessTest tests[] = {{what_is_told_holds_in_every_input, GOOD},
+                                 {what_does_not_fit_is_refused_by_its_names, WRONG},
+                                 {numbers_are_right_at_every_size, RUNS},
+                                 {NULL, 0}};
+    return harness_main("onnx_sizes", tests);
+}
