@@ -1,5 +1,5 @@
 // test_onnx_whole.c -- integers of ONNX files, of every width: what runs and what is computed while a
-// file is loaded give what onnxruntime gives, to the last bit, and in its types.
+// file is loaded give what ONNX says, to the last bit, and in its types.
 // The files: tests/fixtures/make_onnx_whole.py.
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void expect(const Numbers *numbers, const OnnxPort *port, Tensor *y) {
 }
 
 // The inputs come when it runs, or are stored in the file.
-START_TEST(integers_are_onnxruntimes) {
+START_TEST(integers_are_onnxs) {
     OnnxModel about;
     Tensor *in[GIVEN_COUNT] = {NULL}, *out[LAYER_MAX_OUTPUTS] = {NULL};
     Layer *model =
@@ -86,6 +86,6 @@ END_TEST
 
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_whole");
-    const HarnessTest tests[] = {{integers_are_onnxruntimes, 2}, {NULL, 0}};
+    const HarnessTest tests[] = {{integers_are_onnxs, 2}, {NULL, 0}};
     return harness_main("onnx_whole", tests);
 }

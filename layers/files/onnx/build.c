@@ -5,7 +5,6 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
-#define tensor_wrap(x, b, s) (x)
 
 // ---- types ------------------------------------------------------------------------------------
 int step_type(const Step *step, int i) {

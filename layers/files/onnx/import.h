@@ -141,6 +141,8 @@ Value *import_value(const Import *import, int index);    // NULL for VALUE_ABSEN
 // NULL with an error pending. What value_data has given the next ones read: as a double, as a whole
 // number (towards 0), or, of a new constant, where to write.
 const Tensor *value_data(Import *import, Value *value);
+bool value_is_one(Import *import, Value *value, const char *what); // the same of a single number,
+                                                                   // which a message calls so
 double value_number(const Value *value, int64_t index);
 int64_t value_integer(const Value *value, int64_t index);
 int64_t *value_integers(const Value *value);

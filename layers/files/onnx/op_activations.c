@@ -92,11 +92,7 @@ static Status run_gelu(const Step *step, bool training, Tensor *const in[], Tens
 static float bound(Import *import, const Node *node, const char *name, int i, float otherwise) {
     Value *value = node_input(import, node, i);
     if (!value) return attribute_float(node, name, otherwise);
-    bool one = shape_numel(value->shape) == 1;
-    if (!one)
-        import_error(import, STATUS_SHAPE, "its %s has %lld numbers and must have one", name,
-                     (long long)shape_numel(value->shape));
-    return one && value_data(import, value) ? (float)value_number(value, 0) : otherwise;
+    return value_is_one(import, value, name) ? (float)value_number(value, 0) : otherwise;
 }
 
 // Of floats the bounds are numbers; of integers, which float32 would round, inputs.

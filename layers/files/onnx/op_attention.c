@@ -61,7 +61,7 @@ static Status build_dropout(Import *import, const Node *node, Step *step) {
                             "its second output, of which opsets before 12 do not say what it is in "
                             "evaluation. HINT: onnx.version_converter.convert_version(model, 13)");
     if (trains && !value_data(import, trains)) return error_status();
-    if (ratio && !value_data(import, ratio)) return error_status();
+    if (ratio && !value_is_one(import, ratio, "ratio")) return error_status();
     step->params.plain.value[0] = ratio ? (float)value_number(ratio, 0) : 0.5f;
     return step_inputs(import, node, step, 1);
 }

@@ -170,8 +170,9 @@ static Status build_pad(Import *import, const Node *node, Step *step) {
     if (!in) return error_status();
     int n = import_ints(import, node, "pads", 1, pads, 2 * TENSOR_MAX_DIMS);
     int n_axes = import_ints(import, node, NULL, 3, axes, TENSOR_MAX_DIMS);
-    if (value && !value_data(import, value)) return error_status();
+    if (value && !value_is_one(import, value, "constant")) return error_status();
     pad->value = value ? (float)value_number(value, 0) : attribute_float(node, "value", 0.0f);
+    pad->whole = value ? value_integer(value, 0) : 0;
     if (error_pending()) return error_status();
     if (n_axes < 0)
         for (n_axes = 0; n_axes < in->shape.ndim; n_axes++) axes[n_axes] = n_axes;
@@ -190,13 +191,15 @@ static Status build_pad(Import *import, const Node *node, Step *step) {
 static Status run_pad(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const PadParams *pad = &step->params.pad;
+    if (step->whole)
+        return done(tensor_pad_whole(in[0], pad->before, pad->after, pad->mode, pad->whole), out);
     return done(tensor_pad(onnx_as_float(in[0]), pad->before, pad->after, pad->mode, pad->value),
                 out);
 }
 
 static Status build_triangle(Import *import, const Node *node, Step *step) {
     Value *k = node_input(import, node, 1);
-    if (k && !value_data(import, k)) return error_status();
+    if (k && !value_is_one(import, k, "diagonal")) return error_status();
     step->params.plain.count = k ? value_integer(k, 0) : 0;
     step->params.plain.flags[0] = attribute_int(node, "upper", 1) != 0;
     return step_inputs(import, node, step, 1);

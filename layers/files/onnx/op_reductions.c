@@ -135,7 +135,7 @@ static Status build_running(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *dim = node_input(import, node, 1);
     if (!in || !dim) return import_error(import, STATUS_FORMAT, "it has no axis");
-    if (!value_data(import, dim)) return error_status();
+    if (!value_is_one(import, dim, "axis")) return error_status();
     step->params.plain.dim = import_axis(import, value_integer(dim, 0), in->shape.ndim);
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }

@@ -47,7 +47,8 @@ typedef struct PadParams {
     int64_t before[TENSOR_MAX_DIMS], after[TENSOR_MAX_DIMS];
     PadMode mode;
     float value;
-    bool pads; // any at all
+    int64_t whole; // the same, of integers
+    bool pads;     // any at all
 } PadParams;
 typedef struct ConvParams {
     ConvTranspose2dOptions options;

@@ -197,6 +197,14 @@ const Tensor *value_data(Import *import, Value *value) {
     return data;
 }
 
+bool value_is_one(Import *import, Value *value, const char *what) {
+    if (!value_data(import, value)) return false;
+    if (value->data->numel == 1) return true;
+    import_error(import, STATUS_SHAPE, "its %s has %lld numbers and must have one", what,
+                 (long long)value->data->numel);
+    return false;
+}
+
 void value_drop(Import *import, Value *value) {
     if (!value->data) return;
     import->held -= value->data->numel;
