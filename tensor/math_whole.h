@@ -3,6 +3,8 @@
 #ifndef TENSOR_MATH_WHOLE_H
 #define TENSOR_MATH_WHOLE_H
 
+#include <stdbool.h>
+
 #include "tensor/math.h"
 
 MATH_INLINE int64_t math_whole_add(int64_t a, int64_t b) {
@@ -16,6 +18,7 @@ MATH_INLINE int64_t math_whole_mul(int64_t a, int64_t b) {
 }
 MATH_INLINE int64_t math_whole_negate(int64_t x) { return math_whole_sub(0, x); }
 MATH_INLINE int64_t math_whole_absolute(int64_t x) { return x < 0 ? math_whole_negate(x) : x; }
+MATH_INLINE int64_t math_whole_sign(int64_t x) { return (x > 0) - (x < 0); }
 
 // Towards 0. By 0, which is refused where the host can see it, 0; by -1 a processor would stop at
 // the one quotient that is too large.
@@ -31,6 +34,13 @@ MATH_INLINE int64_t math_whole_remainder(int64_t a, int64_t b) {
 }
 MATH_INLINE int64_t math_whole_max(int64_t a, int64_t b) { return a > b ? a : b; }
 MATH_INLINE int64_t math_whole_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// The number of `bits` bits, 1 to 64, that has the last ones of x: what arithmetic on such numbers
+// leaves.
+MATH_INLINE int64_t math_whole_wrap(int64_t x, int bits, bool is_signed) {
+    uint64_t last = (uint64_t)x << (64 - bits);
+    return is_signed ? (int64_t)last >> (64 - bits) : (int64_t)(last >> (64 - bits));
+}
 
 // 1 where it holds, else 0.
 MATH_INLINE int64_t math_whole_less(int64_t a, int64_t b) { return a < b; }

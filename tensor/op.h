@@ -41,6 +41,7 @@ typedef struct OpParams {
         struct {
             uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same
         };
+        int64_t whole; // a scalar of whole numbers; value[0] is it as a float
     };
     int64_t count;               // of a slice's indices; OP_RANDOM: of random numbers
     float value[4];              // scalars, epsilons

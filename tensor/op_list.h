@@ -19,6 +19,7 @@
     COMPUTE(gather)                                                                                \
     COMPUTE(gather_backward)                                                                       \
     COMPUTE(cast)                                                                                  \
+    COMPUTE(wrap)                                                                                  \
     COMPUTE(one_hot)                                                                               \
     COMPUTE(fill)                                                                                  \
     COMPUTE(assign)                                                                                \

@@ -26,23 +26,27 @@ Tensor *tensor_contiguous(Tensor *x);          // x itself when it already is, e
 Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim);
 Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim); // along a new dimension
 // Result (of index's shape) [i][j][k] = x[index[i][j][k]][j][k] for dim 0, x[i][index[i][j][k]][k]
-// for dim 1 ... index: int64, as many dims as x, in the others at most x's size.
+// for dim 1 ... index: int64, as many dims as x, in the others at most x's size. x may be int64.
 Tensor *tensor_gather(Tensor *x, int dim, Tensor *index);
 // In another element type, to float32 or int64; without a gradient, unless it is x's own type. A
 // float becomes an integer towards 0: NaN 0, and what is too large the largest.
 Tensor *tensor_cast(Tensor *x, DType dtype);
+// Of int64: what arithmetic on numbers of so many bits, 1 to 63, would have left; a signed one of
+// 64 is x itself. Wraps around: 300 in 8 bits is 44 without a sign, and 200 with one is -56.
+Tensor *tensor_wrap(Tensor *x, int bits, bool is_signed);
 // (...) of int64 in [0, classes) to (..., classes) of float32: 1 at the label, else 0.
 Tensor *tensor_one_hot(Tensor *labels, int64_t classes);
-// Row index[...] of table (count, features): (..., features). index: int64, in [0, count).
+// Row index[...] of table (count, features): (..., features). index: int64, in [0, count). The
+// table may be int64.
 Tensor *tensor_embedding(Tensor *index, Tensor *table);
 // The same, but that row of the table, counted from the end where it is negative, has no gradient:
 // PyTorch's padding_idx.
 Tensor *tensor_embedding_padded(Tensor *index, Tensor *table, int64_t padding_idx);
 
 // ---- element-wise, with NumPy broadcasting ----
-// add, sub, mul, div, maximum, minimum, fmod, remainder, neg, abs and comparisons also take int64,
-// all of them then, and give it (comparisons: float32). Whole numbers wrap around, divide towards
-// 0, which PyTorch calls rounding_mode="trunc", and not by 0: STATUS_INVALID_ARGUMENT.
+// add, sub, mul, div, maximum, minimum, fmod, remainder, neg, abs, sign and comparisons also take
+// int64, all of them then, and give it (comparisons: float32). Whole numbers wrap around, divide
+// towards 0, which PyTorch calls rounding_mode="trunc", and not by 0: STATUS_INVALID_ARGUMENT.
 Tensor *tensor_add(Tensor *a, Tensor *b);
 Tensor *tensor_sub(Tensor *a, Tensor *b);
 Tensor *tensor_mul(Tensor *a, Tensor *b);
@@ -126,10 +130,12 @@ Tensor *tensor_isnan(Tensor *x);
 // a where the condition is true, else b; all three broadcast. Any float32 is a condition, as x is
 // by PyTorch's x.bool(): 0 and -0 are false, all else is true, and so is NaN. No gradient flows to
 // it; what is not chosen has one of 0, even where the result's is not finite.
+// a and b may both be int64, and so is the result then.
 Tensor *tensor_where(Tensor *condition, Tensor *a, Tensor *b);
 Tensor *tensor_masked_fill(Tensor *x, Tensor *mask, float value); // value where the mask is true
 // The lower or upper triangle of each matrix in x's last two dimensions, and 0, whatever was there,
 // in the other one. The diagonal belongs to it: 0 the main one, 1 the next one above, of any size.
+// x may be int64.
 Tensor *tensor_tril(Tensor *x, int64_t diagonal);
 Tensor *tensor_triu(Tensor *x, int64_t diagonal);
 
@@ -232,9 +238,12 @@ typedef enum PadMode {
     PAD_REPLICATE, // a a | a b c | c c (ONNX: edge)
     PAD_CIRCULAR,  // b c | a b c | a b (ONNX: wrap); as often as it takes
 } PadMode;
-// before and after: an element for each of x's dimensions, the first one's first.
+// before and after: an element for each of x's dimensions, the first one's first. x may be int64,
+// and value a whole number then; tensor_pad_whole takes one that no float is.
 Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
                    float value);
+Tensor *tensor_pad_whole(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
+                         int64_t value);
 Tensor *tensor_flip(Tensor *x, const int *dims, int n_dims); // each named once; of any type
 // Images (n, c, h, w), or sequences (n, c, length), of another size. As zeros the options are
 // PyTorch's interpolate(mode="nearest"); its "nearest-exact" is half_pixel and prefer_ceil, its
@@ -270,6 +279,7 @@ Tensor *tensor_pixel_unshuffle(Tensor *x, int64_t factor);
 Tensor *tensor_depth_to_space(Tensor *x, int64_t factor);
 
 // ---- reductions; dim < 0 counts from the end ----
+// sum, sum_dims, max, argmax, min, argmin, topk and cumsum also take int64; sums wrap around.
 enum { DIM_ALL = -1000 }; // over every element; the result is a scalar
 Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim);
 Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim); // of nothing: NaN

@@ -1,6 +1,8 @@
 // convert.c -- between numbers and labels: another element type, and labels as rows of 0 and 1.
 #include "tensor/ops/elementwise.h"
 
+static const DTypeSignature labels_only[1] = {{1, {DTYPE_INT64}}};
+
 // ---- cast ---------------------------------------------------------------------------------------
 // params: flags = the element type of the result
 Tensor *tensor_cast(Tensor *x, DType dtype) {
@@ -41,6 +43,45 @@ const Op op_cast = {.id = OP_cast,
                     .n_dtypes = DTYPE_COUNT,
                     .infer = cast_infer,
                     .story = STORY(.formula = "y = x in another type", .out = "y", .in = {"x"})};
+
+// ---- wrap ---------------------------------------------------------------------------------------
+// params: count = the bits; flags: is it signed?
+Tensor *tensor_wrap(Tensor *x, int bits, bool is_signed) {
+    if (x && x->dtype == DTYPE_INT64 && bits == 64 && is_signed) return error_pending() ? NULL : x;
+    return OP_RUN(op_wrap, (&(OpParams){.count = bits, .flags = is_signed}), x);
+}
+
+static Status wrap_infer(OpCall *call) {
+    if (call->params.count >= 1 && call->params.count <= 63) return op_infer_same(call);
+    return op_error(call, STATUS_INVALID_ARGUMENT,
+                    "numbers of %lld bits%s. HINT: 1 to 63, or 64 with a sign",
+                    (long long)call->params.count, call->params.flags ? "" : " without a sign");
+}
+
+KERNEL static Status wrap_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const int64_t *x = tensor_indices(call->in[0]);
+    int64_t *y = tensor_indices(call->out[0]);
+    int bits = (int)call->params.count;
+    bool is_signed = call->params.flags;
+    for (int64_t i = begin; i < end; i++) y[i] = math_whole_wrap(x[i], bits, is_signed);
+    return STATUS_OK;
+}
+
+static void wrap_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    if (params->flags) story->formula = "y = the last bits of x, the first of them a sign";
+}
+
+const Op op_wrap = {.id = OP_wrap,
+                    .name = "wrap",
+                    .kernel = wrap_cpu,
+                    .work = op_work_elements,
+                    .n_inputs = 1,
+                    .dtypes = labels_only,
+                    .n_dtypes = 1,
+                    .infer = wrap_infer,
+                    .story = STORY(.formula = "y = the last bits of x", .out = "y", .in = {"x"},
+                                   .vary = wrap_vary)};
 
 // ---- one_hot ------------------------------------------------------------------------------------
 // params: count = the classes
@@ -83,8 +124,6 @@ static Status one_hot_cpu(const OpCall *call, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) out[i * classes + labels[i]] = 1.0f;
     return STATUS_OK;
 }
-
-static const DTypeSignature labels_only[1] = {{1, {DTYPE_INT64}}};
 
 const Op op_one_hot = {.id = OP_one_hot,
                        .name = "one_hot",

@@ -23,6 +23,17 @@ static Status cumsum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
+// Of whole numbers there is no gradient, so always from the begin.
+static Status cumsum_whole(const OpCall *call, int64_t begin, int64_t end) {
+    int64_t n = row_length(call->in[0]);
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t *x = tensor_indices(call->in[0]) + r * n;
+        int64_t *y = tensor_indices(call->out[0]) + r * n, total = 0;
+        for (int64_t i = 0; i < n; i++) y[i] = total = math_whole_add(total, x[i]);
+    }
+    return STATUS_OK;
+}
+
 // x[i] is in every sum from the i-th on.
 static Status cumsum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = {.flags = saved->params.flags ^ CUMSUM_FROM_END};
@@ -38,6 +49,8 @@ static void cumsum_vary(OpStory *story, const OpParams *params, unsigned given) 
 const Op op_cumsum = {.id = OP_cumsum,
                       .name = "cumsum",
                       .kernel = cumsum_cpu,
+                      .whole = cumsum_whole,
+                      NUMBERS,
                       .work = op_work_rows,
                       .n_inputs = 1,
                       .infer = op_infer_same,

@@ -21,7 +21,7 @@ static Status broadcast_with(const OpCall *call, const Shape *more, Shape *to) {
     return STATUS_OK;
 }
 
-static Status infer_broadcast_to(OpCall *call, DType dtype) {
+Status infer_broadcast_to(OpCall *call, DType dtype) {
     Shape shape = call->in[0]->shape;
     for (int k = 1; k < call->n_in; k++)
         if (call->in[k] && broadcast_with(call, &call->in[k]->shape, &shape)) return error_status();
@@ -48,6 +48,12 @@ Status check_divisor(const OpCall *call) {
                                 (long long)(begin + i));
     }
     return STATUS_OK;
+}
+
+Status check_whole_number(const OpCall *call) {
+    if (call->params.value[0] == (float)call->params.whole) return STATUS_OK;
+    return op_error(call, STATUS_DTYPE, "%g beside int64. HINT: a whole number, below 2^63",
+                    (double)call->params.value[0]);
 }
 
 unsigned save_input(const OpCall *call) {

@@ -9,10 +9,11 @@
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-Status infer_broadcast(OpCall *call);   // the NumPy broadcast of all inputs that are there, of the
-                                        // first one's type
-Status infer_condition(OpCall *call);   // the same, of float32
-Status infer_like_second(OpCall *call); // an output like in[1]
+Status infer_broadcast(OpCall *call); // the NumPy broadcast of all inputs that are there, of the
+                                      // first one's type
+Status infer_broadcast_to(OpCall *call, DType dtype); // the same, of this type
+Status infer_condition(OpCall *call);                 // of float32
+Status infer_like_second(OpCall *call);               // an output like in[1]
 
 extern const DTypeSignature floats_and_indices[1]; // in[0] float32, in[1] int64
 
@@ -128,6 +129,8 @@ MATH_INLINE Status whole_range(const OpCall *call, int64_t begin, int64_t end,
     return STATUS_OK;
 }
 Status check_divisor(const OpCall *call); // whole numbers are not divided by 0
+// Is the number beside whole ones, params.value[0], the one that params.whole is?
+Status check_whole_number(const OpCall *call);
 
 // Backward, of a gradient and what was saved: f(grad[i], kept[i]).
 MATH_INLINE Status gradient_range(const OpCall *call, int64_t begin, int64_t end,
@@ -153,7 +156,7 @@ static inline void strided_copy(char *to, const char *from, int64_t n, int64_t s
     }
 }
 
-// What takes float32 or int64, the latter by its kernel `whole`.
+// What takes float32 or int64, the latter by its kernel `whole` where it has one.
 #define NUMBERS .dtypes = dtypes_any, .n_dtypes = 2
 // A binary element-wise op that broadcasts, and a unary one with one output like its input.
 #define ELEMENTWISE_BINARY                                                                         \

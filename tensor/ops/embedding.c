@@ -30,7 +30,7 @@ static Status embedding_infer(OpCall *call) {
                         TENSOR_MAX_DIMS);
     Shape shape = index->shape;
     shape.dims[shape.ndim++] = table->shape.dims[1];
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
+    return op_output(call, 0, (DType)table->dtype, shape);
 }
 
 // No arithmetic. Of the table as many rows are read as there are indices, and at most all: that
@@ -70,11 +70,12 @@ static OpWork embedding_work(const OpCall *call) { // rows of the result
 
 // y (n, d) = table (count, d) at index (n), rows [begin, end)
 static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    int64_t d = call->in[1]->shape.dims[1];
+    const Tensor *table = call->in[1];
+    int64_t bytes = table->shape.dims[1] * dtype_sizes[table->dtype];
     const int64_t *index = tensor_indices(call->in[0]);
-    for (int64_t i = begin; i < end && d > 0; i++)
-        memcpy(call_out(call, 0) + i * d, call_in(call, 1) + index[i] * d,
-               (size_t)d * sizeof(float));
+    for (int64_t i = begin; i < end && bytes > 0; i++)
+        memcpy(tensor_raw(call->out[0]) + i * bytes, tensor_raw(table) + index[i] * bytes,
+               (size_t)bytes);
     return STATUS_OK;
 }
 
@@ -112,13 +113,14 @@ KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, i
     return STATUS_OK;
 }
 
-static const DTypeSignature index_and_table[1] = {{2, {DTYPE_INT64, DTYPE_FLOAT32}}};
+static const DTypeSignature index_and_table[2] = {{2, {DTYPE_INT64, DTYPE_FLOAT32}},
+                                                  {2, {DTYPE_INT64, DTYPE_INT64}}};
 const Op op_embedding = {.id = OP_embedding,
                          .name = "embedding",
                          .kernel = embedding_cpu,
                          .n_inputs = 2,
                          .dtypes = index_and_table,
-                         .n_dtypes = 1,
+                         .n_dtypes = 2,
                          .infer = embedding_infer,
                          .cost = COUNTED(embedding_cost),
                          .work = embedding_work,

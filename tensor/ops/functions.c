@@ -76,8 +76,15 @@ const Op op_rsqrt = {FUNCTION_OP(rsqrt), .backward = rsqrt_backward, .saves = sa
                                     .divisions = {PER_OUTPUT, .each = 1})};
 
 // ---- sign, floor, ceil, round: without a slope, as comparisons ----------------------------------
+KERNEL static Status sign_whole(const OpCall *call, int64_t begin, int64_t end) {
+    const int64_t *x = tensor_indices(call->in[0]);
+    int64_t *y = tensor_indices(call->out[0]);
+    for (int64_t i = begin; i < end; i++) y[i] = math_whole_sign(x[i]);
+    return STATUS_OK;
+}
+
 // Is x above 0, is it below? And one for a rounding, which is no arithmetic but takes as long.
-const Op op_sign = {FUNCTION_OP(sign),
+const Op op_sign = {FUNCTION_OP(sign), .whole = sign_whole, NUMBERS,
                     .story =
                         STORY(.formula = "y = 1 where x > 0, -1 where x < 0, else 0", .out = "y",
                               .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 2})};

@@ -24,7 +24,7 @@ static Status gather_infer(OpCall *call) {
                         "x's except along dimension %d",
                         dim);
     call->params.dim = dim;
-    return op_output(call, 0, DTYPE_FLOAT32, index->shape);
+    return op_output(call, 0, (DType)x->dtype, index->shape);
 }
 
 // ---- the walk over the index, for both directions -----------------------------------------------
@@ -75,17 +75,20 @@ static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
     const Tensor *index = walk->index, *table = walk->table;
     int last = index->shape.ndim - 1, dim = walk->call->params.dim;
     int64_t step = dim == last ? 0 : table->stride[last];
+    bool whole = table->dtype == DTYPE_INT64;
     for (int64_t row = begin; row < end; row++) {
         Place at = place_of(walk, row);
         const int64_t *from = tensor_indices(index) + at.index;
-        float *picked = tensor_floats(walk->picked) + at.picked;
-        float *base = tensor_floats(table) + at.table;
         for (int64_t j = 0; j < index->shape.dims[last]; j++) {
-            float *place = base + j * step + from[j * index->stride[last]] * table->stride[dim];
+            int64_t own = at.picked + j * walk->picked->stride[last];
+            int64_t row_there = from[j * index->stride[last]];
+            int64_t there = at.table + j * step + row_there * table->stride[dim];
             if (walk->add)
-                *place += picked[j * walk->picked->stride[last]];
+                tensor_floats(table)[there] += tensor_floats(walk->picked)[own];
+            else if (whole)
+                tensor_indices(walk->picked)[own] = tensor_indices(table)[there];
             else
-                picked[j] = *place;
+                tensor_floats(walk->picked)[own] = tensor_floats(table)[there];
         }
     }
 }
@@ -141,13 +144,15 @@ static Status gather_backward_cpu(const OpCall *call, int64_t begin, int64_t end
     return STATUS_OK;
 }
 
+static const DTypeSignature numbers_and_indices[2] = {{2, {DTYPE_FLOAT32, DTYPE_INT64}},
+                                                      {2, {DTYPE_INT64, DTYPE_INT64}}};
 const Op op_gather = {.id = OP_gather,
                       .name = "gather",
                       .kernel = gather_cpu,
                       .flags = OP_STRIDED,
                       .n_inputs = 2,
-                      .dtypes = floats_and_indices,
-                      .n_dtypes = 1,
+                      .dtypes = numbers_and_indices,
+                      .n_dtypes = 2,
                       .infer = gather_infer,
                       .work = gather_work,
                       .check = gather_check,

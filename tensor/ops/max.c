@@ -27,7 +27,7 @@ static Status check_row(OpCall *call) {
 static Status max_infer(OpCall *call) {
     if (check_row(call)) return error_status();
     Shape shape = rows_shape(call->in[0]);
-    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
+    Status status = op_output(call, 0, (DType)call->in[0]->dtype, shape);
     return status ? status : op_output(call, 1, DTYPE_INT64, shape);
 }
 
@@ -53,12 +53,36 @@ MATH_INLINE Status find_extremes(const OpCall *call, int64_t begin, int64_t end,
     return STATUS_OK;
 }
 
+// The same of whole numbers.
+MATH_INLINE Status find_whole(const OpCall *call, int64_t begin, int64_t end, bool smallest) {
+    int64_t n = row_length(call->in[0]);
+    int64_t *where = tensor_indices(call->out[call->n_out - 1]);
+    int64_t *y = call->n_out > 1 ? tensor_indices(call->out[0]) : NULL;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t *x = tensor_indices(call->in[0]) + r * n;
+        int64_t best = 0;
+        for (int64_t i = 1; i < n; i++)
+            if (smallest ? x[i] < x[best] : x[i] > x[best]) best = i;
+        where[r] = best;
+        if (y) y[r] = x[best];
+    }
+    return STATUS_OK;
+}
+
 KERNEL static Status max_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return find_extremes(call, begin, end, false);
 }
 
 KERNEL static Status min_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return find_extremes(call, begin, end, true);
+}
+
+static Status max_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return find_whole(call, begin, end, false);
+}
+
+static Status min_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return find_whole(call, begin, end, true);
 }
 
 static Status max_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
@@ -81,12 +105,13 @@ static Status max_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-#define OF_ROWS .work = op_work_rows, .n_inputs = 1
+#define OF_ROWS .work = op_work_rows, .n_inputs = 1, NUMBERS
 
 // n - 1 comparisons per output
 const Op op_max = {.id = OP_max,
                    .name = "max",
                    .kernel = max_cpu,
+                   .whole = max_whole,
                    OF_ROWS,
                    .infer = max_infer,
                    .backward = max_backward,
@@ -98,6 +123,7 @@ const Op op_max = {.id = OP_max,
 const Op op_min = {.id = OP_min,
                    .name = "min",
                    .kernel = min_cpu,
+                   .whole = min_whole,
                    OF_ROWS,
                    .infer = max_infer,
                    .backward = max_backward,
@@ -109,6 +135,7 @@ const Op op_min = {.id = OP_min,
 const Op op_argmax = {.id = OP_argmax,
                       .name = "argmax",
                       .kernel = max_cpu,
+                      .whole = max_whole,
                       OF_ROWS,
                       .infer = argmax_infer,
                       .story = STORY(.formula = "y = where the largest is", .out = "y", .in = {"x"},
@@ -116,6 +143,7 @@ const Op op_argmax = {.id = OP_argmax,
 const Op op_argmin = {.id = OP_argmin,
                       .name = "argmin",
                       .kernel = min_cpu,
+                      .whole = min_whole,
                       OF_ROWS,
                       .infer = argmax_infer,
                       .story = STORY(.formula = "y = where the smallest is", .out = "y",

@@ -1,5 +1,5 @@
 // pad.c -- more, or fewer, elements at the ends of dimensions: a constant, or what is there already
-// params: pads; flags: PadMode; value[0]: the constant
+// params: pads; flags: PadMode; value[0] and, of whole numbers, whole: the constant
 #include "tensor/ops/pad.h"
 #include "tensor/ops/reduce.h"
 
@@ -7,9 +7,7 @@ static int32_t narrow(int64_t value) { // what does not fit becomes what is refu
     return value > INT32_MAX || value < -INT32_MAX ? INT32_MIN : (int32_t)value;
 }
 
-Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
-                   float value) {
-    OpParams params = {.flags = (uint32_t)mode, .value = {value}};
+static Tensor *run(Tensor *x, const int64_t before[], const int64_t after[], OpParams params) {
     if (x && (!before || !after))
         error_set(STATUS_INVALID_ARGUMENT,
                   "pad: there are no pads. HINT: before and after, a number for each dimension");
@@ -18,6 +16,18 @@ Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], Pad
         params.pads.after[d] = narrow(after[d]);
     }
     return OP_RUN(op_pad, &params, x);
+}
+
+Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
+                   float value) {
+    OpParams params = {.flags = (uint32_t)mode, .value = {value}, .whole = math_to_int64(value)};
+    return run(x, before, after, params);
+}
+
+Tensor *tensor_pad_whole(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
+                         int64_t value) {
+    OpParams params = {.flags = (uint32_t)mode, .value = {(float)value}, .whole = value};
+    return run(x, before, after, params);
 }
 
 // ---- shapes ----------------------------------------------------------------------------------
@@ -53,6 +63,7 @@ static Status pad_infer(OpCall *call) {
     if (call->params.flags > PAD_CIRCULAR)
         return op_error(call, STATUS_INVALID_ARGUMENT, "mode %u. HINT: one of PadMode",
                         call->params.flags);
+    if (call->in[0]->dtype == DTYPE_INT64 && check_whole_number(call)) return error_status();
     for (int d = 0; d < shape.ndim; d++) {
         if (check_side(call, d)) return error_status();
         if (__builtin_add_overflow(
@@ -60,7 +71,7 @@ static Status pad_infer(OpCall *call) {
                 &shape.dims[d]))
             return op_error(call, STATUS_OVERFLOW, "a size beyond 2^63. HINT: fewer pads");
     }
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
+    return op_output(call, 0, (DType)call->in[0]->dtype, shape);
 }
 
 static Status pad_backward_infer(OpCall *call) {
@@ -105,32 +116,51 @@ static OpWork rows_work(const OpCall *call) { // of what is written
     return (OpWork){.items = row_count(out), .cost = (double)row_length(out)};
 }
 
-KERNEL static Status pad_cpu(const OpCall *call, int64_t begin, int64_t end) {
+// y[o] = x[i], both of int64 or of float32
+MATH_INLINE void put(void *y, int64_t o, const void *x, int64_t i, bool whole) {
+    if (whole)
+        ((int64_t *)y)[o] = ((const int64_t *)x)[i];
+    else
+        ((float *)y)[o] = ((const float *)x)[i];
+}
+
+// Compiled once for each type.
+MATH_INLINE Status pad_rows(const OpCall *call, int64_t begin, int64_t end, bool whole) {
     const Sides s = sides_of(call, &call->in[0]->shape);
     const PadSide side = s.side[s.outer];
+    const int64_t size = whole ? sizeof(int64_t) : sizeof(float), number = call->params.whole;
     const float value = call->params.value[0];
+    const void *constant = whole ? (const void *)&number : &value;
     int64_t first = side.before > 0 ? side.before : 0;
     int64_t last = side.before + side.size < side.out ? side.before + side.size : side.out;
     for (int64_t r = begin; r < end; r++) {
-        float *y = call_out(call, 0) + r * side.out;
+        char *y = tensor_raw(call->out[0]) + r * side.out * size;
         int64_t row = row_source(&s, r);
         if (row < 0) {
-            for (int64_t o = 0; o < side.out; o++) y[o] = value;
+            for (int64_t o = 0; o < side.out; o++) put(y, o, constant, 0, whole);
             continue;
         }
-        const float *x = call_in(call, 0) + row * side.size;
-        for (int64_t o = 0; o < first; o++) {
+        const char *x = tensor_raw(call->in[0]) + row * side.size * size;
+        for (int64_t o = 0; o < side.out; o++) {
+            if (o == first && last > first) {
+                memcpy(y + first * size, x + (first - side.before) * size,
+                       (size_t)((last - first) * size));
+                o = last - 1;
+                continue;
+            }
             int64_t i = pad_source(&side, o);
-            y[o] = i < 0 ? value : x[i];
-        }
-        if (last > first)
-            memcpy(y + first, x + first - side.before, (size_t)(last - first) * sizeof *y);
-        for (int64_t o = last > first ? last : first; o < side.out; o++) {
-            int64_t i = pad_source(&side, o);
-            y[o] = i < 0 ? value : x[i];
+            put(y, o, i < 0 ? constant : x, i < 0 ? 0 : i, whole);
         }
     }
     return STATUS_OK;
+}
+
+KERNEL static Status pad_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    return pad_rows(call, begin, end, false);
+}
+
+KERNEL static Status pad_whole(const OpCall *call, int64_t begin, int64_t end) {
+    return pad_rows(call, begin, end, true);
 }
 
 static void pad_vary(OpStory *story, const OpParams *params, unsigned given) {
@@ -147,6 +177,8 @@ static void pad_vary(OpStory *story, const OpParams *params, unsigned given) {
 const Op op_pad = {.id = OP_pad,
                    .name = "pad",
                    .kernel = pad_cpu,
+                   .whole = pad_whole,
+                   NUMBERS,
                    .work = rows_work,
                    .n_inputs = 1,
                    .infer = pad_infer,

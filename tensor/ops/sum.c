@@ -3,134 +3,9 @@
 // added to rows.
 #include "tensor/ops/reduce.h"
 
-// ---- sum, mean ---------------------------------------------------------------------------------
-// params: dim, or DIM_ALL; flags: SUM_MEAN, SUM_KEEP_DIM
-enum { SUM_MEAN = 1, SUM_KEEP_DIM = 2 };
-
-static Tensor *run(Tensor *x, int dim, unsigned flags) {
-    if (x && dim < 0 && dim >= -x->shape.ndim) dim += x->shape.ndim;
-    return OP_RUN(op_sum, (&(OpParams){.dim = dim, .flags = flags}), x);
-}
-
-Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim) {
-    return run(x, dim, keep_dim ? SUM_KEEP_DIM : 0);
-}
-
-Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim) {
-    return run(x, dim, SUM_MEAN | (keep_dim ? SUM_KEEP_DIM : 0));
-}
-
-// x's shape, with 1 where it is reduced.
-static Shape kept_shape(const OpCall *call) {
-    Shape shape = call->in[0]->shape;
-    for (int i = 0; i < shape.ndim; i++)
-        if (call->params.dim == DIM_ALL || i == call->params.dim) shape.dims[i] = 1;
-    return shape;
-}
-
-// x seen as (outer, n, inner), n the reduced dimension
-typedef struct Extent {
-    int64_t n, inner;
-} Extent;
-
-static Extent extent_of(const OpCall *call) {
-    const Tensor *x = call->in[0];
-    int dim = call->params.dim;
-    if (dim == DIM_ALL) return (Extent){x->numel, 1};
-    Extent e = {x->shape.dims[dim], 1};
-    for (int i = dim + 1; i < x->shape.ndim; i++) e.inner *= x->shape.dims[i];
-    return e;
-}
-
-static Status sum_infer(OpCall *call) {
-    const Tensor *x = call->in[0];
-    int dim = call->params.dim;
-    bool all = dim == DIM_ALL;
-    if (!all && (dim < 0 || dim >= x->shape.ndim))
-        return op_error(call, STATUS_SHAPE, "no dimension %d. HINT: DIM_ALL reduces all", dim);
-    if (call->params.flags & SUM_KEEP_DIM)
-        return op_output(call, 0, DTYPE_FLOAT32, kept_shape(call));
-    Shape shape = {0};
-    for (int i = 0; i < x->shape.ndim && !all; i++)
-        if (i != dim) shape.dims[shape.ndim++] = x->shape.dims[i];
-    return op_output_of(call, 0, DTYPE_FLOAT32, &shape);
-}
-
-// y[j] = sum over n rows of x (n, inner) / by, for columns [from, to)
-KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
-                            float by) {
-    for (int64_t first = from; first < to; first += REDUCE_TILE) {
-        int64_t width = to - first < REDUCE_TILE ? to - first : REDUCE_TILE;
-        double total[REDUCE_TILE];
-        for (int64_t j = 0; j < width; j++) total[j] = 0.0;
-        reduce_add_rows(total, x + first, e.n, e.inner, width);
-        for (int64_t j = 0; j < width; j++) y[first + j] = (float)total[j] / by;
-    }
-}
-
-KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    const float *x = call_in(call, 0);
-    float *y = call_out(call, 0);
-    Extent e = extent_of(call);
-    float by = call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // a product with 1 / n rounds
-    if (e.inner == 1) {
-        for (int64_t o = begin; o < end; o++) y[o] = reduce_sum(x + o * e.n, e.n) / by;
-        return STATUS_OK;
-    }
-    while (begin < end) { // outputs are (outer, inner): one outer index at a time
-        int64_t o = begin / e.inner, from = begin % e.inner;
-        int64_t to = e.inner < from + end - begin ? e.inner : from + end - begin;
-        sum_rows(x + o * e.n * e.inner, y + o * e.inner, e, from, to, by);
-        begin += to - from;
-    }
-    return STATUS_OK;
-}
-
-// Every summand gets the gradient of its sum: a view, expanded.
-static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    Tensor *grad = grad_out[0];
-    if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)extent_of(saved).n);
-    grad_in[0] = tensor_expand(tensor_reshape(grad, kept_shape(saved)), saved->in[0]->shape);
-    return error_status();
-}
-
-static void sum_vary(OpStory *story, const OpParams *params, unsigned given) {
-    (void)given;
-    if (!(params->flags & SUM_MEAN)) return;
-    story->formula = "y = the mean over one dimension of x, or all";
-    story->elementwise.more = 1;
-}
-
-// n - 1 adds per output, and for the mean one division
-const Op op_sum = {.id = OP_sum,
-                   .name = "sum",
-                   .kernel = sum_cpu,
-                   .work = op_work_elements,
-                   .n_inputs = 1,
-                   .infer = sum_infer,
-                   .backward = sum_backward,
-                   .story =
-                       STORY(.formula = "y = the sum over one dimension of x, or all", .out = "y",
-                             .in = {"x"}, .elementwise = {.basis = PER_SUM}, .vary = sum_vary)};
-
-// ---- sum_to ------------------------------------------------------------------------------------
-// params: shape = the one to arrive at
-static Status sum_to_infer(OpCall *call) {
-    const Tensor *x = call->in[0];
-    Shape shape = call->params.shape;
-    int missing = x->shape.ndim - shape.ndim;
-    char text[SHAPE_TEXT];
-    bool fits = missing >= 0;
-    for (int i = 0; fits && i < shape.ndim; i++)
-        fits = shape.dims[i] == 1 || shape.dims[i] == x->shape.dims[i + missing];
-    if (!fits)
-        return op_error(call, STATUS_SHAPE,
-                        "does not reduce to %s. HINT: its sizes, or 1, counted from the last",
-                        shape_text(shape, text));
-    return op_output(call, 0, DTYPE_FLOAT32, shape);
-}
-
-// x's dimensions, the innermost first; neighbours that are both kept, or both reduced, are one.
+// ---- what is kept, and what is summed over
+// ------------------------------------------------------- x's dimensions, the innermost first;
+// neighbours that are both kept, or both reduced, are one.
 typedef struct Groups {
     int count;
     bool kept[TENSOR_MAX_DIMS + 1];
@@ -165,6 +40,172 @@ static int64_t offset_of(const Groups *g, int first, bool kept, int64_t index) {
         index /= g->size[i];
     }
     return offset;
+}
+
+// The sums of whole numbers, outputs [begin, end), in any order: they wrap around. A sum that has
+// no innermost reduced group is x itself.
+KERNEL static Status sum_whole_groups(const Groups *g, const OpCall *call, int64_t begin,
+                                      int64_t end) {
+    int inner = g->kept[0] ? 1 : 0;
+    int64_t blocks = 1;
+    for (int i = inner + 1; i < g->count; i++)
+        if (!g->kept[i]) blocks *= g->size[i];
+    for (int64_t o = begin; o < end; o++) {
+        const int64_t *from = tensor_indices(call->in[0]) + offset_of(g, 0, true, o);
+        int64_t total = 0;
+        for (int64_t b = 0; b < blocks; b++) {
+            const int64_t *x = from + offset_of(g, inner + 1, false, b);
+            for (int64_t i = 0; i < g->size[inner]; i++)
+                total = math_whole_add(total, x[i * g->step[inner]]);
+        }
+        tensor_indices(call->out[0])[o] = total;
+    }
+    return STATUS_OK;
+}
+
+// ---- sum, mean ---------------------------------------------------------------------------------
+// params: dim, or DIM_ALL; flags: SUM_MEAN, SUM_KEEP_DIM
+enum { SUM_MEAN = 1, SUM_KEEP_DIM = 2 };
+
+static Tensor *run(Tensor *x, int dim, unsigned flags) {
+    if (x && dim < 0 && dim >= -x->shape.ndim) dim += x->shape.ndim;
+    return OP_RUN(op_sum, (&(OpParams){.dim = dim, .flags = flags}), x);
+}
+
+Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim) {
+    return run(x, dim, keep_dim ? SUM_KEEP_DIM : 0);
+}
+
+// A sum takes whole numbers, too.
+static bool has_mean(const char *name, const Tensor *x) {
+    if (!x || x->dtype == DTYPE_FLOAT32) return true;
+    char text[SHAPE_TEXT];
+    error_set(STATUS_DTYPE, "%s of %s: it is %s. HINT: tensor_cast to float32", name,
+              shape_text(x->shape, text), dtype_name((DType)x->dtype));
+    return false;
+}
+
+Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim) {
+    if (!has_mean("mean", x)) return NULL;
+    return run(x, dim, SUM_MEAN | (keep_dim ? SUM_KEEP_DIM : 0));
+}
+
+// x's shape, with 1 where it is reduced.
+static Shape kept_shape(const OpCall *call) {
+    Shape shape = call->in[0]->shape;
+    for (int i = 0; i < shape.ndim; i++)
+        if (call->params.dim == DIM_ALL || i == call->params.dim) shape.dims[i] = 1;
+    return shape;
+}
+
+// x seen as (outer, n, inner), n the reduced dimension
+typedef struct Extent {
+    int64_t n, inner;
+} Extent;
+
+static Extent extent_of(const OpCall *call) {
+    const Tensor *x = call->in[0];
+    int dim = call->params.dim;
+    if (dim == DIM_ALL) return (Extent){x->numel, 1};
+    Extent e = {x->shape.dims[dim], 1};
+    for (int i = dim + 1; i < x->shape.ndim; i++) e.inner *= x->shape.dims[i];
+    return e;
+}
+
+static Status sum_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    int dim = call->params.dim;
+    bool all = dim == DIM_ALL;
+    if (!all && (dim < 0 || dim >= x->shape.ndim))
+        return op_error(call, STATUS_SHAPE, "no dimension %d. HINT: DIM_ALL reduces all", dim);
+    if (call->params.flags & SUM_KEEP_DIM)
+        return op_output(call, 0, (DType)x->dtype, kept_shape(call));
+    Shape shape = {0};
+    for (int i = 0; i < x->shape.ndim && !all; i++)
+        if (i != dim) shape.dims[shape.ndim++] = x->shape.dims[i];
+    return op_output_of(call, 0, (DType)x->dtype, &shape);
+}
+
+// y[j] = sum over n rows of x (n, inner) / by, for columns [from, to)
+KERNEL static void sum_rows(const float *x, float *y, Extent e, int64_t from, int64_t to,
+                            float by) {
+    for (int64_t first = from; first < to; first += REDUCE_TILE) {
+        int64_t width = to - first < REDUCE_TILE ? to - first : REDUCE_TILE;
+        double total[REDUCE_TILE];
+        for (int64_t j = 0; j < width; j++) total[j] = 0.0;
+        reduce_add_rows(total, x + first, e.n, e.inner, width);
+        for (int64_t j = 0; j < width; j++) y[first + j] = (float)total[j] / by;
+    }
+}
+
+KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    const float *x = call_in(call, 0);
+    float *y = call_out(call, 0);
+    Extent e = extent_of(call);
+    float by = call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // a product with 1 / n rounds
+    if (e.inner == 1) {
+        for (int64_t o = begin; o < end; o++) y[o] = reduce_sum(x + o * e.n, e.n) / by;
+        return STATUS_OK;
+    }
+    while (begin < end) { // outputs are (outer, inner): one outer index at a time
+        int64_t o = begin / e.inner, from = begin % e.inner;
+        int64_t to = e.inner < from + end - begin ? e.inner : from + end - begin;
+        sum_rows(x + o * e.n * e.inner, y + o * e.inner, e, from, to, by);
+        begin += to - from;
+    }
+    return STATUS_OK;
+}
+
+static Status sum_whole(const OpCall *call, int64_t begin, int64_t end) {
+    Shape kept = kept_shape(call);
+    Groups groups = groups_of(call->in[0], &kept);
+    return sum_whole_groups(&groups, call, begin, end);
+}
+
+// Every summand gets the gradient of its sum: a view, expanded.
+static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
+    Tensor *grad = grad_out[0];
+    if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)extent_of(saved).n);
+    grad_in[0] = tensor_expand(tensor_reshape(grad, kept_shape(saved)), saved->in[0]->shape);
+    return error_status();
+}
+
+static void sum_vary(OpStory *story, const OpParams *params, unsigned given) {
+    (void)given;
+    if (!(params->flags & SUM_MEAN)) return;
+    story->formula = "y = the mean over one dimension of x, or all";
+    story->elementwise.more = 1;
+}
+
+// n - 1 adds per output, and for the mean one division
+const Op op_sum = {.id = OP_sum,
+                   .name = "sum",
+                   .kernel = sum_cpu,
+                   .whole = sum_whole,
+                   NUMBERS,
+                   .work = op_work_elements,
+                   .n_inputs = 1,
+                   .infer = sum_infer,
+                   .backward = sum_backward,
+                   .story =
+                       STORY(.formula = "y = the sum over one dimension of x, or all", .out = "y",
+                             .in = {"x"}, .elementwise = {.basis = PER_SUM}, .vary = sum_vary)};
+
+// ---- sum_to ------------------------------------------------------------------------------------
+// params: shape = the one to arrive at
+static Status sum_to_infer(OpCall *call) {
+    const Tensor *x = call->in[0];
+    Shape shape = call->params.shape;
+    int missing = x->shape.ndim - shape.ndim;
+    char text[SHAPE_TEXT];
+    bool fits = missing >= 0;
+    for (int i = 0; fits && i < shape.ndim; i++)
+        fits = shape.dims[i] == 1 || shape.dims[i] == x->shape.dims[i + missing];
+    if (!fits)
+        return op_error(call, STATUS_SHAPE,
+                        "does not reduce to %s. HINT: its sizes, or 1, counted from the last",
+                        shape_text(shape, text));
+    return op_output(call, 0, (DType)x->dtype, shape);
 }
 
 // Outputs [begin, end): blocks in float, their sums in double, however many an output takes.
@@ -206,6 +247,11 @@ static Status sum_to_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
+static Status sum_to_whole(const OpCall *call, int64_t begin, int64_t end) {
+    Groups groups = groups_of(call->in[0], &call->params.shape);
+    return sum_whole_groups(&groups, call, begin, end);
+}
+
 static Status sum_to_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     grad_in[0] = tensor_expand(grad_out[0], saved->in[0]->shape);
     return error_status();
@@ -214,6 +260,8 @@ static Status sum_to_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
 const Op op_sum_to = {.id = OP_sum_to,
                       .name = "sum_to",
                       .kernel = sum_to_cpu,
+                      .whole = sum_to_whole,
+                      NUMBERS,
                       .flags = OP_UNATTRIBUTED,
                       .n_inputs = 1,
                       .infer = sum_to_infer,
@@ -270,5 +318,5 @@ Tensor *tensor_sum_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim) {
 }
 
 Tensor *tensor_mean_dims(Tensor *x, const int *dims, int n_dims, bool keep_dim) {
-    return sum_dims(x, dims, n_dims, keep_dim, true);
+    return has_mean("mean_dims", x) ? sum_dims(x, dims, n_dims, keep_dim, true) : NULL;
 }

@@ -23,19 +23,22 @@ static Status topk_infer(OpCall *call) {
         return op_error(call, STATUS_SHAPE, "the first %lld of %lld. HINT: k is 0 to %lld",
                         (long long)k, (long long)n, (long long)n);
     shape.dims[shape.ndim - 1] = k;
-    Status status = op_output(call, 0, DTYPE_FLOAT32, shape);
+    Status status = op_output(call, 0, (DType)call->in[0]->dtype, shape);
     return status ? status : op_output(call, 1, DTYPE_INT64, shape);
 }
 
 // ---- a heap of places, the last one to be kept on top -------------------------------------------
 typedef struct Heap {
-    const float *x; // the row
-    int64_t *place; // (size)
+    const float *x;       // the row; or NULL, and
+    const int64_t *whole; // one of whole numbers
+    int64_t *place;       // (size)
     int64_t size;
     bool smallest;
 } Heap;
 
 static inline bool before(const Heap *heap, int64_t i, int64_t k) {
+    if (heap->whole)
+        return math_whole_comes_before(heap->whole[i], i, heap->whole[k], k, heap->smallest);
     return math_comes_before(heap->x[i], i, heap->x[k], k, heap->smallest);
 }
 
@@ -50,9 +53,10 @@ static void sink(const Heap *heap, int64_t at) {
     heap->place[at] = moved;
 }
 
-// where (k) of x (n): the first k, then what comes before one of them in place of the last of them
-static void find_row(const float *x, int64_t n, int64_t *where, int64_t k, bool smallest) {
-    Heap heap = {x, where, k, smallest};
+// heap.place (k) of a row of n: the first k, then what comes before one of them in place of the
+// last of them
+static void find_row(Heap heap, int64_t n) {
+    int64_t *where = heap.place, k = heap.size;
     for (int64_t i = 0; i < k; i++) where[i] = i;
     for (int64_t i = k / 2 - 1; i >= 0; i--) sink(&heap, i);
     for (int64_t i = k; i < n && k > 0; i++) {
@@ -70,13 +74,17 @@ static void find_row(const float *x, int64_t n, int64_t *where, int64_t k, bool 
 
 static Status topk_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->in[0]), k = call->params.count;
-    bool smallest = (call->params.flags & TOPK_SMALLEST) != 0;
+    bool whole = call->in[0]->dtype == DTYPE_INT64;
+    Heap heap = {.size = k, .smallest = (call->params.flags & TOPK_SMALLEST) != 0};
     for (int64_t r = begin; r < end; r++) {
-        const float *x = call_in(call, 0) + r * n;
-        float *y = call_out(call, 0) + r * k;
-        int64_t *where = tensor_indices(call->out[1]) + r * k;
-        find_row(x, n, where, k, smallest);
-        for (int64_t i = 0; i < k; i++) y[i] = x[where[i]];
+        heap.place = tensor_indices(call->out[1]) + r * k;
+        heap.x = whole ? NULL : call_in(call, 0) + r * n;
+        heap.whole = whole ? tensor_indices(call->in[0]) + r * n : NULL;
+        find_row(heap, n);
+        for (int64_t i = 0; i < k && whole; i++)
+            tensor_indices(call->out[0])[r * k + i] = heap.whole[heap.place[i]];
+        for (int64_t i = 0; i < k && !whole; i++)
+            call_out(call, 0)[r * k + i] = heap.x[heap.place[i]];
     }
     return STATUS_OK;
 }
@@ -103,6 +111,7 @@ static void topk_vary(OpStory *story, const OpParams *params, unsigned given) {
 const Op op_topk = {.id = OP_topk,
                     .name = "topk",
                     .kernel = topk_cpu,
+                    NUMBERS,
                     .work = topk_work,
                     .n_inputs = 1,
                     .infer = topk_infer,

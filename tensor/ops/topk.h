@@ -17,4 +17,10 @@ MATH_INLINE bool math_comes_before(float a, int64_t i, float b, int64_t k, bool 
     return smallest ? a < b : a > b;
 }
 
+MATH_INLINE bool math_whole_comes_before(int64_t a, int64_t i, int64_t b, int64_t k,
+                                         bool smallest) {
+    if (a == b) return i < k;
+    return smallest ? a < b : a > b;
+}
+
 #endif

@@ -34,14 +34,15 @@ static Status triangle_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *out = call->out[0];
     int64_t rows = out->shape.dims[out->shape.ndim - 2], columns = row_length(out);
     bool upper = call->params.flags & TRIANGLE_UPPER;
+    int64_t size = dtype_sizes[out->dtype], row = columns * size; // in bytes
     for (int64_t r = begin; r < end; r++) {
-        const float *x = call_in(call, 0) + r * columns;
-        float *y = call_out(call, 0) + r * columns;
-        int64_t edge = edge_of(&call->params, r % rows, rows, columns);
-        int64_t from = upper ? edge : 0, to = upper ? columns : edge;
-        memset(y, 0, (size_t)from * sizeof *y);
-        memcpy(y + from, x + from, (size_t)(to - from) * sizeof *y);
-        memset(y + to, 0, (size_t)(columns - to) * sizeof *y);
+        const char *x = tensor_raw(call->in[0]) + r * row;
+        char *y = tensor_raw(out) + r * row;
+        int64_t edge = edge_of(&call->params, r % rows, rows, columns) * size;
+        int64_t from = upper ? edge : 0, to = upper ? row : edge;
+        memset(y, 0, (size_t)from);
+        memcpy(y + from, x + from, (size_t)(to - from));
+        memset(y + to, 0, (size_t)(row - to));
     }
     return STATUS_OK;
 }
@@ -60,6 +61,7 @@ static void triangle_vary(OpStory *story, const OpParams *params, unsigned given
 const Op op_triangle = {.id = OP_triangle,
                         .name = "triangle",
                         .kernel = triangle_cpu,
+                        NUMBERS,
                         .work = op_work_rows,
                         .n_inputs = 1,
                         .infer = triangle_infer,

@@ -1,6 +1,7 @@
 // where.c -- a or b, as a condition says, element by element; filling by a mask is the same op, and
 // so is its own backward
-// in: condition, a, b; where a or b is absent it is a number: params.value[0] or value[1]
+// in: condition, a, b; where a or b is absent it is a number: params.value[0] or value[1]; beside
+// whole numbers params.whole
 #include "tensor/ops/elementwise.h"
 
 // A tensor that somebody forgot is no number.
@@ -18,7 +19,21 @@ Tensor *tensor_where(Tensor *condition, Tensor *a, Tensor *b) {
 
 Tensor *tensor_masked_fill(Tensor *x, Tensor *mask, float value) {
     if (!is_there(x, "x")) return NULL;
-    return OP_RUN(op_where, (&(OpParams){.value = {value}}), mask, NULL, x);
+    OpParams params = {.value = {value}, .whole = math_to_int64(value)};
+    return OP_RUN(op_where, &params, mask, NULL, x);
+}
+
+// a and b are of one type, whatever the condition is.
+static DType chosen_type(const OpCall *call) {
+    const Tensor *one = call->in[1] ? call->in[1] : call->in[2];
+    return one ? (DType)one->dtype : DTYPE_FLOAT32;
+}
+
+static Status where_infer(OpCall *call) {
+    bool number = !call->in[1] || !call->in[2];
+    if (number && chosen_type(call) == DTYPE_INT64 && check_whole_number(call))
+        return error_status();
+    return infer_broadcast_to(call, chosen_type(call));
 }
 
 typedef struct Row {
@@ -32,8 +47,29 @@ MATH_INLINE void choose(float *y, Row row, int64_t step, int64_t step_a, int64_t
         y[i] = math_where(row.condition[i * step], row.a[i * step_a], row.b[i * step_b]);
 }
 
+// The same of whole numbers. What is found as if of floats says how many elements it is from there.
+KERNEL static void choose_whole(const OpCall *call, int64_t begin, int64_t end) {
+    Broadcast rows = broadcast_of(call, 3);
+    const int64_t *step = rows.step, *first[3] = {NULL};
+    for (int k = 1; k < 3; k++)
+        first[k] = call->in[k] ? tensor_indices(call->in[k]) : &call->params.whole;
+    for (int64_t n; begin < end; begin += n) {
+        const float *from[3];
+        n = broadcast_row(&rows, 3, begin, end, from);
+        const int64_t *a = first[1] + (from[1] - rows.in[1]),
+                      *b = first[2] + (from[2] - rows.in[2]);
+        int64_t *y = tensor_indices(call->out[0]) + begin;
+        for (int64_t i = 0; i < n; i++)
+            y[i] = from[0][i * step[0]] != 0.0f ? a[i * step[1]] : b[i * step[2]];
+    }
+}
+
 // y = condition ? a : b, all broadcast to y
 KERNEL static Status where_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    if (chosen_type(call) == DTYPE_INT64) {
+        choose_whole(call, begin, end);
+        return STATUS_OK;
+    }
     Broadcast rows = broadcast_of(call, 3);
     const int64_t *step = rows.step;
     int64_t n;
@@ -79,6 +115,10 @@ static void where_vary(OpStory *story, const OpParams *params, unsigned given) {
     story->formula = formulas[given & SAVE_IN(1) ? 1 : 0][given & SAVE_IN(2) ? 1 : 0];
 }
 
+static const DTypeSignature condition_and_numbers[2] = {
+    {3, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT32}},
+    {3, {DTYPE_FLOAT32, DTYPE_INT64, DTYPE_INT64}}};
+
 // One comparison with 0; what is chosen is moved.
 const Op op_where = {.id = OP_where,
                      .name = "where",
@@ -87,7 +127,9 @@ const Op op_where = {.id = OP_where,
                      .work = op_work_elements,
                      .n_inputs = 3,
                      .optional = SAVE_IN(1) | SAVE_IN(2),
-                     .infer = infer_broadcast,
+                     .dtypes = condition_and_numbers,
+                     .n_dtypes = 2,
+                     .infer = where_infer,
                      .backward = where_backward,
                      .saves = save_input,
                      .story = STORY(.formula = "y = a where the condition is not 0, else b",

@@ -151,6 +151,7 @@ CALL(smooth_l1, tensor_smooth_l1(in[0], in[1], a->value))
 CALL(kl_divergence, tensor_kl_divergence(in[0], in[1]))
 CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
 CALL(cast, tensor_cast(in[0], in[0]->dtype == DTYPE_INT64 ? DTYPE_FLOAT32 : DTYPE_INT64))
+CALL(wrap, tensor_wrap(in[0], a->dim, a->flag))
 CALL(one_hot, tensor_one_hot(in[0], in[0]->shape.dims[in[0]->shape.ndim - 1] + a->dim))
 CALL(concat, tensor_concat(in, n_in, a->dim))
 CALL(stack, tensor_stack(in, n_in, a->dim))
@@ -359,6 +360,7 @@ static const NamedFunction functions[] = {
     {"kl_divergence", call_kl_divergence},
     {"binary_cross_entropy", call_binary_cross_entropy},
     {"cast", call_cast},
+    {"wrap", call_wrap},
     {"one_hot", call_one_hot},
     {"concat", call_concat},
     {"stack", call_stack},

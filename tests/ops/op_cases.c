@@ -70,15 +70,17 @@ typedef struct Family {
             {.conv = {__VA_ARGS__}, .output = {over_h, over_w}}, true, 1e-4, 1e-5                  \
     }
 // The pads of four dimensions: before each, after each.
-#define PAD(inputs, mode, b0, b1, b2, b3, a0, a1, a2, a3)                                          \
+#define PADDED(inputs, values, constant, differentiable, mode, b0, b1, b2, b3, a0, a1, a2, a3)     \
     {                                                                                              \
-        "pad", inputs, VALUES_ANY,                                                                 \
-            {.value = -1.5f,                                                                       \
+        "pad", inputs, values,                                                                     \
+            {.value = constant,                                                                    \
              .before = {b0, b1, b2, b3},                                                           \
              .after = {a0, a1, a2, a3},                                                            \
              .pad_mode = mode},                                                                    \
-            true, 1e-5, 1e-6                                                                       \
+            differentiable, differentiable ? 1e-5 : 0, differentiable ? 1e-6 : 0                   \
     }
+#define PAD(inputs, ...) PADDED(inputs, VALUES_ANY, -1.5f, true, __VA_ARGS__)
+#define PAD_WHOLE(inputs, ...) PADDED(inputs, VALUES_WHOLE, -7.0f, false, __VA_ARGS__)
 #define FLIP(inputs, count, ...)                                                                   \
     { "flip", inputs, VALUES_ANY, {.dims = {__VA_ARGS__}, .n_dims = count}, true, 0, 0 }
 // In the order of ResizeOptions.
@@ -119,11 +121,8 @@ typedef struct Family {
 
 #define WHOLES(op)                                                                                 \
     { op, wholes, VALUES_WHOLE, {0}, false, 0, 0 }
-#define TOPK(inputs, k, of, smallest, differentiable)                                              \
-    {                                                                                              \
-        "topk", inputs, VALUES_DISTINCT, {.dim = of, .flag = smallest, .output = {k}},             \
-            differentiable, 0, 0                                                                   \
-    }
+#define TOPK(inputs, values, k, of, smallest, differentiable)                                      \
+    { "topk", inputs, values, {.dim = of, .flag = smallest, .output = {k}}, differentiable, 0, 0 }
 
 static const Family families[] = {
     {"contiguous", strided, VALUES_ANY, {0}, true, 0, 0},
@@ -166,12 +165,16 @@ static const Family families[] = {
     {"greater", few_pairs, VALUES_DISTINCT, {0}, false, 0, 0},
     {"greater_equal", few_pairs, VALUES_DISTINCT, {0}, false, 0, 0},
     {"where", chosen, VALUES_ANY, {0}, true, 1e-4, 1e-6},
+    {"where", chosen, VALUES_WHOLE, {0}, false, 0, 0},
     {"where_numbers", conditions, VALUES_ANY, {.value = -3.0f}, false, 0, 0},
     {"masked_fill", masked, VALUES_ANY, {.value = -3.0f}, true, 1e-4, 1e-6},
+    {"masked_fill", masked, VALUES_WHOLE, {.value = -3.0f}, false, 0, 0},
     {"triangle", matrices, VALUES_ANY, {.dim = 0}, true, 0, 0},
     {"triangle", matrices, VALUES_ANY, {.dim = -2}, true, 0, 0},
     {"triangle", matrices, VALUES_ANY, {.dim = 0, .flag = true}, true, 0, 0},
     {"triangle", matrices, VALUES_ANY, {.dim = 2, .flag = true}, true, 0, 0},
+    {"triangle", matrices, VALUES_WHOLE, {.dim = -1}, false, 0, 0},
+    {"triangle", matrices, VALUES_WHOLE, {.dim = 1, .flag = true}, false, 0, 0},
     {"masked_softmax", attended, VALUES_ANY, {.dim = 1}, true, 1e-6, 2e-6},
     {"add_scalar", one, VALUES_ANY, {.value = 0.75f}, true, 0, 1e-6},
     {"sub_scalar", one, VALUES_ANY, {.value = 0.3f}, true, 1e-7, 1e-6},
@@ -197,6 +200,7 @@ static const Family families[] = {
     {"reciprocal", one, VALUES_AWAY, {0}, true, 1e-5, 1e-6},
     {"rsqrt", one, VALUES_POSITIVE, {0}, true, 1e-6, 2e-6},
     {"sign", one, VALUES_ANY, {0}, false, 0, 0},
+    {"sign", whole, VALUES_WHOLE, {0}, false, 0, 0},
     {"floor", one, VALUES_ANY, {0}, false, 0, 0},
     {"ceil", one, VALUES_ANY, {0}, false, 0, 0},
     {"round", one, VALUES_ANY, {0}, false, 0, 0},
@@ -317,6 +321,11 @@ static const Family families[] = {
     PAD(padded_whole, PAD_REPLICATE, 1, 2, 0, 3, 0, 1, 7, 0),
     PAD(padded_whole, PAD_CIRCULAR, 1, 1, 0, 5, 2, 0, 4, 3),
     PAD(padded_lines, PAD_CIRCULAR, 9, 0, 0, 0, 11, 0, 0, 0),
+    PAD_WHOLE(padded_any, PAD_CONSTANT, 1, 0, 2, 3, 0, 2, 0, 1),
+    PAD_WHOLE(padded_images, PAD_CONSTANT, 0, 1, -2, 0, 0, -1, -1, -3),
+    PAD_WHOLE(padded_images, PAD_REFLECT, 0, 0, 1, 2, 0, 0, 2, 3),
+    PAD_WHOLE(padded_whole, PAD_REPLICATE, 1, 2, 0, 3, 0, 1, 7, 0),
+    PAD_WHOLE(padded_whole, PAD_CIRCULAR, 1, 1, 0, 5, 2, 0, 4, 3),
     EACH_RESIZE(RESIZE_NEAREST, RESIZE_ASYMMETRIC, RESIZE_FLOOR),
     EACH_RESIZE(RESIZE_NEAREST, RESIZE_HALF_PIXEL, RESIZE_ROUND_PREFER_CEIL),
     EACH_RESIZE(RESIZE_NEAREST, RESIZE_HALF_PIXEL, RESIZE_ROUND_PREFER_FLOOR),
@@ -352,29 +361,41 @@ static const Family families[] = {
     {"adaptive_avg_pool2d", shared_out, VALUES_ANY, {.output = {7, 5}}, true, 1e-6, 1e-6},
     EACH_REDUCTION("sum", cube, VALUES_ANY, true, 5e-4),
     EACH_REDUCTION("sum", hollow_cube, VALUES_ANY, true, 5e-4),
+    EACH_REDUCTION("sum", cube, VALUES_WHOLE, false, 0),
+    {"sum", hollow_cube, VALUES_WHOLE, {.dim = 1}, false, 0, 0},
     {"sum", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},
     EACH_REDUCTION("mean", cube, VALUES_ANY, true, 1e-6),
     EACH_REDUCTION("mean", hollow_cube, VALUES_ANY, true, 1e-6),
     {"mean", line, VALUES_ANY, {.dim = DIM_ALL}, true, 1e-4, 2e-6},
     EACH_OVER("sum_dims", cube, 5e-4),
+    {"sum_dims", cube, VALUES_WHOLE, {.dims = {1}, .n_dims = 1}, false, 0, 0},
+    {"sum_dims", cube, VALUES_WHOLE, {.dims = {2, 0}, .n_dims = 2, .flag = true}, false, 0, 0},
+    {"sum_dims", hollow_cube, VALUES_WHOLE, {.dims = {1, 2}, .n_dims = 2}, false, 0, 0},
+    {"sum_dims", line, VALUES_WHOLE, {0}, false, 0, 0},
     EACH_OVER("sum_dims", hollow_cube, 0),
     OVER("sum_dims", line, false, 5e-4, 0, 0),
     EACH_OVER("mean_dims", cube, 2e-5),
     EACH_OVER("mean_dims", hollow_cube, 0),
     EACH_REDUCTION("max", cube, VALUES_DISTINCT, true, 0),
+    EACH_REDUCTION("max", cube, VALUES_WHOLE, false, 0),
     {"max", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
     EACH_REDUCTION("argmax", cube, VALUES_DISTINCT, false, 0),
+    EACH_REDUCTION("argmax", cube, VALUES_WHOLE, false, 0),
     {"argmax", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
     EACH_REDUCTION("min", cube, VALUES_DISTINCT, true, 0),
+    EACH_REDUCTION("min", cube, VALUES_WHOLE, false, 0),
     {"min", line, VALUES_DISTINCT, {.dim = DIM_ALL}, true, 0, 0},
     EACH_REDUCTION("argmin", cube, VALUES_DISTINCT, false, 0),
+    EACH_REDUCTION("argmin", cube, VALUES_WHOLE, false, 0),
     {"argmin", line, VALUES_DISTINCT, {.dim = DIM_ALL}, false, 0, 0},
-    TOPK(ranked, 1, -1, false, true),
-    TOPK(ranked, 5, -1, false, true),
-    TOPK(ranked, 4, 1, true, true),
-    TOPK(ranked, 0, -1, true, true),
-    TOPK(ranked_equals, 9, -1, false, false),
-    TOPK(ranked_equals, 4, 0, true, false),
+    TOPK(ranked, VALUES_DISTINCT, 1, -1, false, true),
+    TOPK(ranked, VALUES_DISTINCT, 5, -1, false, true),
+    TOPK(ranked, VALUES_DISTINCT, 4, 1, true, true),
+    TOPK(ranked, VALUES_DISTINCT, 0, -1, true, true),
+    TOPK(ranked, VALUES_WHOLE, 5, -1, false, false),
+    TOPK(ranked, VALUES_WHOLE, 4, 1, true, false),
+    TOPK(ranked_equals, VALUES_DISTINCT, 9, -1, false, false),
+    TOPK(ranked_equals, VALUES_DISTINCT, 4, 0, true, false),
     EACH_SPREAD("var", cube, 0.0f),
     EACH_SPREAD("var", hollow_cube, 0.0f),
     EACH_SPREAD("var", rows_long, 1.0f),
@@ -382,6 +403,7 @@ static const Family families[] = {
     EACH_SPREAD("std", rows_long, 0.5f),
     EACH_DIM("cumsum", cube, VALUES_ANY, true, 1e-5),
     EACH_DIM("cumsum", hollow_cube, VALUES_ANY, true, 0),
+    EACH_DIM("cumsum", cube, VALUES_WHOLE, false, 0),
     {"cumsum", rows_long, VALUES_ANY, {.dim = -1}, true, 5e-4, 2e-6},
     EACH_DIM("softmax", cube, VALUES_ANY, true, 1e-6),
     EACH_DIM("softmax", hollow_cube, VALUES_ANY, true, 0),
@@ -413,6 +435,7 @@ static const Family families[] = {
     {"batch_norm_statistics", batches_in_turn, VALUES_ANY, {.value = 0.1f}, false, 2e-6, 2e-6},
     {"batch_norm_statistics", batches_in_turn, VALUES_ANY, {.value = NAN}, false, 2e-6, 2e-6},
     {"embedding", embedded, VALUES_ANY, {0}, true, 4e-5, 1e-6},
+    {"embedding", embedded, VALUES_WHOLE, {0}, false, 0, 0},
     {"cross_entropy", classified, VALUES_ANY, {0}, true, 2e-6, 2e-6},
     EACH_LABEL_LOSS("nll"),
     EACH_LABEL_LOSS("cross_entropy_with"),
@@ -424,6 +447,10 @@ static const Family families[] = {
     {"binary_cross_entropy", alike, VALUES_ANY, {0}, true, 1e-6, 1e-5},
     {"cast", line, VALUES_ANY, {0}, false, 0, 0},
     {"cast", numbered, VALUES_ANY, {0}, false, 0, 0},
+    {"wrap", whole, VALUES_WHOLE, {.dim = 8}, false, 0, 0},
+    {"wrap", whole, VALUES_WHOLE, {.dim = 3, .flag = true}, false, 0, 0},
+    {"wrap", whole, VALUES_WHOLE, {.dim = 32, .flag = true}, false, 0, 0},
+    {"wrap", whole, VALUES_WHOLE, {.dim = 64, .flag = true}, false, 0, 0},
     {"one_hot", numbered, VALUES_ANY, {.dim = 0}, false, 0, 0},
     {"one_hot", numbered, VALUES_ANY, {.dim = 3}, false, 0, 0},
     {"concat", rows_joined, VALUES_ANY, {.dim = 0}, true, 0, 1e-6},
@@ -432,6 +459,7 @@ static const Family families[] = {
     EACH_DIM("stack", stacked, VALUES_ANY, true, 0),
     {"stack", scalars, VALUES_ANY, {.dim = -1}, true, 0, 0},
     EACH_DIM("gather", gathered, VALUES_ANY, true, 1e-6),
+    EACH_DIM("gather", gathered, VALUES_WHOLE, false, 0),
     {"gather", gathered_often, VALUES_ANY, {.dim = 0}, true, 1e-4, 2e-6},
     {"dropout", one, VALUES_ANY, {.value = 0.0f}, true, 0, 1e-6},
     {"dropout", one, VALUES_ANY, {.value = 0.3f}, true, 0, 1e-6},

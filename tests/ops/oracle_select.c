@@ -64,6 +64,17 @@ static bool cast(OracleCall *call) {
     return true;
 }
 
+// What is left of x by 2^bits; of a signed one the upper half is below 0.
+static bool wrap(OracleCall *call) {
+    double all = exp2((double)call->params.count);
+    if (!oracle_expects(call, 0, call->in[0].shape)) return false;
+    for (int64_t i = 0; i < call->in[0].numel; i++) {
+        double x = call->in[0].values[i], rest = x - all * floor(x / all);
+        call->out[0].values[i] = call->params.flags && rest >= all / 2.0 ? rest - all : rest;
+    }
+    return true;
+}
+
 static bool one_hot(OracleCall *call) {
     const OracleTensor *labels = &call->in[0];
     Shape shape = labels->shape;
@@ -76,9 +87,6 @@ static bool one_hot(OracleCall *call) {
 }
 
 const OracleFunction oracle_selections[OP_COUNT] = {
-    [OP_cast] = cast,
-    [OP_one_hot] = one_hot,
-    [OP_concat] = concat,
-    [OP_gather] = gather,
-    [OP_gather_backward] = gather_backward,
+    [OP_cast] = cast,     [OP_wrap] = wrap,     [OP_one_hot] = one_hot,
+    [OP_concat] = concat, [OP_gather] = gather, [OP_gather_backward] = gather_backward,
 };

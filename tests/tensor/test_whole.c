@@ -73,6 +73,174 @@ START_TEST(whole_numbers_are_told_apart_where_floats_are_not) {
 }
 END_TEST
 
+// ---- picking, moving and adding up, where a float is no longer exact
+// ------------------------------
+enum { AT = 5 };
+static const int64_t limits[AT] = {((int64_t)1 << 24) + 1, -((int64_t)1 << 53) - 1, INT64_MIN,
+                                   INT64_MAX, 0};
+
+START_TEST(whole_numbers_are_chosen_and_picked_exactly) {
+    const int64_t *v = limits;
+    Tensor *x = tensor_from_labels_new(SHAPE(AT), v),
+           *table = tensor_from_labels_new(SHAPE(AT, 1), v);
+    Tensor *row = tensor_from_labels_new(SHAPE(1, 1), &v[3]);
+    Tensor *places = tensor_from_labels_new(SHAPE(3), (const int64_t[]){3, 0, 2});
+    Tensor *truths = tensor_from_floats_new(SHAPE(AT), (const float[]){0, 1, NAN, -0.0f, 2});
+    Scope *scope = scope_open();
+    expect_whole(tensor_where(truths, x, tensor_neg(x)),
+                 (const int64_t[]){-v[0], v[1], v[2], -v[3], 0}, "where");
+    expect_whole(tensor_where(truths, x, row), (const int64_t[]){v[3], v[1], v[2], v[3], 0},
+                 "where, broadcast");
+    expect_whole(tensor_masked_fill(x, truths, -5), (const int64_t[]){v[0], -5, -5, v[3], -5},
+                 "masked_fill");
+    ck_assert_ptr_null(tensor_masked_fill(x, truths, 0.5f));
+    expect_error(STATUS_DTYPE, "0.5 beside int64");
+    expect_whole(tensor_gather(x, 0, places), (const int64_t[]){v[3], v[0], v[2]}, "gather");
+    expect_whole(tensor_embedding(places, table), (const int64_t[]){v[3], v[0], v[2]}, "embedding");
+    expect_whole(tensor_tril(tensor_expand(x, SHAPE(2, AT)), 1),
+                 (const int64_t[]){v[0], v[1], 0, 0, 0, v[0], v[1], v[2], 0, 0}, "tril");
+    expect_whole(tensor_sign(x), (const int64_t[]){1, -1, -1, 1, 0}, "sign");
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(table);
+    tensor_free(row);
+    tensor_free(places);
+    tensor_free(truths);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
+START_TEST(whole_numbers_are_padded_exactly) {
+    const int64_t *v = limits, one[] = {1}, two[] = {2}, no[] = {0};
+    Tensor *x = tensor_from_labels_new(SHAPE(AT), v);
+    Scope *scope = scope_open();
+    expect_whole(tensor_pad_whole(x, one, one, PAD_CONSTANT, INT64_MAX - 1),
+                 (const int64_t[]){INT64_MAX - 1, v[0], v[1], v[2], v[3], v[4], INT64_MAX - 1},
+                 "constant");
+    expect_whole(tensor_pad(x, no, one, PAD_CONSTANT, -7),
+                 (const int64_t[]){v[0], v[1], v[2], v[3], v[4], -7}, "a float's constant");
+    expect_whole(tensor_pad_whole(x, two, no, PAD_REFLECT, 0),
+                 (const int64_t[]){v[2], v[1], v[0], v[1], v[2], v[3], v[4]}, "reflect");
+    expect_whole(tensor_pad_whole(x, two, one, PAD_REPLICATE, 0),
+                 (const int64_t[]){v[0], v[0], v[0], v[1], v[2], v[3], v[4], v[4]}, "replicate");
+    expect_whole(tensor_pad_whole(x, one, two, PAD_CIRCULAR, 0),
+                 (const int64_t[]){v[4], v[0], v[1], v[2], v[3], v[4], v[0], v[1]}, "circular");
+    ck_assert_ptr_null(tensor_pad(x, one, one, PAD_CONSTANT, 0.5f));
+    expect_error(STATUS_DTYPE, "0.5 beside int64");
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
+START_TEST(whole_numbers_are_added_up_and_ranked_exactly) {
+    const int64_t *v = limits, top[AT] = {3, 0, 4, 1, 2};
+    const int64_t running[AT] = {v[0], v[0] + v[1], INT64_MAX + (v[0] + v[1] + 1), v[0] + v[1] - 1,
+                                 v[0] + v[1] - 1};
+    Tensor *x = tensor_from_labels_new(SHAPE(AT), v), *where;
+    Scope *scope = scope_open();
+    expect_whole(tensor_sum(x, 0, false), &running[AT - 1], "sum");
+    expect_whole(tensor_sum_dims(x, NULL, 0, false), &running[AT - 1], "sum_dims");
+    expect_whole(tensor_cumsum(x, 0), running, "cumsum");
+    expect_whole(tensor_max(x, 0, false), &v[3], "max");
+    expect_whole(tensor_min(x, 0, false), &v[2], "min");
+    expect_whole(tensor_argmax(x, 0, false), (const int64_t[]){3}, "argmax");
+    expect_whole(tensor_argmin(x, DIM_ALL, false), (const int64_t[]){2}, "argmin");
+    Tensor *sorted = tensor_topk(x, AT, 0, true, &where);
+    expect_whole(where, top, "where the largest are");
+    expect_whole(sorted, (const int64_t[]){v[3], v[0], v[4], v[1], v[2]}, "the largest");
+    sorted = tensor_topk(x, 2, 0, false, &where);
+    expect_whole(where, (const int64_t[]){2, 1}, "where the smallest are");
+    expect_whole(sorted, (const int64_t[]){v[2], v[1]}, "the smallest");
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
+// Against plain loops: sums over each dimension, and the first of the largest, which are next to
+// each other beyond 2^53.
+START_TEST(whole_numbers_of_many_rows_are_as_in_plain_loops) {
+    enum { A = 3, B = 33, C = 257 };
+    static int64_t v[A * B * C];
+    for (int i = 0; i < A * B * C; i++)
+        v[i] = ((int64_t)1 << 60) + (i * 37 % 101) - (i % 2 ? (int64_t)1 << 61 : 0);
+    Tensor *x = tensor_from_labels_new(SHAPE(A, B, C), v);
+    const int outer[] = {0, 2};
+    static int64_t middle[A * C], sums[B], running[A * B * C], most[A * B], place[A * B];
+    for (int a = 0; a < A; a++)
+        for (int b = 0; b < B; b++)
+            for (int c = 0; c < C; c++) {
+                int i = (a * B + b) * C + c, row = a * B + b;
+                uint64_t before = c ? (uint64_t)running[i - 1] : 0;
+                middle[a * C + c] = (int64_t)((uint64_t)middle[a * C + c] + (uint64_t)v[i]);
+                sums[b] = (int64_t)((uint64_t)sums[b] + (uint64_t)v[i]);
+                running[i] = (int64_t)(before + (uint64_t)v[i]);
+                if (c && v[i] <= most[row]) continue;
+                most[row] = v[i];
+                place[row] = c;
+            }
+    Scope *scope = scope_open();
+    expect_whole(tensor_sum(x, 1, false), middle, "sum");
+    expect_whole(tensor_sum_dims(x, outer, 2, false), sums, "sum_dims");
+    expect_whole(tensor_cumsum(x, 2), running, "cumsum");
+    expect_whole(tensor_max(x, 2, false), most, "max");
+    expect_whole(tensor_argmax(x, 2, false), place, "argmax");
+    expect_whole(tensor_neg(tensor_min(tensor_neg(x), 2, false)), most, "min");
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
+// ---- wrapping
+// -------------------------------------------------------------------------------------
+START_TEST(whole_numbers_wrap_into_fewer_bits) {
+    enum { N = 6 };
+    const int64_t v[N] = {300, -1, (int64_t)1 << 31, -129, INT64_MIN, INT64_MAX};
+    const struct {
+        int bits;
+        bool is_signed;
+        int64_t want[N];
+    } widths[] = {
+        {1, false, {0, 1, 0, 1, 0, 1}},
+        {1, true, {0, -1, 0, -1, 0, -1}},
+        {8, false, {44, 255, 0, 127, 0, 255}},
+        {8, true, {44, -1, 0, 127, 0, -1}},
+        {32, false, {300, UINT32_MAX, (int64_t)1 << 31, (int64_t)UINT32_MAX - 128, 0, UINT32_MAX}},
+        {32, true, {300, -1, INT32_MIN, -129, 0, -1}},
+        {63, false, {300, INT64_MAX, (int64_t)1 << 31, INT64_MAX - 128, 0, INT64_MAX}},
+        {63, true, {300, -1, (int64_t)1 << 31, -129, 0, -1}},
+    };
+    Tensor *x = tensor_from_labels_new(SHAPE(N), v);
+    Scope *scope = scope_open();
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        expect_whole(tensor_wrap(x, widths[i].bits, widths[i].is_signed), widths[i].want,
+                     widths[i].is_signed ? "signed" : "unsigned");
+    ck_assert_ptr_eq(tensor_wrap(x, 64, true), x);
+    scope_close(scope);
+    tensor_free(x);
+}
+END_TEST
+
+// Nothing of whole numbers is recorded, and a gradient through them is refused, not 0.
+START_TEST(whole_numbers_have_no_gradient) {
+    Tensor *x = tensor_from_labels_new(SHAPE(2, 2), (const int64_t[]){1, 2, 3, 4});
+    Tensor *truths = tensor_from_floats_new(SHAPE(2), (const float[]){0, 1});
+    tensor_requires_grad(truths, true);
+    Scope *scope = scope_open();
+    Tensor *chosen = tensor_where(truths, x, tensor_neg(x));
+    Tensor *const results[] = {tensor_max(chosen, 0, false), tensor_sum(chosen, DIM_ALL, false),
+                               tensor_cumsum(chosen, 1), tensor_triu(chosen, 0)};
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        ck_assert_ptr_nonnull(results[i]);
+        ck_assert(autograd_backward(tensor_sum(results[i], DIM_ALL, false)) != STATUS_OK);
+        error_clear();
+    }
+    scope_close(scope);
+    ck_assert_ptr_null(tensor_grad(truths));
+    tensor_free(x);
+    tensor_free(truths);
+}
+END_TEST
+
 START_TEST(whole_numbers_are_not_divided_by_0) {
     Tensor *x = tensor_from_labels_new(SHAPE(2, 1), (const int64_t[]){4, 5});
     Tensor *y = tensor_from_labels_new(SHAPE(3), (const int64_t[]){1, 2, 0});
@@ -168,6 +336,12 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {{whole_numbers_wrap_around_and_divide_towards_0, 0},
                                  {whole_numbers_are_told_apart_where_floats_are_not, 0},
+                                 {whole_numbers_are_chosen_and_picked_exactly, 0},
+                                 {whole_numbers_are_padded_exactly, 0},
+                                 {whole_numbers_are_added_up_and_ranked_exactly, 0},
+                                 {whole_numbers_of_many_rows_are_as_in_plain_loops, 0},
+                                 {whole_numbers_wrap_into_fewer_bits, 0},
+                                 {whole_numbers_have_no_gradient, 0},
                                  {whole_numbers_are_not_divided_by_0, 0},
                                  {topk_finds_the_first_of_equals_and_nan_before_all, 0},
                                  {topk_of_many_is_the_begin_of_a_sort, 0},
