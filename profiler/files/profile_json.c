@@ -225,7 +225,7 @@ static void write_comparison(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "uncounted"));
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
     json_writer_end_array(json);
-    if (profile->totals[REPORT_STEP].latency.count > 0) {
+    if (profile->reconciled || profile->difference[0]) {
         member_bool(json, "reconciled", profile->reconciled);
     } else {
         member_null(json, "reconciled");
