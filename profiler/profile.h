@@ -184,9 +184,11 @@ typedef struct Profile {
     int64_t bytes_per_sample; // more at the peak for one more sample in the batch; 0 where
     bool one_batch;           // the model takes no batch but this
 
-    const char *config;   // the caller's: options of its command that came from a file, one a line
-    bool reconciled;      // predicted = executed, in every count of every layer and every byte
-    char difference[200]; // the first count that differs, when not
+    const char *config; // the caller's: options of its command that came from a file, one a line
+    // It ran, and predicted = executed, in every count of every layer and every byte. Where the two
+    // differ, the first count that does; "": none, or nothing ran to compare with.
+    bool reconciled;
+    char difference[200];
     const struct OnnxAssumption *assumed; // the caller's: what its file does not say
     int n_assumed;
     const char *uncounted[PROFILE_UNCOUNTED]; // the first ops without a cost, and those missing

@@ -240,7 +240,7 @@ static void write_comparison(JsonWriter *json, const Profile *profile) {
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
     json_writer_end_array(json);
     write_assumed(json, profile);
-    if (profile->totals[REPORT_STEP].latency.count > 0) {
+    if (profile->reconciled || profile->difference[0]) {
         member_bool(json, "reconciled", profile->reconciled);
     } else {
         member_null(json, "reconciled");

@@ -210,6 +210,14 @@ static Status read_model(Reader *reader, json_t *model, Profile *profile) {
     return status;
 }
 
+void profile_take_difference(Profile *profile, const json_t *document) {
+    const char *difference = json_string_value(json_object_get(document, "difference"));
+    if (profile->difference[0] || !json_is_false(json_object_get(document, "reconciled"))) return;
+    profile->reconciled = false;
+    text_take_plain(difference && difference[0] ? difference : "it does not say in what",
+                    profile->difference, sizeof(profile->difference));
+}
+
 static Status read_environment(Reader *reader, json_t *from, SavedProfile *saved) {
     Environment *environment = &saved->environment;
     Profile *profile = &saved->profile;
@@ -286,7 +294,8 @@ static Status read_document(json_t *document, const char *name, SavedProfile *sa
     if (!status)
         status = read_memory(&reader, json_object_get(document, "memory"), &saved->profile);
     reader.place[0] = '\0';
-    saved->profile.reconciled = !json_is_false(json_object_get(document, "reconciled"));
+    saved->profile.reconciled = json_is_true(json_object_get(document, "reconciled"));
+    profile_take_difference(&saved->profile, document);
     return status ? status
                   : read_layers(&reader, json_object_get(document, "layers"), &saved->profile);
 }

@@ -98,6 +98,7 @@ static Status take_document(const Run *run, json_t *document, Profile *profile) 
     if (json_array_size(layers) != (size_t)profile->n_layers)
         return refuse(run, "layers", "", "others than this profile's");
     take_pace(run, json_object_get(document, "environment"));
+    profile_take_difference(profile, document);
     Status status = take_phases(run, totals, "totals", profile->totals);
     if (!status)
         status = take(run, json_object_get(totals, "inference"), "totals", "inference",
@@ -162,6 +163,8 @@ Status run_figures_read(const char *document, RunFigures *figures) {
     }
     double step = figures->phase[REPORT_STEP];
     figures->units_per_second = (double)profile->units / step;
+    if (!status && profile->difference[0])
+        status = error_set(STATUS_STATE, "predicted is not executed: %s", profile->difference);
     saved_profile_free(&saved);
     if (status || (figures->units > 0 && step > 0.0)) return status;
     return error_set(STATUS_FORMAT,

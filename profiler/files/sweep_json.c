@@ -254,6 +254,8 @@ Status sweep_point_read(char *const documents[], int n, SweepPoint *point, char 
         snprintf(unit, 16, "%.15s", profile->unit);
         status = read_training(documents[0], point);
     }
+    if (!status && profile->difference[0])
+        status = error_set(STATUS_STATE, "predicted is not executed: %s", profile->difference);
     saved_profile_free(&saved);
     return status;
 }

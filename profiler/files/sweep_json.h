@@ -15,6 +15,7 @@ Status sweep_write_json(const Sweep *sweep, const char *command, const char *cpu
 Status sweep_read_json(const char *path, const char *command, const char *cpu, Sweep *sweep);
 
 // Of one document (profile_write_json) of a point, or several of the same: their figures.
+// STATUS_STATE: one was not executed as predicted.
 Status sweep_point_read(char *const documents[], int n, SweepPoint *point, char unit[16]);
 
 #endif

@@ -42,36 +42,39 @@ static void leave_out(MemoryUse *use, const MemoryUse *others) {
     use->total -= others->total;
 }
 
-static void add_bytes(MemoryUse *use, const Tensor *t) {
-    if (!t || !t->storage) return;
-    use->category[t->storage->category] += t->storage->bytes;
-    use->total += t->storage->bytes;
+// The gradient of a leaf that has one already, which the steps will write to.
+static void leave_out_gradient(MemoryUse *use, const Tensor *leaf) {
+    if (!leaf || !(leaf->flags & TENSOR_LEAF_GRAD) || !leaf->grad) return;
+    use->category[MEM_GRADIENT] -= leaf->grad->storage->bytes;
+    use->total -= leaf->grad->storage->bytes;
 }
 
-static void add_leaf(MemoryUse *use, const Work *work, const Tensor *t) {
-    bool gradient = work->kind != PROFILE_INFERENCE && t && (t->flags & TENSOR_LEAF_GRAD);
-    add_bytes(use, t);
-    if (gradient) add_bytes(use, t->grad);
+static Status leave_out_gradients(const Work *work, MemoryUse *use) {
+    ParameterList list;
+    if (work->kind == PROFILE_INFERENCE) return STATUS_OK; // it writes to none
+    Status status = layer_parameters(work->model, &list);
+    if (status) return status;
+    for (int i = 0; i < list.count; i++) leave_out_gradient(use, list.items[i].tensor);
+    leave_out_gradient(use, work->x);
+    parameter_list_free(&list);
+    return STATUS_OK;
 }
 
+// What is the work's own is what a dry run of it counts as such: one rule, so that what is
+// predicted and what is measured are of the same things, whatever a layer keeps.
 Status work_bystanders(const Work *work, MemoryUse *others) {
     const Ledger *ledger = context_ledger();
     if (!ledger) return error_status();
-    ParameterList list, state;
-    Status status = layer_parameters(work->model, &list);
-    if (status) return status;
-    MemoryUse own = {0};
-    status = layer_state(work->model, &state);
-    for (int i = 0; i < state.count; i++)
-        if (state.items[i].is_buffer) add_bytes(&own, state.items[i].tensor);
-    parameter_list_free(&state);
-    add_leaf(&own, work, work->x);
-    add_bytes(&own, work->labels);
-    for (int i = 0; i < list.count; i++) add_leaf(&own, work, list.items[i].tensor);
-    parameter_list_free(&list);
-    *others = ledger->live;
-    leave_out(others, &own);
-    return status;
+    MemoryUse found = ledger->live;
+    Context *context = dry_run_begin(work->model);
+    if (!context) return error_status();
+    shadow_count(work->x);
+    shadow_count(work->labels);
+    leave_out(&found, &context->ledger->live);
+    dry_run_end(context);
+    if (error_pending()) return error_status();
+    *others = found;
+    return leave_out_gradients(work, others);
 }
 
 // The first step ever pays for page faults and caches; it is timed apart.

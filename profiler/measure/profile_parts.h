@@ -68,7 +68,8 @@ Status profile_count_step(const Work *work, const Machine *machine, StepRecord *
 Status profile_take_counts(Profile *profile, const StepRecord *record, const Layer *model);
 
 // Dry runs of a step and of inference: predicted memory, bytes per sample, inference peak; and the
-// comparison of every predicted count with the profile's executed ones. `out`: the output's shape.
+// comparison of every predicted count with the profile's executed ones, where it ran. `out`: the
+// output's shape.
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile);
 
 // A step by a dry run alone, over a batch of `more` samples more (or fewer).

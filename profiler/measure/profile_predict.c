@@ -72,7 +72,7 @@ static void reconcile(Profile *profile, const Profile *predicted) {
                       layer_by_path(predicted, i, profile->layers[i].path));
     if (predicted->n_ops != profile->n_ops)
         differ(profile, "model", "step", "ops", predicted->n_ops, profile->n_ops);
-    const MemoryUse *a = &profile->predicted.peak, *b = &profile->measured.peak;
+    const MemoryUse *a = &predicted->predicted.peak, *b = &profile->measured.peak;
     for (int c = 0; c < MEM_COUNT; c++)
         if (a->category[c] != b->category[c])
             differ(profile, "memory at the peak", memory_category_name((MemoryCategory)c), "bytes",
@@ -80,6 +80,15 @@ static void reconcile(Profile *profile, const Profile *predicted) {
 }
 
 // ---- the dry run -----------------------------------------------------------------------------
+// A batch of `more` samples more. Of as many it lies as it does: what is strided is copied by what
+// wants it dense, and a buffer that several share is one.
+static Tensor *dry_batch_new(Tensor *like, int64_t more) {
+    Shape shape = like->shape;
+    if (more == 0) return tensor_retain(shadow_count(like));
+    if (shape.ndim > 0) shape.dims[0] += more;
+    return tensor_new_as(shape, (DType)like->dtype, like->storage->category);
+}
+
 // The same work over a resident batch that is larger by `more` samples, in the dry context.
 static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
                              Work *work) {
@@ -93,24 +102,17 @@ static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out
     if (like->marks && layer_recompute_matching(work->model, like->marks, &marked))
         return error_status();
     layer_train(work->model, work->kind != PROFILE_INFERENCE);
-    Shape shape = like->x->shape;
-    if (out.ndim > 0 && shape.ndim > 0 && out.dims[0] == shape.dims[0]) out.dims[0] += more;
-    if (shape.ndim > 0) shape.dims[0] += more;
-    if (more == 0) // as it lies: a strided batch is copied by what wants it dense
-        work->x = tensor_retain(shadow_count(like->x));
-    else
-        work->x = tensor_new_as(shape, (DType)like->x->dtype, like->x->storage->category);
+    const Shape *shape = &like->x->shape;
+    if (out.ndim > 0 && shape->ndim > 0 && out.dims[0] == shape->dims[0]) out.dims[0] += more;
+    work->x = dry_batch_new(like->x, more);
     if (!work->x) return error_status();
     if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
-    if (like->labels) {
-        Shape rows = like->labels->shape;
-        rows.dims[0] += more;
-        work->labels =
-            tensor_new_as(rows, (DType)like->labels->dtype, like->labels->storage->category);
-        if (!work->labels) return error_status();
-    }
-    return work_begin(work, config, out);
+    if (like->labels == like->x) // what is to be told from itself
+        work->labels = tensor_retain(work->x);
+    else if (like->labels)
+        work->labels = dry_batch_new(like->labels, more);
+    return error_pending() ? error_status() : work_begin(work, config, out);
 }
 
 static void dry_work_end(Work *work) {
@@ -185,9 +187,8 @@ Status profile_predict_peak(const Work *work, OptimizerConfig config, Shape out,
 }
 
 static Status look_to_reconcile(DryStep *step, const StepRecord *record, const Layer *model) {
-    Profile *profile = step->argument, predicted = {0};
+    Profile *profile = step->argument, predicted = {.predicted = step->memory};
     Status status = profile_take_counts(&predicted, record, model);
-    profile->predicted = step->memory;
     if (!status) reconcile(profile, &predicted);
     profile_free(&predicted);
     return status;
@@ -259,10 +260,12 @@ static Status predict_larger(const Work *work, OptimizerConfig config, Shape out
 }
 
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
-    DryStep step = {.out = out, .look = look_to_reconcile, .argument = profile};
+    bool ran = work->x->device->has_data; // else there is nothing to compare with
+    DryStep step = {.out = out, .look = ran ? look_to_reconcile : NULL, .argument = profile};
     Status status = profile_predict_step(work, config, &step);
+    profile->predicted = step.memory;
     if (!status) status = predict_plain(work, config, out, &profile->recompute);
     if (!status) status = predict_larger(work, config, out, profile);
-    if (!status && work->x->device->has_data) predict_marked(work, config, out, profile);
+    if (!status && ran) predict_marked(work, config, out, profile);
     return status ? status : dry_inference(work, &profile->inference_bytes);
 }

@@ -19,11 +19,12 @@ static Tensor *in_turn_new(Shape shape, int64_t below) {
     return tensor;
 }
 
-// Found by a dry run, so that it costs nothing.
+// Found by a dry run, so that it costs nothing, in the mode that the profile will be in.
 static Status output_shape(const Program *program, Shape *shape) {
     Context *context = dry_run_begin(program->model);
     if (!context) return error_status();
     no_grad_begin();
+    layer_train(program->model, !program->options->inference);
     Scope *scope = scope_open();
     Tensor *out = layer_forward(program->model, program->x);
     if (out) *shape = out->shape;

@@ -160,7 +160,7 @@ static Status set_make(Comparing *all, int64_t from, int64_t to, Set *set) {
         set->base = all->file;
     if (!status) status = gather(&all->now, from, to, &set->now);
     if (status) return status;
-    if (!set->base.profile.reconciled || !set->now.profile.reconciled)
+    if (set->base.profile.difference[0] || set->now.profile.difference[0])
         all->program->failed = true; // the run itself has said so
     return profile_diff(&set->base.profile, &set->now.profile, how, &set->diff);
 }

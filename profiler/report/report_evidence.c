@@ -10,10 +10,10 @@ static void print_comparison(const Profile *profile, FILE *file) {
     fprintf(file, "\n");
     if (profile->difference[0])
         fprintf(file, "PREDICTED IS NOT EXECUTED\n  %s\n", text_fit(profile->difference, 78).s);
-    else if (profile->totals[REPORT_STEP].latency.count == 0)
-        fprintf(file, "predicted only: nothing ran to compare it with\n");
-    else
+    else if (profile->reconciled)
         fprintf(file, "predicted = executed: every count of every layer, every byte of the peak\n");
+    else
+        fprintf(file, "predicted only: nothing ran to compare it with\n");
     for (int i = 0; i < profile->n_uncounted; i++)
         fprintf(file, "not counted: op %s has no cost\n", profile->uncounted[i]);
 }

@@ -50,3 +50,13 @@ Profile net_profile(const Net *net, int64_t samples) {
     ck_assert_int_eq(expect_live_bytes(), 0);
     return profile;
 }
+
+void profile_expect_counted_only(const Profile *profile) {
+    const ProfileMemory *measured = &profile->measured, *predicted = &profile->predicted;
+    ck_assert_msg(!profile->difference[0], "%s", profile->difference);
+    ck_assert(!profile->reconciled && profile->totals[REPORT_STEP].latency.count == 0);
+    ck_assert_mem_eq(&measured->start, &predicted->start, sizeof measured->start);
+    ck_assert_mem_eq(&measured->peak, &predicted->peak, sizeof measured->peak);
+    ck_assert_int_eq(measured->saved_bytes, predicted->saved_bytes);
+    ck_assert_str_eq(measured->peak_op, predicted->peak_op);
+}

@@ -31,4 +31,8 @@ void net_task_free(NetTask *task);
 // Profiles a new task, asserts that it succeeds, and that nothing of it stays in memory.
 Profile net_profile(const Net *net, int64_t samples);
 
+// Fails the test unless the profile says that nothing ran, and its two countings of the step's
+// memory agree.
+void profile_expect_counted_only(const Profile *profile);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/files/profile_runs.h"
+#include "profiler/files/sweep_json.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/profiler/files/profile_text.h"
@@ -142,6 +143,45 @@ START_TEST(figures_are_the_document_s) {
 }
 END_TEST
 
+static void say_differs(json_t *document) {
+    json_object_set_new(document, "reconciled", json_false());
+    json_object_set_new(document, "difference", json_string("fc1 forward: macs: predicted 1"));
+}
+static void say_differs_only(json_t *document) {
+    json_object_set_new(document, "reconciled", json_false());
+}
+static void say_nothing_ran(json_t *document) {
+    json_object_set_new(document, "reconciled", json_null());
+    json_object_set_new(document, "difference", json_string("of what never ran"));
+}
+
+// Whoever reads what another process executed learns that it is not what was predicted.
+START_TEST(what_was_executed_otherwise_is_told_by_who_reads_it) {
+    static const struct {
+        void (*change)(json_t *document);
+        const char *told; // NULL: there is nothing to tell
+    } says[] = {{NULL, NULL},
+                {say_nothing_ran, NULL},
+                {say_differs, "fc1 forward: macs: predicted 1"},
+                {say_differs_only, "it does not say in what"}};
+    begin();
+    RunFigures figures;
+    SweepPoint point;
+    char unit[16], *run = changed(1.0, says[_i].change);
+    Status want = says[_i].told ? STATUS_STATE : STATUS_OK;
+    ck_assert(profile.reconciled);
+    ck_assert_int_eq(profile_take_runs(&profile, &run, 1), STATUS_OK);
+    ck_assert(profile.reconciled == !says[_i].told);
+    ck_assert_str_eq(profile.difference, says[_i].told ? says[_i].told : "");
+    ck_assert_int_eq(run_figures_read(run, &figures), want);
+    if (says[_i].told) expect_error(STATUS_STATE, says[_i].told);
+    ck_assert_int_eq(sweep_point_read(&run, 1, &point, unit), want);
+    if (says[_i].told) expect_error(STATUS_STATE, says[_i].told);
+    free(run);
+    end();
+}
+END_TEST
+
 START_TEST(every_request_for_memory_may_fail) {
     begin();
     char *run = changed(1.0, NULL);
@@ -168,6 +208,7 @@ int main(void) {
         {no_document_does_harm, 0},
         {figures_are_the_document_s, 0},
         {every_request_for_memory_may_fail, 0},
+        {what_was_executed_otherwise_is_told_by_who_reads_it, 4},
         {NULL, 0},
     };
     return harness_main("profile_runs", tests);

@@ -1,0 +1,99 @@
+// test_profile_inference.c -- profile_model --inference: an evaluation from the first look at its
+// shapes on, so that a batch of one is counted, run, swept and compared where training refuses it.
+#include <string.h>
+
+#include "tests/helpers/harness.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define ONE "BatchNorm2d(8)@1x8x1x1 " // one value per channel, which has no variance
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
+}
+
+// Of torchvision 0.29.2's models in evaluation, a batch of one: parameters, and the half of what
+// FlopCounterMode of PyTorch 2.15 counts. Where images are so small, a pixel is left at the end.
+static const struct {
+    const char *arguments;
+    int64_t parameters, macs;
+} counted[] = {{"googlenet --image 32", 6624904, 31582208},
+               {"inception_v3 --image 75", 23834568, 203525728},
+               {"efficientnet_b0 --image 32", 5288548, 9742048},
+               {"mobilenet_v3_small --image 32", 2542856, 3183552},
+               {"densenet121 --image 32", 7978856, 58843136},
+               {"shufflenet_v2_x0_5 --image 32", 1366792, 1829152},
+               {"mnasnet0_5 --image 32", 2218512, 3385632},
+               {"regnet_y_400mf --image 32", 4344144, 9281184},
+               {"resnet18 --image 32", 11689512, 37523456},
+               {ONE, 16, 0},
+               {"BatchNorm1d(8)@1x8", 16, 0}};
+enum { COUNTED = sizeof counted / sizeof counted[0] };
+
+START_TEST(a_batch_of_one_is_counted_as_pytorch_counts_it) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "%s --inference --device meta --batch 1 --json -",
+             counted[_i].arguments);
+    ProgramRun got = run(arguments);
+    ck_assert_msg(got.status == 0, "%s: %s", arguments, got.err);
+    json_t *document = json_loads(got.out, 0, NULL);
+    ck_assert_int_eq(document_integer(document, "model.parameters"), counted[_i].parameters);
+    ck_assert_int_eq(document_integer(document, "totals.forward.macs"), counted[_i].macs);
+    json_decref(document);
+    program_run_free(&got);
+}
+END_TEST
+
+// Whatever is asked of it.
+static const char *const asked[] = {
+    "--device meta",
+    "--device meta --summary",
+    "--device meta --explain",
+    "--device meta --by op",
+    "--device meta --memory",
+    "--device meta --fuse",
+    "--device meta --dtype int8",
+    "--device meta --sweep batch=1,2,3",
+    "--device meta --strict",
+    "--peaks none --iterations 2",
+    "--peaks none --iterations 2 --fuse",
+    "--peaks none --iterations 2 --shrink",
+    "--peaks none --iterations 2 --runs 2",
+    "--peaks none --iterations 2 --against --batch=2",
+    "--peaks none --iterations 2 --sweep batch=1,2",
+};
+enum { ASKED = sizeof asked / sizeof asked[0] };
+
+START_TEST(each_question_is_asked_of_an_evaluation) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, ONE "--inference %s", asked[_i]);
+    ProgramRun got = run(arguments);
+    bool judged = strstr(arguments, "--against") != NULL; // by times, which may say no
+    ck_assert_msg(got.status <= judged && !got.err[0], "%s: %d, %s", arguments, got.status,
+                  got.err);
+    ck_assert(got.out[0] && !strstr(got.out, "training step"));
+    program_run_free(&got);
+}
+END_TEST
+
+// Without the flag it is refused, and the hint says what evaluates.
+START_TEST(training_still_refuses_it) {
+    ProgramRun got = run(ONE "--device meta");
+    program_check_refusal(&got, 2, "x has one value per channel", "to evaluate");
+    got = run("googlenet --image 32 --device meta");
+    program_check_refusal(&got, 2, "x has one value per channel", "to evaluate");
+    got = run(ONE "googlenet --inference --device meta");
+    ck_assert_msg(got.status == 0 && strstr(got.out, "COMPARISON  inference"), "%s", got.err);
+    program_run_free(&got);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {a_batch_of_one_is_counted_as_pytorch_counts_it, COUNTED},
+        {each_question_is_asked_of_an_evaluation, ASKED},
+        {training_still_refuses_it, 0},
+        {NULL, 0},
+    };
+    return harness_main("profile_inference", tests);
+}
