@@ -39,7 +39,7 @@ typedef struct Build {
     char detail[CASE_LINE]; // cleaned
     char note[CASE_LINE];   // what the student may want to know all the same; ""
     char *output;           // of compiler and linker, cleaned and cut, owned; NULL: none
-    int line;               // where the function is in the student's file; 0: not found
+    int lines[EXERCISE_FUNCTIONS]; // where each is in the student's file; 0: not found
 } Build;
 
 // STATUS_OK whatever the student's file is, and whatever the machine lacks; STATUS_OUT_OF_MEMORY.

@@ -41,7 +41,7 @@ enum { LAB_MOST_BYTES = 64 << 20 }; // of a file that is read
 typedef struct LabOptions {
     const char *files; // folder of the student's files; NULL: exercises/
     bool help;
-    const char *case_name, *student, *secret, *output;
+    const char *case_name, *student, *secret, *output, *peaks;
     int64_t seed, fuzz, level, most, minimum;
     bool asan, gdb, all, disposable;
 } LabOptions;

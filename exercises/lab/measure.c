@@ -117,7 +117,9 @@ int command_profile(Lab *lab) {
     char files[PATH_MAX + 16];
     snprintf(files, sizeof files, "STUDENT_FILES=%s", lab->folder);
     char *const build[] = {"make", "--no-print-directory", "-s", "lab-profile", files, NULL};
-    char *const profile[] = {"build/lab/profile", NULL};
+    char peaks[PATH_MAX];
+    snprintf(peaks, sizeof peaks, "%s", lab->options.peaks ? lab->options.peaks : "");
+    char *const profile[] = {"build/lab/profile", peaks[0] ? peaks : NULL, NULL};
     fflush(stdout);
     if (run(build) != 0)
         return lab_refuse(LAB_FILE, "profile: make lab-profile failed; its messages are above");

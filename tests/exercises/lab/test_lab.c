@@ -230,6 +230,33 @@ START_TEST(a_broken_score_file_is_refused_and_says_what_to_do) {
 }
 END_TEST
 
+// Of a machine that reads at another rate than it writes: the roofline that is compared with is of
+// the two ceilings that a student's function is given.
+START_TEST(the_courses_own_numbers_are_the_librarys) {
+    const char *folder = lab_folder();
+    char arguments[256];
+    lab_put("machine.json", "{\"peak_flops_per_second\": 150e9, \"levels\": [\n"
+                            "{\"name\": \"L2\", \"bytes\": 4194304, \"bytes_per_second\": 90e9},\n"
+                            "{\"name\": \"DRAM\", \"bytes\": null, \"bytes_per_second\": 20e9,\n"
+                            " \"fill_bytes_per_second\": 40e9, \"move_bytes_per_second\": 31e9}]}");
+    snprintf(arguments, sizeof arguments,
+             "profile --files exercises/solutions --peaks %s/machine.json", folder);
+    char *out = lab_run_bare(arguments, 0, "ceilings 150.0 GFLOP/s and 20.0 GB/s (DRAM)");
+    static const char *const rows[] = {"parameters ", "bytes written ", "intensity, ", "ridge, ",
+                                       "roof, us ",   "bound ",         "its FLOPs ",  "gradients, "};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char row[32];
+        snprintf(row, sizeof row, "\n  %s", rows[i]);
+        lab_assert_in(out, row);
+        lab_assert_in(strstr(out, row), "same\n");
+    }
+    lab_assert_in(out, "  ridge, FLOP/B                         7.50              7.50   same\n");
+    ck_assert_msg(!strstr(out, "DIFFERENT") && !strstr(out, "(exercise "), "%s", out);
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
 START_TEST(a_sweep_writes_a_row_for_each_batch) {
     lab_folder();
     char *out = lab_run("sweep --most 4", 0, "samples/s"), *csv;
@@ -256,6 +283,7 @@ int main(void) {
         {reset_brings_the_skeleton_back_and_keeps_what_was_written, 0},
         {the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_each_time, 0},
         {what_is_missing_is_said_and_packed_without, 0},
+        {the_courses_own_numbers_are_the_librarys, 0},
         {a_sweep_writes_a_row_for_each_batch, 0},
         {a_broken_score_file_is_refused_and_says_what_to_do, 0},
         {NULL, 0},
