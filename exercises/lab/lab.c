@@ -34,6 +34,9 @@ static const LabOption submit_options[] = {
 static const LabOption sweep_options[] = {
     {"most", "N", "the largest batch (1024)", NUMBER(most, 1, 1 << 20)},
 };
+static const LabOption mystery_options[] = {
+    {"recorded", "DIR", "not measured here: as it was with --files DIR elsewhere", TEXT(recorded)},
+};
 static const LabOption profile_options[] = {
     {"peaks", "FILE", "a machine file, or a known machine (this one)", TEXT(peaks)},
 };
@@ -73,8 +76,8 @@ static const Command commands[] = {
     {"sweep", "", "measure the batch sizes of exercise 11 into sweep.csv", NULL,
      OPTIONS(sweep_options), command_sweep},
     {"mystery", "SEED", "measure a program in which one thing is wrong (16)",
-     "SEED, 1 to 999999, is what your teacher hands out: a program of its own each.", NO_OPTIONS,
-     command_mystery},
+     "SEED, 1 to 999999, is what your teacher hands out: a program of its own each.",
+     OPTIONS(mystery_options), command_mystery},
     {"grade", "DIR", "grade the files in DIR: result.json and what platforms read", NULL,
      OPTIONS(grade_options), command_grade},
 };
@@ -131,11 +134,12 @@ static bool wants_colour(bool terminal) {
 static int run(Lab *lab, const Command *command) {
     LabOptions *options = &lab->options;
     lab->shown_folder = options->files ? options->files : "exercises";
-    char rooms[5][PATH_MAX];
+    char rooms[6][PATH_MAX];
     bool is_grade = command->run == command_grade;
     options->files = absolute(options->files, rooms[0]);
     options->output = absolute(options->output, rooms[1]);
     options->secret = absolute(options->secret, rooms[2]);
+    options->recorded = absolute(options->recorded, rooms[5]);
     if (options->peaks && access(options->peaks, F_OK) == 0) // else the name of a known machine
         options->peaks = absolute(options->peaks, rooms[4]);
     if (is_grade) lab->argument = absolute(lab->argument, rooms[3]);

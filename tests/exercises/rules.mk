@@ -9,8 +9,8 @@ $(call tests_of,confine confine_runs room build build_secrets grade): \
 # Mutants are the self-test's.
 $(call tests_of,lab_check exercises_investigate): $(BUILD)/exercises/selftest/sections.o
 # The test of the parts of the instructor's program is linked with them.
-$(call tests_of,grading_parts): $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items instructor/tables instructor/fingerprint instructor/similar selftest/sections)
+$(call tests_of,grading_parts): $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive instructor/archive_tar \
+    instructor/archive_zip instructor/items instructor/tables instructor/fingerprint instructor/similar selftest/sections)
 
 $(filter $(call tests_of,lab% keys sealed),$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
 $(call tests_of,grading instructor): | $(INSTRUCTOR)
