@@ -102,7 +102,7 @@ Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size) {
     if (wrong == NULL && size > ARCHIVE_MOST_FILE) wrong = "is too large: 1 MB is the most";
     if (wrong == NULL && (walk->bytes += size) > ARCHIVE_MOST_BYTES)
         wrong = "makes it too large: 32 MB are the most, unpacked";
-    if (wrong == NULL && !folder && is_there(walk, name)) wrong = "is there twice: which is it?";
+    if (wrong == NULL && !folder && is_there(walk, name)) wrong = "is there twice";
     if (wrong != NULL) return archive_refuse(walk, name, wrong);
     if (!folder && name[0] != '\0') memcpy(walk->names[walk->n_names++], name, ARCHIVE_NAME);
     return STATUS_OK;
@@ -127,7 +127,7 @@ static char *unzip(const ArchiveWalk *walk, const char *bytes, size_t count, siz
             wrong = "it unpacks to more than 32 MB";
         else if (found == Z_BUF_ERROR || (found == Z_OK && stream.avail_in == 0))
             wrong = stream.avail_out == 0 ? "it unpacks to more than 32 MB"
-                                          : "it ends too early: is it whole?";
+                                          : "it ends too early, as half a download does";
         if (wrong == NULL && found != Z_OK) wrong = "a gzip that is damaged";
     }
     *unpacked = MOST - stream.avail_out;

@@ -84,7 +84,7 @@ static const char *find_bytes(const Zip *zip, const ZipEntry *entry, size_t dire
     size_t name = two(head + 26), rest = two(head + 28), room = directory - entry->local;
     if (room - LOCAL_BYTES < name + rest ||
         room - LOCAL_BYTES - name - rest < entry->packed)
-        return "ends in the middle: is it whole?";
+        return "ends in the middle, as in half a download";
     if (name != strlen(entry->name) || memcmp(head + LOCAL_BYTES, entry->name, name) != 0)
         return "has two names: the .zip is damaged";
     if (two(head + 6) & ENCRYPTED) return "is encrypted";
@@ -129,7 +129,7 @@ static Status take_entry(ArchiveWalk *walk, const Zip *zip, size_t directory, Zi
 Status archive_walk_zip(ArchiveWalk *walk, const char *bytes, size_t count) {
     Zip zip = {(const unsigned char *)bytes, count};
     size_t end;
-    if (!find_end(&zip, &end)) return archive_refuse(walk, "", "a .zip without an end: is it whole?");
+    if (!find_end(&zip, &end)) return archive_refuse(walk, "", "a .zip without an end, as half a download is");
     const unsigned char *record = zip.bytes + end;
     size_t entries = two(record + 10), size = four(record + 12), at = four(record + 16);
     if (entries == 0xffff || size == UINT32_MAX || at == UINT32_MAX)

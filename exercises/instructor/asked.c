@@ -47,6 +47,7 @@ static int take_mark(const char *stem, size_t *length) {
     int number = 0;
     for (size_t i = begin; i < end && number < 100; i++) number = 10 * number + (stem[i] - '0');
     bool counted = begin < end && end - begin <= 3;
+    if (begin < end && !counted) return -1;
     if (bracket && (!counted || begin == 0 || stem[begin - 1] != '(')) return -1;
     if (bracket) begin--;
     if (!counted && begin >= 4 && strncasecmp(stem + begin - 4, "copy", 4) == 0) begin -= 4;

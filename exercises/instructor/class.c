@@ -183,7 +183,7 @@ static Status add_entry(Class *class, const char *path, const char *entry) {
     if (snprintf(full, sizeof full, "%s/%s", path, entry) >= PATH_MAX)
         return skip(class, entry, "its path is too long");
     if (lstat(full, &what) != 0) return skip(class, entry, "it cannot be read");
-    bool folder = !S_ISREG(what.st_mode);
+    bool folder = S_ISDIR(what.st_mode) || (S_ISLNK(what.st_mode) && !archive_is_named(entry, NULL));
     if (folder && is_result(full)) return skip(class, entry, "results of an earlier grading");
     EntryName name = entry_name(entry, folder);
     return name.skipped ? skip(class, entry, name.skipped) : take_in(class, &name, full);

@@ -87,13 +87,15 @@ static void read_file(const char *entry, EntryName *name) {
 
 EntryName entry_name(const char *entry, bool is_folder) {
     EntryName name = {.late = false};
-    if (asked_is_litter(entry))
+    if (asked_is_litter(entry)) {
         name.skipped = "hidden, or left there by a system";
-    else if (read_moodle(entry, &name) || (!is_folder && read_canvas(entry, &name)))
-        return name;
-    else if (is_folder)
-        copy(name.student, CLASS_NAME, entry, strlen(entry));
-    else
-        read_file(entry, &name);
+    } else if (!read_moodle(entry, &name) && (is_folder || !read_canvas(entry, &name))) {
+        if (is_folder)
+            copy(name.student, CLASS_NAME, entry, strlen(entry));
+        else
+            read_file(entry, &name);
+    }
+    if (name.skipped == NULL && strlen(name.student) == CLASS_NAME - 1)
+        name.skipped = "the name of its student has more than 62 letters: give it a shorter one";
     return name;
 }

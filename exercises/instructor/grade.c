@@ -259,9 +259,10 @@ static void print_wrapped(const char *text) {
 static void print_member(const Graded *graded, int index, int count) {
     bool before = graded->outcome == OUTCOME_UNCHANGED;
     const char *word = before ? "before" : outcome_word(graded->outcome);
-    printf("%4d/%d  %-32s %-8s", index + 1, count, graded->member->student, word);
-    bool scored = before || graded->outcome == OUTCOME_GRADED;
-    if (scored) printf(" %3d of %d", graded->result.points, graded->result.most);
+    printf("%4d/%d  %-32.44s %s", index + 1, count, graded->member->student, word);
+    if (before || graded->outcome == OUTCOME_GRADED)
+        printf("%*s%3d of %d", 9 - (int)strlen(word), "", graded->result.points,
+               graded->result.most);
     printf("\n");
     print_wrapped(graded->note);
     fflush(stdout);
@@ -269,7 +270,7 @@ static void print_member(const Graded *graded, int index, int count) {
 
 static void print_skipped(const Class *class) {
     for (int i = 0; i < class->n_skipped; i++) {
-        printf("  skipped  %s\n", class->skipped[i].entry);
+        printf("  skipped  %.69s\n", class->skipped[i].entry);
         print_wrapped(class->skipped[i].why);
     }
 }

@@ -128,7 +128,7 @@ static Status hand_over(Member *row, Member *own) {
     Status status = STATUS_OK;
     for (int i = 0; i < own->n_parts && status == STATUS_OK; i++)
         status = class_add_part(row, own->parts[i].path, own->parts[i].name);
-    snprintf(row->note, sizeof row->note, "as %.70s%s%.60s", own->student,
+    snprintf(row->note, sizeof row->note, "came as %.70s%s%.60s", own->student,
              own->note[0] ? ", " : "", own->note);
     class_free_member(own);
     return status;

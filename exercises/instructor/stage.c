@@ -103,7 +103,7 @@ static Status put(Stage *stage, StagedFile *file, const char *path, int copy, co
     bool first = file->digest[0] == '\0', same = strcmp(digest, file->digest) == 0;
     if (!first && !same && rank >= file->rank) {
         snprintf(file->other, STAGE_PATH, "%.120s", path);
-        if (rank == file->rank) file->tied = true;
+        if (rank == file->rank && strcmp(file->name, "MANIFEST") != 0) file->tied = true;
         return STATUS_OK;
     }
     if (!first && rank >= file->rank) return STATUS_OK;
@@ -187,6 +187,8 @@ static Status take_entry(Filling *filling, const char *root, const char *path, i
     bool archive = archive_is_named(path, NULL) || archive_other_kind(path) != NULL;
     bool asked = find(filling->stage, path, &copy) != NULL;
     if (!asked && (!archive || !S_ISREG(what.st_mode))) return STATUS_OK;
+    if (!S_ISREG(what.st_mode))
+        return error_set(STATUS_IO, "%.200s is a link or a device. HINT: a plain file is needed", path);
     size_t count = 0, most = asked ? ARCHIVE_MOST_FILE : ARCHIVE_MOST_BYTES;
     snprintf(folder, sizeof folder, "%.*s", (int)(file_name(full) - full), full);
     char *bytes = file_read(folder, file_name(full), most, &count);
