@@ -119,7 +119,8 @@ static void expect_launch(CaseRun *run, const Task *task) {
     run_mistake_real(run, "milliseconds_for_seconds", 1e3 * seconds(times->launch));
     for (int sets = 1; sets <= 2; sets++)
         run_mistake_real(run, "wall_clock",
-                         seconds(times->launch) + 1e-9 * (double)(sets * task->clock.set_by_ns) * of_n);
+                         seconds(times->launch) +
+                             1e-9 * (double)(sets * task->clock.set_by_ns) * of_n);
     run_mistake_real(run, "cpu_clock",
                      0.01 * seconds(times->launch * (100 - times->launch_asleep)));
     for (int whole = 0; whole <= 2; whole++) {

@@ -173,7 +173,8 @@ static bool close_object(Work *work) {
     Words words = {.count = 0};
     ConfineResult ran;
     words_add(&words, work->objcopy);
-    for (int i = 0; i < EXERCISE_FUNCTIONS && exercise_function(work->order->exercise, i, name); i++) {
+    for (int i = 0; i < EXERCISE_FUNCTIONS && exercise_function(work->order->exercise, i, name);
+         i++) {
         snprintf(keep[i], sizeof keep[i], "--keep-global-symbol=%s", name);
         words_add(&words, keep[i]);
     }

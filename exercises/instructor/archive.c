@@ -13,8 +13,9 @@
 
 // ---- kinds -------------------------------------------------------------------------------------
 static const char *const read_here[] = {".tar.gz", ".tgz", ".tar", ".zip"};
-static const char *const not_read[] = {".7z", ".rar", ".tar.xz", ".txz", ".xz",  ".tar.bz2", ".tbz2",
-                                       ".tbz", ".bz2", ".tar.zst", ".zst", ".lzma", ".gz", ".Z"};
+static const char *const not_read[] = {".7z",      ".rar",  ".tar.xz", ".txz", ".xz",
+                                       ".tar.bz2", ".tbz2", ".tbz",    ".bz2", ".tar.zst",
+                                       ".zst",     ".lzma", ".gz",     ".Z"};
 
 static bool ends_in(const char *name, const char *end) {
     size_t length = strlen(name), width = strlen(end);

@@ -37,15 +37,15 @@ typedef struct ArchiveWalk {
     const char *path; // for messages
     ArchiveTake *take;
     void *argument;
-    int entries;  // so far
-    size_t bytes; // unpacked so far
+    int entries;                 // so far
+    size_t bytes;                // unpacked so far
     char (*names)[ARCHIVE_NAME]; // owned, of all entries so far
     int n_names;
 } ArchiveWalk;
 
 Status archive_refuse(const ArchiveWalk *walk, const char *entry, const char *why);
-// Looks at an entry before anything of it is read: its path, made one with '/', whether it was there
-// before, how many and how large.
+// Looks at an entry before anything of it is read: its path, made one with '/', whether it was
+// there before, how many and how large.
 Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size);
 Status archive_walk_tar(ArchiveWalk *walk, const char *bytes, size_t count);
 Status archive_walk_zip(ArchiveWalk *walk, const char *bytes, size_t count);

@@ -123,7 +123,8 @@ Status archive_walk_tar(ArchiveWalk *walk, const char *bytes, size_t count) {
     while (at + BLOCK <= count && !is_empty(bytes + at)) {
         const char *wrong = read_entry(bytes + at, &entry);
         at += BLOCK;
-        if (wrong == NULL && entry.size > count - at) wrong = "ends in the middle, as in half a download";
+        if (wrong == NULL && entry.size > count - at)
+            wrong = "ends in the middle, as in half a download";
         if (wrong != NULL) return archive_refuse(walk, entry.name, wrong);
         Status status = take_entry(walk, &entry, bytes + at);
         if (status != STATUS_OK) return status;

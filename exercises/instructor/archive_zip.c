@@ -41,8 +41,7 @@ static bool find_end(const Zip *zip, size_t *end) {
 static const char *wrong_kind(const unsigned char *at) {
     if (two(at + 8) & (ENCRYPTED | 1 << 6 | 1 << 13)) return "is encrypted";
     unsigned method = two(at + 10), system = at[5];
-    if (method != STORED && method != DEFLATED)
-        return "is packed by another method than deflate";
+    if (method != STORED && method != DEFLATED) return "is packed by another method than deflate";
     if (four(at + 20) == UINT32_MAX || four(at + 24) == UINT32_MAX || four(at + 42) == UINT32_MAX)
         return "is in a form for large files (ZIP64)";
     if (two(at + 34) != 0) return "lies in another part of a split archive";
@@ -82,8 +81,7 @@ static const char *find_bytes(const Zip *zip, const ZipEntry *entry, size_t dire
         four(head) != 0x04034b50)
         return "is not where the .zip says: it is damaged";
     size_t name = two(head + 26), rest = two(head + 28), room = directory - entry->local;
-    if (room - LOCAL_BYTES < name + rest ||
-        room - LOCAL_BYTES - name - rest < entry->packed)
+    if (room - LOCAL_BYTES < name + rest || room - LOCAL_BYTES - name - rest < entry->packed)
         return "ends in the middle, as in half a download";
     if (name != strlen(entry->name) || memcmp(head + LOCAL_BYTES, entry->name, name) != 0)
         return "has two names: the .zip is damaged";
@@ -115,8 +113,8 @@ static Status take_entry(ArchiveWalk *walk, const Zip *zip, size_t directory, Zi
     if (status != STATUS_OK || folder) return status;
     char *out = memory_new((size_t)entry->size + 1);
     if (out == NULL) return error_status();
-    bool whole = entry->method == DEFLATED ? inflate_all(bytes, entry, out)
-                                           : entry->packed == entry->size;
+    bool whole =
+        entry->method == DEFLATED ? inflate_all(bytes, entry, out) : entry->packed == entry->size;
     if (whole && entry->method == STORED) memcpy(out, bytes, entry->size);
     if (!whole || crc32(crc32(0, NULL, 0), (const Bytef *)out, entry->size) != entry->crc)
         status = archive_refuse(walk, entry->name, "is damaged: its sum or its size is wrong");
@@ -129,7 +127,8 @@ static Status take_entry(ArchiveWalk *walk, const Zip *zip, size_t directory, Zi
 Status archive_walk_zip(ArchiveWalk *walk, const char *bytes, size_t count) {
     Zip zip = {(const unsigned char *)bytes, count};
     size_t end;
-    if (!find_end(&zip, &end)) return archive_refuse(walk, "", "a .zip without an end, as half a download is");
+    if (!find_end(&zip, &end))
+        return archive_refuse(walk, "", "a .zip without an end, as half a download is");
     const unsigned char *record = zip.bytes + end;
     size_t entries = two(record + 10), size = four(record + 12), at = four(record + 16);
     if (entries == 0xffff || size == UINT32_MAX || at == UINT32_MAX)
@@ -139,8 +138,7 @@ Status archive_walk_zip(ArchiveWalk *walk, const char *bytes, size_t count) {
     if (at > end || size != end - at)
         return archive_refuse(walk, "", "a .zip that is damaged, or a ZIP64");
     if (entries == 0) return archive_refuse(walk, "", "an empty .zip");
-    if (entries > ARCHIVE_MOST_ENTRIES)
-        return archive_refuse(walk, "", "it holds too many files");
+    if (entries > ARCHIVE_MOST_ENTRIES) return archive_refuse(walk, "", "it holds too many files");
     const size_t directory = at;
     for (size_t i = 0; i < entries; i++) {
         ZipEntry entry;

@@ -1,5 +1,5 @@
-// asked.c -- which files the exercises ask for, and whether a file that a student's tools have named
-// is meant for one of them.
+// asked.c -- which files the exercises ask for, and whether a file that a student's tools have
+// named is meant for one of them.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +112,8 @@ bool asked_is_litter(const char *path) {
         size_t length = strcspn(part, "/");
         if (part[0] == '.' && length > 1) return true;
         for (size_t i = 0; i < sizeof litter / sizeof litter[0]; i++)
-            if (strlen(litter[i]) == length && strncasecmp(part, litter[i], length) == 0) return true;
+            if (strlen(litter[i]) == length && strncasecmp(part, litter[i], length) == 0)
+                return true;
     }
     return false;
 }

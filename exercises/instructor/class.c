@@ -183,7 +183,8 @@ static Status add_entry(Class *class, const char *path, const char *entry) {
     if (snprintf(full, sizeof full, "%s/%s", path, entry) >= PATH_MAX)
         return skip(class, entry, "its path is too long");
     if (lstat(full, &what) != 0) return skip(class, entry, "it cannot be read");
-    bool folder = S_ISDIR(what.st_mode) || (S_ISLNK(what.st_mode) && !archive_is_named(entry, NULL));
+    bool folder =
+        S_ISDIR(what.st_mode) || (S_ISLNK(what.st_mode) && !archive_is_named(entry, NULL));
     if (folder && is_result(full)) return skip(class, entry, "results of an earlier grading");
     EntryName name = entry_name(entry, folder);
     return name.skipped ? skip(class, entry, name.skipped) : take_in(class, &name, full);
@@ -234,8 +235,8 @@ void class_pass_over(Class *class, const char *folder, const char *file) {
     for (int i = 0; i < class->n_skipped; i++) {
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%.3800s/%s", folder, class->skipped[i].entry);
-        bool same = stat(path, &found) == 0 && found.st_ino == own.st_ino &&
-                    found.st_dev == own.st_dev;
+        bool same =
+            stat(path, &found) == 0 && found.st_ino == own.st_ino && found.st_dev == own.st_dev;
         if (!same) class->skipped[kept++] = class->skipped[i];
     }
     class->n_skipped = kept;

@@ -1,8 +1,8 @@
 // entry.c -- whose an entry of a downloaded class is, by the name that the platform gave it:
 //
 //     Canvas   doejane_LATE_12345_67890_ex05_clock.c      of each file; _LATE_ only where it was
-//     Moodle   Jane Doe_123456_assignsubmission_file_     a folder, or what a file's name begins with
-//     any      jane/  jane.zip  jane_ex05_clock.c
+//     Moodle   Jane Doe_123456_assignsubmission_file_     a folder, or what a file's name begins
+//     with any      jane/  jane.zip  jane_ex05_clock.c
 //
 // GitHub's "assignment-jane" can only be told by a roster (roster.c).
 #include <ctype.h>
@@ -50,7 +50,8 @@ static bool read_canvas(const char *entry, EntryName *name) {
         bool late = strncmp(at, "_LATE_", 6) == 0;
         if (late) after += 5;
         if (!take_number(&after, &user, &user_length)) continue;
-        if (!take_number(&after, &file, &file_length) || *after != '_' || after[1] == '\0') continue;
+        if (!take_number(&after, &file, &file_length) || *after != '_' || after[1] == '\0')
+            continue;
         if (at == entry) return false;
         copy(name->student, CLASS_NAME, entry, (size_t)(at - entry));
         copy(name->id, CLASS_NAME, user, user_length);

@@ -180,7 +180,8 @@ static void take_notes(Graded *graded, const Stage *stage, const char *refused) 
     size_t used = 0, size = sizeof graded->note;
     for (int i = 0; i < 3 && used < size; i++) {
         if (notes[i][0] == '\0') continue;
-        used += (size_t)snprintf(graded->note + used, size - used, "%s%s", used ? "; " : "", notes[i]);
+        used +=
+            (size_t)snprintf(graded->note + used, size - used, "%s%s", used ? "; " : "", notes[i]);
     }
     text_clean(graded->note);
 }

@@ -147,7 +147,8 @@ static Member *find_row(const Class *class, Member *own) {
     }
     if (as_good > 1)
         snprintf(own->note, sizeof own->note,
-                 "%d on the roster may be called so: give its folder the right one's name", as_good);
+                 "%d on the roster may be called so: give its folder the right one's name",
+                 as_good);
     else if (best == NULL)
         snprintf(own->note, sizeof own->note, "nobody on the roster is called so");
     return as_good == 1 ? best : NULL;

@@ -180,15 +180,17 @@ static Status take_entry(Filling *filling, const char *root, const char *path, i
     if (snprintf(full, sizeof full, "%s/%s", root, path) >= PATH_MAX) return STATUS_OK;
     if (is_passed_over(path) || lstat(full, &what) != 0) return STATUS_OK;
     if (++filling->entries > ARCHIVE_MOST_ENTRIES)
-        return error_set(STATUS_FORMAT, "%.200s: more than %d files. HINT: only exercises/ is asked "
-                                        "for",
+        return error_set(STATUS_FORMAT,
+                         "%.200s: more than %d files. HINT: only exercises/ is asked "
+                         "for",
                          file_name(root), ARCHIVE_MOST_ENTRIES);
     if (S_ISDIR(what.st_mode)) return walk(filling, root, path, depth + 1);
     bool archive = archive_is_named(path, NULL) || archive_other_kind(path) != NULL;
     bool asked = find(filling->stage, path, &copy) != NULL;
     if (!asked && (!archive || !S_ISREG(what.st_mode))) return STATUS_OK;
     if (!S_ISREG(what.st_mode))
-        return error_set(STATUS_IO, "%.200s is a link or a device. HINT: a plain file is needed", path);
+        return error_set(STATUS_IO, "%.200s is a link or a device. HINT: a plain file is needed",
+                         path);
     size_t count = 0, most = asked ? ARCHIVE_MOST_FILE : ARCHIVE_MOST_BYTES;
     snprintf(folder, sizeof folder, "%.*s", (int)(file_name(full) - full), full);
     char *bytes = file_read(folder, file_name(full), most, &count);
@@ -244,8 +246,9 @@ static Status take_part(Filling *filling, const char *path, const char *name) {
     int copy;
     const char *other = archive_other_kind(name);
     if (other != NULL)
-        return error_set(STATUS_FORMAT, "%.200s: a %s, which is not read. HINT: .tar, .tar.gz, .tgz "
-                                        "and .zip are",
+        return error_set(STATUS_FORMAT,
+                         "%.200s: a %s, which is not read. HINT: .tar, .tar.gz, .tgz "
+                         "and .zip are",
                          name, other);
     if (find(filling->stage, name, &copy) == NULL) {
         if (archive_is_named(name, NULL)) return archive_each(path, take, filling);
@@ -264,8 +267,9 @@ static Status settle(Stage *stage) {
         const StagedFile *file = &stage->files[i];
         if (file->digest[0] == '\0') continue;
         if (file->tied)
-            return error_set(STATUS_FORMAT, "%s is there twice, as %s and as %s. HINT: which is it?",
-                             file->name, file->from, file->other);
+            return error_set(STATUS_FORMAT,
+                             "%s is there twice, as %s and as %s. HINT: which is it?", file->name,
+                             file->from, file->other);
         int copy;
         if (file->other[0] == '\0') continue;
         (void)asked_is_meant(file->name, file_name(file->other), &copy);

@@ -19,8 +19,8 @@ enum { STAGE_MOST_FILES = 64, STAGE_NAME = 96 };
 // Their names, MANIFEST the last; how many.
 int asked_files(char names[STAGE_MOST_FILES][STAGE_NAME]);
 // Whether a name is meant for that file. *copy is 0 where it is exactly so, else at least 1: other
-// letter case, blanks or dashes, or as browsers and Canvas name copies, "ex05_clock (1).c", of which
-// it is the number and one more.
+// letter case, blanks or dashes, or as browsers and Canvas name copies, "ex05_clock (1).c", of
+// which it is the number and one more.
 bool asked_is_meant(const char *asked, const char *name, int *copy);
 // Of any file that is asked for: where in `name` ("doe-ex05_clock.c") it begins; 0 and *whole: at
 // its beginning. False: nowhere.
@@ -59,8 +59,8 @@ typedef struct Member {
     char name[CLASS_NAME];    // for people, from the roster or the export; "": not known
     char id[CLASS_NAME], section[CLASS_NAME]; // of the roster, for a gradebook
     char platform_id[CLASS_NAME];             // that a platform's name of a file has; "": none
-    char note[160];      // what an instructor has to know of how it came; "": nothing
-    int written;         // points of answers in writing; WRITTEN_NONE: there are none
+    char note[160]; // what an instructor has to know of how it came; "": nothing
+    int written;    // points of answers in writing; WRITTEN_NONE: there are none
     bool on_roster;
     Part *parts; // owned: what came of this student; 0: nothing did
     int n_parts;
@@ -80,14 +80,14 @@ typedef struct Class {
 } Class;
 
 // All folders, archives and files in `path`, by student: what is neither is in `skipped`, with the
-// reason. Names are what platforms make them (entry.c); where there is a submission_metadata.yml, as
-// Gradescope exports it, they come from there. STATUS_IO, STATUS_FORMAT.
+// reason. Names are what platforms make them (entry.c); where there is a submission_metadata.yml,
+// as Gradescope exports it, they come from there. STATUS_IO, STATUS_FORMAT.
 Status class_read(const char *path, Class *class);
 // That file is the class's own, such as its roster, and nothing that was skipped.
 void class_pass_over(Class *class, const char *folder, const char *file);
 // Lines "student,name,id,section", of which the first cell is enough (CSV; a first line that begins
-// with "student" is a heading): gives names, and adds who handed nothing in. What came under another
-// name of one of these (Canvas's number or "doejane", Moodle's "Jane Doe", GitHub's
+// with "student" is a heading): gives names, and adds who handed nothing in. What came under
+// another name of one of these (Canvas's number or "doejane", Moodle's "Jane Doe", GitHub's
 // "assignment-jane") is then that student's. STATUS_IO, STATUS_FORMAT.
 Status class_add_roster(Class *class, const char *path);
 // The same of names: "ada bob", or with commas "Ada L, Bob".
@@ -110,27 +110,28 @@ typedef void ExportTake(void *argument, const char *folder, const char *email, c
 void export_each(char *text, ExportTake *take, void *argument);
 
 // ---- what is graded (stage.c) ------------------------------------------------------------------
-// Copied into a folder of our own: the files that the exercises ask for and nothing else, wherever a
-// student's tools have put them. Of two that are meant for one exercise and differ, the one with the
-// exact name is taken before a copy's, a later copy before an earlier one, and the one that lies
-// further out; which was taken and why is in the note. Where that decides nothing, the submission is
-// refused.
+// Copied into a folder of our own: the files that the exercises ask for and nothing else, wherever
+// a student's tools have put them. Of two that are meant for one exercise and differ, the one with
+// the exact name is taken before a copy's, a later copy before an earlier one, and the one that
+// lies further out; which was taken and why is in the note. Where that decides nothing, the
+// submission is refused.
 enum { STAGE_DIGEST = 2 * SHA256_BYTES + 1, STAGE_NOTE = 480, STAGE_PATH = 128 };
 
 typedef struct StagedFile {
     char name[STAGE_NAME];
-    char digest[STAGE_DIGEST];                // in hexadecimal; "": it was not handed in
-    char from[STAGE_PATH], other[STAGE_PATH]; // where it lay; where another one lies, "": there is none
-    int rank;                                 // the least is taken
-    int copy;                                 // 0: its name is exact
-    bool tied;                                // another one has as good a claim
+    char digest[STAGE_DIGEST]; // in hexadecimal; "": it was not handed in
+    char from[STAGE_PATH],
+        other[STAGE_PATH]; // where it lay; where another one lies, "": there is none
+    int rank;              // the least is taken
+    int copy;              // 0: its name is exact
+    bool tied;             // another one has as good a claim
 } StagedFile;
 
 typedef struct Stage {
     Room room; // in which they lie
     StagedFile files[STAGE_MOST_FILES];
     int n_files;
-    int staged; // of them are there, but for the MANIFEST
+    int staged;            // of them are there, but for the MANIFEST
     char note[STAGE_NOTE]; // what was not taken, and why; ""
 } Stage;
 

@@ -136,7 +136,7 @@ typedef struct SweepOptions {
     int64_t most_batch;         // batches 1, 2, 4 ... up to this one
     int64_t warmup, iterations; // of each batch
     double least_share; // of its time that the measuring thread has to have a core: else again
-    const char *token; // of the student's key: the model is drawn, the file sealed; NULL: practice
+    const char *token;  // of the student's key: the model is drawn, the file sealed; NULL: practice
     void (*progress)(void *argument, int64_t batch, double seconds); // after each; NULL: none
     void *argument;
 } SweepOptions;

@@ -116,7 +116,13 @@ int command_sweep(Lab *lab) {
     options.progress = show_batch;
     if (lab->progress.key[0]) options.token = lab->progress.token;
     printf("%9s %12s %14s\n", "batch", "median", "samples/s");
-    if (sweep_write(path, options)) return lab_fail();
+    Status status = sweep_write(path, options);
+    if (status == STATUS_STATE) {
+        lab_refuse(LAB_FAILED, "sweep: %s", error_message());
+        error_clear();
+        return LAB_FAILED;
+    }
+    if (status) return lab_fail();
     printf("%s/sweep.csv is written; exercise 11 asks about it\n", lab->shown_folder);
     return LAB_DONE;
 }

@@ -42,10 +42,10 @@ typedef enum MockOrder { // of what was in the queue when the program waited
 
 typedef struct MockQueue {
     MockTimes times;
-    int64_t end;      // of what is queued
-    int64_t waited;   // the program has seen the device get so far
-    int64_t launches; // so far
-    int64_t behind;   // of them, those behind the last copy; 0 where there was none
+    int64_t end;       // of what is queued
+    int64_t waited;    // the program has seen the device get so far
+    int64_t launches;  // so far
+    int64_t behind;    // of them, those behind the last copy; 0 where there was none
     int64_t warmed_up; // launches before the first wait for any
     bool copied;
     // A digit for each change of what is queued, by MockPart; and what the last wait was for.

@@ -267,7 +267,8 @@ static void zip_make(ZipText *zip, const char *const names[], int count) {
 static unsigned char *zip_find(ZipText *zip, uint32_t mark) {
     for (size_t i = 0; i + 4 <= zip->count; i++) {
         const unsigned char *at = zip->bytes + i;
-        if ((at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24) == mark) return zip->bytes + i;
+        if ((at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24) == mark)
+            return zip->bytes + i;
     }
     ck_abort_msg("no record %x", mark);
     return NULL;
@@ -334,11 +335,16 @@ END_TEST
 START_TEST(names_in_a_zip_are_held_to_the_same) {
     static const struct {
         const char *names[2], *what;
-    } named[] = {{{"../ex05_clock.c", "b"}, "leads out"},   {{"a/../../b", "b"}, "leads out"},
-                 {{"a\\..\\..\\b", "b"}, "leads out"},      {{"/etc/passwd", "b"}, "leads out"},
-                 {{"\\etc\\passwd", "b"}, "leads out"},     {{"C:\\b", "b"}, "another disk"},
-                 {{"a\nb", "b"}, "control characters"},   {{"a", "a"}, "twice"},
-                 {{"./a", "a"}, "twice"},                 {{"b/a", "b\\a"}, "twice"},
+    } named[] = {{{"../ex05_clock.c", "b"}, "leads out"},
+                 {{"a/../../b", "b"}, "leads out"},
+                 {{"a\\..\\..\\b", "b"}, "leads out"},
+                 {{"/etc/passwd", "b"}, "leads out"},
+                 {{"\\etc\\passwd", "b"}, "leads out"},
+                 {{"C:\\b", "b"}, "another disk"},
+                 {{"a\nb", "b"}, "control characters"},
+                 {{"a", "a"}, "twice"},
+                 {{"./a", "a"}, "twice"},
+                 {{"b/a", "b\\a"}, "twice"},
                  {{"", "b"}, "no name"}};
     ZipText *zip = malloc(sizeof *zip);
     int files;
@@ -395,17 +401,28 @@ START_TEST(a_name_says_which_file_is_meant) {
     static const struct {
         const char *name;
         int copy; // -1: another file
-    } named[] = {{"ex05_clock.c", 0},          {"ex05_clock (1).c", 2},
-                 {"ex05_clock(12).c", 13},     {"ex05_clock-1.c", 2},
-                 {"ex05_clock copy.c", 1},     {"ex05_clock - Copy (3).c", 4},
-                 {"ex05_clock copy 2.c", 3},   {"EX05_Clock.C", 1},
-                 {"ex05-clock.c", 1},          {"ex05_clock.c.txt", 1},
-                 {"ex05_clock.c ", 1},         {"ex05_clock.txt", -1},
-                 {"ex05_clock.h", -1},         {"ex05_clocks.c", -1},
-                 {"myex05_clock.c", -1},       {"ex05.c", -1},
-                 {"ex05_clock (one).c", -1},   {"ex05_clock (1.c", -1},
-                 {"(1).c", -1},                {"", -1},
-                 {"ex05_clock_1234.c", -1},    {"copy.c", -1}};
+    } named[] = {{"ex05_clock.c", 0},
+                 {"ex05_clock (1).c", 2},
+                 {"ex05_clock(12).c", 13},
+                 {"ex05_clock-1.c", 2},
+                 {"ex05_clock copy.c", 1},
+                 {"ex05_clock - Copy (3).c", 4},
+                 {"ex05_clock copy 2.c", 3},
+                 {"EX05_Clock.C", 1},
+                 {"ex05-clock.c", 1},
+                 {"ex05_clock.c.txt", 1},
+                 {"ex05_clock.c ", 1},
+                 {"ex05_clock.txt", -1},
+                 {"ex05_clock.h", -1},
+                 {"ex05_clocks.c", -1},
+                 {"myex05_clock.c", -1},
+                 {"ex05.c", -1},
+                 {"ex05_clock (one).c", -1},
+                 {"ex05_clock (1.c", -1},
+                 {"(1).c", -1},
+                 {"", -1},
+                 {"ex05_clock_1234.c", -1},
+                 {"copy.c", -1}};
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         int copy = -1;
         if (!asked_is_meant("ex05_clock.c", named[i].name, &copy)) copy = -1;

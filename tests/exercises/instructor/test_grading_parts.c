@@ -1,5 +1,5 @@
-// test_grading_parts.c -- what grading a class is made of: figures about cases, tables of exercises,
-// fingerprints, mutants of solutions. Archives are test_archives.c's.
+// test_grading_parts.c -- what grading a class is made of: figures about cases, tables of
+// exercises, fingerprints, mutants of solutions. Archives are test_archives.c's.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

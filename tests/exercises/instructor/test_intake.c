@@ -60,8 +60,8 @@ START_TEST(platforms_names_lead_to_the_roster) {
     char option[64];
     snprintf(option, sizeof option, "--roster %s/class/roster.csv", work_folder);
     char *csv = grade_class(0, option);
-    static const char *const rows[] = {"j1,Jane Doe",   "j2,\"Roe, John\"",      "j3,A. Lovelace",
-                                       "j4,Ann Lee",    "j5,\"De La Cruz, Bob\"", "cid,C",
+    static const char *const rows[] = {"j1,Jane Doe", "j2,\"Roe, John\"",       "j3,A. Lovelace",
+                                       "j4,Ann Lee",  "j5,\"De La Cruz, Bob\"", "cid,C",
                                        "dan-x,D"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char row[64];
@@ -109,8 +109,8 @@ START_TEST(what_is_passed_over_is_listed_and_counted) {
     class_assert_in(csv, "\namy,,graded,5,");
     class_assert_in(csv, "\nbob,,refused,");
     class_assert_in(csv, "\ncid,,refused,");
-    static const char *const skipped[] = {".DS_Store", ".git", "README", "amy-grade", RIGHT,
-                                          "notes.pdf"};
+    static const char *const skipped[] = {".DS_Store", ".git", "README",
+                                          "amy-grade", RIGHT,  "notes.pdf"};
     for (size_t i = 0; i < sizeof skipped / sizeof skipped[0]; i++) {
         char line[64];
         snprintf(line, sizeof line, "\n  skipped  %s\n           ", skipped[i]);
@@ -138,7 +138,8 @@ START_TEST(of_two_files_it_is_told_which_was_taken) {
         {"mkdir a b; echo right >a/" RIGHT "; echo no >b/" RIGHT, "refused,", "is there twice"},
         {"mkdir a b; echo right >a/" RIGHT "; echo right >b/" RIGHT, "graded,5,", NULL},
         {"echo right >" RIGHT "; tar cf old.tar " RIGHT, "graded,5,", "old.tar is not opened"},
-        {"echo right >" RIGHT "; mkdir w; tar cf w/old.tar " RIGHT "; rm " RIGHT, "graded,5,", NULL},
+        {"echo right >" RIGHT "; mkdir w; tar cf w/old.tar " RIGHT "; rm " RIGHT, "graded,5,",
+         NULL},
         {"mkdir -p x/exercises/.lab/skeletons __MACOSX; echo no >__MACOSX/" RIGHT
          "; echo no >x/exercises/.lab/skeletons/" RIGHT "; echo right >x/exercises/" RIGHT,
          "graded,5,", NULL},
