@@ -12,16 +12,17 @@
 //
 // APPROACH (a number in brackets is a clause: something of its own that is graded)
 //   1. Refuse work without launches (below) [1]. Make four events.
-//   2. Warm up: launch the kernel once and wait. The first launch loads it; that is not its
-//      time [2].
+//   2. Warm up: launch the kernel once or more, and wait with mock_synchronize. The first launch
+//      loads it; that is not its time [2].
 //   3. Put everything into the queue, with an event between any two parts:
 //        event 0   copy bytes_in to the device (_async)
 //        event 1   launch the kernel work->launches times
 //        event 2   copy bytes_out to the host (_async)
 //        event 3
 //      and read CLOCK_MONOTONIC right before the first and right after the last of these launches:
-//      the difference is what the launches cost your program [3]. Do not wait for any of them in
-//      between [4].
+//      the difference is what the launches cost your program [3]. From event 0 to event 3 your
+//      program only queues: no mock_synchronize, no mock_event_synchronize, and no copy without
+//      _async, which waits until it has ended [4].
 //   4. mock_synchronize: only now have the events been passed, and their times are known [5]. It
 //      also tells when a kernel failed, in the warm-up or later: give that status back [6].
 //   5. copy_seconds   = elapsed(0, 1) + elapsed(2, 3)         both directions [7]

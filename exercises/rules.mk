@@ -107,8 +107,19 @@ $(LAB_HEADERS): $(LAB)/include/%: %
 	@mkdir -p $(@D)
 	@cp $< $@
 
+# The compiler itself: one that answers for it from a cache (ccache, distcc, which some systems put
+# first in PATH under the compiler's name) has a folder to write to, and here none may be.
+LAB_CC = $(firstword $(filter-out %cache %distcc,$(CC)))
+define find_compiler
+IFS=:; for folder in $$PATH; do \
+    file=$$folder/$(notdir $(LAB_CC)); \
+    case $$(readlink -f "$$file") in *cache | *distcc) continue ;; esac; \
+    [ ! -x "$$file" ] || { echo "$$file"; exit; }; \
+done
+endef
 $(LAB)/tools: $(LAB)/command
-	@printf '%s\n' '$(shell command -v $(firstword $(CC)))' '$(shell command -v objcopy)' >$@
+	@( $(if $(findstring /,$(LAB_CC)),echo '$(LAB_CC)',$(find_compiler)) ) >$@.new && \
+	    command -v objcopy >>$@.new && mv $@.new $@
 
 -include $(shell [ -d $(LAB)/object ] && find $(LAB)/object -name '*.d')
 

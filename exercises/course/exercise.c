@@ -49,6 +49,16 @@ const Exercise *exercise_find(const Exercise *const list[], int count, const cha
     return NULL;
 }
 
+bool exercise_function(const Exercise *exercise, int index, char name[FUNCTION_NAME]) {
+    const char *words = exercise->function;
+    for (; index > 0; index--) {
+        words += strcspn(words, " ");
+        words += strspn(words, " ");
+    }
+    snprintf(name, FUNCTION_NAME, "%.*s", (int)strcspn(words, " "), words);
+    return name[0] != '\0';
+}
+
 const Exercise *exercise_by_number(const char *number) {
     return exercise_find(exercises, exercise_count, number);
 }

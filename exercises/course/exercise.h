@@ -31,7 +31,7 @@ typedef enum Recorded {
     RECORDED_RUNS_TIMED,             // of the work between two readings of a clock, at most
     RECORDED_READINGS,               // of a clock
     RECORDED_LAUNCHES,               // of kernels
-    RECORDED_WARM_UP_AWAITED,        // 1: nothing was launched between the first launch and a wait
+    RECORDED_WARM_UP_AWAITED,        // 1: what was launched first was awaited before more was
     RECORDED_QUEUE_ORDER,            // of what the last wait was for: mock_queue.h
     RECORDED_EVENTS_LEFT,            // that were not freed
     RECORDED_EVENT_MISUSES,          // of events that are not live: freed twice
@@ -113,6 +113,7 @@ typedef struct ExerciseCase {
     const char *needs;   // the case that must pass too, where a stub's answer is right; or NULL
     const char *by_hand; // asked in by_hand.txt under this key, no code is run; or NULL
     const char *beside;  // another file of the student's that `make` reads: "sweep.csv"; or NULL
+    int function;        // of those of the exercise, which one it calls
     Status (*make)(Draw *draw, CaseRun *run);
 } ExerciseCase;
 
@@ -120,7 +121,7 @@ typedef struct ExerciseCase {
 typedef struct Exercise {
     const char *number;   // "02"
     const char *name;     // "count_flops": its file is ex02_count_flops.c
-    const char *function; // that the worker calls first: "count_flops"
+    const char *function; // that the worker calls, "count_flops"; several with blanks between
     const char *title;    // "Count the FLOPs of a model"
     int minutes, points;  // the only place: `make exercise-tables` puts them into the pages
     bool short_track;     // of five hours
@@ -131,6 +132,10 @@ typedef struct Exercise {
     const ExerciseCase *cases;
     int n_cases;
 } Exercise;
+
+// Number `index` of the functions that the worker calls; false: there are not so many.
+enum { EXERCISE_FUNCTIONS = 8, FUNCTION_NAME = 128 };
+bool exercise_function(const Exercise *exercise, int index, char name[FUNCTION_NAME]);
 
 // Every exercise, one line each. Of each there are exNN_name.{h,c} (contract, skeleton),
 // course/exNN_name_{cases,call}.c, pages/exNN.md, solutions/exNN_name.c and mutants/exNN_name.txt.

@@ -28,11 +28,9 @@ static bool read_source(Work *work) {
                           MOST_SOURCE);
     work->source = file_read(order->folder, work->file, MOST_SOURCE, &size);
     if (!work->source) return build_machine_failed(work->build);
-    for (int i = 0; i < 8; i++) {
-        char name[BUILD_NAME];
-        if (!work->build->line && wanted_name(order->exercise, i, name))
-            work->build->line = source_definition(work->source, name);
-    }
+    char name[FUNCTION_NAME];
+    for (int i = 0; i < EXERCISE_FUNCTIONS && exercise_function(order->exercise, i, name); i++)
+        work->build->lines[i] = source_definition(work->source, name);
     return room_write(&work->build->room, work->file, work->source, size) == STATUS_OK ||
            build_machine_failed(work->build);
 }
@@ -147,11 +145,11 @@ static bool read_object(Work *work, Object *object) {
 
 static bool look_at_object(Work *work) {
     Object object;
-    char name[BUILD_NAME];
+    char name[FUNCTION_NAME];
     Build *build = work->build;
     if (!read_object(work, &object)) return false;
     bool well = true;
-    for (int i = 0; well && wanted_name(work->order->exercise, i, name); i++)
+    for (int i = 0; well && exercise_function(work->order->exercise, i, name); i++)
         if (!object_defines(&object, name))
             well = build_ends(build, BUILD_FAILED, "%s is not defined: is it misspelt, or static?",
                               name);
@@ -170,11 +168,13 @@ static bool look_at_object(Work *work) {
 // Of the object only the wanted functions are seen, so that no name in it clashes with another; and
 // what tells time or takes memory is the laboratory's.
 static bool close_object(Work *work) {
-    char keep[8][BUILD_NAME + 24], redirect[32][2 * BUILD_NAME], name[BUILD_NAME];
+    char keep[EXERCISE_FUNCTIONS][FUNCTION_NAME + 24], redirect[32][2 * BUILD_NAME];
+    char name[FUNCTION_NAME];
     Words words = {.count = 0};
     ConfineResult ran;
     words_add(&words, work->objcopy);
-    for (int i = 0; i < 8 && wanted_name(work->order->exercise, i, name); i++) {
+    for (int i = 0; i < EXERCISE_FUNCTIONS && exercise_function(work->order->exercise, i, name);
+         i++) {
         snprintf(keep[i], sizeof keep[i], "--keep-global-symbol=%s", name);
         words_add(&words, keep[i]);
     }

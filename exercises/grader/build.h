@@ -36,10 +36,10 @@ typedef enum BuildEnd {
 typedef struct Build {
     BuildEnd end;
     Room room;
-    char detail[CASE_LINE]; // cleaned
-    char note[CASE_LINE];   // what the student may want to know all the same; ""
-    char *output;           // of compiler and linker, cleaned and cut, owned; NULL: none
-    int line;               // where the function is in the student's file; 0: not found
+    char detail[CASE_LINE];        // cleaned
+    char note[CASE_LINE];          // what the student may want to know all the same; ""
+    char *output;                  // of compiler and linker, cleaned and cut, owned; NULL: none
+    int lines[EXERCISE_FUNCTIONS]; // where each is in the student's file; 0: not found
 } Build;
 
 // STATUS_OK whatever the student's file is, and whatever the machine lacks; STATUS_OUT_OF_MEMORY.

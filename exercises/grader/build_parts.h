@@ -90,7 +90,5 @@ void tool_link(const Work *work, const char *object, char text[LINK_WORDS][LINK_
 // Whether a file of our own goes the same way, `what`: "linking"; if not, the machine cannot, and
 // the work has ended.
 bool tool_control(const Work *work, bool link, const char *what);
-// Of the functions that the worker calls, number `index`; false: there are not so many.
-bool wanted_name(const Exercise *exercise, int index, char name[BUILD_NAME]);
 
 #endif

@@ -101,20 +101,10 @@ void tool_compile(const Work *work, const char *file, const char *names, Words *
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++) words_add(words, rest[i]);
 }
 
-bool wanted_name(const Exercise *exercise, int index, char name[BUILD_NAME]) {
-    const char *words = exercise->function;
-    for (; index > 0; index--) {
-        words += strcspn(words, " ");
-        words += strspn(words, " ");
-    }
-    snprintf(name, BUILD_NAME, "%.*s", (int)strcspn(words, " "), words);
-    return name[0] != '\0';
-}
-
 void tool_link(const Work *work, const char *object, char text[LINK_WORDS][LINK_WORD],
                Words *words) {
     const Exercise *exercise = work->order->exercise;
-    char name[BUILD_NAME];
+    char name[FUNCTION_NAME];
     int used = 0;
     words_add(words, work->compiler);
     if (work->order->sanitize) words_add(words, "-fsanitize=address");
@@ -126,7 +116,7 @@ void tool_link(const Work *work, const char *object, char text[LINK_WORDS][LINK_
     words_add(words, object ? "worker" : "control");
     words_add(words, "engine.o");
     if (object) words_add(words, object);
-    for (int i = 0; !object && wanted_name(exercise, i, name); i++) {
+    for (int i = 0; !object && exercise_function(exercise, i, name); i++) {
         snprintf(text[used], sizeof text[0], "-Wl,--defsym=%s=0", name);
         words_add(words, text[used++]);
     }

@@ -208,7 +208,7 @@ static Status grade_code(Grading *grading, ExerciseResult *result) {
     grading->build = &build;
     Status status = build_make(&order, &build);
     if (!status) {
-        result->line = build.line;
+        memcpy(result->lines, build.lines, sizeof result->lines);
         memcpy(result->note, build.note, sizeof result->note);
         result->compiler = build.output;
         build.output = NULL;

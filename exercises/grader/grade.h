@@ -53,10 +53,10 @@ typedef struct ExerciseResult {
     const Exercise *exercise;
     CaseResult *cases; // owned: all of the exercise's, or the one that was asked for
     int n_cases;
-    int points, most_points; // of these cases
-    int line;                // where the function is in the student's file; 0: not found
-    char *compiler;          // what the compiler said, cleaned and cut, owned; NULL: nothing
-    char note[CASE_LINE];    // what the student may want to know about the file; ""
+    int points, most_points;       // of these cases
+    int lines[EXERCISE_FUNCTIONS]; // where each is in the student's file; 0: not found
+    char *compiler;                // what the compiler said, cleaned and cut, owned; NULL: nothing
+    char note[CASE_LINE];          // what the student may want to know about the file; ""
     double seconds;
 } ExerciseResult;
 

@@ -1,113 +1,169 @@
-// archive.c -- walks over the blocks of 512 bytes of a tar archive (ustar, POSIX.1-1988), trusting
-// none of them.
-#include "exercises/instructor/submissions.h"
+// archive.c -- what a walk over any archive holds to: kinds told by their bytes, bounds, names that
+// lead nowhere else; and gzip around a tar. The two formats have files of their own.
+#include "exercises/instructor/archive.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <zlib.h>
 
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
-enum { BLOCK = 512, NAME = 100, PREFIX = 155 };
+// ---- kinds -------------------------------------------------------------------------------------
+static const char *const read_here[] = {".tar.gz", ".tgz", ".tar", ".zip"};
+static const char *const not_read[] = {".7z",      ".rar",  ".tar.xz", ".txz", ".xz",
+                                       ".tar.bz2", ".tbz2", ".tbz",    ".bz2", ".tar.zst",
+                                       ".zst",     ".lzma", ".gz",     ".Z"};
 
-typedef struct Header { // as it lies in the archive: text, padded with zeroes
-    char name[NAME], mode[8], user[8], group[8], size[12], modified[12], checksum[8], type;
-    char link[100], magic[6], version[2], user_name[32], group_name[32], major[8], minor[8];
-    char prefix[PREFIX], rest[12];
-} Header;
-_Static_assert(sizeof(Header) == BLOCK, "a header is one block");
-
-typedef struct Entry {
-    char name[PREFIX + NAME + 2];
-    char type;
-    size_t size;
-} Entry;
-
-static Status refuse(const char *path, const char *why) {
-    return error_set(STATUS_FORMAT, "%.300s: %s. HINT: ./lab submit makes one that is right", path,
-                     why);
+static bool ends_in(const char *name, const char *end) {
+    size_t length = strlen(name), width = strlen(end);
+    return length > width && strcasecmp(name + length - width, end) == 0;
 }
 
-static bool is_empty(const char *block) {
-    for (int i = 0; i < BLOCK; i++) {
-        if (block[i] != '\0') return false;
-    }
-    return true;
-}
-
-// Octal digits, then a space or zero; false: anything else (such as GNU's binary sizes).
-static bool read_octal(const char *text, size_t width, uint64_t *value) {
-    size_t i = 0;
-    while (i < width && text[i] == ' ') i++;
-    *value = 0;
-    for (; i < width && text[i] >= '0' && text[i] <= '7'; i++) {
-        *value = *value * 8 + (uint64_t)(text[i] - '0');
-    }
-    return i == width || text[i] == ' ' || text[i] == '\0';
-}
-
-static bool sum_is_right(const Header *header) {
-    const unsigned char *bytes = (const unsigned char *)header;
-    size_t first = offsetof(Header, checksum), last = first + sizeof header->checksum;
-    uint64_t told = 0, sum = 0;
-    for (size_t i = 0; i < BLOCK; i++) sum += i >= first && i < last ? ' ' : bytes[i];
-    return read_octal(header->checksum, sizeof header->checksum, &told) && told == sum;
-}
-
-static bool leads_elsewhere(const char *name) {
-    if (name[0] == '/') return true;
-    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0')) return true;
+bool archive_is_named(const char *name, size_t *stem) {
+    for (size_t i = 0; i < sizeof read_here / sizeof read_here[0]; i++) {
+        if (!ends_in(name, read_here[i])) continue;
+        if (stem) *stem = strlen(name) - strlen(read_here[i]);
+        return true;
     }
     return false;
 }
 
-// NULL, or why an entry cannot be had.
-static const char *read_entry(const char *block, Entry *entry) {
-    Header header;
-    uint64_t size = 0;
-    memcpy(&header, block, sizeof header);
-    if (!sum_is_right(&header)) return "not a tar archive, or a damaged one";
-    if (!read_octal(header.size, sizeof header.size, &size)) return "a file in it is too large";
-    bool has_prefix = memcmp(header.magic, "ustar", 6) == 0 && header.prefix[0] != '\0';
-    snprintf(entry->name, sizeof entry->name, "%.*s%s%.*s", has_prefix ? PREFIX : 0, header.prefix,
-             has_prefix ? "/" : "", NAME, header.name);
-    entry->type = header.type;
-    entry->size = (size_t)size;
-    if (leads_elsewhere(entry->name)) return "a path in it leads out of the folder";
-    // Regular file, folder; headers that describe the next entry or all (pax), a long name (GNU).
-    if (header.type != '\0' && strchr("05xgL", header.type) == NULL)
-        return "it holds a link, a device or something else that is no file";
-    return size > ARCHIVE_MOST_FILE ? "a file in it is too large" : NULL;
+const char *archive_other_kind(const char *name) {
+    if (archive_is_named(name, NULL)) return NULL;
+    for (size_t i = 0; i < sizeof not_read / sizeof not_read[0]; i++)
+        if (ends_in(name, not_read[i])) return not_read[i];
+    return NULL;
 }
 
-static Status walk(const char *path, const char *bytes, size_t count, ArchiveTake *take,
-                   void *argument) {
-    size_t at = 0;
-    for (int i = 0; at + BLOCK <= count && !is_empty(bytes + at); i++) {
-        Entry entry;
-        const char *wrong = read_entry(bytes + at, &entry);
-        if (wrong == NULL && i == ARCHIVE_MOST_ENTRIES) wrong = "it holds too many files";
-        at += BLOCK;
-        if (wrong == NULL && entry.size > count - at) wrong = "it ends in the middle of a file";
-        if (wrong != NULL) return refuse(path, wrong);
-        if (entry.type == '0' || entry.type == '\0') {
-            Status status = take(argument, entry.name, bytes + at, entry.size);
-            if (status != STATUS_OK) return status;
-        }
-        at += (entry.size + BLOCK - 1) / BLOCK * BLOCK;
+// ---- what every entry is held to ---------------------------------------------------------------
+Status archive_refuse(const ArchiveWalk *walk, const char *entry, const char *why) {
+    const char *last = strrchr(walk->path, '/');
+    char shown[96];
+    snprintf(shown, sizeof shown, "%.90s", entry);
+    text_clean(shown);
+    return error_set(STATUS_FORMAT, "%.200s: %s%s%s. HINT: ./lab submit makes one that is right",
+                     last ? last + 1 : walk->path, shown, shown[0] ? " " : "", why);
+}
+
+static const char *wrong_with(const char *name) {
+    if (name[0] == '\0') return "has no name";
+    if (name[0] == '/') return "is a path that leads out of the folder";
+    if (name[0] != '\0' && name[1] == ':') return "is a path that leads to another disk";
+    for (const char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) return "has control characters in its name";
+    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
+            return "is a path that leads out of the folder";
     }
-    return at == 0 ? refuse(path, "not a tar archive, or an empty one") : STATUS_OK;
+    return NULL;
+}
+
+// "./a//b/" is "a/b", and so is what Windows writes as "a\b".
+static void make_plain(char name[ARCHIVE_NAME]) {
+    char *out = name;
+    for (char *c = name; *c != '\0'; c++)
+        if (*c == '\\') *c = '/';
+    bool absolute = name[0] == '/';
+    for (const char *c = name; *c != '\0';) {
+        size_t length = strcspn(c, "/");
+        bool nothing = length == 0 || (length == 1 && c[0] == '.');
+        if (!nothing) {
+            if (out != name || absolute) *out++ = '/';
+            memmove(out, c, length);
+            out += length;
+        }
+        c += length + (c[length] == '/');
+    }
+    *out = '\0';
+}
+
+// Two names that differ in letter case alone are one on many machines, but not here.
+static bool is_there(const ArchiveWalk *walk, const char *name) {
+    for (int i = 0; i < walk->n_names; i++)
+        if (strcmp(walk->names[i], name) == 0) return true;
+    return false;
+}
+
+Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size) {
+    size_t length = strlen(name);
+    bool folder = length > 0 && (name[length - 1] == '/' || name[length - 1] == '\\');
+    if (++walk->entries > ARCHIVE_MOST_ENTRIES)
+        return archive_refuse(walk, "", "it holds too many files");
+    const char *wrong = NULL;
+    if (strcmp(name, ".") != 0 && strcmp(name, "./") != 0) {
+        make_plain(name);
+        wrong = wrong_with(name);
+    } else {
+        name[0] = '\0';
+    }
+    if (wrong == NULL && size > ARCHIVE_MOST_FILE) wrong = "is too large: 1 MB is the most";
+    if (wrong == NULL && (walk->bytes += size) > ARCHIVE_MOST_BYTES)
+        wrong = "makes it too large: 32 MB are the most, unpacked";
+    if (wrong == NULL && !folder && is_there(walk, name)) wrong = "is there twice";
+    if (wrong != NULL) return archive_refuse(walk, name, wrong);
+    if (!folder && name[0] != '\0') memcpy(walk->names[walk->n_names++], name, ARCHIVE_NAME);
+    return STATUS_OK;
+}
+
+// ---- gzip --------------------------------------------------------------------------------------
+// One member or several behind each other, as gzip itself reads them. NULL with an error pending.
+static char *unzip(const ArchiveWalk *walk, const char *bytes, size_t count, size_t *unpacked) {
+    enum { MOST = ARCHIVE_MOST_BYTES };
+    char *out = memory_new(MOST);
+    if (out == NULL) return NULL;
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)count};
+    const char *wrong = inflateInit2(&stream, 16 + MAX_WBITS) == Z_OK ? NULL : "no memory";
+    stream.next_out = (Bytef *)out;
+    stream.avail_out = MOST;
+    while (wrong == NULL) {
+        int found = inflate(&stream, Z_NO_FLUSH);
+        if (found == Z_STREAM_END && stream.avail_in == 0) break;
+        if (found == Z_STREAM_END)
+            found = inflateReset(&stream) == Z_OK ? Z_OK : Z_DATA_ERROR;
+        else if (found == Z_OK && stream.avail_out == 0)
+            wrong = "it unpacks to more than 32 MB";
+        else if (found == Z_BUF_ERROR || (found == Z_OK && stream.avail_in == 0))
+            wrong = stream.avail_out == 0 ? "it unpacks to more than 32 MB"
+                                          : "it ends too early, as half a download does";
+        if (wrong == NULL && found != Z_OK) wrong = "a gzip that is damaged";
+    }
+    *unpacked = MOST - stream.avail_out;
+    inflateEnd(&stream);
+    if (wrong == NULL) return out;
+    memory_free(out);
+    archive_refuse(walk, "", wrong);
+    return NULL;
+}
+
+// ---- any ---------------------------------------------------------------------------------------
+static Status walk_any(ArchiveWalk *walk, const char *bytes, size_t count) {
+    if (count >= 4 && memcmp(bytes, "PK", 2) == 0) return archive_walk_zip(walk, bytes, count);
+    if (count < 2 || memcmp(bytes, "\x1f\x8b", 2) != 0) return archive_walk_tar(walk, bytes, count);
+    size_t unpacked = 0;
+    char *tar = unzip(walk, bytes, count, &unpacked);
+    Status status = tar ? archive_walk_tar(walk, tar, unpacked) : error_status();
+    memory_free(tar);
+    return status;
+}
+
+Status archive_each_of(const char *name, const char *bytes, size_t count, ArchiveTake *take,
+                       void *argument) {
+    ArchiveWalk walk = {.path = name, .take = take, .argument = argument};
+    walk.names = memory_new(ARCHIVE_MOST_ENTRIES * sizeof *walk.names);
+    Status status = walk.names ? walk_any(&walk, bytes, count) : error_status();
+    memory_free(walk.names);
+    return status;
 }
 
 Status archive_each(const char *path, ArchiveTake *take, void *argument) {
     size_t count = 0;
     char *bytes = file_read(NULL, path, ARCHIVE_MOST_BYTES, &count);
     if (bytes == NULL) return error_status();
-    Status status = walk(path, bytes, count, take, argument);
+    Status status = archive_each_of(path, bytes, count, take, argument);
     memory_free(bytes);
     return status;
 }

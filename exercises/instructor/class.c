@@ -1,79 +1,24 @@
-// class.c -- lists the submissions in a folder, in an order that does not depend on the file
-// system.
+// class.c -- who is in a class: the entries of a folder of submissions, each with the student whose
+// it is, in an order that does not depend on the file system.
 #include "exercises/instructor/submissions.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_TEXT = 16 << 20 };
-
-// ---- a Gradescope export ------------------------------------------------------------------------
-// What is needed of its submission_metadata.yml:
-//
-//     submission_123456:            a folder beside it
-//       :submitters:
-//       - :name: Jane Doe           of several, the first counts
-//         :sid: '7'
-//         :email: jane@x.edu
-//
-// This is no YAML reader: what it does not know it passes over. One call for each folder.
-typedef void ExportTake(void *argument, const char *folder, const char *email, const char *name);
-
-typedef struct Submitter {
-    char folder[CLASS_NAME], email[CLASS_NAME], name[CLASS_NAME];
-    size_t column; // of the first submitter's keys; further in is somebody's name of several lines
-    bool named;    // a second submitter does not change it
-} Submitter;
-
-// What stands after the key, without quotes. A key begins the line: further on it may be somebody's
-// name.
-static bool take_value(const char *line, const char *key, char value[CLASS_NAME]) {
-    const char *at = line + strspn(line, " -");
-    if (strncmp(at, key, strlen(key)) != 0 || value[0] != '\0') return false;
-    at += strlen(key);
-    at += strspn(at, " ");
-    const char quote[3] = {*at == '\'' || *at == '"' ? *at : '\r', '\r'};
-    at += quote[0] != '\r';
-    snprintf(value, CLASS_NAME, "%.*s", (int)strcspn(at, quote), at);
-    return true;
-}
-
-static void hand_over(Submitter *submitter, ExportTake *take, void *argument) {
-    if (submitter->folder[0] != '\0' && submitter->email[0] != '\0') {
-        take(argument, submitter->folder, submitter->email, submitter->name);
-    }
-    *submitter = (Submitter){.named = false};
-}
-
-static void export_each(char *text, ExportTake *take, void *argument) {
-    Submitter submitter = {.named = false};
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        if (line[0] != ' ' && line[0] != '-' && line[0] != ':') {
-            hand_over(&submitter, take, argument);
-            snprintf(submitter.folder, CLASS_NAME, "%.*s", (int)strcspn(line, ":\r"), line);
-        } else if (!submitter.named) {
-            size_t column = strspn(line, " -");
-            if (submitter.column == 0 && memchr(line, '-', column)) submitter.column = column;
-            if (column != submitter.column) continue;
-            take_value(line, ":name:", submitter.name);
-            submitter.named = take_value(line, ":email:", submitter.email);
-        }
-    }
-    hand_over(&submitter, take, argument);
-}
+static const char export_name[] = "submission_metadata.yml"; // Gradescope's
 
 // A name is one line of what can be read.
-static void clean_name(char name[CLASS_NAME]) {
+void class_clean_name(char name[CLASS_NAME]) {
     text_clean(name);
     for (; *name; name++)
         if (*name == '\n' || *name == '\t') *name = '?';
@@ -81,14 +26,14 @@ static void clean_name(char name[CLASS_NAME]) {
 
 // ---- members -----------------------------------------------------------------------------------
 // Capitals do not count: they do not in keys.
-static Member *find(const Class *class, const char *student) {
+Member *class_find(const Class *class, const char *student) {
     for (int i = 0; i < class->count; i++) {
         if (strcasecmp(class->members[i].student, student) == 0) return &class->members[i];
     }
     return NULL;
 }
 
-static Member *add(Class *class, const char *student) {
+Member *class_add(Class *class, const char *student) {
     if (class->count == CLASS_MOST) {
         error_set(STATUS_FORMAT, "more than %d submissions. HINT: grade them in parts", CLASS_MOST);
         return NULL;
@@ -104,14 +49,44 @@ static Member *add(Class *class, const char *student) {
     Member *member = &class->members[class->count++];
     *member = (Member){.written = WRITTEN_NONE};
     snprintf(member->student, CLASS_NAME, "%s", student);
-    clean_name(member->student);
+    class_clean_name(member->student);
     return member;
 }
 
+Status class_add_part(Member *member, const char *path, const char *name) {
+    size_t one = sizeof *member->parts, had = (size_t)member->n_parts * one;
+    if (member->n_parts == CLASS_PARTS)
+        return error_set(STATUS_FORMAT, "more than %d files of %.60s. HINT: pack them", CLASS_PARTS,
+                         member->student);
+    Part *grown = memory_resize(member->parts, had, had + one);
+    if (grown == NULL) return error_status();
+    member->parts = grown;
+    Part *part = &grown[member->n_parts];
+    *part = (Part){.path = memory_copy_string(path), .name = memory_copy_string(name)};
+    member->n_parts++;
+    return error_status();
+}
+
+void class_free_member(Member *member) {
+    for (int i = 0; i < member->n_parts; i++) {
+        memory_free(member->parts[i].path);
+        memory_free(member->parts[i].name);
+    }
+    memory_free(member->parts);
+    member->parts = NULL;
+    member->n_parts = 0;
+}
+
 static int by_student(const void *a, const void *b) {
-    const Member *left = a, *right = b;
-    int order = strcmp(left->student, right->student);
-    return order ? order : strcmp(left->path, right->path);
+    return strcmp(((const Member *)a)->student, ((const Member *)b)->student);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const Part *)a)->path, ((const Part *)b)->path);
+}
+
+static int by_entry(const void *a, const void *b) {
+    return strcmp(((const Skipped *)a)->entry, ((const Skipped *)b)->entry);
 }
 
 // Beside these folders lie the tables of the class.
@@ -141,47 +116,91 @@ static void name_folders(Class *class) {
     }
 }
 
-static void arrange(Class *class) {
+void class_arrange(Class *class) {
     if (class->count > 0) {
         qsort(class->members, (size_t) class->count, sizeof *class->members, by_student);
     }
+    for (int i = 0; i < class->count; i++) {
+        Member *member = &class->members[i];
+        size_t parts = (size_t)member->n_parts;
+        if (parts > 1) qsort(member->parts, parts, sizeof *member->parts, by_path);
+    }
+    size_t skipped = (size_t) class->n_skipped;
+    if (skipped > 1) qsort(class->skipped, skipped, sizeof *class->skipped, by_entry);
     name_folders(class);
 }
 
 // ---- submissions -------------------------------------------------------------------------------
-static bool ends_in(const char *name, const char *end) {
-    size_t length = strlen(name), width = strlen(end);
-    return length > width && strcmp(name + length - width, end) == 0;
-}
-
-// What is neither a folder nor an archive (a README, the export's own file) is no submission; a
-// link is one that will be refused.
-static Status add_entry(Class *class, const char *path, const char *entry) {
-    char full[PATH_MAX], student[CLASS_NAME];
-    struct stat what;
-    if (snprintf(full, sizeof full, "%s/%s", path, entry) >= PATH_MAX) return STATUS_OK;
-    if (lstat(full, &what) != 0) return STATUS_OK;
-    bool archive = ends_in(entry, ".tar");
-    if (!S_ISDIR(what.st_mode) && !S_ISLNK(what.st_mode) && !archive) return STATUS_OK;
-    int length = (int)strlen(entry) - (archive && !S_ISDIR(what.st_mode) ? 4 : 0);
-    snprintf(student, sizeof student, "%.*s", length, entry);
-    Member *member = add(class, student);
-    if (member == NULL) return error_status();
-    snprintf(member->path, sizeof member->path, "%s", full);
+static Status skip(Class *class, const char *entry, const char *why) {
+    size_t one = sizeof *class->skipped, had = (size_t) class->n_skipped * one;
+    if (class->n_skipped == CLASS_MOST) return STATUS_OK;
+    Skipped *grown = memory_resize(class->skipped, had, had + one);
+    if (grown == NULL) return error_status();
+    class->skipped = grown;
+    Skipped *skipped = &grown[class->n_skipped++];
+    *skipped = (Skipped){.why = why};
+    snprintf(skipped->entry, sizeof skipped->entry, "%.250s", entry);
+    text_clean(skipped->entry);
     return STATUS_OK;
 }
 
+// What make grade has left beside what it graded.
+static bool is_result(const char *full) {
+    char path[PATH_MAX];
+    size_t length = strlen(full);
+    bool named = (length > 6 && strcmp(full + length - 6, "-grade") == 0) ||
+                 (length > 7 && strcmp(full + length - 7, "-grades") == 0);
+    if (!named) return false;
+    snprintf(path, sizeof path, "%.4000s/result.json", full);
+    if (access(path, F_OK) == 0) return true;
+    snprintf(path, sizeof path, "%.4000s/class.csv", full);
+    return access(path, F_OK) == 0;
+}
+
+static Status take_in(Class *class, const EntryName *name, const char *full) {
+    Member *member = class_find(class, name->student);
+    bool another = member != NULL && strcmp(member->platform_id, name->id) != 0;
+    if (another) { // two who are called the same: Canvas's numbers tell them apart
+        char student[CLASS_NAME];
+        snprintf(student, sizeof student, "%.40s %.20s", name->student, name->id);
+        member = class_find(class, student);
+        if (member == NULL) member = class_add(class, student);
+    } else if (member == NULL) {
+        member = class_add(class, name->student);
+    }
+    if (member == NULL) return error_status();
+    snprintf(member->platform_id, CLASS_NAME, "%s", name->id);
+    if (name->late) snprintf(member->note, sizeof member->note, "handed in late");
+    return class_add_part(member, full, name->file);
+}
+
+// A link is a submission that will be refused.
+static Status add_entry(Class *class, const char *path, const char *entry) {
+    char full[PATH_MAX];
+    struct stat what;
+    if (strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0) return STATUS_OK;
+    if (strcmp(entry, export_name) == 0) return STATUS_OK;
+    if (snprintf(full, sizeof full, "%s/%s", path, entry) >= PATH_MAX)
+        return skip(class, entry, "its path is too long");
+    if (lstat(full, &what) != 0) return skip(class, entry, "it cannot be read");
+    bool folder =
+        S_ISDIR(what.st_mode) || (S_ISLNK(what.st_mode) && !archive_is_named(entry, NULL));
+    if (folder && is_result(full)) return skip(class, entry, "results of an earlier grading");
+    EntryName name = entry_name(entry, folder);
+    return name.skipped ? skip(class, entry, name.skipped) : take_in(class, &name, full);
+}
+
 static void name_member(void *argument, const char *folder, const char *email, const char *name) {
-    Member *member = find(argument, folder);
+    Member *member = class_find(argument, folder);
     if (member == NULL) return;
     snprintf(member->student, CLASS_NAME, "%s", email);
     snprintf(member->name, CLASS_NAME, "%s", name);
-    clean_name(member->student);
-    clean_name(member->name);
+    class_clean_name(member->student);
+    class_clean_name(member->name);
 }
 
 static Status name_from_export(Class *class, const char *path) {
-    char *text = file_read(path, "submission_metadata.yml", MOST_TEXT, NULL);
+    char *text = file_read(path, export_name, MOST_TEXT, NULL);
     if (text == NULL) { // most folders are no export
         if (error_status() != STATUS_IO) return error_status();
         error_clear();
@@ -201,119 +220,31 @@ Status class_read(const char *path, Class *class) {
     }
     Status status = STATUS_OK;
     for (const struct dirent *entry; status == STATUS_OK && (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] != '.') status = add_entry(class, path, entry->d_name);
+        status = add_entry(class, path, entry->d_name);
     }
     closedir(folder);
     if (status == STATUS_OK) status = name_from_export(class, path);
-    arrange(class);
+    class_arrange(class);
     return status;
+}
+
+void class_pass_over(Class *class, const char *folder, const char *file) {
+    struct stat own, found;
+    int kept = 0;
+    if (file == NULL || stat(file, &own) != 0) return;
+    for (int i = 0; i < class->n_skipped; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.3800s/%s", folder, class->skipped[i].entry);
+        bool same =
+            stat(path, &found) == 0 && found.st_ino == own.st_ino && found.st_dev == own.st_dev;
+        if (!same) class->skipped[kept++] = class->skipped[i];
+    }
+    class->n_skipped = kept;
 }
 
 void class_free(Class *class) {
+    for (int i = 0; i < class->count; i++) class_free_member(&class->members[i]);
     memory_free(class->members);
+    memory_free(class->skipped);
     *class = (Class){.count = 0};
-}
-
-// ---- roster ------------------------------------------------------------------------------------
-// A cell of a line of CSV; *line moves behind it. In quotes, two quotes are one.
-static void take_cell(const char **line, char cell[CLASS_NAME]) {
-    const char *at = *line + strspn(*line, " ");
-    bool quoted = *at == '"';
-    size_t used = 0;
-    for (at += quoted; *at != '\0' && (quoted || *at != ','); at++) {
-        if (quoted && *at == '"' && *++at != '"') break;
-        if (used + 1 < CLASS_NAME) cell[used++] = *at;
-    }
-    cell[used] = '\0';
-    at += strcspn(at, ",");
-    *line = at + (*at == ',');
-}
-
-static Status add_from_roster(Class *class, const char *line, bool first) {
-    char student[CLASS_NAME], name[CLASS_NAME], id[CLASS_NAME], section[CLASS_NAME];
-    char *const cells[] = {student, name, id, section};
-    for (int i = 0; i < 4; i++) take_cell(&line, cells[i]);
-    if (student[0] == '\0' || (first && strncmp(student, "student", 7) == 0)) return STATUS_OK;
-    Member *member = find(class, student);
-    if (member == NULL) member = add(class, student);
-    if (member == NULL) return error_status();
-    if (name[0] != '\0') snprintf(member->name, CLASS_NAME, "%s", name);
-    clean_name(member->name);
-    memcpy(member->id, id, sizeof id);
-    memcpy(member->section, section, sizeof section);
-    clean_name(member->id);
-    clean_name(member->section);
-    return STATUS_OK;
-}
-
-static Status each_line(Class *class, const char *path,
-                        Status (*take)(Class *class, const char *line, bool first)) {
-    char *text = file_read(NULL, path, MOST_TEXT, NULL), *rest = NULL;
-    if (text == NULL) return error_status();
-    Status status = STATUS_OK;
-    bool first = true;
-    for (char *line = strtok_r(text, "\r\n", &rest); line != NULL && status == STATUS_OK;
-         line = strtok_r(NULL, "\r\n", &rest)) {
-        status = take(class, line, first);
-        first = false;
-    }
-    memory_free(text);
-    return status;
-}
-
-Status class_add_roster(Class *class, const char *path) {
-    Status status = each_line(class, path, add_from_roster);
-    arrange(class);
-    return status;
-}
-
-Status class_add_names(Class *class, const char *names) {
-    const char *ends = strchr(names, ',') ? "," : " ";
-    char *text = memory_copy_string(names), *rest = NULL;
-    Status status = text ? STATUS_OK : error_status();
-    for (char *name = text ? strtok_r(text, ends, &rest) : NULL; name != NULL && !status;
-         name = strtok_r(NULL, ends, &rest)) {
-        name += strspn(name, " ");
-        for (size_t n = strlen(name); n > 0 && name[n - 1] == ' '; n--) name[n - 1] = '\0';
-        if (name[0] != '\0' && find(class, name) == NULL && add(class, name) == NULL)
-            status = error_status();
-    }
-    memory_free(text);
-    arrange(class);
-    return status;
-}
-
-// ---- answers in writing ------------------------------------------------------------------------
-static Status add_points(Class *class, const char *line, bool first) {
-    char student[CLASS_NAME], points[CLASS_NAME], *end;
-    take_cell(&line, student);
-    take_cell(&line, points);
-    if (student[0] == '\0' || (first && strncmp(student, "student", 7) == 0)) return STATUS_OK;
-    long number = strtol(points, &end, 10);
-    if (end == points || end[strspn(end, " ")] != '\0' || number < 0 || number > 1000)
-        return error_set(STATUS_FORMAT,
-                         "written points of %.60s: \"%.20s\". HINT: a whole number, 0 to 1000",
-                         student, points);
-    Member *member = find(class, student);
-    if (strcmp(student, "possible") == 0)
-        class->possible = (int)number;
-    else if (member != NULL)
-        member->written = (int)number;
-    else
-        fprintf(stderr, "instructor: written points of %s, who is not in the class\n", student);
-    return STATUS_OK;
-}
-
-Status class_add_written(Class *class, const char *path) {
-    int most = 0;
-    Status status = each_line(class, path, add_points);
-    for (int i = 0; i < class->count; i++) {
-        if (class->members[i].written > most) most = class->members[i].written;
-    }
-    if (status != STATUS_OK || class->possible >= most) return status;
-    if (class->possible != WRITTEN_NONE)
-        return error_set(STATUS_FORMAT, "%.200s: %d of %d possible points. HINT: mend one of them",
-                         path, most, class->possible);
-    class->possible = most; // the best answer is a full one
-    return STATUS_OK;
 }

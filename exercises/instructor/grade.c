@@ -71,9 +71,11 @@ static Status make_output(const Orders *orders, const char *suffix, char folder[
 // A submission that is refused is graded as empty, so that there is a result.
 static int grade_path(const Orders *orders, Stage *stage, const char *folder) {
     int end = INSTRUCTOR_DONE;
-    if (stage_fill(stage, orders->argument) != STATUS_OK) {
+    if (stage_fill_from(stage, orders->argument) != STATUS_OK) {
         end = instructor_refuse(INSTRUCTOR_FAILED, "refused: %s", error_message());
         error_clear();
+    } else if (stage->note[0] != '\0') {
+        instructor_refuse(INSTRUCTOR_DONE, "%s", stage->note);
     }
     if (lab_run(orders, orders->student, stage, folder, NULL)) return end;
     return instructor_refuse(INSTRUCTOR_FILE, "%s: the grader failed", orders->argument);
@@ -104,7 +106,7 @@ typedef struct ClassRun {
 // A text that differs when anything differs that a grade depends on.
 static void write_mark(const ClassRun *run, const Member *member, const Stage *stage,
                        const char *note, char mark[MARK_BYTES]) {
-    int used = snprintf(mark, MARK_BYTES, "grader %s\nsecret %s\nstudent %s\nnote %.100s\n",
+    int used = snprintf(mark, MARK_BYTES, "grader %s\nsecret %s\nstudent %s\nnote %s\n",
                         run->grader, run->secret, member->student, note);
     char files[STAGE_MOST_FILES * (STAGE_DIGEST + STAGE_NAME + 2)] = "", sum[STAGE_DIGEST];
     size_t length = 0;
@@ -147,7 +149,7 @@ static void conclude(Graded *graded, bool done, const char *folder) {
     Status status = result_read(folder, &graded->result);
     if (done && status == STATUS_OK) return;
     graded->outcome = OUTCOME_BROKEN;
-    snprintf(graded->note, sizeof graded->note, "the grader failed; it said why in %s/grader.log",
+    snprintf(graded->note, sizeof graded->note, "the grader failed; it says why in %s/grader.log",
              graded->member->folder);
     error_clear();
 }
@@ -173,17 +175,29 @@ static Status grade_staged(const ClassRun *run, const Stage *stage, const char *
     return marks ? write_file(marked, mark) : status;
 }
 
-static void refuse_submission(Graded *graded) {
-    graded->outcome = OUTCOME_REFUSED;
-    snprintf(graded->note, sizeof graded->note, "refused: %s", error_message());
+static void take_notes(Graded *graded, const Stage *stage, const char *refused) {
+    const char *const notes[] = {refused, graded->member->note, refused[0] ? "" : stage->note};
+    size_t used = 0, size = sizeof graded->note;
+    for (int i = 0; i < 3 && used < size; i++) {
+        if (notes[i][0] == '\0') continue;
+        used +=
+            (size_t)snprintf(graded->note + used, size - used, "%s%s", used ? "; " : "", notes[i]);
+    }
     text_clean(graded->note);
+}
+
+static void refuse_submission(Graded *graded, const Stage *stage) {
+    char refused[512];
+    graded->outcome = OUTCOME_REFUSED;
+    snprintf(refused, sizeof refused, "refused: %.500s", error_message());
+    take_notes(graded, stage, refused);
     error_clear();
 }
 
 static Status grade_member(const ClassRun *run, Graded *graded) {
     char mark[MARK_BYTES];
     const Member *member = graded->member;
-    if (member->path[0] == '\0') {
+    if (member->n_parts == 0) {
         graded->outcome = OUTCOME_ABSENT;
         return STATUS_OK;
     }
@@ -192,9 +206,10 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     ConfineHold hold;
     confine_hold(&hold);
     Status status = stage_new(stage);
-    if (status == STATUS_OK && stage_fill(stage, member->path) != STATUS_OK) {
-        refuse_submission(graded);
-    }
+    if (status == STATUS_OK && stage_fill(stage, member) != STATUS_OK)
+        refuse_submission(graded, stage);
+    else if (status == STATUS_OK)
+        take_notes(graded, stage, "");
     if (status == STATUS_OK) {
         write_mark(run, member, stage, graded->note, mark);
         bool known = is_graded(run, member, mark, &graded->result);
@@ -227,12 +242,38 @@ static Status prepare(ClassRun *run) {
     return status;
 }
 
+// In lines of 80 columns, set in.
+static void print_wrapped(const char *text) {
+    enum { COLUMNS = 80, INDENT = 11 };
+    for (int column = 0; *text != '\0';) {
+        int length = (int)strcspn(text, " ");
+        if (column == 0 || column + 1 + length > COLUMNS)
+            column = printf("%s%*s", column ? "\n" : "", INDENT, "") - (column > 0);
+        else
+            column += printf(" ");
+        column += printf("%.*s", length, text);
+        text += length + strspn(text + length, " ");
+        if (*text == '\0') printf("\n");
+    }
+}
+
 static void print_member(const Graded *graded, int index, int count) {
     bool before = graded->outcome == OUTCOME_UNCHANGED;
-    printf("%4d/%d  %-32s %-8s %3d of %d%s%s\n", index + 1, count, graded->member->student,
-           before ? "before" : outcome_word(graded->outcome), graded->result.points,
-           graded->result.most, graded->note[0] ? "   " : "", graded->note);
+    const char *word = before ? "before" : outcome_word(graded->outcome);
+    printf("%4d/%d  %-32.44s %s", index + 1, count, graded->member->student, word);
+    if (before || graded->outcome == OUTCOME_GRADED)
+        printf("%*s%3d of %d", 9 - (int)strlen(word), "", graded->result.points,
+               graded->result.most);
+    printf("\n");
+    print_wrapped(graded->note);
     fflush(stdout);
+}
+
+static void print_skipped(const Class *class) {
+    for (int i = 0; i < class->n_skipped; i++) {
+        printf("  skipped  %.69s\n", class->skipped[i].entry);
+        print_wrapped(class->skipped[i].why);
+    }
 }
 
 static Status grade_members(ClassRun *run, Graded *graded, const Class *class) {
@@ -258,16 +299,22 @@ int command_grade_all(const Orders *orders) {
     Status status = prepare(run);
     if (status == STATUS_OK) status = class_read(orders->argument, &class);
     if (status == STATUS_OK && orders->roster) status = class_add_roster(&class, orders->roster);
+    class_pass_over(&class, orders->argument, orders->roster);
+    class_pass_over(&class, orders->argument, orders->written);
     if (status == STATUS_OK && orders->written) status = class_add_written(&class, orders->written);
     Graded *graded = status ? NULL : memory_new(((size_t) class.count + 1) * sizeof *graded);
     if (graded != NULL) status = grade_members(run, graded, &class);
     const int *outcomes = run->outcomes;
     if (status == STATUS_OK && graded != NULL) {
-        printf("%s/class.csv: %d graded now, %d before, %d refused, %d failed, %d absent\n",
+        print_skipped(&class);
+        printf("%s/class.csv:\n  %d graded now, %d before, %d refused, %d failed, %d absent; "
+               "%d skipped\n",
                run->output, outcomes[OUTCOME_GRADED], outcomes[OUTCOME_UNCHANGED],
-               outcomes[OUTCOME_REFUSED], outcomes[OUTCOME_BROKEN], outcomes[OUTCOME_ABSENT]);
+               outcomes[OUTCOME_REFUSED], outcomes[OUTCOME_BROKEN], outcomes[OUTCOME_ABSENT],
+               class.n_skipped);
     }
-    int end = outcomes[OUTCOME_BROKEN] ? INSTRUCTOR_FAILED : INSTRUCTOR_DONE;
+    bool all = outcomes[OUTCOME_BROKEN] + outcomes[OUTCOME_REFUSED] + class.n_skipped == 0;
+    int end = all ? INSTRUCTOR_DONE : INSTRUCTOR_FAILED;
     for (int i = 0; graded && i < class.count; i++) result_free(&graded[i].result);
     memory_free(graded);
     class_free(&class);

@@ -47,7 +47,7 @@ const char *outcome_word(Outcome outcome);
 typedef struct Graded {
     const Member *member;
     Outcome outcome;
-    char note[240]; // why not, cleaned
+    char note[640]; // why not, or what was not taken; cleaned
     Result result;  // zero where there is none
 } Graded;
 

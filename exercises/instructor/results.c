@@ -174,7 +174,7 @@ Status class_csv_write(const Graded *graded, int count, int possible, const char
 
 // ---- gradebook.csv -----------------------------------------------------------------------------
 // Canvas finds a student by ID or by login, and leaves alone what is empty: who handed nothing in,
-// and who the grader failed for.
+// whose submission could not be read, and who the grader failed for.
 static void write_entry(WholeFile *file, const Graded *graded, int possible) {
     const Member *member = graded->member;
     const char *const cells[] = {member->name[0] ? member->name : member->student, member->id,
@@ -183,7 +183,7 @@ static void write_entry(WholeFile *file, const Graded *graded, int possible) {
         escape_csv(file, cells[i]);
         whole_file_print(file, ",");
     }
-    if (graded->outcome != OUTCOME_ABSENT && graded->outcome != OUTCOME_BROKEN)
+    if (graded->outcome == OUTCOME_GRADED || graded->outcome == OUTCOME_UNCHANGED)
         whole_file_print(file, "%d", graded->result.points + graded->result.stretch_points);
     if (possible != WRITTEN_NONE) whole_file_print(file, ",");
     if (member->written != WRITTEN_NONE) whole_file_print(file, "%d", member->written);

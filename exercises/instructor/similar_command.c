@@ -86,12 +86,12 @@ static Status read_codes(const Stage *stage, const Fingerprints *skeletons, Hand
 static Status read_member(const Member *member, const Fingerprints *skeletons, Handed *handed) {
     handed->prints = memory_new(((size_t)exercise_count + 1) * sizeof *handed->prints);
     if (handed->prints == NULL) return error_status();
-    if (member->path[0] == '\0') return STATUS_OK;
+    if (member->n_parts == 0) return STATUS_OK;
     Stage *stage = memory_new(sizeof *stage);
     if (stage == NULL) return error_status();
     Status status = stage_new(stage);
     if (status == STATUS_OK) {
-        if (stage_fill(stage, member->path) == STATUS_OK) {
+        if (stage_fill(stage, member) == STATUS_OK) {
             status = read_texts(stage, handed);
             if (status == STATUS_OK) status = read_codes(stage, skeletons, handed);
         } else { // what is refused is graded as empty, too

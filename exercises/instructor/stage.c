@@ -1,17 +1,36 @@
-// stage.c -- finds the files of a submission, wherever in it a student's tools have put them.
+// stage.c -- finds the files of a submission, wherever in it a student's tools have put them, and
+// settles which is taken where several are meant for one exercise.
 #include "exercises/instructor/submissions.h"
 
+#include <dirent.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/course/exercise.h"
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
-static const char manifest[] = "MANIFEST";
+enum { MOST_INNER = 4, MOST_DEPTH = 8, MOST_COPIES = 100 };
+
+typedef struct Inner { // an archive that lies inside what is handed in
+    char name[STAGE_PATH];
+    char *bytes; // owned
+    size_t count;
+} Inner;
+
+typedef struct Filling {
+    Stage *stage;
+    Inner inner[MOST_INNER]; // opened where no file of an exercise lies beside them
+    int n_inner, entries;
+    char unread[STAGE_PATH]; // an archive of another kind, or one too many; ""
+    bool inside;             // of an inner one: no deeper
+} Filling;
 
 void digest_text(const void *bytes, size_t count, char text[STAGE_DIGEST]) {
     uint8_t digest[SHA256_BYTES];
@@ -19,30 +38,10 @@ void digest_text(const void *bytes, size_t count, char text[STAGE_DIGEST]) {
     for (int i = 0; i < SHA256_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
-// ---- which files -------------------------------------------------------------------------------
-static void ask_for(Stage *stage, const char *name) {
-    for (int i = 0; i < stage->n_files; i++) {
-        if (strcmp(stage->files[i].name, name) == 0) return;
-    }
-    if (stage->n_files == STAGE_MOST_FILES) return;
-    snprintf(stage->files[stage->n_files++].name, STAGE_NAME, "%s", name);
-}
-
-static void ask_for_exercise(Stage *stage, const Exercise *exercise) {
-    char name[STAGE_NAME];
-    snprintf(name, sizeof name, "ex%.8s_%.64s.c", exercise->number, exercise->name);
-    ask_for(stage, exercise->answers ? exercise->answers : name);
-    for (int i = 0; i < exercise->n_cases; i++) {
-        const ExerciseCase *definition = &exercise->cases[i];
-        if (definition->by_hand && !exercise->answers) ask_for(stage, "by_hand.txt");
-        if (definition->beside) ask_for(stage, definition->beside);
-    }
-}
-
 Status stage_new(Stage *stage) {
-    *stage = (Stage){.n_files = 0};
-    for (int i = 0; i < exercise_count; i++) ask_for_exercise(stage, exercises[i]);
-    ask_for(stage, manifest); // which names the student's key
+    char names[STAGE_MOST_FILES][STAGE_NAME];
+    *stage = (Stage){.n_files = asked_files(names)};
+    for (int i = 0; i < stage->n_files; i++) memcpy(stage->files[i].name, names[i], STAGE_NAME);
     return room_open(&stage->room);
 }
 
@@ -60,87 +59,253 @@ void stage_remove(Stage *stage) {
     stage->n_files = 0;
 }
 
-// ---- from an archive ---------------------------------------------------------------------------
-static StagedFile *find(Stage *stage, const char *name) {
-    for (int i = 0; i < stage->n_files; i++) {
-        if (strcmp(stage->files[i].name, name) == 0) return &stage->files[i];
+static void note(Stage *stage, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(Stage *stage, const char *format, ...) {
+    size_t used = strlen(stage->note);
+    va_list arguments;
+    va_start(arguments, format);
+    if (used > 0) used += (size_t)snprintf(stage->note + used, STAGE_NOTE - used, "; ");
+    if (used < STAGE_NOTE) vsnprintf(stage->note + used, STAGE_NOTE - used, format, arguments);
+    va_end(arguments);
+    text_clean(stage->note);
+}
+
+// ---- one file ----------------------------------------------------------------------------------
+// As everything behind this reads it: without a byte-order mark, lines ended as here. In place.
+static void make_lines(char *text, size_t *count) {
+    size_t from = *count >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, to = 0;
+    for (; from < *count; from++) {
+        bool ended = text[from] == '\r' && from + 1 < *count && text[from + 1] == '\n';
+        if (!ended) text[to++] = text[from];
     }
+    *count = to;
+}
+
+// The least is taken: an exact name, then a late copy; of these, the one furthest out, and at the
+// same depth the one in exercises/.
+static int rank_of(const char *path, int copy) {
+    static const char home[] = "exercises/";
+    const char *last = strrchr(path, '/');
+    size_t length = last ? (size_t)(last - path) + 1 : 0, width = sizeof home - 1;
+    bool at_home = length >= width && strncasecmp(path + length - width, home, width) == 0 &&
+                   (length == width || path[length - width - 1] == '/');
+    int depth = 0;
+    for (const char *c = path; *c != '\0'; c++) depth += *c == '/';
+    int late = copy == 0 ? 0 : MOST_COPIES + 1 - (copy < MOST_COPIES ? copy : MOST_COPIES);
+    return 1000 * late + 2 * (depth < 400 ? depth : 400) + !at_home;
+}
+
+static Status put(Stage *stage, StagedFile *file, const char *path, int copy, const char *bytes,
+                  size_t count) {
+    char digest[STAGE_DIGEST];
+    int rank = rank_of(path, copy);
+    digest_text(bytes, count, digest);
+    bool first = file->digest[0] == '\0', same = strcmp(digest, file->digest) == 0;
+    if (!first && !same && rank >= file->rank) {
+        snprintf(file->other, STAGE_PATH, "%.120s", path);
+        if (rank == file->rank && strcmp(file->name, "MANIFEST") != 0) file->tied = true;
+        return STATUS_OK;
+    }
+    if (!first && rank >= file->rank) return STATUS_OK;
+    if (!first && !same) {
+        memcpy(file->other, file->from, STAGE_PATH);
+        file->tied = false;
+    }
+    snprintf(file->from, STAGE_PATH, "%.120s", path);
+    file->rank = rank;
+    file->copy = copy;
+    memcpy(file->digest, digest, STAGE_DIGEST);
+    stage->staged += first && strcmp(file->name, "MANIFEST") != 0;
+    return same ? STATUS_OK : file_write(stage->room.path, file->name, bytes, count);
+}
+
+// Solutions that came with the whole project are nobody's work.
+static bool is_passed_over(const char *path) {
+    return asked_is_litter(path) || strstr(path, "exercises/solutions/") != NULL;
+}
+
+static const char *file_name(const char *path) {
+    const char *last = strrchr(path, '/');
+    return last ? last + 1 : path;
+}
+
+static StagedFile *find(Stage *stage, const char *path, int *copy) {
+    for (int i = 0; i < stage->n_files && !is_passed_over(path); i++)
+        if (asked_is_meant(stage->files[i].name, file_name(path), copy)) return &stage->files[i];
     return NULL;
 }
 
-static Status put(Stage *stage, StagedFile *file, const char *bytes, size_t count) {
-    if (file->digest[0] != '\0') {
-        return error_set(STATUS_FORMAT, "%s is there twice. HINT: which is the right one?",
-                         file->name);
+static Status keep_inner(Filling *filling, const char *path, const char *bytes, size_t count) {
+    if (filling->n_inner == MOST_INNER || archive_other_kind(path)) {
+        snprintf(filling->unread, STAGE_PATH, "%.120s", path);
+        return STATUS_OK;
     }
-    Status status = file_write(stage->room.path, file->name, bytes, count);
-    if (status != STATUS_OK) return status;
-    digest_text(bytes, count, file->digest);
-    stage->staged += strcmp(file->name, manifest) != 0;
+    Inner *inner = &filling->inner[filling->n_inner];
+    inner->bytes = memory_new(count + 1);
+    if (inner->bytes == NULL) return error_status();
+    memcpy(inner->bytes, bytes, count);
+    inner->count = count;
+    snprintf(inner->name, STAGE_PATH, "%.120s", path);
+    filling->n_inner++;
     return STATUS_OK;
 }
 
-// At the top, or in a folder exercises/ wherever that is: not the skeletons beside them.
-static Status take(void *argument, const char *name, const char *bytes, size_t count) {
-    Stage *stage = argument;
-    while (strncmp(name, "./", 2) == 0) name += 2;
-    const char *last = strrchr(name, '/');
-    StagedFile *file = find(stage, last ? last + 1 : name);
-    if (file == NULL) return STATUS_OK;
-    static const char folder[] = "exercises";
-    size_t length = last ? (size_t)(last - name) : 0, width = sizeof folder - 1;
-    bool inside = length >= width && strncmp(last - width, folder, width) == 0 &&
-                  (length == width || last[-(ptrdiff_t)width - 1] == '/');
-    return length == 0 || inside ? put(stage, file, bytes, count) : STATUS_OK;
+static Status take(void *argument, const char *path, const char *bytes, size_t count) {
+    Filling *filling = argument;
+    int copy;
+    StagedFile *file = find(filling->stage, path, &copy);
+    if (file != NULL) {
+        char *text = memory_new(count + 1);
+        if (text == NULL) return error_status();
+        memcpy(text, bytes, count);
+        make_lines(text, &count);
+        Status status = put(filling->stage, file, path, copy, text, count);
+        memory_free(text);
+        return status;
+    }
+    bool archive = archive_is_named(path, NULL) || archive_other_kind(path) != NULL;
+    if (!archive || filling->inside || is_passed_over(path)) return STATUS_OK;
+    return keep_inner(filling, path, bytes, count);
 }
 
 // ---- from a folder -----------------------------------------------------------------------------
-// A folder that is a link may lead anywhere.
-static bool is_kind(const char *path, mode_t kind) {
+static Status walk(Filling *filling, const char *root, const char *below, int depth);
+
+// A link may lead anywhere: where one stands for a file that is asked for, reading it is refused;
+// others are nobody's business.
+static Status take_entry(Filling *filling, const char *root, const char *path, int depth) {
+    char full[PATH_MAX], folder[PATH_MAX];
     struct stat what;
-    return lstat(path, &what) == 0 && (what.st_mode & S_IFMT) == kind;
-}
-
-static Status take_folder(Stage *stage, const char *path) {
-    for (int i = 0; i < stage->n_files; i++) {
-        char name[PATH_MAX];
-        struct stat what;
-        if (snprintf(name, sizeof name, "%s/%s", path, stage->files[i].name) >= PATH_MAX) continue;
-        if (lstat(name, &what) != 0) continue;
-        size_t count = 0;
-        char *bytes = file_read(path, stage->files[i].name, ARCHIVE_MOST_FILE, &count);
-        Status status = bytes ? put(stage, &stage->files[i], bytes, count) : error_status();
-        memory_free(bytes);
-        if (status != STATUS_OK) return status;
-    }
-    return STATUS_OK;
-}
-
-static Status fill_from_folder(Stage *stage, const char *path) {
-    char inner[PATH_MAX];
-    Status status = take_folder(stage, path);
-    if (status != STATUS_OK || stage->staged > 0) return status;
-    int length = snprintf(inner, sizeof inner, "%s/exercises", path);
-    if (length < PATH_MAX && is_kind(inner, S_IFDIR)) status = take_folder(stage, inner);
-    if (status != STATUS_OK || stage->staged > 0) return status;
-    length = snprintf(inner, sizeof inner, "%s/submission.tar", path);
-    bool packed = length < PATH_MAX && is_kind(inner, S_IFREG);
-    return packed ? archive_each(inner, take, stage) : STATUS_OK;
-}
-
-Status stage_fill(Stage *stage, const char *path) {
-    Status status = STATUS_OK;
-    if (is_kind(path, S_IFDIR))
-        status = fill_from_folder(stage, path);
-    else if (is_kind(path, S_IFREG))
-        status = archive_each(path, take, stage);
-    else
-        status = error_set(STATUS_IO,
-                           "%.300s: neither a folder nor an archive. HINT: is it a link?", path);
-    if (status == STATUS_OK && stage->staged == 0) {
-        status =
-            error_set(STATUS_FORMAT, "%.300s: no file of an exercise. HINT: ./lab submit", path);
-    }
-    if (status != STATUS_OK) empty(stage);
+    int copy;
+    if (snprintf(full, sizeof full, "%s/%s", root, path) >= PATH_MAX) return STATUS_OK;
+    if (is_passed_over(path) || lstat(full, &what) != 0) return STATUS_OK;
+    if (++filling->entries > ARCHIVE_MOST_ENTRIES)
+        return error_set(STATUS_FORMAT,
+                         "%.200s: more than %d files. HINT: only exercises/ is asked "
+                         "for",
+                         file_name(root), ARCHIVE_MOST_ENTRIES);
+    if (S_ISDIR(what.st_mode)) return walk(filling, root, path, depth + 1);
+    bool archive = archive_is_named(path, NULL) || archive_other_kind(path) != NULL;
+    bool asked = find(filling->stage, path, &copy) != NULL;
+    if (!asked && (!archive || !S_ISREG(what.st_mode))) return STATUS_OK;
+    if (!S_ISREG(what.st_mode))
+        return error_set(STATUS_IO, "%.200s is a link or a device. HINT: a plain file is needed",
+                         path);
+    size_t count = 0, most = asked ? ARCHIVE_MOST_FILE : ARCHIVE_MOST_BYTES;
+    snprintf(folder, sizeof folder, "%.*s", (int)(file_name(full) - full), full);
+    char *bytes = file_read(folder, file_name(full), most, &count);
+    Status status = bytes ? take(filling, path, bytes, count) : error_status();
+    memory_free(bytes);
     return status;
+}
+
+static Status walk(Filling *filling, const char *root, const char *below, int depth) {
+    char folder[PATH_MAX];
+    struct dirent **entries = NULL;
+    if (depth > MOST_DEPTH) return STATUS_OK;
+    if (snprintf(folder, sizeof folder, "%s/%s", root, below) >= PATH_MAX) return STATUS_OK;
+    int count = scandir(folder, &entries, NULL, alphasort); // an order that is always the same
+    Status status = STATUS_OK;
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        const char *name = entries[i]->d_name;
+        int length = snprintf(path, sizeof path, "%s%s%s", below, below[0] ? "/" : "", name);
+        bool itself = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+        if (status == STATUS_OK && !itself && length < PATH_MAX)
+            status = take_entry(filling, root, path, depth);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+// ---- all of it ---------------------------------------------------------------------------------
+static Status take_inner(Filling *filling, Status status) {
+    bool opened = filling->stage->staged == 0;
+    filling->inside = true;
+    for (int i = 0; i < filling->n_inner; i++) {
+        Inner *inner = &filling->inner[i];
+        if (opened && status == STATUS_OK)
+            status = archive_each_of(inner->name, inner->bytes, inner->count, take, filling);
+        if (!opened && status == STATUS_OK)
+            note(filling->stage, "%s is not opened: files lie beside it", inner->name);
+        memory_free(inner->bytes);
+    }
+    if (filling->unread[0] != '\0' && status == STATUS_OK)
+        note(filling->stage, "%s is not opened: only .tar, .tar.gz, .tgz and .zip are, and few",
+             filling->unread);
+    return status;
+}
+
+static Status take_part(Filling *filling, const char *path, const char *name) {
+    struct stat what;
+    if (lstat(path, &what) != 0 || (!S_ISDIR(what.st_mode) && !S_ISREG(what.st_mode)))
+        return error_set(STATUS_IO, "%.200s: neither a folder nor a file. HINT: is it a link?",
+                         file_name(path));
+    if (S_ISDIR(what.st_mode)) return walk(filling, path, "", 0);
+    int copy;
+    const char *other = archive_other_kind(name);
+    if (other != NULL)
+        return error_set(STATUS_FORMAT,
+                         "%.200s: a %s, which is not read. HINT: .tar, .tar.gz, .tgz "
+                         "and .zip are",
+                         name, other);
+    if (find(filling->stage, name, &copy) == NULL) {
+        if (archive_is_named(name, NULL)) return archive_each(path, take, filling);
+        note(filling->stage, "%.100s is not asked for", name);
+        return STATUS_OK;
+    }
+    size_t count = 0;
+    char *bytes = file_read(NULL, path, ARCHIVE_MOST_FILE, &count);
+    Status status = bytes ? take(filling, name, bytes, count) : error_status();
+    memory_free(bytes);
+    return status;
+}
+
+static Status settle(Stage *stage) {
+    for (int i = 0; i < stage->n_files; i++) {
+        const StagedFile *file = &stage->files[i];
+        if (file->digest[0] == '\0') continue;
+        if (file->tied)
+            return error_set(STATUS_FORMAT,
+                             "%s is there twice, as %s and as %s. HINT: which is it?", file->name,
+                             file->from, file->other);
+        int copy;
+        if (file->other[0] == '\0') continue;
+        (void)asked_is_meant(file->name, file_name(file->other), &copy);
+        note(stage, "%s taken, not %s: %s", file->from, file->other,
+             file->copy == copy ? "it lies further out"
+             : file->copy == 0  ? "its name is exact"
+                                : "the later copy");
+    }
+    if (stage->staged > 0) return STATUS_OK;
+    return error_set(STATUS_FORMAT, "no file of an exercise%s%s. HINT: ./lab submit",
+                     stage->note[0] ? "; " : "", stage->note);
+}
+
+static Status fill(Stage *stage, const Part *parts, int count) {
+    Filling *filling = memory_new(sizeof *filling);
+    if (filling == NULL) return error_status();
+    *filling = (Filling){.stage = stage};
+    Status status = STATUS_OK;
+    for (int i = 0; i < count && status == STATUS_OK; i++)
+        status = take_part(filling, parts[i].path, parts[i].name);
+    status = take_inner(filling, status);
+    if (status == STATUS_OK) status = settle(stage);
+    if (status != STATUS_OK) empty(stage);
+    memory_free(filling);
+    return status;
+}
+
+Status stage_fill(Stage *stage, const Member *member) {
+    return fill(stage, member->parts, member->n_parts);
+}
+
+Status stage_fill_from(Stage *stage, const char *path) {
+    Part part = {.path = (char *)(uintptr_t)path, .name = (char *)(uintptr_t)path};
+    char name[PATH_MAX];
+    size_t length = (size_t)snprintf(name, sizeof name, "%.4000s", path);
+    while (length > 1 && name[length - 1] == '/') name[--length] = '\0';
+    part.name = (char *)(uintptr_t)file_name(name);
+    return fill(stage, &part, 1);
 }

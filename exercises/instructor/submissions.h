@@ -1,43 +1,94 @@
-// submissions.h -- what was handed in: by whom, read from a folder or from a tar archive that a
-// stranger made, and what of it is graded. Not here: grading (instructor.h).
+// submissions.h -- what was handed in: by whom, under the names that platforms give it, read from
+// folders, archives and single files that strangers made, and what of it is graded. Not here: the
+// archives themselves (archive.h), grading (instructor.h).
 #ifndef EXERCISES_INSTRUCTOR_SUBMISSIONS_H
 #define EXERCISES_INSTRUCTOR_SUBMISSIONS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "exercises/course/sha256.h"
 #include "exercises/grader/room.h"
+#include "exercises/instructor/archive.h"
 #include "tensor/status.h"
+
+// ---- files that are asked for (asked.c) --------------------------------------------------------
+enum { STAGE_MOST_FILES = 64, STAGE_NAME = 96 };
+
+// Their names, MANIFEST the last; how many.
+int asked_files(char names[STAGE_MOST_FILES][STAGE_NAME]);
+// Whether a name is meant for that file. *copy is 0 where it is exactly so, else at least 1: other
+// letter case, blanks or dashes, or as browsers and Canvas name copies, "ex05_clock (1).c", of
+// which it is the number and one more.
+bool asked_is_meant(const char *asked, const char *name, int *copy);
+// Of any file that is asked for: where in `name` ("doe-ex05_clock.c") it begins; 0 and *whole: at
+// its beginning. False: nowhere.
+bool asked_ends_in(const char *name, size_t *begins);
+// What a system has left there and no student has written: ".DS_Store", "__MACOSX", "Thumbs.db",
+// anything that begins with a dot. Of a path, in any of its folders.
+bool asked_is_litter(const char *path);
+
+// ---- names that platforms give (entry.c) -------------------------------------------------------
+enum { CLASS_NAME = 64, ENTRY_FILE = 256 };
+
+typedef struct EntryName {
+    char student[CLASS_NAME]; // "doejane", "Jane Doe"; "": it says nobody's
+    char id[CLASS_NAME];      // of Canvas: the user's number
+    char file[ENTRY_FILE];    // what the student called it: "ex05_clock.c"; "": the entry itself
+    const char *platform;     // "Canvas", "Moodle"; NULL: none, or one that changes no name
+    const char *skipped;      // why it is no submission; NULL: it may be one
+    bool late;
+} EntryName;
+EntryName entry_name(const char *entry, bool is_folder);
 
 // ---- a class (class.c) -------------------------------------------------------------------------
 // Who handed in what, and under which name a student is known. A student's name decides the numbers
 // that are asked for, so it is one that the student knows, too: that of the folder or archive, or
 // in a Gradescope export the e-mail address.
-enum { CLASS_NAME = 64, CLASS_MOST = 5000, WRITTEN_NONE = -1 };
+enum { CLASS_MOST = 5000, CLASS_PARTS = 200, WRITTEN_NONE = -1 };
+
+typedef struct Part {
+    char *path; // owned: of a folder, an archive or a file
+    char *name; // owned: of a file, without what the platform put before it
+} Part;
 
 typedef struct Member {
     char student[CLASS_NAME]; // as given: "jane@x.edu"
     char folder[CLASS_NAME];  // safe as a file's name, and nobody else's: "jane@x.edu"
     char name[CLASS_NAME];    // for people, from the roster or the export; "": not known
     char id[CLASS_NAME], section[CLASS_NAME]; // of the roster, for a gradebook
-    int written;         // points of answers in writing; WRITTEN_NONE: there are none
-    char path[PATH_MAX]; // of the folder or archive; "": of the roster, and handed nothing in
+    char platform_id[CLASS_NAME];             // that a platform's name of a file has; "": none
+    char note[160]; // what an instructor has to know of how it came; "": nothing
+    int written;    // points of answers in writing; WRITTEN_NONE: there are none
+    bool on_roster;
+    Part *parts; // owned: what came of this student; 0: nothing did
+    int n_parts;
 } Member;
+
+typedef struct Skipped { // an entry of the class's folder that is no submission
+    char entry[ENTRY_FILE];
+    const char *why;
+} Skipped;
 
 typedef struct Class {
     Member *members; // owned, by student
     int count, capacity;
-    int possible; // points of answers in writing; WRITTEN_NONE: nobody asked for any
+    int possible;     // points of answers in writing; WRITTEN_NONE: nobody asked for any
+    Skipped *skipped; // owned, by entry
+    int n_skipped;
 } Class;
 
-// All folders and archives (*.tar) in `path`; those that begin with a dot are passed over. Where
-// there is a submission_metadata.yml, as Gradescope exports it, names come from there. STATUS_IO,
-// STATUS_FORMAT.
+// All folders, archives and files in `path`, by student: what is neither is in `skipped`, with the
+// reason. Names are what platforms make them (entry.c); where there is a submission_metadata.yml,
+// as Gradescope exports it, they come from there. STATUS_IO, STATUS_FORMAT.
 Status class_read(const char *path, Class *class);
+// That file is the class's own, such as its roster, and nothing that was skipped.
+void class_pass_over(Class *class, const char *folder, const char *file);
 // Lines "student,name,id,section", of which the first cell is enough (CSV; a first line that begins
-// with "student" is a heading): gives names, and adds who handed nothing in. STATUS_IO,
-// STATUS_FORMAT.
+// with "student" is a heading): gives names, and adds who handed nothing in. What came under
+// another name of one of these (Canvas's number or "doejane", Moodle's "Jane Doe", GitHub's
+// "assignment-jane") is then that student's. STATUS_IO, STATUS_FORMAT.
 Status class_add_roster(Class *class, const char *path);
 // The same of names: "ada bob", or with commas "Ada L, Bob".
 Status class_add_names(Class *class, const char *names);
@@ -46,39 +97,51 @@ Status class_add_names(Class *class, const char *names);
 Status class_add_written(Class *class, const char *path);
 void class_free(Class *class);
 
-// ---- an archive (archive.c) --------------------------------------------------------------------
-// Nothing is written anywhere, and an archive that tries anything is refused as a whole.
-enum { ARCHIVE_MOST_BYTES = 32 << 20, ARCHIVE_MOST_FILE = 1 << 20, ARCHIVE_MOST_ENTRIES = 2000 };
-
-// One regular file: its path in the archive (relative, without ".."), and its bytes, borrowed.
-typedef Status ArchiveTake(void *argument, const char *name, const char *bytes, size_t count);
-
-// Calls `take` for each file in turn; what it returns ends the walk unless STATUS_OK. Folders and
-// the extra headers that tars of today write are passed over. STATUS_FORMAT says why not: no tar, a
-// sum that is wrong, a link, a device, a path that leads elsewhere, a file or archive too large.
-Status archive_each(const char *path, ArchiveTake *take, void *argument);
+// Between class.c, roster.c and export.c: members by name (capitals do not count: they do not in
+// keys), NULL where there is none, or no room (an error is pending).
+Member *class_find(const Class *class, const char *student);
+Member *class_add(Class *class, const char *student);
+Status class_add_part(Member *member, const char *path, const char *name); // copies both
+void class_free_member(Member *member);                                    // its parts
+void class_clean_name(char name[CLASS_NAME]); // one line of what can be read
+void class_arrange(Class *class);
+// A Gradescope export: calls `take` for each folder in the text, which it changes.
+typedef void ExportTake(void *argument, const char *folder, const char *email, const char *name);
+void export_each(char *text, ExportTake *take, void *argument);
 
 // ---- what is graded (stage.c) ------------------------------------------------------------------
-// Copied into a folder of our own: the files that the exercises ask for and nothing else.
-enum { STAGE_MOST_FILES = 64, STAGE_NAME = 96, STAGE_DIGEST = 2 * SHA256_BYTES + 1 };
+// Copied into a folder of our own: the files that the exercises ask for and nothing else, wherever
+// a student's tools have put them. Of two that are meant for one exercise and differ, the one with
+// the exact name is taken before a copy's, a later copy before an earlier one, and the one that
+// lies further out; which was taken and why is in the note. Where that decides nothing, the
+// submission is refused.
+enum { STAGE_DIGEST = 2 * SHA256_BYTES + 1, STAGE_NOTE = 480, STAGE_PATH = 128 };
 
 typedef struct StagedFile {
     char name[STAGE_NAME];
     char digest[STAGE_DIGEST]; // in hexadecimal; "": it was not handed in
+    char from[STAGE_PATH],
+        other[STAGE_PATH]; // where it lay; where another one lies, "": there is none
+    int rank;              // the least is taken
+    int copy;              // 0: its name is exact
+    bool tied;             // another one has as good a claim
 } StagedFile;
 
 typedef struct Stage {
     Room room; // in which they lie
     StagedFile files[STAGE_MOST_FILES];
     int n_files;
-    int staged; // of them are there, but for the MANIFEST
+    int staged;            // of them are there, but for the MANIFEST
+    char note[STAGE_NOTE]; // what was not taken, and why; ""
 } Stage;
 
 // Makes an empty one that knows which files are asked for. STATUS_IO.
 Status stage_new(Stage *stage);
-// Fills it from a folder (or its exercises/, or the submission.tar in it), or from a tar archive.
-// STATUS_FORMAT or STATUS_IO where the submission is refused; nothing of it is staged then.
-Status stage_fill(Stage *stage, const char *path);
+// Fills it with what came of a student. STATUS_FORMAT or STATUS_IO where the submission is refused;
+// nothing of it is staged then.
+Status stage_fill(Stage *stage, const Member *member);
+// The same of one folder, archive or file.
+Status stage_fill_from(Stage *stage, const char *path);
 void stage_remove(Stage *stage);
 
 // In hexadecimal, of all bytes.

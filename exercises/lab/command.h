@@ -41,7 +41,7 @@ enum { LAB_MOST_BYTES = 64 << 20 }; // of a file that is read
 typedef struct LabOptions {
     const char *files; // folder of the student's files; NULL: exercises/
     bool help;
-    const char *case_name, *student, *secret, *output;
+    const char *case_name, *student, *secret, *output, *peaks, *recorded;
     int64_t seed, fuzz, level, most, minimum;
     bool asan, gdb, all, disposable;
 } LabOptions;
@@ -135,7 +135,8 @@ Status explain_page(const char *name, Page *page);
 typedef struct SweepOptions {
     int64_t most_batch;         // batches 1, 2, 4 ... up to this one
     int64_t warmup, iterations; // of each batch
-    const char *token; // of the student's key: the model is drawn, the file sealed; NULL: practice
+    double least_share; // of its time that the measuring thread has to have a core: else again
+    const char *token;  // of the student's key: the model is drawn, the file sealed; NULL: practice
     void (*progress)(void *argument, int64_t batch, double seconds); // after each; NULL: none
     void *argument;
 } SweepOptions;
@@ -143,7 +144,8 @@ SweepOptions sweep_defaults(void); // up to 1024, 5 and 31
 // Forward of an MLP (sweep_sizes) in inference mode: a header and a line for each batch,
 //     batch,seconds,samples_per_second
 //     1,2.31e-05,43290.0433
-// with the median of the samples. The file is written whole or not at all.
+// with the median of the samples. The file is written whole or not at all. STATUS_STATE: other work
+// had the cores for longer than sweep_write waits.
 Status sweep_write(const char *path, SweepOptions options);
 
 #endif

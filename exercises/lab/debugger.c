@@ -51,11 +51,10 @@ static _Noreturn void become_gdb(const char *breakpoint, const char *worker, con
     _exit(127);
 }
 
-static int debug(const Exercise *exercise, const Build *build, const CaseRun *run) {
+static int debug(const char *function, const Build *build, const CaseRun *run) {
     char breakpoint[128], worker[sizeof build->room.path + 16];
     int channel[2], status = 127 << 8;
-    const char *function = exercise->function;
-    snprintf(breakpoint, sizeof breakpoint, "break %.*s", (int)strcspn(function, " "), function);
+    snprintf(breakpoint, sizeof breakpoint, "break %.100s", function);
     snprintf(worker, sizeof worker, "%s/" BUILD_WORKER, build->room.path);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         return lab_refuse(LAB_FILE, "--gdb: no channel to the program: %s", strerror(errno));
@@ -94,8 +93,10 @@ int debugger_run(Lab *lab, const Exercise *exercise) {
     Status status = build_make(&order, &build);
     if (!status)
         status = exercise_run_make(exercise, definition, lab_grade_options(lab).key, 0, NULL, run);
+    char function[FUNCTION_NAME];
+    exercise_function(exercise, definition->function, function);
     if (!status && build.end == BUILD_DONE)
-        code = debug(exercise, &build, run);
+        code = debug(function, &build, run);
     else if (!status)
         lab_refuse(0, "--gdb: it does not compile; ./lab check %s shows why", exercise->number);
     build_free(&build);

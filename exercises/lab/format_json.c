@@ -75,7 +75,7 @@ static void put_exercise(JsonWriter *json, const ExerciseResult *result) {
     put_flag(json, "stretch", exercise->stretch);
     put_count(json, "points", result->points);
     put_count(json, "most_points", result->most_points);
-    put_count(json, "line", result->line);
+    put_count(json, "line", result->lines[0]);
     put_text(json, "compiler", result->compiler);
     json_writer_begin_array(json_writer_key(json, "cases"));
     for (int i = 0; i < result->n_cases; i++) put_case(json, &result->cases[i]);

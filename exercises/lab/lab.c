@@ -34,6 +34,12 @@ static const LabOption submit_options[] = {
 static const LabOption sweep_options[] = {
     {"most", "N", "the largest batch (1024)", NUMBER(most, 1, 1 << 20)},
 };
+static const LabOption mystery_options[] = {
+    {"recorded", "DIR", "not measured here: as it was with --files DIR elsewhere", TEXT(recorded)},
+};
+static const LabOption profile_options[] = {
+    {"peaks", "FILE", "a machine file, or a known machine (this one)", TEXT(peaks)},
+};
 static const LabOption grade_options[] = {
     {"output", "DIR", "folder of the results (that of the submission)", TEXT(output)},
     {"student", "NAME", "whose numbers", TEXT(student)},
@@ -65,13 +71,13 @@ static const Command commands[] = {
      NO_OPTIONS, command_reset},
     {"submit", "", "pack what is graded into submission.tar", NULL, OPTIONS(submit_options),
      command_submit},
-    {"profile", "", "a real report, with your numbers beside the library's", NULL, NO_OPTIONS,
-     command_profile},
+    {"profile", "", "a real report, with your numbers beside the library's", NULL,
+     OPTIONS(profile_options), command_profile},
     {"sweep", "", "measure the batch sizes of exercise 11 into sweep.csv", NULL,
      OPTIONS(sweep_options), command_sweep},
     {"mystery", "SEED", "measure a program in which one thing is wrong (16)",
-     "SEED, 1 to 999999, is what your teacher hands out: a program of its own each.", NO_OPTIONS,
-     command_mystery},
+     "SEED, 1 to 999999, is what your teacher hands out: a program of its own each.",
+     OPTIONS(mystery_options), command_mystery},
     {"grade", "DIR", "grade the files in DIR: result.json and what platforms read", NULL,
      OPTIONS(grade_options), command_grade},
 };
@@ -128,11 +134,14 @@ static bool wants_colour(bool terminal) {
 static int run(Lab *lab, const Command *command) {
     LabOptions *options = &lab->options;
     lab->shown_folder = options->files ? options->files : "exercises";
-    char rooms[4][PATH_MAX];
+    char rooms[6][PATH_MAX];
     bool is_grade = command->run == command_grade;
     options->files = absolute(options->files, rooms[0]);
     options->output = absolute(options->output, rooms[1]);
     options->secret = absolute(options->secret, rooms[2]);
+    options->recorded = absolute(options->recorded, rooms[5]);
+    if (options->peaks && access(options->peaks, F_OK) == 0) // else the name of a known machine
+        options->peaks = absolute(options->peaks, rooms[4]);
     if (is_grade) lab->argument = absolute(lab->argument, rooms[3]);
     if (!enter_root()) return lab_refuse(LAB_FILE, "exercises/: not found from this program");
     if (!find_folder(lab))

@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 
 #include "exercises/course/table_text.h"
+#include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
 #include "exercises/lab/mystery.h"
 #include "layers/files/whole_file.h"
 #include "tensor/context.h"
+#include "tensor/memory.h"
 
 // ---- what is written ---------------------------------------------------------------------------
 static Status write_record(const Lab *lab, const MysteryRecord *record) {
@@ -73,7 +75,7 @@ static bool shows(const MysteryPlan *plan, const MysteryRecord *record) {
 
 // Other work on the machine can hide what is planted: then once more.
 static int measure(const Lab *lab, int64_t seed, MysteryProfiles *both) {
-    enum { TRIES = 3 };
+    enum { TRIES = 5 };
     MysteryPlan plan = mystery_plan(seed);
     MysteryRecord record = {.seed = 0};
     bool seen = false;
@@ -86,12 +88,55 @@ static int measure(const Lab *lab, int64_t seed, MysteryProfiles *both) {
     if (!seen)
         return lab_refuse(LAB_FAILED,
                           "mystery %d: what is planted does not show, because this machine is busy "
-                          "or not made for it; nothing is written. Try when it is quiet, or "
-                          "another seed",
-                          (int)seed);
+                          "or not made for it; nothing is written. Try when it is quiet, or take "
+                          "one that your teacher has recorded: ./lab mystery %d --recorded DIR",
+                          (int)seed, (int)seed);
     snprintf(both->together.model, sizeof both->together.model, "mystery %d", (int)seed);
     snprintf(both->alone.model, sizeof both->alone.model, "mystery %d", (int)seed);
     return write_all(lab, both, &record) ? lab_fail() : LAB_DONE;
+}
+
+// ---- one that was recorded ----------------------------------------------------------------------
+static Status copy_file(const char *from, const char *to) {
+    size_t count = 0;
+    char *bytes = file_read(NULL, from, LAB_MOST_BYTES, &count);
+    Status status = bytes ? file_write(NULL, to, bytes, count) : error_status();
+    memory_free(bytes);
+    return status;
+}
+
+// The record last, as when it was measured.
+static Status copy_all(const Lab *lab, const MysteryRecord *record) {
+    char from[PATH_MAX], to[PATH_MAX];
+    snprintf(to, sizeof to, "%.4000s/mystery", lab->folder);
+    if (mkdir(to, 0777) != 0 && errno != EEXIST)
+        return error_set(STATUS_IO, "%s/mystery: %s", lab->shown_folder, strerror(errno));
+    for (int i = 0; i < mystery_file_count; i++) {
+        const char *name = mystery_files[i].name;
+        snprintf(from, sizeof from, "%.4000s/mystery/%s", lab->options.recorded, name);
+        snprintf(to, sizeof to, "%.4000s/mystery/%s", lab->folder, name);
+        Status status = copy_file(from, to);
+        if (status) return status;
+    }
+    return write_record(lab, record);
+}
+
+// What somebody has measured on a quiet machine, with --files DIR: the program of a seed is the
+// same for everybody. It is taken where it shows what the seed plants.
+static int take_recorded(const Lab *lab, int64_t seed) {
+    char path[PATH_MAX], problem[CASE_LINE];
+    MysteryPlan plan = mystery_plan(seed);
+    MysteryRecord record;
+    snprintf(path, sizeof path, "%.4000s/mystery.csv", lab->options.recorded);
+    char *text = file_read(NULL, path, LAB_MOST_BYTES, NULL);
+    if (!text) return lab_fail();
+    bool sound = mystery_read(text, &record, problem);
+    memory_free(text);
+    if (!sound) return lab_refuse(LAB_FILE, "--recorded: %s", problem);
+    if (record.seed != seed || !shows(&plan, &record))
+        return lab_refuse(LAB_FILE, "--recorded: %.300s/mystery.csv is no record of mystery %d",
+                          lab->options.recorded, (int)seed);
+    return copy_all(lab, &record) ? lab_fail() : tell(lab, seed);
 }
 
 int command_mystery(Lab *lab) {
@@ -102,6 +147,7 @@ int command_mystery(Lab *lab) {
     if (!number || seed < 1 || seed > MYSTERY_MOST_SEED)
         return lab_refuse(LAB_USAGE, "mystery %.40s: a seed is a number from 1 to %d",
                           lab->argument, MYSTERY_MOST_SEED);
+    if (lab->options.recorded) return take_recorded(lab, seed);
     if (mystery_plan(seed).cause == CAUSE_FALSE_SHARING && context_current()->threads < 2)
         return lab_refuse(LAB_FAILED,
                           "mystery %d needs two cores, and this process has one: another seed may "

@@ -83,7 +83,7 @@ static MysteryRow row_of(const MysteryProfiles *profiles, int place) {
     const Roofline *roofline = &phase->roofline;
     row.roof = roofline->roof_seconds;
     row.flops = (double)op_cost_total_flops(phase->cost);
-    if (roofline->bound == BOUND_MEMORY)
+    if (roofline->memory_seconds > roofline->compute_seconds) // by counts, however long it took
         snprintf(row.memory, sizeof row.memory, "%s",
                  together->machine.levels[roofline->level].name);
     return row;

@@ -1,10 +1,14 @@
 // profile_library.c -- the library's side of `lab profile`.
 #include "exercises/lab/profile_library.h"
 
+#include <math.h>
+
+#include "exercises/scene/flat_roofline.h"
 #include "exercises/support/layer_shape.h"
 #include "layers/cost.h"
 #include "layers/train/optimizer.h"
 #include "profiler/machine/machine.h"
+#include "profiler/profile.h"
 #include "profiler/profiler.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report.h"
@@ -38,29 +42,24 @@ static Status count(Layer *model, Tensor *x, LibraryNumbers *numbers) {
     return status;
 }
 
-// Of the counts that exercise 04 is about, by the last level's bandwidth.
-static Status judge(const Tensor *x, LibraryNumbers *numbers) {
-    Machine machine;
-    MachineRequest request = {.peaks_file = NULL};
-    bool fresh;
-    char kept_in[512];
-    Status status = machine_obtain(&request, &machine, &fresh, kept_in);
-    if (status) return status;
-    Machine flat = {.peak_flops_per_second = machine.peak_flops_per_second,
-                    .levels = {machine.levels[machine.n_levels - 1]},
-                    .n_levels = 1};
-    OpCost cost = {.elementwise_flops = (uint64_t)(numbers->flops * tensor_shape(x).dims[0]),
-                   .bytes_read = (uint64_t)numbers->bytes_read,
-                   .bytes_written = (uint64_t)numbers->bytes_written};
-    RooflineInput input = {.cost = cost, .ops = 1, .seconds = (double)NAN};
-    Roofline roofline = roofline_judge(&flat, &input);
-    numbers->peak_flops_per_second = flat.peak_flops_per_second;
-    numbers->bytes_per_second = flat.levels[0].bytes_per_second;
+static void take_ceilings(const Machine *machine, LibraryNumbers *numbers) {
+    const MachineLevel *last = &machine->levels[machine->n_levels - 1];
+    numbers->peak_flops_per_second = machine->peak_flops_per_second;
+    numbers->bytes_per_second = last->bytes_per_second;
+    snprintf(numbers->level, sizeof numbers->level, "%s", last->name);
+}
+
+static void judge(int64_t batch, LibraryNumbers *numbers) {
+    FlatRoofline roofline =
+        flat_roofline(&(FlatWork){.flops = numbers->flops * batch,
+                                  .bytes = numbers->bytes_read + numbers->bytes_written,
+                                  .peak = numbers->peak_flops_per_second,
+                                  .bandwidth = numbers->bytes_per_second,
+                                  .seconds = (double)NAN});
     numbers->intensity = roofline.intensity;
     numbers->ridge = roofline.ridge;
     numbers->roof_seconds = roofline.roof_seconds;
-    numbers->compute_bound = roofline.bound == BOUND_COMPUTE;
-    return STATUS_OK;
+    numbers->compute_bound = roofline.compute_bound;
 }
 
 static Status time_forward(Layer *model, Tensor *x, LibraryNumbers *numbers) {
@@ -72,19 +71,36 @@ static Status time_forward(Layer *model, Tensor *x, LibraryNumbers *numbers) {
     return status;
 }
 
-Status library_profile(Layer *model, Tensor *x, FILE *report, LibraryNumbers *numbers) {
-    *numbers = (LibraryNumbers){.parameters = 0};
-    Profile profile;
-    Status status = profiler_profile_backward_pass(model, x, &profile);
+// The ceilings are those that the report stands on, so that there is one machine on the screen.
+static Status profile_step(Layer *model, Tensor *x, const char *peaks, FILE *report,
+                           LibraryNumbers *numbers) {
+    Machine machine;
+    bool fresh;
+    char kept_in[512];
+    ProfileOptions options = profile_defaults();
+    Profile profile = {.kind = PROFILE_BACKWARD};
+    MachineRequest request = {.peaks_file = peaks};
+    Status status = machine_obtain(&request, &machine, &fresh, kept_in);
+    options.machine = &machine;
+    if (!status) status = profile_backward(model, x, options, &profile);
     if (!status) {
         report_print(&profile, report);
+        take_ceilings(&profile.machine, numbers);
         numbers->parameter_bytes = profile.parameter_bytes;
         numbers->gradient_bytes = profile.measured.peak.category[MEM_GRADIENT];
         numbers->optimizer_bytes = 8 * profile.trainable_parameters; // two numbers for each
         numbers->saved_bytes = profile.measured.saved_bytes;
     }
     profile_free(&profile);
+    return status;
+}
+
+Status library_profile(Layer *model, Tensor *x, const char *peaks, FILE *report,
+                       LibraryNumbers *numbers) {
+    *numbers = (LibraryNumbers){.parameters = 0};
+    Status status = profile_step(model, x, peaks, report, numbers);
     if (!status) status = count(model, x, numbers);
-    if (!status) status = judge(x, numbers);
-    return status ? status : time_forward(model, x, numbers);
+    if (status) return status;
+    judge(tensor_shape(x).dims[0], numbers);
+    return time_forward(model, x, numbers);
 }

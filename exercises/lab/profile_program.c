@@ -35,6 +35,7 @@
 typedef struct Bench {
     Layer *model;
     Tensor *x;
+    const char *peaks; // a machine file; NULL: this machine
     LibraryNumbers library;
 } Bench;
 
@@ -177,11 +178,14 @@ static void on_crash(int number) {
 }
 
 static Status compare(Bench *bench) {
-    Status status = library_profile(bench->model, bench->x, stdout, &bench->library);
+    Status status = library_profile(bench->model, bench->x, bench->peaks, stdout, &bench->library);
     if (status) return status;
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (int i = 0; i < 5; i++) signal(crashes[i], on_crash);
     printf("\nYOUR NUMBERS  %s\n", MODEL);
+    printf("  ceilings %s GFLOP/s and %s GB/s (%s), as your roofline is given them\n",
+           text_number(1e-9 * bench->library.peak_flops_per_second).s,
+           text_number(1e-9 * bench->library.bytes_per_second).s, bench->library.level);
     row("", "yours", "the library's", "");
     static void (*const parts[])(Bench *) = {counts, roof, times, memory, forward_pass};
     for (int i = 0; i < 5; i++) {
@@ -192,8 +196,8 @@ static Status compare(Bench *bench) {
     return STATUS_OK;
 }
 
-int main(void) {
-    Bench bench = {.model = NULL};
+int main(int argc, char **argv) {
+    Bench bench = {.peaks = argc > 1 ? argv[1] : NULL};
     Shape input;
     bench.model = model_from_line(MODEL, &input);
     bench.x = bench.model ? tensor_new_as(input, DTYPE_FLOAT32, MEM_DATA) : NULL;

@@ -127,9 +127,10 @@ static void fill_commands(const GradeResult *grade, const ExerciseResult *exerci
         snprintf(look, size, "%s/%s", folder, text_file);
     else
         snprintf(look, size, "%s/ex%s_%s.c", folder, definition->number, definition->name);
-    if (!text_file && exercise->line > 0)
-        add(look, size, ":%d  %.*s()", exercise->line, (int)strcspn(definition->function, " "),
-            definition->function);
+    char name[FUNCTION_NAME];
+    int line = exercise->lines[failure->function];
+    if (!text_file && line > 0 && exercise_function(definition, failure->function, name))
+        add(look, size, ":%d  %s()", line, name);
     snprintf(again, size, "./lab check %s", definition->number);
     if (strcmp(folder, "exercises") != 0) add(again, size, " --files %s", folder);
     if (!failure->hidden && failure->case_name[0])
@@ -166,6 +167,7 @@ Failure failure_of(const GradeResult *grade, const ExerciseResult *exercise,
                        .state = result->state,
                        .hidden = definition->hidden,
                        .by_hand = definition->by_hand != NULL,
+                       .function = definition->function,
                        .points = exercise->points,
                        .most = exercise->most_points,
                        .lost = definition->points - result->points,

@@ -26,6 +26,7 @@ typedef struct Failure {
     const char *case_name; // "": the file as a whole
     CaseState state;
     bool hidden, by_hand;
+    int function;           // of the exercise's functions, the one that the case calls
     int points, most, lost; // the exercise's, of so many; by this case
     char shown[CASE_LINE], asked[CASE_LINE];
     char expected[SCREEN_TEXT], formula[CASE_LINE];

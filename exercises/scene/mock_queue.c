@@ -15,6 +15,7 @@ static const InputField fields[] = {
     {"kilobyte_out", offsetof(MockTimes, copy_out_ps_per_kilobyte)},
     {"kernel", offsetof(MockTimes, kernel)},
     {"fails", offsetof(MockTimes, fails)},
+    {"fails_behind", offsetof(MockTimes, fails_behind)},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -65,17 +66,30 @@ void mock_launch_on(MockQueue *queue, int64_t times, VirtualTime *time) {
         int64_t asleep = queue->times.launch / 100 * queue->times.launch_asleep;
         virtual_time_wait(time, asleep);
         enqueue(queue, queue->times.launch + more - asleep, load + queue->times.kernel, time);
-        if (queue->launches == queue->times.fails) queue->failed = true;
+        if (queue->copied) queue->behind++;
+        bool fails = queue->launches == queue->times.fails;
+        if (queue->behind > 0) fails |= queue->behind == queue->times.fails_behind;
+        if (fails) queue->failed = true;
     }
 }
 
+bool mock_warm_up_awaited(const MockQueue *queue) {
+    return queue->warmed_up > 0 && queue->launches > queue->warmed_up;
+}
+
+static void begin_copy(MockQueue *queue, MockPart part) {
+    note_part(queue, part);
+    queue->copied = true;
+    queue->behind = 0;
+}
+
 void mock_copy_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
-    note_part(queue, MOCK_PART_IN);
+    begin_copy(queue, MOCK_PART_IN);
     enqueue(queue, queue->times.launch, mock_copy_ps(&queue->times, bytes), time);
 }
 
 void mock_copy_out_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
-    note_part(queue, MOCK_PART_OUT);
+    begin_copy(queue, MOCK_PART_OUT);
     enqueue(queue, queue->times.launch, mock_copy_out_ps(&queue->times, bytes), time);
 }
 
@@ -89,7 +103,7 @@ static MockOrder order_of(int64_t digits) {
 static Status wait_until(MockQueue *queue, int64_t at, VirtualTime *time) {
     if (at > time->now) virtual_time_wait(time, at - time->now + queue->times.wake_up);
     if (at > queue->waited) queue->waited = at;
-    if (queue->launches == 1) queue->awaited = true;
+    if (queue->warmed_up == 0) queue->warmed_up = queue->launches;
     if (queue->order) queue->awaited_order = order_of(queue->order); // waiting twice is as once
     queue->order = 0;
     bool failed = queue->failed;

@@ -19,6 +19,7 @@ typedef struct MockTimes {            // picoseconds
     int64_t copy_out_ps_per_kilobyte; // to the host; 0: as to the device
     int64_t kernel;                   // of one run
     int64_t fails;                    // the launch whose kernel fails, from 1; 0: none
+    int64_t fails_behind;             // the same, counted anew behind each copy; 0: none
 } MockTimes;
 
 // In a line (input.h), and back.
@@ -41,10 +42,12 @@ typedef enum MockOrder { // of what was in the queue when the program waited
 
 typedef struct MockQueue {
     MockTimes times;
-    int64_t end;      // of what is queued
-    int64_t waited;   // the program has seen the device get so far
-    int64_t launches; // so far
-    bool awaited;     // the first launch was, before the second
+    int64_t end;       // of what is queued
+    int64_t waited;    // the program has seen the device get so far
+    int64_t launches;  // so far
+    int64_t behind;    // of them, those behind the last copy; 0 where there was none
+    int64_t warmed_up; // launches before the first wait for any
+    bool copied;
     // A digit for each change of what is queued, by MockPart; and what the last wait was for.
     int64_t order;
     MockOrder awaited_order;
@@ -56,6 +59,9 @@ typedef struct MockQueue {
     int64_t made, live; // events
     int64_t misuses;    // of events that are not live
 } MockQueue;
+
+// Whether what was launched first was awaited before more was launched.
+bool mock_warm_up_awaited(const MockQueue *queue);
 
 void mock_launch_on(MockQueue *queue, int64_t times, VirtualTime *time);
 void mock_copy_on(MockQueue *queue, int64_t bytes, VirtualTime *time);

@@ -84,7 +84,7 @@ int64_t scene_recorded(const Scene *scene, Recorded what) {
     case RECORDED_LAUNCHES:
         return scene->queue.launches;
     case RECORDED_WARM_UP_AWAITED:
-        return scene->queue.awaited;
+        return mock_warm_up_awaited(&scene->queue);
     case RECORDED_QUEUE_ORDER:
         return scene->queue.awaited_order;
     default:

@@ -64,7 +64,8 @@ static int64_t read_ns(const VirtualTime *time, Source source, int64_t step_ns) 
     if (source == SOURCE_MONOTONIC) ns = clock->monotonic_ns + passed;
     if (source == SOURCE_WALL) {
         ns = clock->realtime_ns + passed;
-        if (passed >= clock->set_after_ns) ns += clock->set_by_ns;
+        int64_t since = passed - clock->set_after_ns, every = clock->set_every_ns;
+        if (since >= 0) ns += clock->set_by_ns * (1 + (every > 0 ? since / every : 0));
     }
     return ns - ns % step_ns;
 }
@@ -154,6 +155,7 @@ static const InputField clock_fields[] = {
     {"realtime", offsetof(VirtualClock, realtime_ns)},
     {"set_after", offsetof(VirtualClock, set_after_ns)},
     {"set_by", offsetof(VirtualClock, set_by_ns)},
+    {"set_every", offsetof(VirtualClock, set_every_ns)},
 };
 
 enum { WORK_FIELDS = sizeof work_fields / sizeof work_fields[0] };

@@ -21,6 +21,7 @@ typedef struct VirtualClock {
     int64_t realtime_ns;   // what CLOCK_REALTIME is at the start, since 1970
     int64_t set_after_ns;  // so long after the start, somebody sets the wall clock
     int64_t set_by_ns;     // by so much; negative: back
+    int64_t set_every_ns;  // and again whenever so much more has passed; 0: once
 } VirtualClock;
 
 typedef struct VirtualTime {

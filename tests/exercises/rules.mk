@@ -8,12 +8,14 @@ $(call tests_of,confine confine_runs room build build_secrets grade): \
     $(BUILD)/exercises/selftest/alone.o
 # Mutants are the self-test's.
 $(call tests_of,lab_check exercises_investigate): $(BUILD)/exercises/selftest/sections.o
-# The test of the parts of the instructor's program is linked with them.
-$(call tests_of,grading_parts): $(patsubst %,$(BUILD)/exercises/%.o,instructor/archive \
-    instructor/items instructor/tables instructor/fingerprint instructor/similar selftest/sections)
+# The tests of the parts of the instructor's program are linked with them.
+$(call tests_of,grading_parts): $(patsubst %,$(BUILD)/exercises/%.o,instructor/items \
+    instructor/tables instructor/fingerprint instructor/similar selftest/sections)
+$(call tests_of,archives): $(patsubst %,$(BUILD)/exercises/instructor/%.o,archive archive_tar \
+    archive_zip asked entry)
 
 $(filter $(call tests_of,lab% keys sealed),$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
-$(call tests_of,grading instructor): | $(INSTRUCTOR)
+$(call tests_of,grading instructor intake): | $(INSTRUCTOR)
 
 # The tests have an exercise of their own, and therefore parts of their own.
 SAMPLE_PARTS := $(LAB)/tests

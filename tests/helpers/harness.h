@@ -25,7 +25,8 @@ typedef struct HarnessTest {
 
 // Runs the table and prints each failure (name, file:line, message), each skip with its reason, and
 // last "topic: N passed, N failed, N skipped". Returns the exit status: 1 when anything failed.
-// A test has 20 seconds (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that). Of Check's
+// A test has 20 seconds (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that), and as many
+// times as long where so many times as much wants the cores. Of Check's
 // other variables, CK_FORK=no runs everything in one process (without time limit), CK_RUN_CASE=name
 // runs one test ("name[3]" for a loop's index), CK_TAP_LOG_FILE_NAME=file writes TAP.
 int harness_main(const char *topic, const HarnessTest tests[]);

@@ -392,6 +392,42 @@ START_TEST(a_kernel_fails_at_the_next_wait_once) {
 }
 END_TEST
 
+START_TEST(the_warm_up_may_have_more_launches_than_one) {
+    for (int more = 0; more < 4; more++) {
+        Mock d = device_with(US);
+        mock_launch_on(&d.queue, 1 + more, &d.time);
+        ck_assert(!mock_warm_up_awaited(&d.queue));
+        mock_wait(&d.queue, &d.time);
+        ck_assert(!mock_warm_up_awaited(&d.queue)); // so far nothing else was launched
+        for (int i = 0; i < more; i++) {
+            mock_launch_on(&d.queue, 1, &d.time);
+            mock_wait(&d.queue, &d.time);
+        }
+        mock_launch_on(&d.queue, 3, &d.time);
+        ck_assert(mock_warm_up_awaited(&d.queue));
+    }
+    Mock d = device_with(US);
+    mock_launch_on(&d.queue, 1, &d.time); // and no wait
+    mock_launch_on(&d.queue, 3, &d.time);
+    mock_wait(&d.queue, &d.time);
+    ck_assert(!mock_warm_up_awaited(&d.queue));
+}
+END_TEST
+
+// So that it is a measured one that fails, however long the warm-up was.
+START_TEST(a_kernel_fails_behind_a_copy) {
+    Mock d = device_with(US);
+    d.queue.times.fails_behind = 2;
+    mock_launch_on(&d.queue, 5, &d.time);
+    ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_OK);
+    mock_copy_on(&d.queue, 1, &d.time);
+    mock_launch_on(&d.queue, 1, &d.time);
+    ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_OK);
+    mock_launch_on(&d.queue, 1, &d.time);
+    ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_DEVICE);
+}
+END_TEST
+
 // ---- lists of events ---------------------------------------------------------------------------
 START_TEST(memory_text_is_read_and_written) {
     const char *text = " p1=400 g2=0 o30=7 a4=-5 w5=1234567890123 -30 -1";
@@ -437,6 +473,8 @@ int main(void) {
                                  {launches_return_before_kernels_end, 0},
                                  {copies_take_latency_and_bandwidth, 0},
                                  {the_order_is_that_of_what_was_awaited_last, 0},
+                                 {the_warm_up_may_have_more_launches_than_one, 0},
+                                 {a_kernel_fails_behind_a_copy, 0},
                                  {events_are_read_after_waiting_only, 0},
                                  {events_run_out, 0},
                                  {a_kernel_fails_at_the_next_wait_once, 0},

@@ -24,7 +24,7 @@ START_TEST(a_right_file_becomes_a_worker) {
     trial_make(&trial);
     ck_assert_msg(trial.build.end == BUILD_DONE, "%s", trial.build.detail);
     ck_assert_msg(!trial.build.output, "%s", trial.build.output);
-    ck_assert_int_eq(trial.build.line, 7);
+    ck_assert_int_eq(trial.build.lines[0], 7);
     ck_assert_str_eq(trial.build.note, "");
     ck_assert_int_eq(fstatat(trial.build.room.descriptor, "worker", &made, 0), 0);
     ck_assert_uint_eq(made.st_mode & 0777, 0755);

@@ -122,7 +122,7 @@ START_TEST(an_untouched_function_is_found_where_it_is) {
     fill(&s, "exercises", exercise_by_number("02"));
     submission_grade(&s, &options);
     ck_assert_int_eq(s.result.n_exercises, 1);
-    ck_assert_int_gt(s.result.exercises[0].line, 0);
+    ck_assert_int_gt(s.result.exercises[0].lines[0], 0);
     submission_free(&s);
 }
 END_TEST

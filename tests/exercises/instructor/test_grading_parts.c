@@ -1,5 +1,5 @@
-// test_grading_parts.c -- what grading a class is made of: archives of strangers, figures about
-// cases, tables of exercises, mutants of solutions.
+// test_grading_parts.c -- what grading a class is made of: figures about cases, tables of
+// exercises, fingerprints, mutants of solutions. Archives are test_archives.c's.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,143 +8,12 @@
 #include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/instructor/similar.h"
-#include "exercises/instructor/submissions.h"
 #include "exercises/selftest/sections.h"
 #include "tensor/memory.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/work_folder.h"
 
-enum { TEXT = 4096, BLOCK = 512 };
-
-// ---- archives ----------------------------------------------------------------------------------
-typedef struct Kind { // of a header that has something wrong with it
-    const char *what, *name;
-    char size[13];
-    char type;
-    int checksum_off, blocks; // of content
-} Kind;
-static const Kind kinds[] = {
-    {"a path upwards", "../ex01_count_parameters.c", "00000000001", '0', 0, 1},
-    {"a path upwards inside", "a/../../x", "00000000001", '0', 0, 1},
-    {"only upwards", "..", "00000000001", '0', 0, 1},
-    {"an absolute path", "/etc/passwd", "00000000001", '0', 0, 1},
-    {"a link", "x", "00000000000", '1', 0, 0},
-    {"a symbolic link", "x", "00000000000", '2', 0, 0},
-    {"a character device", "x", "00000000000", '3', 0, 0},
-    {"a block device", "x", "00000000000", '4', 0, 0},
-    {"a FIFO", "x", "00000000000", '6', 0, 0},
-    {"a sparse file", "x", "00000000001", 'S', 0, 1},
-    {"an unknown kind", "x", "00000000001", '~', 0, 1},
-    {"a file of 2 MB", "x", "00010000000", '0', 0, 4096},
-    {"a file of 8 GB", "x", "77777777777", '0', 0, 1},
-    {"a size in binary", "x", "\200\0\0\0\0\0\0\0\0\0\001", '0', 0, 1},
-    {"a size that is no number", "x", "12x", '0', 0, 1},
-    {"half a file", "x", "00000002000", '0', 0, 1},
-    {"a wrong sum", "x", "00000000001", '0', 1, 1},
-};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
-static void put_header(char *block, const char *name, const char *size, char type, int off) {
-    memset(block, 0, BLOCK);
-    snprintf(block, 100, "%s", name);
-    memcpy(block + 124, size, 12);
-    memcpy(block + 257, "ustar\00000", 8);
-    memset(block + 148, ' ', 8);
-    block[156] = type;
-    int sum = off;
-    for (int i = 0; i < BLOCK; i++) sum += (unsigned char)block[i];
-    snprintf(block + 148, 8, "%06o", (unsigned)sum & 0777777);
-}
-
-static Status count_files(void *argument, const char *name, const char *bytes, size_t count) {
-    (void)name;
-    (void)bytes;
-    *(int *)argument += 1 + (int)count;
-    return STATUS_OK;
-}
-
-static Status read_archive(const char *bytes, size_t count, int *files) {
-    char path[64];
-    snprintf(path, sizeof path, "%s/x.tar", work_folder);
-    FILE *file = fopen(path, "wb");
-    ck_assert_uint_eq(fwrite(bytes, 1, count, file), count);
-    fclose(file);
-    *files = 0;
-    return archive_each(path, count_files, files);
-}
-
-START_TEST(an_archive_that_tries_something_is_refused) {
-    const Kind *kind = &kinds[_i];
-    int files = 0;
-    work_folder_begin();
-    size_t count = (size_t)(1 + kind->blocks + 2) * BLOCK;
-    char *bytes = calloc(1, count + BLOCK);
-    put_header(bytes, kind->name, kind->size, kind->type, kind->checksum_off);
-    if (strcmp(kind->what, "half a file") == 0) count = 2 * BLOCK;
-    ck_assert_msg(read_archive(bytes, count, &files) == STATUS_FORMAT, "%s", kind->what);
-    ck_assert_int_eq(files, 0);
-    error_clear();
-    free(bytes);
-    work_folder_end();
-}
-END_TEST
-
-START_TEST(what_is_no_archive_is_refused) {
-    int files;
-    char bytes[4 * BLOCK] = {0};
-    work_folder_begin();
-    ck_assert_int_eq(read_archive(bytes, 0, &files), STATUS_FORMAT);
-    error_clear();
-    ck_assert_int_eq(read_archive(bytes, sizeof bytes, &files), STATUS_FORMAT);
-    error_clear();
-    ck_assert_int_eq(read_archive("\037\213\010 gzip", 8, &files), STATUS_FORMAT);
-    error_clear();
-    unsigned state = 1;
-    for (int turn = 0; turn < 300; turn++) { // changed bytes: refused or read, never out of bounds
-        put_header(bytes, "ex01_count_parameters.c", "00000000005", '0', 0);
-        for (int i = 0; i < 4; i++) {
-            state = state * 1103515245 + 12345;
-            bytes[state / 65536 % BLOCK] = (char)(state >> 8);
-        }
-        read_archive(bytes, sizeof bytes, &files);
-        error_clear();
-    }
-    char *many = calloc(1, (ARCHIVE_MOST_ENTRIES + 3) * (size_t)BLOCK);
-    for (int i = 0; i <= ARCHIVE_MOST_ENTRIES; i++)
-        put_header(many + (size_t)i * BLOCK, "x", "00000000000", '0', 0);
-    size_t count = (ARCHIVE_MOST_ENTRIES + 3) * (size_t)BLOCK;
-    ck_assert_int_eq(read_archive(many, count, &files), STATUS_FORMAT);
-    error_clear();
-    free(many);
-    work_folder_end();
-}
-END_TEST
-
-START_TEST(archives_of_every_tar_are_read) {
-    static const char *const tars[] = {"gnu", "oldgnu", "pax", "posix", "ustar", "v7"};
-    int files = 0;
-    work_folder_begin();
-    char command[TEXT], path[64];
-    snprintf(command, sizeof command,
-             "mkdir -p in/exercises; printf 12345 >in/exercises/a; : >in/exercises/b\n"
-             "tar --format=%s -cf x.tar -C in .",
-             tars[_i]);
-    work_folder_run(command);
-    snprintf(path, sizeof path, "%s/x.tar", work_folder);
-    ck_assert_int_eq(archive_each(path, count_files, &files), STATUS_OK);
-    ck_assert_int_eq(files, 2 + 5);
-    // Every allocation failing in turn.
-    for (uint64_t n = 1;; n++) {
-        memory_fail_at(n);
-        Status status = archive_each(path, count_files, &files);
-        memory_fail_at(0);
-        if (status == STATUS_OK) break;
-        ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
-        error_clear();
-    }
-    work_folder_end();
-}
-END_TEST
+enum { TEXT = 4096 };
 
 // ---- figures -----------------------------------------------------------------------------------
 START_TEST(correlations_are_those_of_numpy) {
@@ -356,9 +225,6 @@ END_TEST
 
 int main(void) {
     const HarnessTest tests[] = {
-        {an_archive_that_tries_something_is_refused, KINDS},
-        {what_is_no_archive_is_refused, 0},
-        {archives_of_every_tar_are_read, 6},
         {correlations_are_those_of_numpy, 0},
         {items_add_up_and_survive_failing_allocations, 0},
         {pages_show_the_minutes_and_points_that_there_are, 2},

@@ -136,7 +136,7 @@ START_TEST(the_manifest_is_handed_to_the_grader) {
         "sed -i 's|^output=.*|&; cp $2/MANIFEST $4/seen|' lab; mkdir class/amy class/bob\n"
         "echo '# key amy-1' | tee class/amy/MANIFEST >class/bob/MANIFEST\n"
         "echo right >class/amy/ex01_count_parameters.c");
-    char *csv = class_grade(0, "");
+    char *csv = class_grade(1, "");
     class_assert_in(csv, "\namy,,graded,5,");
     class_assert_in(csv, "\nbob,,refused,0,");
     free(csv);

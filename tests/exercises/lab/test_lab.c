@@ -1,8 +1,10 @@
 // test_lab.c -- ./lab from outside, without student code: list, help, hints, pages, questions,
 // skeletons, the archive, and what it refuses. Code runs in test_lab_check.c.
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "exercises/course/exercise.h"
@@ -230,15 +232,85 @@ START_TEST(a_broken_score_file_is_refused_and_says_what_to_do) {
 }
 END_TEST
 
+// Of a machine that reads at another rate than it writes: the roofline that is compared with is of
+// the two ceilings that a student's function is given.
+START_TEST(the_courses_own_numbers_are_the_librarys) {
+    const char *folder = lab_folder();
+    char arguments[256];
+    lab_put("machine.json", "{\"peak_flops_per_second\": 150e9, \"levels\": [\n"
+                            "{\"name\": \"L2\", \"bytes\": 4194304, \"bytes_per_second\": 90e9},\n"
+                            "{\"name\": \"DRAM\", \"bytes\": null, \"bytes_per_second\": 20e9,\n"
+                            " \"fill_bytes_per_second\": 40e9, \"move_bytes_per_second\": 31e9}]}");
+    snprintf(arguments, sizeof arguments,
+             "profile --files exercises/solutions --peaks %s/machine.json", folder);
+    char *out = lab_run_bare(arguments, 0, "ceilings 150.0 GFLOP/s and 20.0 GB/s (DRAM)");
+    static const char *const rows[] = {"parameters ", "bytes written ", "intensity, ",
+                                       "ridge, ",     "roof, us ",      "bound ",
+                                       "its FLOPs ",  "gradients, "};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char row[32];
+        snprintf(row, sizeof row, "\n  %s", rows[i]);
+        lab_assert_in(out, row);
+        lab_assert_in(strstr(out, row), "same\n");
+    }
+    lab_assert_in(out, "  ridge, FLOP/B                         7.50              7.50   same\n");
+    ck_assert_msg(!strstr(out, "DIFFERENT") && !strstr(out, "(exercise "), "%s", out);
+    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
 START_TEST(a_sweep_writes_a_row_for_each_batch) {
-    lab_folder();
-    char *out = lab_run("sweep --most 4", 0, "samples/s"), *csv;
+    char arguments[128];
+    snprintf(arguments, sizeof arguments, "sweep --most 4 --files %s", lab_folder());
+    ProgramRun run = program_run(program_path("lab"), arguments, PROGRAM_CAPTURED);
+    bool busy = run.status == 1 && strstr(run.err, "other work") != NULL;
+    char *csv;
+    ck_assert_msg(busy || run.status == 0, "%s%s", run.out, run.err);
+    program_run_free(&run);
+    if (busy) {
+        lab_folder_remove();
+        test_skip("other work has the cores");
+    }
     csv = lab_take("sweep.csv");
     lab_assert_in(csv, "batch,seconds,samples_per_second\n1,");
     lab_assert_in(csv, "\n4,");
     ck_assert(!strstr(csv, "\n8,"));
     free(csv);
-    free(out);
+    lab_folder_remove();
+}
+END_TEST
+
+// Beside other work on every core there is no sweep, and that of before stays.
+START_TEST(a_sweep_refuses_noise) {
+    enum { MOST = 64 };
+    pid_t others[MOST];
+    int count = (int)(3 * sysconf(_SC_NPROCESSORS_ONLN));
+    if (count > MOST) test_skip("too many cores to keep busy");
+    const char *folder = lab_folder();
+    lab_put("sweep.csv", "of before\n");
+    for (int i = 0; i < count; i++) {
+        others[i] = fork();
+        if (others[i] == 0) { // ends by itself, if nobody does it
+            alarm(60);
+            for (volatile unsigned turn = 0;; turn++) {
+            }
+        }
+    }
+    char arguments[128];
+    snprintf(arguments, sizeof arguments, "sweep --files %s", folder);
+    ProgramRun run = program_run(program_path("lab"), arguments, PROGRAM_CAPTURED);
+    for (int i = 0; i < count; i++) {
+        kill(others[i], SIGKILL);
+        waitpid(others[i], NULL, 0);
+    }
+    ck_assert_msg(run.status == 1, "%d: %s%s", run.status, run.out, run.err);
+    lab_assert_in(run.err, "other work had");
+    ck_assert_int_eq(program_count_lines(run.err), 1);
+    program_run_free(&run);
+    char *csv = lab_take("sweep.csv");
+    ck_assert_str_eq(csv, "of before\n");
+    free(csv);
     lab_folder_remove();
 }
 END_TEST
@@ -256,6 +328,8 @@ int main(void) {
         {reset_brings_the_skeleton_back_and_keeps_what_was_written, 0},
         {the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_each_time, 0},
         {what_is_missing_is_said_and_packed_without, 0},
+        {the_courses_own_numbers_are_the_librarys, 0},
+        {a_sweep_refuses_noise, 0},
         {a_sweep_writes_a_row_for_each_batch, 0},
         {a_broken_score_file_is_refused_and_says_what_to_do, 0},
         {NULL, 0},

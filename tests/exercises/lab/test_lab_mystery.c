@@ -57,6 +57,47 @@ START_TEST(a_mystery_is_written_solved_and_graded) {
 }
 END_TEST
 
+// Measured on a quiet machine and handed on: all files are there, and the record is the student's.
+START_TEST(a_recorded_mystery_is_taken_as_if_it_were_measured) {
+    char there[128], arguments[512];
+    snprintf(there, sizeof there, "%s", lab_text_folder());
+    free(lab_run("questions --student ada", 0, "those of ada-"));
+    snprintf(arguments, sizeof arguments,
+             "mkdir %s/other && cp exercises/solutions/mystery.csv "
+             "%s/other && mkdir %s/other/mystery",
+             there, there, there);
+    ck_assert_int_eq(system(arguments), 0);
+    char *csv = lab_take("other/mystery.csv");
+    MysteryRecord record;
+    char problem[CASE_LINE];
+    ck_assert_msg(mystery_read(csv, &record, problem), "%s", problem);
+    free(csv);
+    snprintf(arguments, sizeof arguments, "mystery %d --recorded %s/other", (int)record.seed,
+             there);
+    lab_refused(arguments, 3, "report.txt", "cannot be read"); // half of it is not there
+    static const char *const files[] = {"report.txt",     "page.html",  "explain.txt",
+                                        "one_thread.txt", "layers.csv", "profile.json"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "other/mystery/%s", files[i]);
+        lab_put(name, "as it was\n");
+    }
+    free(lab_run(arguments, 0, "what takes the time, and why?"));
+    csv = lab_take("mystery.csv");
+    lab_assert_in(csv, "\n# sealed ");
+    free(csv);
+    char *report = lab_take("mystery/report.txt");
+    ck_assert_str_eq(report, "as it was\n");
+    free(report);
+    snprintf(arguments, sizeof arguments, "mystery %d --recorded %s/other", (int)record.seed + 1,
+             there);
+    lab_refused(arguments, 3, "mystery.csv", "no record of mystery");
+    snprintf(arguments, sizeof arguments, "rm -r %s/other %s/mystery", there, there);
+    ck_assert_int_eq(system(arguments), 0);
+    lab_folder_remove();
+}
+END_TEST
+
 // Where the folder cannot be, the record of before stays.
 START_TEST(a_folder_that_cannot_be_is_told) {
     lab_text_folder();
@@ -73,6 +114,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {{what_is_no_seed_is_refused, 0},
                                  {a_mystery_is_written_solved_and_graded, 0},
+                                 {a_recorded_mystery_is_taken_as_if_it_were_measured, 0},
                                  {a_folder_that_cannot_be_is_told, 0},
                                  {NULL, 0}};
     return harness_main("lab_mystery", tests);

@@ -49,7 +49,7 @@ static void sample_fill(Sample *s) {
                                  .n_cases = 2,
                                  .points = 12,
                                  .most_points = 15,
-                                 .line = 41};
+                                 .lines = {41}};
     s->grade = (GradeResult){.seed = 7, .exercises = &s->result, .n_exercises = 1};
 }
 
@@ -80,6 +80,23 @@ START_TEST(a_failure_reads_as_the_page_for_students_says) {
               "  look at    exercises/ex02_count_flops.c:41  count_flops()\n"
               "  again      ./lab check 02 --case linear_512_b64 --seed 7\n"
               "  more       ./lab hint 02   ./lab explain batch_multiplied\n");
+    memory_free(text);
+}
+END_TEST
+
+// Of several functions in a file the one that the case calls is named.
+START_TEST(the_function_that_failed_is_named) {
+    Sample s;
+    sample_fill(&s);
+    s.exercise.function = "count_macs count_flops";
+    s.result.lines[1] = 73;
+    s.cases[0].function = 1;
+    char *text = screen_of(&s, false);
+    assert_contains(text, "  look at    exercises/ex02_count_flops.c:73  count_flops()\n");
+    memory_free(text);
+    s.cases[0].function = 0;
+    text = screen_of(&s, false);
+    assert_contains(text, "  look at    exercises/ex02_count_flops.c:41  count_macs()\n");
     memory_free(text);
 }
 END_TEST
@@ -367,6 +384,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {a_failure_reads_as_the_page_for_students_says, 0},
+        {the_function_that_failed_is_named, 0},
         {an_unknown_mistake_says_how_far_off_it_is, 0},
         {each_end_has_a_word_of_its_own, 0},
         {a_hidden_case_shows_its_kind_and_the_misconception_only, 0},
