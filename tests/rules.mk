@@ -78,7 +78,7 @@ run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(
 
 test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
 
-test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics
+test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics; SKIPS=1: each that skips
 	@$(call run_tests,$(VARIANT))
 
 asan: ## the tests under AddressSanitizer and UBSan
