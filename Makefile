@@ -2,7 +2,7 @@
 # cuda device, the tests) is in a rules.mk of its own. `make help` lists all that can be done.
 # What this machine has is found once by tests/tools/configure and kept in build/config.mk.
 #
-#     make VARIANT=asan test        another variant (normal, asan, tsan, pic), in build/asan
+#     make VARIANT=asan test        another variant (normal, asan, tsan), in build/asan
 #     make CC=clang WERROR=1 VARIANT=clang all       any other name: normal flags, its own folder
 #     make test TEST="pool idx"     only these topics
 #     make BLAS=plain               without OpenBLAS
@@ -21,15 +21,26 @@ CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 FORCE:
-.PHONY: FORCE all run shared check-deps format format-check setup clean install installable \
+.PHONY: FORCE all run check-deps format format-check setup clean install installable \
         install-files uninstall help
 
-# ---- setup and clean come first ----------------------------------------------------------------
-# What else is asked for in the same line waits for them and is built by a make of its own, so that
-# it sees what setup has just installed (`make setup run`).
-FIRST_GOALS := $(filter setup clean,$(MAKECMDGOALS))
-OTHER_GOALS := $(filter-out setup clean,$(MAKECMDGOALS))
+# All processors, unless the user or a make above this one has said how many.
+ifeq ($(MAKELEVEL)$(filter -j% --jobs% --jobserver%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+endif
 
+# ---- several goals -----------------------------------------------------------------------------
+# Each is made when the one before it is done, by a make of its own, which sees what that has
+# installed or removed (`make setup run`).
+ifneq ($(word 2,$(MAKECMDGOALS)),)
+.PHONY: $(MAKECMDGOALS)
+$(firstword $(MAKECMDGOALS)):
+	@for goal in $(MAKECMDGOALS); do $(MAKE) --no-print-directory "$$goal" || exit; done
+$(filter-out $(firstword $(MAKECMDGOALS)),$(MAKECMDGOALS)): $(firstword $(MAKECMDGOALS))
+	@:
+else
+
+# ---- what needs nothing that was found ---------------------------------------------------------
 setup: ## install what is missing: compiler, OpenBLAS, jansson, ...
 	@$(TOOLS)/setup
 	@rm -f build/config.mk
@@ -52,15 +63,6 @@ format-check: ## verify that every source is formatted (clang-format 14)
 	@$(CLANG_FORMAT) --version | grep -q 'version 14\.' || \
 	    { echo "format-check: clang-format 14 is needed, because versions disagree"; exit 1; }
 	@$(CLANG_FORMAT) --dry-run --Werror $(FORMATTED)
-
-ifneq ($(and $(FIRST_GOALS),$(OTHER_GOALS)),)
-.PHONY: $(OTHER_GOALS)
-$(if $(filter setup,$(FIRST_GOALS)),$(if $(filter clean,$(FIRST_GOALS)),setup: clean))
-$(firstword $(OTHER_GOALS)): $(FIRST_GOALS)
-	@$(MAKE) --no-print-directory $(OTHER_GOALS)
-$(wordlist 2,$(words $(OTHER_GOALS)),$(OTHER_GOALS)): $(firstword $(OTHER_GOALS))
-	@:
-else
 
 # ---- what was found ----------------------------------------------------------------------------
 NEED_NOTHING := setup clean uninstall help check-deps format format-check check-size reference \
@@ -86,10 +88,8 @@ $(if $(FOUND_CC),$(if $(filter $(BLAS_CHOICES),$(BLAS)),,\
 OPTIMIZE := -O3 -g
 OPTIMIZE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-OPTIMIZE_pic := -O3 -g -fPIC
 OPTIMIZE_clang := -O0 # for its warnings, which need no more
-OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(if $(filter pic%,$(VARIANT)),$(OPTIMIZE_pic)),\
-    $(OPTIMIZE))
+OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
 
 FLOATING_POINT := -fno-math-errno -fno-trapping-math -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wshadow -Wdouble-promotion -Wfloat-conversion $(if $(WERROR),-Werror)
@@ -133,20 +133,18 @@ override HEADERS := build/include/ridgepoint/ridgepoint.h
 WHOLE := $(BUILD)/installed/ridgepoint.o
 STATIC := $(BUILD)/installed/libridgepoint.a
 SHARED := $(BUILD)/libridgepoint.so.$(VERSION)
-PIC := pic$(if $(filter-out normal,$(VARIANT)),-$(VARIANT))
 
 all: $(LIBRARY) $(PROGRAMS) $(HEADERS) ## build the library, the programs and the cuda device
 
 # ---- how things are built ----------------------------------------------------------------------
 # $(call compile,COMMAND,REMARK) and $(call link,LIBRARIES) make the target of what it is made of.
+STEP := $(TOOLS)/step
 define compile
 @mkdir -p $(@D)
-@echo "  compile $<$(2)"
-@$(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+@$(STEP) 'compile $<$(2)' $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 endef
 define link
-@echo "  link    $@"
-@$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(1)
+@$(STEP) 'link    $@' $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(1)
 endef
 # $(call keep,TEXT): the target holds TEXT, and is rewritten only when that changes: what was built
 # otherwise is then rebuilt.
@@ -156,14 +154,16 @@ define keep
 endef
 
 $(BUILD)/command: FORCE
-	$(call keep,$(VERSION) $(COMPILE))
+	$(call keep,$(VERSION) $(COMPILE) $(LIBRARY_FLAGS))
 $(BUILD)/sources: FORCE
 	$(call keep,$(SOURCES))
 
 $(BUILD)/%.o: %.c $(BUILD)/command
 	$(call compile,$(COMPILE) $(HIDDEN) $(DEFINES))
-# Only what a header marks as API (tensor/api.h) is seen outside the library.
-$(call objects,$(LIBRARY_SOURCES)): HIDDEN := -fvisibility=hidden
+# Only what a header marks as API (tensor/api.h) is seen outside the library; one object serves the
+# programs, the static library and the shared one.
+LIBRARY_FLAGS := -fvisibility=hidden -fPIC -fno-semantic-interposition
+$(call objects,$(LIBRARY_SOURCES)): HIDDEN := $(LIBRARY_FLAGS)
 # A short loop of vectors that lies across two lines of 64 bytes runs at half its speed on some CPUs
 # (Zen 3), and where it lies would change with any line of any file. clang has no such flag.
 $(call objects,$(filter tensor/ops/%,$(LIBRARY_SOURCES))): DEFINES = $(ALIGNED)
@@ -233,8 +233,7 @@ $(WHOLE): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources
 $(STATIC): $(WHOLE)
 # Its own calls stay its own, whatever names a program has.
 $(SHARED): $(WHOLE)
-	@echo "  link    $@"
-	@$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ $< $(LIBS)
+	@$(STEP) 'link    $@' $(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,-z,defs -o $@ $< $(LIBS)
 
 # What the programs say of themselves: manual pages, and what shells complete by.
 PAGES := $(foreach p,$(notdir $(PROGRAMS)),man/man1/$p.1 bash-completion/completions/$p \
@@ -245,9 +244,7 @@ $(BUILD)/installed/share/%: $(PROGRAMS)
 	    --completion $(if $(filter zsh%,$*),zsh,bash)) >$@ || { rm -f $@; exit 1; }
 
 # What is installed, built; and then nothing but copied, so that root need not build.
-shared: $(SHARED)
-installable: all $(STATIC) $(HEADERS) $(PAGES:%=$(BUILD)/installed/share/%)
-	@$(MAKE) --no-print-directory VARIANT=$(PIC) shared
+installable: all $(STATIC) $(SHARED) $(HEADERS) $(PAGES:%=$(BUILD)/installed/share/%)
 install: installable ## install library, headers and programs; PREFIX=, LIBDIR=, DESTDIR= ...
 	@$(MAKE) --no-print-directory install-files
 absolute = case $(call quote,$(1)) in /*) ;; *) echo "install: not an absolute path:" \
@@ -259,7 +256,7 @@ install-files:
 	    $(call absolute,$(DATADIR))
 	install -d $(to_lib)/pkgconfig $(to_bin)
 	install -m 644 $(STATIC) $(to_lib)/libridgepoint.a
-	install -m 755 build/$(PIC)/$(notdir $(SHARED)) $(to_lib)
+	install -m 755 $(SHARED) $(to_lib)
 	ln -sf $(notdir $(SHARED)) $(to_lib)/$(SONAME)
 	ln -sf $(SONAME) $(to_lib)/libridgepoint.so
 	install -m 755 $(PROGRAMS) $(to_bin)
@@ -283,6 +280,17 @@ uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR=
 	@rm -f $(addprefix $(to_include)/,$(INSTALLED_HEADERS))
 	@for folder in $$(dirname $(INSTALLED_HEADERS) | sort -ru); do \
 	    rmdir $(to_include)/$$folder 2>/dev/null; done; rmdir $(to_include) 2>/dev/null; true
+
+# ---- how far it is -----------------------------------------------------------------------------
+# On a terminal the build is one line, which says how many of all steps are done: as many as a make
+# would take that only shows them. What is only looked at again each time counts as old for it.
+ifdef MAKE_TERMOUT
+ifndef STEPS
+export STEPS := $(shell mkdir -p build && rm -f build/steps; STEPS=0 MAKELEVEL=1 MAKEFLAGS= \
+    $(MAKE) -n $(MAKEOVERRIDES) $(addprefix -o ,$(wildcard $(foreach kept,command sources,\
+    build/*/$(kept) build/*/*/$(kept)))) $(MAKECMDGOALS) 2>/dev/null | grep -c '^$(STEP) ')
+endif
+endif
 
 # ---- the rooms ---------------------------------------------------------------------------------
 # What a room builds beyond the library is in a file of its own; a handout lacks some. By the

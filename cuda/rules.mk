@@ -26,8 +26,7 @@ build/nvcc/sources: FORCE
 $(CUDA_OBJECTS): build/nvcc/%.o: % build/nvcc/command
 	$(call compile,$(CUDA_COMPILE_$(patsubst .%,%,$(suffix $<))))
 $(CUDA_PLUGIN): $(CUDA_OBJECTS) build/nvcc/sources
-	@echo "  link    $@"
-	@$(NVCC) -shared -cudart static -o $@ $(filter %.o,$^) -lcublas -Xlinker -z,defs \
+	@$(STEP) 'link    $@' $(NVCC) -shared -cudart static -o $@ $(filter %.o,$^) -lcublas -Xlinker -z,defs \
 	    -Xlinker --exclude-libs=ALL $(CUDA_LIBRARIES:%=-Xlinker -rpath=%)
 
 -include $(wildcard $(CUDA_OBJECTS:.o=.d))

@@ -97,12 +97,14 @@ $(LAB)/command: FORCE
 $(LAB)/object/%.o: %.c $(LAB)/command
 	$(call compile,$(LAB_PARTS_COMPILE), for workers)
 # All of it, because only the linker of a student's file knows what that calls.
-link_worker = mkdir -p $(@D) && ld -r -o $@.all $(filter %.o,$^) && \
-    objcopy -w $(LAB_SEEN:%='--keep-global-symbol=%') $@.all $@ && rm -f $@.all
+define link_worker
+@mkdir -p $(@D)
+@$(STEP) 'link    $@' ld -r -o $@.all $(filter %.o,$^)
+@objcopy -w $(LAB_SEEN:%='--keep-global-symbol=%') $@.all $@ && rm -f $@.all
+endef
 $(filter $(LAB)/worker/ex10%,$(LAB_WORKERS)): $(LAB_TRAINING)
 $(LAB_WORKERS): $(LAB)/worker/%.o: $(LAB)/object/exercises/course/%_call.o $(LAB_ENGINE)
-	@echo "  link    $@"
-	@$(link_worker)
+	$(link_worker)
 $(LAB_HEADERS): $(LAB)/include/%: %
 	@mkdir -p $(@D)
 	@cp $< $@

@@ -17,7 +17,10 @@ HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES) %_call.c \
     $(addprefix tests/,bench/% fixtures/% guest/% plugins/% readme/%),$(wildcard tests/*/*.c tests/*/*/*.c))
 SOURCES += $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
 
-# What only tests use is compiled with Check's flags as well; benchmarks do without Check.
+# What only tests use is compiled with Check's flags as well; benchmarks do without Check. Compiling
+# the tests is most of the work, so they are optimized less than what they test.
+$(BUILD)/tests/%.o: private OPTIMIZE_VARIANT := $(OPTIMIZE_VARIANT:-O3=-O1)
+$(BUILD)/tests/bench/%.o: private OPTIMIZE_VARIANT := $(OPTIMIZE_VARIANT)
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@$(if $(CHECK_LIBS)$(filter $(BUILD)/tests/bench/%,$@),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
 	$(call compile,$(COMPILE) $(CHECK_CFLAGS))
@@ -57,7 +60,7 @@ include $(sort $(wildcard tests/*/rules.mk))
 # What the sanitizers and valgrind find is only true without the caches, and they are slow. Each
 # variant may choose its topics; TEST names others. (Where a library opened at run time has variables
 # of each thread, the sanitizer guesses their place from their address, and may die at exit.)
-TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=8 TEST_SECONDS=600 \
+TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=8 \
     ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_tls_get_addr=0 \
     UBSAN_OPTIONS=print_stacktrace=1
 # All but three that take minutes there: they run the kernels that `cuda` runs, in other orders.
@@ -65,8 +68,7 @@ TOPICS_asan = $(filter-out cuda_networks cuda_orders cuda_support,$(ALL_TOPICS))
 # OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
 TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
 TOPICS_tsan := pool context loader prefetch
-TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 TEST_SECONDS=900 \
-    OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
+TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
     --errors-for-leak-kinds=definite --error-exitcode=99'
 TOPICS_valgrind := scope tape faults
 
@@ -81,7 +83,7 @@ run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(
 
 test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
 
-test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics
+test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics; SKIPS=1: each that skips
 	@$(call run_tests,$(VARIANT))
 
 asan: ## the tests under AddressSanitizer and UBSan

@@ -26,15 +26,13 @@ $(BUILD)/emulated/sources: FORCE
 	$(call keep,$(EMULATED_OBJECTS))
 $(EMULATED_PLUGIN): $(call emulated,$(CUDA_SOURCES) $(EMULATOR_SOURCES)) $(BUILD)/emulated/sources \
     tests/emulator/shared.ld
-	@echo "  link    $@"
-	@$(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(BLAS_LIBS) -lm
+	@$(STEP) 'link    $@' $(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(BLAS_LIBS) -lm
 
 EMULATOR_TEST_PROGRAMS := $(EMULATOR_TEST_SOURCES:tests/emulator/%.cpp=$(BUILD)/tests/%)
 $(EMULATOR_TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/emulated/tests/emulator/%.cpp.o \
     $(call emulated,$(EMULATOR_SOURCES) $(PLANTED_SOURCES)) $(HELPERS) $(LIBRARY) \
     tests/emulator/shared.ld
-	@echo "  link    $@"
-	@$(EMULATED_LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(CHECK_LIBS)
+	@$(STEP) 'link    $@' $(EMULATED_LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(CHECK_LIBS)
 
 -include $(wildcard $(EMULATED_OBJECTS:.o=.d))
 
@@ -42,15 +40,13 @@ $(EMULATOR_TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/emulated/tests/emulator/%.
 CUDA_RAW := $(if $(CUDA_PLUGIN),build/libcuda_raw.so)
 EMULATED_RAW := $(if $(EMULATED_PLUGIN),$(BUILD)/libcuda_raw_emulated.so)
 build/libcuda_raw.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.h build/nvcc/command
-	@echo "  link    $@"
 	@$(CUDA_COMPILE_c) -c -o build/nvcc/cuda_raw.o $<
-	@$(NVCC) -shared -cudart static -o $@ build/nvcc/cuda_raw.o -lcublas \
+	@$(STEP) 'link    $@' $(NVCC) -shared -cudart static -o $@ build/nvcc/cuda_raw.o -lcublas \
 	    -Xlinker --exclude-libs=ALL $(CUDA_LIBRARIES:%=-Xlinker -rpath=%)
 $(BUILD)/libcuda_raw_emulated.so: tests/plugins/cuda_raw.c tests/bench/cuda_raw.h \
     $(call emulated,$(EMULATOR_SOURCES)) tests/emulator/shared.ld
-	@echo "  link    $@"
 	@$(EMULATED_COMPILE_c) -c -o $(BUILD)/emulated/cuda_raw.o $<
-	@$(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(BUILD)/emulated/cuda_raw.o $(filter %.o,$^) \
+	@$(STEP) 'link    $@' $(EMULATED_LINK) -shared -Wl,-Bsymbolic -o $@ $(BUILD)/emulated/cuda_raw.o $(filter %.o,$^) \
 	    $(BLAS_LIBS) -lm
 
 # A tool that listens to the device's ranges; a test opens it at run time.

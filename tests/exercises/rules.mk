@@ -20,7 +20,7 @@ $(call tests_of,grading instructor intake): | $(INSTRUCTOR)
 # The tests have an exercise of their own, and therefore parts of their own.
 SAMPLE_PARTS := $(LAB)/tests
 $(SAMPLE_PARTS)/worker/ex90_sample.o: $(LAB)/object/tests/exercises/sample/sample_call.o $(LAB_ENGINE)
-	@$(link_worker)
+	$(link_worker)
 $(SAMPLE_PARTS)/tools: $(SAMPLE_PARTS)/worker/ex90_sample.o tests/exercises/sample/ex90_sample.h \
     $(LAB)/tools $(LAB_WORKERS) $(LAB_HEADERS)
 	@cp -r $(LAB)/include $(LAB)/worker $(@D) && \

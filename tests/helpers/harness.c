@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { TIME_LIMIT_SECONDS = 20 };
+// Of the processor's time; a program whose threads spin has one such share for each processor. The
+// clock only ends what waits for something that never comes: beside other work it says nothing.
+enum { TIME_LIMIT_SECONDS = 20, PATIENCE = 15 };
 
 typedef struct Instance { // one test, or one index of a looped test
     const TTest *test;
@@ -34,8 +37,28 @@ static jmp_buf skip_target;
 
 static _Thread_local char close_message[512];
 
+static double multiplier(void) {
+    const char *given = getenv("CK_TIMEOUT_MULTIPLIER");
+    double factor = given ? atof(given) : 1.0;
+    return factor > 0.0 ? factor : 1.0;
+}
+
+double harness_patience(double seconds) { return seconds * PATIENCE * multiplier(); }
+
+// What the test starts may have as much again, each program.
+static void limit_processor_time(void) {
+    const char *fork = getenv("CK_FORK");
+    if ((fork && strcmp(fork, "no") == 0) || getenv("CK_DEFAULT_TIMEOUT")) return;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CPU, &limit) != 0) return;
+    double seconds = TIME_LIMIT_SECONDS * multiplier() * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    if ((double)limit.rlim_cur > seconds) limit.rlim_cur = (rlim_t)seconds;
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
 static void run_instance(int index) {
     running = &instances[index];
+    limit_processor_time();
     if (setjmp(skip_target) == 0) running->test->fn(running->loop);
 }
 
@@ -80,7 +103,8 @@ static Suite *make_suite(const char *topic, int count) {
     Suite *suite = suite_create(topic);
     for (int i = 0; i < count; i++) {
         TCase *test_case = tcase_create(instances[i].name);
-        if (!getenv("CK_DEFAULT_TIMEOUT")) tcase_set_timeout(test_case, TIME_LIMIT_SECONDS);
+        if (!getenv("CK_DEFAULT_TIMEOUT"))
+            tcase_set_timeout(test_case, TIME_LIMIT_SECONDS * PATIENCE);
         tcase_add_loop_test(test_case, &instances[i].wrapper, i, i + 1);
         suite_add_tcase(suite, test_case);
     }
@@ -117,23 +141,7 @@ static int report(const char *topic, SRunner *runner) {
     return failed > 0;
 }
 
-// Where other work wants the cores, too, everything takes as many times as long: the limits, which
-// find what hangs, then leave as many times as much, here and in run_program.c.
-static void stretch_limits(void) {
-    enum { MOST = 10 };
-    double waiting = 0.0, average = 0.0, ahead = 0.0;
-    FILE *file = fopen("/proc/loadavg", "r");
-    if (file && fscanf(file, "%lf %*f %*f %lf/", &average, &waiting) != 2) average = waiting = 0.0;
-    if (file) fclose(file);
-    ahead = fmax(average, waiting) / (double)sysconf(_SC_NPROCESSORS_ONLN);
-    const char *given = getenv("CK_TIMEOUT_MULTIPLIER");
-    char text[32];
-    snprintf(text, sizeof text, "%.2f", (given ? atof(given) : 1.0) * fmin(fmax(ahead, 1.0), MOST));
-    setenv("CK_TIMEOUT_MULTIPLIER", text, 1);
-}
-
 int harness_main(const char *topic, const HarnessTest tests[]) {
-    stretch_limits();
     int count = count_instances(tests);
     size_t bytes = (size_t)(count + 1) * sizeof *instances;
     instances = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -25,14 +25,19 @@ typedef struct HarnessTest {
 
 // Runs the table and prints each failure (name, file:line, message), each skip with its reason, and
 // last "topic: N passed, N failed, N skipped". Returns the exit status: 1 when anything failed.
-// A test has 20 seconds (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that), and as many
-// times as long where so many times as much wants the cores. Of Check's
-// other variables, CK_FORK=no runs everything in one process (without time limit), CK_RUN_CASE=name
-// runs one test ("name[3]" for a loop's index), CK_TAP_LOG_FILE_NAME=file writes TAP.
+// A test has 20 seconds of each processor, and 300 of the clock, in which a machine that is busy
+// with other things gives it those (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that). Of
+// Check's other variables, CK_FORK=no runs everything in one process (without time limit),
+// CK_RUN_CASE=name runs one test ("name[3]" for a loop's index), CK_TAP_LOG_FILE_NAME=file writes
+// TAP.
 int harness_main(const char *topic, const HarnessTest tests[]);
 
 // Ends the running test as skipped. Call it from the test's own thread, before it holds anything.
 _Noreturn void test_skip(const char *reason);
+
+// For how many seconds to wait for what takes `seconds` where nothing else runs, before it is said
+// never to come.
+double harness_patience(double seconds);
 
 // Fails the test unless |got[i] - want[i]| <= absolute + relative * |want[i]| for all n elements.
 // NaN equals NaN, an infinity only itself. `what` names the values in the message.

@@ -42,11 +42,6 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double limit_seconds(void) {
-    const char *multiplier = getenv("CK_TIMEOUT_MULTIPLIER");
-    return LIMIT_SECONDS * (multiplier ? atof(multiplier) : 1.0);
-}
-
 // ---- the child -------------------------------------------------------------------------------
 static void redirect(int from, int to) {
     if (from < 0 || dup2(from, to) < 0) _exit(126);
@@ -88,7 +83,7 @@ static void become(const char *program, char *arguments, ProgramOutput output, c
 // Reads both streams until both end; false when the time is up first.
 static bool listen_to(int out, int err, Text *texts) {
     struct pollfd files[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-    double end = now() + limit_seconds();
+    double end = now() + harness_patience(LIMIT_SECONDS);
     while (files[0].fd >= 0 || files[1].fd >= 0) {
         double left = end - now();
         if (left <= 0.0) return false;
@@ -119,7 +114,8 @@ ProgramRun program_run(const char *program, const char *arguments, ProgramOutput
     }
     if (output == PROGRAM_CAPTURED) close(pipes[0]);
     close(pipes[2]);
-    ck_assert_msg(ended, "%s %s: not done after %g s", program, arguments, limit_seconds());
+    ck_assert_msg(ended, "%s %s: not done after %g s", program, arguments,
+                  harness_patience(LIMIT_SECONDS));
     const char *slash = strrchr(program, '/');
     return (ProgramRun){.program = slash ? slash + 1 : program,
                         .status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),

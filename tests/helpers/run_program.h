@@ -16,7 +16,7 @@ typedef struct ProgramRun {
 } ProgramRun;
 
 // Runs it with `arguments`, split at single spaces, and nothing to read. Neither stream is a
-// terminal. Fails the test when it does not end in time (15 seconds x CK_TIMEOUT_MULTIPLIER).
+// terminal. Fails the test when it does not end in time (harness_patience of 15 seconds).
 ProgramRun program_run(const char *program, const char *arguments, ProgramOutput output);
 void program_run_free(ProgramRun *run);
 

@@ -57,7 +57,7 @@ static double now(void) {
 
 // Reads on until it shows this, after what was waited for last.
 static void wait_for(const char *part) {
-    double end = now() + 15.0;
+    double end = now() + harness_patience(15.0);
     for (;;) {
         const char *found = strstr(session.text + session.seen, part);
         if (found) {
@@ -94,11 +94,16 @@ static bool is_as_before(void) {
     return tcgetattr(session.terminal, &after) == 0 && after.c_lflag == session.before.c_lflag;
 }
 
+static void wait_until_as_before(void) {
+    for (double end = now() + harness_patience(5.0); now() < end && !is_as_before();)
+        poll(NULL, 0, 50);
+    ck_assert(is_as_before());
+}
+
 // Ends by key q; the terminal's settings are looked at while its other end is still open.
 static void quit(void) {
     press('q');
-    for (int i = 0; i < 100 && !is_as_before(); i++) poll(NULL, 0, 50);
-    ck_assert(is_as_before());
+    wait_until_as_before();
     expect_end(0);
 }
 
@@ -157,8 +162,7 @@ START_TEST(a_signal_ends_it_and_gives_the_terminal_back) {
     wait_for("NOT IMPLEMENTED");
     ck_assert(!is_as_before());
     ck_assert_int_eq(kill(session.child, SIGTERM), 0);
-    for (int i = 0; i < 100 && !is_as_before(); i++) poll(NULL, 0, 50);
-    ck_assert(is_as_before());
+    wait_until_as_before();
     expect_end(128 + SIGTERM);
 }
 END_TEST

@@ -30,7 +30,8 @@ START_TEST(seconds_pass_and_processor_time_only_where_one_works) {
     ProfilerCall asleep, busy;
     ck_assert_int_eq(profiler_call(sleep_20_ms, NULL, &asleep), STATUS_OK);
     ck_assert_int_eq(profiler_call(spend_20_ms, NULL, &busy), STATUS_OK);
-    ck_assert_msg(asleep.seconds >= 0.02 && asleep.seconds < 2.0, "%g", asleep.seconds);
+    ck_assert_msg(asleep.seconds >= 0.02 && asleep.seconds < harness_patience(2.0), "%g",
+                  asleep.seconds);
     ck_assert_msg(asleep.cpu_seconds < 0.01, "%g", asleep.cpu_seconds);
     ck_assert_msg(busy.seconds >= 0.02 && busy.cpu_seconds >= 0.0199, "%g", busy.cpu_seconds);
     ck_assert(asleep.ops == 0 && asleep.peak.total == 0 && asleep.left.total == 0);
