@@ -78,6 +78,7 @@ struct Import {
     const Onnx__Model *model; // in `arena`
     const Onnx__Graph *graph;
     struct Arena *arena;
+    struct Inlined *inlined;    // the file's functions, where they are called; NULL: it has none
     const OnnxOptions *options; // never NULL
     OnnxModel *about;           // never NULL
     int64_t opset;              // of ai.onnx, for the node at hand
@@ -114,6 +115,11 @@ Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int6
 Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
+
+// The file's functions written out where they are called (functions.c): its graph has no calls.
+Status import_inline(Import *import);
+void import_node_scope(Import *import, size_t node); // that node's opsets are at hand
+void import_inline_free(Import *import);
 
 // ---- values (values.c) ------------------------------------------------------------------------
 int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none

@@ -83,6 +83,10 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
             "differently. HINT: pads instead");
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
+    if (average && (sides.dilation[0] != 1 || sides.dilation[1] != 1))
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its dilations are not 1, which is what is read of an average. HINT: "
+                            "export the model without them");
     step->params.pool.flat = dims == 1;
     step->params.pool.pad.value = average ? 0.0f : -INFINITY;
     if (pad_first(import, step, &sides, excludes_pad(node))) return error_status();

@@ -234,6 +234,11 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
             return import_error(import, STATUS_FORMAT, "its output_shape");
         int64_t pad = full - (sized ? wanted[i - first] : size * sides.stride[i]);
         if (sized && pad < 0) more[i] -= pad; // zeros behind what the windows reach
+        if (sized && more[i] >= sides.stride[i] && more[i] >= sides.dilation[i] && pad < 0)
+            return import_error(import, STATUS_NOT_IMPLEMENTED,
+                                "its output_shape has %lld, and its windows reach %lld. HINT: less "
+                                "than a stride more",
+                                (long long)wanted[i - first], (long long)full);
         pad = pad > 0 ? pad : 0;
         sides.before[i] = lower || !same ? pad - pad / 2 : pad / 2;
         sides.after[i] = pad - sides.before[i];

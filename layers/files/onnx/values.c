@@ -165,6 +165,7 @@ void import_free(Import *import) {
     memory_free(import->chain);
     memory_free(import->buckets);
     memory_free(import->targets);
+    import_inline_free(import);
     onnx_file_free(import);
 }
 
