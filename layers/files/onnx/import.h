@@ -157,7 +157,8 @@ const char *onnx_recorded(const Node *node, const char *key);
 int import_ints(Import *import, const Node *node, const char *name, int i, int64_t *out, int room);
 // A dimension, counted from 0; -1 with an error pending.
 int import_axis(Import *import, int64_t axis, int ndim);
-// "onnx: Conv /conv1/Conv: ...", with what the node is.
+// "onnx: Conv /conv1/Conv: ...", with what the node is; and where it says not what to do, the
+// usual.
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 

@@ -8,7 +8,7 @@
 static const Value *first_of(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);
     if (!in || !node_input(import, node, 1))
-        import_error(import, STATUS_FORMAT, "it has no indices");
+        import_error(import, STATUS_FORMAT, "it has no input or no indices");
     return error_pending() ? NULL : in;
 }
 
@@ -160,7 +160,8 @@ static Status build_entries(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     if (!in) return error_status();
     if (in->shape.ndim < 1 || !node_input(import, node, 1))
-        return import_error(import, STATUS_SHAPE, "it has no rows and no indices");
+        return import_error(import, STATUS_SHAPE,
+                            "its input has no dimensions, or it has no indices");
     return step_inputs(import, node, step, 2);
 }
 
