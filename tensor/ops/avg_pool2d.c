@@ -12,7 +12,7 @@ Tensor *tensor_avg_pool2d(Tensor *x, Pool2dOptions options) {
 static Status avg_pool2d_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     if (w->dilation[0] != 1 || w->dilation[1] != 1)
-        return op_error(call, STATUS_INVALID_ARGUMENT, "has no dilation. HINT: 1");
+        return op_error(call, STATUS_INVALID_ARGUMENT, "has no dilation. HINT: a dilation of 1");
     return pool_infer(call);
 }
 

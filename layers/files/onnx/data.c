@@ -12,7 +12,9 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
     int64_t count = 1;
     *shape = (Shape){.ndim = (int)stored->n_dims};
     if (stored->n_dims > TENSOR_MAX_DIMS)
-        return error_set(STATUS_NOT_IMPLEMENTED, "onnx: \"%s\" has %zu dimensions, at most %d",
+        return error_set(STATUS_NOT_IMPLEMENTED,
+                         "onnx: \"%s\" has %zu dimensions, and up to %d are read. HINT: a Reshape "
+                         "behind fewer",
                          stored->name ? stored->name : "", stored->n_dims, TENSOR_MAX_DIMS);
     for (size_t i = 0; i < stored->n_dims; i++) {
         shape->dims[i] = stored->dims[i];
@@ -98,7 +100,9 @@ const char *onnx_type_name(int type) {
 static const Kind *kind_of(const Onnx__Tensor *stored) {
     const Kind *kind = kind_by_type(stored->data_type);
     if (kind) return kind;
-    error_set(STATUS_NOT_IMPLEMENTED, "onnx: \"%s\" is of the element type %d, which is not read",
+    error_set(STATUS_NOT_IMPLEMENTED,
+              "onnx: \"%s\" is of the element type %d, which is not read. HINT: "
+              "float32, or the other numbers of 8 bits and more",
               stored->name ? stored->name : "", stored->data_type);
     return NULL;
 }
@@ -138,7 +142,9 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
     const char *offset = external_entry(stored, "offset"), *slash = strrchr(import->path, '/');
     if (!location_stays(location))
         return error_set(STATUS_FORMAT,
-                         "onnx: %s: \"%s\" names the file \"%s\", which is not beside it or below",
+                         "onnx: %s: \"%s\" names the file \"%s\", which is not beside it or below. "
+                         "HINT: put it beside the model, and onnx.save(model, path, "
+                         "save_as_external_data=True)",
                          import->path, stored->name ? stored->name : "", location ? location : "");
     int folder = slash ? (int)(slash - import->path) + 1 : 0;
     size_t length = (size_t)folder + strlen(location) + 1;
@@ -156,7 +162,9 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
         count <= (file->size - numbers->at) / numbers->element->size)
         return STATUS_OK;
     input_close(file);
-    return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" ends before what it should hold",
+    return error_set(STATUS_FORMAT,
+                     "onnx: %s: \"%s\" ends before what it should hold. HINT: it is cut "
+                     "off, or another model's",
                      import->path, location);
 }
 

@@ -92,6 +92,7 @@ struct Import {
     const Onnx__Model *model; // in `arena`
     const Onnx__Graph *graph;
     struct Arena *arena;
+    struct Inlined *inlined;    // the file's functions, where they are called; NULL: it has none
     const OnnxOptions *options; // never NULL
     OnnxModel *about;           // never NULL
     int64_t opset;              // of ai.onnx, for the node at hand
@@ -132,6 +133,11 @@ Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int6
 Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape);
+
+// The file's functions written out where they are called (functions.c): its graph has no calls.
+Status import_inline(Import *import);
+void import_node_scope(Import *import, size_t node); // that node's opsets are at hand
+void import_inline_free(Import *import);
 
 // ---- values (values.c) ------------------------------------------------------------------------
 int import_find(const Import *import, const char *name); // VALUE_ABSENT: there is none
@@ -180,7 +186,8 @@ const char *onnx_recorded(const Node *node, const char *key);
 int import_ints(Import *import, const Node *node, const char *name, int i, int64_t *out, int room);
 // A dimension, counted from 0; -1 with an error pending.
 int import_axis(Import *import, int64_t axis, int ndim);
-// "onnx: Conv /conv1/Conv: ...", with what the node is.
+// "onnx: Conv /conv1/Conv: ...", with what the node is; and where it says not what to do, the
+// usual.
 Status import_error(const Import *import, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 // Notes for the reader what the file does not say, and what was taken for it: `what` is a noun, as

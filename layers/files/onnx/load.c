@@ -101,7 +101,8 @@ void onnx_model_free(OnnxModel *about) {
 
 // ---- the stages -------------------------------------------------------------------------------
 static Layer *load(Import *import) {
-    if (onnx_file_read(import) || describe(import) || import_walk(import)) return NULL;
+    if (onnx_file_read(import) || import_inline(import) || describe(import) || import_walk(import))
+        return NULL;
     if (describe_outputs(import)) return NULL;
     import_finish(import);
     if (import_paths(import) || import_tie(import)) return NULL;

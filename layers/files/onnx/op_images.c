@@ -30,7 +30,8 @@ static Status pad_first(Import *import, Step *step, Sides *sides, bool excludes)
     if (pool_pads_itself(sides)) return STATUS_OK;
     if (excludes)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "padding of more than half the window, which does not count");
+                            "its pads are more than half the window, and do not count. HINT: "
+                            "count_include_pad=1, or a Pad before it");
     pool->pad.pads = true;
     for (int i = 0; i < 2; i++) {
         int dim = pool->flat ? 1 + i : 2 + i;
@@ -69,10 +70,12 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     Sides sides;
     if (in && dims == 3) return volume_pool(import, node, step, in->shape);
     if (in && (dims < 1 || dims > 2))
-        import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
+        import_error(import, STATUS_NOT_IMPLEMENTED,
+                     "its input has %d dimensions behind the channels, and 1 to 3 are read", dims);
     if (error_pending()) return error_status();
     if (attribute_ints(node, "kernel_shape", kernel, dims) != dims)
-        return import_error(import, STATUS_FORMAT, "it has no kernel_shape of %d dimensions", dims);
+        return import_error(import, STATUS_FORMAT,
+                            "its kernel_shape is not of %d dimensions, as its input is", dims);
     if (sides_read(import, node, in->shape, kernel, &sides)) return error_status();
     bool same = attribute_is(node, "auto_pad", "SAME_UPPER", false) ||
                 attribute_is(node, "auto_pad", "SAME_LOWER", false);
@@ -83,6 +86,10 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
             "differently. HINT: pads instead");
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
+    if (average && (sides.dilation[0] != 1 || sides.dilation[1] != 1))
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its dilations are not 1, which is what is read of an average. HINT: "
+                            "export the model without them");
     step->params.pool.flat = dims == 1;
     step->params.pool.pad.value = average ? 0.0f : -INFINITY;
     if (pad_first(import, step, &sides, excludes_pad(node))) return error_status();
@@ -150,7 +157,7 @@ static const Named roundings[] = {{"round_prefer_floor", RESIZE_ROUND_PREFER_FLO
 static int named(Import *import, const Node *node, const char *attribute, const Named *names) {
     for (int i = 0; names[i].name; i++)
         if (attribute_is(node, attribute, names[i].name, i == 0)) return names[i].value;
-    import_error(import, STATUS_NOT_IMPLEMENTED, "its %s is of a kind that is not known",
+    import_error(import, STATUS_NOT_IMPLEMENTED, "its %s is none of those that are read",
                  attribute);
     return 0;
 }
@@ -170,7 +177,8 @@ static Status read_given(Import *import, const Node *node, double given[], int *
     if (value && !value_data(import, value)) return error_status();
     int64_t count = scales ? (int64_t)scales->n_floats : value ? shape_numel(value->shape) : 0;
     if (count < 1 || count > TENSOR_MAX_DIMS)
-        return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
+        return import_error(import, STATUS_FORMAT,
+                            "it has not one size or scale for each of its dimensions, or axes");
     for (int i = 0; i < count; i++)
         given[i] = scales ? (double)scales->floats[i] : value_number(value, i);
     *n = (int)count;
@@ -188,16 +196,22 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
         for (n_axes = 0; n_axes < in.ndim; n_axes++) axes[n_axes] = n_axes;
     if (read_given(import, node, given, &n, &sizes)) return error_status();
     if (n_axes > in.ndim || n != n_axes)
-        return import_error(import, STATUS_FORMAT, "it has no sizes or scales of its dimensions");
+        return import_error(import, STATUS_FORMAT,
+                            "it has not one size or scale for each of its dimensions, or axes");
     for (int i = 0; i < n_axes; i++) {
         int axis = import_axis(import, axes[i], in.ndim), at = axis - in.ndim + 3;
         if (axis < 0) return error_status();
         bool stays = given[i] == (sizes ? (double)in.dims[axis] : 1.0);
         if (axis < 2 && !stays)
-            return import_error(import, STATUS_NOT_IMPLEMENTED, "of the batch or the channels");
+            return import_error(
+                import, STATUS_NOT_IMPLEMENTED,
+                "it changes the batch or the channels, and what is behind them is read. HINT: "
+                "a Transpose before it, and one behind");
         if (axis < 2) continue;
         if (!(given[i] > 0.0 && given[i] < 0x1p31))
-            return import_error(import, STATUS_FORMAT, "a size or scale of %g", given[i]);
+            return import_error(import, STATUS_FORMAT,
+                                "it has a size or scale of %g, and what is above 0 can be",
+                                given[i]);
         // A scale is float32, and so is its product: 2.6 times 5 is 13.
         size[at] =
             sizes ? (int64_t)given[i] : (int64_t)floorf((float)given[i] * (float)in.dims[axis]);
@@ -221,7 +235,8 @@ static Status old_rounding(Import *import, const Node *node, Step *step) {
     }
     bool nearest = options->mode == RESIZE_NEAREST;
     if (fewer && strcmp(node->op_type, "Upsample") == 0)
-        return import_error(import, STATUS_FORMAT, "its scales are below 1");
+        return import_error(import, STATUS_FORMAT,
+                            "its scales are below 1, which Upsample does not take. HINT: Resize");
     if (fewer && more && nearest)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "its scales are below 1 and above. HINT: "
@@ -235,7 +250,8 @@ static Status build_resize(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     ResizeOptions *options = &step->params.resize;
     if (in && (in->shape.ndim < 3 || in->shape.ndim > 5))
-        import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", in->shape.ndim);
+        import_error(import, STATUS_NOT_IMPLEMENTED,
+                     "its input has %d dimensions, and 3 to 5 are read", in->shape.ndim);
     if (error_pending() || read_sizes(import, node, in->shape, options, &step->params.depth))
         return error_status();
     options->mode = (ResizeMode)named(import, node, "mode", modes);

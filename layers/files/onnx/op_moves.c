@@ -56,10 +56,14 @@ static Status build_tile(Import *import, const Node *node, Step *step) {
     int64_t *times = step->params.shape.dims;
     int n = in ? import_ints(import, node, NULL, 1, times, TENSOR_MAX_DIMS) : -1;
     if (error_pending()) return error_status();
-    if (n != in->shape.ndim) return import_error(import, STATUS_FORMAT, "%d repeats", n);
+    if (n != in->shape.ndim)
+        return import_error(import, STATUS_FORMAT,
+                            "it has %d repeats, not one for each of %d dimensions", n,
+                            in->shape.ndim);
     for (int i = 0; i < n; i++)
         if (times[i] < 0 || times[i] > 1 << 16)
-            return import_error(import, STATUS_FORMAT, "%lld repeats", (long long)times[i]);
+            return import_error(import, STATUS_FORMAT, "%lld repeats, and 0 to 65536 are read",
+                                (long long)times[i]);
     return step_inputs(import, node, step, 1);
 }
 
@@ -177,8 +181,8 @@ static Status build_pad(Import *import, const Node *node, Step *step) {
     if (n_axes < 0)
         for (n_axes = 0; n_axes < in->shape.ndim; n_axes++) axes[n_axes] = n_axes;
     if (n != 2 * n_axes || !pad_mode(node, &pad->mode))
-        return import_error(import, STATUS_FORMAT, "%d pads for %d axes, or an unknown mode", n,
-                            n_axes);
+        return import_error(import, STATUS_FORMAT,
+                            "it has %d pads for %d axes. HINT: two for each axis", n, n_axes);
     for (int i = 0; i < n_axes; i++) {
         int axis = import_axis(import, axes[i], in->shape.ndim);
         if (axis < 0) return error_status();

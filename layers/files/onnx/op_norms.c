@@ -113,7 +113,8 @@ static Status build_batch(Import *import, const Node *node, Step *step) {
     for (int i = 3; i < 5; i++) {
         Value *state = node_input(import, node, i);
         if (!state || !node_input(import, node, 1) || !node_input(import, node, 2))
-            return import_error(import, STATUS_FORMAT, "it has no five inputs");
+            return import_error(import, STATUS_FORMAT,
+                                "it has not all of scale, bias, mean and variance");
         if (state->kind == VALUE_RUN || !state->stored || state->twin >= 0) continue;
         state->kind = VALUE_PARAMETER; // but no gradient's
         state->is_state = true;

@@ -8,7 +8,7 @@
 static const Value *first_of(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);
     if (!in || !node_input(import, node, 1))
-        import_error(import, STATUS_FORMAT, "it has no indices");
+        import_error(import, STATUS_FORMAT, "it has no input or no indices");
     return error_pending() ? NULL : in;
 }
 
@@ -44,8 +44,8 @@ static int from_begin(Import *import, int at, int64_t size) {
     return other;
 }
 
-// An index that the model computes by taking something off may count from the end; ids and
-// positions that come in are rows as they are, and cost nothing more.
+// An index that the model computes by taking something off may count from the end, and is counted
+// anew; ids and positions that come in are rows as they are, and cost nothing more.
 static bool may_be_below(const Import *import, int at) {
     const Step *step = step_of(import, at);
     for (int i = 0; i < 4 && (step_is(step, "Unsqueeze") || step_is(step, "Reshape") ||
@@ -53,6 +53,18 @@ static bool may_be_below(const Import *import, int at) {
          i++)
         step = step_of(import, step->in[0]);
     return step_is(step, "Sub") || step_is(step, "Neg");
+}
+
+// So that no cost of what is usual hangs on it: where an index that came in does count from the
+// end, and the program can read it, it is counted anew, too. (A GPU finds such an index, and says
+// so.)
+static Tensor *from_begin_if(const Step *step, Tensor *index, int64_t size) {
+    bool below = step->params.plain.flags[1];
+    bool whole = index && tensor_is_contiguous(index);
+    Tensor *seen = !below && whole ? tensor_reshape(index, index->shape) : NULL; // a dry run's own
+    const int64_t *at = seen && seen->device->on_host ? tensor_labels(seen) : NULL;
+    for (int64_t i = 0; at && i < index->numel && !below; i++) below = at[i] < 0;
+    return below ? onnx_from_begin(index, size) : index;
 }
 
 // ---- Gather -----------------------------------------------------------------------------------
@@ -98,7 +110,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     if (step->params.plain.flags[0]) return done(gather_run(step, in[0]), out);
     int dim = step->params.plain.dim, ndim = in[0]->shape.ndim, order[TENSOR_MAX_DIMS];
     Tensor *index = onnx_as_index(in[1]), *table = step_number(step, in[0]);
-    if (step->params.plain.flags[1]) index = onnx_from_begin(index, in[0]->shape.dims[dim]);
+    index = from_begin_if(step, index, in[0]->shape.dims[dim]);
     if (dim == 0 && ndim == 2) return done(tensor_embedding(index, table), out);
     order[0] = dim;
     for (int i = 0; i < ndim - 1; i++) order[i + 1] = i < dim ? i : i + 1;
@@ -139,7 +151,7 @@ static Status run_elements(const Step *step, bool training, Tensor *const in[], 
     (void)training;
     int dim = step->params.plain.dim;
     Tensor *index = onnx_as_index(in[1]);
-    if (step->params.plain.flags[1]) index = onnx_from_begin(index, in[0]->shape.dims[dim]);
+    index = from_begin_if(step, index, in[0]->shape.dims[dim]);
     return done(tensor_gather(step_number(step, in[0]), dim, index), out);
 }
 
@@ -148,7 +160,8 @@ static Status build_entries(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     if (!in) return error_status();
     if (in->shape.ndim < 1 || !node_input(import, node, 1))
-        return import_error(import, STATUS_SHAPE, "it has no rows and no indices");
+        return import_error(import, STATUS_SHAPE,
+                            "its input has no dimensions, or it has no indices");
     return step_inputs(import, node, step, 2);
 }
 

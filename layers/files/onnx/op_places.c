@@ -46,13 +46,18 @@ static int64_t row_of(const Import *import, const Value *index, Shape x, const P
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *index = node_input(import, node, 1);
-    if (!in || !index) return import_error(import, STATUS_FORMAT, "it has no indices");
+    if (!in || !index) return import_error(import, STATUS_FORMAT, "it has no input or no indices");
     Shape at = index->shape;
     int64_t batch = attribute_int(node, "batch_dims", 0);
     int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
     bool fits = batch >= 0 && batch < at.ndim && depth >= 1 && depth <= in->shape.ndim - batch;
     for (int i = 0; i < (fits ? batch : 0); i++) fits = fits && at.dims[i] == in->shape.dims[i];
-    if (!fits) return import_error(import, STATUS_SHAPE, "indices that do not fit");
+    if (!fits)
+        return import_error(
+            import, STATUS_SHAPE,
+            "its indices do not fit: %lld numbers each, behind %lld dimensions of a "
+            "batch, for an input of %d",
+            (long long)depth, (long long)batch, in->shape.ndim);
     step->params.plain.dim = (int)batch;
     step->params.plain.sizes = depth;
     if (index->kind != VALUE_CONSTANT) return step_inputs(import, node, step, 2);
@@ -128,7 +133,7 @@ static Status build_scatter(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *updates = node_input(import, node, 2);
     Value *index = node_input(import, node, 1);
     if (!in || !index || !updates)
-        return import_error(import, STATUS_FORMAT, "it has no indices or updates");
+        return import_error(import, STATUS_FORMAT, "it has no input, indices or updates");
     if (!value_data(import, index)) return error_status();
     Shape at = index->shape;
     int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
@@ -166,7 +171,7 @@ static Status build_one_hot(Import *import, const Node *node, Step *step) {
     Value *depth = node_input(import, node, 1), *values = node_input(import, node, 2);
     if (!index || !depth || !values || shape_numel(depth->shape) != 1 ||
         shape_numel(values->shape) != 2)
-        return import_error(import, STATUS_FORMAT, "it has no indices, depth or two values");
+        return import_error(import, STATUS_FORMAT, "it has no indices, one depth and two values");
     if (!value_data(import, depth) || !value_data(import, values)) return error_status();
     int axis = import_axis(import, attribute_int(node, "axis", -1), index->shape.ndim + 1);
     step->params.plain.dim = axis;
@@ -221,15 +226,20 @@ static Status build_spread(Import *import, const Node *node, Step *step) {
     const Value *updates = node_input(import, node, 2);
     if (!in || !index || !updates || in->shape.ndim != index->shape.ndim ||
         !shape_equal(index->shape, updates->shape))
-        return import_error(import, STATUS_SHAPE, "indices that do not fit");
+        return import_error(import, STATUS_SHAPE,
+                            "its input, indices and updates are not of as many dimensions, or the "
+                            "last two not of one shape");
     int axis = import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim);
     bool adds = attribute_is(node, "reduction", "add", false),
          fits = in->shape.ndim < TENSOR_MAX_DIMS;
     for (int i = 0; i < in->shape.ndim; i++)
         fits = fits && (i == axis || in->shape.dims[i] == index->shape.dims[i]);
-    if (!fits || (!adds && !attribute_is(node, "reduction", "none", true)))
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "fewer places than x has, or a reduction other than add");
+    if (!fits)
+        return import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "its indices leave out places of dimensions other than %d, or it has more "
+            "than %d dimensions. HINT: ScatterND",
+            axis, TENSOR_MAX_DIMS - 1);
     if (!adds && axis >= 0 && node_input(import, node, 1)->kind == VALUE_CONSTANT)
         check_once(import, node_input(import, node, 1), axis, in->shape.dims[axis]);
     step->params.plain.dim = axis;

@@ -67,7 +67,7 @@ static Status build_matmul(Import *import, const Node *node, Step *step) {
     if (step_weights(import, node, step, 2, roles)) return error_status();
     const Value *x = node_input(import, node, 0);
     Value *weight = import_value(import, step->in[1]); // perhaps a copy that is this layer's own
-    if (!x || !weight) return import_error(import, STATUS_FORMAT, "it has no two inputs");
+    if (!x || !weight) return import_error(import, STATUS_FORMAT, "it has not two inputs");
     int turned = x->shape.ndim > 1 ? turned_parameter(import, weight) : VALUE_ABSENT;
     if (turned >= 0)
         take_parameter(import, step, 1, turned);
@@ -91,7 +91,7 @@ static Status build_gemm(Import *import, const Node *node, Step *step) {
     const Value *a = node_input(import, node, 0);
     Value *b = import_value(import, step->in[1]); // perhaps a copy that is this layer's own
     if (!a || !b || a->shape.ndim != 2 || b->shape.ndim != 2)
-        return import_error(import, STATUS_SHAPE, "it has no two matrices");
+        return import_error(import, STATUS_SHAPE, "its first two inputs are not matrices");
     int64_t outputs = b->shape.dims[attribute_int(node, "transB", 0) != 0 ? 0 : 1];
     if (told_bias(import, node, step, outputs)) return error_status();
     const Value *c = import_value(import, step->in[2]);
@@ -127,8 +127,10 @@ static Status build_einsum(Import *import, const Node *node, Step *step) {
     const Onnx__Attribute *equation = attribute_find(node, "equation");
     if (!equation || !equation->has_s || equation->s.len >= EINSUM_MAX_TEXT ||
         node->n_input > EINSUM_MAX_OPERANDS)
-        return import_error(import, STATUS_FORMAT, "its equation, or more than %d operands",
-                            EINSUM_MAX_OPERANDS);
+        return import_error(
+            import, STATUS_FORMAT,
+            "it has no equation, one of more than %d letters, or more than %d operands",
+            EINSUM_MAX_TEXT - 1, EINSUM_MAX_OPERANDS);
     memcpy(step->params.equation, equation->s.data, equation->s.len); // with a 0 behind it
     return step_inputs(import, node, step, (int)node->n_input);
 }
@@ -161,7 +163,11 @@ static const Value *begin_conv(Import *import, const Node *node, Step *step, Sid
     const Value *in = node_input(import, node, 0), *weight = node_input(import, node, 1);
     int dims = in ? in->shape.ndim - 2 : 0;
     if (!weight || dims < 1 || dims > 3 || weight->shape.ndim != in->shape.ndim) {
-        import_error(import, STATUS_NOT_IMPLEMENTED, "of %d dimensions", dims);
+        import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "its input has %d dimensions behind the channels, and its weight as many: 1 to "
+            "3 are read",
+            dims);
         return NULL;
     }
     int64_t outputs = weight->shape.dims[0];
@@ -220,7 +226,7 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
     attribute_ints(node, "output_padding", extra, dims);
     for (int i = 0; i < dims; i++) {
         if (extra[i] < 0 || extra[i] > INT32_MAX)
-            return import_error(import, STATUS_FORMAT, "its output_padding");
+            return import_error(import, STATUS_FORMAT, "its output_padding is below 0");
         more[first + i] = extra[i];
     }
     bool sized = attribute_ints(node, "output_shape", wanted, dims) == dims;
@@ -231,9 +237,14 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
         int64_t full =
             (size - 1) * sides.stride[i] + more[i] + (sides.kernel[i] - 1) * sides.dilation[i] + 1;
         if (sized && (wanted[i - first] < 0 || wanted[i - first] > INT32_MAX))
-            return import_error(import, STATUS_FORMAT, "its output_shape");
+            return import_error(import, STATUS_FORMAT, "its output_shape is below 0");
         int64_t pad = full - (sized ? wanted[i - first] : size * sides.stride[i]);
         if (sized && pad < 0) more[i] -= pad; // zeros behind what the windows reach
+        if (sized && more[i] >= sides.stride[i] && more[i] >= sides.dilation[i] && pad < 0)
+            return import_error(import, STATUS_NOT_IMPLEMENTED,
+                                "its output_shape has %lld, and its windows reach %lld. HINT: less "
+                                "than a stride more",
+                                (long long)wanted[i - first], (long long)full);
         pad = pad > 0 ? pad : 0;
         sides.before[i] = lower || !same ? pad - pad / 2 : pad / 2;
         sides.after[i] = pad - sides.before[i];

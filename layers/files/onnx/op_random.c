@@ -20,7 +20,7 @@ static Status build_random(Import *import, const Node *node, Step *step) {
     } else {
         int n = attribute_ints(node, "shape", random->shape.dims, TENSOR_MAX_DIMS);
         if (n < 0 || n > TENSOR_MAX_DIMS)
-            return import_error(import, STATUS_FORMAT, "a shape of %d dimensions", n);
+            return import_error(import, STATUS_FORMAT, "its shape has %d dimensions", n);
         random->shape.ndim = n;
     }
     return step_input(import, step, import_constant(import, ONNX_FLOAT, SHAPE_SCALAR));

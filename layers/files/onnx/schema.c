@@ -18,13 +18,16 @@ void schema_name(const Node *node, char *text, size_t room) {
     snprintf(text, room, "%s%s%s", plain ? "" : node->domain, plain ? "" : ".", node->op_type);
 }
 
-// Of what the file or the node's function imports; 0: it imports none of that domain.
-static int64_t opset_of(const Import *import, const char *domain) {
+// 0: none of that domain is among them.
+static int64_t opset_among(Onnx__Opset *const opsets[], size_t n, const char *domain) {
     int64_t version = 0;
-    for (size_t i = 0; i < import->n_opsets; i++)
-        if (strcmp(domain_name(import->opsets[i]->domain), domain) == 0)
-            version = import->opsets[i]->version;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(domain_name(opsets[i]->domain), domain) == 0) version = opsets[i]->version;
     return version;
+}
+
+static int64_t opset_of(const Import *import, const char *domain) {
+    return opset_among(import->opsets, import->n_opsets, domain);
 }
 
 void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n) {
@@ -33,13 +36,33 @@ void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n) {
     import->opset = opset_of(import, onnx_domains[0].name);
 }
 
+// Operators that mean another thing since an opset, with the same attributes. Where a function is
+// of one side of it and the file of the other, readers of ONNX take them differently.
+static Status check_function(const Import *import, const Node *node) {
+    static const struct {
+        const char *name;
+        int64_t since;
+    } changed[] = {{"Softmax", 13}, {"LogSoftmax", 13}, {"Resize", 11}, {"Dropout", 12}};
+    const Onnx__Model *model = import->model;
+    int64_t file = opset_among(model->opset_import, model->n_opset_import, onnx_domains[0].name);
+    for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++)
+        if (strcmp(changed[i].name, node->op_type) == 0 &&
+            (file < changed[i].since) != (import->opset < changed[i].since))
+            return import_error(import, STATUS_NOT_IMPLEMENTED,
+                                "its function is of opset %lld and the file of %lld, between which "
+                                "the operator has changed. HINT: one opset for both",
+                                (long long)import->opset, (long long)file);
+    return STATUS_OK;
+}
+
 static Status check_opset(const Import *import, const SchemaDomain *domain, const Schema *schema) {
     long long opset = opset_of(import, domain->name);
     if (opset == 0)
-        return import_error(import, STATUS_FORMAT,
-                            "the file does not say of which opset of %s it is. HINT: "
-                            "onnx.helper.make_model(graph, opset_imports=...)",
-                            domain->name);
+        return import_error(
+            import, STATUS_FORMAT,
+            "the file, or the function, does not say of which opset of %s it is. HINT: "
+            "onnx.helper.make_model(graph, opset_imports=...)",
+            domain->name);
     if (opset < domain->oldest || opset > domain->newest)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "it is of opset %lld of %s, and those from %d to %d are known here. "
@@ -150,7 +173,8 @@ Status schema_check(const Import *import, const Node *node) {
     const SchemaDomain *domain = schema_domain(node->domain);
     const Schema *schema = schema_find(node->domain, node->op_type);
     if (!schema) return STATUS_OK;
-    if (check_opset(import, domain, schema) || check_ports(import, schema, node))
+    if (check_opset(import, domain, schema) || check_ports(import, schema, node) ||
+        check_function(import, node))
         return error_status();
     for (size_t i = 0; i < node->n_attribute && !error_pending(); i++)
         check_attribute(import, domain->name, schema, node->attribute[i]);

@@ -26,7 +26,13 @@ Status import_error(const Import *import, Status status, const char *format, ...
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return error_set(status, "onnx: %s: %s", import->text, text);
+    return error_set(status, "onnx: %s: %s%s", import->text, text,
+                     strstr(text, "HINT: ")             ? ""
+                     : status == STATUS_NOT_IMPLEMENTED ? ". HINT: export the model without it"
+                     : status == STATUS_OUT_OF_MEMORY
+                         ? ". HINT: smaller inputs"
+                         : ". HINT: onnx.checker.check_model(model, "
+                           "full_check=True) looks at all of the file");
 }
 
 static bool is_assumed(const OnnxModel *about, const char *what, const char *taken) {
@@ -250,6 +256,7 @@ void import_free(Import *import) {
     memory_free(import->targets);
     memory_free(import->sizes);
     context_free(import->host);
+    import_inline_free(import);
     onnx_file_free(import);
 }
 

@@ -84,8 +84,10 @@ Status import_walk(Import *import) {
     context_set_device(device_meta());
     Scope *scope = scope_open();
     if (scope) note_values(import);
-    for (size_t i = 0; i < graph->n_node && !error_pending(); i++)
+    for (size_t i = 0; i < graph->n_node && !error_pending(); i++) {
+        import_node_scope(import, i);
         import_node(import, graph->node[i]);
+    }
     if (!error_pending() && import->about->n_missing > 0 && !import->options->partial)
         missing_report(import);
     for (int i = 0; i < import->n_values; i++) {
