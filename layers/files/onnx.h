@@ -12,7 +12,8 @@
 // device their numbers are not read. Training goes by the tape as ever; what an exporter folded
 // away (dropout, batch norm fused into the layer before it) is gone: `norms_folded`. A model comes
 // as it was exported, in evaluation: layer_train(model, true) has batch norms go by the batch, and
-// dropout act where the export kept it.
+// dropout act where the export kept it. A batch norm whose training_mode is 1 goes by the batch in
+// evaluation, too. A model's own functions are written out where they are called.
 #ifndef LAYERS_FILES_ONNX_H
 #define LAYERS_FILES_ONNX_H
 
@@ -65,8 +66,8 @@ typedef struct OnnxModel { // what a file says of itself
 // are computed as such by arithmetic and comparisons; what picks, clips or sums them goes through
 // float32, which holds whole numbers up to 2^24.
 // STATUS_IO: the file, or one of numbers beside it; STATUS_FORMAT: what it holds is no such model;
-// STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
-// protobuf-c.
+// STATUS_NOT_IMPLEMENTED: operators are missing, all named at once; a node has an attribute, input,
+// output or opset that is not read here, which is named; or this build has no protobuf-c.
 Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about);
 // What a model takes for an input that forward is not called with (the last ones), so that one that
 // takes several can be called with its first: a mask, say. The model holds it, too. STATUS_SHAPE;
