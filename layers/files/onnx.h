@@ -12,7 +12,8 @@
 // device their numbers are not read. Training goes by the tape as ever; what an exporter folded
 // away (dropout, batch norm fused into the layer before it) is gone: `norms_folded`. A model comes
 // as it was exported, in evaluation: layer_train(model, true) has batch norms go by the batch, and
-// dropout act where the export kept it.
+// dropout act where the export kept it. A batch norm whose training_mode is 1 goes by the batch in
+// evaluation, too. A model's own functions are written out where they are called.
 #ifndef LAYERS_FILES_ONNX_H
 #define LAYERS_FILES_ONNX_H
 
@@ -87,8 +88,8 @@ typedef struct OnnxModel { // what a file says of itself
 // float32. Integers are computed as such, and wrap around at the bits of their type; an operator
 // that would round them is refused by name. Floats of any precision are computed in float32.
 // STATUS_IO: the file, or one of numbers beside it; STATUS_FORMAT: what it holds is no such model;
-// STATUS_NOT_IMPLEMENTED: operators are missing, all named at once, or this build has no
-// protobuf-c.
+// STATUS_NOT_IMPLEMENTED: operators are missing, all named at once; a node has an attribute, input,
+// output or opset that is not read here, which is named; or this build has no protobuf-c.
 Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about);
 // What a model takes for an input that forward is not called with (the last ones), so that one that
 // takes several can be called with its first: a mask, say. The model holds it, too. STATUS_SHAPE;

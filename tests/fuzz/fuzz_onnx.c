@@ -61,19 +61,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 }
 
 size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
-    static const char *const seeds[] = {
-        "mlp.ts",       "mlp.dy",           "acts.ts",    "gru.ts",
-        "split_uneven", "resize_floor",     "pad_crop",   "gather_nd",
-        "scatter_nd",   "conv_groups",      "slice_back", "lstm_back",
-        "conv_same",    "max_same",         "average_1d", "layer_rows",
-        "batch",        "transpose_groups", "tile",       "expand",
-        "gather_back",  "gather_run",       "where",      "cast_whole",
-        "trilu",        "cumsum",           "group",      "reshape_zero",
-        "prelu",        "depth_crd",        "missing",    "style.ts",
-        "shuffle.dy",   "gather_nd_batch",  "router.ts",  "rnn_stack.ts",
-        "rnn_mixed",    "einsum_three",     "topk_old",   "positions.ts",
-        "known_told",   "all_of_places",    "volume.ts",  "known_depth",
-        "known_random", "all_that_multiply"};
+    static const char *const seeds[] = {"mlp.ts",       "mlp.dy",
+                                        "acts.ts",      "gru.ts",
+                                        "split_uneven", "resize_floor",
+                                        "pad_crop",     "gather_nd",
+                                        "scatter_nd",   "conv_groups",
+                                        "slice_back",   "lstm_back",
+                                        "conv_same",    "max_same",
+                                        "average_1d",   "layer_rows",
+                                        "batch",        "transpose_groups",
+                                        "tile",         "expand",
+                                        "gather_back",  "gather_run",
+                                        "where",        "cast_whole",
+                                        "trilu",        "cumsum",
+                                        "group",        "reshape_zero",
+                                        "prelu",        "depth_crd",
+                                        "missing",      "style.ts",
+                                        "shuffle.dy",   "gather_nd_batch",
+                                        "router.ts",    "rnn_stack.ts",
+                                        "rnn_mixed",    "einsum_three",
+                                        "topk_old",     "positions.ts",
+                                        "known_told",   "all_of_places",
+                                        "volume.ts",    "known_depth",
+                                        "known_random", "all_that_multiply",
+                                        "functions"};
     char path[128];
     if (index >= (int)(sizeof seeds / sizeof seeds[0])) return 0;
     snprintf(path, sizeof path, "tests/fixtures/onnx/%s.onnx", seeds[index]);

@@ -275,6 +275,12 @@ Status shape_reduce(Import *import, const Node *node, Shape in, ReduceParams *ou
 // Split's: sizes of its parts along *axis.
 Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_t sizes[]);
 
+// ---- more dimensions than a tensor has here (wide.c) --------------------------------------------
+// Of a Reshape to so many, behind which a Transpose and a Reshape follow.
+Status wide_reshape(Import *import, const Node *node, Shape in, Step *step);
+const WideParams *wide_of(const Import *import, int value); // such a step's; NULL: it is none's
+Status wide_transpose(Import *import, const Node *node, const WideParams *of, Step *step);
+
 // ---- windows (sides.c) ------------------------------------------------------------------------
 // Of one dimension numbers stand at [1], along the width; those along the height are as if absent.
 typedef struct Sides {

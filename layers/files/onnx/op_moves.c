@@ -18,8 +18,12 @@ static Status done(Tensor *y, Tensor *out[]) {
 
 // ---- views ------------------------------------------------------------------------------------
 static Status build_reshape(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
-    if (!in || shape_reshape(import, node, in->shape, &step->params.shape)) return error_status();
+    const Value *in = first_of(import, node), *sizes = node_input(import, node, 1);
+    if (!in) return error_status();
+    bool wide = strcmp(node->op_type, "Reshape") == 0 && sizes && sizes->shape.ndim == 1 &&
+                sizes->shape.dims[0] > TENSOR_MAX_DIMS;
+    if (wide) return wide_reshape(import, node, in->shape, step);
+    if (shape_reshape(import, node, in->shape, &step->params.shape)) return error_status();
     return step_inputs(import, node, step, 1);
 }
 
@@ -30,6 +34,8 @@ static Status run_reshape(const Step *step, bool training, Tensor *const in[], T
 
 static Status build_transpose(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
+    const WideParams *wide = wide_of(import, node_input_index(import, node, 0));
+    if (wide) return wide_transpose(import, node, wide, step);
     if (!in || shape_permutation(import, node, in->shape, step->params.reduce.dims))
         return error_status();
     return step_inputs(import, node, step, 1);

@@ -18,6 +18,12 @@ static Status plain_reshape(Import *import, const Node *node, Shape in, Shape *o
     if (error_pending()) return error_status();
     *out = (Shape){.ndim = n};
     for (int i = 0; i < n; i++) {
+        if (sizes[i] == 0 && !keeps_zero && wide_of(import, node_input_index(import, node, 0)))
+            return import_error(
+                import, STATUS_NOT_IMPLEMENTED,
+                "a size that is as before, behind more than %d dimensions. HINT: the "
+                "size itself",
+                TENSOR_MAX_DIMS);
         if (sizes[i] == 0 && !keeps_zero) sizes[i] = i < in.ndim ? in.dims[i] : 0;
         if (sizes[i] == -1) open = i;
         out->dims[i] = sizes[i];

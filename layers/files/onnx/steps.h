@@ -67,6 +67,13 @@ typedef struct VolumeParams { // of three dimensions: what is of the last two, a
 typedef struct SliceParams { // of each dimension; step may be below 0, and begin is then the last
     int64_t begin[TENSOR_MAX_DIMS], count[TENSOR_MAX_DIMS], step[TENSOR_MAX_DIMS];
 } SliceParams;
+enum { MOST_WIDE = 16 };
+typedef struct WideParams { // of a reshape to more dimensions than a tensor has, and of its
+                            // transpose
+    int n;
+    int64_t sizes[MOST_WIDE];
+    int order[MOST_WIDE]; // in which the transpose takes them
+} WideParams;
 typedef struct NormParams {
     float epsilon, momentum;
     bool trains; // it goes by the batch in evaluation, too
@@ -104,6 +111,7 @@ typedef union StepParams {
         ResizeOptions resize, depth; // depth: of images (depth, height x width), before
     };
     Shape shape;
+    WideParams wide;
     struct {
         int dim, count;
         int64_t sizes[STEP_OUTPUTS];
