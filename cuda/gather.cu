@@ -42,7 +42,7 @@ __global__ static void gather(const T *table, const int64_t *index, T *picked, c
         int64_t row = index[at_index];
         bool inside = row >= 0 && row < walk.rows;
         if (!inside)
-            cuda_note_finding(findings, OP_gather, i * (int64_t)(sizeof(T) / sizeof(float)));
+            cuda_note_finding(findings, OP_gather, sizeof(T) == sizeof(float4) ? 4 * i : i);
         picked[i] = inside ? table[at_table + row * walk.row_stride] : T{};
     }
 }
@@ -63,6 +63,9 @@ CUDA_OP(gather) {
     const float *table = call_in(call, 0);
     float *picked = call_out(call, 0);
     Walk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
+    if (call->in[0]->dtype == DTYPE_INT64)
+        return CUDA_LAUNCH(gather<int64_t>, cuda_grid(n), CUDA_BLOCK, 0, cuda_indices(call->in[0]),
+                           index, cuda_indices(call->out[0]), walk, n, cuda->findings);
     if (!takes_rows(&walk, table, picked))
         return CUDA_LAUNCH(gather<float>, cuda_grid(n), CUDA_BLOCK, 0, table, index, picked, walk,
                            n, cuda->findings);
