@@ -1,7 +1,7 @@
 // convert.cu -- other element types, and labels as rows of 0 and 1. A label that names no class
 // gives a row of zeros, and is a finding (cuda.h).
 #include "cuda/cuda.h"
-#include "tensor/math.h"
+#include "tensor/math_whole.h"
 
 static __device__ inline void convert(float from, int64_t *to) { *to = math_to_int64(from); }
 static __device__ inline void convert(int64_t from, float *to) { *to = (float)from; }
@@ -27,6 +27,20 @@ CUDA_OP(cast) {
     if (call->in[0]->dtype == DTYPE_INT64) return launch_cast<int64_t, float>(call, cuda);
     return call->out[0]->dtype == DTYPE_INT64 ? launch_cast<uint8_t, int64_t>(call, cuda)
                                               : launch_cast<uint8_t, float>(call, cuda);
+}
+
+// y (n) = x (n) in so many bits
+__global__ static void wrap(const int64_t *x, int64_t *y, int bits, bool is_signed, int64_t n) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE)
+        y[i] = math_whole_wrap(x[i], bits, is_signed);
+}
+
+CUDA_OP(wrap) {
+    int64_t n = call_numel(call);
+    if (n == 0) return STATUS_OK;
+    return CUDA_LAUNCH(wrap, cuda_grid(n), CUDA_BLOCK, 0, cuda_indices(call->in[0]),
+                       cuda_indices(call->out[0]), (int)call->params.count, call->params.flags != 0,
+                       n);
 }
 
 // out (count, classes) of labels (count)

@@ -4,52 +4,61 @@
 
 // The sum of `value` of all lanes before this one in the team, and in `all` of the whole team.
 // shared has a place for each thread of the block; all threads must call it.
-static __device__ inline double sum_before(Team team, double value, double *shared, double &all) {
+template <typename Sum>
+static __device__ inline Sum sum_before(Team team, Sum value, Sum *shared, Sum &all) {
     int thread = (int)threadIdx.x, last = thread - team.lane + team.lanes - 1;
     shared[thread] = value;
     __syncthreads();
     for (int reach = 1; reach < team.lanes; reach *= 2) { // shared: of this lane and some before it
-        double more = team.lane >= reach ? shared[thread - reach] : 0.0;
+        Sum more = team.lane >= reach ? shared[thread - reach] : Sum{};
         __syncthreads();
         if (team.lane >= reach) shared[thread] += more;
         __syncthreads();
     }
-    double before = team.lane > 0 ? shared[thread - 1] : 0.0;
+    Sum before = team.lane > 0 ? shared[thread - 1] : Sum{};
     all = shared[last];
     __syncthreads();
     return before;
 }
 
 // y (rows, n): sums of x (rows, n) up to each element; a lane holds TILE neighbours
-__global__ static void cumsum_rows(const float *x, float *y, Rows rows, bool from_end) {
-    __shared__ double shared[CUDA_BLOCK];
+// of floats in double, of whole numbers in uint64_t, which wraps around
+template <typename T, typename Sum>
+__global__ static void cumsum_rows(const T *x, T *y, Rows rows, bool from_end) {
+    __shared__ Sum shared[CUDA_BLOCK];
     Team team = team_of(rows.lanes, false);
     for (int64_t base = team.begin; base < rows.count; base += team.step) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        double total = 0.0; // of the tiles before
+        Sum total = 0; // of the tiles before
         for (int64_t from = 0; from < rows.n; from += tile_span(team)) {
             int64_t begin = from + (int64_t)TILE * team.lane;
-            double sum[TILE], own = 0.0;
+            Sum sum[TILE], own = 0;
             for (int k = 0; k < TILE; k++) {
                 int64_t i = begin + k, at = from_end ? rows.n - 1 - i : i;
-                if (i < length) own += (double)x[row * rows.n + at];
+                if (i < length) own += (Sum)x[row * rows.n + at];
                 sum[k] = own;
             }
-            double all, before = sum_before(team, own, shared, all);
+            Sum all, before = sum_before(team, own, shared, all);
             for (int k = 0; k < TILE; k++) {
                 int64_t i = begin + k, at = from_end ? rows.n - 1 - i : i;
-                if (i < length) y[row * rows.n + at] = (float)(total + before + sum[k]);
+                if (i < length) y[row * rows.n + at] = (T)(total + before + sum[k]);
             }
             total += all;
         }
     }
 }
 
-CUDA_OP(cumsum) {
-    const float *x = call_in(call, 0);
-    float *y = call_out(call, 0);
+template <typename T, typename Sum> static Status cumsum(const OpCall *call, CudaDevice *cuda) {
+    const T *x = (const T *)(void *)tensor_raw(call->in[0]);
+    T *y = (T *)(void *)tensor_raw(call->out[0]);
     Rows rows = rows_of(call->in[0], x);
     if (rows.count == 0) return STATUS_OK;
     unsigned grid = team_grid(rows.count, rows.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(cumsum_rows, grid, CUDA_BLOCK, 0, x, y, rows, call->params.flags != 0);
+    return CUDA_LAUNCH((cumsum_rows<T, Sum>), grid, CUDA_BLOCK, 0, x, y, rows,
+                       call->params.flags != 0);
+}
+
+CUDA_OP(cumsum) {
+    return call->in[0]->dtype == DTYPE_INT64 ? cumsum<uint64_t, uint64_t>(call, cuda)
+                                             : cumsum<float, double>(call, cuda);
 }

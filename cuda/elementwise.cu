@@ -46,7 +46,33 @@ struct where_formula {
         return math_where(condition, has_a ? a : value[0], has_b ? b : value[1]);
     }
 };
-CUDA_OP(where) { return launch_broadcast<where_formula>(call, cuda); }
+
+// y (n) = condition ? a : b of whole numbers, each found by its strides along y's dimensions; NULL
+// is the number
+__global__ static void choose_whole(const float *condition, const int64_t *a, const int64_t *b,
+                                    int64_t number, Walk walk, int64_t *y, int64_t n) {
+    for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
+        int64_t offset[MOST_INPUTS] = {};
+        find(walk, 3, i, offset);
+        bool first = condition[offset[0]] != 0.0f;
+        const int64_t *chosen = first ? a : b;
+        y[i] = chosen ? chosen[offset[first ? 1 : 2]] : number;
+    }
+}
+
+static Status launch_choose_whole(const OpCall *call, CudaDevice *cuda) {
+    int64_t n = call_numel(call);
+    if (n == 0) return STATUS_OK;
+    const int64_t *in[3] = {};
+    for (int k = 1; k < 3; k++) in[k] = call->in[k] ? cuda_indices(call->in[k]) : NULL;
+    return CUDA_LAUNCH(choose_whole, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), in[1], in[2],
+                       call->params.whole, walk_of(call, 3), cuda_indices(call->out[0]), n);
+}
+
+CUDA_OP(where) {
+    return call->out[0]->dtype == DTYPE_INT64 ? launch_choose_whole(call, cuda)
+                                              : launch_broadcast<where_formula>(call, cuda);
+}
 
 // ---- one tensor: y = f(x) ----------------------------------------------------------------------
 UNARY(add_scalar, math_add(x, value[0]))
@@ -72,7 +98,7 @@ UNARY(sin, math_sin(x))
 UNARY(cos, math_cos(x))
 UNARY(reciprocal, math_reciprocal(x))
 UNARY(rsqrt, math_rsqrt(x))
-UNARY(sign, math_sign(x))
+UNARY_NUMBERS(sign, math_sign(x), math_whole_sign(a))
 UNARY(floor, math_floor(x))
 UNARY(ceil, math_ceil(x))
 UNARY(round, math_round(x))

@@ -23,6 +23,10 @@ CUDA_OP(embedding) {
     int64_t count = call->in[1]->shape.dims[0], d = call->in[1]->shape.dims[1],
             n = call->in[0]->numel;
     if (n * d == 0) return STATUS_OK;
+    if (call->in[1]->dtype == DTYPE_INT64)
+        return CUDA_LAUNCH(embedding<int64_t>, cuda_grid(n * d), CUDA_BLOCK, 0,
+                           cuda_indices(call->in[1]), index, cuda_indices(call->out[0]), count, n,
+                           d, cuda->findings);
     if (d % 4 == 0 && is_wide(table) && is_wide(y))
         return CUDA_LAUNCH(embedding<float4>, cuda_grid(n * d / 4), CUDA_BLOCK, 0,
                            (const float4 *)table, index, (float4 *)y, count, n, d / 4,

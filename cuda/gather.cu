@@ -4,15 +4,16 @@
 #include "cuda/cuda.h"
 
 // How the index (size...) is walked, beside what is picked and the table it is picked from.
-struct Walk {
+struct IndexWalk {
     int64_t size[TENSOR_MAX_DIMS], index_stride[TENSOR_MAX_DIMS], picked_stride[TENSOR_MAX_DIMS];
     int64_t table_stride[TENSOR_MAX_DIMS]; // 0 along the indexed dimension
     int64_t rows, row_stride;              // of the table, along that dimension
     int ndim;
 };
 
-static Walk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table, int dim) {
-    Walk walk = {};
+static IndexWalk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table,
+                           int dim) {
+    IndexWalk walk = {};
     walk.ndim = index->shape.ndim;
     walk.rows = table->shape.dims[dim];
     for (int d = 0; d < index->shape.ndim; d++) {
@@ -29,7 +30,7 @@ static Walk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *t
 // ---- gather -------------------------------------------------------------------------------------
 // picked (size...) = table [index (size...)], dense
 template <typename T>
-__global__ static void gather(const T *table, const int64_t *index, T *picked, const Walk walk,
+__global__ static void gather(const T *table, const int64_t *index, T *picked, const IndexWalk walk,
                               int64_t n, unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
         int64_t rest = i, at_index = 0, at_table = 0;
@@ -42,13 +43,13 @@ __global__ static void gather(const T *table, const int64_t *index, T *picked, c
         int64_t row = index[at_index];
         bool inside = row >= 0 && row < walk.rows;
         if (!inside)
-            cuda_note_finding(findings, OP_gather, i * (int64_t)(sizeof(T) / sizeof(float)));
+            cuda_note_finding(findings, OP_gather, sizeof(T) == sizeof(float4) ? 4 * i : i);
         picked[i] = inside ? table[at_table + row * walk.row_stride] : T{};
     }
 }
 
 // Whole rows, as of an embedding, move four floats at a time.
-static bool takes_rows(const Walk *walk, const float *table, const float *picked) {
+static bool takes_rows(const IndexWalk *walk, const float *table, const float *picked) {
     int last = walk->ndim - 1;
     int64_t odd = walk->size[last] | walk->row_stride;
     for (int d = 0; d < last; d++) odd |= walk->table_stride[d];
@@ -62,7 +63,10 @@ CUDA_OP(gather) {
     const int64_t *index = cuda_indices(call->in[1]);
     const float *table = call_in(call, 0);
     float *picked = call_out(call, 0);
-    Walk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
+    IndexWalk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
+    if (call->in[0]->dtype == DTYPE_INT64)
+        return CUDA_LAUNCH(gather<int64_t>, cuda_grid(n), CUDA_BLOCK, 0, cuda_indices(call->in[0]),
+                           index, cuda_indices(call->out[0]), walk, n, cuda->findings);
     if (!takes_rows(&walk, table, picked))
         return CUDA_LAUNCH(gather<float>, cuda_grid(n), CUDA_BLOCK, 0, table, index, picked, walk,
                            n, cuda->findings);
@@ -84,7 +88,7 @@ enum { MOST_PARTS = 64, INDICES_PER_PART = 32 };
 // walk.size is 1 along the indexed dimension; there the index has `length` elements.
 __global__ static void gather_backward(const float *__restrict__ picked,
                                        const int64_t *__restrict__ index, float *table,
-                                       const Walk walk, int64_t length, int64_t index_step,
+                                       const IndexWalk walk, int64_t length, int64_t index_step,
                                        int64_t picked_step, int64_t lanes, int64_t parts,
                                        unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < lanes * parts; i += GRID_STRIDE) {
@@ -112,7 +116,7 @@ CUDA_OP(gather_backward) {
     int dim = call->params.dim;
     Status status = call->adds ? STATUS_OK : cuda_clear(cuda, table);
     if (status || index->numel == 0) return status;
-    Walk walk = walk_plan(index, picked, table, dim);
+    IndexWalk walk = walk_plan(index, picked, table, dim);
     int64_t length = index->shape.dims[dim], lanes = index->numel / length;
     int64_t parts = length / INDICES_PER_PART;
     if (parts > MOST_PARTS) parts = MOST_PARTS;

@@ -2,13 +2,14 @@
 // that.
 #include "cuda/reduce.cuh"
 
-struct Extreme {
-    float value;
+template <typename T> struct Extreme {
+    T value;
     int64_t place; // in its row
 };
 
 // NaN wins, and of equals the first; of zeros the larger or smaller one's sign, as on the CPU.
-template <bool smallest> static __device__ inline Extreme better(Extreme a, Extreme b) {
+template <bool smallest>
+static __device__ inline Extreme<float> better(Extreme<float> a, Extreme<float> b) {
     bool a_nan = a.value != a.value, b_nan = b.value != b.value;
     uint32_t bits = math_to_bits(a.value), others = math_to_bits(b.value);
     if (a.value == b.value) a.value = math_from_bits(smallest ? bits | others : bits & others);
@@ -18,28 +19,35 @@ template <bool smallest> static __device__ inline Extreme better(Extreme a, Extr
     }
     return a_nan || (smallest ? a.value < b.value : a.value > b.value) ? a : b;
 }
+template <bool smallest>
+static __device__ inline Extreme<int64_t> better(Extreme<int64_t> a, Extreme<int64_t> b) {
+    if (a.value == b.value) return a.place < b.place ? a : b;
+    return (smallest ? a.value < b.value : a.value > b.value) ? a : b;
+}
 template <bool smallest> struct BetterOfPlaces {
-    __device__ Extreme operator()(Extreme a, Extreme b) const { return better<smallest>(a, b); }
+    template <typename T> __device__ T operator()(T a, T b) const { return better<smallest>(a, b); }
 };
-template <bool smallest> static __device__ inline Extreme worst() {
+template <bool smallest> static __device__ inline Extreme<float> worst(const float *) {
     return {smallest ? INFINITY : -INFINITY, INT64_MAX};
 }
-static __device__ inline Extreme shuffle(Extreme a, int mask) {
-    return {__shfl_xor_sync(0xffffffffu, a.value, mask),
-            (int64_t)__shfl_xor_sync(0xffffffffu, (long long)a.place, mask)};
+template <bool smallest> static __device__ inline Extreme<int64_t> worst(const int64_t *) {
+    return {smallest ? INT64_MAX : INT64_MIN, INT64_MAX};
+}
+template <typename T> static __device__ inline Extreme<T> shuffle(Extreme<T> a, int mask) {
+    return {shuffle(a.value, mask), shuffle(a.place, mask)};
 }
 
 // This lane's part of x (n), whose first element stands at place `begin` of its row.
-template <bool smallest>
-static __device__ inline Extreme extreme_apart(const float *x, int64_t begin, int64_t n,
-                                               Team team) {
-    Extreme best = worst<smallest>();
+template <bool smallest, typename T>
+static __device__ inline Extreme<T> extreme_apart(const T *x, int64_t begin, int64_t n, Team team) {
+    Extreme<T> best = worst<smallest>(x);
     int64_t i = team.lane, by = team.lanes;
     for (; i + 3 * by < n; i += 4 * by) {
-        float four[4] = {x[i], x[i + by], x[i + 2 * by], x[i + 3 * by]}; // loads that overlap
-        for (int k = 0; k < 4; k++) best = better<smallest>(best, {four[k], begin + i + k * by});
+        T four[4] = {x[i], x[i + by], x[i + 2 * by], x[i + 3 * by]}; // loads that overlap
+        for (int k = 0; k < 4; k++)
+            best = better<smallest>(best, Extreme<T>{four[k], begin + i + k * by});
     }
-    for (; i < n; i += by) best = better<smallest>(best, {x[i], begin + i});
+    for (; i < n; i += by) best = better<smallest>(best, Extreme<T>{x[i], begin + i});
     return best;
 }
 
@@ -48,24 +56,25 @@ struct ExtremeShape {
     Cut cut; // of n
     int lanes;
 };
-struct ExtremeData {
-    const float *x; // or NULL, and
-    const Extreme *parts;
-    Extreme *found; // or NULL, and
-    float *y;       // may be NULL
+template <typename T> struct ExtremeData {
+    const T *x; // or NULL, and
+    const Extreme<T> *parts;
+    Extreme<T> *found; // or NULL, and
+    T *y;              // may be NULL
     int64_t *where;
 };
 
 // found (rows, chunks), or y and where (rows), of x or parts (rows, n)
-template <bool smallest> __global__ static void extreme_rows(ExtremeData data, ExtremeShape shape) {
-    __shared__ Extreme shared[REDUCE_WARPS];
+template <bool smallest, typename T>
+__global__ static void extreme_rows(ExtremeData<T> data, ExtremeShape shape) {
+    __shared__ Extreme<T> shared[REDUCE_WARPS];
     Team team = team_of(shape.lanes, false);
     int64_t count = shape.rows * shape.cut.chunks;
     for (int64_t base = team.begin; base < count; base += team.step) {
         int64_t i = base + team.index;
         Chunk chunk = chunk_of(shape.cut, i, shape.n);
         int64_t n = i < count ? chunk.n : 0, from = chunk.row * shape.n + chunk.begin;
-        Extreme best = worst<smallest>();
+        Extreme<T> best = worst<smallest>(data.x);
         if (data.x)
             best = extreme_apart<smallest>(data.x + from, chunk.begin, n, team);
         else
@@ -82,32 +91,40 @@ template <bool smallest> __global__ static void extreme_rows(ExtremeData data, E
     }
 }
 
-template <bool smallest>
-static Status extreme(const OpCall *call, CudaDevice *cuda, float *y, int64_t *where) {
-    const float *x = call_in(call, 0);
+// Where is the last output; the values are the first of two.
+template <bool smallest, typename T>
+static Status extreme_of(const OpCall *call, CudaDevice *cuda) {
+    const T *x = (const T *)(void *)tensor_raw(call->in[0]);
+    T *y = call->n_out > 1 ? (T *)(void *)tensor_raw(call->out[0]) : NULL;
+    int64_t *where = cuda_indices(call->out[call->n_out - 1]);
     Rows rows = rows_of(call->in[0], x);
     if (rows.count == 0) return STATUS_OK;
     ExtremeShape shape = {rows.count, rows.n, cut_of(rows.n, rows.count, REDUCE_PARTS), rows.lanes};
-    ExtremeData data = {x, NULL, NULL, y, where};
+    ExtremeData<T> data = {x, NULL, NULL, y, where};
     if (shape.cut.chunks > 1) {
         int64_t parts = shape.rows * shape.cut.chunks;
-        data.found = (Extreme *)cuda_scratch(cuda, (size_t)parts * sizeof(Extreme));
+        data.found = (Extreme<T> *)cuda_scratch(cuda, (size_t)parts * sizeof(Extreme<T>));
         if (!data.found) return cuda->host->error_status();
         unsigned grid = team_grid(parts, shape.lanes, CUDA_MOST_BLOCKS);
-        Status status = CUDA_LAUNCH(extreme_rows<smallest>, grid, CUDA_BLOCK, 0, data, shape);
+        Status status = CUDA_LAUNCH((extreme_rows<smallest, T>), grid, CUDA_BLOCK, 0, data, shape);
         if (status) return status;
         data = {NULL, data.found, NULL, y, where};
         int64_t chunks = shape.cut.chunks;
         shape = {rows.count, chunks, {1, chunks}, team_lanes(chunks)};
     }
     unsigned grid = team_grid(shape.rows, shape.lanes, CUDA_MOST_BLOCKS);
-    return CUDA_LAUNCH(extreme_rows<smallest>, grid, CUDA_BLOCK, 0, data, shape);
+    return CUDA_LAUNCH((extreme_rows<smallest, T>), grid, CUDA_BLOCK, 0, data, shape);
 }
 
-CUDA_OP(max) { return extreme<false>(call, cuda, call_out(call, 0), cuda_indices(call->out[1])); }
-CUDA_OP(argmax) { return extreme<false>(call, cuda, NULL, cuda_indices(call->out[0])); }
-CUDA_OP(min) { return extreme<true>(call, cuda, call_out(call, 0), cuda_indices(call->out[1])); }
-CUDA_OP(argmin) { return extreme<true>(call, cuda, NULL, cuda_indices(call->out[0])); }
+template <bool smallest> static Status extreme(const OpCall *call, CudaDevice *cuda) {
+    return call->in[0]->dtype == DTYPE_INT64 ? extreme_of<smallest, int64_t>(call, cuda)
+                                             : extreme_of<smallest, float>(call, cuda);
+}
+
+CUDA_OP(max) { return extreme<false>(call, cuda); }
+CUDA_OP(argmax) { return extreme<false>(call, cuda); }
+CUDA_OP(min) { return extreme<true>(call, cuda); }
+CUDA_OP(argmin) { return extreme<true>(call, cuda); }
 
 // out (rows, n) = grad (rows) at place where (rows), else 0; a team writes one tile of one row
 __global__ static void max_gradient(const float *grad, const int64_t *where, float *out,

@@ -268,20 +268,27 @@ CUDA_OP(slice_backward) {
 
 // ---- triangle -----------------------------------------------------------------------------------
 // y (matrices, rows, columns) = x on the diagonal and on one side of it, else 0
-__global__ static void triangle(const float *x, float *y, int64_t rows, int64_t columns,
-                                int64_t diagonal, bool upper, int64_t n) {
+template <typename T>
+__global__ static void triangle(const T *x, T *y, int64_t rows, int64_t columns, int64_t diagonal,
+                                bool upper, int64_t n) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
         int64_t row = i / columns, past = i - row * columns - row % rows;
         bool kept = upper ? past >= diagonal : past <= diagonal;
-        y[i] = kept ? x[i] : 0.0f;
+        y[i] = kept ? x[i] : T{};
     }
 }
 
-CUDA_OP(triangle) {
-    const Tensor *out = call->out[0];
+template <typename T> static Status triangles(const OpCall *call, CudaDevice *cuda) {
+    const Tensor *x = call->in[0], *out = call->out[0];
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
     const int64_t *matrix = &out->shape.dims[out->shape.ndim - 2];
-    return CUDA_LAUNCH(triangle, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
-                       matrix[0], matrix[1], call->params.begin, call->params.flags != 0, n);
+    return CUDA_LAUNCH(triangle<T>, cuda_grid(n), CUDA_BLOCK, 0, (const T *)(void *)tensor_raw(x),
+                       (T *)(void *)tensor_raw(out), matrix[0], matrix[1], call->params.begin,
+                       call->params.flags != 0, n);
+}
+
+CUDA_OP(triangle) {
+    return call->in[0]->dtype == DTYPE_INT64 ? triangles<int64_t>(call, cuda)
+                                             : triangles<float>(call, cuda);
 }

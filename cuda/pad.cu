@@ -18,7 +18,7 @@ static Sides sides_of(const OpCall *call, const Tensor *x) {
     return s;
 }
 
-__global__ static void pad(const float *x, float *y, float value, Sides s, int64_t n) {
+template <typename T> __global__ static void pad(const T *x, T *y, T value, Sides s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
         int64_t rest = e, from = 0, step = 1;
         bool inside = true;
@@ -36,8 +36,12 @@ __global__ static void pad(const float *x, float *y, float value, Sides s, int64
 CUDA_OP(pad) {
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
-    return CUDA_LAUNCH(pad, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
-                       call->params.value[0], sides_of(call, call->in[0]), n);
+    Sides sides = sides_of(call, call->in[0]);
+    if (call->in[0]->dtype == DTYPE_INT64)
+        return CUDA_LAUNCH(pad<int64_t>, cuda_grid(n), CUDA_BLOCK, 0, cuda_indices(call->in[0]),
+                           cuda_indices(call->out[0]), call->params.whole, sides, n);
+    return CUDA_LAUNCH(pad<float>, cuda_grid(n), CUDA_BLOCK, 0, call_in(call, 0), call_out(call, 0),
+                       call->params.value[0], sides, n);
 }
 
 __global__ static void pad_gradient(const float *dy, float *dx, Sides s, int64_t n) {

@@ -24,32 +24,37 @@ static Fold fold_of(int64_t outer, int64_t n, int64_t inner) {
     return {outer, n, inner, cut_of(n, blocks, 64 * lanes), lanes};
 }
 
-// Where a fold reads, and where it writes: floats first and last, parts between.
-struct FoldData {
-    const float *x; // or NULL, and
-    const double *parts;
-    float *y; // = factor * sum; or NULL, and
-    double *sums;
-    double factor;
+// Where a fold reads, and where it writes: numbers first and last, parts between. Floats have parts
+// of double; whole numbers are uint64_t throughout, which wrap around.
+template <class T, class Sum> struct FoldData {
+    const T *x; // or NULL, and
+    const Sum *parts;
+    T *y; // = factor * sum; or NULL, and
+    Sum *sums;
+    double factor; // 1 of whole numbers
 };
 
-static __device__ inline void fold_write(const FoldData &data, int64_t i, double sum) {
+static __device__ inline float finished(double sum, double factor) { return (float)(factor * sum); }
+static __device__ inline uint64_t finished(uint64_t sum, double) { return sum; }
+
+template <class T, class Sum>
+static __device__ inline void fold_write(const FoldData<T, Sum> &data, int64_t i, Sum sum) {
     if (data.y)
-        data.y[i] = (float)(data.factor * sum);
+        data.y[i] = finished(sum, data.factor);
     else
         data.sums[i] = sum;
 }
 
 // The sum of x[i * step] for i = first, first + by, ... below end.
-template <class Value>
-static __device__ inline double add_apart(const Value *x, int64_t first, int64_t end, int64_t by,
-                                          int64_t step) {
-    double total = 0.0;
+template <class Sum, class Value>
+static __device__ inline Sum add_apart(const Value *x, int64_t first, int64_t end, int64_t by,
+                                       int64_t step) {
+    Sum total = 0;
     int64_t i = first;
     for (; i + 3 * by < end; i += 4 * by)
         total += add_four(x[i * step], x[(i + by) * step], x[(i + 2 * by) * step],
                           x[(i + 3 * by) * step]);
-    for (; i < end; i += by) total += (double)x[i * step];
+    for (; i < end; i += by) total += (Sum)x[i * step];
     return total;
 }
 
@@ -62,19 +67,23 @@ static __device__ inline double add_wide(const float *x, int64_t n, Team team) {
     }
     return total;
 }
+static __device__ inline uint64_t add_wide(const uint64_t *x, int64_t n, Team team) {
+    return add_apart<uint64_t>(x, team.lane, n, team.lanes, 1);
+}
 
 // sums (outer, chunks) of x (outer, n); a team takes a chunk of a row
-__global__ static void fold_rows(FoldData data, Fold fold, bool wide) {
-    __shared__ double shared[REDUCE_WARPS];
+template <class T, class Sum>
+__global__ static void fold_rows(FoldData<T, Sum> data, Fold fold, bool wide) {
+    __shared__ Sum shared[REDUCE_WARPS];
     Team team = team_of(fold.lanes, wide);
     int64_t count = fold.outer * fold.cut.chunks;
     for (int64_t base = team.begin; base < count; base += team.step) {
         int64_t i = base + team.index;
         Chunk chunk = chunk_of(fold.cut, i, fold.n);
         int64_t n = i < count ? chunk.n : 0, from = chunk.row * fold.n + chunk.begin;
-        double total = !data.x ? add_apart(data.parts + from, team.lane, n, team.lanes, 1)
-                       : wide  ? add_wide(data.x + from, n, team)
-                               : add_apart(data.x + from, team.lane, n, team.lanes, 1);
+        Sum total = !data.x ? add_apart<Sum>(data.parts + from, team.lane, n, team.lanes, 1)
+                    : wide  ? add_wide(data.x + from, n, team)
+                            : add_apart<Sum>(data.x + from, team.lane, n, team.lanes, 1);
         total = team_sum(team, total, shared);
         if (i < count && team.lane == 0) fold_write(data, i, total);
     }
@@ -82,8 +91,9 @@ __global__ static void fold_rows(FoldData data, Fold fold, bool wide) {
 
 // sums (outer, chunks, inner) of x (outer, n, inner); a block takes some columns of one chunk,
 // fold.lanes threads each, and neighbours read neighbouring columns
-__global__ static void fold_columns(FoldData data, Fold fold) {
-    __shared__ double part[CUDA_BLOCK];
+template <class T, class Sum>
+__global__ static void fold_columns(FoldData<T, Sum> data, Fold fold) {
+    __shared__ Sum part[CUDA_BLOCK];
     int columns = CUDA_BLOCK / fold.lanes, lane = (int)threadIdx.x / columns;
     int64_t outputs = fold.outer * fold.inner, groups = (outputs + columns - 1) / columns;
     for (int64_t b = blockIdx.x; b < groups * fold.cut.chunks; b += gridDim.x) {
@@ -93,9 +103,9 @@ __global__ static void fold_columns(FoldData data, Fold fold) {
         if (end > fold.n) end = fold.n;
         if (column >= outputs) end = begin;
         int64_t from = row * fold.n * fold.inner + place;
-        double total =
-            data.x ? add_apart(data.x + from, begin + lane, end, fold.lanes, fold.inner)
-                   : add_apart(data.parts + from, begin + lane, end, fold.lanes, fold.inner);
+        Sum total =
+            data.x ? add_apart<Sum>(data.x + from, begin + lane, end, fold.lanes, fold.inner)
+                   : add_apart<Sum>(data.parts + from, begin + lane, end, fold.lanes, fold.inner);
         part[threadIdx.x] = total;
         for (int half = fold.lanes / 2; half > 0; half /= 2) {
             __syncthreads();
@@ -108,19 +118,20 @@ __global__ static void fold_columns(FoldData data, Fold fold) {
     }
 }
 
-static Status fold_launch(CudaDevice *cuda, FoldData data, Fold fold) {
+template <class T, class Sum>
+static Status fold_launch(CudaDevice *cuda, FoldData<T, Sum> data, Fold fold) {
     if (fold.inner == 1) {
         bool wide = data.x && is_wide(data.x) && fold.n % 4 == 0;
         unsigned grid = team_grid(fold.outer * fold.cut.chunks, fold.lanes, CUDA_MOST_BLOCKS);
-        return CUDA_LAUNCH(fold_rows, grid, CUDA_BLOCK, 0, data, fold, wide);
+        return CUDA_LAUNCH((fold_rows<T, Sum>), grid, CUDA_BLOCK, 0, data, fold, wide);
     }
     int64_t columns = CUDA_BLOCK / fold.lanes;
     int64_t blocks = (fold.outer * fold.inner + columns - 1) / columns * fold.cut.chunks;
-    return CUDA_LAUNCH(fold_columns, cuda_blocks(blocks), CUDA_BLOCK, 0, data, fold);
+    return CUDA_LAUNCH((fold_columns<T, Sum>), cuda_blocks(blocks), CUDA_BLOCK, 0, data, fold);
 }
 
 Status reduce_parts(CudaDevice *cuda, const double *parts, int64_t n, double factor, float *y) {
-    FoldData data = {NULL, parts, y, NULL, factor};
+    FoldData<float, double> data = {NULL, parts, y, NULL, factor};
     Fold fold = {1, n, 1, {1, n}, CUDA_BLOCK};
     return fold_launch(cuda, data, fold);
 }
@@ -167,32 +178,39 @@ static int plan(Axes axes, int64_t numel, int64_t outputs, Fold steps[MOST_STEPS
 
 // out = factor * the sum of x over the summed axes. Steps write to two halves of the scratch memory
 // in turn; the first is at least as large as any later one.
-static Status sum_axes(const OpCall *call, CudaDevice *cuda, Axes axes, double factor) {
+template <class T, class Sum>
+static Status sum_axes_of(const OpCall *call, CudaDevice *cuda, Axes axes, double factor) {
     if (call_numel(call) == 0) return STATUS_OK;
     Fold steps[MOST_STEPS];
     int count = plan(axes, call->in[0]->numel, call_numel(call), steps);
     int64_t half = steps[0].outer * steps[0].cut.chunks * steps[0].inner;
-    double *scratch = NULL;
+    Sum *scratch = NULL;
     if (count > 1) {
-        int64_t doubles = count > 2 ? 2 * half : half;
-        scratch = (double *)cuda_scratch(cuda, (size_t)doubles * sizeof(double));
+        int64_t parts = count > 2 ? 2 * half : half;
+        scratch = (Sum *)cuda_scratch(cuda, (size_t)parts * sizeof(Sum));
         if (!scratch) return cuda->host->error_status();
     }
     Status status = STATUS_OK;
     for (int i = 0; i < count && !status; i++) {
-        FoldData data = {};
+        FoldData<T, Sum> data = {};
         data.factor = factor;
         if (i == 0)
-            data.x = call_in(call, 0);
+            data.x = (const T *)(void *)tensor_raw(call->in[0]);
         else
             data.parts = scratch + (i % 2 ? 0 : half);
         if (i == count - 1)
-            data.y = call_out(call, 0);
+            data.y = (T *)(void *)tensor_raw(call->out[0]);
         else
             data.sums = scratch + (i % 2 ? half : 0);
         status = fold_launch(cuda, data, steps[i]);
     }
     return status;
+}
+
+static Status sum_axes(const OpCall *call, CudaDevice *cuda, Axes axes, double factor) {
+    return call->in[0]->dtype == DTYPE_INT64
+               ? sum_axes_of<uint64_t, uint64_t>(call, cuda, axes, factor)
+               : sum_axes_of<float, double>(call, cuda, axes, factor);
 }
 
 CUDA_OP(sum) {

@@ -111,6 +111,12 @@ static __device__ inline float shuffle(float value, int mask) {
 static __device__ inline double shuffle(double value, int mask) {
     return __shfl_xor_sync(0xffffffffu, value, mask);
 }
+static __device__ inline int64_t shuffle(int64_t value, int mask) {
+    return (int64_t)__shfl_xor_sync(0xffffffffu, (long long)value, mask);
+}
+static __device__ inline uint64_t shuffle(uint64_t value, int mask) {
+    return (uint64_t)__shfl_xor_sync(0xffffffffu, (unsigned long long)value, mask);
+}
 
 // Combines one value of each thread of a team; every thread gets the result. All threads of the
 // block must call it; shared has a place for each of its warps and is free again at return.
@@ -129,13 +135,13 @@ static __device__ inline Value team_reduce(Team team, Value value, Value *shared
 }
 
 struct Add {
-    __device__ double operator()(double a, double b) const { return a + b; }
+    template <class Sum> __device__ Sum operator()(Sum a, Sum b) const { return a + b; }
 };
 struct Larger { // NaN wins
     __device__ float operator()(float a, float b) const { return math_max(a, b); }
 };
 
-static __device__ inline double team_sum(Team team, double value, double *shared) {
+template <class Sum> static __device__ inline Sum team_sum(Team team, Sum value, Sum *shared) {
     return team_reduce(team, value, shared, Add());
 }
 static __device__ inline double block_sum(double value, double *shared) {
@@ -150,6 +156,9 @@ static __device__ inline double add_four(float a, float b, float c, float d) {
 }
 static __device__ inline double add_four(double a, double b, double c, double d) {
     return (a + b) + (c + d);
+}
+static __device__ inline uint64_t add_four(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    return a + b + c + d;
 }
 
 // ---- tiles --------------------------------------------------------------------------------------

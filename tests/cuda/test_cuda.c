@@ -1,6 +1,7 @@
 // test_cuda.c -- the cuda device against the cpu: every op case forward and backward, and training.
 // Values within the case's tolerance; the ops that ran, their costs and the bytes saved, equal.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/cuda/cuda_device.h"
@@ -48,6 +49,81 @@ START_TEST(every_case_is_the_same_as_on_the_cpu) {
 }
 END_TEST
 
+// ---- whole numbers that no float is: a case's values are compared as floats
+// -----------------------
+enum { WHOLES = 5000, MOST_RESULTS = 16 };
+
+// Some at the limits, most close to each other beyond 2^53.
+static int64_t whole_at(int64_t i) {
+    static const int64_t limits[] = {INT64_MIN, INT64_MAX, 0, -1, ((int64_t)1 << 24) + 1};
+    if (i % 1009 < 5) return limits[i % 1009];
+    return (i % 2 ? -1 : 1) * (((int64_t)1 << 60) + i * 37 % 4999);
+}
+
+static int whole_results(Tensor *x, Tensor *truths, Tensor *places, Tensor *y[MOST_RESULTS]) {
+    const int64_t one[] = {1, 3}, two[] = {2, 0};
+    Tensor *rows = tensor_reshape(x, SHAPE(5, WHOLES / 5)), *where;
+    int n = 0;
+    y[n++] = tensor_where(truths, x, tensor_neg(x));
+    y[n++] = tensor_masked_fill(x, truths, -3.0f);
+    y[n++] = tensor_sum(x, DIM_ALL, false);
+    y[n++] = tensor_sum(rows, 0, false);
+    y[n++] = tensor_sum(rows, 1, false);
+    y[n++] = tensor_max(x, 0, false);
+    y[n++] = tensor_min(rows, 1, false);
+    y[n++] = tensor_argmax(rows, 0, false);
+    y[n++] = tensor_argmin(x, 0, false);
+    y[n++] = tensor_cumsum(rows, 1);
+    y[n++] = tensor_topk(rows, 7, 1, false, &where);
+    y[n++] = where;
+    y[n++] = tensor_gather(x, 0, places);
+    y[n++] = tensor_embedding(places, tensor_reshape(x, SHAPE(WHOLES / 4, 4)));
+    y[n++] = tensor_pad_whole(rows, one, two, PAD_CONSTANT, INT64_MIN + 1);
+    y[n++] = tensor_wrap(tensor_sign(tensor_triu(rows, 2)), 8, false);
+    return n;
+}
+
+static void read_whole_results(Device *device, int64_t *values[MOST_RESULTS],
+                               int64_t count[MOST_RESULTS]) {
+    static int64_t whole[WHOLES], place[257];
+    static float truth[WHOLES];
+    context_set_device(device);
+    for (int64_t i = 0; i < WHOLES; i++) whole[i] = whole_at(i), truth[i] = i % 3 ? 1.0f : 0.0f;
+    for (int64_t i = 0; i < 257; i++) place[i] = i * 31 % (WHOLES / 4);
+    Tensor *x = tensor_from_labels_new(SHAPE(WHOLES), whole), *y[MOST_RESULTS];
+    Tensor *truths = tensor_from_floats_new(SHAPE(WHOLES), truth);
+    Tensor *places = tensor_from_labels_new(SHAPE(257), place);
+    Scope *scope = scope_open();
+    int n = whole_results(x, truths, places, y);
+    for (int i = 0; i < n; i++) {
+        Tensor *dense = tensor_contiguous(y[i]);
+        ck_assert_msg(dense != NULL, "result %d: %s", i, error_message());
+        count[i] = dense->numel;
+        values[i] = calloc((size_t)count[i] + 1, sizeof *values[i]);
+        ck_assert_int_eq(tensor_read_labels(dense, values[i]), STATUS_OK);
+    }
+    scope_close(scope);
+    tensor_free(x);
+    tensor_free(truths);
+    tensor_free(places);
+}
+
+START_TEST(whole_numbers_are_exactly_those_of_the_cpu) {
+    Device *device = cuda_device_use();
+    int64_t *cpu[MOST_RESULTS], *cuda[MOST_RESULTS], count[MOST_RESULTS], counted[MOST_RESULTS];
+    read_whole_results(device_cpu(), cpu, count);
+    read_whole_results(device, cuda, counted);
+    for (int k = 0; k < MOST_RESULTS; k++) {
+        ck_assert_int_eq(count[k], counted[k]);
+        for (int64_t i = 0; i < count[k]; i++)
+            ck_assert_msg(cpu[k][i] == cuda[k][i], "result %d element %lld: %lld, on the cpu %lld",
+                          k, (long long)i, (long long)cuda[k][i], (long long)cpu[k][i]);
+        free(cpu[k]);
+        free(cuda[k]);
+    }
+}
+END_TEST
+
 START_TEST(every_op_is_run_by_some_case) {
     Device *device = cuda_device_use();
     static bool seen[OP_COUNT];
@@ -89,6 +165,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {the_device_opens, 0},
         {every_case_is_the_same_as_on_the_cpu, (op_case_count() + CASES_A_TEST - 1) / CASES_A_TEST},
+        {whole_numbers_are_exactly_those_of_the_cpu, 0},
         {every_op_is_run_by_some_case, 0},
         {training_goes_as_on_the_cpu, OUTCOME_TRAININGS},
         {NULL, 0},
