@@ -85,6 +85,7 @@ typedef struct Search {
     int runs;
     Point fits, before; // the largest known to fit, and the one that was it before
     Point exceeds;      // the smallest known not to; batch 0: none yet
+    int64_t least;      // that the model takes
 } Search;
 
 // What 64 bits do not count does not fit.
@@ -130,8 +131,18 @@ static int64_t next_batch(const Search *search) {
     return fits->batch + (step < 1 ? 1 : step > most ? most : step);
 }
 
+// One sample, or two: a batch norm that sees one value a channel refuses to train on it.
+static Status try_least(Search *search) {
+    Status status = try_batch(search, search->least = 1);
+    bool refused = status == STATUS_INVALID_ARGUMENT || status == STATUS_SHAPE;
+    if (!refused || search->plan->work.x->shape.dims[0] < 2) return status;
+    error_clear();
+    search->fits.batch = 1; // and nothing in between
+    return try_batch(search, search->least = 2);
+}
+
 static Status search_batch(Search *search) {
-    Status status = try_batch(search, 1);
+    Status status = try_least(search);
     while (!status && search->exceeds.batch != search->fits.batch + 1)
         status = try_batch(search, next_batch(search));
     return status;
@@ -263,7 +274,8 @@ Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, i
     status = search_batch(&search);
     budget_plan_end(&plan);
     if (status) return status;
-    Budget found = {.batch = search.fits.batch,
+    Budget found = {.batch = search.fits.batch < search.least ? 0 : search.fits.batch,
+                    .least = search.least,
                     .peak_bytes = search.fits.bytes,
                     .next_bytes = search.exceeds.bytes,
                     .measured_bytes = -1};

@@ -11,7 +11,8 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct Budget {
-    int64_t batch;          // the largest whose peak fits; 0: not even one sample
+    int64_t batch;          // the largest whose peak fits; 0: not even `least` samples
+    int64_t least;          // that a step takes: 1; 2, where x has as many and one is refused
     int64_t peak_bytes;     // of a step of that batch; 0 with batch 0
     int64_t next_bytes;     // of one sample more: does not fit; INT64_MAX: 64 bits do not count it
     int64_t measured_bytes; // peak of a real step of that batch; -1: not verified (not asked for,

@@ -30,10 +30,12 @@ static void print_budget_head(const Program *program) {
 
 static void print_budget(const Program *program, const Budget *budget) {
     print_budget_head(program);
-    if (budget->batch == 0) {
+    if (budget->batch == 0 && budget->least > 1)
+        printf("  not even %s samples fit, and fewer it refuses: they take %s B\n",
+               text_count(budget->least).s, text_count(budget->next_bytes).s);
+    else if (budget->batch == 0)
         printf("  not even one sample fits: it takes %s B\n", text_count(budget->next_bytes).s);
-        return;
-    }
+    if (budget->batch == 0) return;
     printf("  largest batch    %s\n", text_count(budget->batch).s);
     printf("  predicted peak   %s B\n", text_count(budget->peak_bytes).s);
     if (budget->measured_bytes >= 0)

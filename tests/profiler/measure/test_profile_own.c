@@ -144,10 +144,32 @@ START_TEST(a_budget_is_of_what_the_step_keeps) {
 }
 END_TEST
 
+// A batch norm that sees one value a channel does not train: the search begins at two samples.
+START_TEST(a_budget_begins_where_the_model_does) {
+    Layer *model = sequential_new();
+    layer_add_child(model, "norm", batch_norm1d_new(FEATURES, batch_norm_defaults()));
+    Given given = give_two();
+    BudgetTask task = {.model = model, .x = given.x, .labels = given.labels, .loss = loss_mse};
+    OptimizerConfig sgd = optimizer_defaults(OPTIMIZER_SGD);
+    Budget none, two, many;
+    ck_assert_int_eq(budget_largest_batch(&task, sgd, 1, true, &none), STATUS_OK);
+    ck_assert(none.batch == 0 && none.least == 2 && none.peak_bytes == 0);
+    ck_assert_int_eq(budget_largest_batch(&task, sgd, none.next_bytes, true, &two), STATUS_OK);
+    ck_assert(two.batch == 2 && two.measured_bytes == none.next_bytes);
+    ck_assert_int_eq(budget_largest_batch(&task, sgd, 100000, true, &many), STATUS_OK);
+    ck_assert(many.batch > 100 && many.measured_bytes == many.peak_bytes);
+    ck_assert(many.next_bytes > 100000 && many.least == 2);
+    tensor_free(given.x);
+    tensor_free(given.labels);
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {what_is_kept_and_given_is_the_steps_own, CASES},
         {a_budget_is_of_what_the_step_keeps, KEEPS},
+        {a_budget_begins_where_the_model_does, 0},
         {NULL, 0},
     };
     return harness_main("profile_own", tests);
