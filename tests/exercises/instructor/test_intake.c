@@ -137,6 +137,9 @@ START_TEST(of_two_files_it_is_told_which_was_taken) {
          "not old/"},
         {"mkdir a b; echo right >a/" RIGHT "; echo no >b/" RIGHT, "refused,", "is there twice"},
         {"mkdir a b; echo right >a/" RIGHT "; echo right >b/" RIGHT, "graded,5,", NULL},
+        {"d=a; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do d=$d/a; done; mkdir -p $d; echo right "
+         ">$d/" RIGHT,
+         "graded,5,", NULL},
         {"echo right >" RIGHT "; tar cf old.tar " RIGHT, "graded,5,", "old.tar is not opened"},
         {"echo right >" RIGHT "; mkdir w; tar cf w/old.tar " RIGHT "; rm " RIGHT, "graded,5,",
          NULL},
@@ -171,7 +174,8 @@ START_TEST(two_entries_of_a_student_are_one_submission) {
     char *csv = grade_class(1, "");
     class_assert_in(csv, ",,graded,5,");
     class_assert_in(csv, "\nbob,,refused,");
-    class_assert_in(csv, "is there twice");
+    class_assert_in(csv, "is there twice, as bob.tar/" RIGHT " and as bob.tgz/" RIGHT);
+    class_assert_in(csv, "of 2 entries");
     ck_assert_int_eq(program_count_lines(csv), 1 + 2);
     end(csv);
 }
