@@ -72,7 +72,10 @@ static Status make_output(const Orders *orders, const char *suffix, char folder[
 static int grade_path(const Orders *orders, Stage *stage, const char *folder) {
     int end = INSTRUCTOR_DONE;
     if (stage_fill_from(stage, orders->argument) != STATUS_OK) {
-        end = instructor_refuse(INSTRUCTOR_FAILED, "refused: %s", error_message());
+        char why[512];
+        snprintf(why, sizeof why, "%s", error_message());
+        text_clean(why);
+        end = instructor_refuse(INSTRUCTOR_FAILED, "refused: %s", why);
         error_clear();
     } else if (stage->note[0] != '\0') {
         instructor_refuse(INSTRUCTOR_DONE, "%s", stage->note);
@@ -176,14 +179,20 @@ static Status grade_staged(const ClassRun *run, const Stage *stage, const char *
 }
 
 static void take_notes(Graded *graded, const Stage *stage, const char *refused) {
-    const char *const notes[] = {refused, graded->member->note, refused[0] ? "" : stage->note};
+    char entries[32] = "";
+    const char *const notes[] = {refused, graded->member->note, entries,
+                                 refused[0] ? "" : stage->note};
     size_t used = 0, size = sizeof graded->note;
-    for (int i = 0; i < 3 && used < size; i++) {
+    if (graded->member->n_parts > 1)
+        snprintf(entries, sizeof entries, "of %d entries", graded->member->n_parts);
+    for (int i = 0; i < 4 && used < size; i++) {
         if (notes[i][0] == '\0') continue;
         used +=
             (size_t)snprintf(graded->note + used, size - used, "%s%s", used ? "; " : "", notes[i]);
     }
     text_clean(graded->note);
+    for (char *c = graded->note; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\t') *c = '?'; // it is one line
 }
 
 static void refuse_submission(Graded *graded, const Stage *stage) {
@@ -242,47 +251,13 @@ static Status prepare(ClassRun *run) {
     return status;
 }
 
-// In lines of 80 columns, set in.
-static void print_wrapped(const char *text) {
-    enum { COLUMNS = 80, INDENT = 11 };
-    for (int column = 0; *text != '\0';) {
-        int length = (int)strcspn(text, " ");
-        if (column == 0 || column + 1 + length > COLUMNS)
-            column = printf("%s%*s", column ? "\n" : "", INDENT, "") - (column > 0);
-        else
-            column += printf(" ");
-        column += printf("%.*s", length, text);
-        text += length + strspn(text + length, " ");
-        if (*text == '\0') printf("\n");
-    }
-}
-
-static void print_member(const Graded *graded, int index, int count) {
-    bool before = graded->outcome == OUTCOME_UNCHANGED;
-    const char *word = before ? "before" : outcome_word(graded->outcome);
-    printf("%4d/%d  %-32.44s %s", index + 1, count, graded->member->student, word);
-    if (before || graded->outcome == OUTCOME_GRADED)
-        printf("%*s%3d of %d", 9 - (int)strlen(word), "", graded->result.points,
-               graded->result.most);
-    printf("\n");
-    print_wrapped(graded->note);
-    fflush(stdout);
-}
-
-static void print_skipped(const Class *class) {
-    for (int i = 0; i < class->n_skipped; i++) {
-        printf("  skipped  %.69s\n", class->skipped[i].entry);
-        print_wrapped(class->skipped[i].why);
-    }
-}
-
 static Status grade_members(ClassRun *run, Graded *graded, const Class *class) {
     Status status = STATUS_OK;
     for (int i = 0; i < class->count && status == STATUS_OK; i++) {
         graded[i].member = &class->members[i];
         status = grade_member(run, &graded[i]);
         run->outcomes[graded[i].outcome]++;
-        print_member(&graded[i], i, class->count);
+        class_print_member(&graded[i], i, class->count);
     }
     if (status == STATUS_OK)
         status = class_csv_write(graded, class->count, class->possible, run->output);
@@ -306,7 +281,7 @@ int command_grade_all(const Orders *orders) {
     if (graded != NULL) status = grade_members(run, graded, &class);
     const int *outcomes = run->outcomes;
     if (status == STATUS_OK && graded != NULL) {
-        print_skipped(&class);
+        class_print_skipped(&class);
         printf("%s/class.csv:\n  %d graded now, %d before, %d refused, %d failed, %d absent; "
                "%d skipped\n",
                run->output, outcomes[OUTCOME_GRADED], outcomes[OUTCOME_UNCHANGED],

@@ -51,6 +51,11 @@ typedef struct Graded {
     Result result;  // zero where there is none
 } Graded;
 
+// results.c: a line for a member, number `index` of so many, with what has to be known below it;
+// and the entries that are no submission, each with the reason.
+void class_print_member(const Graded *graded, int index, int count);
+void class_print_skipped(const Class *class);
+
 // results.c: <folder>/class.csv, one row a member; gradebook.csv beside it, as Canvas imports it;
 // and <folder>/<member>/report.txt. `possible`: of answers in writing, or WRITTEN_NONE.
 Status class_csv_write(const Graded *graded, int count, int possible, const char *folder);

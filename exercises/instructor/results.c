@@ -134,6 +134,41 @@ ExercisePoints result_points_of(const Result *result, const char *number) {
     return sum;
 }
 
+// ---- on the screen ----------------------------------------------------------------------------
+// In lines of 80 columns, set in.
+static void print_wrapped(const char *text) {
+    enum { COLUMNS = 80, INDENT = 11 };
+    for (int column = 0; *text != '\0';) {
+        int length = (int)strcspn(text, " ");
+        if (column == 0 || column + 1 + length > COLUMNS)
+            column = printf("%s%*s", column ? "\n" : "", INDENT, "") - (column > 0);
+        else
+            column += printf(" ");
+        column += printf("%.*s", length, text);
+        text += length + strspn(text + length, " ");
+        if (*text == '\0') printf("\n");
+    }
+}
+
+void class_print_member(const Graded *graded, int index, int count) {
+    bool before = graded->outcome == OUTCOME_UNCHANGED;
+    const char *word = before ? "before" : outcome_word(graded->outcome);
+    printf("%4d/%d  %-32.44s %s", index + 1, count, graded->member->student, word);
+    if (before || graded->outcome == OUTCOME_GRADED)
+        printf("%*s%3d of %d", 9 - (int)strlen(word), "", graded->result.points,
+               graded->result.most);
+    printf("\n");
+    print_wrapped(graded->note);
+    fflush(stdout);
+}
+
+void class_print_skipped(const Class *class) {
+    for (int i = 0; i < class->n_skipped; i++) {
+        printf("  skipped  %.69s\n", class->skipped[i].entry);
+        print_wrapped(class->skipped[i].why);
+    }
+}
+
 // ---- class.csv ---------------------------------------------------------------------------------
 static void write_row(WholeFile *file, const Graded *graded, int possible) {
     const char *const cells[] = {graded->member->student, graded->member->name,

@@ -16,7 +16,7 @@
 #include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
-enum { MOST_INNER = 4, MOST_DEPTH = 8, MOST_COPIES = 100 };
+enum { MOST_INNER = 4, MOST_DEPTH = 32, MOST_COPIES = 100 };
 
 typedef struct Inner { // an archive that lies inside what is handed in
     char name[STAGE_PATH];
@@ -29,6 +29,7 @@ typedef struct Filling {
     Inner inner[MOST_INNER]; // opened where no file of an exercise lies beside them
     int n_inner, entries;
     char unread[STAGE_PATH]; // an archive of another kind, or one too many; ""
+    char within[STAGE_PATH]; // of which archive it is, where there are several; ""
     bool inside;             // of an inner one: no deeper
 } Filling;
 
@@ -95,14 +96,17 @@ static int rank_of(const char *path, int copy) {
     return 1000 * late + 2 * (depth < 400 ? depth : 400) + !at_home;
 }
 
-static Status put(Stage *stage, StagedFile *file, const char *path, int copy, const char *bytes,
+static Status put(Filling *filling, StagedFile *file, const char *path, int copy, const char *bytes,
                   size_t count) {
-    char digest[STAGE_DIGEST];
+    Stage *stage = filling->stage;
+    char digest[STAGE_DIGEST], shown[STAGE_PATH];
     int rank = rank_of(path, copy);
+    const char *within = filling->within;
+    snprintf(shown, sizeof shown, "%.60s%s%.64s", within, within[0] ? "/" : "", path);
     digest_text(bytes, count, digest);
     bool first = file->digest[0] == '\0', same = strcmp(digest, file->digest) == 0;
     if (!first && !same && rank >= file->rank) {
-        snprintf(file->other, STAGE_PATH, "%.120s", path);
+        memcpy(file->other, shown, STAGE_PATH);
         if (rank == file->rank && strcmp(file->name, "MANIFEST") != 0) file->tied = true;
         return STATUS_OK;
     }
@@ -111,7 +115,7 @@ static Status put(Stage *stage, StagedFile *file, const char *path, int copy, co
         memcpy(file->other, file->from, STAGE_PATH);
         file->tied = false;
     }
-    snprintf(file->from, STAGE_PATH, "%.120s", path);
+    memcpy(file->from, shown, STAGE_PATH);
     file->rank = rank;
     file->copy = copy;
     memcpy(file->digest, digest, STAGE_DIGEST);
@@ -159,7 +163,7 @@ static Status take(void *argument, const char *path, const char *bytes, size_t c
         if (text == NULL) return error_status();
         memcpy(text, bytes, count);
         make_lines(text, &count);
-        Status status = put(filling->stage, file, path, copy, text, count);
+        Status status = put(filling, file, path, copy, text, count);
         memory_free(text);
         return status;
     }
@@ -202,10 +206,17 @@ static Status take_entry(Filling *filling, const char *root, const char *path, i
 static Status walk(Filling *filling, const char *root, const char *below, int depth) {
     char folder[PATH_MAX];
     struct dirent **entries = NULL;
-    if (depth > MOST_DEPTH) return STATUS_OK;
-    if (snprintf(folder, sizeof folder, "%s/%s", root, below) >= PATH_MAX) return STATUS_OK;
+    bool fits = snprintf(folder, sizeof folder, "%s/%s", root, below) < PATH_MAX;
+    if (depth > MOST_DEPTH || !fits)
+        return error_set(STATUS_FORMAT,
+                         "%.200s: folders in folders, more than %d. HINT: only "
+                         "exercises/ is asked for",
+                         file_name(root), MOST_DEPTH);
     int count = scandir(folder, &entries, NULL, alphasort); // an order that is always the same
     Status status = STATUS_OK;
+    if (count < 0)
+        return error_set(STATUS_IO, "%.200s: the folder cannot be read. HINT: whose is it?",
+                         below[0] ? below : file_name(root));
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
         const char *name = entries[i]->d_name;
@@ -225,6 +236,7 @@ static Status take_inner(Filling *filling, Status status) {
     filling->inside = true;
     for (int i = 0; i < filling->n_inner; i++) {
         Inner *inner = &filling->inner[i];
+        if (filling->n_inner > 1) memcpy(filling->within, inner->name, STAGE_PATH);
         if (opened && status == STATUS_OK)
             status = archive_each_of(inner->name, inner->bytes, inner->count, take, filling);
         if (!opened && status == STATUS_OK)
@@ -288,8 +300,11 @@ static Status fill(Stage *stage, const Part *parts, int count) {
     if (filling == NULL) return error_status();
     *filling = (Filling){.stage = stage};
     Status status = STATUS_OK;
-    for (int i = 0; i < count && status == STATUS_OK; i++)
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        if (count > 1) snprintf(filling->within, STAGE_PATH, "%.120s", file_name(parts[i].path));
         status = take_part(filling, parts[i].path, parts[i].name);
+    }
+    filling->within[0] = '\0';
     status = take_inner(filling, status);
     if (status == STATUS_OK) status = settle(stage);
     if (status != STATUS_OK) empty(stage);

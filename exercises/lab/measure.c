@@ -32,15 +32,14 @@ static Status measure(Layer *model, int64_t batch, SweepOptions options, double 
     sweep_sizes("", sizes); // of the input the same for every key
     Tensor *x = tensor_uniform_new(SHAPE(batch, sizes[0]), 0.0f, 1.0f);
     if (!x) return error_status();
-    double end = clock_seconds() + MOST_SECONDS, share = 0.0;
+    const double end = clock_seconds() + MOST_SECONDS;
     Status status = STATUS_OK;
-    while (!status && share < options.least_share) {
+    for (double share = -1.0; !status && share < options.least_share;) {
         double began = clock_seconds(), on_core = system_thread_seconds();
-        if (began > end) {
+        if (share >= 0.0 && began > end) {
             status = error_set(STATUS_STATE,
-                               "batch %lld: other work had %.0f %% of this program's time, which "
-                               "is no measurement; nothing is written. HINT: try when the machine "
-                               "is quiet",
+                               "batch %lld: other work had %.0f %% of this program's time; nothing "
+                               "is written. HINT: try when the machine is quiet",
                                (long long)batch, 100.0 - 100.0 * share);
             break;
         }

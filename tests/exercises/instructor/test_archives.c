@@ -209,7 +209,7 @@ typedef struct ZipText {
     size_t count;
 } ZipText;
 
-static void zip_number(ZipText *zip, uint32_t value, int width) {
+static void zip_number(ZipText *zip, uint64_t value, int width) {
     for (int i = 0; i < width; i++) zip->bytes[zip->count++] = (unsigned char)(value >> 8 * i);
 }
 

@@ -137,6 +137,9 @@ START_TEST(of_two_files_it_is_told_which_was_taken) {
          "not old/"},
         {"mkdir a b; echo right >a/" RIGHT "; echo no >b/" RIGHT, "refused,", "is there twice"},
         {"mkdir a b; echo right >a/" RIGHT "; echo right >b/" RIGHT, "graded,5,", NULL},
+        {"d=a; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do d=$d/a; done; mkdir -p $d; echo right "
+         ">$d/" RIGHT,
+         "graded,5,", NULL},
         {"echo right >" RIGHT "; tar cf old.tar " RIGHT, "graded,5,", "old.tar is not opened"},
         {"echo right >" RIGHT "; mkdir w; tar cf w/old.tar " RIGHT "; rm " RIGHT, "graded,5,",
          NULL},
@@ -162,6 +165,19 @@ START_TEST(of_two_files_it_is_told_which_was_taken) {
 }
 END_TEST
 
+// As an editor elsewhere has saved it: what is graded has the lines of here.
+START_TEST(lines_are_ended_as_here) {
+    class_begin();
+    work_folder_run("sed -i 's|^output=.*|&; cp $2/ex01_count_parameters.c $4/seen|' lab\n"
+                    "mkdir class/amy class/bob; printf 'right\\n\\\\\\nx\\n' >wanted\n"
+                    "printf '\\357\\273\\277right\\r\\n\\\\\\r\\nx\\r\\n' >class/amy/" RIGHT "\n"
+                    "cp wanted class/bob/" RIGHT);
+    char *csv = grade_class(0, "");
+    work_folder_run("cmp wanted class-grades/amy/seen; cmp wanted class-grades/bob/seen");
+    end(csv);
+}
+END_TEST
+
 // In an archive and beside it, under one name: both are looked at.
 START_TEST(two_entries_of_a_student_are_one_submission) {
     class_begin();
@@ -171,7 +187,8 @@ START_TEST(two_entries_of_a_student_are_one_submission) {
     char *csv = grade_class(1, "");
     class_assert_in(csv, ",,graded,5,");
     class_assert_in(csv, "\nbob,,refused,");
-    class_assert_in(csv, "is there twice");
+    class_assert_in(csv, "is there twice, as bob.tar/" RIGHT " and as bob.tgz/" RIGHT);
+    class_assert_in(csv, "of 2 entries");
     ck_assert_int_eq(program_count_lines(csv), 1 + 2);
     end(csv);
 }
@@ -183,6 +200,7 @@ int main(void) {
         {nobody_gets_what_may_be_anothers, 0},
         {what_is_passed_over_is_listed_and_counted, 0},
         {of_two_files_it_is_told_which_was_taken, 0},
+        {lines_are_ended_as_here, 0},
         {two_entries_of_a_student_are_one_submission, 0},
         {NULL, 0},
     };
