@@ -6,13 +6,15 @@
 #     make CC=clang WERROR=1 VARIANT=clang all       any other name: normal flags, its own folder
 #     make test TEST="pool idx"     only these topics
 #     make BLAS=plain               without OpenBLAS
+#     make BUILD=DIR run            all of it in DIR, where this folder is not to be written in
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are yours: they come after our own flags.
 
 VERSION_NUMBER = $(shell sed -n 's/^\#define RIDGEPOINT_$(1) //p' tensor/version.h)
 VERSION := $(call VERSION_NUMBER,VERSION_MAJOR).$(call VERSION_NUMBER,VERSION_MINOR).$(call \
     VERSION_NUMBER,VERSION_PATCH)
 VARIANT ?= normal
-BUILD := build/$(VARIANT)
+ELSEWHERE := $(if $(filter command,$(origin BUILD)),$(BUILD))
+override BUILD := build/$(VARIANT)
 TOOLS := tests/tools
 CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 
@@ -28,6 +30,19 @@ FORCE:
 ifeq ($(MAKELEVEL)$(filter -j% --jobs% --jobserver%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 endif
+
+# ---- elsewhere ---------------------------------------------------------------------------------
+# BUILD=DIR names a folder in which links to all sources are made, and then what is asked for: there
+# the programs lie. RIDGEPOINT_ELSEWHERE tells the make there that it has arrived.
+ifneq ($(and $(ELSEWHERE),$(if $(RIDGEPOINT_ELSEWHERE),,here)),)
+GOALS := $(or $(MAKECMDGOALS),all)
+.PHONY: $(GOALS)
+$(firstword $(GOALS)):
+	@$(TOOLS)/elsewhere '$(subst ','\'',$(ELSEWHERE))'
+	@$(MAKE) --no-print-directory -C '$(subst ','\'',$(ELSEWHERE))' RIDGEPOINT_ELSEWHERE=1 $(GOALS)
+$(filter-out $(firstword $(GOALS)),$(GOALS)): $(firstword $(GOALS))
+	@:
+else
 
 # ---- several goals -----------------------------------------------------------------------------
 # Each is made when the one before it is done, by a make of its own, which sees what that has
@@ -314,4 +329,5 @@ include $(sort $(wildcard */rules.mk))
 # Pages, sizes, quick tests; a handout is without.
 -include .ci/rules.mk
 
+endif
 endif
