@@ -6,13 +6,15 @@
 #     make CC=clang WERROR=1 VARIANT=clang all       any other name: normal flags, its own folder
 #     make test TEST="pool idx"     only these topics
 #     make BLAS=plain               without OpenBLAS
+#     make BUILD=DIR run            all of it in DIR, where this folder is not to be written in
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are yours: they come after our own flags.
 
 VERSION_NUMBER = $(shell sed -n 's/^\#define RIDGEPOINT_$(1) //p' tensor/version.h)
 VERSION := $(call VERSION_NUMBER,VERSION_MAJOR).$(call VERSION_NUMBER,VERSION_MINOR).$(call \
     VERSION_NUMBER,VERSION_PATCH)
 VARIANT ?= normal
-BUILD := build/$(VARIANT)
+ELSEWHERE := $(if $(filter command,$(origin BUILD)),$(BUILD))
+override BUILD := build/$(VARIANT)
 TOOLS := tests/tools
 CLANG_FORMAT := $(firstword $(shell command -v clang-format-14) clang-format)
 
@@ -28,6 +30,19 @@ FORCE:
 ifeq ($(MAKELEVEL)$(filter -j% --jobs% --jobserver%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 endif
+
+# ---- elsewhere ---------------------------------------------------------------------------------
+# BUILD=DIR names a folder in which links to all sources are made, and then what is asked for: there
+# the programs lie. RIDGEPOINT_ELSEWHERE tells the make there that it has arrived.
+ifneq ($(and $(ELSEWHERE),$(if $(RIDGEPOINT_ELSEWHERE),,here)),)
+GOALS := $(or $(MAKECMDGOALS),all)
+.PHONY: $(GOALS)
+$(firstword $(GOALS)):
+	@$(TOOLS)/elsewhere '$(subst ','\'',$(ELSEWHERE))'
+	@$(MAKE) --no-print-directory -C '$(subst ','\'',$(ELSEWHERE))' RIDGEPOINT_ELSEWHERE=1 $(GOALS)
+$(filter-out $(firstword $(GOALS)),$(GOALS)): $(firstword $(GOALS))
+	@:
+else
 
 # ---- several goals -----------------------------------------------------------------------------
 # Each is made when the one before it is done, by a make of its own, which sees what that has
@@ -206,6 +221,10 @@ to_lib = $(call quote,$(DESTDIR)$(LIBDIR))
 to_include = $(call quote,$(DESTDIR)$(INCLUDEDIR)/ridgepoint)
 to_bin = $(call quote,$(DESTDIR)$(BINDIR))
 to_data = $(call quote,$(DESTDIR)$(DATADIR))
+to_stage = $(call quote,$(DESTDIR))
+# The names of the folders that install made, a line each and without DESTDIR: uninstall removes
+# those, where they are empty, and no others.
+FOLDERS_MADE = $(to_data)/ridgepoint/folders
 
 # A header is public when it marks what is API (tensor/api.h).
 LIBRARY_HEADERS := $(wildcard $(LIBRARY_FOLDERS:%=%/*.h))
@@ -254,17 +273,24 @@ pc_line = $(call quote,$(1)=$(subst ',\',$(subst $(blank),\$(blank),$(2))))
 install-files:
 	@$(call absolute,$(LIBDIR)); $(call absolute,$(INCLUDEDIR)); $(call absolute,$(BINDIR)); \
 	    $(call absolute,$(DATADIR))
-	install -d $(to_lib)/pkgconfig $(to_bin)
+	@new() { [ -d $(to_stage)"$$1" ] || \
+	        { { [ "$$1" = / ] || new "$$(dirname "$$1")"; } && install -d $(to_stage)"$$1" && echo "$$1"; }; }; \
+	    made=$$(new $(call quote,$(DATADIR))/ridgepoint && new $(call quote,$(LIBDIR))/pkgconfig && \
+	        new $(call quote,$(BINDIR)) && \
+	        for folder in $(sort $(patsubst %/,%,$(dir $(PAGES)))); do \
+	            new $(call quote,$(DATADIR))/$$folder || exit 1; done && \
+	        for folder in $$(dirname $(INSTALLED_HEADERS) | sort -u); do \
+	            new $(call quote,$(INCLUDEDIR))/ridgepoint/$$folder || exit 1; done) || exit 1; \
+	    [ -z "$$made" ] || printf '%s\n' "$$made" >>$(FOLDERS_MADE)
 	install -m 644 $(STATIC) $(to_lib)/libridgepoint.a
 	install -m 755 $(SHARED) $(to_lib)
 	ln -sf $(notdir $(SHARED)) $(to_lib)/$(SONAME)
 	ln -sf $(SONAME) $(to_lib)/libridgepoint.so
 	install -m 755 $(PROGRAMS) $(to_bin)
 	$(if $(wildcard $(CUDA_PLUGIN)),install -m 755 $(CUDA_PLUGIN) $(to_lib))
-	@for page in $(PAGES); do install -d $(to_data)/$$(dirname $$page) && \
+	@for page in $(PAGES); do \
 	    install -m 644 $(BUILD)/installed/share/$$page $(to_data)/$$page || exit 1; done
 	@for header in $(INSTALLED_HEADERS); do \
-	    install -d $(to_include)/$$(dirname $$header) && \
 	    install -m 644 $(dir $(HEADERS))$$header $(to_include)/$$header || exit 1; \
 	done
 	@printf '%s\n' $(call pc_line,prefix,$(PREFIX)) $(call pc_line,libdir,$(LIBDIR)) \
@@ -278,8 +304,9 @@ uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR=
 	    libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
 	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS))) $(addprefix $(to_data)/,$(PAGES))
 	@rm -f $(addprefix $(to_include)/,$(INSTALLED_HEADERS))
-	@for folder in $$(dirname $(INSTALLED_HEADERS) | sort -ru); do \
-	    rmdir $(to_include)/$$folder 2>/dev/null; done; rmdir $(to_include) 2>/dev/null; true
+	@[ ! -f $(FOLDERS_MADE) ] || { made=$$(LC_ALL=C sort -ru $(FOLDERS_MADE)); rm $(FOLDERS_MADE); \
+	    echo "$$made" | while IFS= read -r folder; do \
+	        rmdir $(to_stage)"$$folder" 2>/dev/null || true; done; }
 
 # ---- how far it is -----------------------------------------------------------------------------
 # On a terminal the build is one line, which says how many of all steps are done: as many as a make
@@ -302,4 +329,5 @@ include $(sort $(wildcard */rules.mk))
 # Pages, sizes, quick tests; a handout is without.
 -include .ci/rules.mk
 
+endif
 endif

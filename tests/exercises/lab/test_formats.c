@@ -70,6 +70,7 @@ static void need_module(const char *module) {
         setenv("PYTHON", pythons[i], 1);
         if (system(command) == 0) return;
     }
+    need("python3 --version");
     snprintf(command, sizeof command, "python3 has no module %s", module);
     test_skip(command);
 }
