@@ -59,6 +59,7 @@ typedef struct SliceParams { // of each dimension; step may be below 0, and begi
 } SliceParams;
 typedef struct NormParams {
     float epsilon, momentum;
+    bool computed; // of a batch norm: its statistics, by other steps
     int64_t groups;
     Shape row;
 } NormParams;
