@@ -132,6 +132,8 @@ bool told_before(const Import *import, const char *name, const char *other) {
 }
 
 // ---- what was made from others ----------------------------------------------------------------
+enum { SEEN = 1 << 16 };
+
 static int by_size(const void *a, const void *b) {
     float left = *(const float *)a, right = *(const float *)b;
     return (left > right) - (left < right);
@@ -139,15 +141,16 @@ static int by_size(const void *a, const void *b) {
 
 // Does it have the numbers of what it was made from, moved? Where many are alike, rows were read by
 // ids, or repeated, and how many there were is lost. Those that are all alike say nothing: along
-// one dimension they are taken for all of them.
+// one dimension they are taken for all of them. What lies together is enough to see it.
 static bool is_rearranged(Import *import, Value *value) {
-    int64_t n = shape_numel(value->shape), most = 1 << 22, different = 1, longest = 1;
+    int64_t n = shape_numel(value->shape), most = 1 << 26, different = 1, longest = 1;
     for (int i = 0; i < value->shape.ndim; i++)
         if (value->shape.dims[i] > longest) longest = value->shape.dims[i];
     if (n == 0 || n > most || onnx_stored_check(import, value->stored, n)) return false;
     if (value_is_uniform(import, value)) return n == longest;
     float *numbers = memory_new((size_t)n * sizeof(float));
     bool read = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
+    if (n > SEEN) n = SEEN;
     if (read) qsort(numbers, (size_t)n, sizeof *numbers, by_size);
     for (int64_t i = 1; i < n && read; i++) different += numbers[i] != numbers[i - 1];
     memory_free(numbers);
