@@ -140,7 +140,7 @@ static bool is_on_its_way(Import *import, Value *value) {
            !value_is_formula(import, value);
 }
 
-// Is it read by a node that runs at once, and by no other?
+// Which values get to a place of weights by way of another node.
 static void note_direct(const Import *import, const bool running[], bool moved[]) {
     for (size_t i = 0; i < import->graph->n_node; i++) {
         const Node *node = import->graph->node[i];
