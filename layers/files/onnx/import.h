@@ -70,6 +70,7 @@ typedef struct Value {
     bool flipped; // a parameter (k, n) in the file, and (n, k) here: as PyTorch has it
     bool initial; // among the initialisers: not a node's constant
     enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
+    float all;                                              // which number they are then
     bool held;        // by a step: it is needed when the model runs
     bool is_state;    // running statistics: no gradient
     bool fixed;       // the exporter recorded that it is no parameter
@@ -165,6 +166,7 @@ void value_drop(Import *import, Value *value); // its data, when nobody is still
 Status import_copies(Import *import, const Value *value, int64_t count); // of its numbers once
                                                                          // more: bounded
 bool value_is_uniform(Import *import, Value *value); // are a stored one's numbers all alike?
+bool value_is_all(Import *import, Value *value, float number); // that one
 // Room in a block of `count` for one more. (It doubles.)
 Status import_grow(void **block, int count, size_t size);
 void import_free(Import *import);
@@ -207,6 +209,11 @@ void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n);
 // ---- what the newer exporter recorded (told.c) --------------------------------------------------
 Status told_read(Import *import); // which names are parameters
 Told told_of(const Import *import, const char *name, size_t length);
+// That name's parameter is one of the values here.
+void told_claim(Import *import, const char *name);
+// A recorded parameter of the node's layer itself that is none of the values yet, claimed now; ours
+// to free. NULL: there is none.
+char *told_sibling(Import *import, const Node *node);
 // Is the first one before the other in the order in which the exporter recorded both?
 bool told_before(const Import *import, const char *name, const char *other);
 // Of stored values that were folded from others: which are parameters, and what their paths are.
@@ -322,6 +329,9 @@ Status step_inputs(Import *import, const Node *node, Step *step, int n);
 // is): a parameter, if the operator is a layer, or its name says so.
 Status step_weights(Import *import, const Node *node, Step *step, int n, const char *const roles[]);
 Status step_weight(Import *import, const Node *node, Step *step, int i, const char *role); // one
+// The step's input i, where the file stores it, is running statistics, called `role`: its own,
+// where what is stored once is a weight, too, or another layer's.
+Status step_state(Import *import, const Node *node, Step *step, int i, const char *role);
 Status step_build_one(Import *import, const Node *node, Step *step); // takes the first input
 // A node as a step, with what it reads and gives: `take` gets it (a long split as several). While a
 // constant is computed the step ends then, else it is one of the import's.
@@ -371,6 +381,7 @@ char *onnx_path_of_node(const Node *node); // ours to free; "" where nothing is 
 // "a.1.fc.weight" of "a.1". NULL: it is not below it, or an error is pending.
 char *onnx_path_moved(const char *of, const Node *from, const Node *to);
 bool onnx_name_is_path(const char *name);     // of a parameter, as PyTorch gives it
+bool onnx_name_is_moved(const char *name);    // of rows that were picked: "embedding_1"
 bool onnx_name_is_computed(const char *name); // of numbers that nobody learned: "arange_2"
 Status import_paths(Import *import);          // of steps
 Status import_tie(Import *import);            // parameters of equal numbers

@@ -23,15 +23,23 @@ void step_moves(Import *import, Step *from, int to) {
 }
 
 // ---- a product and its bias -------------------------------------------------------------------
+// A parameter, or stored numbers of which nothing says that they are none.
+static bool is_bias(const Value *value) {
+    return value->kind == VALUE_PARAMETER ||
+           (value->kind == VALUE_CONSTANT && value->stored && value->name[0] && !value->fixed &&
+            !value->tensor && onnx_is_float(value->type) && !onnx_name_is_computed(value->name));
+}
+
 static void join_bias(Import *import, Step *add) {
     for (int i = 0; i < 2; i++) {
         const Value *sum = import_value(import, add->in[i]);
         Value *bias = import_value(import, add->in[1 - i]);
         Step *product = step_of(import, add->in[i]);
         if (!step_is(product, "Linear") || product->n_in != 2 || sum->readers != 1 || !bias ||
-            bias->kind != VALUE_PARAMETER || bias->shape.ndim != 1 ||
+            !is_bias(bias) || bias->shape.ndim != 1 ||
             bias->shape.dims[0] != sum->shape.dims[sum->shape.ndim - 1])
             continue;
+        if (bias->kind == VALUE_CONSTANT) learned_anew(import, bias);
         if (step_input(import, product, add->in[1 - i])) return;
         bias->role = "bias";
         bias->role_step = sum->step;

@@ -43,6 +43,7 @@ Status learned_by_name(Import *import, Value *value) {
     learned = learned && onnx_is_float(value->type);
     value->kind = learned ? VALUE_PARAMETER : VALUE_CONSTANT;
     value->fixed = told == TOLD_FIXED;
+    if (told == TOLD_LEARNED) told_claim(import, name);
     if (told == TOLD_LEARNED) value->path = onnx_path_checked(memory_copy_string(name));
     if (error_pending()) return error_status();
     if (learned) import->about->parameters_stored += shape_numel(value->shape);
@@ -135,10 +136,11 @@ static void find_placed(const Import *import, const Node *node, const bool runni
 static bool is_on_its_way(Import *import, Value *value) {
     return value->placed && !import->recorded && !value->fixed && onnx_is_float(value->type) &&
            shape_numel(value->shape) > 1 && !onnx_name_is_computed(value->name) &&
-           !value_is_uniform(import, value) && !value_is_formula(import, value);
+           !value_is_all(import, value, 0.0f) && !value_is_all(import, value, 1.0f) &&
+           !value_is_formula(import, value);
 }
 
-// Is it read by a node that runs at once, and by no other?
+// Which values get to a place of weights by way of another node.
 static void note_direct(const Import *import, const bool running[], bool moved[]) {
     for (size_t i = 0; i < import->graph->n_node; i++) {
         const Node *node = import->graph->node[i];

@@ -36,6 +36,11 @@ static bool is_moved_by_op(const char *name) {
     return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
 }
 
+bool onnx_name_is_moved(const char *name) {
+    static const char *const ops[] = {"embedding", "index", "select", "slice", "gather"};
+    return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
+}
+
 // What an operator computed from nothing that is learned: positions, frequencies, masks.
 bool onnx_name_is_computed(const char *name) {
     static const char *const ops[] = {"full",       "zeros",

@@ -104,33 +104,44 @@ static Status run_rms(const Step *step, bool training, Tensor *const in[], Tenso
 // ---- of a batch -------------------------------------------------------------------------------
 // ONNX's momentum is what the old statistics count, PyTorch's what the new ones do.
 static Status build_batch(Import *import, const Node *node, Step *step) {
-    static const char *const state_names[] = {"running_mean", "running_var"};
+    static const char *const states[] = {"running_mean", "running_var"};
     const char *const roles[] = {NULL, "weight", "bias", NULL, NULL};
     step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);
     step->params.norm.momentum = 1.0f - attribute_float(node, "momentum", 0.9f);
     step->params.norm.trains = attribute_int(node, "training_mode", 0) != 0;
     if (step_weights(import, node, step, 5, roles)) return error_status();
     for (int i = 3; i < 5; i++) {
-        Value *state = node_input(import, node, i);
+        const Value *state = node_input(import, node, i);
         if (!state || !node_input(import, node, 1) || !node_input(import, node, 2))
             return import_error(import, STATUS_FORMAT,
                                 "it has not all of scale, bias, mean and variance");
-        if (state->kind == VALUE_RUN || !state->stored || state->twin >= 0) continue;
-        state->kind = VALUE_PARAMETER; // but no gradient's
-        state->is_state = true;
-        if (!state->role) {
-            state->role = state_names[i - 3];
-            state->role_step = import->n_steps;
-        }
+        step->params.norm.computed = step->params.norm.computed || state->kind == VALUE_RUN;
+        if (step_state(import, node, step, i, states[i - 3])) return error_status();
     }
+    // Those that are computed are the batch's own.
+    if (step->params.norm.computed && step->params.norm.trains) step->n_in = 3;
     return STATUS_OK;
 }
 
+// By statistics that other steps compute, through which a gradient goes: of a weight, say.
+static Tensor *by_computed(const Step *step, Tensor *const in[]) {
+    Shape channels = in[0]->shape;
+    for (int i = 0; i < channels.ndim; i++) channels.dims[i] = i == 1 ? in[1]->numel : 1;
+    Tensor *rstd = tensor_rsqrt(tensor_add_scalar(in[4], step->params.norm.epsilon));
+    Tensor *x = tensor_sub(in[0], tensor_reshape(in[3], channels));
+    x = tensor_mul(x, tensor_reshape(tensor_mul(rstd, in[1]), channels));
+    return tensor_add(x, tensor_reshape(in[2], channels));
+}
+
 static Status run_batch(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    float epsilon = step->params.norm.epsilon;
+    if (step->n_in == 3)
+        return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, (RunningStatistics){0}), out);
+    if (step->params.norm.computed) return done(by_computed(step, in), out);
+    for (int i = 1; i < step->n_out && i < 3; i++) out[i] = in[2 + i]; // the same, in place
     RunningStatistics running = {.mean = in[3],
                                  .variance = in[4],
                                  .momentum = step->params.norm.momentum};
-    float epsilon = step->params.norm.epsilon;
     if (!training && step->params.norm.trains) // its own statistics follow in training only
         return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, (RunningStatistics){0}), out);
     if (training) return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, running), out);

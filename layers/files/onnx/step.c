@@ -39,9 +39,14 @@ bool value_is_uniform(Import *import, Value *value) {
     float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
     bool same = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
     for (int64_t i = 1; i < n && same; i++) same = numbers[i] == numbers[0];
+    value->all = same ? numbers[0] : 0.0f;
     memory_free(numbers);
     value->uniform = same ? UNIFORM : UNIFORM_NOT;
     return same;
+}
+
+bool value_is_all(Import *import, Value *value, float number) {
+    return value_is_uniform(import, value) && value->all == number;
 }
 
 // One number for each channel: a bias, or a scale.
@@ -51,7 +56,8 @@ static bool is_vector(Shape shape) {
     return long_ones == 1;
 }
 
-static void promote(Import *import, const Step *step, Value *value) {
+static void promote(Import *import, const Step *step, Value *value, const char *role) {
+    float nothing = strcmp(role, "weight") == 0 ? 1.0f : 0.0f; // what does nothing in a norm
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     bool added = value->initial && is_vector(value->shape) && !value->folded &&
                  !onnx_name_is_path(value->name); // else the name has said that it is a buffer
@@ -59,7 +65,8 @@ static void promote(Import *import, const Step *step, Value *value) {
     if (!placed || value->kind != VALUE_CONSTANT || !value->stored || value->fixed ||
         onnx_name_is_computed(value->name) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
-        (norm && value_is_uniform(import, value))) // a group norm's ones, as an instance norm's
+        (norm &&
+         value_is_all(import, value, nothing))) // a group norm's ones, as an instance norm's
         return;
     learned_anew(import, value);
 }
@@ -116,6 +123,7 @@ static int copy_of(Import *import, int at) {
                                     .shape = value->shape,
                                     .stored = value->stored,
                                     .uniform = value->uniform,
+                                    .all = value->all,
                                     .readers = 1,
                                     .step = -1,
                                     .alias = -1,
@@ -130,6 +138,23 @@ static void play_role(Import *import, int at, const char *role) {
     import->values[at]->role_step = import->n_steps;
 }
 
+// A product or sum of the layer's own says nothing of its name: what it has, and nobody has read,
+// is another parameter that was as much alike. Where there is none the layer reads `again`.
+static int next_of_layer(Import *import, int at, const Node *node, const char *role, int again) {
+    bool named = strcmp(node->op_type, "Mul") != 0 && strcmp(node->op_type, "Add") != 0;
+    char *path =
+        named || !value_is_uniform(import, import->values[at]) ? NULL : told_sibling(import, node);
+    int copy = path ? copy_of(import, at) : again;
+    if (!path || copy < 0) {
+        memory_free(path);
+        return again;
+    }
+    import->values[copy]->kind = VALUE_PARAMETER;
+    import->values[copy]->path = path;
+    play_role(import, copy, role);
+    return copy;
+}
+
 // What nobody has read before may still be of another layer, which does so later.
 static int first_reader(Import *import, int at, const Node *node, const char *role) {
     char *own;
@@ -137,8 +162,9 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
     int copy = owner == OWNER_ANOTHER ? copy_before(import, import->values[at], node, role) : -1;
     if (copy >= 0) { // the layer is called again
         memory_free(own);
-        import->values[copy]->readers++;
-        return copy;
+        at = next_of_layer(import, at, node, role, copy);
+        if (at == copy) import->values[copy]->readers++;
+        return at;
     }
     import->values[at]->tied = owner == OWNER_TIED;
     copy =
@@ -146,6 +172,7 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
     if (copy >= 0 && owner == OWNER_ANOTHER) {
         import->values[copy]->kind = VALUE_PARAMETER;
         import->values[copy]->path = own;
+        told_claim(import, own);
         own = NULL;
     }
     memory_free(own);
@@ -163,12 +190,14 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     bool placed = onnx_is_placed(node); // else each node is a layer
     if (is_called_again(value, node)) return at;
     if (placed && onnx_same_layer(user, node))
-        return strcmp(value->role, role) == 0 ? at : first_reader(import, at, node, role);
+        return strcmp(value->role, role) == 0 ? next_of_layer(import, at, node, role, at)
+                                              : first_reader(import, at, node, role);
     if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
     int before = placed ? copy_before(import, value, node, role) : -1;
     if (before >= 0) {
-        import->values[before]->readers++;
-        return before;
+        int next = next_of_layer(import, at, node, role, before);
+        if (next == before) import->values[before]->readers++;
+        return next;
     }
     char *path;
     Owner owner = told_owner(import, value, node, role, &path);
@@ -183,6 +212,7 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     }
     Value *own = import->values[copy];
     own->path = path;
+    if (path) told_claim(import, path);
     if (!learned) return copy;
     own->kind = VALUE_PARAMETER;
     play_role(import, copy, role);
@@ -200,7 +230,7 @@ Status step_weight(Import *import, const Node *node, Step *step, int i, const ch
     int at = node_input_index(import, node, i);
     Value *value = import_value(import, at);
     bool plays = value && role && !import->computing;
-    if (plays) promote(import, step, value);
+    if (plays) promote(import, step, value, role);
     if (plays && value->kind == VALUE_PARAMETER) {
         if (value->role && value->role_step < import->n_steps && !value->is_state)
             at = own_copy(import, at, node, role);
@@ -214,5 +244,34 @@ Status step_weights(Import *import, const Node *node, Step *step, int n,
                     const char *const roles[]) {
     for (int i = 0; i < n; i++)
         if (step_weight(import, node, step, i, roles[i])) return error_status();
+    return STATUS_OK;
+}
+
+// Is it a parameter, too, or another layer's? Zeros and ones of fresh norms are stored once.
+static bool is_anothers(const Import *import, const Value *state, const Node *node) {
+    if (!state->is_state)
+        return state->placed || state->role ||
+               told_of(import, state->name, strlen(state->name)) == TOLD_LEARNED;
+    return onnx_is_placed(node) && !onnx_same_layer(import->steps[state->role_step]->node, node);
+}
+
+Status step_state(Import *import, const Node *node, Step *step, int i, const char *role) {
+    int at = step->in[i];
+    Value *state = import->values[at];
+    if (state->kind == VALUE_RUN || !state->stored || state->twin >= 0) return STATUS_OK;
+    if (is_anothers(import, state, node)) {
+        int before = onnx_is_placed(node) ? copy_before(import, state, node, role) : -1;
+        if (before >= 0)
+            import->values[before]->readers++;
+        else
+            before = copy_of(import, at);
+        if (before < 0) return error_status();
+        step->in[i] = before;
+        state = import->values[before];
+        state->held = true;
+    }
+    state->kind = VALUE_PARAMETER; // but no gradient's
+    state->is_state = true;
+    if (!state->role) play_role(import, step->in[i], role);
     return STATUS_OK;
 }

@@ -77,6 +77,7 @@ typedef struct WideParams { // of a reshape to more dimensions than a tensor has
 typedef struct NormParams {
     float epsilon, momentum;
     bool trains; // it goes by the batch in evaluation, too
+    bool computed; // of a batch norm: its statistics, by other steps
     int64_t groups;
     Shape row;
 } NormParams;

@@ -12,6 +12,7 @@ typedef struct Target {
     size_t length;
     bool learned;
     int order; // in which it was recorded
+    bool claimed;
 } Target;
 
 static const char *text_of(Onnx__Text *const entries[], size_t n, const char *key) {
@@ -54,7 +55,7 @@ static int read_targets(const char *text, Target *targets) {
         const char *kind = last_before(at, found, "PARAMETER");
         bool learned = kind && !last_before(kind, found, "BUFFER") &&
                        !last_before(kind, found, "CONSTANT") && !last_before(kind, found, "USER");
-        if (targets) targets[count] = (Target){name, (size_t)(end - name), learned, count};
+        if (targets) targets[count] = (Target){name, (size_t)(end - name), learned, count, false};
         at = end + 1;
     }
     return count;
@@ -85,6 +86,45 @@ Told told_of(const Import *import, const char *name, size_t length) {
     return !found ? TOLD_NOTHING : found->learned ? TOLD_LEARNED : TOLD_FIXED;
 }
 
+void told_claim(Import *import, const char *name) {
+    const Target *found = target_of(import, name, strlen(name));
+    if (found) import->targets[found - import->targets].claimed = true;
+}
+
+// Weights and biases are found by their roles.
+static bool has_role(const Target *target, size_t from) {
+    size_t n = target->length - from;
+    return (n == 6 && memcmp(target->name + from, "weight", 6) == 0) ||
+           (n == 4 && memcmp(target->name + from, "bias", 4) == 0);
+}
+
+// Names below the layer's lie side by side, in order.
+char *told_sibling(Import *import, const Node *node) {
+    char *layer = import->recorded ? onnx_path_of_node(node) : NULL, *path = NULL;
+    size_t n = layer ? strlen(layer) : 0;
+    int low = 0, high = n > 0 ? import->n_targets : 0;
+    const Target wanted = {.name = layer, .length = n};
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (by_name(&import->targets[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; n > 0 && low < import->n_targets && !path; low++) {
+        Target *target = &import->targets[low];
+        if (target->length <= n || memcmp(target->name, layer, n) != 0) break;
+        bool direct =
+            target->name[n] == '.' && !memchr(target->name + n + 1, '.', target->length - n - 1);
+        if (!direct || !target->learned || target->claimed || has_role(target, n + 1)) continue;
+        target->claimed = true;
+        path = memory_new(target->length + 1);
+        if (path) memcpy(path, target->name, target->length);
+    }
+    memory_free(layer);
+    return onnx_path_checked(path);
+}
+
 bool told_before(const Import *import, const char *name, const char *other) {
     const Target *left = target_of(import, name, strlen(name));
     const Target *right = target_of(import, other, strlen(other));
@@ -92,6 +132,8 @@ bool told_before(const Import *import, const char *name, const char *other) {
 }
 
 // ---- what was made from others ----------------------------------------------------------------
+enum { SEEN = 1 << 16 };
+
 static int by_size(const void *a, const void *b) {
     float left = *(const float *)a, right = *(const float *)b;
     return (left > right) - (left < right);
@@ -99,15 +141,16 @@ static int by_size(const void *a, const void *b) {
 
 // Does it have the numbers of what it was made from, moved? Where many are alike, rows were read by
 // ids, or repeated, and how many there were is lost. Those that are all alike say nothing: along
-// one dimension they are taken for all of them.
+// one dimension they are taken for all of them. What lies together is enough to see it.
 static bool is_rearranged(Import *import, Value *value) {
-    int64_t n = shape_numel(value->shape), most = 1 << 22, different = 1, longest = 1;
+    int64_t n = shape_numel(value->shape), most = 1 << 26, different = 1, longest = 1;
     for (int i = 0; i < value->shape.ndim; i++)
         if (value->shape.dims[i] > longest) longest = value->shape.dims[i];
     if (n == 0 || n > most || onnx_stored_check(import, value->stored, n)) return false;
     if (value_is_uniform(import, value)) return n == longest;
     float *numbers = memory_new((size_t)n * sizeof(float));
     bool read = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
+    if (n > SEEN) n = SEEN;
     if (read) qsort(numbers, (size_t)n, sizeof *numbers, by_size);
     for (int64_t i = 1; i < n && read; i++) different += numbers[i] != numbers[i - 1];
     memory_free(numbers);
@@ -116,13 +159,16 @@ static bool is_rearranged(Import *import, Value *value) {
 
 // Of "['fc.weight', 'val_3']" the one parameter; how many there are.
 static int parameter_among(const Import *import, const char *names, const char **name,
-                           size_t *length) {
+                           size_t *length, bool *buffers) {
     int count = 0;
+    *buffers = false;
     for (const char *at = strchr(names, '\''); at; at = strchr(at, '\'')) {
         const char *end = strchr(at + 1, '\'');
         if (!end) break;
         size_t n = (size_t)(end - at - 1);
-        if (told_of(import, at + 1, n) == TOLD_LEARNED) {
+        Told told = told_of(import, at + 1, n);
+        *buffers = *buffers || told == TOLD_FIXED;
+        if (told == TOLD_LEARNED) {
             count++;
             *name = at + 1;
             *length = n;
@@ -135,7 +181,8 @@ static int parameter_among(const Import *import, const char *names, const char *
 static Status apply(Import *import, Value *value, const char *names) {
     const char *name = NULL;
     size_t length = 0;
-    int parameters = parameter_among(import, names, &name, &length);
+    bool buffers;
+    int parameters = parameter_among(import, names, &name, &length, &buffers);
     int64_t n = shape_numel(value->shape);
     bool learned = value->kind == VALUE_PARAMETER;
     value->fixed = parameters == 0;
@@ -145,8 +192,12 @@ static Status apply(Import *import, Value *value, const char *names) {
         if (!path) return error_status();
         memcpy(path, name, length);
         value->path = onnx_path_checked(path);
+        if (value->path) told_claim(import, value->path);
     }
-    bool whole = parameters == 1 && onnx_is_float(value->type) && is_rearranged(import, value);
+    // A buffer may have named rows of it; else it was computed with.
+    bool picked = !buffers || onnx_name_is_moved(value->name);
+    bool whole =
+        parameters == 1 && picked && onnx_is_float(value->type) && is_rearranged(import, value);
     value->kind = whole ? VALUE_PARAMETER : VALUE_CONSTANT;
     import->about->parameters_stored += whole == learned ? 0 : whole ? n : -n;
     return error_status();

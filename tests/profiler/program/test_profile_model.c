@@ -212,6 +212,13 @@ START_TEST(the_document_says_what_the_file_was) {
     int64_t stored = document_integer(tied, "model.parameters_stored");
     ck_assert_int_eq(stored, parameters + 11 * 8 - 4 * (8 + 8));
     json_decref(tied);
+    json_t *guessed =
+        document_of("profile_model", ONNX "learned_added_random_pe.onnx --device meta");
+    json_t *assumed = json_array_get(document_at(guessed, "model.assumed"), 0);
+    ck_assert_int_eq(document_integer(guessed, "model.parameters_guessed"), 48);
+    ck_assert_str_eq(json_string_value(document_at(assumed, "taken")),
+                     "they are: 48 parameters; 0 if they are buffers");
+    json_decref(guessed);
 }
 END_TEST
 

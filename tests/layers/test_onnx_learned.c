@@ -1,0 +1,91 @@
+// test_onnx_learned.c -- which numbers of an ONNX file are parameters: wherever they are held and
+// by way of whatever nodes they reach a layer, whoever shares them; what of that is said to be a
+// guess; and that a gradient comes back to each. The files: tests/fixtures/make_onnx_learned.py.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd/autograd.h"
+#include "tensor/ops.h"
+#include "tests/fixtures/onnx_learned.h"
+#include "tests/helpers/onnx_files.h"
+
+enum { FILES = sizeof learned / sizeof learned[0] };
+
+static Layer *load(int which, OnnxModel *about) {
+    char path[128];
+    snprintf(path, sizeof path, FOLDER "learned_%s.onnx", learned[which].name);
+    Layer *model = onnx_load(path, NULL, about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    return model;
+}
+
+START_TEST(parameters_are_where_they_go) {
+    OnnxModel about;
+    Layer *model = load(_i, &about);
+    ck_assert_int_eq(about.parameters, learned[_i].parameters);
+    ck_assert_int_eq(layer_parameter_count(model), learned[_i].parameters);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+START_TEST(guesses_are_said) {
+    OnnxModel about;
+    Layer *model = load(_i, &about);
+    bool said = !learned[_i].said[0];
+    if (learned[_i].guessed >= 0) ck_assert_int_eq(about.parameters_guessed, learned[_i].guessed);
+    ck_assert(about.n_assumed > 0 || about.parameters_guessed == 0);
+    for (int i = 0; i < about.n_assumed; i++) {
+        ck_assert_int_gt(strlen(about.assumed[i].what), 0);
+        said = said || strstr(about.assumed[i].taken, learned[_i].said);
+    }
+    ck_assert_msg(said, "%s: \"%s\" is not said", learned[_i].name, learned[_i].said);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+// A loss that no norm makes flat: numbers of y, each with a weight of its own.
+START_TEST(a_gradient_comes_back_to_each) {
+    OnnxModel about;
+    ParameterList list;
+    Layer *model = load(_i, &about);
+    Tensor *by = tensor_uniform_new(about.outputs[0].shape, 0.5f, 2.0f);
+    layer_train(model, true);
+    ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
+    for (int i = 0; i < 8 && list.count > 0; i++) { // of one slope no number may be below 0
+        Scope *scope = scope_open();
+        Tensor *x = tensor_uniform_new(about.inputs[0].shape, -4.0f, 4.0f);
+        Tensor *y = layer_forward(model, x);
+        autograd_backward(tensor_sum(tensor_mul(tensor_mul(y, y), by), DIM_ALL, false));
+        scope_close(scope);
+        tensor_free(x);
+    }
+    ck_assert_msg(!error_pending(), "%s", error_message());
+    for (int i = 0; i < list.count; i++) {
+        Tensor *gradient = list.items[i].tensor->grad;
+        if (list.items[i].is_buffer) continue;
+        float most = 0.0f;
+        ck_assert_msg(gradient != NULL, "%s has none", list.items[i].path);
+        for (int64_t k = 0; k < gradient->numel; k++)
+            most = fmaxf(most, fabsf(tensor_data(gradient)[k]));
+        ck_assert_msg(most > 0.0f, "%s: that of %s is 0", learned[_i].name, list.items[i].path);
+    }
+    parameter_list_free(&list);
+    tensor_free(by);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
+int main(void) {
+    if (onnx_is_absent()) return onnx_all_skipped("onnx_learned");
+    const HarnessTest tests[] = {
+        {parameters_are_where_they_go, FILES},
+        {guesses_are_said, FILES},
+        {a_gradient_comes_back_to_each, FILES},
+        {NULL, 0},
+    };
+    return harness_main("onnx_learned", tests);
+}
