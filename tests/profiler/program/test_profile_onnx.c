@@ -123,8 +123,9 @@ START_TEST(other_batches_are_those_of_profiles_of_their_own) {
 }
 END_TEST
 
-START_TEST(a_larger_batch_is_advised_where_the_file_leaves_it_open) {
-    static const char *const says[][2] = {{OPEN "many.onnx", "--batch 4"},
+// Beside what is measured of a larger batch, in a model of its own.
+START_TEST(a_sample_more_is_known_where_the_file_leaves_it_open) {
+    static const char *const says[][2] = {{OPEN "many.onnx", "each sample more +964 B"},
                                           {OPEN "fixed.onnx", "takes this batch only"}};
     for (int i = 0; i < 2; i++) {
         char arguments[200];
@@ -243,7 +244,7 @@ int main(void) {
     const HarnessTest tests[] = {{sizes_are_told_by_name_and_a_file_opens_as_inference, COUNTS},
                                  {a_batch_that_nobody_told_is_said_to_be_one, 0},
                                  {other_batches_are_those_of_profiles_of_their_own, OPEN_FILES},
-                                 {a_larger_batch_is_advised_where_the_file_leaves_it_open, 0},
+                                 {a_sample_more_is_known_where_the_file_leaves_it_open, 0},
                                  {what_does_not_fit_is_refused_in_one_line, WRONG},
                                  {a_file_that_exists_is_a_file, 0},
                                  {inputs_of_another_command_replace_the_first_ones, 0},
