@@ -27,20 +27,20 @@ static const char *network(int i) {
 
 int main(int argc, char **argv) {
     static const ProgramKind kind = {
-        .line = {.name = "profile_model",
-                 .program = PROGRAM_MODEL,
-                 .argument = "NAME|FILE ...",
-                 .examples = {"resnet50 --batch 8 --image 224",
-                              "resnet18 mobilenet_v2 --device meta",
-                              "vgg16 --device meta --memory-budget 8GB"},
-                 .network = network,
-                 .purpose = "what each layer of a network computes, moves, keeps and takes",
-                 .about =
-                     "Profiles training steps of a published network, by its name (--list); of an\n"
-                     "ONNX file (.onnx); or of a model written as text, in a file or as\n"
-                     "'Linear(784,10) ReLU @ 64x784'. Several are compared.",
-                 .epochs = 0,
-                 .schedule = SCHEDULE_COSINE},
+        .line =
+            {.name = "profile_model",
+             .program = PROGRAM_MODEL,
+             .argument = "NAME|FILE ...",
+             .examples = {"resnet50 --batch 8 --image 224", "resnet18 mobilenet_v2 --device meta",
+                          "vgg16 --device meta --memory-budget 8GB"},
+             .network = network,
+             .purpose = "what each layer of a network computes, moves, keeps and takes",
+             .about =
+                 "Profiles training steps of a published network, by its name (--list), or of a\n"
+                 "model written as text, in a file or as 'Linear(784,10) ReLU @ 64x784'; and\n"
+                 "inference with an ONNX file (.onnx). Several are compared.",
+             .epochs = 0,
+             .schedule = SCHEDULE_COSINE},
         .find = program_find_network,
         .model_new = program_network_new,
         .list = list};

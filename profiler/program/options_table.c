@@ -78,8 +78,8 @@ const Flag options_flags[] = {
      "                         or FILE.npy in the file's order; repeatable",
      OTHER(take_input)},
     {OF_MODEL, MODEL, false, "size", "NAME=N",
-     "that an ONNX file leaves open, as seq=128, in all inputs;\n"
-     "                         repeatable",
+     "that an ONNX file leaves open, as seq=128, wherever\n"
+     "                         that name stands; repeatable",
      OTHER(take_open_size)},
     {OF_MODEL, MODEL, false, "partial", NULL, "with --device meta: operators may be missing",
      SWITCH(partial)},
@@ -94,12 +94,12 @@ const Flag options_flags[] = {
     {OF_MODEL, MODEL, false, "fuse", NULL, "with --inference: norms go into the products before",
      SWITCH(fuse)},
     {OF_MODEL, MODEL, false, "inference", NULL,
-     "profile a forward alone, in evaluation mode; ONNX files:\n"
-     "                         so, unless a flag is about training",
+     "profile a forward alone, in evaluation mode; of ONNX\n"
+     "                         files unless a flag is about training",
      OTHER(take_inference)},
     {OF_MODEL, MODEL, false, "train", NULL,
-     "profile a training step; networks of --list and texts:\n"
-     "                         so by default",
+     "profile a training step (so by default, but for ONNX\n"
+     "                         files)",
      OTHER(take_train)},
     {OF_MODEL, MLP, true, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},

@@ -66,6 +66,12 @@ static size_t drop_by_place(char *words[], size_t typed, size_t n) {
     words[n] = NULL;
     for (size_t i = typed; i < n; i++) others = others || is_by_place(words[i], words[i + 1]);
     for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(words[i]);
+        if (length > strlen("--a") && strncmp(words[i], "--against", length) == 0 && words[i + 1]) {
+            words[used++] = words[i++]; // whose value is no flag of its own
+            words[used++] = words[i];
+            continue;
+        }
         bool drop = others && i < typed && is_by_place(words[i], words[i + 1]);
         if (!drop)
             words[used++] = words[i];

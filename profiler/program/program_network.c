@@ -151,6 +151,11 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+static Status no_sizes(const char *given) {
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--size is for what ONNX files leave open. HINT: %s is none", given);
+}
+
 // ---- any ---------------------------------------------------------------------------------------
 Status program_find_network(Program *program) {
     const Options *options = program->options;
@@ -164,6 +169,7 @@ Status program_find_network(Program *program) {
         return error_set(STATUS_INVALID_ARGUMENT, "--input: %s takes %s. HINT: --%s", given,
                          network->vocabulary ? "texts" : "images",
                          network->vocabulary ? "tokens" : "image");
+    if (network && options->n_sizes > 0) return no_sizes(given);
     if (network) return find_named(network, options, subject);
     if (options->generate)
         return error_set(STATUS_INVALID_ARGUMENT,
@@ -177,6 +183,7 @@ Status program_find_network(Program *program) {
     if (options->n_inputs > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is none",
                          given);
+    if (options->n_sizes > 0) return no_sizes(given);
     *subject = (Subject){.text = text ? given : NULL, .file = text ? NULL : given};
     snprintf(subject->name, sizeof(subject->name), "%s", given);
     return find_text(options, subject);

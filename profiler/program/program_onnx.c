@@ -86,12 +86,13 @@ Layer *program_onnx_new(const Program *program) {
 
 Tensor *program_onnx_input_new(const Program *program) {
     Inputs told;
-    OnnxModel about = {.remark = ""};
-    Tensor *first = NULL;
-    if (!inputs_read(program->options, &told) && !look_at(program, &told, &about))
-        first = input_new(&told, &about, 0);
+    OnnxModel other = {.remark = ""};
+    Status status = inputs_read(program->options, &told);
+    if (!status && program->other_batch > 0) status = look_at(program, &told, &other);
+    const OnnxModel *about = program->other_batch > 0 ? &other : &program->onnx;
+    Tensor *first = status ? NULL : input_new(&told, about, 0);
     inputs_free(&told);
-    onnx_model_free(&about);
+    onnx_model_free(&other);
     return first;
 }
 

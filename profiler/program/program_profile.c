@@ -153,7 +153,6 @@ static Status run_profile(Program *program, ProfileOptions how) {
     how.unit = subject->unit;
     how.units = subject->batch * subject->units_per_sample * program->options->accumulate;
     how.accumulate = program->options->accumulate;
-    how.source = program_source(program);
     if (options_choose_recompute(program->options)) how.budget = program->options->memory_budget;
     if (program->options->inference)
         return profile_inference(program->model, program->x, how, &program->profile);
@@ -215,6 +214,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.probe_seconds = options->measure_only ? -1.0 : options->try_advice ? 10.0 : 0.0;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.loader = loader;
+    how.source = program_source(program);
     how.progress = program->terminal ? program_show_progress : NULL;
     how.argument = &line;
     how.stop = program_is_stopped;

@@ -102,8 +102,9 @@ static Status note_input(Inputs *all, const Onnx__ValueInfo *info) {
     Input *input = &all->at[all->n];
     *input = (Input){.info = info, .value = import->values[at], .dims = type->shape};
     OnnxPort *port = &about->inputs[about->n_inputs];
+    if (note_symbols(all, input)) return error_status();
     port->name = memory_copy_string(info->name);
-    if (!port->name || note_symbols(all, input)) return error_status();
+    if (!port->name) return error_status();
     input->value->kind = VALUE_RUN;
     input->value->type = type->elem_type;
     port->numpy = onnx_numpy(type->elem_type);

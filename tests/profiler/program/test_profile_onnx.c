@@ -1,0 +1,253 @@
+// test_profile_onnx.c -- profile_model of ONNX files that leave sizes open: told by name, one batch
+// as another, and what a file opens as. What sizes hold for: layers/test_onnx_sizes.c.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/files/npy.h"
+#include "tests/helpers/byte_file.h"
+#include "tests/helpers/onnx_files.h"
+#include "tests/helpers/profile_document.h"
+#include "tests/helpers/run_program.h"
+
+#define OPEN FOLDER "open_"
+#define QUICK " --iterations 1 --warmup 2 --peaks none"
+
+static ProgramRun run(const char *arguments) {
+    return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
+}
+
+// ---- counts ------------------------------------------------------------------------------------
+static const struct {
+    const char *arguments, *kind;
+    int64_t macs; // forward
+} counts[] = {
+    // batch x seq x 8 x 8 twice, and batch x seq x seq x 8
+    {OPEN "texts.onnx --input ids=4x32", "inference", 4 * 32 * 64 * 2 + 4 * 32 * 32 * 8},
+    {OPEN "texts.onnx --size seq=32 --batch 4", "inference", 4 * 32 * 64 * 2 + 4 * 32 * 32 * 8},
+    {OPEN "texts.onnx --size seq=9 --size seq=32", "inference", 32 * 64 * 2 + 32 * 32 * 8},
+    {OPEN "texts.onnx --input ids=2x9 --input ids=4x32", "inference",
+     4 * 32 * 64 * 2 + 4 * 32 * 32 * 8},
+    {OPEN "texts.onnx --size seq=32 --train", "training", 32 * 64 * 2 + 32 * 32 * 8},
+    {OPEN "texts.onnx --size seq=32 --optimizer sgd", "training", 32 * 64 * 2 + 32 * 32 * 8},
+    {OPEN "texts.onnx --size seq=32 --train --inference", "inference", 32 * 64 * 2 + 32 * 32 * 8},
+    {OPEN "many.onnx --batch 3", "inference", 3 * 40 * 4 * 3},
+    {OPEN "image.onnx --size H=8 --size W=6 --batch 2", "inference", 2 * (4 * 27 * 48 + 20)},
+    {"lenet5", "training", 416520},
+};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+START_TEST(sizes_are_told_by_name_and_a_file_opens_as_inference) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "%s --device meta", counts[_i].arguments);
+    json_t *document = document_of("profile_model", arguments);
+    ck_assert_int_eq(document_integer(document, "totals.forward.macs"), counts[_i].macs);
+    ck_assert_str_eq(json_string_value(document_at(document, "kind")), counts[_i].kind);
+    json_decref(document);
+}
+END_TEST
+
+START_TEST(a_batch_that_nobody_told_is_said_to_be_one) {
+    json_t *document = document_of("profile_model", OPEN "texts.onnx --size seq=3 --device meta");
+    const json_t *assumed = document_at(document, "assumed"), *one = json_array_get(assumed, 0);
+    ck_assert_str_eq(json_string_value(json_object_get(one, "what")), "batch size \"batch\"");
+    ck_assert_str_eq(json_string_value(json_object_get(one, "taken")), "1");
+    json_decref(document);
+    ProgramRun got = run(OPEN "texts.onnx --size seq=3 --device meta");
+    ck_assert_msg(strstr(got.out, "assumed: batch size \"batch\": 1") &&
+                      strstr(got.out, "batch 1 | fp32 | inference\n"),
+                  "%s", got.out);
+    program_run_free(&got);
+    got = run(OPEN "texts.onnx --size seq=3 --batch 1 --device meta");
+    ck_assert_msg(!strstr(got.out, "assumed: batch"), "%s", got.out);
+    program_run_free(&got);
+}
+END_TEST
+
+// ---- other batches -----------------------------------------------------------------------------
+static const struct {
+    const char *file;
+    int64_t budget;
+} open_files[] = {
+    {OPEN "image.onnx --size H=8 --size W=6", 200000},
+    {OPEN "image.onnx --size H=8 --size W=6 --train", 300000},
+    {OPEN "texts.onnx --size seq=5", 50000},
+    {OPEN "many.onnx --input x7=2x4", 9000},
+    {"lenet5 --inference", 1000000},
+};
+enum { OPEN_FILES = sizeof open_files / sizeof open_files[0] };
+
+// "1,234"
+static int64_t whole(const char *text) {
+    int64_t number = 0;
+    for (; *text; text++)
+        if (*text != ',') number = number * 10 + (*text - '0');
+    return number;
+}
+
+static int64_t peak_of(const char *file, int64_t batch, const char *key) {
+    char arguments[200];
+    const char *told = strstr(file, " --input"); // the batch stands in it, and is told otherwise
+    snprintf(arguments, sizeof arguments, "%.*s --device meta --batch %lld",
+             told ? (int)(told - file) : 150, file, (long long)batch);
+    json_t *document = document_of("profile_model", arguments);
+    int64_t bytes = document_integer(document, key);
+    json_decref(document);
+    return bytes;
+}
+
+// Of the batch that a budget allows a profile has the peak that was predicted, and of one sample
+// more the peak that was too much; what each sample adds is the difference of two profiles.
+START_TEST(other_batches_are_those_of_profiles_of_their_own) {
+    const char *peak = "memory.predicted.peak_bytes", *file = open_files[_i].file;
+    char arguments[200], largest[32], predicted[32], next[32];
+    snprintf(arguments, sizeof arguments, "%s --memory-budget %lld" QUICK, file,
+             (long long)open_files[_i].budget);
+    ProgramRun got = run(arguments);
+    const char *answer = strstr(got.out, "largest batch");
+    ck_assert_msg(got.status == 0 && answer && strstr(got.out, "as predicted"), "%s%s", got.out,
+                  got.err);
+    ck_assert_msg(strstr(got.out, strstr(file, "--train") ? "for a training step with Adam"
+                                                          : "for inference") != NULL,
+                  "%s", got.out);
+    ck_assert_int_eq(sscanf(answer, "largest batch %31s", largest), 1);
+    ck_assert_int_eq(sscanf(strstr(answer, "predicted peak"), "predicted peak %31s", predicted), 1);
+    ck_assert_int_eq(sscanf(strstr(answer, "a sample more"), "a sample more %31s", next), 1);
+    int64_t batch = whole(largest);
+    ck_assert_int_gt(batch, 2);
+    ck_assert_int_eq(peak_of(file, batch, peak), whole(predicted));
+    ck_assert_int_eq(peak_of(file, batch + 1, peak), whole(next));
+    ck_assert_int_eq(peak_of(file, 3, peak) - peak_of(file, 2, peak),
+                     peak_of(file, 2, "memory.bytes_per_sample"));
+    program_run_free(&got);
+}
+END_TEST
+
+// Beside what is measured of a larger batch, in a model of its own.
+START_TEST(a_sample_more_is_known_where_the_file_leaves_it_open) {
+    static const char *const says[][2] = {{OPEN "many.onnx", "each sample more +964 B"},
+                                          {OPEN "fixed.onnx", "takes this batch only"}};
+    for (int i = 0; i < 2; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "%s --peaks tests/fixtures/peaks.json", says[i][0]);
+        ProgramRun got = run(arguments);
+        ck_assert_msg(got.status == 0 && strstr(got.out, says[i][1]), "%s%s", got.out, got.err);
+        program_run_free(&got);
+    }
+}
+END_TEST
+
+// ---- refused -----------------------------------------------------------------------------------
+static const struct {
+    const char *arguments, *what, *hint;
+} wrong[] = {
+    {OPEN "texts.onnx", "\"seq\"", "--size seq=128"},
+    {OPEN "image.onnx", "\"H\", \"W\"", "--size H=224 --size W=224"},
+    {OPEN "texts.onnx --input ids=4x32 --input ctx=4x16", "input \"ids\"", "input \"ctx\""},
+    {OPEN "fixed.onnx --batch 8", "--batch 8", "dynamic_shapes={\"x\""},
+    {OPEN "texts.onnx --size seq", "--size seq", "as seq=128"},
+    {OPEN "texts.onnx --size seq=", "--size seq=", "as seq=128"},
+    {OPEN "texts.onnx --size seq=-1", "--size seq=-1", "as seq=128"},
+    {OPEN "texts.onnx --size seq=1x", "--size seq=1x", "as seq=128"},
+    {OPEN "texts.onnx --size =1", "--size =1", "as seq=128"},
+    {OPEN "texts.onnx --size seq=99999999999999999999", "--size seq=", "as seq=128"},
+    {"lenet5 --size N=1", "--size", "ONNX"},
+    {"lenet5 " OPEN "fixed.onnx --device meta", "opens as inference", "--inference or --train"},
+    {OPEN "fixed.onnx --against lenet5", "opens as a training step", "--inference or --train"},
+    {"gpt2 --generate 2 --train", "--generate", "leave out --train"},
+    {"no(such)file@.onnx", "no(such)file@.onnx", "no such file"},
+};
+enum { WRONG = sizeof wrong / sizeof wrong[0] };
+
+START_TEST(what_does_not_fit_is_refused_in_one_line) {
+    ProgramRun got = run(wrong[_i].arguments);
+    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
+    program_check_refusal(&got, 2, wrong[_i].what, wrong[_i].hint);
+}
+END_TEST
+
+// ---- files by their names ----------------------------------------------------------------------
+static const char *copy_of(const char *from, const char *to) {
+    static char bytes[1 << 14];
+    FILE *file = fopen(from, "rb");
+    ck_assert_ptr_nonnull(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    return byte_file_put(to, bytes, size);
+}
+
+static const char *zeros_file(const char *name, Shape shape) {
+    Tensor *x = tensor_zeros_new(shape);
+    ck_assert_int_eq(npy_write(x, byte_file_path(name)), STATUS_OK);
+    tensor_free(x);
+    return byte_file_path(name);
+}
+
+static int64_t batch_of(const char *arguments) {
+    json_t *document = document_of("profile_model", arguments);
+    int64_t batch = document_integer(document, "model.batch");
+    json_decref(document);
+    return batch;
+}
+
+// A file that exists is a file, whatever is in its name.
+START_TEST(a_file_that_exists_is_a_file) {
+    static const char *const names[] = {"net@2.onnx", "model(1).onnx", "Linear(3,4)@1x3.onnx"};
+    char arguments[400];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(arguments, sizeof arguments, "%s --device meta",
+                 copy_of(OPEN "fixed.onnx", names[i]));
+        ck_assert_int_eq(batch_of(arguments), 1);
+    }
+    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input %s",
+             zeros_file("z=4.npy", SHAPE(2, 6)));
+    ck_assert_int_eq(batch_of(arguments), 2);
+    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input z=%s",
+             zeros_file("z=4.npy", SHAPE(3, 6)));
+    ck_assert_int_eq(batch_of(arguments), 3);
+}
+END_TEST
+
+// Another command's inputs are in the place of the first's, by name or by place; as are those that
+// are typed, in the place of those of a file of options.
+START_TEST(inputs_of_another_command_replace_the_first_ones) {
+    char arguments[600], two[200], three[200];
+    snprintf(two, sizeof two, "%s", zeros_file("two.npy", SHAPE(2, 6)));
+    snprintf(three, sizeof three, "%s", zeros_file("three.npy", SHAPE(3, 6)));
+    const char *commands[] = {
+        OPEN "texts.onnx --input ids=2x5 --against --input=ids=3x5",
+        OPEN "listed.onnx --input %s --against --input=%s",
+        OPEN "listed.onnx --input=%s --input %s --against --input=%s",
+        OPEN "listed.onnx --inp %s --against --input=%s",
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        snprintf(arguments, sizeof arguments, commands[i], two, i == 2 ? two : three, three);
+        strcat(arguments, " --device meta");
+        ProgramRun got = run(arguments);
+        ck_assert_msg(got.status == 0 && !got.err[0] && strstr(got.out, "total_flops"), "%s%s",
+                      got.out, got.err);
+        program_run_free(&got);
+    }
+    int length = snprintf(arguments, sizeof arguments, "input = %s\n", two);
+    char config[200];
+    snprintf(config, sizeof config, "%s", byte_file_put("c.txt", arguments, (size_t)length));
+    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --config %s", config);
+    ck_assert_int_eq(batch_of(arguments), 2);
+    strcat(arguments, " --input ");
+    strcat(arguments, three);
+    ck_assert_int_eq(batch_of(arguments), 3);
+}
+END_TEST
+
+int main(void) {
+    if (onnx_is_absent()) return onnx_all_skipped("profile_onnx");
+    const HarnessTest tests[] = {{sizes_are_told_by_name_and_a_file_opens_as_inference, COUNTS},
+                                 {a_batch_that_nobody_told_is_said_to_be_one, 0},
+                                 {other_batches_are_those_of_profiles_of_their_own, OPEN_FILES},
+                                 {a_sample_more_is_known_where_the_file_leaves_it_open, 0},
+                                 {what_does_not_fit_is_refused_in_one_line, WRONG},
+                                 {a_file_that_exists_is_a_file, 0},
+                                 {inputs_of_another_command_replace_the_first_ones, 0},
+                                 {NULL, 0}};
+    return harness_main("profile_onnx", tests);
+}
