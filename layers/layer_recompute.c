@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "layers/parts.h"
+#include "tensor/given.h"
 
 _Static_assert((int)RECOMPUTE_RESULTS >= (int)LAYER_MAX_OUTPUTS, "a part gives a layer's results");
 
@@ -85,6 +86,7 @@ static Status mark_below(Layer *layer, const char *around, const char *pattern, 
 }
 
 Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count) {
+    if (!GIVEN(count)) return STATUS_INVALID_ARGUMENT;
     *count = 0;
     if (error_pending()) return error_status();
     if (!self || !pattern)
