@@ -14,6 +14,7 @@
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
+#include "tensor/gemm.h"
 #include "tensor/memory.h"
 #include "tensor/plugin.h"
 #include "tensor/version.h"
@@ -288,9 +289,19 @@ static int misunderstood_others(const ProgramKind *kind, const Options *options,
     return code;
 }
 
+// OpenBLAS's own threads would ask for memory for ever, and be waited for at any other end.
+static void need_room(const ProgramKind *kind) {
+    if (blas_has_room()) return;
+    fprintf(stderr,
+            "%s: there is no room for what a matrix product takes, 144 MiB of addresses. HINT: a "
+            "higher ulimit -v\n",
+            kind->line.name);
+    _exit(EXIT_UNUSABLE);
+}
+
 int program_main(int argc, char **argv, const ProgramKind *kind) {
+    need_room(kind);
     ProgramRole role = program_role();
-    if (role == PROGRAM_WHOLE) program_watch_signals(); // what a run has measured nobody waits for
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
     Typed typed;
