@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "profiler/program/options_table.h"
@@ -20,6 +21,7 @@
 #include "tensor/version.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
+enum { LEAST_STACK = 1 << 19 };             // bytes
 
 static int fail(const ProgramKind *kind) {
     fprintf(stderr, "%s: ", kind->line.name);
@@ -291,6 +293,13 @@ static int misunderstood_others(const ProgramKind *kind, const Options *options,
 
 // OpenBLAS's own threads would ask for memory for ever, and be waited for at any other end.
 static void need_room(const ProgramKind *kind) {
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_STACK) {
+        fprintf(stderr,
+                "%s: the stack may have %lld kB, and %d are needed. HINT: a higher ulimit -s\n",
+                kind->line.name, (long long)(stack.rlim_cur >> 10), LEAST_STACK >> 10);
+        _exit(EXIT_UNUSABLE);
+    }
     if (blas_has_room()) return;
     fprintf(stderr,
             "%s: there is no room for what a matrix product takes, 144 MiB of addresses. HINT: a "
