@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum { WORST_SHOWN = 5 };
@@ -160,6 +161,7 @@ Status autograd_gradcheck(GradcheckFunction function, void *user, Tensor *const 
                           int n_inputs, GradcheckOptions options, FILE *report) {
     if (error_pending()) return error_status();
     if (!function) return error_set(STATUS_INVALID_ARGUMENT, "gradcheck: no function");
+    if (n_inputs > 0 && !GIVEN(inputs)) return STATUS_INVALID_ARGUMENT;
     Check check = {.function = function,
                    .user = user,
                    .inputs = inputs,

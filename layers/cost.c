@@ -1,7 +1,9 @@
 // cost.c -- adds up the costs of what a layer runs in a dry run, which is dry_run.c's.
 #include "layers/cost.h"
+#include "tensor/given.h"
 
 void cost_add(OpCost *total, OpCost more) {
+    if (!GIVEN(total)) return;
     total->macs += more.macs;
     total->bias_flops += more.bias_flops;
     total->elementwise_flops += more.elementwise_flops;
@@ -48,6 +50,7 @@ static uint64_t recorded(Tensor *const in[], int n_in) {
 }
 
 Status layer_cost(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
+    if (!GIVEN(cost)) return STATUS_INVALID_ARGUMENT;
     *cost = (LayerCost){0};
     if (error_pending()) return error_status();
     if (!in && n_in > 0) return error_set(STATUS_INVALID_ARGUMENT, "layer_cost: no inputs");

@@ -51,6 +51,7 @@ static Layer *twin_of(Layer *layer) {
     twin->parent = NULL;
     twin->children = NULL;
     twin->again = NULL;
+    twin->names = NULL;
     twin->cache = NULL;
     twin->n_children = twin->n_parameters = twin->n_buffers = 0;
     twin->name = memory_copy_string(layer->name);

@@ -6,6 +6,7 @@
 
 #include "layers/cost.h"
 #include "layers/parts.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
 #include "tensor/shadow.h"
@@ -219,6 +220,7 @@ static Status watch_forward(Layer *model, Tensor *const in[], int n_in, Watch *w
 }
 
 Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *count) {
+    if (!GIVEN(count)) return STATUS_INVALID_ARGUMENT;
     *count = 0;
     Context *context = dry_run_begin(self);
     if (!context) return error_status();

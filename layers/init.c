@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "layers/parts.h"
+#include "tensor/given.h"
 #include "tensor/handle.h"
 
 Status init_fans(const Tensor *weight, Fans *fans) {
+    if (!GIVEN(fans)) return STATUS_INVALID_ARGUMENT;
     if (!weight) return error_set(STATUS_INVALID_ARGUMENT, "init: no weight");
     if (weight->shape.ndim < 2)
         return error_set(STATUS_SHAPE,

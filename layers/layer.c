@@ -6,6 +6,8 @@
 
 #include "autograd/recompute.h"
 #include "layers/parts.h"
+#include "layers/set.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
@@ -39,23 +41,63 @@ Layer *layer_finished(Layer *self) {
 }
 
 // ---- what it holds ---------------------------------------------------------------------------
+enum { FEW_NAMES = 16 };
+
+static void forget_names(Layer *self) {
+    if (!self->names) return;
+    set_clear(self->names);
+    memory_free(self->names);
+    self->names = NULL;
+}
+
+// All that there are, from when they are many on.
+static Status learn_names(Layer *self) {
+    if (self->names || self->n_parameters + self->n_buffers + self->n_children <= FEW_NAMES)
+        return STATUS_OK;
+    self->names = memory_new(sizeof *self->names);
+    if (!self->names) return STATUS_OUT_OF_MEMORY;
+    self->names->of_texts = true;
+    Status status = STATUS_OK;
+    for (int i = 0; i < self->n_parameters && !status; i++)
+        status = set_add(self->names, self->parameters[i].name, NULL);
+    for (int i = 0; i < self->n_buffers && !status; i++)
+        status = set_add(self->names, self->buffers[i].name, NULL);
+    for (int i = 0; i < self->n_children && !status; i++)
+        status = set_add(self->names, self->children[i]->name, NULL);
+    if (status) forget_names(self);
+    return status;
+}
+
+// What has just been added. Without room the set goes, and is learnt anew when it is asked.
+static Status know_name(Layer *self, const char *name) {
+    if (!self->names || !set_add(self->names, name, NULL)) return STATUS_OK;
+    forget_names(self);
+    return STATUS_OUT_OF_MEMORY;
+}
+
 static bool has_name(const Parameter *list, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0) return true;
     return false;
 }
 
-static Status check_name(const Layer *self, const char *who, const char *name) {
+static bool is_taken(const Layer *self, const char *name) {
+    if (self->names) return set_has(self->names, name);
+    bool taken = has_name(self->parameters, self->n_parameters, name) ||
+                 has_name(self->buffers, self->n_buffers, name);
+    for (int i = 0; i < self->n_children; i++)
+        taken = taken || strcmp(self->children[i]->name, name) == 0;
+    return taken;
+}
+
+static Status check_name(Layer *self, const char *who, const char *name) {
     if (!name || !name[0] || strchr(name, '.'))
         return error_set(STATUS_INVALID_ARGUMENT,
                          "%s: \"%s\" is no name. HINT: some letters, and no dot: that is between "
                          "the names of a path",
                          who, name ? name : "");
-    bool taken = has_name(self->parameters, self->n_parameters, name) ||
-                 has_name(self->buffers, self->n_buffers, name);
-    for (int i = 0; i < self->n_children; i++)
-        taken = taken || strcmp(self->children[i]->name, name) == 0;
-    if (!taken) return STATUS_OK;
+    if (learn_names(self)) return STATUS_OUT_OF_MEMORY;
+    if (!is_taken(self, name)) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "%s: this %s has a \"%s\" already. HINT: names are what files and reports "
                      "know layers and weights by",
@@ -80,7 +122,8 @@ static Status take(Layer *self, const char *who, const char *name, Tensor *tenso
         !(trains && tensor_requires_grad(tensor, true)) &&
         !(trains ? append(&self->parameters, &self->n_parameters, name, tensor)
                  : append(&self->buffers, &self->n_buffers, name, tensor)))
-        return STATUS_OK;
+        return know_name(self, trains ? self->parameters[self->n_parameters - 1].name
+                                      : self->buffers[self->n_buffers - 1].name);
     tensor_free(tensor);
     if (self || error_pending()) return error_status();
     return error_set(STATUS_INVALID_ARGUMENT, "layer: a tensor was given to no layer (NULL)");
@@ -95,6 +138,7 @@ Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor) {
 }
 
 Status layer_add_unsaved_buffer(Layer *self, const char *name, Tensor *tensor) {
+    if (!GIVEN(tensor)) return STATUS_INVALID_ARGUMENT;
     Status status = layer_add_buffer(self, name, tensor);
     self = status ? NULL : layer_here(self);
     if (self) self->buffers[self->n_buffers - 1].unsaved = true;
@@ -148,7 +192,7 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
     child->name = copy;
     child->parent = self;
     self->children[self->n_children++] = child;
-    return STATUS_OK;
+    return know_name(self, copy);
 }
 
 static void leave_parent(Layer *self) {
@@ -156,6 +200,7 @@ static void leave_parent(Layer *self) {
     if (!parent) return;
     int at = 0;
     while (parent->children[at] != self) at++;
+    forget_names(parent);
     parent->n_children--;
     for (; at < parent->n_children; at++) parent->children[at] = parent->children[at + 1];
     self->parent = NULL;
@@ -175,6 +220,7 @@ static void free_list(Parameter *list, int count) {
 }
 
 void layer_drop_state(Layer *self) {
+    forget_names(self);
     free_list(self->parameters, self->n_parameters);
     free_list(self->buffers, self->n_buffers);
     self->parameters = self->buffers = NULL;
@@ -240,6 +286,7 @@ void layer_run(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
 }
 
 Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     for (int i = 0; i < n_out; i++) out[i] = NULL;
     if (error_pending()) return error_status();
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_forward: the layer is NULL");

@@ -84,6 +84,7 @@ struct Layer {
     bool is_twin;            // it stands for another in one
     bool recompute;          // layer_recompute
     struct Recompute *again; // by which graphs run it; NULL: it never was marked
+    struct Set *names;       // those that it gives, when they are many; NULL: they are few
     struct KvCache *cache;   // while kv_cache_forward runs it; else NULL
     uint64_t serial;         // of this process's layers, from 1: no other has had it, or will
 };

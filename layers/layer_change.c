@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layers/layer.h"
+#include "tensor/given.h"
 
 // What of the path lies behind this layer's name; NULL: it is not on the path.
 static const char *below(const Layer *layer, const char *path) {
@@ -99,6 +100,7 @@ static Status freeze(Freezing *self, const Layer *layer, size_t length, bool mea
 }
 
 Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count) {
+    if (!GIVEN(count)) return STATUS_INVALID_ARGUMENT;
     *count = 0;
     if (!pattern) return error_set(STATUS_INVALID_ARGUMENT, "layer_freeze: no pattern");
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_freeze: no layer");

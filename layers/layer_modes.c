@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layers/layer.h"
+#include "tensor/given.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
@@ -49,6 +50,7 @@ static void free_modes(LayerModes *modes) {
 }
 
 Status layer_modes_save(const Layer *self, LayerModes *modes) {
+    if (!GIVEN(modes)) return STATUS_INVALID_ARGUMENT;
     *modes = (LayerModes){0};
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "layer_modes_save: no layer");
     Layer *layer = layer_here((Layer *)self); // only reads
@@ -69,6 +71,7 @@ Status layer_modes_save(const Layer *self, LayerModes *modes) {
 }
 
 void layer_modes_restore(Layer *self, LayerModes *modes) {
+    if (!GIVEN(modes)) return;
     self = layer_here(self);
     int64_t used = 0;
     if (self) walk(self, modes, 0, &used, false, put_back);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "layers/parts.h"
+#include "tensor/given.h"
 
 static void run(void *part, Tensor *const in[], int n_in, Tensor *out[]) {
     layer_run(part, in, n_in, out);
@@ -88,6 +89,7 @@ static Status mark_below(Layer *layer, const char *around, const char *pattern, 
 }
 
 Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count) {
+    if (!GIVEN(count)) return STATUS_INVALID_ARGUMENT;
     *count = 0;
     if (error_pending()) return error_status();
     if (!self || !pattern)

@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "layers/layer.h"
+#include "layers/set.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
 
 // ---- parameters and buffers --------------------------------------------------------------------
-static bool listed(const ParameterList *list, const Tensor *tensor) {
-    for (int i = 0; i < list->count; i++)
-        if (list->items[i].tensor == tensor) return true;
-    return false;
-}
-
 // "fc1.weight"; NULL: out of memory.
 static char *join(const char *prefix, const char *name) {
     size_t length = strlen(prefix) + strlen(name) + 2;
@@ -38,12 +34,15 @@ static Status append(ParameterList *list, const char *prefix, const Parameter *p
     return STATUS_OK;
 }
 
-// `state`: with buffers, and tied ones under every path.
-static Status collect(const Layer *self, const char *prefix, bool state, ParameterList *list) {
+// `met`: the parameters that are listed, for each once; NULL: the state, with buffers, and tied
+// ones under every path.
+static Status collect(const Layer *self, const char *prefix, Set *met, ParameterList *list) {
+    const bool state = met == NULL;
     for (int i = 0; i < self->n_parameters; i++) {
         const Parameter *parameter = &self->parameters[i];
-        if (!state && listed(list, parameter->tensor)) continue;
-        if (append(list, prefix, parameter, false)) return STATUS_OUT_OF_MEMORY;
+        bool is_new = true;
+        if (met && set_add(met, parameter->tensor, &is_new)) return STATUS_OUT_OF_MEMORY;
+        if (is_new && append(list, prefix, parameter, false)) return STATUS_OUT_OF_MEMORY;
     }
     for (int i = 0; state && i < self->n_buffers; i++)
         if (!self->buffers[i].unsaved && append(list, prefix, &self->buffers[i], true))
@@ -51,7 +50,7 @@ static Status collect(const Layer *self, const char *prefix, bool state, Paramet
     for (int i = 0; i < self->n_children; i++) {
         char *path = join(prefix, self->children[i]->name);
         if (!path) return STATUS_OUT_OF_MEMORY;
-        Status status = collect(self->children[i], path, state, list);
+        Status status = collect(self->children[i], path, met, list);
         memory_free(path);
         if (status) return status;
     }
@@ -63,16 +62,20 @@ static Status walk(const Layer *self, const char *who, bool state, ParameterList
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "%s: no layer", who);
     self = layer_here((Layer *)self);
     if (!self) return error_status();
-    Status status = collect(self, "", state, list);
+    Set met = {0};
+    Status status = collect(self, "", state ? NULL : &met, list);
+    set_clear(&met);
     if (status) parameter_list_free(list);
     return status;
 }
 
 Status layer_parameters(const Layer *self, ParameterList *list) {
+    if (!GIVEN(list)) return STATUS_INVALID_ARGUMENT;
     return walk(self, "layer_parameters", false, list);
 }
 
 Status layer_state(const Layer *self, ParameterList *list) {
+    if (!GIVEN(list)) return STATUS_INVALID_ARGUMENT;
     return walk(self, "layer_state", true, list);
 }
 
@@ -189,6 +192,7 @@ static char *attributes_text(const Layer *self, bool as_pytorch, char *text, siz
 }
 
 char *layer_attributes_text(const Layer *self, char *text, size_t size) {
+    if (!GIVEN(text)) return NULL;
     return attributes_text(self, false, text, size);
 }
 

@@ -264,10 +264,10 @@ double profile_flops_per_parameter(const Profile *profile);
 
 // Of several processes what all of them say, else what this one does.
 static inline const Latency *latency_whole(const Latency *latency) {
-    return latency->across ? latency->across : latency;
+    return latency && latency->across ? latency->across : latency;
 }
 static inline double latency_median(const Latency *latency) {
-    return latency->count > 0 ? latency->statistics.median : (double)NAN;
+    return latency && latency->count > 0 ? latency->statistics.median : (double)NAN;
 }
 
 RIDGEPOINT_API_END

@@ -14,6 +14,16 @@ int blas_thread_shutdown_(void) __attribute__((weak)); // of a build with thread
 void *blas_memory_alloc(int unused) __attribute__((weak));
 void blas_memory_free(void *buffer) __attribute__((weak));
 
+// A product takes a buffer of 128 MiB of addresses, which OpenBLAS keeps for the next one. Where
+// the system gives none (ulimit -v), it asks again for ever; so we ask first, for a little more.
+enum { BUFFER_BYTES = 144 << 20, BUFFERS_MOST = 64 };
+
+bool blas_has_room(void) {
+    void *room =
+        mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, BUFFER_BYTES) == 0;
+}
+
 // Our pool is the only one that splits work: two pools on the same cores are slower than one. The
 // threads that OpenBLAS starts as it is loaded look for work for a while, on cores that are ours,
 // so they end here; a program that calls OpenBLAS itself gets new ones.
@@ -22,21 +32,13 @@ void blas_settle(void) {
     if (done) return;
     if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // which would start threads
     static atomic_flag ended = ATOMIC_FLAG_INIT;
-    if (blas_thread_shutdown_ && !atomic_flag_test_and_set(&ended)) blas_thread_shutdown_();
+    // Without room they would be waited for in vain: each asks for its own first.
+    if (blas_thread_shutdown_ && blas_has_room() && !atomic_flag_test_and_set(&ended))
+        blas_thread_shutdown_();
     done = true;
 }
 
 // ---- memory ------------------------------------------------------------------------------------
-// A product takes a buffer of 128 MiB of addresses, which OpenBLAS keeps for the next one. Where
-// the system gives none (ulimit -v), it asks again for ever; so we ask first, for a little more.
-enum { BUFFER_BYTES = 144 << 20, BUFFERS_MOST = 64 };
-
-static bool has_room(void) {
-    void *room =
-        mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return room != MAP_FAILED && munmap(room, BUFFER_BYTES) == 0;
-}
-
 // As many buffers are held at once as there are to be, so that there are so many afterwards. The
 // first one is the caller's own: there, or not to be avoided.
 int blas_reserve(int threads) {
@@ -47,7 +49,7 @@ int blas_reserve(int threads) {
     if (threads > BUFFERS_MOST) threads = BUFFERS_MOST; // as a pool has
     pthread_mutex_lock(&mutex);
     int n = 0;
-    for (; n < threads && (n < known || has_room()); n++) held[n] = blas_memory_alloc(0);
+    for (; n < threads && (n < known || blas_has_room()); n++) held[n] = blas_memory_alloc(0);
     for (int i = n; i-- > 0;) blas_memory_free(held[i]);
     if (n > known) known = n;
     pthread_mutex_unlock(&mutex);

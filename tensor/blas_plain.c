@@ -66,6 +66,7 @@ void blas_gemm(const Gemm *g) {
 }
 
 void blas_settle(void) {}
+bool blas_has_room(void) { return true; }
 int blas_reserve(int threads) { return threads; } // it takes none
 
 const char *blas_name(void) { return "plain C product (no BLAS used)"; }

@@ -24,10 +24,12 @@ static void initialise(Context *context) {
 }
 
 Context *context_default(void) {
-    blas_settle();
-    initialise(&thread_context);
-    context_tls = &thread_context;
-    return context_tls;
+    if (thread_context.threads == 0) { // as it is before the first use, and after its release
+        blas_settle();
+        initialise(&thread_context);
+    }
+    if (!context_tls) context_tls = &thread_context;
+    return &thread_context;
 }
 
 static void finish(Context *context) {
@@ -67,8 +69,20 @@ void context_pop(void) {
     inner->error.status = STATUS_OK;
 }
 
+static Status may_not_go(const Context *context) {
+    if (context == &thread_context)
+        return error_set(STATUS_STATE, "context_free: it is the thread's own. HINT: "
+                                       "context_release_thread");
+    for (const Context *c = context_current()->outer; c; c = c->outer)
+        if (c == context)
+            return error_set(STATUS_STATE, "context_free: another is pushed over it. HINT: "
+                                           "context_pop first");
+    return STATUS_OK;
+}
+
 void context_free(Context *context) {
     if (!context) return;
+    if (may_not_go(context)) return;
     Context *before = context_current();
     if (before == context) context_pop();
     before = context_tls;
@@ -82,6 +96,7 @@ void context_release_thread(void) {
     if (!context_tls) return;
     while (context_tls->outer) context_pop();
     finish(&thread_context);
+    thread_context.threads = 0;
     context_tls = NULL;
 }
 

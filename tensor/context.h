@@ -102,7 +102,7 @@ typedef struct Context {
 } Context;
 
 extern RIDGEPOINT_THREAD_LOCAL Context *context_tls;
-Context *context_default(void); // makes this thread's own on first use
+Context *context_default(void); // this thread's own, made on first use
 static inline Context *context_current(void) {
     return context_tls ? context_tls : context_default();
 }
@@ -111,8 +111,10 @@ static inline Context *context_current(void) {
 Context *context_new(void);
 // Becomes current. Of NULL, or of one that is pushed already, STATUS_STATE is pending instead.
 void context_push(Context *context);
-void context_pop(void);              // back to the outer one; its pending error moves outwards
-void context_free(Context *context); // its tensors must be gone; frees its cache, tape and pool
+void context_pop(void); // back to the outer one; its pending error moves outwards
+// Its tensors must be gone; frees its cache, tape and pool. Of the thread's default one, or of one
+// that another is pushed over, STATUS_STATE is pending instead.
+void context_free(Context *context);
 // Frees this thread's default context (at thread or program end; a later call makes a new one).
 void context_release_thread(void);
 

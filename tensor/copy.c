@@ -1,6 +1,7 @@
 // copy.c -- every copy between the program's memory and a device's own, in one place, so that
 // observers see each of them. How a device copies: its table (device.h).
 #include "tensor/context.h"
+#include "tensor/given.h"
 
 // Memory that the host can reach is a device's in name only: nothing is carried anywhere.
 static bool is_carried(const Device *device) { return device->has_data && !device->on_host; }
@@ -13,6 +14,10 @@ static void announce(Device *device, bool to_host, size_t bytes, bool begins) {
 }
 
 static Status copy(Device *device, bool to_host, void *to, const void *from, size_t bytes) {
+    if (device->has_data && bytes > 0 && !(to && from)) {
+        given_refuse(to_host ? "device_to_host" : "device_from_host", to ? "from" : "to");
+        return STATUS_INVALID_ARGUMENT;
+    }
     bool carried = is_carried(device);
     if (carried) announce(device, to_host, bytes, true);
     Status status = to_host ? device->to_host(device, to, from, bytes)
@@ -22,9 +27,11 @@ static Status copy(Device *device, bool to_host, void *to, const void *from, siz
 }
 
 Status device_from_host(Device *device, void *to, const void *from, size_t bytes) {
+    if (!GIVEN(device)) return STATUS_INVALID_ARGUMENT;
     return copy(device, false, to, from, bytes);
 }
 
 Status device_to_host(Device *device, void *to, const void *from, size_t bytes) {
+    if (!GIVEN(device)) return STATUS_INVALID_ARGUMENT;
     return copy(device, true, to, from, bytes);
 }

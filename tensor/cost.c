@@ -1,4 +1,5 @@
 // cost.c -- what a call costs: its traffic, and the FLOPs that the rules of its story come to.
+#include "tensor/given.h"
 #include "tensor/op.h"
 
 // ---- traffic -----------------------------------------------------------------------------------
@@ -16,6 +17,7 @@ static uint64_t added_bytes(const OpCall *call) {
 }
 
 OpCost op_cost_traffic(const OpCall *call) {
+    if (!GIVEN(call)) return (OpCost){0};
     OpCost cost = {0};
     bool few = call->n_in <= 8; // the parameters of a step are distinct by construction
     for (int i = 0; i < call->n_in; i++) {
@@ -36,6 +38,7 @@ OpCost op_cost_traffic(const OpCall *call) {
 
 // ---- stories -----------------------------------------------------------------------------------
 unsigned op_given(const OpCall *call) {
+    if (!GIVEN(call)) return 0;
     unsigned given = 0;
     for (int i = 0; i < call->n_in; i++) given |= call->in[i] ? SAVE_IN(i) : 0;
     for (int i = 0; i < call->n_out; i++) given |= SAVE_OUT(i);
@@ -72,6 +75,9 @@ static void fuse(OpStory *story, const Op *activation, const OpParams *params) {
 }
 
 OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
+    static const OpParams none;
+    if (!GIVEN(op)) return (OpStory){0};
+    if (!params) params = &none;
     OpStory story = op->story ? *op->story : (OpStory){0};
     if (story.vary) story.vary(&story, params, given);
     if (given & GIVEN_SUM && story.elementwise.basis == BASIS_NONE)
@@ -107,6 +113,7 @@ static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule r
 // Neighbours share an element, unless they meet between two: the greatest common divisor says how
 // often that is.
 int64_t op_window_held(const OpWindow *window, int side) {
+    if (!GIVEN(window)) return 0;
     int64_t n = window->kernel[side], size = window->input[side], a = n, b = size;
     while (b > 0) {
         int64_t rest = a % b;
@@ -184,6 +191,7 @@ static const OpStory *story_of(const OpCall *call, OpStory *room) {
 }
 
 OpCost op_cost_by_rules(const OpCall *call) {
+    if (!GIVEN(call)) return (OpCost){0};
     OpStory room;
     const OpStory *story = story_of(call, &room);
     OpCost cost = op_cost_traffic(call);
@@ -195,6 +203,7 @@ OpCost op_cost_by_rules(const OpCall *call) {
 }
 
 OpSlow op_slow(const OpCall *call) {
+    if (!GIVEN(call)) return (OpSlow){0};
     const OpStory *plain = call->op->story;
     if (!plain || (plain->roots.basis == BASIS_NONE && plain->divisions.basis == BASIS_NONE))
         return (OpSlow){0};
@@ -204,11 +213,13 @@ OpSlow op_slow(const OpCall *call) {
 
 // With an activation fused in, what that costs has to be known, too.
 bool op_is_counted(const Op *op, const OpParams *params) {
+    if (!GIVEN(op)) return false;
     bool known = op->cost || op->story || op->flags & OP_VIEW;
-    return known && (!params->activation || fused_is_counted(params->activation));
+    return known && (!params || !params->activation || fused_is_counted(params->activation));
 }
 
 OpCost op_cost(const OpCall *call) {
+    if (!GIVEN(call)) return (OpCost){0};
     const Op *op = call->op;
     if (op->flags & OP_VIEW || !op_is_counted(op, &call->params)) return (OpCost){0};
     return op->cost ? op->cost(call) : op_cost_by_rules(call);

@@ -57,11 +57,14 @@ typedef struct Device {
     Status (*memory)(struct Device *self, DeviceMemory *memory);
 } Device;
 
-static inline bool device_has_stamps(const Device *device) { return device->stamp != NULL; }
+static inline bool device_has_stamps(const Device *device) {
+    return device && device->stamp != NULL;
+}
 
 // Waits for what runs behind the caller's back, if the device does that: before reading a clock.
+// NULL is fine: there is nothing to wait for.
 static inline Status device_synchronize(Device *device) {
-    return device->synchronize ? device->synchronize(device) : STATUS_OK;
+    return device && device->synchronize ? device->synchronize(device) : STATUS_OK;
 }
 
 // Copies between the program's memory and a device's, told to the current context's observers; the

@@ -2,6 +2,7 @@
 // engine; what it costs is measured by `make bench` (row "dispatch").
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/handle.h"
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
@@ -195,6 +196,7 @@ static Status run_kernel(Context *context, OpCall *call) {
 }
 
 Status op_run_again(const OpCall *call) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     OpCall again = *call;
     return run_kernel(context_current(), &again);
 }
@@ -237,6 +239,7 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
 }
 
 Status op_dispatch(OpCall *call) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     Context *context = context_current();
     unsigned preset = 0; // a bit for each output that is given, to be written into
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= call->out[i] ? 1u << i : 0;
@@ -279,6 +282,7 @@ static inline void call_begin(OpCall *call, const Op *op, const OpParams *params
 }
 
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in) {
+    if (!GIVEN(op)) return NULL;
     OpCall call;
     call_begin(&call, op, params, in, n_in);
     return op_dispatch(&call) ? NULL : call.out[0];
@@ -313,6 +317,7 @@ static Status run_into(OpCall *call, Tensor **const slots[], int n_slots) {
 
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
                         Tensor *const in[], int n_in) {
+    if (!GIVEN(slots) || !GIVEN(op)) return STATUS_INVALID_ARGUMENT;
     OpCall call;
     call_begin(&call, op, params, in, n_in);
     return run_into(&call, slots, n_slots);
@@ -320,11 +325,13 @@ Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const
 
 Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                    int n_in) {
+    if (!GIVEN(slot) || !GIVEN(op)) return STATUS_INVALID_ARGUMENT;
     return op_run_into_each(&slot, 1, op, params, in, n_in);
 }
 
 Status op_run_adding(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                      int n_in) {
+    if (!GIVEN(slot) || !GIVEN(op)) return STATUS_INVALID_ARGUMENT;
     const Context *context = context_current();
     int input = op->flags & OP_ADDS ? input_of_slot(context, slot) : -1;
     Recorder *recorder = context->recorder;

@@ -2,6 +2,7 @@
 // handle.c's.
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/op.h"
 
 const uint8_t dtype_sizes[DTYPE_COUNT] = {
@@ -42,6 +43,7 @@ int64_t precision_bytes(Precision precision) {
 }
 
 bool precision_by_brief(const char *brief, Precision *precision) {
+    if (!GIVEN(brief)) return false;
     for (int i = 0; i < PRECISION_COUNT; i++) {
         if (strcmp(precisions[i].brief, brief) != 0) continue;
         *precision = (Precision)i;

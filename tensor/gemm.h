@@ -27,6 +27,8 @@ void gemm_alone(const Gemm *gemm); // on the calling thread: for kernels that sp
 void blas_gemm(const Gemm *gemm);
 // Once a thread, before anything is timed: from then on the BLAS has no threads of its own.
 void blas_settle(void);
+// Can it have the memory that a product takes? Where it cannot, it asks for ever.
+bool blas_has_room(void);
 // Before `threads` threads multiply at once, gets the memory that the BLAS would take when they do.
 // How many of them there is room for, at least the caller: more must not try.
 int blas_reserve(int threads);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/handle.h"
 
 static const Op *const ops[OP_COUNT] = {
@@ -33,6 +34,7 @@ const DTypeSignature dtypes_any[DTYPE_COUNT] = {{1, {DTYPE_FLOAT32}},
 
 // ---- outputs ---------------------------------------------------------------------------------
 Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape) {
+    if (!GIVEN(call) || !GIVEN(shape)) return STATUS_INVALID_ARGUMENT;
     if (index < 0 || index >= OP_MAX_OUTPUTS || (unsigned)dtype >= DTYPE_COUNT)
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "infer makes an output %d of dtype %d. HINT: OP_MAX_OUTPUTS, DType", index,
@@ -69,25 +71,33 @@ Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape) {
 }
 
 Status op_output(OpCall *call, int index, DType dtype, Shape shape) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     return op_output_of(call, index, dtype, &shape);
 }
 
 Status op_output_like(OpCall *call, int index, const Tensor *like) {
+    if (!GIVEN(call) || !GIVEN(like)) return STATUS_INVALID_ARGUMENT;
     return op_output_of(call, index, (DType)like->dtype, &like->shape);
 }
 
-Status op_infer_same(OpCall *call) { return op_output_like(call, 0, call->in[0]); }
+Status op_infer_same(OpCall *call) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
+    return op_output_like(call, 0, call->in[0]);
+}
 Status op_infer_shape(OpCall *call) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     return op_output_of(call, 0, DTYPE_FLOAT32, &call->params.shape);
 }
 
 // ---- how work divides --------------------------------------------------------------------------
 OpWork op_work_elements(const OpCall *call) {
+    if (!GIVEN(call)) return (OpWork){0};
     int64_t in = call->in[0]->numel, items = call->n_out ? call->out[0]->numel : in;
     return (OpWork){.items = items, .cost = in > items ? (double)in / (double)items : 1.0};
 }
 
 OpWork op_work_rows(const OpCall *call) {
+    if (!GIVEN(call)) return (OpWork){0};
     const Tensor *x = call->in[0];
     int64_t row = x->shape.ndim ? x->shape.dims[x->shape.ndim - 1] : 1;
     return (OpWork){.items = row ? x->numel / row : 0, .cost = (double)row};
@@ -95,6 +105,7 @@ OpWork op_work_rows(const OpCall *call) {
 
 // ---- messages --------------------------------------------------------------------------------
 Status op_error(const OpCall *call, Status status, const char *format, ...) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     char text[400], shape[SHAPE_TEXT];
     int used = snprintf(text, sizeof(text), "%.100s", call->op->name);
     for (int i = 0; i < call->n_in && i < 4; i++) {

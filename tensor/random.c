@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/philox.h"
 
 enum { BLOCKS = 64, WORDS = 4 * BLOCKS }; // made at a time: a few vectors deep, and small in L1
@@ -57,6 +58,7 @@ void random_normal(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, f
 }
 
 uint64_t random_reserve(RandomState *state, int64_t n) {
+    if (!GIVEN(state)) return 0;
     uint64_t first = state->offset;
     if (n > 0) state->offset += ((uint64_t)n + 3) / 4;
     return first;
@@ -65,14 +67,19 @@ uint64_t random_reserve(RandomState *state, int64_t n) {
 // ---- one at a time: a block each, of which the rest is thrown away ---------------------------
 
 uint32_t random_next(RandomState *state) {
+    if (!GIVEN(state)) return 0;
     uint32_t words[4];
     philox_block(random_reserve(state, 1), state->seed, words);
     return words[0];
 }
 
-float random_next_uniform(RandomState *state) { return philox_uniform(random_next(state)); }
+float random_next_uniform(RandomState *state) {
+    if (!GIVEN(state)) return NAN;
+    return philox_uniform(random_next(state));
+}
 
 int64_t random_next_below(RandomState *state, int64_t n) {
+    if (!GIVEN(state)) return 0;
     uint64_t count = (uint64_t)n;
     uint64_t surplus = (UINT64_MAX % count + 1) % count; // 2^64 mod n: values that would favour
     for (;;) {                                           // the small remainders

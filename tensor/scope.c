@@ -1,6 +1,7 @@
 // scope.c -- scopes free the results of ops: each is a doubly linked list of the tensors it owns.
 #include <stddef.h>
 
+#include "tensor/given.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
@@ -94,6 +95,7 @@ static bool dies_inside(const Tensor *tensor, const Scope *outer) {
 }
 
 void scope_close_with_each(Scope *scope, Tensor *const results[], int n_results) {
+    if (!GIVEN(results)) return;
     if (!scope || !is_open(context_current(), scope)) return;
     Scope *outer = scope->outer;
     for (int i = 0; i < n_results; i++) {

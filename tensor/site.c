@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tensor/context.h"
+#include "tensor/given.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
@@ -72,6 +73,7 @@ void site_forget(uint64_t owner) {
 }
 
 void site_reader_add(SiteReader *reader) {
+    if (!GIVEN(reader)) return;
     site_reader_remove(reader);
     reader->context = context_current();
     reader->next = reader->context->site_readers;
@@ -79,6 +81,7 @@ void site_reader_add(SiteReader *reader) {
 }
 
 void site_reader_remove(SiteReader *reader) {
+    if (!GIVEN(reader)) return;
     if (!reader->context) return;
     SiteReader **at = &reader->context->site_readers;
     while (*at != reader) at = &(*at)->next;
@@ -105,6 +108,7 @@ static bool same_site(const Context *context, int index, uint64_t owner, const c
 int site_enter(uint64_t owner, const char *name, const char *type) {
     Context *context = context_current();
     int previous = context->site, found = -1;
+    if (!GIVEN(name) || !GIVEN(type)) return previous;
     for (int k = 0; k < context->n_sites && found < 0; k++) {
         int index = context->site_cursor + k;
         if (index >= context->n_sites) index -= context->n_sites;
@@ -128,7 +132,8 @@ void site_leave(int previous) {
 }
 
 char *site_path(const Context *context, int site, char *text, size_t size) {
-    if (site < 0 || site >= context->n_sites) {
+    if (!text || size == 0) return text;
+    if (!context || site < 0 || site >= context->n_sites) {
         snprintf(text, size, "(model)");
         return text;
     }

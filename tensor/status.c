@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tensor/context.h"
+#include "tensor/given.h"
 
 static const struct {
     const char *name, *text;
@@ -55,4 +56,9 @@ void error_clear(void) {
     Context *context = context_current();
     context->error.status = STATUS_OK;
     context->error.message[0] = '\0';
+}
+
+bool given_refuse(const char *function, const char *pointer) {
+    error_set(STATUS_INVALID_ARGUMENT, "%s: %s is NULL", function, pointer);
+    return false;
 }

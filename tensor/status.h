@@ -1,6 +1,8 @@
 // status.h -- what can go wrong, by name, and the first message that says so.
 // Not here: how a program reports it (profiler/profile_mlp.c turns a status into an exit code).
-// What a function writes its answer to must not be NULL, unless its header says that it may be.
+// A pointer that is NULL where its header does not say that it may be is refused: with
+// STATUS_INVALID_ARGUMENT pending, by a function that returns no Status as well. The inline ones of
+// op.h alone, which kernels call for each element, do not look.
 #ifndef TENSOR_STATUS_H
 #define TENSOR_STATUS_H
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tensor/context.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 static const char *const category_names[MEM_COUNT] = {
@@ -77,11 +78,13 @@ void ledger_reset_peak(Ledger *ledger) {
 }
 
 int64_t ledger_unaccounted(const Ledger *ledger) {
+    if (!GIVEN(ledger)) return 0;
     return ledger->reserved_bytes - ledger->live_host_bytes - ledger->cached_bytes -
            ledger->rounding_bytes;
 }
 
 LedgerFree ledger_free_blocks(const Ledger *ledger) {
+    if (!GIVEN(ledger)) return (LedgerFree){0};
     LedgerFree found = {0};
     for (int i = 1; i < STORAGE_CLASS_COUNT; i++)
         for (const Storage *s = ledger->free_storages[i]; s; s = s->next) {

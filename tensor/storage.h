@@ -95,7 +95,7 @@ LedgerFree ledger_free_blocks(const Ledger *ledger);
 // after the cached blocks were given back; it says what was live, and the largest of it by layer.
 Storage *storage_new(Device *device, int64_t bytes, MemoryCategory category);
 static inline Storage *storage_retain(Storage *storage) {
-    storage->references++;
+    if (storage) storage->references++;
     return storage;
 }
 void storage_release(Storage *storage);

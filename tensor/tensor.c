@@ -4,12 +4,14 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tensor/given.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
 char *shape_text(Shape shape, char text[SHAPE_TEXT]) {
+    if (!GIVEN(text)) return NULL;
     int used = snprintf(text, SHAPE_TEXT, "(");
     int shown = shape.ndim < TENSOR_MAX_DIMS ? shape.ndim : TENSOR_MAX_DIMS;
     for (int i = 0; i < shown; i++)

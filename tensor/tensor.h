@@ -157,9 +157,12 @@ Tensor *tensor_keep(Tensor *tensor);
 void tensor_release(Tensor *tensor); // ends one early, inside its scope
 
 // ---- looking ---------------------------------------------------------------------------------
-static inline Shape tensor_shape(const Tensor *t) { return t->shape; }
+static inline Shape tensor_shape(const Tensor *t) { // of NULL ndim is -1
+    const Shape none = {-1, {0}};
+    return t ? t->shape : none;
+}
 static inline bool tensor_is_contiguous(const Tensor *t) {
-    return (t->flags & TENSOR_CONTIGUOUS) != 0;
+    return t && (t->flags & TENSOR_CONTIGUOUS) != 0;
 }
 int64_t tensor_bytes(const Tensor *t);          // numel * element_bytes
 int64_t tensor_distinct_bytes(const Tensor *t); // the same, expanded dims counted once

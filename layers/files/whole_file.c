@@ -21,6 +21,7 @@ struct WholeFile {
     char *path;      // for messages, and where the temporary goes in the end
     char *temporary; // NULL when written directly
     bool nameless;   // the temporary has no name yet
+    bool synced;     // on the disk, where its name is to be as well
     int error;       // errno of the first failure; 0: none
 };
 
@@ -245,6 +246,18 @@ void whole_file_print(WholeFile *self, const char *format, ...) {
 void whole_file_sync(WholeFile *self) {
     if (!can_write(self) || !self->temporary) return; // a pipe has no disk
     if (fflush(self->file) != 0 || fsync(fileno(self->file)) != 0) note_failure(self);
+    self->synced = true;
+}
+
+// That the file is called so, on the disk. Returns an errno, or 0: a file system that cannot do
+// this with a folder has nothing to wait for.
+static int sync_name(const char *path) {
+    Place place = place_of(path);
+    int folder = open(place.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return errno == EACCES ? 0 : errno; // writable, but not to be listed
+    int error = fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+    (void)close(folder);
+    return error;
 }
 
 // ---- ending ------------------------------------------------------------------------------------
@@ -256,6 +269,8 @@ Status whole_file_close(WholeFile *self) {
     if (open && self->owned && fclose(self->file) != 0 && self->error == 0) self->error = errno;
     if (self->temporary && self->error == 0 && rename(self->temporary, self->path) != 0)
         self->error = errno;
+    else if (self->temporary && self->error == 0 && self->synced)
+        self->error = sync_name(self->path);
     bool left = open && self->temporary && !self->nameless && self->error != 0;
     if (left) (void)unlink(self->temporary);
     // A reader of the pipe that has had enough is no failure of ours.

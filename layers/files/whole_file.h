@@ -33,8 +33,8 @@ void whole_file_write(WholeFile *file, const void *bytes, size_t length);
 void whole_file_print(WholeFile *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Waits until what was written is on the disk, so that not even a power failure leaves less: for
-// what took hours, before whole_file_close.
+// Waits until what was written is on the disk, and makes whole_file_close wait until its name is,
+// so that not even a power failure leaves less: for what took hours, before whole_file_close.
 void whole_file_sync(WholeFile *file);
 
 // Puts the file in its place and frees the handle, in every case. The first thing that went wrong

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "layers/files/input_file.h"
+#include "layers/train/source.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum { SYMBOLS = CORPUS_MOST_SYMBOLS };
@@ -14,11 +16,13 @@ enum { SYMBOLS = CORPUS_MOST_SYMBOLS };
 // ---- making ------------------------------------------------------------------------------------
 void corpus_free(Corpus *corpus) {
     if (!corpus) return;
+    source_bytes_go(corpus->ids);
     memory_free(corpus->ids);
     *corpus = (Corpus){0};
 }
 
 int corpus_id(const Corpus *corpus, uint8_t symbol) {
+    if (!GIVEN(corpus)) return 0;
     const uint8_t *found = memchr(corpus->symbols, symbol, (size_t)corpus->vocabulary);
     return found ? (int)(found - corpus->symbols) : -1;
 }
@@ -63,6 +67,7 @@ static Status finish(Status status, Corpus *corpus) {
 }
 
 Status corpus_from_bytes(const char *name, const void *bytes, int64_t count, Corpus *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     *out = (Corpus){0};
     if (error_pending()) return error_status();
     if (!name || !bytes || count < 0)
@@ -75,6 +80,7 @@ Status corpus_from_bytes(const char *name, const void *bytes, int64_t count, Cor
 }
 
 Status corpus_read(const char *path, Corpus *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     *out = (Corpus){0};
     InputFile file;
     Status status = input_open("text", path, &file);
@@ -94,6 +100,7 @@ static Status check(const Corpus *corpus) {
 }
 
 Status corpus_split(Corpus *corpus, int64_t held_out, Corpus *rest) {
+    if (!GIVEN(rest)) return STATUS_INVALID_ARGUMENT;
     *rest = (Corpus){0};
     if (check(corpus)) return error_status();
     if (held_out < 0 || held_out > corpus->count)
@@ -136,6 +143,7 @@ static double surprise(int64_t n, int64_t of) {
 }
 
 Status corpus_entropy(const Corpus *corpus, CorpusEntropy *entropy) {
+    if (!GIVEN(entropy)) return STATUS_INVALID_ARGUMENT;
     Pairs *pairs = count_pairs(corpus);
     if (!pairs) return error_status();
     *entropy = (CorpusEntropy){0};
@@ -152,6 +160,7 @@ Status corpus_entropy(const Corpus *corpus, CorpusEntropy *entropy) {
 }
 
 Status corpus_bigram_loss(const Corpus *counted, const Corpus *guessed, double *loss) {
+    if (!GIVEN(loss)) return STATUS_INVALID_ARGUMENT;
     if (check(counted) || check(guessed)) return error_status();
     bool alike = counted->vocabulary == guessed->vocabulary &&
                  memcmp(counted->symbols, guessed->symbols, (size_t)counted->vocabulary) == 0;

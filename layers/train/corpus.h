@@ -58,8 +58,8 @@ Status corpus_bigram_loss(const Corpus *counted, const Corpus *guessed, double *
 // Batches of windows: ids x (batch, tokens) int64 and, as labels (batch, tokens), the symbol that
 // follows each. An epoch is (count - 1) / tokens windows: with `shuffle` they begin anywhere, by
 // the seed and their number since training began alone; without, one after the other, each symbol
-// once. Borrows the corpus. `mean`, `scale` and `planes` mean nothing here. NULL with an error
-// pending when the text is shorter than tokens + 1.
+// once. Borrows the corpus as loader_new does. `mean`, `scale` and `planes` mean nothing here. NULL
+// with an error pending when the text is shorter than tokens + 1.
 Loader *corpus_loader_new(const Corpus *corpus, int64_t tokens, LoaderOptions options);
 
 RIDGEPOINT_API_END

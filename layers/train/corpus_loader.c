@@ -4,6 +4,8 @@
 #include "layers/train/fingerprint.h"
 #include "layers/train/source.h"
 
+#include <stddef.h>
+
 // Any of the places where a window fits, by 64 random bits of the item's own: so many that their
 // remainder favours no place that anybody could notice.
 static int64_t drawn_start(uint64_t seed, int64_t item, int64_t places) {
@@ -43,7 +45,9 @@ Loader *corpus_loader_new(const Corpus *corpus, int64_t tokens, LoaderOptions op
         return NULL;
     }
     LoaderSource windows = {.data = corpus,
-                            .name = corpus->name,
+                            .size = sizeof(*corpus),
+                            .name = offsetof(Corpus, name),
+                            .bytes = corpus->ids,
                             .samples = (corpus->count - 1) / tokens,
                             .sample = SHAPE(tokens),
                             .label = SHAPE(tokens),

@@ -2,15 +2,18 @@
 // Batches are loader.c.
 #include "layers/train/source.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "layers/train/fingerprint.h"
+#include "tensor/given.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"
 
 void dataset_free(Dataset *dataset) {
     if (!dataset) return;
+    source_bytes_go(dataset->images);
     memory_free(dataset->images);
     memory_free(dataset->labels);
     *dataset = (Dataset){0};
@@ -37,6 +40,7 @@ static Status gather(const Dataset *from, const int64_t *order, int64_t count, D
 }
 
 Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset *rest) {
+    if (!GIVEN(rest)) return STATUS_INVALID_ARGUMENT;
     *rest = (Dataset){0};
     if (!dataset) return error_set(STATUS_INVALID_ARGUMENT, "dataset: there is none (NULL)");
     if (held_out < 0 || held_out > dataset->count) {
@@ -96,7 +100,9 @@ Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
     int64_t rows = dataset->rows, columns = dataset->columns;
     if (options.scale == 0.0f) options.scale = 1.0f; // nobody wants images without a picture
     LoaderSource images = {.data = dataset,
-                           .name = dataset->name,
+                           .size = sizeof(*dataset),
+                           .name = offsetof(Dataset, name),
+                           .bytes = dataset->images,
                            .samples = dataset->count,
                            .sample =
                                options.planes ? SHAPE(1, rows, columns) : SHAPE(rows * columns),

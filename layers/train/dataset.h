@@ -44,8 +44,9 @@ typedef struct Batch {
     Tensor *labels; // (batch) int64; of a text (batch, tokens)
     int64_t count;
 } Batch;
-// Borrows the dataset; stands at the start of a first epoch. NULL with an error pending when there
-// would be no batch at all.
+// Borrows the dataset's images and labels, not the struct; stands at the start of a first epoch.
+// When dataset_free or dataset_split frees them first, loader_next refuses (STATUS_STATE). NULL
+// with an error pending when there would be no batch at all.
 Loader *loader_new(const Dataset *dataset, LoaderOptions options);
 void loader_free(Loader *loader);
 void loader_start_epoch(Loader *loader); // reshuffles, rewinds

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum {
@@ -256,6 +257,7 @@ static void draw_all(uint64_t seed, Dataset *dataset) {
 }
 
 Status digits_generate(int64_t count, uint64_t seed, Dataset *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     *out = (Dataset){0};
     if (count < 1 || count > INT64_MAX / PIXELS) {
         return error_set(STATUS_INVALID_ARGUMENT,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- one step ----------------------------------------------------------------------------------
@@ -202,6 +203,7 @@ static int64_t planned(const FitOptions *options, int64_t batches) {
 
 Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions options,
                  FitResult *result) {
+    if (!GIVEN(result)) return STATUS_INVALID_ARGUMENT;
     *result = (FitResult){.final_loss = (double)NAN};
     int64_t batches = loader_batches(loader), first_epoch = 1;
     if (batches < 1) return error_status(); // no loader
@@ -287,9 +289,11 @@ static Status judge_all(Layer *model, Loader *loader, LossFunction loss, double 
 }
 
 Status train_accuracy(Layer *model, Loader *loader, double *accuracy) {
+    if (!GIVEN(accuracy)) return STATUS_INVALID_ARGUMENT;
     return judge_all(model, loader, NULL, accuracy);
 }
 
 Status train_mean_loss(Layer *model, Loader *loader, LossFunction loss, double *mean) {
+    if (!GIVEN(mean)) return STATUS_INVALID_ARGUMENT;
     return judge_all(model, loader, loss ? loss : loss_cross_entropy, mean);
 }

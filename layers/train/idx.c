@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum {
@@ -117,6 +118,7 @@ static Status check_not_longer(const IdxArray *array, size_t size, const char *n
 }
 
 Status idx_parse(const uint8_t *bytes, size_t size, const char *name, IdxArray *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     *out = (IdxArray){0};
     IdxArray array = {0};
     Status status = read_header(bytes, size, name, &array);
@@ -218,6 +220,7 @@ static void zlib_free(voidpf unused, voidpf block) {
 }
 
 Status idx_parse_any(const uint8_t *bytes, size_t size, const char *name, IdxArray *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     if (!is_gzip(bytes, size)) return idx_parse(bytes, size, name, out);
     *out = (IdxArray){0};
     z_stream stream = {.zalloc = zlib_allocate, .zfree = zlib_free};
@@ -249,6 +252,7 @@ static Status load(FILE *file, const char *name, Buffer *buffer) {
 }
 
 Status idx_read(const char *path, IdxArray *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     *out = (IdxArray){0};
     if (!path) return error_set(STATUS_INVALID_ARGUMENT, "idx: no file is named");
     FILE *file = fopen(path, "rb");

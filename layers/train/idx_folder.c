@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "layers/train/idx.h"
+#include "tensor/given.h"
 
 enum { CLASSES = 10, HELD_OUT_PART = 5, LONGEST_NAME = 64 };
 
@@ -132,6 +133,7 @@ static Status split_pair(const Pair *pair, Dataset *train, Dataset *test) {
 }
 
 Status dataset_read_folder(const char *folder, Dataset *train, Dataset *test, bool *was_split) {
+    if (!GIVEN(train) || !GIVEN(test) || !GIVEN(was_split)) return STATUS_INVALID_ARGUMENT;
     *train = *test = (Dataset){0};
     *was_split = false;
     if (!folder) return error_set(STATUS_INVALID_ARGUMENT, "idx: no folder is named");

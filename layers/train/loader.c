@@ -1,6 +1,7 @@
 // loader.c -- batches of samples as tensors, in an order that is shuffled for each epoch. What a
 // sample is, its source says (source.h); the thread that may fill ahead of time is ring.c's.
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +9,15 @@
 #include "layers/train/source.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
 struct Loader {
-    LoaderSource source;
+    LoaderSource source; // its `data` is the loader's own copy
+    Borrower borrower;   // of what the source reads
+    bool gone;           // that was freed
     LoaderOptions options;
     RandomState random;
     int64_t *order;            // the items, as this epoch delivers them
@@ -158,14 +162,31 @@ static Status prepare(Loader *loader) {
     return status ? status : make_room(loader);
 }
 
+static void lose(Borrower *borrower) {
+    Loader *loader = (Loader *)((char *)borrower - offsetof(Loader, borrower));
+    ring_free(loader->ring); // its thread reads what goes
+    loader->ring = NULL;
+    loader->gone = true;
+}
+
+static Status copy_data(Loader *loader, LoaderSource source) {
+    loader->source.data = memory_new(source.size);
+    if (!loader->source.data) return STATUS_OUT_OF_MEMORY;
+    memcpy((void *)loader->source.data, source.data, source.size);
+    loader->borrower = (Borrower){.bytes = source.bytes, .gone = lose};
+    borrower_add(&loader->borrower);
+    return STATUS_OK;
+}
+
 Loader *loader_new_from(LoaderSource source, LoaderOptions options) {
     if (check_options(&source, options)) return NULL;
     Loader *loader = memory_new(sizeof(*loader));
     if (!loader) return NULL;
     loader->source = source;
+    loader->source.data = NULL;
     loader->options = options;
     loader->random.seed = options.seed;
-    if (prepare(loader)) {
+    if (copy_data(loader, source) || prepare(loader)) {
         loader_free(loader);
         return NULL;
     }
@@ -176,6 +197,7 @@ Loader *loader_new_from(LoaderSource source, LoaderOptions options) {
 void loader_free(Loader *loader) {
     if (!loader || tensor_is_stranger(loader->full.images)) return; // somebody else's, in a dry run
     ring_free(loader->ring); // first: its thread reads the order
+    borrower_remove(&loader->borrower);
     tensor_free(loader->last.images);
     tensor_free(loader->last.labels);
     tensor_free(loader->full.images);
@@ -183,6 +205,7 @@ void loader_free(Loader *loader) {
     storage_release(loader->inputs);
     storage_release(loader->classes);
     memory_free(loader->order);
+    memory_free((void *)loader->source.data);
     memory_free(loader);
 }
 
@@ -203,6 +226,7 @@ static Loader *twin_of(const Loader *loader) {
     Loader *twin = memory_new(sizeof(Loader));
     if (!twin) return NULL;
     *twin = (Loader){.source = loader->source, // its thread may be adding to the time of filling
+                     .gone = loader->gone,
                      .options = loader->options,
                      .random = loader->random,
                      .epoch = loader->epoch,
@@ -256,9 +280,15 @@ void loader_start_epoch(Loader *loader) {
 }
 
 // ---- places ----------------------------------------------------------------------------------
+static Status check_there(const Loader *loader) {
+    if (!loader->gone) return STATUS_OK;
+    return error_set(STATUS_STATE,
+                     "loader: the data that it reads was freed. HINT: free the loader first");
+}
+
 // Read once: of a gigabyte it takes a moment, and a place is asked for at each checkpoint.
 static uint64_t fingerprint_of(Loader *loader) {
-    if (loader->fingerprint == 0)
+    if (loader->fingerprint == 0 && !check_there(loader))
         loader->fingerprint = loader->source.fingerprint(&loader->source, &loader->options);
     return loader->fingerprint;
 }
@@ -275,7 +305,8 @@ LoaderPosition loader_position(const Loader *loader) {
                                .shuffle = options->shuffle,
                                .drop_last = options->drop_last,
                                .fingerprint = fingerprint_of((Loader *)loader)};
-    snprintf(position.data, sizeof(position.data), "%s", loader->source.name);
+    snprintf(position.data, sizeof(position.data), "%s",
+             (const char *)loader->source.data + loader->source.name);
     return position;
 }
 
@@ -360,8 +391,9 @@ static Status deliver(Loader *loader, Batch *batch) {
 }
 
 bool loader_next(Loader *loader, Batch *batch) {
+    if (!GIVEN(batch)) return false;
     loader = here(loader);
-    if (!loader) return false;
+    if (!loader || check_there(loader)) return false;
     if (loader->next == loader_batches(loader)) return false;
     bool is_short = batch_count(loader, loader->next) < loader->full.count;
     Batch *now = is_short ? &loader->last : &loader->full;

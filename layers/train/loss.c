@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "layers/train/optimizer.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 static int enter(const char *type) { return site_enter(0, "loss", type); }
@@ -99,6 +100,7 @@ static bool weights_are_finite(const Layer *model) {
 }
 
 Status train_explain_non_finite(Layer *model, Tensor *x, int64_t step, double loss) {
+    if (!GIVEN(model) || !GIVEN(x)) return STATUS_INVALID_ARGUMENT;
     FiniteWatch watch = {.observer = {.op_end = look_at_output}, .where = "in the loss itself"};
     bool too_late = !x->device->on_host && !weights_are_finite(model);
     if (too_late)

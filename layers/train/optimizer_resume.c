@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layers/train/optimizer_parts.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
@@ -36,6 +37,7 @@ static int index_of(const Optimizer *self, const Tensor *parameter) {
 }
 
 Status optimizer_state(const Optimizer *self, const Layer *model, ParameterList *list) {
+    if (!GIVEN(list)) return STATUS_INVALID_ARGUMENT;
     ParameterList all;
     *list = (ParameterList){0};
     self = optimizer_here((Optimizer *)self);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layers/train/corpus.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 static const char *const adjectives[] = {"old", "young", "small", "quiet", "brave", "hungry"};
@@ -57,6 +58,7 @@ static void write_line(Writer *writer) {
 }
 
 Status corpus_generate(int64_t count, uint64_t seed, Corpus *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     *out = (Corpus){0};
     if (error_pending()) return error_status();
     if (count < 1 || count > CORPUS_MOST_BYTES - (int64_t)sizeof(((Writer *)0)->line))

@@ -8,6 +8,7 @@
 #include "profiler/advice/advice_rules.h"
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
+#include "tensor/given.h"
 
 static AdviceRule *const rules[] = {
     advice_larger_batch, advice_optimizer, advice_fusing,  advice_fewer_layers, advice_unexplained,
@@ -24,6 +25,7 @@ static bool goes_before(const Advice *a, const Advice *b) {
 }
 
 int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]) {
+    if (!GIVEN(profile)) return 0;
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (advice_known(step) == 0.0) return 0;
     Advice found[RULES];
@@ -54,6 +56,7 @@ static void print_line(const Advice *advice, int number, FILE *file) {
 }
 
 void advice_print(const Profile *profile, FILE *file) {
+    if (!GIVEN(profile)) return;
     Advice advice[ADVICE_MOST];
     int n = advice_find(profile, advice), worth = 0;
     if (n == 0) return;

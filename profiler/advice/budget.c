@@ -6,6 +6,7 @@
 
 #include "profiler/advice/budget_parts.h"
 #include "profiler/measure/system.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- dry runs --------------------------------------------------------------------------------
@@ -265,6 +266,7 @@ static Status verify_batch(const BudgetTask *task, OptimizerConfig config, Budge
 // ---- the two questions -----------------------------------------------------------------------
 Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                             bool verify, Budget *budget) {
+    if (!GIVEN(task) || !GIVEN(budget)) return STATUS_INVALID_ARGUMENT;
     if (budget_check_bytes(bytes)) return error_status();
     Plan plan;
     Status status = budget_plan_begin(task, &plan);
@@ -285,6 +287,7 @@ Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, i
 }
 
 Status budget_by_optimizer(const BudgetTask *task, int64_t peak[OPTIMIZER_COUNT]) {
+    if (!GIVEN(task) || !GIVEN(peak)) return STATUS_INVALID_ARGUMENT;
     Plan plan;
     Status status = budget_plan_begin(task, &plan);
     if (status) return status;

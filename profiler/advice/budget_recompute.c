@@ -1,6 +1,7 @@
 // budget_recompute.c -- searches which layers to run again in backward, so that a step's peak fits:
 // sets of layers, each predicted by a dry run. Not here: the largest batch (budget.c).
 #include "profiler/advice/budget_parts.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- what could be marked ----------------------------------------------------------------------
@@ -290,6 +291,7 @@ static Status mark_real(Layer *model, const Choosing *c) {
 
 Status budget_recompute(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                         RecomputeChoice *choice) {
+    if (!GIVEN(task) || !GIVEN(choice)) return STATUS_INVALID_ARGUMENT;
     if (budget_check_bytes(bytes)) return error_status();
     Choosing c = {.task = task, .config = optimizer, .bytes = bytes};
     Status status = budget_plan_begin(task, &c.plan);

@@ -6,6 +6,7 @@
 
 #include "profiler/explain/explain_parts.h"
 #include "profiler/report/report_table.h"
+#include "tensor/given.h"
 
 // ---- which layers ----------------------------------------------------------------------------
 // In whichever case: the report says "Adam update", and few would type it so.
@@ -40,6 +41,7 @@ static void print_heading(const Profile *profile, FILE *file) {
 }
 
 Status explain_print(const Profile *profile, const char *pattern, FILE *file) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     bool any = !pattern;
     for (int i = 0; pattern && i < profile->n_layers; i++)
         any = any || is_meant(profile, &profile->layers[i], pattern);

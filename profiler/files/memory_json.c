@@ -4,6 +4,7 @@
 
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/report/memory_curve.h"
+#include "tensor/given.h"
 
 static const char *path_of(const Profile *profile, int layer) { // NULL becomes null
     return layer >= 0 ? profile->layers[layer].path : NULL;
@@ -114,6 +115,7 @@ static void write_document(JsonWriter *json, const Profile *profile, const Memor
 }
 
 Status memory_write_json(const Profile *profile, const char *path) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     MemoryCurve curve;
     Status status = memory_curve_new(profile, &curve);
     if (status) return status;

@@ -7,6 +7,7 @@
 
 #include "profiler/files/json_members.h"
 #include "profiler/report/preset.h"
+#include "tensor/given.h"
 
 // ---- its constants ---------------------------------------------------------------------------
 static const double mebibyte = 1048576.0;
@@ -200,6 +201,7 @@ static void write_layer(JsonWriter *json, const Profile *profile, int index) {
 }
 
 Status tinytorch_write(const Profile *profile, const char *path) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     JsonWriter *json = json_file_open(path);
     if (!json) return error_status();
     Forward forward = forward_of(profile);

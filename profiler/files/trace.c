@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/files/trace_parts.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- order -----------------------------------------------------------------------------------
@@ -155,6 +156,7 @@ static Status write_file(Trace *trace, const TraceOptions *options, const char *
 }
 
 Status trace_write(const Timeline *timeline, TraceOptions options, const char *path) {
+    if (!GIVEN(timeline)) return STATUS_INVALID_ARGUMENT;
     Trace trace = {.timeline = timeline, .context = context_current()};
     Status status = arrange_entries(&trace, options.most_events);
     if (!status) status = arrange_arrows(&trace);

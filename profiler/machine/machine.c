@@ -10,12 +10,15 @@
 #include "profiler/machine/machine_parts.h"
 #include "profiler/report/environment.h"
 #include "tensor/context.h"
+#include "tensor/given.h"
 
 int64_t machine_capacity(const MachineLevel *level, Team team) {
+    if (!GIVEN(level)) return 0;
     return team == TEAM_ONE && level->bytes_alone > 0 ? level->bytes_alone : level->bytes;
 }
 
 int machine_shared_level(const Machine *machine) {
+    if (!GIVEN(machine)) return 0;
     int level = 0;
     while (level < machine->n_levels - 1 && machine->levels[level].bytes_alone > 0 &&
            machine->levels[level].bytes_alone < machine->levels[level].bytes)
@@ -24,6 +27,7 @@ int machine_shared_level(const Machine *machine) {
 }
 
 int machine_level(const Machine *machine, Team team, uint64_t distance) {
+    if (!GIVEN(machine)) return 0;
     int level = 0;
     while (level < machine->n_levels - 1 &&
            distance > (uint64_t)machine_capacity(&machine->levels[level], team))
@@ -84,6 +88,7 @@ static uint64_t hash(const char *text) {
 }
 
 bool machine_cache_path(char *path, size_t size) {
+    if (!GIVEN(path)) return false;
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool given = cache && cache[0] == '/'; // what is not absolute does not count, says XDG
     if (!given && !(home && home[0])) return false;
@@ -146,6 +151,8 @@ static Status obtain_given(const char *path, Machine *machine) {
 }
 
 Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fresh, char *kept_in) {
+    if (!GIVEN(request) || !GIVEN(machine) || !GIVEN(fresh) || !GIVEN(kept_in))
+        return STATUS_INVALID_ARGUMENT;
     enum { ROOM = 512 };
     *machine = (Machine){0};
     *fresh = false;

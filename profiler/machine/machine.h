@@ -4,6 +4,7 @@
 #ifndef PROFILER_MACHINE_MACHINE_H
 #define PROFILER_MACHINE_MACHINE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,11 +61,12 @@ typedef struct Machine {
 // are used once and not kept.
 enum { MACHINE_LEAST_SHARE_PERCENT = 85 };
 static inline bool machine_was_busy(const Machine *machine) {
-    return 100.0 * machine->cores_had < (double)MACHINE_LEAST_SHARE_PERCENT;
+    return machine && 100.0 * machine->cores_had < (double)MACHINE_LEAST_SHARE_PERCENT;
 }
 
-// FLOP per byte at which the level stops being the limit.
+// FLOP per byte at which the level stops being the limit; NaN: there is no such level.
 static inline double machine_ridge(const Machine *machine, int level) {
+    if (!machine || level < 0 || level >= MACHINE_MAX_LEVELS) return (double)NAN;
     return machine->peak_flops_per_second / machine->levels[level].bytes_per_second;
 }
 int64_t machine_capacity(const MachineLevel *level, Team team); // bytes; INT64_MAX: of the last

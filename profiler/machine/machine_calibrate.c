@@ -11,6 +11,7 @@
 #include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
+#include "tensor/given.h"
 #include "tensor/pool.h"
 
 // Seconds for each measurement, so that all of them end in less than 3, and usually in 2.
@@ -208,6 +209,7 @@ static void end_apart(void) {
 }
 
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine) {
+    if (!GIVEN(machine)) return STATUS_INVALID_ARGUMENT;
     *machine = (Machine){0};
     if (error_pending()) return error_status();
     bool on_host = context_current()->device->on_host;
@@ -225,6 +227,7 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
 
 // It makes ceilings better, and is no condition of anything: where there is no room they stay.
 void machine_look_again(Machine *machine) {
+    if (!GIVEN(machine)) return;
     Machine here = {.measured = true};
     int last = machine->n_levels - 1;
     if (error_pending() || !machine->measured || machine->device[0] || last < 1 ||

@@ -7,6 +7,7 @@
 
 #include "profiler/files/json_members.h"
 #include "profiler/machine/machine_write.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum { MOST_FILE_BYTES = 1 << 16, MOST_THREADS = 65536 };
@@ -212,6 +213,7 @@ static Status read_machine(Reader *reader, json_t *object, Machine *machine) {
 }
 
 Status machine_parse(const char *text, size_t size, const char *name, Machine *machine) {
+    if (!GIVEN(machine)) return STATUS_INVALID_ARGUMENT;
     *machine = (Machine){0};
     if (error_pending()) return error_status();
     json_error_t error;
@@ -233,6 +235,7 @@ Status machine_parse(const char *text, size_t size, const char *name, Machine *m
 }
 
 Status machine_read(const char *path, Machine *machine) {
+    if (!GIVEN(machine)) return STATUS_INVALID_ARGUMENT;
     *machine = (Machine){0};
     if (error_pending()) return error_status();
     char *text = memory_new(MOST_FILE_BYTES);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "profiler/files/json_members.h"
+#include "tensor/given.h"
 
 static void write_rate_if_there(JsonWriter *json, const char *key, double rate) {
     if (rate > 0.0) member_real(json, key, rate);
@@ -61,6 +62,7 @@ void machine_write_device(JsonWriter *json, const Machine *machine) {
 }
 
 Status machine_write(const Machine *machine, const char *path) {
+    if (!GIVEN(machine)) return STATUS_INVALID_ARGUMENT;
     JsonWriter *json = json_file_open(path);
     if (!json) return error_status();
     json_writer_begin_object(json);

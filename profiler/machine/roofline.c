@@ -1,6 +1,7 @@
 // roofline.c -- which roof an execution stands under, and how close it comes. Not here: putting it
 // into words (roofline_evidence.c), measuring the ceilings (machine.h) or the times.
 #include "profiler/machine/roofline.h"
+#include "tensor/given.h"
 
 #include <assert.h>
 #include <math.h>
@@ -33,10 +34,12 @@ static bool is_measured(const RooflineInput *input) {
 }
 
 RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds) {
+    if (!GIVEN(traffic)) return (RooflineInput){0};
     return (RooflineInput){.cost = cost, .traffic = *traffic, .ops = ops, .seconds = seconds};
 }
 
 RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds) {
+    if (!GIVEN(cost) || !GIVEN(traffic)) return (RooflineInput){0};
     RooflineInput input = {.cost = *cost, .ops = 1, .seconds = seconds};
     traffic_add_op(&input.traffic, traffic, cost);
     return input;
@@ -52,6 +55,7 @@ static void charge(LevelTraffic *here, uint64_t *reads, uint64_t *writes) {
 }
 
 void roofline_traffic(const Machine *machine, const RooflineInput *input, Traffic *traffic) {
+    if (!GIVEN(machine) || !GIVEN(input) || !GIVEN(traffic)) return;
     uint64_t reads = input->cost.bytes_read, writes = input->cost.bytes_written;
     *traffic = input->traffic;
     for (int team = 0; team < TEAM_COUNT; team++)
@@ -70,6 +74,7 @@ static void keep_longer(LevelTime *longest, uint64_t bytes, double rate, const c
 }
 
 LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelTraffic *traffic) {
+    if (!GIVEN(level) || !GIVEN(traffic)) return (LevelTime){0};
     const MachineRates *rates = &level->rates[team];
     LevelTime longest = {.what = "", .bytes_per_second = level->bytes_per_second};
     bool first = rates->store > 0.0;
@@ -144,6 +149,7 @@ static double other_core_seconds(const Machine *machine, const RooflineInput *in
 }
 
 double roofline_overhead_seconds(const Machine *machine, const RooflineInput *input) {
+    if (!GIVEN(machine) || !GIVEN(input)) return (double)NAN;
     return machine->dispatch_seconds * (double)input->ops + input->handing_seconds;
 }
 
@@ -167,6 +173,7 @@ static Bound decide(const Machine *machine, const RooflineInput *input, const Ro
 }
 
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
+    if (!GIVEN(machine) || !GIVEN(input)) return (Roofline){0};
     assert(machine->n_levels >= 1 && machine->n_levels <= MACHINE_MAX_LEVELS);
     Roofline roofline = {.intensity = (double)NAN, .roof_fraction = (double)NAN};
     uint64_t bytes = total_bytes(input);

@@ -2,6 +2,7 @@
 #include "profiler/machine/roofline.h"
 
 #include "profiler/report/text.h"
+#include "tensor/given.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,16 +14,19 @@ static uint64_t counted_bytes(const RooflineInput *input) {
 }
 
 const char *roofline_suspects(const Machine *machine) {
+    if (!GIVEN(machine)) return NULL;
     return machine->device[0]
                ? "too few threads for the card, scattered access, other work on the card"
                : "page faults, a BLAS that repacks, other work on the cores";
 }
 
 bool roofline_is_past(const Roofline *roofline) {
+    if (!GIVEN(roofline)) return false;
     return roofline->judged && roofline->roof_fraction > (double)ROOFLINE_PAST_PERCENT / 100.0;
 }
 
 const char *roofline_why_past(const Machine *machine) {
+    if (!GIVEN(machine)) return NULL;
     if (!machine->measured)
         return "the ceilings given are too low, or data lay nearer than counted";
     if (machine_was_busy(machine)) return "other work had the cores while ceilings were measured";
@@ -118,6 +122,7 @@ static void say_overhead(char *text, const Machine *machine, const RooflineInput
 
 char *roofline_evidence(const Machine *machine, const RooflineInput *input,
                         const Roofline *roofline, char text[ROOFLINE_TEXT]) {
+    if (!GIVEN(input) || !GIVEN(roofline) || !GIVEN(text)) return NULL;
     Text roof = text_duration(roofline->roof_seconds);
     text[0] = '\0';
     switch (roofline->bound) {

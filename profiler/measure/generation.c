@@ -8,11 +8,13 @@
 #include "layers/train/generate.h"
 #include "profiler/measure/profile_parts.h"
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 GenerationOptions generation_defaults(void) { return (GenerationOptions){.seconds = 1.0}; }
 
 double generation_rate(const Generation *generation) {
+    if (!GIVEN(generation)) return (double)NAN;
     return 1.0 / latency_median(&generation->token.latency);
 }
 
@@ -139,6 +141,7 @@ static void judge(const Machine *machine, ProfilePhase *phase) {
 // ---- all --------------------------------------------------------------------------------------
 Status profile_generation(Layer *model, const int64_t *prompt, int64_t given, int64_t tokens,
                           GenerationOptions options, Generation *generation) {
+    if (!GIVEN(generation)) return STATUS_INVALID_ARGUMENT;
     *generation = (Generation){.prompt = given, .tokens = tokens};
     generation->temperature = options.temperature;
     if (error_pending()) return error_status();

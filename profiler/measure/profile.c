@@ -9,6 +9,7 @@
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
@@ -208,6 +209,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
 
 Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor *labels,
                         ProfileOptions options, Profile *profile) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     Work work = {.kind = PROFILE_TRAINING,
                  .source = options.source,
                  .model = model,
@@ -219,11 +221,13 @@ Status profile_training(Layer *model, OptimizerConfig config, Tensor *x, Tensor 
 }
 
 Status profile_backward(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     Work work = {.kind = PROFILE_BACKWARD, .model = model, .x = x};
     return profile_work(&work, (OptimizerConfig){0}, options, profile);
 }
 
 Status profile_inference(Layer *model, Tensor *x, ProfileOptions options, Profile *profile) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     Work work = {.kind = PROFILE_INFERENCE, .model = model, .x = x, .source = options.source};
     return profile_work(&work, (OptimizerConfig){0}, options, profile);
 }

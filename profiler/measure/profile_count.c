@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/measure/profile_parts.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 static const char *const phase_names[REPORT_COUNT] = {
@@ -26,6 +27,7 @@ double profile_intensity(OpCost cost) {
 }
 
 double profile_flops_per_parameter(const Profile *profile) {
+    if (!GIVEN(profile)) return (double)NAN;
     double flops = (double)op_cost_total_flops(profile->totals[REPORT_FORWARD].cost);
     bool none = profile->parameters < 1 || profile->units < 1;
     return none ? (double)NAN : flops / (double)profile->parameters / (double)profile->units;

@@ -7,6 +7,7 @@
 #include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
+#include "tensor/given.h"
 #include "tensor/ops.h"
 
 enum {
@@ -90,6 +91,7 @@ static void change_free(const Measurement *m, Change *change) {
 
 // ---- which are worth a look --------------------------------------------------------------------
 int profile_threads_enough(const Profile *profile) {
+    if (!GIVEN(profile)) return 0;
     const double spare = 0.15; // of a thread: so busy, it is not missed
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double busy = profile->cpu_seconds / fmax(step->mean, step->median);

@@ -6,6 +6,7 @@
 
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
+#include "tensor/given.h"
 
 static Status summarise(Latency *latency) {
     if (!latency->samples || latency->count == 0) return STATUS_OK;
@@ -44,6 +45,7 @@ static void finish_steady(Profile *profile) {
 }
 
 char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LAYER_NAME]) {
+    if (!GIVEN(profile) || !GIVEN(name)) return NULL;
     const char *path = profile->layers[layer].path;
     int calls = 1;
     for (int i = 0; i < layer; i++) calls += strcmp(profile->layers[i].path, path) == 0;
@@ -52,6 +54,7 @@ char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LA
 }
 
 double profile_layer_seconds(const ProfileLayer *layer) {
+    if (!GIVEN(layer)) return (double)NAN;
     static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
     double total = 0.0;
     for (int i = 0; i < 3; i++)

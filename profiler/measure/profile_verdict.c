@@ -3,19 +3,23 @@
 #include <math.h>
 
 #include "profiler/measure/profile_parts.h"
+#include "tensor/given.h"
 
 void profile_take_parts(RooflineInput *input, const TimeParts *parts) {
+    if (!GIVEN(input) || !GIVEN(parts)) return;
     input->handing_seconds = parts->handoff + parts->wake;
     input->explained_seconds = time_parts_explained(parts);
 }
 
 RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds) {
+    if (!GIVEN(phase)) return (RooflineInput){0};
     RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
     profile_take_parts(&input, &phase->parts);
     return input;
 }
 
 RooflineInput profile_op_input(const ProfileOp *op) {
+    if (!GIVEN(op)) return (RooflineInput){0};
     RooflineInput input =
         roofline_op_input(&op->record.cost, &op->record.traffic, latency_median(&op->latency));
     profile_take_parts(&input, &op->parts);
@@ -28,6 +32,7 @@ static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
 }
 
 RooflineInput profile_step_input(const Profile *profile) {
+    if (!GIVEN(profile)) return (RooflineInput){0};
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
     double seconds = latency_median(&step->latency), copy = latency_median(&profile->batch_copy);
     RooflineInput input = profile_phase_input(step, seconds);

@@ -1,6 +1,7 @@
 // statistics.c -- order statistics of latency samples; every function works on a sorted copy.
 #include "profiler/measure/statistics.h"
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 #include <math.h>
@@ -88,6 +89,7 @@ static void mean_and_stddev(const double *sorted, int64_t n, LatencyStatistics *
 }
 
 Status statistics_summarise(const double *seconds, int64_t n, LatencyStatistics *out) {
+    if (!GIVEN(out)) return STATUS_INVALID_ARGUMENT;
     double *sorted = NULL;
     Status status = sorted_copy(seconds, n, &sorted);
     if (status != STATUS_OK) return status;

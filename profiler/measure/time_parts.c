@@ -7,19 +7,23 @@
 #include <math.h>
 
 #include "profiler/measure/profile_parts.h"
+#include "tensor/given.h"
 
 // ---- sums ------------------------------------------------------------------------------------
 double time_parts_explained(const TimeParts *parts) {
+    if (!GIVEN(parts)) return (double)NAN;
     double known = parts->kernel + parts->handoff + parts->wake + parts->dispatch;
     return parts->roof > 0.0 && !isnan(known) ? known : 0.0;
 }
 
 double time_parts_left(const TimeParts *parts, double seconds) {
+    if (!GIVEN(parts)) return (double)NAN;
     return seconds - (parts->roof + parts->kernel + parts->handoff + parts->wake + parts->dispatch +
                       parts->fault + parts->off_core);
 }
 
 void time_parts_add(TimeParts *sum, const TimeParts *parts) {
+    if (!GIVEN(sum) || !GIVEN(parts)) return;
     sum->kernel += parts->roof + parts->kernel;
     sum->handoff += parts->handoff;
     sum->wake += parts->wake;
@@ -27,6 +31,7 @@ void time_parts_add(TimeParts *sum, const TimeParts *parts) {
 }
 
 void time_parts_take_roof(TimeParts *sum, double seconds) {
+    if (!GIVEN(sum)) return;
     if (sum->kernel == 0.0) return; // of no op is anything known
     sum->roof = seconds;
     sum->kernel -= seconds;

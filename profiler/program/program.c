@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "profiler/program/options_table.h"
@@ -14,11 +15,13 @@
 #include "profiler/report/environment.h"
 #include "profiler/report/report.h"
 #include "profiler/report/text.h"
+#include "tensor/gemm.h"
 #include "tensor/memory.h"
 #include "tensor/plugin.h"
 #include "tensor/version.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
+enum { LEAST_STACK = 1 << 19 };             // bytes
 
 static int fail(const ProgramKind *kind) {
     fprintf(stderr, "%s: ", kind->line.name);
@@ -296,9 +299,26 @@ static int misunderstood_others(const ProgramKind *kind, const Options *options,
     return code;
 }
 
+// OpenBLAS's own threads would ask for memory for ever, and be waited for at any other end.
+static void need_room(const ProgramKind *kind) {
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_STACK) {
+        fprintf(stderr,
+                "%s: the stack may have %lld kB, and %d are needed. HINT: a higher ulimit -s\n",
+                kind->line.name, (long long)(stack.rlim_cur >> 10), LEAST_STACK >> 10);
+        _exit(EXIT_UNUSABLE);
+    }
+    if (blas_has_room()) return;
+    fprintf(stderr,
+            "%s: there is no room for what a matrix product takes, 144 MiB of addresses. HINT: a "
+            "higher ulimit -v\n",
+            kind->line.name);
+    _exit(EXIT_UNUSABLE);
+}
+
 int program_main(int argc, char **argv, const ProgramKind *kind) {
+    need_room(kind);
     ProgramRole role = program_role();
-    if (role == PROGRAM_WHOLE) program_watch_signals(); // what a run has measured nobody waits for
     signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
     Options options;
     Typed typed;

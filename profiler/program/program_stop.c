@@ -1,5 +1,6 @@
-// program_stop.c -- SIGINT and SIGTERM: the first lets the work end between two steps, so that what
-// was measured and learnt so far is told and written; the second, as ever, ends the process.
+// program_stop.c -- SIGINT and SIGTERM: while a model is loaded, and until a measurement begins,
+// they end the process, as ever. From then on the first lets the work end between two steps, so
+// that what was measured and learnt so far is told and written; the second ends the process.
 #include <signal.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ void program_watch_signals(void) {
 }
 
 void program_watch_helper(int process) {
+    program_watch_signals();
     helper = process;
     if (stopped_by && process > 0) kill(process, SIGKILL); // it came before there was one to tell
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // Slots of the table; a power of two. At most three quarters are used, so that searches stay short.
@@ -212,6 +213,7 @@ static void add_sites(const LeakTest *test, const Kept *kept, LeakReport *report
 }
 
 Status leak_report(const LeakTest *test, LeakReport *report) {
+    if (!GIVEN(report)) return STATUS_INVALID_ARGUMENT;
     *report = (LeakReport){0};
     if (!test) return error_set(STATUS_INVALID_ARGUMENT, "leak test: there is none (NULL)");
     *report = (LeakReport){.steps = test->steps, .missed = test->missed};

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum {
@@ -45,6 +46,7 @@ static int cache_of(const Reuse *reuse, Team team, int level) {
 }
 
 Reuse *reuse_new(const Machine *machine) {
+    if (!GIVEN(machine)) return NULL;
     Reuse *reuse = memory_new(sizeof(Reuse));
     if (!reuse) return NULL;
     reuse->machine = machine;
@@ -61,7 +63,10 @@ Reuse *reuse_new(const Machine *machine) {
 
 void reuse_free(Reuse *reuse) { memory_free(reuse); }
 
-const Machine *reuse_machine(const Reuse *reuse) { return reuse->machine; }
+const Machine *reuse_machine(const Reuse *reuse) {
+    if (!GIVEN(reuse)) return NULL;
+    return reuse->machine;
+}
 
 // ---- where a block is found ------------------------------------------------------------------
 static uint32_t slot_of(uintptr_t key) {
@@ -133,6 +138,7 @@ static void push_out(Reuse *reuse, int i) {
 }
 
 void reuse_end_op(Reuse *reuse) {
+    if (!GIVEN(reuse)) return;
     reuse->op++;
     for (int i = 0; i < reuse->n_caches; i++) push_out(reuse, i);
 }
@@ -154,6 +160,7 @@ static int32_t take_block(Reuse *reuse) {
 }
 
 void reuse_drop(Reuse *reuse, uintptr_t block) {
+    if (!GIVEN(reuse)) return;
     int32_t at = reuse->slots[find(reuse, block)];
     if (at == NONE) return;
     drop(reuse, at);
@@ -174,6 +181,7 @@ static ReusePlace place_of(const Reuse *reuse, Team team, int32_t at) {
 }
 
 ReusePlace reuse_touch(Reuse *reuse, uintptr_t block, Team team, uint64_t bytes) {
+    if (!GIVEN(reuse)) return (ReusePlace){0};
     uint32_t slot = find(reuse, block);
     int32_t at = reuse->slots[slot];
     ReusePlace place = {0};

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/pool.h"
 
@@ -104,6 +105,7 @@ static void keep_saved(Observer *observer, const Storage *storage, int site) {
 }
 
 void step_record_start(StepRecord *record, const Machine *machine) {
+    if (!GIVEN(record)) return;
     memset(record, 0, sizeof(*record));
     record->reuse = machine ? reuse_new(machine) : NULL;
     if (machine && !record->reuse) record->status = STATUS_OUT_OF_MEMORY;
@@ -117,6 +119,7 @@ void step_record_start(StepRecord *record, const Machine *machine) {
 void step_record_stop(StepRecord *record) { observer_remove(&record->observer); }
 
 void step_record_free(StepRecord *record) {
+    if (!GIVEN(record)) return;
     memory_free(record->ops);
     memory_free(record->memory);
     memory_free(record->saved_bytes);

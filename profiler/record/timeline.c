@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/pool.h"
 
@@ -139,6 +140,7 @@ static void storage_changed(Observer *observer, const Storage *storage, int64_t 
 }
 
 void timeline_add(Timeline *timeline, ProfileEvent event) {
+    if (!GIVEN(timeline)) return;
     if (timeline->count == timeline->capacity) {
         timeline->dropped++;
         return;
@@ -178,6 +180,7 @@ static Status make_room(Timeline *timeline, const TimelineOptions *options) {
 }
 
 Status timeline_new(Timeline *timeline, TimelineOptions options) {
+    if (!GIVEN(timeline)) return STATUS_INVALID_ARGUMENT;
     memset(timeline, 0, sizeof(*timeline));
     timeline->machine = options.machine;
     timeline->device = options.device && options.device->synchronize ? options.device : NULL;
@@ -200,6 +203,7 @@ Status timeline_new(Timeline *timeline, TimelineOptions options) {
 }
 
 void timeline_free(Timeline *timeline) {
+    if (!GIVEN(timeline)) return;
     memory_free(timeline->events);
     memory_free(timeline->costs);
     touch_log_free(timeline->touched);
@@ -214,6 +218,7 @@ void timeline_free(Timeline *timeline) {
 }
 
 void timeline_add_live(Timeline *timeline) {
+    if (!GIVEN(timeline)) return;
     const Ledger *ledger = timeline->observer.storage ? context_current()->ledger : NULL;
     for (int c = 0; ledger && c < MEM_COUNT; c++) {
         double live = (double)ledger->live.category[c];
@@ -223,6 +228,7 @@ void timeline_add_live(Timeline *timeline) {
 }
 
 Status timeline_start(Timeline *timeline) {
+    if (!GIVEN(timeline)) return STATUS_INVALID_ARGUMENT;
     if (timeline->device_times) {
         if (timeline_has_stamps(timeline->device))
             return error_set(STATUS_STATE,
@@ -239,6 +245,7 @@ Status timeline_start(Timeline *timeline) {
 }
 
 Status timeline_stop(Timeline *timeline) {
+    if (!GIVEN(timeline)) return STATUS_INVALID_ARGUMENT;
     observer_remove(&timeline->observer);
     return timeline->device_times ? timeline_settle(timeline) : STATUS_OK;
 }

@@ -108,12 +108,13 @@ bool timeline_has_stamps(const Device *device);
 
 // NULL: it has none, or they are not known yet.
 static inline const EventTimes *timeline_device_times(const Timeline *timeline, int64_t index) {
-    const EventTimes *times = timeline->device_times ? &timeline->device_times[index] : NULL;
+    const EventTimes *times =
+        timeline && timeline->device_times ? &timeline->device_times[index] : NULL;
     return times && times->begin > 0 && times->end > 0 ? times : NULL;
 }
 
 static inline int64_t event_self_nanoseconds(const ProfileEvent *event) {
-    return event->end - event->begin - event->nested;
+    return event ? event->end - event->begin - event->nested : 0;
 }
 
 RIDGEPOINT_API_END

@@ -1,6 +1,7 @@
 // timeline_traffic.c -- notes what the ops of a timeline touch, and finds later where that lay. Not
 // here: how it is found (traffic.c).
 #include "profiler/record/timeline_parts.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 TouchLog *touch_log_new(const Machine *machine, int64_t events) {
@@ -44,12 +45,14 @@ static void find_traffic(const Timeline *timeline, int64_t end) {
 }
 
 const OpTraffic *timeline_traffic(const Timeline *timeline) {
+    if (!GIVEN(timeline)) return NULL;
     if (!timeline->touched) return NULL;
     find_traffic(timeline, timeline->count);
     return timeline->touched->traffic;
 }
 
 void timeline_rewind(Timeline *timeline, int64_t count) {
+    if (!GIVEN(timeline)) return;
     timeline_traffic(timeline); // before what it is found by is gone
     if (timeline->touched) timeline->touched->found = count;
     timeline->count = count;

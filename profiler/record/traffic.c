@@ -2,6 +2,7 @@
 #include "profiler/record/traffic.h"
 
 #include "tensor/context.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- sums ------------------------------------------------------------------------------------
@@ -12,6 +13,7 @@ static void add_level(LevelTraffic *to, const LevelTraffic *more) {
 }
 
 void traffic_add(Traffic *to, const Traffic *more) {
+    if (!GIVEN(to) || !GIVEN(more)) return;
     for (int team = 0; team < TEAM_COUNT; team++) {
         for (int i = 0; i < MACHINE_MAX_LEVELS; i++)
             add_level(&to->level[team][i], &more->level[team][i]);
@@ -23,6 +25,7 @@ void traffic_add(Traffic *to, const Traffic *more) {
 }
 
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
+    if (!GIVEN(to) || !GIVEN(op)) return;
     for (int i = 0; i < MACHINE_MAX_LEVELS; i++) add_level(&to->level[op->team][i], &op->level[i]);
     add_level(&to->other[op->team], &op->other);
     to->slow[op->team].roots += op->slow.roots;
@@ -31,6 +34,7 @@ void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
 }
 
 uint64_t traffic_bytes(const Traffic *traffic, int level) {
+    if (!GIVEN(traffic)) return 0;
     uint64_t bytes = 0;
     for (int team = 0; team < TEAM_COUNT; team++)
         bytes += traffic->level[team][level].read + traffic->level[team][level].written;
@@ -77,6 +81,7 @@ static Touch touch_of(const Tensor *t, uint64_t most) {
 }
 
 OpTouched traffic_touched(Team team, const OpCall *call, const OpCost *cost, Touch *touches) {
+    if (!GIVEN(call) || !GIVEN(cost) || !GIVEN(touches)) return (OpTouched){0};
     OpTouched op = {.slow = op_slow(call), .team = team};
     bool reads_mutated = reads_what_it_mutates(call, cost);
     uint64_t all = cost->bytes_read + cost->bytes_written;
@@ -178,6 +183,7 @@ static void share_other(LevelTraffic *other, const LevelTraffic *level, const Le
 
 void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const OpCost *cost,
                   OpTraffic *traffic) {
+    if (!GIVEN(reuse) || !GIVEN(op) || !GIVEN(cost) || !GIVEN(traffic)) return;
     const Machine *machine = reuse_machine(reuse);
     *traffic = (OpTraffic){.slow = op->slow, .team = op->team};
     Found found = {.machine = machine, .op = traffic, .first = machine->n_levels};
@@ -203,6 +209,8 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
 
 Status traffic_of_call(Reuse *reuse, Team team, const OpCall *call, const OpCost *cost,
                        OpTraffic *traffic) {
+    if (!GIVEN(reuse) || !GIVEN(call) || !GIVEN(cost) || !GIVEN(traffic))
+        return STATUS_INVALID_ARGUMENT;
     enum { FEW = 16 };
     Touch few[FEW], *touches = few;
     size_t n = (size_t)(call->n_in + call->n_out);

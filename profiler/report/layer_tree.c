@@ -6,6 +6,7 @@
 
 #include "profiler/report/table.h"
 #include "profiler/report/text.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 typedef struct Node { // a layer, and all below
@@ -198,6 +199,7 @@ static Status make(Tree *tree, const Profile *profile, const Layer *model) {
 }
 
 Status layer_tree_print(const Profile *profile, const Layer *model, int depth, FILE *file) {
+    if (!GIVEN(profile) || !GIVEN(model) || !GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     if (depth < 0)
         return error_set(STATUS_INVALID_ARGUMENT, "layer_tree_print: a depth of %d", depth);
     Tree tree = {0};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 typedef struct Moment { // of the step: what is live then
@@ -131,6 +132,7 @@ static Status find_shares(const Profile *profile, MemoryCurve *curve) {
 }
 
 Status memory_curve_new(const Profile *profile, MemoryCurve *curve) {
+    if (!GIVEN(profile) || !GIVEN(curve)) return STATUS_INVALID_ARGUMENT;
     *curve = (MemoryCurve){.n_points = profile->n_ops + 1};
     curve->points = memory_new((size_t)curve->n_points * sizeof(MemoryPoint));
     if (curve->points) walk(profile, curve);
@@ -140,6 +142,7 @@ Status memory_curve_new(const Profile *profile, MemoryCurve *curve) {
 }
 
 void memory_curve_free(MemoryCurve *curve) {
+    if (!GIVEN(curve)) return;
     memory_free(curve->points);
     memory_free(curve->shares);
     *curve = (MemoryCurve){0};
@@ -155,6 +158,7 @@ static const struct {
 };
 
 int64_t memory_optimizer_bytes(const Profile *profile, OptimizerKind kind) {
+    if (!GIVEN(profile)) return 0;
     return precision_bytes(profile->precision) * kept[kind].states * profile->trainable_parameters +
            dtype_size(DTYPE_FLOAT32) * kept[kind].scalars;
 }
@@ -169,6 +173,7 @@ static int kind_in_use(const Profile *profile) { // OPTIMIZER_COUNT: none
 
 int64_t memory_optimizer_peak(const Profile *profile, const MemoryCurve *curve,
                               OptimizerKind kind) {
+    if (!GIVEN(profile) || !GIVEN(curve)) return 0;
     int in_use = kind_in_use(profile);
     if (in_use == OPTIMIZER_COUNT) return -1;
     int64_t scalars = dtype_size(DTYPE_FLOAT32) * kept[in_use].scalars, most = 0;

@@ -7,6 +7,7 @@
 #include "profiler/report/memory_plot.h"
 #include "profiler/report/report_table.h"
 #include "profiler/report/table.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- rows ------------------------------------------------------------------------------------
@@ -161,6 +162,7 @@ static void print_all(const Profile *profile, const MemoryCurve *curve,
 }
 
 Status memory_print(const Profile *profile, FILE *file) {
+    if (!GIVEN(profile) || !GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     MemoryCurve curve;
     Status status = memory_curve_new(profile, &curve);
     if (status) return status;

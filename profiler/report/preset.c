@@ -7,6 +7,7 @@
 #include "profiler/report/report.h"
 #include "profiler/report/table.h"
 #include "profiler/report/text.h"
+#include "tensor/given.h"
 
 // ---- what a tool counts of it ----------------------------------------------------------------
 typedef struct Rule {
@@ -168,11 +169,13 @@ static PresetCount question_answer(Question question) {
 }
 
 PresetCount preset_count_layer(Preset preset, const Profile *profile, int layer) {
+    if (!GIVEN(profile)) return (PresetCount){0};
     return question_answer(
         (Question){profile, preset, layer, .per_sample = preset_per_sample(preset)});
 }
 
 PresetCount preset_count(Preset preset, const Profile *profile) {
+    if (!GIVEN(profile)) return (PresetCount){0};
     return preset_count_layer(preset, profile, -1);
 }
 
@@ -200,6 +203,7 @@ static void print_ours(Preset preset, int64_t macs, FILE *file) {
 }
 
 void preset_print(Preset preset, const Profile *profile, FILE *file) {
+    if (!GIVEN(profile) || !GIVEN(file)) return;
     Question a_sample = {profile, preset, .layer = -1, .per_sample = true};
     PresetCount total = preset_count(preset, profile);
     bool per_sample = preset_per_sample(preset);

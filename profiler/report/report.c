@@ -8,6 +8,7 @@
 #include "profiler/advice/advice.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
+#include "tensor/given.h"
 
 // ---- headline --------------------------------------------------------------------------------
 Text report_rate(int64_t units, const Latency *latency) {
@@ -210,6 +211,7 @@ void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file) {
 
 // ---- the whole -------------------------------------------------------------------------------
 void report_print(const Profile *profile, FILE *file) {
+    if (!GIVEN(profile) || !GIVEN(file)) return;
     report_print_head(profile, file);
     report_print_table(profile, file);
     report_print_roofline(profile, file);

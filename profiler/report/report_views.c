@@ -8,6 +8,7 @@
 #include "profiler/report/report_table.h"
 #include "profiler/report/report_views_rows.h"
 #include "profiler/report/table.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 enum { LABEL_WIDTH = 19, COUNTED_LABEL_WIDTH = 36, BAR_WIDTH = 4 };
@@ -189,6 +190,7 @@ static void add_closing(const View *view) {
 
 // ---- the whole -------------------------------------------------------------------------------
 Status view_print(const Profile *profile, ViewOptions options, FILE *file) {
+    if (!GIVEN(profile) || !GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     View view = {.profile = profile,
                  .by = options.by,
                  .step_seconds = latency_median(&profile->totals[REPORT_STEP].latency)};

@@ -7,6 +7,7 @@
 
 #include "profiler/report/table.h"
 #include "profiler/report/text.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 // ---- values ------------------------------------------------------------------------------------
@@ -59,6 +60,7 @@ static Status prune(double ratio, float *values, int64_t n) {
 }
 
 Status shrink_values(ShrinkKind kind, double ratio, float *values, int64_t rows, int64_t columns) {
+    if (!GIVEN(values)) return STATUS_INVALID_ARGUMENT;
     int64_t n = rows * columns;
     if (kind == SHRINK_PRUNED) return prune(ratio, values, n);
     for (int64_t i = 0; i < n && kind == SHRINK_BFLOAT16; i++) values[i] = to_bfloat16(values[i]);
@@ -230,6 +232,7 @@ static void print(const Trials *trials, FILE *file) {
 }
 
 Status shrink_print(Layer *model, Tensor *x, ShrinkOptions options, FILE *file) {
+    if (!GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     if (!(options.ratio >= 0.0 && options.ratio <= 1.0))
         return error_set(STATUS_INVALID_ARGUMENT, "shrink_print: a ratio of %g. HINT: 0 to 1",
                          options.ratio);

@@ -6,6 +6,7 @@
 
 #include "profiler/report/table.h"
 #include "profiler/report/text.h"
+#include "tensor/given.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"
 
@@ -89,6 +90,7 @@ static void rank_all(Ranks *ranks, WeightStatistics *statistics) {
 }
 
 Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics) {
+    if (!GIVEN(statistics)) return STATUS_INVALID_ARGUMENT;
     *statistics = (WeightStatistics){0};
     if (!parameter) return error_set(STATUS_INVALID_ARGUMENT, "weights: there is none (NULL)");
     statistics->count = parameter->numel;
@@ -144,6 +146,7 @@ static void add_row(const Table *table, const char *path, const WeightStatistics
 }
 
 Status weights_print(const Layer *model, FILE *file) {
+    if (!GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     ParameterList list;
     Table table = {.title = "WEIGHTS",
                    .headings = {"parameter", "count", "zero", "mean", "std", "min", "p1", "p50",

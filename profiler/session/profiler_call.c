@@ -2,6 +2,7 @@
 #include "profiler/measure/system.h"
 #include "profiler/profiler.h"
 #include "tensor/clock.h"
+#include "tensor/given.h"
 
 typedef struct Watch {
     Observer observer; // first
@@ -32,6 +33,7 @@ static void keep_peak(Ledger *ledger, const Ledger *before) {
 }
 
 Status profiler_call(void (*function)(void *argument), void *argument, ProfilerCall *call) {
+    if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     *call = (ProfilerCall){0};
     if (error_pending()) return error_status();
     if (!function) return error_set(STATUS_INVALID_ARGUMENT, "profiler_call: no function");

@@ -7,6 +7,7 @@
 #include "profiler/report/table.h"
 #include "profiler/report/text.h"
 #include "profiler/session/profiler_parts.h"
+#include "tensor/given.h"
 
 enum { NAME_WIDTH = 16 };
 
@@ -120,6 +121,7 @@ static void print_notes(const Sheet *sheet, const ProfilerSummary *summary, int6
 }
 
 Status profiler_print(const Profiler *profiler, FILE *file) {
+    if (!GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     ProfilerSummary summary;
     Status status = profiler_summarise(profiler, &summary);
     if (status) return status;

@@ -3,6 +3,7 @@
 #include "profiler/profiler.h"
 #include "profiler/report/report.h"
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
@@ -49,6 +50,7 @@ static Status count_forward(Layer *layer, Shape shape, DType dtype, OpCost *cost
 }
 
 Status profiler_count_flops(Layer *layer, const Tensor *x, uint64_t *flops_per_sample) {
+    if (!GIVEN(flops_per_sample)) return STATUS_INVALID_ARGUMENT;
     OpCost cost;
     Status status = check_given("profiler_count_flops", layer, x);
     if (status) return status;
@@ -61,6 +63,7 @@ Status profiler_count_flops(Layer *layer, const Tensor *x, uint64_t *flops_per_s
 
 Status profiler_count_bytes(Layer *layer, const Tensor *x, uint64_t *bytes_read,
                             uint64_t *bytes_written) {
+    if (!GIVEN(bytes_read) || !GIVEN(bytes_written)) return STATUS_INVALID_ARGUMENT;
     OpCost cost;
     Status status = check_given("profiler_count_bytes", layer, x);
     if (status) return status;
@@ -86,6 +89,7 @@ static Status measured_peak(ProfileFunction function, Layer *layer, Tensor *x, M
 }
 
 Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory) {
+    if (!GIVEN(memory)) return STATUS_INVALID_ARGUMENT;
     *memory = (ProfilerMemory){0};
     Status status = check_given("profiler_measure_memory", layer, x);
     int64_t none;
@@ -132,6 +136,7 @@ static Status measure_inference(Layer *layer, Tensor *x, int64_t warmup, int64_t
 
 Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t iterations,
                                 Latency *latency) {
+    if (!GIVEN(latency)) return STATUS_INVALID_ARGUMENT;
     *latency = (Latency){0};
     Status status = check_given("profiler_measure_latency", layer, x);
     if (status) return status;
@@ -174,18 +179,22 @@ static Status profile_judged(ProfileFunction function, const char *who, Layer *l
 }
 
 Status profiler_profile_layer(Layer *layer, Tensor *x, Profile *profile) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     return profile_judged(profile_backward, "profiler_profile_layer", layer, x, profile);
 }
 
 Status profiler_profile_forward_pass(Layer *model, Tensor *x, Profile *profile) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     return profile_judged(profile_inference, "profiler_profile_forward_pass", model, x, profile);
 }
 
 Status profiler_profile_backward_pass(Layer *model, Tensor *x, Profile *profile) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
     return profile_judged(profile_backward, "profiler_profile_backward_pass", model, x, profile);
 }
 
 Status profiler_quick(Layer *model, Tensor *x, FILE *file) {
+    if (!GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     Profile profile;
     Status status = profile_judged(profile_backward, "profiler_quick", model, x, &profile);
     if (!status) {

@@ -8,6 +8,7 @@
 
 #include "profiler/session/profiler_parts.h"
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 typedef struct KeptStep {
@@ -233,6 +234,7 @@ static int64_t recorded_nanoseconds(const Profiler *profiler) {
 }
 
 Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary) {
+    if (!GIVEN(summary)) return STATUS_INVALID_ARGUMENT;
     *summary = (ProfilerSummary){0};
     if (!profiler) return error_set(STATUS_INVALID_ARGUMENT, "profiler_summarise: no profiler");
     if (profiler->timeline.count > 0 && !profiler->reader.context)
@@ -262,6 +264,7 @@ void profiler_summary_free(ProfilerSummary *summary) {
 }
 
 Status profiler_find(const Profiler *profiler, const char *path, ProfilerRow *row) {
+    if (!GIVEN(row)) return STATUS_INVALID_ARGUMENT;
     ProfilerSummary summary;
     *row = (ProfilerRow){.kind = EVENT_SITE};
     if (!path) return error_set(STATUS_INVALID_ARGUMENT, "profiler_find: the path is NULL");

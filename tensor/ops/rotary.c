@@ -1,6 +1,7 @@
 // rotary.c -- turns pairs (x[j], x[j + d / 2]) of each row by the angle of its position: y[j] =
 // x[j] c - x[j + d / 2] s, y[j + d / 2] = x[j + d / 2] c + x[j] s. The gradient is turned back.
 // params: flags: ROTARY_BACK
+#include "tensor/given.h"
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 #include "tensor/ops/elementwise.h"
@@ -35,6 +36,7 @@ static Tensor *table_new(Shape shape, int64_t begin, float base, double (*functi
 
 bool rotary_tables_new(int64_t begin, int64_t count, int64_t d, float base, Tensor **cosines,
                        Tensor **sines) {
+    if (!GIVEN(cosines) || !GIVEN(sines)) return false;
     *cosines = *sines = NULL;
     if (begin < 0 || count < 0 || d < 0 || d % 2 != 0 || !(base > 0.0f)) {
         error_set(STATUS_INVALID_ARGUMENT,

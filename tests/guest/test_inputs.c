@@ -1,12 +1,14 @@
 // test_inputs.c -- what a C program gives by mistake: an object whose making failed (NULL), no
 // array, a number that an enum has not. The call is refused where it enters, with a message;
 // nothing dies.
+#include <stdlib.h>
 #include <string.h>
 
 #include "layers/cost.h"
 #include "layers/files/checkpoint.h"
 #include "layers/files/npy.h"
 #include "layers/files/safetensors.h"
+#include "layers/train/corpus.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"
 #include "layers/train/idx.h"
@@ -204,6 +206,57 @@ START_TEST(contexts_and_devices_that_are_none_are_refused) {
 }
 END_TEST
 
+START_TEST(a_context_that_is_in_use_is_not_freed) {
+    Context *own = context_default(), *outer = context_new(), *inner = context_new();
+    context_free(own);
+    expect_error(STATUS_STATE, "context_free: it is the thread's own");
+    ck_assert_ptr_eq(context_default(), own); // and asking for it does not begin it anew
+    context_push(outer);
+    context_push(inner);
+    context_free(outer);
+    expect_error(STATUS_STATE, "another is pushed over it");
+    ck_assert_ptr_eq(context_default(), own);
+    ck_assert_ptr_eq(context_current(), inner);
+    context_pop();
+    context_pop();
+    context_free(inner);
+    context_free(outer);
+    expect_no_error();
+}
+END_TEST
+
+// A loader keeps what describes its data, and refuses when the data itself is gone.
+START_TEST(a_loader_outlives_its_data) {
+    Corpus *text = calloc(1, sizeof *text);
+    Dataset *digits = calloc(1, sizeof *digits), moved, rest;
+    Batch batch;
+    ck_assert(digits && text);
+    ck_assert_int_eq(digits_generate(8, 1, digits) | corpus_generate(500, 1, text), STATUS_OK);
+    LoaderOptions options = {.batch = 2, .prefetch = _i};
+    Loader *loaders[] = {loader_new(digits, options), corpus_loader_new(text, 9, options),
+                         loader_new(digits, options)};
+    moved = *digits;
+    Corpus moved_text = *text;
+    free(digits); // the structs alone
+    free(text);
+    for (int i = 0; i < 3; i++) ck_assert(loader_next(loaders[i], &batch));
+    loader_free(loaders[2]);
+    ck_assert_int_eq(dataset_split(&moved, 2, 0, &rest), STATUS_OK); // copies, and frees
+    corpus_free(&moved_text);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!loader_next(loaders[i], &batch));
+        expect_error(STATUS_STATE, "the data that it reads was freed");
+        loader_position(loaders[i]);
+        expect_error(STATUS_STATE, "the data that it reads was freed");
+        loader_start_epoch(loaders[i]);
+        loader_free(loaders[i]);
+    }
+    dataset_free(&moved);
+    dataset_free(&rest);
+    expect_no_error();
+}
+END_TEST
+
 START_TEST(files_without_a_name_are_refused) {
     Profile profile = {0};
     Machine machine = {0};
@@ -278,6 +331,8 @@ int main(void) {
         {no_values_and_no_room_are_refused, 0},
         {numbers_that_an_enum_has_not_are_refused, 0},
         {contexts_and_devices_that_are_none_are_refused, 0},
+        {a_context_that_is_in_use_is_not_freed, 0},
+        {a_loader_outlives_its_data, 2},
         {files_without_a_name_are_refused, 0},
         {profiling_with_what_was_not_made_is_refused, 0},
         {nothing_can_be_freed, 0},

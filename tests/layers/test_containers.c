@@ -1,6 +1,7 @@
 // test_containers.c -- layers that run others, blocks made of them, and what changes a model by
 // path: found, tied, frozen. Sequential is test_layers.c's.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "layers/containers.h"
@@ -277,6 +278,29 @@ START_TEST(a_layer_may_have_several_results) {
 }
 END_TEST
 
+// As among few; a name is free again when its layer has left.
+START_TEST(a_name_is_found_among_many) {
+    Layer *many = sequential_new();
+    char name[16];
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        ck_assert_int_eq(i % 2 ? layer_add_child(many, name, relu_new())
+                               : layer_add_parameter(many, name, tensor_zeros_new(SHAPE(1))),
+                         STATUS_OK);
+    }
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        ck_assert_int_ne(layer_add_child(many, name, relu_new()), STATUS_OK);
+        expect_error(STATUS_INVALID_ARGUMENT, "already");
+    }
+    layer_free(layer_find(many, "n7"));
+    ck_assert_int_eq(layer_add_child(many, "n7", relu_new()), STATUS_OK);
+    ck_assert_int_ne(layer_add_child(many, "n7", relu_new()), STATUS_OK);
+    expect_error(STATUS_INVALID_ARGUMENT, "already");
+    layer_free(many);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_residual_adds_what_it_got, 0},
@@ -288,6 +312,7 @@ int main(void) {
         {tied_parameters_are_one, 0},
         {parameters_are_frozen_by_pattern, 0},
         {a_layer_may_have_several_results, 0},
+        {a_name_is_found_among_many, 0},
         {NULL, 0},
     };
     return harness_main("containers", tests);

@@ -1,5 +1,6 @@
 // test_onnx_refused.c -- ONNX files that are refused: with what is said, nothing waited for, and
 // nothing left behind. What is read: test_onnx.c. Hostile bytes are fuzz_onnx.c's.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/onnx_files.h"
+#include "tests/helpers/work_folder.h"
 
 START_TEST(files_that_are_none_are_refused) {
     ck_assert_ptr_null(onnx_load("tests/fixtures/none.onnx", NULL, NULL));
@@ -41,6 +43,27 @@ START_TEST(hostile_files_are_refused) {
         ck_assert_ptr_null(model);
         expect_error(files[i].status, files[i].said);
     }
+}
+END_TEST
+
+// A link to the numbers may lead anywhere below the model, and nowhere else.
+START_TEST(a_link_out_of_the_folder_is_refused) {
+    char commands[2 * PATH_MAX + 400], path[64], from[PATH_MAX];
+    ck_assert_ptr_nonnull(realpath(FOLDER, from));
+    work_folder_begin();
+    snprintf(commands, sizeof commands,
+             "mkdir -p in/below; cp %s/mlp.dy.onnx in; cp %s/mlp.dy.onnx.data in/below/data\n"
+             "cp in/below/data out; ln -s below/data in/mlp.dy.onnx.data",
+             from, from);
+    work_folder_run(commands);
+    snprintf(path, sizeof path, "%s/in/mlp.dy.onnx", work_folder);
+    Layer *model = onnx_load(path, NULL, NULL);
+    expect_no_error();
+    layer_free(model);
+    work_folder_run("ln -sf ../out in/mlp.dy.onnx.data");
+    ck_assert_ptr_null(onnx_load(path, NULL, NULL));
+    expect_error(STATUS_FORMAT, "is a link to a file that is not beside it or below");
+    work_folder_end();
 }
 END_TEST
 
@@ -142,12 +165,10 @@ END_TEST
 
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_refused");
-    const HarnessTest tests[] = {{files_that_are_none_are_refused, 0},
-                                 {hostile_files_are_refused, 0},
-                                 {attributes_that_are_not_here_are_named, 0},
-                                 {numbers_beside_the_file_must_be_there, 0},
-                                 {operators_that_are_missing_are_named, 0},
-                                 {memory_that_runs_out_is_said, 0},
-                                 {NULL, 0}};
+    const HarnessTest tests[] = {
+        {files_that_are_none_are_refused, 0},       {hostile_files_are_refused, 0},
+        {a_link_out_of_the_folder_is_refused, 0},   {attributes_that_are_not_here_are_named, 0},
+        {numbers_beside_the_file_must_be_there, 0}, {operators_that_are_missing_are_named, 0},
+        {memory_that_runs_out_is_said, 0},          {NULL, 0}};
     return harness_main("onnx_refused", tests);
 }

@@ -126,6 +126,27 @@ static bool location_stays(const char *location) {
     return true;
 }
 
+// Neither by its name nor by a link. *path becomes what it leads to; one that leads nowhere stays,
+// for who opens it will say so.
+static bool link_stays(char **path, size_t folder) {
+    char *file = realpath(*path, NULL);
+    if (!file) return true;
+    char letter = (*path)[folder]; // the first of the location
+    (*path)[folder] = '\0';
+    char *around = realpath(folder > 0 ? *path : ".", NULL);
+    (*path)[folder] = letter;
+    size_t n = around ? strlen(around) : 0;
+    bool root = n == 1, stays = n > 0 && strncmp(file, around, n) == 0 && (root || file[n] == '/');
+    char *copy = stays ? memory_copy_string(file) : NULL;
+    if (copy) {
+        memory_free(*path);
+        *path = copy;
+    }
+    free(file);
+    free(around);
+    return stays;
+}
+
 // What was said of it, with the model in front.
 static Status cannot_open(const Import *import) {
     char said[512];
@@ -151,8 +172,13 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
     char *path = memory_new(length);
     if (!path) return error_status();
     snprintf(path, length, "%.*s%s", folder, import->path, location);
-    Status status = input_open("its numbers", path, file);
-    if (status) cannot_open(import);
+    if (!link_stays(&path, (size_t)folder))
+        error_set(STATUS_FORMAT,
+                  "onnx: %s: \"%s\" is a link to a file that is not beside it or below. HINT: put "
+                  "the file itself there",
+                  import->path, location);
+    Status status = error_pending() ? error_status() : input_open("its numbers", path, file);
+    if (status && !strstr(error_message(), import->path)) cannot_open(import);
     memory_free(path);
     file->who = "onnx";
     file->name = location;

@@ -10,7 +10,8 @@
 #include "tests/helpers/work_folder.h"
 
 // Of commands in the work folder: $mlp and $model are the programs, with ceilings from a file.
-// `stop SIGNAL SECONDS COMMAND` tells it to stop after so long; its exit status is $code then.
+// `stop SIGNAL SECONDS COMMAND` tells it to stop so long after it began to measure; its exit status
+// is $code then. `begun PROCESS` waits for that beginning.
 static void run_commands(const char *commands) {
     char script[3000], mlp[600];
     snprintf(mlp, sizeof mlp, "%s", program_path("profile_mlp"));
@@ -20,7 +21,12 @@ static void run_commands(const char *commands) {
     int size = snprintf(script, sizeof script,
                         "mlp='%s --peaks %s' model='%s --peaks %s'; cd %s\n"
                         "stop() {\n"
-                        "    code=0; timeout --preserve-status -s $1 $2 $3 >out 2>err || code=$?\n"
+                        "    code=0; env --default-signal=INT $3 >out 2>err &\n"
+                        "    begun $!; sleep $2; kill -$1 $!; wait $! || code=$?\n"
+                        "}\n"
+                        "begun() {\n" // it catches SIGTERM
+                        "    until test $((0x$(sed -n 's/^SigCgt:.*\\(....\\)$/\\1/p' "
+                        "/proc/$1/status) & 0x4000)) != 0; do sleep 0.05; done\n"
                         "}\n"
                         "%s",
                         mlp, peaks, program_path("profile_model"), peaks, work_folder, commands);
@@ -77,25 +83,26 @@ START_TEST(a_training_ends_where_it_can_go_on) {
 END_TEST
 
 START_TEST(other_processes_end_with_it) {
-    run_commands("stop TERM 4 \"$mlp --runs 1000 --iterations 2 --warmup 2 --json j\"\n"
-                 "test $code = 143\n"
-                 "grep -q '^    in [0-9]* runs' out\n"
-                 "not grep '^    in 1000 runs' out\n"
-                 "grep -q '^  \"cut_short\": true' j\n"
-                 "$mlp --runs 1000 --iterations 100000 --epochs 0 --quiet 2>err & sleep 2\n"
-                 "code=0; kill -TERM $!; wait $! || code=$?\n" // the other is not told, and ends
-                 "test $code = 143\n"
-                 "stop INT 3 \"$mlp --runs 1000 --try --iterations 9 --warmup 2\"\n"
-                 "test $code = 130\n"
-                 "grep -q '^TRIED  ' out\n"
-                 "stop INT 4 \"$mlp --against --fuse --runs 500 --iterations 9 --json j\"\n"
-                 "test $code = 130\n"
-                 "grep -q '^CUT SHORT' out\n"
-                 "grep -q 'ridgepoint.diff/v1' j\n"
-                 "stop INT 0.4 \"$mlp --against --fuse --iterations 100000 --json none\"\n"
-                 "test $code = 130\n"
-                 "grep -q 'stopped before each had been measured once' err\n"
-                 "not test -e none");
+    run_commands(
+        "stop TERM 4 \"$mlp --runs 1000 --iterations 2 --warmup 2 --json j\"\n"
+        "test $code = 143\n"
+        "grep -q '^    in [0-9]* runs' out\n"
+        "not grep '^    in 1000 runs' out\n"
+        "grep -q '^  \"cut_short\": true' j\n"
+        "$mlp --runs 1000 --iterations 100000 --epochs 0 --quiet 2>err & begun $!; sleep 2\n"
+        "code=0; kill -TERM $!; wait $! || code=$?\n" // the other is not told, and ends
+        "test $code = 143\n"
+        "stop INT 3 \"$mlp --runs 1000 --try --iterations 9 --warmup 2\"\n"
+        "test $code = 130\n"
+        "grep -q '^TRIED  ' out\n"
+        "stop INT 4 \"$mlp --against --fuse --runs 500 --iterations 9 --json j\"\n"
+        "test $code = 130\n"
+        "grep -q '^CUT SHORT' out\n"
+        "grep -q 'ridgepoint.diff/v1' j\n"
+        "stop INT 0.4 \"$mlp --against --fuse --iterations 100000 --json none\"\n"
+        "test $code = 130\n"
+        "grep -q 'stopped before each had been measured once' err\n"
+        "not test -e none");
 }
 END_TEST
 
@@ -109,9 +116,35 @@ START_TEST(of_several_networks_those_are_compared_that_were_profiled) {
 }
 END_TEST
 
+// While the model is made: there is nothing to tell, and nobody waits for it.
+START_TEST(before_anything_is_measured_it_ends_at_once) {
+    char commands[600];
+    snprintf(commands, sizeof commands,
+             "code=0; env --default-signal=INT $model gpt2 --json j >out 2>err & sleep 0.2\n"
+             "kill -%s $!; wait $! || code=$?\n"
+             "test $code = %d\n"
+             "not grep stopping err\n"
+             "not test -s out\n"
+             "test $(ls | wc -l) = 2",
+             signals[_i].signal, signals[_i].status);
+    run_commands(commands);
+}
+END_TEST
+
+START_TEST(without_room_for_a_product_it_says_so) {
+    run_commands(
+        "for kilobytes in 60000 100000 150000; do\n"
+        "code=0; (ulimit -v $kilobytes; exec timeout -s KILL 15 $mlp >out 2>err) || code=$?\n"
+        "test $code = 3\n"
+        "test $(grep -c . err) = 1\n"
+        "grep -q 'HINT: a higher ulimit -v' err\n"
+        "done");
+}
+END_TEST
+
 // Nothing half-written; and who was started in the background to live on, does.
 START_TEST(a_second_signal_ends_it_at_once) {
-    run_commands("code=0; $mlp --batch 32768 --iterations 100000 --json j >out 2>err & sleep 1\n"
+    run_commands("code=0; $mlp --batch 32768 --iterations 100000 --json j >out 2>err & begun $!\n"
                  "kill -TERM $!; sleep 0.4; kill -TERM $!; wait $! || code=$?\n"
                  "test $code = 143\n"
                  "not test -e j\n"
@@ -156,6 +189,8 @@ int main(void) {
                                  {a_training_ends_where_it_can_go_on, 2},
                                  {other_processes_end_with_it, 0},
                                  {of_several_networks_those_are_compared_that_were_profiled, 0},
+                                 {before_anything_is_measured_it_ends_at_once, 2},
+                                 {without_room_for_a_product_it_says_so, 0},
                                  {a_second_signal_ends_it_at_once, 0},
                                  {samples_take_no_longer_than_is_said, 2},
                                  {times_that_are_none_are_refused, 8},

@@ -1,0 +1,20 @@
+// null_calls.h -- every function of the public headers that takes a pointer, callable with NULL for
+// any of them. The table is made from the headers when the test is built (tests/tools/
+// null_calls.awk), so that a new function is in it without anybody's doing.
+#ifndef TESTS_GUEST_NULL_CALLS_H
+#define TESTS_GUEST_NULL_CALLS_H
+
+#include <stdbool.h>
+
+enum { NULL_CALL_MOST = 12, NULL_CALL_ALL = NULL_CALL_MOST };
+
+typedef struct NullCall {
+    const char *function;                     // "layer_freeze"
+    const char *pointers[NULL_CALL_MOST + 1]; // its parameters that are pointers; NULL behind them
+    // Calls it with NULL for pointer `absent`, or for all (NULL_CALL_ALL). False: it gave a Status
+    // that is not what is pending.
+    bool (*call)(int absent);
+} NullCall;
+extern const NullCall null_calls[]; // behind the last one whose function is NULL
+
+#endif
